@@ -1,7 +1,7 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { ConnectionError, PaymentApiError } from './errors.ts';
 import type { CallOptions, Http } from './http.ts';
-import type { EventType, PaymentIntent, WebhookEvent } from './types.ts';
+import type { EventType, PayerIntent, PaymentIntent } from './types.ts';
 
 export interface FollowOptions extends CallOptions {
   /** The state at which following ends. Default `confirmed`, the completion signal for users. */
@@ -9,9 +9,9 @@ export interface FollowOptions extends CallOptions {
 }
 
 /** One step: first the current intent, then each event. */
-export interface Followed {
+export interface Followed<Intent = PaymentIntent> {
   readonly type: 'snapshot' | EventType;
-  readonly intent: PaymentIntent;
+  readonly intent: Intent;
 }
 
 const RECONNECT_MS = { min: 500, max: 10_000 };
@@ -23,11 +23,11 @@ const SILENCE_MS = 45_000;
  * header. Reconnects when a connection ends or falls silent, and resumes after the last event without gaps or repeats.
  * Ends at `until`, or when the state can no longer change.
  */
-export async function* follow(
+export async function* follow<Intent extends PayerIntent>(
   http: Http,
   id: string,
   { until = 'confirmed', signal }: FollowOptions = {},
-): AsyncGenerator<Followed, void, undefined> {
+): AsyncGenerator<Followed<Intent>, void, undefined> {
   let lastEventId: string | undefined;
   let failures = 0;
   for (;;) {
@@ -47,7 +47,7 @@ export async function* follow(
       for await (const message of chunksOf(messages)) {
         failures = 0;
         if (message.id !== undefined) lastEventId = message.id;
-        const followed = parse(message.event ?? 'message', message.data);
+        const followed = parse<Intent>(message.event ?? 'message', message.data);
         yield followed;
         if (isEnd(followed.intent, until)) return;
       }
@@ -73,13 +73,16 @@ async function* chunksOf<T>(stream: ReadableStream<T>): AsyncGenerator<T, void, 
   }
 }
 
-function parse(event: string, data: string): Followed {
-  if (event === 'snapshot') return { type: 'snapshot', intent: (JSON.parse(data) as { intent: PaymentIntent }).intent };
-  const { type, data: content } = JSON.parse(data) as WebhookEvent;
+function parse<Intent>(event: string, data: string): Followed<Intent> {
+  if (event === 'snapshot') return { type: 'snapshot', intent: (JSON.parse(data) as { intent: Intent }).intent };
+  const { type, data: content } = JSON.parse(data) as {
+    readonly type: EventType;
+    readonly data: { readonly intent: Intent };
+  };
   return { type, intent: content.intent };
 }
 
-function isEnd({ state, pendingAtExpiry }: PaymentIntent, until: 'confirmed' | 'finalized'): boolean {
+function isEnd({ state, pendingAtExpiry }: PayerIntent, until: 'confirmed' | 'finalized'): boolean {
   if (state === 'finalized' || state === 'failed' || state === 'cancelled') return true;
   return state === 'confirmed' ? until === 'confirmed' : state === 'expired' && !pendingAtExpiry;
 }

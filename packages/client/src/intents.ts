@@ -6,6 +6,7 @@ import type {
   BuiltIntent,
   CreateIntent,
   ListIntents,
+  PayableIntent,
   PaymentIntent,
   SubmittedIntent,
   TargetState,
@@ -26,13 +27,23 @@ export class Intents {
   }
 
   /** Creates an intent. Generates an `idempotencyKey` if you pass none, so that a retry creates no second intent. */
-  create(intent: CreateIntent, options?: CallOptions): Promise<PaymentIntent> {
-    return this.#post('', { idempotencyKey: crypto.randomUUID(), ...intent }, options);
+  async create(intent: CreateIntent, options?: CallOptions): Promise<PaymentIntent> {
+    return (await this.createPayable(intent, options)).intent;
+  }
+
+  /** Like `create`, and returns with the intent what you pass to its payer. */
+  createPayable(intent: CreateIntent, options?: CallOptions): Promise<PayableIntent> {
+    return this.#http.post('intents', { idempotencyKey: crypto.randomUUID(), ...intent }, options);
   }
 
   /** Fetches the current intent. */
   async get(id: string, options?: CallOptions): Promise<PaymentIntent> {
     return (await this.#http.get<IntentBody>(path(id), {}, options)).intent;
+  }
+
+  /** Like `get`, and returns with the intent what you pass to its payer. Needs a key with the scope `full`. */
+  getPayable(id: string, options?: CallOptions): Promise<PayableIntent> {
+    return this.#http.get(path(id), {}, options);
   }
 
   /** Lists the intents of the account in the mode of the key, newest first. Pages are fetched as you iterate. */
@@ -113,7 +124,7 @@ export class Intents {
 
   /** Follows an intent until it is confirmed, or its state can no longer change. */
   follow(id: string, options?: FollowOptions): AsyncGenerator<Followed, void, undefined> {
-    return follow(this.#http, id, options);
+    return follow<PaymentIntent>(this.#http, id, options);
   }
 
   async #post(rest: string, body: object, options?: CallOptions): Promise<PaymentIntent> {

@@ -3,11 +3,15 @@ import type { components } from './generated/api.ts';
 type Schemas = components['schemas'];
 
 export type PaymentIntent = Schemas['PaymentIntent'];
+/** An intent as its payers see it. A `PaymentIntent` has all of its fields. */
+export type PayerIntent = Schemas['PayerIntent'];
 export type IntentState = PaymentIntent['state'];
 export type Transaction = Schemas['Transaction'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
 /** The body of a webhook and of an event in the history. */
 export type WebhookEvent = Schemas['Event'];
+/** An event as payers see it. */
+export type PayerEvent = Schemas['PayerEvent'];
 export type EventType = WebhookEvent['type'];
 /** In `data.payment` of the events of payments that the intent did not ask for. */
 export type UnexpectedPayment = Schemas['UnexpectedPayment'];
@@ -26,12 +30,20 @@ export type ListIntents = Schemas['ListIntentsQuery'];
 export type ListDeliveries = Schemas['ListDeliveriesQuery'];
 export type ListReplays = Schemas['ListReplaysQuery'];
 
-export interface BuiltIntent {
+/** An intent, and what its payer needs. */
+export interface PayableIntent {
   readonly intent: PaymentIntent;
+  /** Opens this one intent to its payer: for `PayerClient`. Keep it out of logs. */
+  readonly clientSecret: string;
+  /** The page on which the payer pays; null if the service has none. */
+  readonly paymentUrl: string | null;
+}
+export interface BuiltIntent<Intent = PaymentIntent> {
+  readonly intent: Intent;
   readonly transaction: Transaction;
 }
-export interface SubmittedIntent {
-  readonly intent: PaymentIntent;
+export interface SubmittedIntent<Intent = PaymentIntent> {
+  readonly intent: Intent;
   /** Solana signature or EVM transaction hash. */
   readonly txSignature: string;
 }

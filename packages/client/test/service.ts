@@ -16,6 +16,7 @@ export type Respond = (response: ServerResponse) => void;
 export interface Service {
   readonly requests: readonly ReceivedRequest[];
   readonly client: PaymentClient;
+  readonly baseUrl: string;
   close(): Promise<void>;
 }
 
@@ -33,9 +34,11 @@ export async function startService(...responses: readonly Respond[]): Promise<Se
   const server = createServer((request, response) => void respond(request, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
+  const baseUrl = `http://127.0.0.1:${port}/v1`;
   return {
     requests,
-    client: new PaymentClient({ baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: 'pk_test_x', timeoutMs: 10_000 }),
+    client: new PaymentClient({ baseUrl, apiKey: 'pk_test_x', timeoutMs: 10_000 }),
+    baseUrl,
     close: async () => {
       server.closeAllConnections();
       await once(server.close(), 'close');

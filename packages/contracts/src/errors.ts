@@ -63,7 +63,9 @@ export const ERRORS = {
   'api_key.insufficient_scope': {
     status: 401,
     message: 'This API key has the scope "payer", which does not allow this request. Use a key with the scope "full".',
-    cause: 'A key made for the apps of payers was used for a request that only the account itself may make.',
+    cause:
+      'A key made for the apps of payers, or the client secret of an intent, was used for a request that only the ' +
+      'account itself may make.',
     remedy: 'Make the request from your server, with a key of the scope `full`.',
   },
   'plan.upgrade_required': {
@@ -265,9 +267,18 @@ export const ERRORS = {
     retryAfterSeconds: 1,
     message: 'Too many requests were made with this API key. Wait before you send more.',
     cause:
-      'The key, a client address that uses a `payer` key or has no valid key, exceeded its rate limit, or too many ' +
-      'commands or event streams of the account were in progress.',
+      'The key, an intent with its client secret, or a client address that uses either of them or has no valid key, ' +
+      'exceeded its rate limit, or too many commands or event streams of the account were in progress.',
     remedy: 'Wait `details.retry_after` seconds, then send requests at a lower rate.',
+  },
+  'intent.too_many_builds': {
+    status: 429,
+    retryAfterSeconds: 20,
+    message: 'Too many transactions were built for this payment intent. Sign one that you have, or build again later.',
+    cause:
+      'New transactions were built too often for this intent, by this address or by all payers: each asks the chain ' +
+      'several times. A transaction that is built already is returned without counting while it can land.',
+    remedy: 'Sign the transaction that you have, or build again after `details.retry_after` seconds.',
   },
   'internal.error': {
     status: 500,

@@ -1,6 +1,7 @@
 export * from './account.ts';
 export * from './sticky-partitioner.ts';
 export * from './api/index.ts';
+export * from './client-secrets.ts';
 export * from './errors.ts';
 export * from './evolution.ts';
 export * from './dead-letter.ts';
@@ -11,7 +12,7 @@ export * from './ids.ts';
 export * from './intent-events.ts';
 export * from './intent-state.ts';
 export * from './messages.ts';
-export { errorsOf, type Operation, statusesOf, type Success, TAGS } from './operation.ts';
+export { type Access, allows, errorsOf, jsonOf, type Operation, statusesOf, type Success, TAGS } from './operation.ts';
 export { OPERATIONS } from './operations.ts';
 export * from './quotas.ts';
 export * from './replays.ts';

@@ -1,6 +1,6 @@
-import { LATE_STATES, PAYMENT_TERMS, PUBLIC_EVENT_TYPES, type PublicPayment } from '@pf/domain';
+import { LATE_STATES, PAYMENT_TERMS, payerView, PUBLIC_EVENT_TYPES, type PublicPayment } from '@pf/domain';
 import { z } from 'zod';
-import { publicIntent } from './api/intent.ts';
+import { payerIntent, publicIntent } from './api/intent.ts';
 import { PAGE_LIMIT } from './api/limits.ts';
 import { pageLimit, pageQuery, pageResponse } from './api/paging.ts';
 import { address, reference, tokenAddress, transactionHash } from './scalars.ts';
@@ -27,6 +27,24 @@ export const intentEvent = z.strictObject({
   data: z.strictObject({ intent: publicIntent, payment: unexpectedPayment.exactOptional() }),
 });
 
+/** An event as payers see it. */
+export const payerEvent = intentEvent.extend({
+  data: z.strictObject({ intent: payerIntent, payment: unexpectedPayment.exactOptional() }),
+});
+
+/** What payers see of an event. @param body as it is stored, with the whole intent */
+export function payerEventOf(body: string): string {
+  const { eventId, type, createdAt, livemode, data } = JSON.parse(body) as z.infer<typeof intentEvent>;
+  const { intent, payment } = data;
+  return JSON.stringify({
+    eventId,
+    type,
+    createdAt,
+    livemode,
+    data: { intent: payerView(intent), ...(payment && { payment }) },
+  });
+}
+
 /** The pages of a history are as long as they may be: that of an ordinary intent is one page. */
 const EVENTS_LIMIT = PAGE_LIMIT.max;
 
@@ -35,6 +53,7 @@ export const listEventsQuery = z.object({ ...pageQuery, limit: pageLimit(EVENTS_
 
 /** GET /intents/{id}/events with `Accept: application/json`: a page of the history, oldest first. */
 export const intentEventsResponse = z.strictObject({ events: z.array(intentEvent), ...pageResponse });
+export const payerEventsResponse = z.strictObject({ events: z.array(payerEvent), ...pageResponse });
 
 /** The first message of a stream: `event: snapshot`, with this as its data. */
 export const SNAPSHOT = 'snapshot';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { KeyScope } from './account.ts';
 import { type ErrorCode, ERRORS } from './errors.ts';
 
@@ -32,8 +32,10 @@ export interface Operation {
   readonly summary: string;
   /** Markdown. */
   readonly description: string;
-  /** The scope that the API key needs. */
+  /** The scope that the API key needs. What needs `payer` only is open to the intent's client secret, too. */
   readonly scope: KeyScope;
+  /** Whether a Solana Pay token suffices, which is in the URL of a QR code. */
+  readonly solanaPay?: true;
   readonly request: {
     readonly params?: z.ZodObject;
     readonly query?: z.ZodObject;
@@ -41,8 +43,34 @@ export interface Operation {
     readonly body?: z.ZodType;
   };
   readonly responses: Readonly<Partial<Record<200 | 201, Success>>>;
+  /** What payers get as JSON instead: the same, with intents reduced. */
+  readonly forPayers?: z.ZodType;
   /** The errors specific to this operation; `errorsOf` adds those that every operation can return. */
   readonly errors: readonly ErrorCode[];
+}
+
+/** What a credential allows: a key by its scope; a client secret or a Solana Pay token, of its one intent. */
+export type Access = KeyScope | 'client_secret' | 'solana_pay_token';
+
+/** Whether a credential allows the operation; of an intent, on that intent. */
+export function allows(access: Access, { scope, solanaPay }: Pick<Operation, 'scope' | 'solanaPay'>): boolean {
+  switch (access) {
+    case 'full':
+      return true;
+    case 'payer':
+    case 'client_secret':
+      return scope === 'payer';
+    case 'solana_pay_token':
+      return solanaPay === true;
+    default:
+      return access satisfies never;
+  }
+}
+
+/** The JSON of a successful response: that for payers too, where it is another. */
+export function jsonOf({ responses, forPayers }: Operation, status: 200 | 201): z.ZodType | undefined {
+  const whole = responses[status]?.content['application/json'];
+  return whole && forPayers ? z.union([whole, forPayers]) : whole;
 }
 
 const EVERYWHERE: readonly ErrorCode[] = [
@@ -61,12 +89,13 @@ export const BODY_ERRORS = [
 ] as const satisfies readonly ErrorCode[];
 
 /** Every error that the operation can return, in the order of the registry. */
-export function errorsOf({ request, scope, errors }: Operation): readonly ErrorCode[] {
+export function errorsOf({ request, solanaPay, errors }: Operation): readonly ErrorCode[] {
   const possible = new Set<ErrorCode>([
     ...EVERYWHERE,
     ...(request.body === undefined ? [] : BODY_ERRORS),
     ...(request.query === undefined ? [] : (['request.validation_failed'] as const)),
-    ...(scope === 'full' ? (['api_key.insufficient_scope'] as const) : []),
+    // There is always a credential that allows less.
+    ...(solanaPay ? [] : (['api_key.insufficient_scope'] as const)),
     ...errors,
   ]);
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => possible.has(code));

@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { buildIntentResponse, intentResponse, listIntentsResponse, submitIntentResponse } from './api/intent.ts';
+import {
+  buildIntentResponse,
+  createdIntentResponse,
+  fetchIntentResponse,
+  intentResponse,
+  listIntentsResponse,
+  payerBuildResponse,
+  payerFetchResponse,
+  payerIntentResponse,
+  payerSubmitResponse,
+  submitIntentResponse,
+} from './api/intent.ts';
 import { listIntentsQuery } from './api/intent-list.ts';
 import {
   buildIntentRequest,
@@ -24,7 +35,7 @@ import {
   testedEndpointResponse,
   updateEndpointRequest,
 } from './endpoints.ts';
-import { intentEventsResponse, listEventsQuery } from './intent-events.ts';
+import { intentEventsResponse, listEventsQuery, payerEventsResponse } from './intent-events.ts';
 import { createReplayRequest, listReplaysQuery, replayResponse, replaysResponse } from './replays.ts';
 import { intentId } from './scalars.ts';
 import type { Operation, Success } from './operation.ts';
@@ -70,13 +81,14 @@ export const OPERATIONS = {
     description:
       'Creates a request to be paid or, with `direction: "send"`, a payment that the fulfiller makes.\n\n' +
       'A request with an `idempotencyKey` that was used within the last 24 hours returns the intent that the first ' +
-      'request created, whatever else the body contains, with status 200 and the header `Idempotent-Replayed: true`.',
+      'request created, whatever else the body contains, with status 200 and the header `Idempotent-Replayed: true`.' +
+      '\n\nPass `paymentUrl` or `clientSecret` to the payer.',
     scope: 'full',
     request: { body: createIntentRequest },
     responses: {
-      201: json('The new intent, in the state `created`.', intentResponse),
+      201: json('The new intent, in the state `created`.', createdIntentResponse),
       200: {
-        ...json('The intent that an earlier request created with this `idempotencyKey`.', intentResponse),
+        ...json('The intent that an earlier request created with this `idempotencyKey`.', createdIntentResponse),
         headers: z.object({ 'Idempotent-Replayed': z.literal('true') }),
       },
     },
@@ -95,10 +107,14 @@ export const OPERATIONS = {
     path: '/intents/{id}',
     tag: 'Payment Intents',
     summary: 'Fetch a payment intent',
-    description: 'Returns the current state of the intent, including every change that an earlier request has made.',
+    description:
+      'Returns the current state of the intent, including every change that an earlier request has made. A key of ' +
+      'scope `full` also gets what its payer needs.',
     scope: 'payer',
+    solanaPay: true,
     request: { params: intentPath },
-    responses: { 200: json('The intent.', intentResponse) },
+    responses: { 200: json('The intent.', fetchIntentResponse) },
+    forPayers: payerFetchResponse,
     errors: ['intent.not_found', 'intent.unavailable'],
   },
   listIntents: {
@@ -161,7 +177,7 @@ export const OPERATIONS = {
       'refund expires, fails or is cancelled, you can create another.',
     scope: 'full',
     request: { params: intentPath, body: emptyRequest },
-    responses: { 201: json('The refund intent, in the state `created`.', intentResponse) },
+    responses: { 201: json('The refund intent, in the state `created`.', createdIntentResponse) },
     errors: [
       'intent.not_found',
       'intent.unavailable',
@@ -184,6 +200,7 @@ export const OPERATIONS = {
     scope: 'payer',
     request: { params: intentPath, body: emptyRequest },
     responses: { 200: json('The intent.', intentResponse) },
+    forPayers: payerIntentResponse,
     errors: ['intent.not_found', 'intent.unavailable', 'intent.invalid_state', 'intent.expired'],
   },
   buildIntent: {
@@ -197,8 +214,10 @@ export const OPERATIONS = {
       'return the same bytes for as long as they can land; after that (a Solana blockhash lives about 30 seconds) ' +
       'the transaction is built again.',
     scope: 'payer',
+    solanaPay: true,
     request: { params: intentPath, body: buildIntentRequest },
     responses: { 200: json('The intent and its unsigned transaction.', buildIntentResponse) },
+    forPayers: payerBuildResponse,
     errors: [
       'intent.not_found',
       'intent.unavailable',
@@ -207,6 +226,7 @@ export const OPERATIONS = {
       'chain.not_available',
       'address.not_payable',
       'transaction.rejected',
+      'intent.too_many_builds',
       'rpc.unavailable',
     ],
   },
@@ -223,6 +243,7 @@ export const OPERATIONS = {
     scope: 'payer',
     request: { params: intentPath, body: submitIntentRequest },
     responses: { 200: json('The intent, and the transaction hash (on Solana, its signature).', submitIntentResponse) },
+    forPayers: payerSubmitResponse,
     errors: [
       'intent.not_found',
       'intent.unavailable',
@@ -272,6 +293,7 @@ export const OPERATIONS = {
         },
       },
     },
+    forPayers: payerEventsResponse,
     errors: ['intent.not_found', 'intent.unavailable'],
   },
   listDeliveries: {

@@ -22,8 +22,34 @@ export const PAYER_ADDRESS_QUOTA: Quota = { requests: 600, windowSeconds: 60 };
  */
 export const PAYER_ADDRESS_SHARE: Quota = { requests: 60, windowSeconds: 60 };
 
+/**
+ * The quota of one intent with its client secret, of all its payers. PAYER_ADDRESS_QUOTA holds for each of their
+ * addresses, whatever the number of intents, and PAYER_ADDRESS_SHARE does not count here.
+ */
+export const INTENT_QUOTA: Quota = { requests: 1_200, windowSeconds: 60 };
+
+/**
+ * New transactions for one intent: of one payer's address, of all requests, and what of the former does not count in
+ * the latter, at each gateway. What is built already is returned without counting.
+ */
+export const BUILD_QUOTAS = {
+  address: { requests: 30, windowSeconds: 600 },
+  intent: { requests: 300, windowSeconds: 600 },
+  share: { requests: 5, windowSeconds: 600 },
+} as const satisfies Readonly<Record<string, Quota>>;
+
 /** The quota of one client address without a valid key, at each gateway: refused keys, preflights, unknown paths. */
 export const STRANGER_QUOTA: Quota = { requests: 600, windowSeconds: 60 };
 
-/** Event streams that may be open at one gateway: of a key, of an address, of test mode together, and in all. */
-export const STREAM_LIMITS = { key: 2_000, address: 500, test: 2_500, all: 5_000 } as const;
+/**
+ * Event streams that may be open at one gateway: of a key, of an address, of an intent with its client secret, of an
+ * address for such an intent, of test mode together, and in all.
+ */
+export const STREAM_LIMITS = {
+  key: 2_000,
+  address: 500,
+  intent: 200,
+  intentAddress: 10,
+  test: 2_500,
+  all: 5_000,
+} as const;

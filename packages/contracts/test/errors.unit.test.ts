@@ -39,7 +39,7 @@ const DOCUMENTED: Readonly<Record<number, readonly string[]>> = {
     'transaction.mismatch',
     'transaction.rejected',
   ],
-  429: ['rate_limit.exceeded'],
+  429: ['rate_limit.exceeded', 'intent.too_many_builds'],
   500: ['internal.error'],
   503: [
     'rpc.unavailable',

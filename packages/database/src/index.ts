@@ -1,5 +1,6 @@
 export * from './accounts/accounts.ts';
 export * from './accounts/api-keys.ts';
+export * from './accounts/intent-accounts.ts';
 export * from './accounts/open-account.ts';
 export * from './dashboard/account-keys.ts';
 export * from './dashboard/attempts.ts';

@@ -16,6 +16,8 @@ const METHODS: ReadonlySet<string> = new Set([
   'CONNECT',
   'TRACE',
 ]);
+/** What opens an intent: a Solana Pay token belongs into a path, a client secret may be put there by mistake. */
+const SECRET_IN_PATH = /(_(?:secret|spl)_)[^/]+/g;
 const ATTRIBUTE_LENGTH_MAX = 200;
 /** nginx' status for a client that disconnected before the response. */
 const CLIENT_CLOSED_REQUEST = 499;
@@ -68,7 +70,7 @@ export const requestLog =
         attributes: {
           'http.request.method': method,
           'url.scheme': 'http',
-          'url.path': request.path.slice(0, ATTRIBUTE_LENGTH_MAX),
+          'url.path': request.path.replaceAll(SECRET_IN_PATH, '$1[redacted]').slice(0, ATTRIBUTE_LENGTH_MAX),
           'network.protocol.version': request.httpVersion,
           ...agentOf(request),
         },

@@ -75,6 +75,10 @@ export const variables = {
     )
     // A list has at least one entry.
     .transform((secrets) => secrets.map((secret) => Buffer.from(secret)) as [Buffer, ...Buffer[]]),
+  origin: z
+    .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
+    .transform((text) => new URL(text))
+    .refine((url) => url.href === `${url.origin}/`, 'must be an origin, without a path'),
   flag: z
     .enum(['true', 'false'])
     .default('false')

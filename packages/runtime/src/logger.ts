@@ -8,6 +8,9 @@ export type Logger = PinoLogger;
 const SECRETS = [
   'authorization',
   'apiKey',
+  'clientSecret',
+  'paymentUrl',
+  'solanaPayToken',
   'secret',
   'privateKey',
   'password',

@@ -1,11 +1,6 @@
 import { telemetryVariables, variables } from '@pf/runtime';
 import { z } from 'zod';
 
-const origin = z
-  .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
-  .transform((text) => new URL(text))
-  .refine((url) => url.href === `${url.origin}/`, 'must be an origin, without a path');
-
 /** Every environment variable of this service. Tests check the deployments against it. */
 export const dashboardVariables = {
   ...telemetryVariables,
@@ -15,11 +10,11 @@ export const dashboardVariables = {
   /** Probes are answered here, so that nothing but the dashboard is reachable from outside. */
   HEALTH_PORT: variables.port.default(4005),
   /** Where people open the dashboard: links in mails lead there, and requests from other origins are refused. */
-  DASHBOARD_URL: origin,
+  DASHBOARD_URL: variables.origin,
   /** Where the gateway is: what people do with payments is forwarded to it. */
-  GATEWAY_URL: origin,
+  GATEWAY_URL: variables.origin,
   /** Where programs reach the payment API: what the dashboard tells them to use. */
-  API_URL: origin,
+  API_URL: variables.origin,
   /** Shared with the gateway. */
   DASHBOARD_PASS_SECRET: variables.passSecrets,
   /** Signs session cookies and encrypts the secrets of second factors. */

@@ -1,6 +1,6 @@
-import { isApiKey, type KeyScope } from '@pf/contracts';
+import { type Access, allows, isApiKey, type Operation } from '@pf/contracts';
 import { type Database, findKeyHolder, hashApiKey, type KeyHolder } from '@pf/database';
-import type { AccountId } from '@pf/domain';
+import type { AccountId, IntentId } from '@pf/domain';
 import { readPass } from '@pf/http';
 import { Places } from '@pf/runtime';
 import { LRUCache } from 'lru-cache';
@@ -19,11 +19,24 @@ const PROVEN_MAX = 50_000;
 const UNPROVEN = { atOnce: 2, waiting: 100, waitMs: 2_000 } as const;
 const bearer = /^Bearer +(\S+) *$/i;
 
-/** Who makes a request: the holder of an API key, or a person who makes it in the dashboard. */
-export interface Holder extends KeyHolder {
+/**
+ * Who makes a request: the holder of an API key, a person who makes it in the dashboard, or a payer with what opens one
+ * intent.
+ */
+export interface Holder extends Omit<KeyHolder, 'scope'> {
+  readonly scope: Access;
   /** The person; `keyId` then names them in this account, for limits. */
   readonly userId?: string;
+  /** The only intent that exists for this holder; `keyId` is then its id. */
+  readonly intentId?: IntentId;
 }
+
+/** Whether it may be in the hands of a payer, who sees intents reduced. */
+export const isPayer = ({ scope }: Pick<Holder, 'scope'>): boolean => scope !== 'full';
+
+/** What an Authorization header presents, whatever it is. */
+export const bearerOf = (authorization: string | undefined): string | undefined =>
+  bearer.exec(authorization ?? '')?.[1];
 
 export interface ApiKeysOptions {
   /** How long a key is trusted before it is looked up again. */
@@ -76,7 +89,7 @@ export class ApiKeys {
    *   an error of the database if it is needed and unavailable
    */
   async holder(authorization: string | undefined, ip?: string): Promise<Holder> {
-    const key = bearer.exec(authorization ?? '')?.[1];
+    const key = bearerOf(authorization);
     const hash = key !== undefined && isApiKey(key) ? hashApiKey(key).toString('base64') : null;
     const known = hash === null ? undefined : this.#known.get(hash);
     if (known) return this.#inTime(known);
@@ -101,7 +114,7 @@ export class ApiKeys {
    * @throws as `holder`, but for limits
    */
   async stillHolder(authorization: string | undefined, graceSeconds: number): Promise<Holder> {
-    const key = bearer.exec(authorization ?? '')?.[1] ?? '';
+    const key = bearerOf(authorization) ?? '';
     return isApiKey(key) ? this.#lookUp(hashApiKey(key).toString('base64')) : this.#person(key, graceSeconds);
   }
 
@@ -149,10 +162,21 @@ export class ApiKeys {
   }
 }
 
-/** @throws ApiError `api_key.insufficient_scope` if the endpoint requires another scope */
-export function requireScope(holder: Holder, needed: KeyScope): void {
-  if (needed === 'full' && holder.scope !== 'full') throw unauthorized('api_key.insufficient_scope');
+/** @throws ApiError `api_key.insufficient_scope` if the operation requires more */
+export function requireAccess({ scope, intentId }: Holder, operation: Pick<Operation, 'scope' | 'solanaPay'>): void {
+  if (allows(scope, operation)) return;
+  throw unauthorized('api_key.insufficient_scope', {
+    ...(intentId !== undefined && {
+      message:
+        scope === 'client_secret'
+          ? 'A client secret only fetches, follows, detects, builds and submits its payment intent. Use an API key ' +
+            'with the scope "full".'
+          : 'A Solana Pay token only fetches and builds its payment intent. Use the client secret of the intent.',
+    }),
+  });
 }
 
-const unauthorized = (code: 'api_key.missing' | 'api_key.invalid' | 'api_key.insufficient_scope'): ApiError =>
-  new ApiError(code, { headers: { 'WWW-Authenticate': 'Bearer' } });
+const unauthorized = (
+  code: 'api_key.missing' | 'api_key.invalid' | 'api_key.insufficient_scope',
+  more: { readonly message?: string } = {},
+): ApiError => new ApiError(code, { ...more, headers: { 'WWW-Authenticate': 'Bearer' } });

@@ -6,6 +6,7 @@ import type { Screening } from '@pf/screening';
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { ApiError, asApiError } from './api-error.ts';
 import type { ApiKeys } from './api-keys.ts';
+import type { ClientSecrets } from './client-secrets.ts';
 import type { Commands } from './commands.ts';
 import { openToBrowsers, preflight } from './cors.ts';
 import { type Endpoint, type InModes, serve } from './endpoint.ts';
@@ -13,6 +14,7 @@ import { followIntent } from './events/events.ts';
 import type { Feeds } from './events/feeds.ts';
 import { buildIntent } from './intents/build.ts';
 import { createIntent } from './intents/create.ts';
+import type { IntentHolders } from './intent-holders.ts';
 import { fetchIntent } from './intents/fetch.ts';
 import { listIntents } from './intents/list.ts';
 import type { Adapters } from './intents/lookup.ts';
@@ -51,8 +53,11 @@ interface ModeStore {
 
 export interface AppDependencies {
   readonly adapters: Adapters;
+  /** Make and verify what opens one intent to its payer. */
+  readonly clientSecrets: ClientSecrets;
   readonly commands: Commands;
   readonly feeds: Feeds;
+  readonly intentHolders: Pick<IntentHolders, 'holder'>;
   readonly keys: ApiKeys;
   /** Encrypts the secrets of webhook endpoints. */
   readonly keyring: Keyring;

@@ -34,6 +34,8 @@ export interface NewCommand<Type extends CommandType> {
   readonly accountId: AccountId;
   readonly livemode: boolean;
   readonly data: CommandData[Type];
+  /** Whether it has what may be in the hands of payers: it then takes none of the account's turns. */
+  readonly byPayer?: boolean;
 }
 
 /** The outcome of a command that the writer has decided. */
@@ -76,9 +78,9 @@ export class Commands {
    *   `internal.error` if the command was dead-lettered
    */
   async send<Type extends CommandType>(command: NewCommand<Type>): Promise<Result> {
-    const { accountId, livemode, intentId } = command;
+    const { accountId, livemode, intentId, byPayer = false } = command;
     const until = performance.now() + OUTCOME_TIMEOUT_MS;
-    return this.#turns.run({ accountId, livemode, partition: partitionOf(intentId) }, () =>
+    return this.#turns.run({ accountId, livemode, intentId, byPayer, partition: partitionOf(intentId) }, () =>
       this.#sendOnce(newCommandId(), command, until - performance.now()),
     );
   }

@@ -18,6 +18,8 @@ export const gatewayVariables = {
   REDIS_PREFIX: variables.redisPrefix,
   SECRETS_KEY: variables.secretsKey,
   DASHBOARD_PASS_SECRET: variables.passSecrets,
+  /** Where payers open the payment page, an origin. Without it `paymentUrl` is null. */
+  CHECKOUT_URL: variables.origin.optional(),
   /** Allows live webhook endpoints at http:// URLs. */
   WEBHOOK_ALLOW_HTTP: variables.flag,
   GATEWAY_PORT: variables.port.default(4000),

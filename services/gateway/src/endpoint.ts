@@ -1,8 +1,12 @@
 import { type Operation, parseIntentId } from '@pf/contracts';
 import type { RequestRecord } from '@pf/database';
+import { type PublicIntent, payerView } from '@pf/domain';
 import { write } from '@pf/http';
 import type { Request, Response } from 'express';
-import { type ApiKeys, type Holder, requireScope } from './api-keys.ts';
+import { ApiError } from './api-error.ts';
+import { type ApiKeys, type Holder, isPayer, requireAccess } from './api-keys.ts';
+import type { ClientSecrets } from './client-secrets.ts';
+import type { IntentHolders } from './intent-holders.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Limiter } from './limits/limiter.ts';
 import type { RequestRecords } from './request-records.ts';
@@ -31,7 +35,7 @@ export interface InModes {
   readonly test: Pick<Endpoint, 'handle'>;
 }
 
-/** A request with a valid key of sufficient scope, or a pass; its body has not been read yet. */
+/** A request with a valid key of sufficient scope, a pass or a secret; its body has not been read yet. */
 export interface Call {
   readonly holder: Holder;
   readonly request: Request;
@@ -40,6 +44,8 @@ export interface Call {
 
 /** What decides whether a request is served, and remembers that it was. */
 interface Admission {
+  readonly clientSecrets: Pick<ClientSecrets, 'read'>;
+  readonly intentHolders: Pick<IntentHolders, 'holder'>;
   readonly keys: ApiKeys;
   readonly limiter: Limiter;
   /** Milliseconds since 1970, by a clock that all processes share. */
@@ -50,22 +56,38 @@ interface Admission {
 
 /** Authenticates, rate-limits and authorizes a request, calls its endpoint and writes the response. */
 export const serve =
-  ({ operation, live, test }: InModes, { keys, limiter, now, records, uses }: Admission) =>
+  (
+    { operation, live, test }: InModes,
+    { clientSecrets, intentHolders, keys, limiter, now, records, uses }: Admission,
+  ) =>
   async (request: Request, response: Response): Promise<void> => {
     const began = performance.now();
     response.locals['route'] = `/v1${operation.path}`;
-    const holder = await keys.holder(request.headers.authorization, request.ip);
+    const { authorization } = request.headers;
+    const opened = clientSecrets.read(authorization);
+    // Before anything is looked up: payers' requests take nothing from those of keys.
+    if (opened) await limiter.admitPayer(opened, request, response);
+    const holder = await (opened ? intentHolders.holder(opened) : keys.holder(authorization, request.ip));
     response.locals['accountId'] = holder.accountId;
     response.locals['intentId'] = intentIn(request);
     response.once('close', () => records.record(recordOf({ holder, request, response }, began, now())));
-    if (holder.userId === undefined) uses.used(holder.keyId);
-    else response.locals['userId'] = holder.userId;
-    await limiter.admit(holder, request, response);
-    requireScope(holder, operation.scope);
+    if (holder.userId !== undefined) response.locals['userId'] = holder.userId;
+    else if (!opened) uses.used(holder.keyId);
+    if (!opened) await limiter.admit(holder, request, response);
+    requireAccess(holder, operation);
+    // Whatever the endpoint does, it does not see another intent.
+    if (holder.intentId !== undefined && request.params['id'] !== holder.intentId)
+      throw new ApiError('intent.not_found');
     const result = await (holder.livemode ? live : test).handle({ holder, request, response });
     response.locals['intentId'] ??= createdBy(result);
-    if (result) write(response, result.status, JSON.stringify(result.body), result.headers);
+    if (result) write(response, result.status, JSON.stringify(shownTo(holder, result.body)), result.headers);
   };
+
+/** Payers see an intent reduced, whatever endpoint returns it. */
+function shownTo(holder: Holder, body: object): object {
+  if (!isPayer(holder) || !('intent' in body)) return body;
+  return { ...body, intent: payerView(body.intent as PublicIntent) };
+}
 
 /** nginx' status for a client that disconnected before the response. */
 const CLIENT_CLOSED_REQUEST = 499;
@@ -80,7 +102,7 @@ function recordOf({ holder, request, response }: Call, began: number, now: numbe
     route: String(route),
     status: response.headersSent ? response.statusCode : CLIENT_CLOSED_REQUEST,
     errorCode: typeof errorCode === 'string' ? errorCode : null,
-    keyId: holder.userId === undefined ? holder.keyId : null,
+    keyId: holder.userId === undefined && holder.intentId === undefined ? holder.keyId : null,
     userId: holder.userId ?? null,
     intentId: typeof intentId === 'string' ? intentId : null,
     durationMs: Math.round(performance.now() - began),

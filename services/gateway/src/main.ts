@@ -10,9 +10,11 @@ import { loadConfig, runService, serveHealth } from '@pf/runtime';
 import { openScreening } from '@pf/screening';
 import { ApiKeys } from './api-keys.ts';
 import { createApp } from './app.ts';
+import { ClientSecrets } from './client-secrets.ts';
 import { Commands } from './commands.ts';
 import { gatewayVariables } from './config.ts';
 import { Feeds } from './events/feeds.ts';
+import { IntentHolders } from './intent-holders.ts';
 import { KeyUses } from './key-uses.ts';
 import { CommandTurns } from './limits/command-turns.ts';
 import { Limiter } from './limits/limiter.ts';
@@ -98,8 +100,10 @@ runService('gateway', async ({ log, onShutdown }) => {
   const server = new HttpServer(
     createApp({
       adapters: chains.adapters,
+      clientSecrets: new ClientSecrets(config.SECRETS_KEY, config.CHECKOUT_URL),
       commands: new Commands(publisher, replies, outcomes, new CommandTurns(config.RATE_LIMIT_FACTOR)),
       feeds,
+      intentHolders: new IntentHolders({ live: database, test: testDatabase }),
       keyring: config.SECRETS_KEY,
       keys: new ApiKeys(database, {
         now,

@@ -13,7 +13,7 @@ import {
 } from '@pf/database';
 import { readBackingStack, until } from '@pf/testing';
 import { createLogger } from '@pf/runtime';
-import { ApiKeys, requireScope } from '../src/api-keys.ts';
+import { ApiKeys, requireAccess } from '../src/api-keys.ts';
 import { Strangers } from '../src/limits/strangers.ts';
 import { KeyUses } from '../src/key-uses.ts';
 
@@ -153,8 +153,8 @@ describe('API keys', () => {
   it('are accepted by the endpoints for payers only if their scope is payer', async () => {
     const { key } = await createKey(database, { accountId, livemode: false, scope: 'payer' });
     const payer = await new ApiKeys(database).holder(`Bearer ${key}`);
-    expect(() => requireScope(payer, 'payer')).not.toThrow();
-    expect(() => requireScope(payer, 'full')).toThrow(
+    expect(() => requireAccess(payer, { scope: 'payer' })).not.toThrow();
+    expect(() => requireAccess(payer, { scope: 'full' })).toThrow(
       expect.objectContaining({ code: 'api_key.insufficient_scope', status: 401 }),
     );
   });

@@ -8,10 +8,12 @@ import type { Publisher } from '@pf/event-log';
 import { RedisClient, type WakeQueue } from '@pf/redis';
 import { createLogger } from '@pf/runtime';
 import type { Screening } from '@pf/screening';
-import { ApiKeys } from '../src/api-keys.ts';
+import { ApiKeys, type Holder } from '../src/api-keys.ts';
 import { createApp } from '../src/app.ts';
+import { ClientSecrets } from '../src/client-secrets.ts';
 import { Commands } from '../src/commands.ts';
 import { Feeds } from '../src/events/feeds.ts';
+import { IntentHolders } from '../src/intent-holders.ts';
 import { Limiter } from '../src/limits/limiter.ts';
 import { RateLimits } from '../src/limits/rate-limits.ts';
 import { SharedBuckets } from '../src/limits/shared-buckets.ts';
@@ -42,7 +44,7 @@ class OneHolder extends ApiKeys {
     super(database);
     this.#holder = holder;
   }
-  override async holder(authorization: string | undefined): Promise<KeyHolder> {
+  override async holder(authorization: string | undefined): Promise<Holder> {
     return authorization?.startsWith('Bearer pk_') ? this.#holder : super.holder(authorization);
   }
 }
@@ -71,11 +73,14 @@ export async function startBareApp({
   );
   const redis = new RedisClient('redis://127.0.0.1:1', { log, withoutRedis: 'nothing changes' });
   const store = { database, intents, signedTransactions: failing<SignedTransactions>(failure, 'the database') };
+  const clientSecrets = new ClientSecrets(Buffer.alloc(32));
   const app = createApp({
     now: Date.now,
     adapters: chains.adapters,
+    clientSecrets,
     commands: new Commands(failing<Publisher>(failure, 'the log'), replies, new Outcomes(intents, log)),
     feeds: new Feeds(database, 'redis://127.0.0.1:1', log),
+    intentHolders: new IntentHolders({ live: database, test: database }),
     keyring: Buffer.alloc(32),
     keys: holder ? new OneHolder(database, holder) : new ApiKeys(database),
     limiter: new Limiter(new RateLimits(new SharedBuckets(redis, '')), rateFactor),

@@ -36,15 +36,19 @@ let receiver: WebhookReceiver;
 let api: ApiClient;
 let paid: PublicIntent;
 let signed: string;
+let clientSecret: string;
 const metricsPorts = new Map<ServiceName, number>();
 const logs = new Map<ServiceName, string>();
 
 /** Pays an intent, and waits until it is finalized and its webhooks have arrived. */
 async function pay(): Promise<PublicIntent> {
   const payer = walletOn(chain, chain.wallets[1] as StackWallet);
-  const { intent } = (
+  const { intent, ...created } = (
     await api.create({ chain: chain.caip2, token: 'USDC', amount: '1', requestor: newWallet(chain).address })
   ).body;
+  ({ clientSecret } = created);
+  // A client that puts it into a path by mistake.
+  expect((await api.request('GET', `/intents/${clientSecret}`)).status).toBe(404);
   const { body } = await api.build(intent.id, payer.address);
   signed = await payer.sign(body.transaction.blob);
   const submitted = await api.submit(intent.id, signed, payer.address);
@@ -274,6 +278,11 @@ describe('the trace of a payment', () => {
 
   it('contains no secret, and neither do the logs', async () => {
     await whole('intent.confirmed');
+    await until(
+      'the span of the path with the client secret',
+      () => collector.spans.some(({ attributes }) => String(attributes['url.path']).endsWith('_secret_[redacted]')),
+      30_000,
+    );
     expect([collector.problems, collector.headers.authorization]).toEqual([[], `Bearer ${COLLECTOR_KEY}`]);
     const { secretsKey, apiKeys, webhookSecrets, databaseUrl } = cluster;
     const secrets = [
@@ -284,6 +293,8 @@ describe('the trace of a payment', () => {
       ...Object.values(webhookSecrets),
       secretsKey.toString('base64'),
       new URL(databaseUrl).password,
+      clientSecret,
+      clientSecret.split('_secret_')[1] ?? '',
       signed,
       signed.replace(/^0x/, ''),
     ].filter((secret) => secret !== '');

@@ -102,6 +102,10 @@ describe("the examples of the client's README", () => {
     90_000,
   );
 
+  it('open an intent to its payer with a client secret', async () => {
+    expect(await runToEnd('With a client secret')).toContain('12.50 USDC 0x70997970C51812dc3A010C7d01b50e0d17dc79C8');
+  });
+
   it('receive webhooks and reject unsigned ones', async () => {
     const [port = 0] = await freePorts(1);
     const example = await run('Webhooks', { PORT: String(port), PF_WEBHOOK_SECRET: stack.webhookSecret });

@@ -140,8 +140,8 @@ export const gatewayGuards: readonly Mutant[] = [
   {
     name: 'Payers who ask little are served after their key is used up',
     file: 'services/gateway/src/limits/limiter.ts',
-    guard: 'address.allowed && !this.#isWithinShare(payer)',
-    instead: 'address.allowed',
+    guard: 'own.allowed && !this.#isWithinShare(share, PAYER_ADDRESS_SHARE)',
+    instead: 'own.allowed',
     test: {
       file: 'services/gateway/test/limits/rate-limits.integration.test.ts',
       name: 'let payers pay at addresses that ask little, after others have used the quota of their key up',
@@ -175,6 +175,96 @@ export const gatewayGuards: readonly Mutant[] = [
     test: {
       file: 'packages/database/test/postgres/share.integration.test.ts',
       name: 'leaves the others to those who use the database itself',
+    },
+  },
+  {
+    name: 'A client secret opens its own intent only',
+    file: 'services/gateway/src/endpoint.ts',
+    guard: "if (holder.intentId !== undefined && request.params['id'] !== holder.intentId)",
+    instead: "if (holder.intentId !== undefined && request.params['id'] === undefined)",
+    test: {
+      file: 'services/gateway/test/access.integration.test.ts',
+      name: 'get /intents/{id} lets the client secret of another intent do what it may',
+    },
+  },
+  {
+    name: 'A client secret that the service has not made opens nothing',
+    file: 'services/gateway/src/client-secrets.ts',
+    guard: 'made.length === given.length && timingSafeEqual(made, given)',
+    instead: 'made.length === given.length',
+    test: {
+      file: 'services/gateway/test/client-secrets.unit.test.ts',
+      name: 'open nothing with what they did not make',
+    },
+  },
+  {
+    name: 'A client secret allows no request of the account',
+    file: 'services/gateway/src/endpoint.ts',
+    guard: '    requireAccess(holder, operation);\n',
+    instead: '',
+    test: {
+      file: 'services/gateway/test/access.integration.test.ts',
+      name: 'post /intents/{id}/cancel lets the client secret do what it may',
+    },
+  },
+  {
+    name: 'Payers see no metadata',
+    file: 'services/gateway/src/endpoint.ts',
+    guard: "if (!isPayer(holder) || !('intent' in body)) return body;",
+    instead: "if (!isPayer(holder) || 'intent' in body) return body;",
+    test: {
+      file: 'services/gateway/test/access.integration.test.ts',
+      name: 'gives payers the intent without what is between the account and the service',
+    },
+  },
+  {
+    name: 'Payers see no metadata in a stream',
+    file: 'services/gateway/src/events/stream.ts',
+    guard: 'forPayer ? payerEventOf(body) : body',
+    instead: 'body',
+    test: {
+      file: 'services/gateway/test/access.integration.test.ts',
+      name: 'gives payers the events of the intent reduced, in the history and in the stream',
+    },
+  },
+  {
+    name: 'Payers take no quota of the account’s keys',
+    file: 'services/gateway/src/endpoint.ts',
+    guard: 'if (!opened) await limiter.admit(holder, request, response);',
+    instead: 'await limiter.admit(holder, request, response);',
+    test: {
+      file: 'services/gateway/test/limits/rate-limits.integration.test.ts',
+      name: 'count a request with a client secret for its intent and address, and for no key',
+    },
+  },
+  {
+    name: 'Payers take no turn of the account’s commands',
+    file: 'services/gateway/src/limits/command-turns.ts',
+    guard: '...(byPayer',
+    instead: '...(byPayer && partition < 0',
+    test: {
+      file: 'services/gateway/test/limits/command-turns.unit.test.ts',
+      name: 'take no turn of the account when payers send them, and few for one intent',
+    },
+  },
+  {
+    name: 'A payer cannot have transactions built without end',
+    file: 'services/gateway/src/limits/limiter.ts',
+    guard: 'if (!own.allowed) throw tooManyBuilds(intentId, own);',
+    instead: '',
+    test: {
+      file: 'services/gateway/test/limits/limiter.unit.test.ts',
+      name: 'has a budget of builds for an intent and for each address of its payers',
+    },
+  },
+  {
+    name: 'A Solana Pay token records no build',
+    file: 'services/gateway/src/intents/build.ts',
+    guard: "if (owner.scope === 'solana_pay_token') return { intent: view(intent), transaction };",
+    instead: '',
+    test: {
+      file: 'services/gateway/test/access.integration.test.ts',
+      name: 'builds with a Solana Pay token without recording, because the wallet changes the transaction',
     },
   },
 ];

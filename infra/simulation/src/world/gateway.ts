@@ -4,6 +4,7 @@ import { eventLogOver } from '@pf/event-log';
 import { replyChannel } from '@pf/redis';
 import type { Screening } from '@pf/screening';
 import { asApiError } from '../../../../services/gateway/src/api-error.ts';
+import { ClientSecrets } from '../../../../services/gateway/src/client-secrets.ts';
 import { Commands } from '../../../../services/gateway/src/commands.ts';
 import type { Call, Endpoint } from '../../../../services/gateway/src/endpoint.ts';
 import { buildIntent } from '../../../../services/gateway/src/intents/build.ts';
@@ -63,8 +64,10 @@ export class Gateways {
     const { adapter } = this.#world.network.connect(log, async () => null);
     const dependencies = {
       adapters: new Map([[adapter.network.chain, adapter]]),
+      clientSecrets: new ClientSecrets(Buffer.alloc(32)),
       commands: new Commands(publisher, replies, outcomes),
       intents: store.intents,
+      limiter: { admitBuild: async () => undefined },
       signedTransactions: store.signedTransactions,
       now: () => Date.now(),
       partitions: plan.partitions,

@@ -282,13 +282,76 @@ export interface components {
         readonly Error: {
             readonly error: {
                 /** @enum {string} */
-                readonly code: "request.malformed_json" | "request.malformed_http" | "request.validation_failed" | "api_key.missing" | "api_key.invalid" | "api_key.test_mode_required" | "api_key.insufficient_scope" | "plan.upgrade_required" | "intent.not_found" | "delivery.not_found" | "webhook_endpoint.not_found" | "webhook_replay.not_found" | "route.not_found" | "request.method_not_allowed" | "request.timeout" | "request.headers_too_large" | "request.too_large" | "request.unsupported_media_type" | "intent.invalid_state" | "intent.already_fulfilled" | "intent.expired" | "intent.stale_update" | "intent.submission_in_progress" | "intent.already_refunded" | "intent.original_unpaid" | "intent.limit_reached" | "webhook_endpoint.exists" | "webhook_endpoint.limit_reached" | "webhook_endpoint.not_enabled" | "webhook_replay.limit_reached" | "chain.not_available" | "token.not_available" | "address.sanctions_match" | "address.not_payable" | "transaction.malformed" | "transaction.mismatch" | "transaction.rejected" | "rate_limit.exceeded" | "internal.error" | "rpc.unavailable" | "transaction.not_visible" | "screening.unavailable" | "intent.unavailable" | "service.unavailable";
+                readonly code: "request.malformed_json" | "request.malformed_http" | "request.validation_failed" | "api_key.missing" | "api_key.invalid" | "api_key.test_mode_required" | "api_key.insufficient_scope" | "plan.upgrade_required" | "intent.not_found" | "delivery.not_found" | "webhook_endpoint.not_found" | "webhook_replay.not_found" | "route.not_found" | "request.method_not_allowed" | "request.timeout" | "request.headers_too_large" | "request.too_large" | "request.unsupported_media_type" | "intent.invalid_state" | "intent.already_fulfilled" | "intent.expired" | "intent.stale_update" | "intent.submission_in_progress" | "intent.already_refunded" | "intent.original_unpaid" | "intent.limit_reached" | "webhook_endpoint.exists" | "webhook_endpoint.limit_reached" | "webhook_endpoint.not_enabled" | "webhook_replay.limit_reached" | "chain.not_available" | "token.not_available" | "address.sanctions_match" | "address.not_payable" | "transaction.malformed" | "transaction.mismatch" | "transaction.rejected" | "rate_limit.exceeded" | "intent.too_many_builds" | "internal.error" | "rpc.unavailable" | "transaction.not_visible" | "screening.unavailable" | "intent.unavailable" | "service.unavailable";
                 readonly message: string;
                 readonly param: string | null;
                 readonly details: {
                     readonly [key: string]: unknown;
                 } | null;
             };
+        };
+        readonly PayerIntent: {
+            /** @description Unique identifier: `pi_` and at most 22 characters, short enough for sound and QR codes. */
+            readonly id: string;
+            /** @description The chain on which the money moves, as a CAIP-2 id. With a test key, always a testnet. */
+            readonly chain: string;
+            /** @description Canonical symbol of the token, for example `USDC`. */
+            readonly token: string;
+            /** @description The token's contract or mint on this chain. */
+            readonly tokenAddress: string;
+            /** @description Decimal string, as in the request. */
+            readonly amount: string;
+            /** @description The amount in base units of the token, as a decimal string. */
+            readonly amountBaseUnits: string;
+            /** @description The wallet that receives the payment, in the canonical form of its chain. */
+            readonly requestor: string;
+            /** @description The wallet that pays; `null` until it is known. */
+            readonly fulfiller: string | null;
+            /**
+             * @description `request`: the requestor asks to be paid. `send`: the fulfiller pushes a payment.
+             * @enum {string}
+             */
+            readonly direction: "request" | "send";
+            /**
+             * @description `created`; `pending` (transaction broadcast); `confirmed` (completion signal for users); `finalized` (final on chain); `failed` (reverted on chain); `expired`; `cancelled`.
+             * @enum {string}
+             */
+            readonly state: "created" | "pending" | "confirmed" | "finalized" | "failed" | "expired" | "cancelled";
+            /** @description The transaction was dropped. Build it again, and let the fulfiller sign it again. */
+            readonly retryRequired: boolean;
+            /** @description A transaction could still land when the intent expired. If it lands, the intent becomes `confirmed`. */
+            readonly pendingAtExpiry: boolean;
+            /** @description Identifies the payment on chain. Solana: a base58 public key. EVM: 32 bytes in hex. */
+            readonly reference: string;
+            /** @description Solana signature or EVM transaction hash, once submitted or seen on chain. */
+            readonly txSignature: string | null;
+            /** @description When the payer's app reported that it had received the id. */
+            readonly detectedAt: string | null;
+            /** @description Rent for the requestor's new token account, in lamports. Solana only. */
+            readonly ataRentLamports: number | null;
+            /** @description Time to live, in seconds from `createdAt`. */
+            readonly ttlSeconds: number;
+            /**
+             * Format: date-time
+             * @description When the intent expires if it is not paid.
+             */
+            readonly expiresAt: string;
+            /**
+             * Format: date-time
+             * @description When the intent was created.
+             */
+            readonly createdAt: string;
+            /**
+             * Format: date-time
+             * @description Increases with every change of a public field. Send it with PATCH.
+             */
+            readonly updatedAt: string;
+            /** @description When the payment was confirmed. */
+            readonly confirmedAt: string | null;
+            /** @description When the payment became final on chain. */
+            readonly finalizedAt: string | null;
+            /** @description Whether the intent was created with a live key. */
+            readonly livemode: boolean;
         };
         readonly Transaction: {
             /** @description The unsigned transaction in base64. Sign it without changes. */
@@ -318,6 +381,18 @@ export interface components {
             readonly livemode: boolean;
             readonly data: {
                 readonly intent: components["schemas"]["PaymentIntent"];
+                readonly payment?: components["schemas"]["UnexpectedPayment"];
+            };
+        };
+        readonly PayerEvent: {
+            readonly eventId: string;
+            /** @enum {string} */
+            readonly type: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly intent: components["schemas"]["PayerIntent"];
                 readonly payment?: components["schemas"]["UnexpectedPayment"];
             };
         };

@@ -1,8 +1,9 @@
-import type { PublicIntent, UnsignedTransaction } from '@pf/domain';
+import type { PayerIntent, PublicIntent, UnsignedTransaction } from '@pf/domain';
 import { INTENT_STATUSES } from '@pf/domain';
 import { z } from 'zod';
 import { unsignedTransaction } from '../intent-state.ts';
 import { address, chainId, intentId, reference, tokenAddress, transactionHash } from '../scalars.ts';
+import { CLIENT_SECRET, SOLANA_PAY_TOKEN } from '../client-secrets.ts';
 import { pageResponse } from './paging.ts';
 
 const time = z.iso.datetime({ precision: 3 });
@@ -38,11 +39,59 @@ export const publicIntent = z.strictObject({
   livemode: z.boolean(),
 }) satisfies z.ZodType<PublicIntent>;
 
-/** The response of every endpoint that returns one intent. */
+/** A PaymentIntent in the responses to payers: what `payerView` of the domain returns. */
+export const payerIntent = publicIntent.omit({
+  idempotencyKey: true,
+  metadata: true,
+  refundedBy: true,
+  refundOf: true,
+}) satisfies z.ZodType<PayerIntent>;
+
+/** What the creator of an intent passes to its payer. */
+const forPayer = {
+  clientSecret: z
+    .string()
+    .regex(CLIENT_SECRET)
+    .meta({
+      description:
+        'Opens this one intent to its payer: fetch, events, `detected`, `build` and `submit`, with ' +
+        '`Authorization: Bearer <clientSecret>`. Keep it out of logs and out of URLs that reach a server.',
+    }),
+  paymentUrl: z.url().nullable().meta({
+    description: 'The page on which the payer pays; `null` if this service has no such page.',
+  }),
+};
+const solanaPayToken = z
+  .string()
+  .regex(SOLANA_PAY_TOKEN)
+  .nullable()
+  .meta({
+    description:
+      'For the link of a Solana Pay transaction request: fetches and builds this intent, nothing else. `null` on ' +
+      'other chains.',
+  });
+
+/** The response of the endpoints that change an intent. */
 export const intentResponse = z.strictObject({ intent: publicIntent });
-export const buildIntentResponse = z.strictObject({
+/** The response of the endpoints that make an intent. */
+export const createdIntentResponse = z.strictObject({ intent: publicIntent, ...forPayer });
+/** Keys of scope `full` get with the intent what its payer needs; a person in the dashboard does not. */
+export const fetchIntentResponse = z.strictObject({
   intent: publicIntent,
-  transaction: unsignedTransaction satisfies z.ZodType<UnsignedTransaction>,
+  clientSecret: forPayer.clientSecret.exactOptional(),
+  paymentUrl: forPayer.paymentUrl.exactOptional(),
 });
-export const submitIntentResponse = z.strictObject({ intent: publicIntent, txSignature: transactionHash });
+const built = { transaction: unsignedTransaction satisfies z.ZodType<UnsignedTransaction> };
+export const buildIntentResponse = z.strictObject({ intent: publicIntent, ...built });
+const submitted = { txSignature: transactionHash };
+export const submitIntentResponse = z.strictObject({ intent: publicIntent, ...submitted });
 export const listIntentsResponse = z.strictObject({ intents: z.array(publicIntent), ...pageResponse });
+
+/** What payers get instead. A client secret gets the token beside the intent. */
+export const payerFetchResponse = z.strictObject({
+  intent: payerIntent,
+  solanaPayToken: solanaPayToken.exactOptional(),
+});
+export const payerIntentResponse = z.strictObject({ intent: payerIntent });
+export const payerBuildResponse = z.strictObject({ intent: payerIntent, ...built });
+export const payerSubmitResponse = z.strictObject({ intent: payerIntent, ...submitted });

@@ -212,10 +212,10 @@ export const INSIGHT_OPERATIONS = {
     summary: 'List the requests to the payment API',
     description:
       `Those of the last ${REQUEST_LOG_DAYS} days with a valid key or by a person, newest first: method, route, ` +
-      'status, error code, key or person, intent and duration, never a body. Filters: `status` (a class such as ' +
-      '`4xx`), `keyId`, `intentId`. A stream of events is listed when it ends. A record appears within a few ' +
-      'seconds. While the database is slow, and above some thousand requests a second, requests are served and not ' +
-      'recorded.',
+      'status, error code, key or person (neither for a payer with a client secret), intent and duration, never a ' +
+      'body. Filters: `status` (a class such as `4xx`), `keyId`, `intentId`. A stream of events is listed when ' +
+      'it ends. A record appears within a few seconds. While the database is slow, and above some thousand requests ' +
+      'a second, requests are served and not recorded.',
     access: ['owner', 'developer'],
     query: z.strictObject({
       ...pageQuery,

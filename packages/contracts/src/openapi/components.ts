@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   buildIntentRequest,
   createIntentRequest,
+  payerIntent,
   publicIntent,
   simulateIntentRequest,
   submitIntentRequest,
@@ -10,15 +11,17 @@ import {
 import { webhookDelivery } from '../deliveries.ts';
 import { createEndpointRequest, deliveryAttempt, updateEndpointRequest, webhookEndpoint } from '../endpoints.ts';
 import { errorResponse } from '../errors.ts';
-import { intentEvent, unexpectedPayment } from '../intent-events.ts';
+import { intentEvent, payerEvent, unexpectedPayment } from '../intent-events.ts';
 import { unsignedTransaction } from '../intent-state.ts';
 import { createReplayRequest, webhookReplay } from '../replays.ts';
 
 /** The schemas that become named types in the OpenAPI document and in clients. */
 const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   PaymentIntent: publicIntent,
+  PayerIntent: payerIntent,
   Transaction: unsignedTransaction,
   Event: intentEvent,
+  PayerEvent: payerEvent,
   UnexpectedPayment: unexpectedPayment,
   WebhookDelivery: webhookDelivery,
   DeliveryAttempt: deliveryAttempt,

@@ -6,7 +6,7 @@ import { nameComponents } from './components.ts';
 import { EXAMPLES } from './examples.ts';
 import { FIELDS } from './fields.ts';
 import { webhookOperations } from './webhooks.ts';
-import { errorsOf, type Operation, type Success, TAGS } from '../operation.ts';
+import { errorsOf, jsonOf, type Operation, type Success, TAGS } from '../operation.ts';
 
 /** Headers of every response. The RateLimit pair needs a valid key (draft-ietf-httpapi-ratelimit-headers). */
 const commonHeaders = z.object({
@@ -25,6 +25,10 @@ const commonHeaders = z.object({
 const retryAfter = z.object({
   'Retry-After': z.string().meta({ description: 'Seconds to wait before a retry; the same as `details.retry_after`.' }),
 });
+
+const FOR_PAYERS =
+  'A key with the scope `payer` is sufficient, and so is the client secret of the intent. Both get the intent as ' +
+  '`PayerIntent`, and events as `PayerEvent`.';
 
 /** The OpenAPI 3.1 document of these operations, generated from the schemas that validate requests. */
 export function openApiDocument(operations: readonly Operation[], baseUrl: string): OpenApiDocument {
@@ -53,6 +57,17 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
             type: 'http',
             scheme: 'bearer',
             description: 'An API key: `pk_test_…` (testnets, no real funds) or `pk_live_…` (real funds).',
+          },
+          clientSecret: {
+            type: 'http',
+            scheme: 'bearer',
+            description:
+              'The `clientSecret` of one payment intent: `pi_…_secret_…`. It opens that intent to its payer.',
+          },
+          solanaPayToken: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'The `solanaPayToken` of one payment intent: `pi_…_spl_…`.',
           },
         },
       },
@@ -85,28 +100,44 @@ function describeFields({ components }: OpenApiDocument): void {
 }
 
 function describe(operation: Operation): ZodOpenApiOperationObject {
-  const { id, tag, summary, description, scope, request, responses } = operation;
+  const { id, tag, summary, description, scope, solanaPay, request, responses } = operation;
   const { params, query, headers, body } = request;
   return {
     operationId: id,
     tags: [tag],
     summary,
-    description: scope === 'payer' ? `${description}\n\nA key with the scope \`payer\` is sufficient.` : description,
+    description: scope === 'payer' ? `${description}\n\n${FOR_PAYERS}` : description,
+    ...(scope === 'payer' && {
+      security: [{ apiKey: [] }, { clientSecret: [] }, ...(solanaPay ? [{ solanaPayToken: [] }] : [])],
+    }),
     requestParams: { ...(params && { path: params }), ...(query && { query }), ...(headers && { header: headers }) },
     ...(body && {
       requestBody: { required: !body.safeParse({}).success, content: { 'application/json': { schema: body } } },
     }),
     responses: {
-      ...Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, success(response)])),
+      ...Object.fromEntries(
+        Object.entries(responses).map(([status, response]) => [
+          status,
+          success(response, jsonOf(operation, Number(status) as 200 | 201)),
+        ]),
+      ),
       ...errorResponses(errorsOf(operation)),
     },
   };
 }
 
-const success = ({ description, content, headers }: Success): ZodOpenApiResponseObject => ({
+const success = (
+  { description, content, headers }: Success,
+  json: z.ZodType | undefined,
+): ZodOpenApiResponseObject => ({
   description,
   headers: headers === undefined ? commonHeaders : commonHeaders.extend(headers.shape),
-  content: Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema }])),
+  content: Object.fromEntries(
+    Object.entries(content).map(([type, schema]) => [
+      type,
+      { schema: type === 'application/json' && json ? json : schema },
+    ]),
+  ),
 });
 
 /** One response per status, with each of its error codes. */

@@ -139,6 +139,7 @@ const REQUEST: Readonly<Record<string, string>> = {
 /** Field descriptions by component. Other components are described by their schemas alone. */
 export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PaymentIntent: INTENT,
+  PayerIntent: INTENT,
   Transaction: TRANSACTION,
   UnexpectedPayment: PAYMENT,
   WebhookDelivery: DELIVERY,

@@ -12,7 +12,7 @@ export interface RequestRecord extends IntentOwner {
   readonly route: string;
   readonly status: number;
   readonly errorCode: string | null;
-  /** The key that it was made with; null for a person. */
+  /** The key that it was made with; null for a person, and for a payer with a client secret. */
   readonly keyId: string | null;
   /** The person who made it in the dashboard; null for a key. */
   readonly userId: string | null;

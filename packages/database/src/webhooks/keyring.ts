@@ -15,7 +15,8 @@ const KEY_ID_BYTES = 4;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-const keysOf = (keyring: Keyring): readonly Buffer[] => (Buffer.isBuffer(keyring) ? [keyring] : keyring);
+/** The first encrypts and signs. */
+export const keysOf = (keyring: Keyring): readonly Buffer[] => (Buffer.isBuffer(keyring) ? [keyring] : keyring);
 
 function firstKey(keyring: Keyring): Buffer {
   const [key] = keysOf(keyring);

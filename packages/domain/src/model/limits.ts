@@ -16,7 +16,7 @@ export const EVENTS_MAX = { change: 1_500, refund: 2_000 } as const;
  * for another. So whatever payers repeat, all can go on paying; and one alone cannot keep the intent from naming the
  * next as its fulfiller.
  */
-export const RECORDED_BUILDS = { again: 250, other: 500 } as const;
+export const RECORDED_BUILDS = { again: 100, other: 200 } as const;
 
 /**
  * How often an intent may be claimed: by one wallet, by one wallet once all of them have claimed it `crowded.from`

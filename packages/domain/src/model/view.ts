@@ -38,6 +38,12 @@ export interface PublicIntent {
 }
 
 /**
+ * A payment intent as its payers see it: without what is between the integrator and the service. A new field of
+ * PublicIntent is not in it unless it is listed in PAYER_FIELDS.
+ */
+export type PayerIntent = Omit<PublicIntent, 'idempotencyKey' | 'metadata' | 'refundedBy' | 'refundOf'>;
+
+/**
  * A payment that the intent did not ask for, as integrators see it: enough to find it on chain and to send it back.
  */
 export interface PublicPayment {
@@ -88,6 +94,32 @@ const PUBLIC_FIELDS: Readonly<Record<PublicField, true>> = {
   livemode: true,
 };
 
+const PAYER_FIELDS: Readonly<Record<keyof PayerIntent, true>> = {
+  id: true,
+  chain: true,
+  token: true,
+  tokenAddress: true,
+  amount: true,
+  amountBaseUnits: true,
+  requestor: true,
+  fulfiller: true,
+  direction: true,
+  state: true,
+  retryRequired: true,
+  pendingAtExpiry: true,
+  reference: true,
+  txSignature: true,
+  detectedAt: true,
+  ataRentLamports: true,
+  ttlSeconds: true,
+  expiresAt: true,
+  createdAt: true,
+  updatedAt: true,
+  confirmedAt: true,
+  finalizedAt: true,
+  livemode: true,
+};
+
 /** True for a field that integrators see. Only a change of such a field moves `updatedAt`. */
 export const isPublicField = (field: keyof PaymentIntent): boolean => Object.hasOwn(PUBLIC_FIELDS, field);
 
@@ -130,6 +162,12 @@ export const view = (intent: PaymentIntent): PublicIntent => ({
   refundOf: intent.refundOf,
   livemode: intent.livemode,
 });
+
+/** What payers see of an intent. Fields that are not known here, such as those of newer code, are left out. */
+export const payerView = (intent: PublicIntent): PayerIntent =>
+  Object.fromEntries(
+    Object.entries(intent).filter(([field]) => Object.hasOwn(PAYER_FIELDS, field)),
+  ) as unknown as PayerIntent;
 
 /**
  * The payment that an event reports to integrators; null for events about no payment, or about the one that was asked

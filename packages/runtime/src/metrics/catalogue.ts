@@ -111,7 +111,20 @@ export const METRICS = {
       'many connections were open, and another was closed without a response.',
       '`dashboard`: sign-ins, mails and other attempts of people, and what they have under way.',
     ),
-    labels: { policy: of('key', 'address', 'person', 'commands', 'stranger', 'streams', 'connections', 'dashboard') },
+    labels: {
+      policy: of(
+        'key',
+        'address',
+        'intent',
+        'builds',
+        'person',
+        'commands',
+        'stranger',
+        'streams',
+        'connections',
+        'dashboard',
+      ),
+    },
   }),
   'payments.request_records': counter({
     services: ['gateway'],

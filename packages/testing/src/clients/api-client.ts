@@ -18,6 +18,10 @@ export interface ApiResponse<Body> {
 export interface IntentBody {
   readonly intent: PublicIntent;
 }
+export interface CreatedBody extends IntentBody {
+  readonly clientSecret: string;
+  readonly paymentUrl: string | null;
+}
 export interface ListBody {
   readonly intents: readonly PublicIntent[];
   readonly hasMore: boolean;
@@ -50,12 +54,12 @@ export interface ApiClient {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<ApiResponse<Body>>;
-  create(body: Record<string, unknown>): Promise<ApiResponse<IntentBody>>;
+  create(body: Record<string, unknown>): Promise<ApiResponse<CreatedBody>>;
   get(id: string): Promise<ApiResponse<IntentBody>>;
   /** @param query the text after the question mark */
   list(query?: string): Promise<ApiResponse<ListBody>>;
   update(id: string, body: Record<string, unknown>): Promise<ApiResponse<IntentBody>>;
-  refund(id: string): Promise<ApiResponse<IntentBody>>;
+  refund(id: string): Promise<ApiResponse<CreatedBody>>;
   simulate(id: string, targetState: string): Promise<ApiResponse<IntentBody>>;
   detected(id: string): Promise<ApiResponse<IntentBody>>;
   cancel(id: string): Promise<ApiResponse<IntentBody>>;

@@ -1,6 +1,15 @@
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
-import { ERRORS, type ErrorCode, errorResponse, errorsOf, type Operation, OPERATIONS, statusesOf } from '@pf/contracts';
+import {
+  ERRORS,
+  type ErrorCode,
+  errorResponse,
+  errorsOf,
+  jsonOf,
+  type Operation,
+  OPERATIONS,
+  statusesOf,
+} from '@pf/contracts';
 
 /** A response of the API as a client received it. */
 export interface ObservedResponse {
@@ -38,7 +47,7 @@ export function checkAgainstContract({ method, path: target, status, body }: Obs
   if (!statusesOf(operation).includes(status))
     throw new Error(`${where}, which its documentation does not know: ${JSON.stringify(body)}`);
   const success = status < 300 ? operation.responses[status as 200 | 201] : undefined;
-  const schema = success === undefined ? errorResponse : success.content['application/json'];
+  const schema = success === undefined ? errorResponse : jsonOf(operation, status as 200 | 201);
   const checked = body === undefined ? undefined : schema?.safeParse(body);
   if (checked?.success === false)
     throw new Error(`${where} with another body than documented: ${checked.error.message}`, { cause: body });

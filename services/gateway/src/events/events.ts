@@ -1,19 +1,23 @@
-import { listEventsQuery, OPERATIONS, STREAM_COMMENT_MS, writeEventCursor } from '@pf/contracts';
+import { listEventsQuery, OPERATIONS, payerEventOf, STREAM_COMMENT_MS, writeEventCursor } from '@pf/contracts';
 import { type Database, intentEvents, type IntentQueries } from '@pf/database';
 import type { IntentId, PaymentIntent } from '@pf/domain';
 import { pageOf, readQuery, versionOf, write } from '@pf/http';
 import type { Logger } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
-import type { ApiKeys } from '../api-keys.ts';
+import { type ApiKeys, isPayer } from '../api-keys.ts';
+import type { ClientSecrets } from '../client-secrets.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
+import type { IntentHolders } from '../intent-holders.ts';
 import { pathId, requireIntent } from '../intents/lookup.ts';
 import type { OpenStreams } from '../limits/open-streams.ts';
 import type { Feeds } from './feeds.ts';
 import { EventStream } from './stream.ts';
 
 interface Dependencies {
+  readonly clientSecrets: Pick<ClientSecrets, 'read'>;
   readonly database: Database;
   readonly feeds: Feeds;
+  readonly intentHolders: Pick<IntentHolders, 'holder'>;
   readonly intents: IntentQueries;
   readonly keys: ApiKeys;
   readonly log: Logger;
@@ -39,7 +43,7 @@ export const followIntent = (dependencies: Dependencies, commentMs: number = STR
     const intent = await requireIntent(intents, id, holder);
     response.setHeader('Vary', 'Accept');
     if (page === null) stream(dependencies, call, intent, commentMs);
-    else write(response, 200, await history(database, id, page));
+    else write(response, 200, await history(database, id, page, isPayer(holder)));
     return null;
   },
 });
@@ -56,15 +60,15 @@ function readPage(request: Call['request']): Page {
 }
 
 /** Joins the stored bodies, which are JSON already. */
-async function history(database: Database, id: IntentId, { after, limit }: Page): Promise<string> {
+async function history(database: Database, id: IntentId, { after, limit }: Page, forPayer: boolean): Promise<string> {
   const found = await intentEvents(database, id, after, limit + 1);
   const { rows, hasMore, nextCursor } = pageOf(found, limit, ({ version }) => writeEventCursor(version));
-  const bodies = rows.map(({ body }) => body).join(',');
+  const bodies = rows.map(({ body }) => (forPayer ? payerEventOf(body) : body)).join(',');
   return `{"events":[${bodies}],"hasMore":${hasMore},"nextCursor":${JSON.stringify(nextCursor)}}`;
 }
 
 function stream(
-  { feeds, keys, log, streams }: Dependencies,
+  { clientSecrets, feeds, intentHolders, keys, log, streams }: Dependencies,
   { holder, request, response }: Call,
   intent: PaymentIntent,
   commentMs: number,
@@ -80,12 +84,13 @@ function stream(
   const check = async (): Promise<boolean> => {
     feeds.readAgain(intent.id);
     try {
-      await keys.stillHolder(authorization, PASS_STREAM_SECONDS);
+      const opened = clientSecrets.read(authorization);
+      await (opened ? intentHolders.holder(opened) : keys.stillHolder(authorization, PASS_STREAM_SECONDS));
       return true;
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return false;
       // The database is unavailable, so the stream shows nothing either. The next comment checks again.
-      log.warn({ err: error }, 'the API key of a stream cannot be checked: will retry');
+      log.warn({ err: error }, 'the API key or client secret of a stream cannot be checked: will retry');
       return true;
     }
   };
@@ -94,6 +99,7 @@ function stream(
     position: lastEventId(request.headers['last-event-id'], intent),
     commentMs,
     check,
+    forPayer: isPayer(holder),
     onReady: () => feeds.readAgain(intent.id),
   });
   response.once('close', feeds.follow(intent.id, follower));

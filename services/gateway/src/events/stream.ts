@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { SNAPSHOT } from '@pf/contracts';
+import { payerEventOf, SNAPSHOT } from '@pf/contracts';
 import type { StoredEvent } from '@pf/database';
-import { type PaymentIntent, view } from '@pf/domain';
+import { type PaymentIntent, payerView, view } from '@pf/domain';
 import { add } from '@pf/runtime';
 import type { Follower } from './feeds.ts';
 
@@ -25,6 +25,8 @@ export interface StreamDependencies {
   readonly commentMs: number;
   /** Called before each comment. False ends the stream: its API key was revoked. Must not reject. */
   readonly check: () => Promise<boolean>;
+  /** Whether it shows intents as payers see them. */
+  readonly forPayer: boolean;
   /** Called when the connection can take more after it was full. */
   readonly onReady: () => void;
 }
@@ -65,11 +67,14 @@ export class EventStream implements Follower {
   }
 
   show(intent: PaymentIntent, events: readonly StoredEvent[]): void {
-    if (this.#position === null) this.#send(intent.version, SNAPSHOT, JSON.stringify({ intent: view(intent) }));
-    else {
+    const { forPayer } = this.#dependencies;
+    if (this.#position === null) {
+      const shown = forPayer ? payerView(view(intent)) : view(intent);
+      this.#send(intent.version, SNAPSHOT, JSON.stringify({ intent: shown }));
+    } else {
       for (const { version, type, body } of events) {
         if (!this.ready) return;
-        this.#send(version, type, body);
+        this.#send(version, type, forPayer ? payerEventOf(body) : body);
       }
     }
   }

@@ -1,18 +1,20 @@
 import { buildIntentRequest, OPERATIONS } from '@pf/contracts';
-import type { IntentQueries, IntentOwner } from '@pf/database';
+import type { IntentQueries } from '@pf/database';
 import {
-  type Build,
   type IntentId,
   liveSubmission,
   type PublicIntent,
   refusalInProgress,
   termsOf,
+  type UnsignedTransaction,
   view,
 } from '@pf/domain';
 import { ApiError } from '../api-error.ts';
+import { isPayer } from '../api-keys.ts';
 import { readBody } from '@pf/http';
 import type { Commands } from '../commands.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { Call, Endpoint } from '../endpoint.ts';
+import type { Limiter } from '../limits/limiter.ts';
 import { refused } from '../refusals.ts';
 import { type Adapters, findRequestedIntent, intentAfter, pathId, payerOf, requirePayable } from './lookup.ts';
 
@@ -23,23 +25,25 @@ interface Dependencies {
   readonly adapters: Adapters;
   readonly commands: Commands;
   readonly intents: IntentQueries;
+  readonly limiter: Pick<Limiter, 'admitBuild'>;
   readonly partitions: number;
 }
 
 interface Built {
   readonly intent: PublicIntent;
-  readonly build: Build;
+  readonly transaction: UnsignedTransaction;
 }
 
 /** POST /intents/{id}/build: the same bytes for the same payer while they can land, else new ones. */
 export const buildIntent = (dependencies: Dependencies): Endpoint => ({
   operation: OPERATIONS.buildIntent,
-  async handle({ holder, request, response }) {
+  async handle(call) {
+    const { request, response } = call;
     const id = pathId(request, dependencies.partitions);
     const body = await readBody(request, response, buildIntentRequest);
     for (let tries = 1; ; tries++) {
-      const built = await tryBuild(dependencies, id, holder, body.fulfiller, tries);
-      if (built) return { status: 200, body: { intent: built.intent, transaction: built.build.transaction } };
+      const built = await tryBuild(dependencies, call, id, body.fulfiller, tries);
+      if (built) return { status: 200, body: built };
     }
   },
 });
@@ -47,8 +51,8 @@ export const buildIntent = (dependencies: Dependencies): Endpoint => ({
 /** @returns null if another payer's build came first: the caller tries again with the intent as it is then */
 async function tryBuild(
   dependencies: Dependencies,
+  { holder: owner, request }: Pick<Call, 'holder' | 'request'>,
   id: IntentId,
-  owner: IntentOwner,
   requestedFulfiller: string | null | undefined,
   tries: number,
 ): Promise<Built | null> {
@@ -59,8 +63,11 @@ async function tryBuild(
   const live = liveSubmission(intent);
   // While a submitted transaction can still land, its payer gets the same bytes: new ones could pay twice.
   if (live && !(present && live.sender === fulfiller)) throw refused(refusalInProgress(intent));
-  if (present && (live || (await adapter.canLand(present)))) return { intent: view(intent), build: present };
+  if (present && (live || (await adapter.canLand(present)))) {
+    return { intent: view(intent), transaction: present.transaction };
+  }
 
+  await dependencies.limiter.admitBuild(id, owner, request.ip);
   const result = await adapter.build({
     intentId: id,
     terms: termsOf(intent),
@@ -84,6 +91,8 @@ async function tryBuild(
     });
   }
   const { transaction, lifetime } = result;
+  // The wallet replaces the blockhash, so nothing is known of what it will sign.
+  if (owner.scope === 'solana_pay_token') return { intent: view(intent), transaction };
   const { accountId, livemode } = owner;
   const recorded = await dependencies.commands.send({
     type: 'record_build',
@@ -91,11 +100,12 @@ async function tryBuild(
     accountId,
     livemode,
     data: { fulfiller, transaction, lifetime, replaces: intent.build?.version ?? null },
+    byPayer: isPayer(owner),
   });
   if (recorded.kind === 'refused') {
     if (recorded.refusal.code === 'build.superseded' && tries < MAX_TRIES) return null;
     throw refused(recorded.refusal);
   }
   if (recorded.build === null) throw new Error(`the writer accepted a build of ${id} without returning it`);
-  return { intent: await intentAfter(dependencies.intents, recorded, owner), build: recorded.build };
+  return { intent: await intentAfter(dependencies.intents, recorded, owner), transaction: recorded.build.transaction };
 }

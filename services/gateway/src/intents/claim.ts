@@ -1,5 +1,5 @@
 import type { ChainAdapter, SignedTransaction } from '@pf/chains';
-import type { IntentQueries, IntentOwner } from '@pf/database';
+import type { IntentQueries } from '@pf/database';
 import {
   type IntentId,
   type PreparedTransaction,
@@ -10,6 +10,7 @@ import {
 } from '@pf/domain';
 import type { Logger } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
+import { type Holder, isPayer } from '../api-keys.ts';
 import type { Commands } from '../commands.ts';
 import { refused } from '../refusals.ts';
 import { intentAfter, requireIntent } from './lookup.ts';
@@ -23,7 +24,7 @@ export interface ClaimDependencies {
 /** A verified transaction that is about to be broadcast. */
 export interface Claim {
   readonly id: IntentId;
-  readonly owner: IntentOwner;
+  readonly owner: Holder;
   readonly adapter: ChainAdapter;
   readonly prepared: PreparedTransaction;
   readonly signed: SignedTransaction;
@@ -49,6 +50,7 @@ export async function claimAndBroadcast(dependencies: ClaimDependencies, claim: 
     ...target,
     type: 'prepare_submission',
     data: { transaction: prepared },
+    byPayer: isPayer(owner),
   });
   const intent = await intentAfter(intents, prepareResult, owner);
 

@@ -1,8 +1,8 @@
 import type { Address, ChainId, IntentId } from '@pf/domain';
-import type { KeyHolder } from '@pf/database';
 import type { Logger } from '@pf/runtime';
 import { type Screening, ScreeningUnavailableError, type Verdict } from '@pf/screening';
 import { ApiError } from '../api-error.ts';
+import type { Holder } from '../api-keys.ts';
 
 export interface ScreeningDependencies {
   readonly screening: Screening;
@@ -19,7 +19,7 @@ interface Wallets {
 
 /** For the operator's log. */
 interface Occasion {
-  readonly holder: KeyHolder;
+  readonly holder: Holder;
   readonly what: 'create' | 'submit' | 'refund';
   readonly intentId?: IntentId;
 }

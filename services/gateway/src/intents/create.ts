@@ -8,9 +8,17 @@ import {
   partitionOfKey,
   type RequestIssue,
 } from '@pf/contracts';
-import { type IntentQueries, type KeyHolder } from '@pf/database';
-import { type Address, type CreateData, IDEMPOTENCY_WINDOW_MS, payerProblem, view } from '@pf/domain';
+import type { IntentOwner, IntentQueries } from '@pf/database';
+import {
+  type Address,
+  type CreateData,
+  IDEMPOTENCY_WINDOW_MS,
+  payerProblem,
+  type PublicIntent,
+  view,
+} from '@pf/domain';
 import { ApiError, validationFailed } from '../api-error.ts';
+import type { ClientSecrets } from '../client-secrets.ts';
 import { readBody } from '@pf/http';
 import type { Commands } from '../commands.ts';
 import type { Endpoint, EndpointResponse } from '../endpoint.ts';
@@ -22,6 +30,7 @@ import { type Adapters, intentAfter } from './lookup.ts';
 
 interface Dependencies extends ScreeningDependencies {
   readonly adapters: Adapters;
+  readonly clientSecrets: Pick<ClientSecrets, 'forPayer'>;
   readonly commands: Commands;
   readonly intents: IntentQueries;
   /** Milliseconds since 1970. */
@@ -33,7 +42,7 @@ interface Dependencies extends ScreeningDependencies {
  * POST /intents. The hot path calls only the screening and the writer, which knows whether an idempotency key was used.
  */
 export const createIntent = (
-  { adapters, commands, intents, now, partitions, screening, log }: Dependencies,
+  { adapters, clientSecrets, commands, intents, now, partitions, screening, log }: Dependencies,
   partitioner = new StickyPartitioner(partitions),
 ): Endpoint => ({
   operation: OPERATIONS.createIntent,
@@ -49,7 +58,7 @@ export const createIntent = (
       // 400.
       if (error instanceof ApiError && error.status !== 400) {
         const earlier = await earlierIntent(intents, body, holder, now());
-        if (earlier) return earlier;
+        if (earlier) return responseOf(clientSecrets, true, earlier);
       }
       throw error;
     }
@@ -64,22 +73,28 @@ export const createIntent = (
       livemode,
       data,
     });
-    return responseOf(accepted.replayed, { intent: await intentAfter(intents, accepted, holder) });
+    return responseOf(clientSecrets, accepted.replayed, await intentAfter(intents, accepted, holder));
   },
 });
 
-const responseOf = (replayed: boolean, body: object): EndpointResponse =>
-  replayed ? { status: 200, body, headers: { 'Idempotent-Replayed': 'true' } } : { status: 201, body };
+function responseOf(
+  clientSecrets: Dependencies['clientSecrets'],
+  replayed: boolean,
+  intent: PublicIntent,
+): EndpointResponse {
+  const body = { intent, ...clientSecrets.forPayer(intent) };
+  return replayed ? { status: 200, body, headers: { 'Idempotent-Replayed': 'true' } } : { status: 201, body };
+}
 
 async function earlierIntent(
   intents: IntentQueries,
   { idempotencyKey }: CreateIntentRequest,
-  holder: KeyHolder,
+  owner: IntentOwner,
   now: number,
-): Promise<EndpointResponse | null> {
+): Promise<PublicIntent | null> {
   if (idempotencyKey === undefined) return null;
-  const intent = await intents.findIntentByKey(idempotencyKey, holder, now - IDEMPOTENCY_WINDOW_MS);
-  return intent && responseOf(true, { intent: view(intent) });
+  const intent = await intents.findIntentByKey(idempotencyKey, owner, now - IDEMPOTENCY_WINDOW_MS);
+  return intent && view(intent);
 }
 
 /**

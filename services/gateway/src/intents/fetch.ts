@@ -1,20 +1,28 @@
 import { OPERATIONS } from '@pf/contracts';
 import type { IntentQueries } from '@pf/database';
 import { view } from '@pf/domain';
+import { type Holder, isPayer } from '../api-keys.ts';
+import type { ClientSecrets } from '../client-secrets.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { pathId, requireIntent } from './lookup.ts';
 
-/** GET /intents/{id}. */
-export const fetchIntent = ({
-  intents,
-  partitions,
-}: {
+interface Dependencies {
+  readonly clientSecrets: Pick<ClientSecrets, 'forPayer' | 'solanaPayToken'>;
   readonly intents: IntentQueries;
   readonly partitions: number;
-}): Endpoint => ({
+}
+
+/** GET /intents/{id}. */
+export const fetchIntent = ({ clientSecrets, intents, partitions }: Dependencies): Endpoint => ({
   operation: OPERATIONS.getIntent,
-  handle: async ({ holder, request }) => ({
-    status: 200,
-    body: { intent: view(await requireIntent(intents, pathId(request, partitions), holder)) },
-  }),
+  async handle({ holder, request }) {
+    const intent = await requireIntent(intents, pathId(request, partitions), holder);
+    const more = isAccount(holder)
+      ? clientSecrets.forPayer(intent)
+      : holder.scope === 'client_secret' && { solanaPayToken: clientSecrets.solanaPayToken(intent) };
+    return { status: 200, body: { intent: view(intent), ...more } };
+  },
 });
+
+/** Not a person in the dashboard: some may only look. */
+const isAccount = (holder: Holder): boolean => !isPayer(holder) && holder.userId === undefined;

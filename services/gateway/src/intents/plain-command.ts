@@ -1,6 +1,7 @@
 import { emptyRequest, type Operation, OPERATIONS } from '@pf/contracts';
 import type { IntentQueries } from '@pf/database';
 import { readBody } from '@pf/http';
+import { isPayer } from '../api-keys.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { intentAfter, pathId } from './lookup.ts';
@@ -25,6 +26,7 @@ const plainCommand =
         accountId: holder.accountId,
         livemode: holder.livemode,
         data: {},
+        byPayer: isPayer(holder),
       });
       return { status: 200, body: { intent: await intentAfter(intents, accepted, holder) } };
     },

@@ -2,6 +2,7 @@ import { emptyRequest, newIntentId, OPERATIONS, partitionOf, TTL_SECONDS } from 
 import type { IntentQueries } from '@pf/database';
 import { refusalUnlessPaid } from '@pf/domain';
 import { readBody } from '@pf/http';
+import type { ClientSecrets } from '../client-secrets.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { requireAllowed } from '../refusals.ts';
@@ -10,6 +11,7 @@ import { adapterOf, type Adapters, intentAfter, pathId, requireIntent } from './
 
 interface Dependencies extends ScreeningDependencies {
   readonly adapters: Adapters;
+  readonly clientSecrets: Pick<ClientSecrets, 'forPayer'>;
   readonly commands: Commands;
   readonly intents: IntentQueries;
   readonly partitions: number;
@@ -19,7 +21,15 @@ interface Dependencies extends ScreeningDependencies {
  * POST /intents/{id}/refund. The refund is in the original's partition, so that one writer decides both in one
  * transaction.
  */
-export const refundIntent = ({ adapters, commands, intents, partitions, screening, log }: Dependencies): Endpoint => ({
+export const refundIntent = ({
+  adapters,
+  clientSecrets,
+  commands,
+  intents,
+  partitions,
+  screening,
+  log,
+}: Dependencies): Endpoint => ({
   operation: OPERATIONS.refundIntent,
   async handle({ holder, request, response }) {
     const intentId = pathId(request, partitions);
@@ -31,6 +41,7 @@ export const refundIntent = ({ adapters, commands, intents, partitions, screenin
     const data = { refundIntentId: newIntentId(partitionOf(intentId)), reference, ttlSeconds: TTL_SECONDS.default };
     const { accountId, livemode } = holder;
     const accepted = await commands.require({ type: 'refund', intentId, accountId, livemode, data });
-    return { status: 201, body: { intent: await intentAfter(intents, accepted, holder) } };
+    const refund = await intentAfter(intents, accepted, holder);
+    return { status: 201, body: { intent: refund, ...clientSecrets.forPayer(refund) } };
   },
 });

@@ -1,4 +1,4 @@
-import type { AccountId } from '@pf/domain';
+import type { AccountId, IntentId } from '@pf/domain';
 import { count, Places } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
 
@@ -7,6 +7,8 @@ import { ApiError } from '../api-error.ts';
  * accounts together. A batch of the writer takes 200.
  */
 const UNDER_WAY = { live: 64, test: 16, allTest: 64 } as const;
+/** Those of an account's payers, beside them: of a live account, of a test account, and of one intent. */
+const PAYERS_UNDER_WAY = { live: 32, test: 8, intent: 4 } as const;
 /** Commands of one account that may wait for their turn in one partition; what comes beyond is refused at once. */
 const WAITING = 512;
 /**
@@ -20,6 +22,9 @@ export interface CommandOrigin {
   readonly accountId: AccountId;
   readonly livemode: boolean;
   readonly partition: number;
+  readonly intentId: IntentId;
+  /** Whether a payer sends it. */
+  readonly byPayer: boolean;
 }
 
 /**
@@ -39,12 +44,15 @@ export class CommandTurns {
    * Runs the work when it is the account's turn in the partition.
    * @throws ApiError `rate_limit.exceeded` if its turn does not come in time; nothing was done
    */
-  async run<Result>({ accountId, livemode, partition }: CommandOrigin, work: () => Promise<Result>): Promise<Result> {
+  async run<Result>(origin: CommandOrigin, work: () => Promise<Result>): Promise<Result> {
     const until = performance.now() + WAIT_MS;
-    if (livemode) return this.#within(`live ${accountId} ${partition}`, UNDER_WAY.live, until, work);
-    return this.#within(`test ${accountId} ${partition}`, UNDER_WAY.test, until, () =>
-      this.#within(`test ${partition}`, UNDER_WAY.allTest, until, work),
+    const inTurn = placesOf(origin).reduceRight<() => Promise<Result>>(
+      (inner, [key, most]) =>
+        () =>
+          this.#within(key, most, until, inner),
+      work,
     );
+    return inTurn();
   }
 
   /** @param until when it stops waiting, by performance.now() */
@@ -65,4 +73,24 @@ export class CommandTurns {
       if (places.empty) this.#places.delete(key);
     }
   }
+}
+
+/** What it needs a place of, in this order, and how many places that has. */
+function placesOf({
+  accountId,
+  livemode,
+  partition,
+  intentId,
+  byPayer,
+}: CommandOrigin): readonly (readonly [key: string, most: number])[] {
+  const mode = livemode ? 'live' : 'test';
+  return [
+    ...(byPayer
+      ? ([
+          [`payers ${intentId}`, PAYERS_UNDER_WAY.intent],
+          [`payers ${mode} ${accountId} ${partition}`, PAYERS_UNDER_WAY[mode]],
+        ] as const)
+      : ([[`${mode} ${accountId} ${partition}`, UNDER_WAY[mode]]] as const)),
+    ...(livemode ? [] : ([[`test ${partition}`, UNDER_WAY.allTest]] as const)),
+  ];
 }

@@ -1,21 +1,34 @@
-import { KEY_QUOTAS, PAYER_ADDRESS_QUOTA, PAYER_ADDRESS_SHARE, type Quota } from '@pf/contracts';
+import {
+  BUILD_QUOTAS,
+  INTENT_QUOTA,
+  KEY_QUOTAS,
+  PAYER_ADDRESS_QUOTA,
+  PAYER_ADDRESS_SHARE,
+  type Quota,
+} from '@pf/contracts';
+import type { IntentId } from '@pf/domain';
 import { addressGroup } from '@pf/http';
 import { count, TokenBucket } from '@pf/runtime';
 import type { Request, Response } from 'express';
 import { LRUCache } from 'lru-cache';
 import { ApiError } from '../api-error.ts';
-import type { Holder } from '../api-keys.ts';
+import { type Holder, isPayer } from '../api-keys.ts';
+import type { OpenedIntent } from '../client-secrets.ts';
 import type { RateLimits, Standing } from './rate-limits.ts';
 
-/** The names of quotas in the headers: of a key, of a client address that uses it, of a person in the dashboard. */
-type PolicyName = 'key' | 'address' | 'person';
+/**
+ * The names of quotas in the headers: of a key, of a payer's address, of an intent with its client secret, of a person
+ * in the dashboard.
+ */
+type PolicyName = 'key' | 'address' | 'intent' | 'person';
 const CALLERS: Readonly<Record<PolicyName, string>> = {
   key: 'This API key',
   address: 'This address',
+  intent: 'This payment intent, with its client secret,',
   person: 'This person',
 };
 
-/** Addresses with keys of payers whose share is remembered. */
+/** Addresses with a key of payers, or with an intent, whose share is remembered. */
 const SHARES_MAX = 50_000;
 
 /** Enforces the quotas of API keys and reports them in headers (draft-ietf-httpapi-ratelimit-headers-10). */
@@ -48,23 +61,75 @@ export class Limiter {
       return;
     }
     // One payer must not use up the quota that all payers of the app share.
-    const perAddress = this.#quota(PAYER_ADDRESS_QUOTA);
     const payer = `${keyId}:${addressGroup(ip)}`;
-    const address = await this.#limits.count(payer, perAddress);
-    // What others use up of the key's quota must not keep a payer from paying.
-    const standing = address.allowed && !this.#isWithinShare(payer) ? await this.#limits.count(keyId, quota) : null;
-    setHeaders(response, [
-      ['address', perAddress, address],
-      ['key', quota, standing],
-    ]);
-    if (!address.allowed) throw exceeded('address', perAddress, address);
-    if (standing && !standing.allowed) throw exceeded('key', quota, standing);
+    await this.#admitPayer({ address: payer, share: payer, all: [keyId, 'key', quota] }, response);
   }
 
-  #isWithinShare(payer: string): boolean {
+  /**
+   * Counts a request with a client secret or a Solana Pay token: for its intent, and for its address in this mode. It
+   * takes nothing of the quotas of the account's keys.
+   * @throws ApiError `rate_limit.exceeded`
+   */
+  async admitPayer(
+    { intentId, livemode }: OpenedIntent,
+    { ip }: Pick<Request, 'ip'>,
+    response: Pick<Response, 'setHeader'>,
+  ): Promise<void> {
+    const group = addressGroup(ip);
+    const names = { address: `payer ${livemode ? 'live' : 'test'}:${group}`, share: `${intentId}:${group}` };
+    await this.#admitPayer({ ...names, all: [intentId, 'intent', this.#quota(INTENT_QUOTA)] }, response);
+  }
+
+  /**
+   * Counts a transaction that is to be built for an intent, which asks the chain's upstreams several times.
+   * @throws ApiError `intent.too_many_builds`
+   */
+  async admitBuild(intentId: IntentId, holder: Pick<Holder, 'scope'>, ip: string | undefined): Promise<void> {
+    if (isPayer(holder)) {
+      const payer = `builds ${intentId}:${addressGroup(ip)}`;
+      const own = await this.#limits.count(payer, this.#quota(BUILD_QUOTAS.address));
+      if (!own.allowed) throw tooManyBuilds(intentId, own);
+      // Whoever has the intent's id in a QR code must not keep others from paying.
+      if (this.#isWithinShare(payer, BUILD_QUOTAS.share)) return;
+    }
+    const all = await this.#limits.count(`builds ${intentId}`, this.#quota(BUILD_QUOTAS.intent));
+    if (!all.allowed) throw tooManyBuilds(intentId, all);
+  }
+
+  /**
+   * @param address the name of the bucket of the payer's address
+   * @param share the name of its share
+   * @param all the bucket of all payers
+   */
+  async #admitPayer(
+    {
+      address,
+      share,
+      all: [name, policy, quota],
+    }: {
+      readonly address: string;
+      readonly share: string;
+      readonly all: readonly [name: string, policy: PolicyName, quota: Quota];
+    },
+    response: Pick<Response, 'setHeader'>,
+  ): Promise<void> {
+    const perAddress = this.#quota(PAYER_ADDRESS_QUOTA);
+    const own = await this.#limits.count(address, perAddress);
+    // What others use up must not keep a payer from paying.
+    const standing =
+      own.allowed && !this.#isWithinShare(share, PAYER_ADDRESS_SHARE) ? await this.#limits.count(name, quota) : null;
+    setHeaders(response, [
+      ['address', perAddress, own],
+      [policy, quota, standing],
+    ]);
+    if (!own.allowed) throw exceeded('address', perAddress, own);
+    if (standing && !standing.allowed) throw exceeded(policy, quota, standing);
+  }
+
+  #isWithinShare(payer: string, quota: Quota): boolean {
     const now = performance.now();
     let share = this.#shares.get(payer);
-    if (!share) this.#shares.set(payer, (share = new TokenBucket(this.#quota(PAYER_ADDRESS_SHARE), now)));
+    if (!share) this.#shares.set(payer, (share = new TokenBucket(this.#quota(quota), now)));
     return share.take(1, now).tokens > 0;
   }
 
@@ -83,6 +148,14 @@ function exceeded(policy: PolicyName, { requests, windowSeconds }: Quota, { retr
       `${CALLERS[policy]} has exceeded its rate limit of ${requests} requests in ${windowSeconds} seconds. ` +
       `Retry after ${retryAfterSeconds} s.`,
     retryAfterSeconds,
+  });
+}
+
+function tooManyBuilds(intentId: IntentId, { retryMs }: Standing): ApiError {
+  count('payments.rate_limited', { policy: 'builds' });
+  return new ApiError('intent.too_many_builds', {
+    details: { intent_id: intentId },
+    retryAfterSeconds: secondsOf(retryMs),
   });
 }
 

@@ -18,12 +18,18 @@ export class OpenStreams {
 
   /**
    * Counts a stream until the returned function is called.
-   * @throws ApiError `rate_limit.exceeded` where the key, the address, test mode or the gateway has its most
+   * @throws ApiError `rate_limit.exceeded` where the key or intent, the address, test mode or the gateway has its most
    */
-  open({ keyId, livemode, userId }: Holder, ip: string | undefined): () => void {
+  open({ keyId, livemode, userId, intentId }: Holder, ip: string | undefined): () => void {
     const of = (most: number): number => Math.max(1, Math.round(most * this.#factor));
     const taken = this.#slots.take({
-      [`key ${keyId}`]: of(STREAM_LIMITS.key),
+      ...(intentId === undefined
+        ? { [`key ${keyId}`]: of(STREAM_LIMITS.key) }
+        : {
+            [`intent ${intentId}`]: of(STREAM_LIMITS.intent),
+            // One payer must not take those of all who pay the intent.
+            [`address ${addressGroup(ip)} ${intentId}`]: of(STREAM_LIMITS.intentAddress),
+          }),
       // Those of people may come from the address of the dashboard, which counts them by itself.
       ...(userId === undefined && { [`address ${addressGroup(ip)}`]: of(STREAM_LIMITS.address) }),
       ...(!livemode && { test: STREAM_LIMITS.test }),
@@ -40,6 +46,7 @@ export class OpenStreams {
 
 function whoIs(full: string): string {
   if (full.startsWith('key ')) return 'This API key';
+  if (full.startsWith('intent ')) return 'This payment intent';
   if (full.startsWith('address ')) return 'This address';
   return full === 'test' ? 'Test mode' : 'This gateway';
 }

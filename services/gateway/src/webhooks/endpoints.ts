@@ -15,7 +15,6 @@ import {
   type Database,
   enableWebhookEndpoint,
   inheritedSecrets,
-  type KeyHolder,
   type Keyring,
   type ManagedEndpoint,
   managedEndpoint,
@@ -27,6 +26,7 @@ import {
 } from '@pf/database';
 import type { Request } from 'express';
 import { ApiError, validationFailed } from '../api-error.ts';
+import type { Holder } from '../api-keys.ts';
 import { readBody } from '@pf/http';
 import type { Endpoint } from '../endpoint.ts';
 import { REPLAYED, requestKey } from './idempotency.ts';
@@ -44,11 +44,7 @@ export interface EndpointDependencies {
 }
 
 /** @throws ApiError `webhook_endpoint.not_found` */
-export async function requireEndpoint(
-  database: Database,
-  holder: KeyHolder,
-  request: Request,
-): Promise<ManagedEndpoint> {
+export async function requireEndpoint(database: Database, holder: Holder, request: Request): Promise<ManagedEndpoint> {
   const endpoint = await managedEndpoint(database, holder, endpointIdOf(request));
   if (!endpoint) throw new ApiError('webhook_endpoint.not_found');
   return endpoint;

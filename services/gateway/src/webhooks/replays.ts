@@ -14,13 +14,13 @@ import {
   type Database,
   everHadEndpoint,
   findReplay,
-  type KeyHolder,
   type Keyring,
   listReplays as findReplays,
   managedEndpoint,
   type Replay,
 } from '@pf/database';
 import { ApiError, validationFailed } from '../api-error.ts';
+import type { Holder } from '../api-keys.ts';
 import { pageOf, positionOf, readBody, readQuery } from '@pf/http';
 import type { Endpoint } from '../endpoint.ts';
 import { REPLAYED, requestKey } from './idempotency.ts';
@@ -101,7 +101,7 @@ export const cancelReplay = ({ database, now }: ReplayDependencies): Endpoint =>
 });
 
 /** @throws ApiError if the account has no such endpoint, or nothing can be sent to it */
-async function requireReceiver(database: Database, holder: KeyHolder, param: string, id: string): Promise<void> {
+async function requireReceiver(database: Database, holder: Holder, param: string, id: string): Promise<void> {
   const endpoint = await managedEndpoint(database, holder, id);
   if (!endpoint) throw new ApiError('webhook_endpoint.not_found', { param });
   if (endpoint.disabledAt)

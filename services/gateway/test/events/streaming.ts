@@ -20,6 +20,8 @@ import { given, events, type ExpectedEvent } from '@pf/domain/testing';
 import { type OpenStream, openStream, readBackingStack } from '@pf/testing';
 import express from 'express';
 import { ApiKeys } from '../../src/api-keys.ts';
+import { ClientSecrets } from '../../src/client-secrets.ts';
+import { IntentHolders } from '../../src/intent-holders.ts';
 import { serve } from '../../src/endpoint.ts';
 import { followIntent } from '../../src/events/events.ts';
 import { Feeds } from '../../src/events/feeds.ts';
@@ -54,10 +56,14 @@ export class Streaming {
     const keys = new ApiKeys(database, { knownMs: 20 });
     const redis = new RedisClient('redis://127.0.0.1:1', { log, withoutRedis: 'nothing changes' });
     const limiter = new Limiter(new RateLimits(new SharedBuckets(redis, '')));
+    const clientSecrets = new ClientSecrets(Buffer.alloc(32));
+    const intentHolders = new IntentHolders({ live: database, test: database });
     const endpoint = followIntent(
       {
         database: instrumented,
+        clientSecrets,
         feeds: this.feeds,
+        intentHolders,
         intents: createStore(instrumented).intents,
         keys,
         log,
@@ -72,6 +78,8 @@ export class Streaming {
         serve(
           { operation: endpoint.operation, live: endpoint, test: endpoint },
           {
+            clientSecrets,
+            intentHolders,
             keys,
             limiter,
             now: Date.now,

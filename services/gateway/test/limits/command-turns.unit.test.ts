@@ -1,5 +1,5 @@
 import { newIntentId, parseCommand } from '@pf/contracts';
-import type { AccountId } from '@pf/domain';
+import type { AccountId, IntentId } from '@pf/domain';
 import type { NewRecord } from '@pf/event-log';
 import { createLogger } from '@pf/runtime';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
@@ -29,8 +29,15 @@ function partition(factor?: number) {
   const settled = async (): Promise<void> => void (await jest.advanceTimersByTimeAsync(1));
   return {
     log,
-    send: (accountId: AccountId, livemode = true) =>
-      commands.send({ type: 'detect', intentId: newIntentId(PARTITION), accountId, livemode, data: {} }),
+    send: (accountId: AccountId, livemode = true, payerOf?: IntentId) =>
+      commands.send({
+        type: 'detect',
+        intentId: payerOf ?? newIntentId(PARTITION),
+        accountId,
+        livemode,
+        data: {},
+        byPayer: payerOf !== undefined,
+      }),
     settled,
     /** Decides one batch, in the order of the log. @returns how many commands were in it */
     decide: async (): Promise<number> => {
@@ -135,6 +142,28 @@ describe('Commands of one account that floods a partition', () => {
     await live;
     while ((await decide()) > 0);
     await Promise.all(flood);
+  });
+
+  it('take no turn of the account when payers send them, and few for one intent', async () => {
+    const { send, log, settled, decide } = partition();
+    const refused: unknown[] = [];
+    const floodOf = (intentId: IntentId) =>
+      Array.from({ length: 600 }, () => send(FLOODING, true, intentId).catch((error: unknown) => refused.push(error)));
+    const flood = floodOf(newIntentId(PARTITION));
+    await settled();
+    expect(log).toHaveLength(4);
+    const other = send(FLOODING, true, newIntentId(PARTITION));
+    await settled();
+    expect(log).toHaveLength(5);
+    const all = Array.from({ length: 20 }, () => floodOf(newIntentId(PARTITION))).flat();
+    await settled();
+    expect(log).toHaveLength(32);
+    const ofKey = send(FLOODING);
+    expect(await decide()).toBe(33);
+    await Promise.all([other, ofKey]);
+    while ((await decide()) > 0);
+    await Promise.all([...flood, ...all]);
+    expect(refused.length).toBeGreaterThan(0);
   });
 
   it('are not bounded for a load test', async () => {

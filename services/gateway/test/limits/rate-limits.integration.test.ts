@@ -239,4 +239,42 @@ describe('rate limits of the API', () => {
     expect(await from('203.0.113.1')).toBe(404);
     expect(await from('203.0.113.1')).toBe(429);
   });
+
+  it('count a request with a client secret for its intent and address, and for no key', async () => {
+    const proxied = await cluster.start('gateway', { env: { RATE_LIMIT_FACTOR: '0.005', TRUSTED_PROXIES: '1' } });
+    await cluster.start('intent');
+    const [mine, others] = await Promise.all(
+      [1, 2].map(() => createKey(cluster.database, { accountId: cluster.accountId, livemode: false })),
+    );
+    const headersFor = (credential: string, address: string) => ({
+      authorization: `Bearer ${credential}`,
+      'content-type': 'application/json',
+      'x-forwarded-for': address,
+    });
+    const created = await fetch(`${proxied.url}/v1/intents`, {
+      method: 'POST',
+      headers: headersFor(others?.key ?? '', '203.0.113.9'),
+      body: JSON.stringify({
+        chain: 'eip155:84532',
+        token: 'USDC',
+        amount: '1',
+        requestor: '0x1111111111111111111111111111111111111111',
+      }),
+    });
+    const { intent, clientSecret } = (await created.json()) as { intent: { id: string }; clientSecret: string };
+    const payFrom = (address: string) =>
+      fetch(`${proxied.url}/v1/intents/${intent.id}`, { headers: headersFor(clientSecret, address) });
+    const keysLeft = async (): Promise<string | null> =>
+      (await fetch(`${proxied.url}/v1/intents`, { headers: headersFor(mine?.key ?? '', '203.0.113.9') })).headers.get(
+        'ratelimit',
+      );
+    const before = Number(/r=(\d+)/.exec((await keysLeft()) ?? '')?.[1]);
+    const responses: Response[] = [];
+    for (let n = 0; n < 20; n++) responses.push(await payFrom(`198.51.100.${n % 5}`));
+    const codes = new Set(responses.map(({ status }) => status));
+    expect(codes).toEqual(new Set([200, 429]));
+    expect(responses[0]?.headers.get('ratelimit-policy')).toBe('"address";q=3;w=60, "intent";q=6;w=60');
+    expect((await payFrom('198.51.100.99')).status).toBe(200);
+    expect(Number(/r=(\d+)/.exec((await keysLeft()) ?? '')?.[1])).toBeGreaterThanOrEqual(before - 1);
+  });
 });

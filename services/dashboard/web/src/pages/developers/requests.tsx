@@ -108,7 +108,9 @@ export default function Requests() {
                       <Link href={`/developers/requests?keyId=${key.id}`} className="clipped">
                         {key.name ?? key.hint ?? key.id}
                       </Link>
-                    ) : null,
+                    ) : (
+                      <span className="muted">A payer</span>
+                    ),
                 },
                 {
                   title: 'Payment',

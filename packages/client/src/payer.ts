@@ -1,0 +1,82 @@
+import { follow, type Followed, type FollowOptions } from './follow.ts';
+import { type CallOptions, type ClientOptions, Http } from './http.ts';
+import { Pages } from './pages.ts';
+import type { BuiltIntent, PayerEvent, PayerIntent, SubmittedIntent } from './types.ts';
+
+export interface PayerClientOptions extends Omit<ClientOptions, 'apiKey'> {
+  /** `pi_…_secret_…`, from `createPayable` on the server of the integrator. */
+  readonly clientSecret: string;
+}
+
+/**
+ * The client of the payer of one intent, which its client secret opens. It has no key.
+ *
+ * @example
+ * ```ts
+ * const payer = new PayerClient({ baseUrl: 'http://127.0.0.1:4000/v1', clientSecret: 'pi_…_secret_…' });
+ * const { transaction } = await payer.build({ fulfiller: '0x…' });
+ * ```
+ */
+export class PayerClient {
+  /** The intent of the client secret. */
+  readonly id: string;
+  readonly #http: Http;
+  readonly #path: string;
+
+  /** @throws TypeError if the client secret is none */
+  constructor({ clientSecret, ...options }: PayerClientOptions) {
+    const [, id] = /^(pi_\w+)_secret_\w+$/.exec(clientSecret) ?? [];
+    if (id === undefined) throw new TypeError('clientSecret must be the whole text "pi_…_secret_…" of one intent.');
+    this.id = id;
+    this.#path = `intents/${id}`;
+    this.#http = new Http({ ...options, apiKey: clientSecret });
+  }
+
+  /** Fetches the current intent. */
+  async get(options?: CallOptions): Promise<PayerIntent> {
+    return (await this.#http.get<{ intent: PayerIntent }>(this.#path, {}, options)).intent;
+  }
+
+  /** For the link of a Solana Pay transaction request; null on other chains. */
+  async solanaPayToken(options?: CallOptions): Promise<string | null> {
+    return (await this.#http.get<{ solanaPayToken: string | null }>(this.#path, {}, options)).solanaPayToken;
+  }
+
+  /** Reports that the payer has the intent. */
+  async detected(options?: CallOptions): Promise<PayerIntent> {
+    return (await this.#http.post<{ intent: PayerIntent }>(`${this.#path}/detected`, {}, options)).intent;
+  }
+
+  /** Builds the unsigned transaction for the wallet `fulfiller`. */
+  build(body: { readonly fulfiller?: string } = {}, options?: CallOptions): Promise<BuiltIntent<PayerIntent>> {
+    return this.#http.post(`${this.#path}/build`, body, options);
+  }
+
+  /** Submits the signed transaction or, for a wallet that has sent it, its hash. */
+  submit(
+    body: { readonly signedTransaction: string; readonly fulfiller?: string },
+    options?: CallOptions,
+  ): Promise<SubmittedIntent<PayerIntent>> {
+    return this.#http.post(`${this.#path}/submit`, body, options);
+  }
+
+  /** The whole history, oldest first. Sends a request for each 100 events. */
+  async events(options?: CallOptions): Promise<readonly PayerEvent[]> {
+    const pages = new Pages(async (cursor) => {
+      const { events, nextCursor } = await this.#http.get<{ events: PayerEvent[]; nextCursor: string | null }>(
+        `${this.#path}/events`,
+        { cursor },
+        options,
+      );
+      return { items: events, nextCursor };
+    });
+    const all: PayerEvent[] = [];
+    for await (const event of pages) all.push(event);
+    return all;
+  }
+
+  /** Follows the intent until it is confirmed, or its state can no longer change. */
+  follow(options?: FollowOptions): AsyncGenerator<Followed<PayerIntent>, void, undefined> {
+    return follow<PayerIntent>(this.#http, this.id, options);
+  }
+}

@@ -1,0 +1,210 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newDeliveryId, newIntentId, newWebhookEndpointId, newWebhookReplayId, OPERATIONS } from '@pf/contracts';
+import { createKey } from '@pf/database';
+import {
+  apiClient,
+  type ApiResponse,
+  type Cluster,
+  type CreatedBody,
+  type Instance,
+  readBackingStack,
+  startCluster,
+} from '@pf/testing';
+import { ClientSecrets } from '../src/client-secrets.ts';
+
+const SOLANA = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
+const REQUESTOR = '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU';
+const FULFILLER = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM';
+const PRIVATE = { idempotencyKey: 'order-private-1', metadata: { customer: 'private@example.com' } };
+const good = { chain: SOLANA, token: 'USDC', amount: '12.50', requestor: REQUESTOR, ttlSeconds: 600 };
+
+/** The operations of payers, and those of a Solana Pay token. */
+const PAYERS = ['getIntent', 'detectIntent', 'buildIntent', 'submitIntent', 'intentEvents'];
+const SOLANA_PAY = ['getIntent', 'buildIntent'];
+
+const BODIES: Readonly<Record<string, object>> = {
+  createIntent: good,
+  updateIntent: { updatedAt: '2026-11-21T12:00:00.000Z', metadata: {} },
+  buildIntent: { fulfiller: FULFILLER },
+  submitIntent: { signedTransaction: 'AA==', fulfiller: FULFILLER },
+  simulateIntent: { targetState: 'created' },
+  createEndpoint: { url: 'https://shop.example/webhooks' },
+  createReplay: { since: '2026-11-21T12:00:00.000Z' },
+};
+const IDS: Readonly<Record<string, () => string>> = {
+  webhooks: newDeliveryId,
+  'webhook-endpoints': newWebhookEndpointId,
+  'webhook-replays': newWebhookReplayId,
+};
+
+describe('access to the API', () => {
+  let cluster: Cluster;
+  let gateway: Instance;
+  let payerKey: string;
+  let created: CreatedBody;
+  let other: CreatedBody;
+  /** What the full key changes. */
+  let spare: CreatedBody;
+  let token: string;
+  const as = (credential: string | null) => apiClient(`${gateway.url}/v1`, credential);
+  const fetched = async <Body = Record<string, unknown>>(credential: string): Promise<Body> =>
+    (await as(credential).request<Body>('GET', `/intents/${created.intent.id}`)).body;
+
+  beforeAll(async () => {
+    cluster = await startCluster();
+    gateway = await cluster.start('gateway', { env: { CHECKOUT_URL: 'https://pay.example' } });
+    await cluster.start('intent');
+    const full = as(cluster.apiKeys.test);
+    created = (await full.create({ ...good, ...PRIVATE })).body;
+    other = (await full.create(good)).body;
+    spare = (await full.create(good)).body;
+    token = (await fetched<{ solanaPayToken: string }>(created.clientSecret)).solanaPayToken;
+    payerKey = (await createKey(cluster.database, { accountId: cluster.accountId, livemode: false, scope: 'payer' }))
+      .key;
+  });
+  afterAll(() => cluster.close());
+
+  /** Who calls, and what they get: `passes` is any response of the endpoint itself. */
+  const CALLERS = {
+    'a full key': () => cluster.apiKeys.test,
+    'a payer key': () => payerKey,
+    'the client secret': () => created.clientSecret,
+    'the client secret of another intent': () => other.clientSecret,
+    'the Solana Pay token': () => token,
+    'a forged client secret': () => `${created.intent.id}_secret_${other.clientSecret.split('_secret_')[1]}`,
+    'a malformed client secret': () => `${created.intent.id}_secret_`,
+    'no credential': () => null,
+  } as const;
+  type Caller = keyof typeof CALLERS;
+
+  const expected = (caller: Caller, operation: string): string => {
+    const isPayers = PAYERS.includes(operation);
+    switch (caller) {
+      case 'a full key':
+        return 'passes';
+      case 'a payer key':
+      case 'the client secret':
+        return isPayers ? 'passes' : 'api_key.insufficient_scope';
+      case 'the client secret of another intent':
+        return isPayers ? 'intent.not_found' : 'api_key.insufficient_scope';
+      case 'the Solana Pay token':
+        return SOLANA_PAY.includes(operation) ? 'passes' : 'api_key.insufficient_scope';
+      case 'a forged client secret':
+      case 'a malformed client secret':
+        return 'api_key.invalid';
+      case 'no credential':
+        return 'api_key.missing';
+    }
+  };
+  const REFUSALS = ['api_key.missing', 'api_key.invalid', 'api_key.insufficient_scope'];
+
+  describe.each(Object.values(OPERATIONS).map(({ id, method, path }) => ({ id, method, path })))(
+    '$method $path',
+    ({ id, method, path }) => {
+      it.each(Object.keys(CALLERS) as Caller[])('lets %s do what it may', async (caller) => {
+        const { intent } = caller === 'a full key' ? spare : created;
+        const target = path.replace('{id}', () => IDS[path.split('/')[1] ?? '']?.() ?? intent.id);
+        const body = method === 'get' || method === 'delete' ? undefined : (BODIES[id] ?? {});
+        const response: ApiResponse<object> = await as(CALLERS[caller]()).request(method.toUpperCase(), target, body);
+        const code = response.body.error?.code;
+        const isOfIntent = path.includes('/intents/{id}');
+        const isRefused =
+          code !== undefined && (REFUSALS.includes(code) || (isOfIntent && code === 'intent.not_found'));
+        expect(isRefused ? code : 'passes').toBe(expected(caller, id));
+        if (caller !== 'a full key') {
+          const text = JSON.stringify(response.body);
+          for (const secret of [PRIVATE.idempotencyKey, PRIVATE.metadata.customer, 'refundedBy', 'refundOf'])
+            expect(text).not.toContain(secret);
+        }
+      });
+    },
+  );
+
+  it('gives a full key, with a new intent and with one that it fetches, what the payer needs', async () => {
+    const { clientSecret, paymentUrl, intent } = created;
+    expect(paymentUrl).toBe(`https://pay.example/pay/${intent.id}#${clientSecret.split('_secret_')[1]}`);
+    expect(await fetched(cluster.apiKeys.test)).toMatchObject({ clientSecret, paymentUrl });
+    const again = await as(cluster.apiKeys.test).create({ ...good, ...PRIVATE });
+    expect([again.status, again.body.clientSecret]).toEqual([200, clientSecret]);
+    const list = await as(cluster.apiKeys.test).list();
+    expect(JSON.stringify(list.body)).not.toContain('_secret_');
+  });
+
+  it('gives payers the intent without what is between the account and the service', async () => {
+    const { idempotencyKey, metadata, refundedBy, refundOf, ...shared } = (
+      await fetched<{ intent: Record<string, unknown> }>(cluster.apiKeys.test)
+    ).intent;
+    expect([idempotencyKey, metadata, refundedBy, refundOf]).toEqual([
+      PRIVATE.idempotencyKey,
+      PRIVATE.metadata,
+      null,
+      null,
+    ]);
+    expect(await fetched(created.clientSecret)).toEqual({ intent: shared, solanaPayToken: token });
+    for (const credential of [payerKey, token]) expect(await fetched(credential)).toEqual({ intent: shared });
+  });
+
+  it('gives payers the events of the intent reduced, in the history and in the stream', async () => {
+    const own = await as(cluster.apiKeys.test).events(created.intent.id);
+    expect(JSON.stringify(own.body)).toContain(PRIVATE.metadata.customer);
+    for (const credential of [created.clientSecret, payerKey]) {
+      const stream = await as(credential).follow(created.intent.id, '0');
+      const history = await as(credential).events(created.intent.id);
+      while (stream.messages.length < history.body.events.length)
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      stream.close();
+      const resumed = stream.messages.map(({ data }) => JSON.parse(data) as unknown);
+      expect(resumed.slice(0, history.body.events.length)).toEqual(history.body.events);
+      const snapshot = await as(credential).follow(created.intent.id);
+      while (snapshot.messages.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      snapshot.close();
+      const text = JSON.stringify([history.body, stream.messages, snapshot.messages]);
+      expect(text).toContain(created.intent.reference);
+      for (const secret of [PRIVATE.idempotencyKey, PRIVATE.metadata.customer, 'refundedBy', 'refundOf'])
+        expect(text).not.toContain(secret);
+    }
+  });
+
+  it('builds with a Solana Pay token without recording, because the wallet changes the transaction', async () => {
+    const [wallet] = readBackingStack().chains['solana']?.wallets ?? [];
+    const intent = (await as(cluster.apiKeys.test).create(good)).body;
+    const { solanaPayToken } = (
+      await as(intent.clientSecret).request<{ solanaPayToken: string }>('GET', `/intents/${intent.intent.id}`)
+    ).body;
+    const built = await as(solanaPayToken).build(intent.intent.id, wallet?.address);
+    expect([built.status, built.body.transaction.format]).toEqual([200, 'solana_v0_message']);
+    const after = (await as(cluster.apiKeys.test).get(intent.intent.id)).body.intent;
+    expect([built.body.intent.fulfiller, after.fulfiller, after.updatedAt]).toEqual([
+      null,
+      null,
+      intent.intent.updatedAt,
+    ]);
+    const recorded = await as(intent.clientSecret).build(intent.intent.id, wallet?.address);
+    expect(recorded.body.intent.fulfiller).toBe(wallet?.address);
+  });
+
+  it('opens no intent of the other mode, and none that was never made', async () => {
+    const { secretsKey } = cluster;
+    const secrets = new ClientSecrets(secretsKey);
+    const codeOf = async (id: string, livemode: boolean) => {
+      const { clientSecret } = secrets.forPayer({ id: created.intent.id, livemode });
+      const { status, body } = await as(clientSecret).get(id);
+      return [status, body.error?.code];
+    };
+    expect(await codeOf(created.intent.id, false)).toEqual([200, undefined]);
+    expect(await codeOf(created.intent.id, true)).toEqual([503, 'service.unavailable']);
+    const unknown = secrets.forPayer({ id: newIntentId(0), livemode: false }).clientSecret;
+    expect((await as(unknown).get(created.intent.id)).status).toBe(503);
+  });
+
+  it('leaves no secret in logs, events and webhooks', async () => {
+    const { rows } = await cluster.database.sql.query<{ row: string }>(
+      'SELECT e::text AS row FROM ledger.intent_events e UNION ALL SELECT i::text FROM ledger.intents i',
+    );
+    const kept = [await readFile(gateway.log, 'utf8'), ...rows.map(({ row }) => row)].join('\n');
+    expect(kept).toContain(created.intent.id);
+    for (const secret of [created.clientSecret.split('_secret_')[1], token.split('_spl_')[1], '_secret_', '_spl_'])
+      expect(kept).not.toContain(secret);
+  });
+});

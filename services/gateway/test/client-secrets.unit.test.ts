@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { CLIENT_SECRET, newIntentId, SOLANA_PAY_TOKEN } from '@pf/contracts';
+import type { ChainId } from '@pf/domain';
+import { ClientSecrets } from '../src/client-secrets.ts';
+
+const SOLANA = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' as ChainId;
+const BASE = 'eip155:84532' as ChainId;
+const test = () => ({ id: newIntentId(0), livemode: false, chain: SOLANA });
+const bearer = (text: string | null): string => `Bearer ${text}`;
+
+describe('ClientSecrets', () => {
+  const key = randomBytes(32);
+  const secrets = new ClientSecrets(key);
+
+  it('make a secret and a token, each of which opens its intent', () => {
+    const intent = test();
+    const { clientSecret } = secrets.forPayer(intent);
+    expect(clientSecret).toMatch(CLIENT_SECRET);
+    expect(clientSecret.startsWith(`${intent.id}_secret_`)).toBe(true);
+    const opened = { intentId: intent.id, livemode: false };
+    expect(secrets.read(bearer(clientSecret))).toEqual({ ...opened, access: 'client_secret' });
+    const token = secrets.solanaPayToken(intent);
+    expect(token).toMatch(SOLANA_PAY_TOKEN);
+    expect(secrets.read(bearer(token))).toEqual({ ...opened, access: 'solana_pay_token' });
+  });
+
+  it('make the same ones again, and others for another intent, mode or key', () => {
+    const intent = test();
+    const made = (by: ClientSecrets, of: ReturnType<typeof test>) => by.forPayer(of).clientSecret.split('_secret_')[1];
+    expect(made(new ClientSecrets(key), intent)).toBe(made(secrets, intent));
+    const all = [
+      made(secrets, intent),
+      made(secrets, test()),
+      made(secrets, { ...intent, livemode: true }),
+      made(new ClientSecrets(randomBytes(32)), intent),
+    ];
+    expect(new Set(all).size).toBe(all.length);
+  });
+
+  it('tell the mode by the secret', () => {
+    const live = { ...test(), livemode: true };
+    expect(secrets.read(bearer(secrets.forPayer(live).clientSecret))).toMatchObject({ livemode: true });
+  });
+
+  it('open nothing with what they did not make', () => {
+    const [intent, other] = [test(), test()];
+    const { clientSecret } = secrets.forPayer(intent);
+    const code = clientSecret.slice(`${intent.id}_secret_`.length);
+    const changed = code.startsWith('2') ? '3' : '2';
+    const forged = [
+      `${other.id}_secret_${code}`,
+      `${intent.id}_secret_${changed}${code.slice(1)}`,
+      `${intent.id}_secret_${code.slice(0, -1)}`,
+      `${intent.id}_secret_${code}1`,
+      `${intent.id}_spl_${code.slice(0, 22)}`,
+      `${intent.id}_spl_${code}`,
+      `${intent.id}_secret_${secrets.solanaPayToken(intent)?.split('_spl_')[1]}`,
+      `${intent.id}_secret_`,
+      `${intent.id}`,
+      new ClientSecrets(randomBytes(32)).forPayer(intent).clientSecret,
+      `pk_test_${'x'.repeat(32)}`,
+      '',
+    ];
+    expect(forged.map((text) => secrets.read(bearer(text)))).toEqual(forged.map(() => null));
+    expect([secrets.read(undefined), secrets.read(`Basic ${clientSecret}`)]).toEqual([null, null]);
+  });
+
+  it('verify with every key of the ring, and make with the first', () => {
+    const [intent, next] = [test(), randomBytes(32)];
+    const before = secrets.forPayer(intent).clientSecret;
+    const [added, first, alone] = [[key, next], [next, key], [next]].map((ring) => new ClientSecrets(ring)) as [
+      ClientSecrets,
+      ClientSecrets,
+      ClientSecrets,
+    ];
+    expect(added.forPayer(intent).clientSecret).toBe(before);
+    const after = first.forPayer(intent).clientSecret;
+    expect(after).not.toBe(before);
+    for (const ring of [added, first])
+      for (const text of [before, after]) expect(ring.read(bearer(text))).toMatchObject({ intentId: intent.id });
+    expect(alone.read(bearer(before))).toBeNull();
+  });
+
+  it('give a token for Solana only, and a URL only where there is a page', () => {
+    expect(secrets.solanaPayToken({ ...test(), chain: BASE })).toBeNull();
+    const intent = test();
+    expect(secrets.forPayer(intent).paymentUrl).toBeNull();
+    const { clientSecret, paymentUrl } = new ClientSecrets(key, new URL('https://pay.example')).forPayer(intent);
+    expect(paymentUrl).toBe(`https://pay.example/pay/${intent.id}#${clientSecret.split('_secret_')[1]}`);
+  });
+});

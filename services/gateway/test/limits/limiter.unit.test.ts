@@ -1,0 +1,109 @@
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { BUILD_QUOTAS, INTENT_QUOTA, newIntentId, PAYER_ADDRESS_QUOTA, PAYER_ADDRESS_SHARE } from '@pf/contracts';
+import type { AccountId } from '@pf/domain';
+import { RedisClient } from '@pf/redis';
+import { createLogger } from '@pf/runtime';
+import type { Holder } from '../../src/api-keys.ts';
+import { Limiter } from '../../src/limits/limiter.ts';
+import { RateLimits } from '../../src/limits/rate-limits.ts';
+import { SharedBuckets } from '../../src/limits/shared-buckets.ts';
+
+const log = createLogger('test', 'silent');
+// It is not opened: each limiter counts by itself.
+const redis = new RedisClient('redis://127.0.0.1:1', { log, withoutRedis: 'nothing changes' });
+const key: Holder = {
+  keyId: 'key_1',
+  accountId: 'acct_1' as AccountId,
+  livemode: false,
+  scope: 'full',
+  plan: 'free',
+  expiresAt: null,
+};
+
+describe('Limiter', () => {
+  let limiter: Limiter;
+  let headers: Map<string, string>;
+  const response = { setHeader: (name: string, value: string) => headers.set(name, value) } as never;
+  beforeEach(() => {
+    limiter = new Limiter(new RateLimits(new SharedBuckets(redis, '')));
+    headers = new Map();
+  });
+  afterAll(() => redis.close());
+
+  const intent = () => ({ access: 'client_secret' as const, intentId: newIntentId(0), livemode: false });
+  const codeOf = (admitted: Promise<void>): Promise<string> =>
+    admitted.then(
+      () => 'admitted',
+      ({ code }: { readonly code: string }) => code,
+    );
+  const pay = (opened: ReturnType<typeof intent>, ip: string) => codeOf(limiter.admitPayer(opened, { ip }, response));
+  const times = async (count: number, admit: (n: number) => Promise<string>): Promise<Record<string, number>> => {
+    const counts: Record<string, number> = {};
+    for (let n = 0; n < count; n++) {
+      const code = await admit(n);
+      counts[code] = (counts[code] ?? 0) + 1;
+    }
+    return counts;
+  };
+
+  it('limits an address with client secrets, whatever the number of intents, and each mode by itself', async () => {
+    const { requests } = PAYER_ADDRESS_QUOTA;
+    const counts = await times(requests + 50, () => pay(intent(), '192.0.2.1'));
+    expect(counts['rate_limit.exceeded']).toBeGreaterThan(0);
+    expect(counts['admitted']).toBeGreaterThanOrEqual(requests);
+    expect(headers.get('RateLimit')).toMatch(/^"address";r=0;t=\d+$/);
+    expect(await pay(intent(), '192.0.2.2')).toBe('admitted');
+    expect(await pay({ ...intent(), livemode: true }, '192.0.2.1')).toBe('admitted');
+  });
+
+  it('limits an intent with its client secret, and leaves its share to an address that asks little', async () => {
+    const opened = intent();
+    const addresses = Math.ceil(
+      (INTENT_QUOTA.requests * 2) / (PAYER_ADDRESS_QUOTA.requests - PAYER_ADDRESS_SHARE.requests),
+    );
+    const counts = await times(addresses * PAYER_ADDRESS_QUOTA.requests, (n) =>
+      pay(opened, `198.51.100.${n % addresses}`),
+    );
+    expect(counts['rate_limit.exceeded']).toBeGreaterThan(0);
+    expect(headers.get('RateLimit-Policy')).toBe('"address";q=600;w=60, "intent";q=1200;w=60');
+    expect(await pay(opened, '203.0.113.1')).toBe('admitted');
+    expect(await pay(intent(), '203.0.113.1')).toBe('admitted');
+  });
+
+  it('takes nothing from a key of the account for what payers do', async () => {
+    const opened = intent();
+    await times(3_000, (n) => pay(opened, `198.51.100.${n % 250}`));
+    await limiter.admit(key, { ip: '198.51.100.1' }, response);
+    expect(headers.get('RateLimit')).toBe('"key";r=5999;t=1');
+  });
+
+  it('has a budget of builds for an intent and for each address of its payers', async () => {
+    const { intentId } = intent();
+    const build = (ip: string, scope: Holder['scope'] = 'client_secret') =>
+      codeOf(limiter.admitBuild(intentId, { scope }, ip));
+    const { address, intent: all, share } = BUILD_QUOTAS;
+    expect(await times(address.requests + 1, () => build('192.0.2.1'))).toEqual({
+      admitted: address.requests,
+      'intent.too_many_builds': 1,
+    });
+    expect(await build('192.0.2.1', 'solana_pay_token')).toBe('intent.too_many_builds');
+    await times(all.requests * 10, (n) => build(`198.51.100.${n % 100}`));
+    // Others have used the intent's up: an address still has its share.
+    expect(await times(share.requests, () => build('203.0.113.1'))).toEqual({ admitted: share.requests });
+    expect(await build('203.0.113.1')).toBe('intent.too_many_builds');
+    expect(await build('203.0.113.1', 'full')).toBe('intent.too_many_builds');
+    const other = newIntentId(0);
+    expect(await codeOf(limiter.admitBuild(other, { scope: 'full' }, '203.0.113.1'))).toBe('admitted');
+  });
+
+  it('says when to build again', async () => {
+    const { intentId } = intent();
+    const build = () => limiter.admitBuild(intentId, { scope: 'payer' }, '192.0.2.1');
+    for (let n = 0; n < BUILD_QUOTAS.address.requests; n++) await build();
+    await expect(build()).rejects.toMatchObject({
+      status: 429,
+      details: { intent_id: intentId, retry_after: expect.any(Number) },
+      headers: { 'Retry-After': expect.stringMatching(/^\d+$/) },
+    });
+  });
+});
