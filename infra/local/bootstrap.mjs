@@ -13,7 +13,7 @@ import { faketime } from './setup/faketime.mjs';
 import { prometheus } from './setup/prometheus.mjs';
 import { redis } from './setup/redis.mjs';
 import { allOf, SetupError, say } from './setup/say.mjs';
-import { bundle, compile, generate, install } from './setup/workspace.mjs';
+import { bundle, bundleSoundScript, compile, generate, install } from './setup/workspace.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 const tools = path.join(root, '.tools');
@@ -111,7 +111,7 @@ async function prepare(command) {
 }
 
 async function build(place) {
-  await allOf([generate(place).then(() => compile(place)), bundle(place)]);
+  await allOf([generate(place).then(() => compile(place)), bundle(place), bundleSoundScript(place)]);
 }
 
 /** Runs Node 24 in the foreground until it ends. It gets our signals, and notices our end by the closed IPC channel. */

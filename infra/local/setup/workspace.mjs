@@ -1,4 +1,4 @@
-// Dependencies, the Prisma client, our own packages compiled, and the web application bundled.
+// Dependencies, the Prisma client, our own packages compiled, the web application and the script for sounds bundled.
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { run } from './run.mjs';
@@ -119,5 +119,22 @@ export const bundle = ({ root, tools, node, environment }) => {
           env: environment,
         }),
       ),
+  });
+};
+
+/** @param {Place} place */
+export const bundleSoundScript = ({ root, tools, node, environment }) => {
+  const client = path.join(root, 'packages', 'client');
+  const script = path.join(client, 'scripts', 'sound-script.ts');
+  return unlessDone({
+    tools,
+    name: 'sound-script',
+    input: () =>
+      digest(
+        timesOf([path.join(client, 'src', 'sound')]),
+        contentsOf([script, path.join(client, 'package.json'), path.join(root, 'pnpm-lock.yaml')]),
+      ),
+    result: path.join(client, 'dist', 'sound', 'pf-sound.js'),
+    work: () => step("The client's script for sounds", () => run(node, [script], { cwd: root, env: environment })),
   });
 };

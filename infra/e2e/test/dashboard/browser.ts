@@ -21,8 +21,11 @@ function executable(): string {
 }
 
 /** Root has no sandbox, and what is opened here is ours. */
-export const openBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: executable(), args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
+export const openBrowser = (args: readonly string[] = []): Promise<Browser> =>
+  chromium.launch({
+    executablePath: executable(),
+    args: [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), ...args],
+  });
 
 /** A person before a browser of their own. */
 export interface Visitor {

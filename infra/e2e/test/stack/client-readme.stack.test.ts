@@ -106,6 +106,11 @@ describe("the examples of the client's README", () => {
     expect(await runToEnd('With a client secret')).toContain('12.50 USDC 0x70997970C51812dc3A010C7d01b50e0d17dc79C8');
   });
 
+  it('say and hear an intent', async () => {
+    const id = 'pi_TEbEEpDcQaW6mkHGogzHDt';
+    expect(await runToEnd('Sound', { PF_INTENT: id })).toBe(`${id} 1\n`);
+  });
+
   it('receive webhooks and reject unsigned ones', async () => {
     const [port = 0] = await freePorts(1);
     const example = await run('Webhooks', { PORT: String(port), PF_WEBHOOK_SECRET: stack.webhookSecret });

@@ -36,6 +36,15 @@ describe('the demo on the running stack', () => {
   );
 
   it(
+    'pays an intent whose id was heard',
+    async () => {
+      const [section] = await runDemo('--sound', 'base');
+      expect(section).toMatch(/(pi_\w+) created[^]*the phone hears +\1\n[^]*requestor 1\.250000[^]*intent\.detected/);
+    },
+    LONGEST_MS + 10_000,
+  );
+
+  it(
     'shows on every chain a transaction that fails and moves nothing',
     async () => {
       const sections = await runDemo('--fail');

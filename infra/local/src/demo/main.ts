@@ -16,10 +16,11 @@ import { faultOn } from './faults.ts';
 import { type Options, readOptions, type Scenario, USAGE, UsageError } from './options.ts';
 import { bold, dim, money, say, timeline } from './output.ts';
 import { AMOUNT, type Intent, type Scene } from './scene.ts';
-import { fail, LAST_EVENT, pay, payAfterDrop } from './scenarios.ts';
+import { fail, LAST_EVENT, pay, payAfterDrop, payByEar } from './scenarios.ts';
 
 const TITLES: Readonly<Record<Scenario, string>> = {
   pay: `Paying ${AMOUNT} USDC on`,
+  sound: `Paying ${AMOUNT} USDC by sound on`,
   drop: `Paying ${AMOUNT} USDC at the second attempt on`,
   fail: `Failing to pay ${AMOUNT} USDC on`,
 };
@@ -40,7 +41,7 @@ async function play(stack: Stack, name: ChainName, scenario: Scenario, receiver:
   if (!payer || usdc === undefined)
     throw new Error(`${stackFile()} lists no wallets for ${name}. The demo pays only on the stack's own chains.`);
   say(`\n${bold(`${TITLES[scenario]} ${CHAINS[name].label}`)} ${dim(chain.caip2)}`);
-  const fault = scenario === 'pay' ? null : faultOn(name, chain, payer, scenario);
+  const fault = scenario === 'pay' || scenario === 'sound' ? null : faultOn(name, chain, payer, scenario);
   if (fault) undoing.add(() => fault.undo());
   const scene: Scene = {
     chain,
@@ -59,7 +60,7 @@ async function play(stack: Stack, name: ChainName, scenario: Scenario, receiver:
   say(`  requestor ${scene.requestor.address}\n  fulfiller ${scene.payer.address}\n  balances  ${await balances()}\n`);
   const intent =
     fault === null
-      ? await pay(scene)
+      ? await (scenario === 'sound' ? payByEar : pay)(scene)
       : scenario === 'drop'
         ? await payAfterDrop(scene, fault)
         : await fail(scene, fault);

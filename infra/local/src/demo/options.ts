@@ -3,7 +3,7 @@ import { CHAIN_NAMES, CHAINS, type ChainName } from '../chains/chains.ts';
 
 /** The chains of test mode, in the order in which the demo pays on them. */
 const DEMO_CHAINS: readonly ChainName[] = CHAIN_NAMES.filter((name) => !CHAINS[name].livemode);
-export type Scenario = 'pay' | 'drop' | 'fail';
+export type Scenario = 'pay' | 'sound' | 'drop' | 'fail';
 
 export interface Options {
   readonly chains: readonly ChainName[];
@@ -14,6 +14,7 @@ export const USAGE = `Pays intents as a client does: through the public API only
 
   npm run demo                    one payment on each chain: ${DEMO_CHAINS.join(', ')}
   npm run demo solana             on one of them
+  npm run demo -- --sound         the payer's app hears the intent's id in a sound, from a file
   npm run demo -- --drop          the chain drops the transaction; the payer builds and signs again
   npm run demo -- --fail          the transaction fails on chain, and so does the intent
   npm run demo -- tempo --drop    on one of them
@@ -36,7 +37,12 @@ export function readOptions(args: readonly string[]): Options | null {
     parsed = parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { drop: { type: 'boolean' }, fail: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+      options: {
+        drop: { type: 'boolean' },
+        fail: { type: 'boolean' },
+        sound: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
     });
   } catch (error) {
     // The first sentence of Node's message names the option; the rest explains shells.
@@ -44,12 +50,14 @@ export function readOptions(args: readonly string[]): Options | null {
   }
   const { values, positionals } = parsed;
   if (values.help) return null;
-  if (values.drop && values.fail) throw new UsageError('--drop and --fail exclude each other: choose one.');
+  const [scenario = 'pay', ...others] = (['drop', 'fail', 'sound'] as const).filter((name) => values[name]);
+  if (others.length > 0)
+    throw new UsageError(`--${[scenario, ...others].join(' and --')} exclude each other: choose one.`);
   const unknown = positionals.filter((name) => !DEMO_CHAINS.some((chain) => chain === name));
   if (unknown.length > 0)
     throw new UsageError(`Unknown chain: ${unknown.join(', ')}. The chains are ${DEMO_CHAINS.join(', ')}.`);
   return {
     chains: positionals.length === 0 ? DEMO_CHAINS : DEMO_CHAINS.filter((name) => positionals.includes(name)),
-    scenario: values.drop ? 'drop' : values.fail ? 'fail' : 'pay',
+    scenario,
   };
 }

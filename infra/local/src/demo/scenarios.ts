@@ -3,13 +3,19 @@ import type { DemoFault } from './faults.ts';
 import type { Scenario } from './options.ts';
 import { reasonOf } from './reason.ts';
 import { build, create, detect, type Intent, reach, type Scene, settle, submit } from './scene.ts';
+import { overhear } from './sound.ts';
 
 const sign = ({ chain, payer }: Scene, blob: string): Promise<string> => walletOn(chain, payer).sign(blob);
 
 /** A payment that succeeds. */
-export async function pay(scene: Scene): Promise<Intent> {
-  const intent = await create(scene);
-  await detect(scene, intent);
+export const pay = async (scene: Scene): Promise<Intent> => await payDetected(scene, await create(scene));
+
+/** The same; the payer learns the id by sound. */
+export const payByEar = async (scene: Scene): Promise<Intent> =>
+  await payDetected(scene, await overhear(scene, await create(scene)));
+
+async function payDetected(scene: Scene, known: { readonly id: string }): Promise<Intent> {
+  const intent = await detect(scene, known);
   const blob = await build(scene, intent);
   await settle(scene, intent, await submit(scene, intent, sign(scene, blob)));
   return intent;
@@ -52,6 +58,7 @@ export async function fail(scene: Scene, fault: DemoFault): Promise<Intent> {
 /** The last webhook of each scenario. */
 export const LAST_EVENT = {
   pay: 'intent.finalized',
+  sound: 'intent.finalized',
   drop: 'intent.finalized',
   fail: 'intent.failed',
 } as const satisfies Record<Scenario, string>;

@@ -39,9 +39,11 @@ export async function create({ api, chain, requestor, time }: Scene): Promise<In
 }
 
 /** What a payer's app does first. */
-export async function detect({ api, time }: Scene, { id }: Intent): Promise<void> {
+export async function detect({ api, time }: Scene, { id }: { readonly id: string }): Promise<Intent> {
   time.step('POST /intents/{id}/detected', succeeded(await api.detected(id), 'detected').intent.state);
-  time.step('GET  /intents/{id}', succeeded(await api.get(id), 'GET').intent.state);
+  const { intent } = succeeded(await api.get(id), 'GET');
+  time.step('GET  /intents/{id}', intent.state);
+  return intent;
 }
 
 /** Each chain has its own field for the fee; the others are null. */

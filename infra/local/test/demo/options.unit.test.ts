@@ -7,9 +7,10 @@ describe('the options of the demo', () => {
     expect(readOptions(['tempo', 'base', 'tempo'])).toEqual({ chains: ['base', 'tempo'], scenario: 'pay' });
   });
 
-  it('accept --drop and --fail before or after the chain', () => {
+  it('accept --drop, --fail and --sound before or after the chain', () => {
     expect(readOptions(['--drop'])).toMatchObject({ scenario: 'drop', chains: ['base', 'solana', 'tempo'] });
     expect(readOptions(['--fail', 'solana'])).toEqual({ scenario: 'fail', chains: ['solana'] });
+    expect(readOptions(['--sound', 'base'])).toEqual({ scenario: 'sound', chains: ['base'] });
   });
 
   it('show the help', () => {
@@ -22,6 +23,7 @@ describe('the options of the demo', () => {
     [['--dorp'], "Unknown option '--dorp'"],
     [['--drop=yes'], "Option '--drop' does not take an argument"],
     [['--drop', '--fail'], '--drop and --fail exclude each other: choose one.'],
+    [['--sound', '--drop'], '--drop and --sound exclude each other: choose one.'],
   ])('says what is wrong with %j', (args, message) => {
     expect(() => readOptions(args)).toThrow(message);
   });
