@@ -66,7 +66,7 @@ export class Http {
     path: string,
     headers: Readonly<Record<string, string>>,
     { signal }: CallOptions = {},
-  ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  ): Promise<NonNullable<Response['body']>> {
     const { body } = await withClientErrors(
       this.#ky.get(path, {
         headers: { accept: 'text/event-stream', ...headers },

@@ -77,7 +77,7 @@ async function encoded(
   volume: number,
 ): Promise<AudioBuffer> {
   const { sampleRate } = context;
-  const samples = await new Promise<Float32Array<ArrayBuffer>>((resolve, reject) =>
+  const samples = await new Promise<Float32Array>((resolve, reject) =>
     worker.ask(
       { type: 'encode', announced, pace, volume, sampleRate },
       (message) => message.type === 'encoded' && resolve(message.samples),
@@ -85,7 +85,7 @@ async function encoded(
     ),
   );
   const buffer = context.createBuffer(1, samples.length, sampleRate);
-  buffer.copyToChannel(samples, 0);
+  buffer.getChannelData(0).set(samples);
   return buffer;
 }
 

@@ -1,12 +1,12 @@
 import type { Announced } from './payload.ts';
 
-/** An intent whose id was heard. Whoever is near can say any id: it proves nothing. */
+/** An intent whose id was heard. Any device near can say any id: it proves nothing. */
 export interface Heard extends Announced {
   /** How often it was heard. */
   readonly count: number;
 }
 
-/** Somebody may say a new id every two seconds. */
+/** A device may say a new id every two seconds. */
 const MAX_IDS = 100;
 
 /** Counts the ids that are heard; of too many it forgets the first. */

@@ -16,12 +16,12 @@ export interface ListenOptions {
 const PROCESSING = ['echoCancellation', 'noiseSuppression', 'autoGainControl'] as const;
 /** A microphone that is switched off elsewhere delivers zeros; one that listens, noise. */
 const SILENT_MS = 5_000;
-/** Ids that nobody has taken yet. */
+/** Ids that the caller has not taken yet. */
 const MAX_WAITING = 100;
 
 /**
  * Listens for intents that are announced nearby, and yields each id every time that it is heard, with how often it was.
- * Anybody near can announce anything: show the merchant and the amount of what the service returns for an id, and never
+ * Any device near can announce any id: show the merchant and the amount that the service returns for it, and never
  * pay without a tap.
  * @throws SoundError `insecure_context`, `unsupported`, `ios`, `microphone_denied`, `microphone_missing`,
  * `microphone_ended`, `processing`, `sample_rate`, `silent`, `blocked`, `script`: show a QR code instead

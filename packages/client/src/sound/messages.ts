@@ -17,7 +17,7 @@ export type Samples = Float32Array;
 
 /** What the Worker answers. */
 export type FromWorker =
-  | { readonly type: 'encoded'; readonly samples: Float32Array<ArrayBuffer> }
+  | { readonly type: 'encoded'; readonly samples: Samples }
   | { readonly type: 'listening' }
   /** After each piece of samples. `silent` when all of it was zero, which no microphone hears. */
   | { readonly type: 'heard'; readonly heard: readonly Announced[]; readonly silent: boolean }

@@ -1,7 +1,7 @@
 import { SoundError } from './errors.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
 
-/** Where the page has the script of `@pf/client/sound/script.js`. Default: beside this module, where bundlers put it. */
+/** Where the page has `@pf/client/sound/script.js`. Default: beside this module, where bundlers put it. */
 export type ScriptUrl = string | URL;
 
 /** What TypeScript's older libraries do not have. */

@@ -80,7 +80,7 @@ export const CONDITIONS: readonly Condition[] = [
   },
 ];
 
-/** How many sounds get through, and how many ids were heard that nobody said. */
+/** How many sounds get through, and how many ids were heard that were not said. */
 export async function tried(
   { way, sampleRate = RATE }: Condition,
   pace: Pace,

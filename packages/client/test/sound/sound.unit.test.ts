@@ -185,7 +185,7 @@ describe('WAV files', () => {
   });
 });
 
-/** A WAV file with a second, silent channel and a chunk that nobody knows. */
+/** A WAV file with a second, silent channel and a chunk of an unknown type. */
 function stereo(samples: Float32Array, kind: number, bits: number): Uint8Array {
   const bytes = bits / 8;
   const file = new Uint8Array(56 + samples.length * 2 * bytes);
