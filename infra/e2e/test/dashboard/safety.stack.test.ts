@@ -136,7 +136,7 @@ describe('a session', () => {
     await once(attacker, 'listening');
     const { context, page } = await visit(browser);
     await signIn(page, dashboard);
-    await page.goto(`http://127.0.0.1:${(attacker.address() as AddressInfo).port}/`);
+    await page.goto(`http://${new URL(url).hostname}:${(attacker.address() as AddressInfo).port}/`);
     expect(await page.frame('framed')?.content()).not.toContain('id="root"');
     await page.evaluate(`fetch('${url}/api/accounts', { method: 'POST', mode: 'no-cors', credentials: 'include',
       headers: { 'Content-Type': 'text/plain' }, body: '{"name":"Stolen"}' })`);

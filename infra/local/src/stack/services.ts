@@ -24,8 +24,8 @@ const SERVICES = [
 export const metricsOf = ({ ports }: Pick<Settings, 'ports'>): Record<string, string> =>
   Object.fromEntries(SERVICES.map(({ name }) => [name, `http://127.0.0.1:${ports[`${name}Metrics`]}/metrics`]));
 
-/** Where people open the dashboard. */
-export const dashboardUrl = ({ ports }: Pick<Settings, 'ports'>): string => `http://127.0.0.1:${ports.dashboard}`;
+/** Where people open the dashboard. A name: browsers allow no passkeys at an IP address. */
+export const dashboardUrl = ({ ports }: Pick<Settings, 'ports'>): string => `http://localhost:${ports.dashboard}`;
 
 /** What services connect and encrypt with. */
 interface ServiceSecrets extends Pick<Prepared, 'logins'> {
