@@ -65,6 +65,7 @@ export const newAccountId = (): AccountId => `acct_${base58.encode(randomBytes(B
 export const newApiKeyId = (): string => `key_${base58.encode(randomBytes(BYTES))}`;
 export const newUserId = (): string => `usr_${base58.encode(randomBytes(BYTES))}`;
 export const newPersonalTokenId = (): string => `tok_${base58.encode(randomBytes(BYTES))}`;
+export const newPasskeyId = (): string => `pky_${base58.encode(randomBytes(BYTES))}`;
 export const newDeviceRequestId = (): string => `dev_${base58.encode(randomBytes(BYTES))}`;
 export const newInvitationId = (): string => `inv_${base58.encode(randomBytes(BYTES))}`;
 /** Sorts behind every one that the process made before: entries of one millisecond are listed in their order. */

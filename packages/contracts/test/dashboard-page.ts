@@ -26,8 +26,8 @@ ${[
   '- **Session:** `POST /sign-in` sets a cookie. It lasts 7 days, and longer if it is used. Cookies are `HttpOnly` ' +
     'and `SameSite=Strict`.',
   '- **Personal token:** `Authorization: Bearer pft_…` instead of the cookie, for programs of a person such as `pf`. ' +
-    'It allows what its person may do at the time of the request; passwords, second factors, sessions and tokens ' +
-    'need a session. Cookies of such a request play no part.',
+    'It allows what its person may do at the time of the request; passwords, second factors, passkeys, sessions ' +
+    'and tokens need a session. Cookies of such a request play no part.',
   '- **Origin:** requests other than `GET` without a personal token need the `Origin` header of the dashboard, as ' +
     'browsers send it.',
   '- **Mails** lead to pages of the dashboard, with a token in the fragment: `/verify-email#token=…`, ' +

@@ -10,6 +10,7 @@ import { asHttpError, DashboardError } from './dashboard-error.ts';
 import { type Handler, serve } from './endpoint.ts';
 import { signInEndpoints } from './identity/endpoints.ts';
 import type { Identity } from './identity/identity.ts';
+import { passkeyEndpoints } from './identity/passkey-endpoints.ts';
 import { insightEndpoints } from './insights/endpoints.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import type { Limits } from './limits.ts';
@@ -58,6 +59,7 @@ export function createApp(dependencies: AppDependencies): Express {
   app.use(requestLog(log));
   const handlers: { readonly [Id in DashboardOperationId]: Handler<(typeof DASHBOARD_OPERATIONS)[Id]> } = {
     ...signInEndpoints(dependencies),
+    ...passkeyEndpoints(dependencies),
     ...accountEndpoints(dependencies),
     ...keyEndpoints(dependencies),
     ...settingsEndpoints(dependencies),

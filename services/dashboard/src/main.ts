@@ -5,6 +5,7 @@ import { createApp } from './app.ts';
 import { dashboardVariables } from './config.ts';
 import { createAuth } from './identity/auth.ts';
 import { Identity } from './identity/identity.ts';
+import { Passkeys } from './identity/passkeys.ts';
 import { Limits } from './limits.ts';
 import { createMailer } from './mail/mailer.ts';
 import { mailsOf } from './mail/mails.ts';
@@ -48,7 +49,7 @@ runService('dashboard', async ({ log, onShutdown }) => {
   onShutdown('gateway', () => gateway.close());
   const serving = {
     database,
-    identity: new Identity(auth, database),
+    identity: new Identity(auth, database, new Passkeys(url)),
     limits: new Limits(database, config.RATE_LIMIT_FACTOR),
     log,
     now: Date.now,

@@ -66,13 +66,13 @@ const failure = z.object({
  * operation documents it.
  */
 export class Person {
-  readonly #url: string;
+  /** Of the dashboard. */
+  readonly url: string;
   readonly #token: string | null;
   readonly cookies = new Map<string, string>();
 
-  /** @param url of the dashboard */
   constructor(url: string, token: string | null = null) {
-    this.#url = url;
+    this.url = url;
     this.#token = token;
   }
 
@@ -85,7 +85,7 @@ export class Person {
       encodeURIComponent(params[name] ?? `no-${name}`),
     );
     const search = new URLSearchParams(query).toString();
-    const response = await fetch(`${this.#url}/api${path}${search && `?${search}`}`, {
+    const response = await fetch(`${this.url}/api${path}${search && `?${search}`}`, {
       method: operation.method.toUpperCase(),
       headers: {
         ...this.headers,
@@ -138,14 +138,14 @@ export class Person {
   }
 
   paymentsUrl(accountId: string, mode: 'test' | 'live' = 'test'): string {
-    return `${this.#url}/api/accounts/${accountId}/${mode}/v1`;
+    return `${this.url}/api/accounts/${accountId}/${mode}/v1`;
   }
 
   /** What a browser, or the program, sends with every request. */
   get headers(): Readonly<Record<string, string>> {
     if (this.#token !== null) return { authorization: `Bearer ${this.#token}` };
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    return { origin: this.#url, cookie };
+    return { origin: this.url, cookie };
   }
 
   /** Signs in, and must succeed. */

@@ -42,7 +42,7 @@ describe('/device in the browser', () => {
     await page.getByRole('link', { name: 'Sign in' }).click();
     await page.getByLabel('E-mail').fill(dashboard.email);
     await page.getByLabel('Password').fill(dashboard.password);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.waitForURL('**/device');
     expect(await page.getByLabel('Code').inputValue()).toBe(userCode);
     await page.getByRole('button', { name: 'Continue' }).click();

@@ -55,10 +55,10 @@ describe('sign-in in the browser', () => {
     await page.waitForURL('**/sign-in?next=*');
     await page.getByLabel('E-mail').fill(dashboard.email);
     await page.getByLabel('Password').fill('not the password');
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     expect(await page.getByRole('alert').textContent()).toContain('The e-mail address or the password is wrong.');
     await page.getByLabel('Password').fill(dashboard.password);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.waitForURL(`**/accounts/${accountId}/live/team`);
     await page.getByRole('row', { name: new RegExp(dashboard.email) }).waitFor();
   });
@@ -69,7 +69,7 @@ describe('sign-in in the browser', () => {
     await page.goto(`${url}/sign-in?next=${encodeURIComponent('//evil.example/')}`);
     await page.getByLabel('E-mail').fill(dashboard.email);
     await page.getByLabel('Password').fill(dashboard.password);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.waitForURL(`${url}/accounts/**`);
   });
 

@@ -83,6 +83,86 @@ export const dashboardGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A passkey proves something only if its device has verified the person',
+    file: 'services/dashboard/src/identity/passkeys.ts',
+    guard: 'requireUserVerification: true };',
+    instead: 'requireUserVerification: false };',
+    test: {
+      file: 'services/dashboard/test/identity/passkeys.integration.test.ts',
+      name: 'is refused with no verification of the person',
+    },
+  },
+  {
+    name: 'A passkey signs in at the origin of the dashboard only',
+    file: 'services/dashboard/src/identity/passkeys.ts',
+    guard: 'expectedOrigin: origin,',
+    instead: "expectedOrigin: [origin, 'https://evil.example', 'http://127.0.0.1:1'],",
+    test: {
+      file: 'services/dashboard/test/identity/passkeys.integration.test.ts',
+      name: 'is refused with another origin',
+    },
+  },
+  {
+    name: 'A copied passkey is refused',
+    file: 'services/dashboard/src/identity/passkeys.ts',
+    guard: 'counter: passkey.counter }',
+    instead: 'counter: -1 }',
+    test: {
+      file: 'services/dashboard/test/identity/passkeys.integration.test.ts',
+      name: 'is refused when its counter stays or goes back',
+    },
+  },
+  {
+    name: 'A passkey signs in its own person only',
+    file: 'services/dashboard/src/identity/passkeys.ts',
+    guard: '!== passkey.userId)',
+    instead: "=== '')",
+    test: {
+      file: 'services/dashboard/test/identity/passkeys.integration.test.ts',
+      name: 'is refused with the signature of another key, for another person',
+    },
+  },
+  {
+    name: 'A challenge is for one purpose and one person',
+    file: 'services/dashboard/src/identity/passkey-plugin.ts',
+    guard: 'if (purpose !== ctx.body.purpose)',
+    instead: 'if (purpose === undefined)',
+    test: {
+      file: 'services/dashboard/test/identity/passkeys.integration.test.ts',
+      name: 'answers a challenge once, in the browser that asked for it, and for what it was asked',
+    },
+  },
+  {
+    name: 'A passkey is added with the password only',
+    file: 'services/dashboard/src/identity/passkey-endpoints.ts',
+    guard: 'await identity.checkPassword(body.password, client);\n      const',
+    instead: 'const',
+    test: {
+      file: 'services/dashboard/test/identity/passkeys.integration.test.ts',
+      name: 'is added with the password, and signs in without a code',
+    },
+  },
+  {
+    name: 'A person removes their own passkeys only',
+    file: 'packages/database/src/dashboard/passkeys.ts',
+    guard: "'DELETE FROM dashboard.passkeys WHERE id = $1 AND user_id = $2 RETURNING name',",
+    instead: "'DELETE FROM dashboard.passkeys WHERE id = $1 AND $2::text IS NOT NULL RETURNING name',",
+    test: {
+      file: 'services/dashboard/test/identity/passkeys.integration.test.ts',
+      name: 'is of one person: no other one lists, renames, removes or adds it',
+    },
+  },
+  {
+    name: 'A new password removes passkeys',
+    file: 'services/dashboard/src/identity/endpoints.ts',
+    guard: 'await removePasskeys(database, userId);',
+    instead: '',
+    test: {
+      file: 'services/dashboard/test/identity/passkeys.integration.test.ts',
+      name: 'is gone with a new password, however it was set',
+    },
+  },
+  {
     name: 'A program gets a token only after its person has approved',
     file: 'packages/database/src/dashboard/device-requests.ts',
     guard: "if (decision !== 'approved' || userId === null || email === null) return 'denied';",

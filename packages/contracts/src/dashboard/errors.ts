@@ -54,6 +54,14 @@ export const DASHBOARD_ERRORS = {
     cause: 'The code of the authenticator app or the backup code is wrong, or the sign-in began too long ago.',
     remedy: 'Send the code that the app shows now. After 10 minutes, or too many wrong codes, sign in again.',
   },
+  'passkey.invalid': {
+    status: 401,
+    message: 'This passkey was not accepted. Try again, or use your password.',
+    cause:
+      'The passkey is unknown or was removed, is of another origin, was used without verifying the person, has a ' +
+      'counter that went back, or the time is over.',
+    remedy: 'Begin again. If it fails again, sign in with the password.',
+  },
   'email.unverified': {
     status: 403,
     message: 'Confirm your e-mail address first: follow the link that was sent to it.',
@@ -69,7 +77,7 @@ export const DASHBOARD_ERRORS = {
   'token.insufficient': {
     status: 403,
     message: 'No personal token allows this request. Make it in the dashboard, where you sign in.',
-    cause: 'Passwords, second factors, sessions and tokens are changed with a session only.',
+    cause: 'Passwords, second factors, passkeys, sessions and tokens are changed with a session only.',
     remedy: 'Sign in to the dashboard, and do it there.',
   },
   'role.insufficient': {
@@ -114,6 +122,12 @@ export const DASHBOARD_ERRORS = {
     cause: 'The invitation was accepted or withdrawn, has expired, or is of another account.',
     remedy: 'Use an id that `GET /accounts/{accountId}/invitations` returns.',
   },
+  'passkey.not_found': {
+    status: 404,
+    message: 'You have no such passkey.',
+    cause: 'The passkey was removed, or is of another person.',
+    remedy: 'Use an id that `GET /passkeys` returns.',
+  },
   'session.not_found': {
     status: 404,
     message: 'You have no such session.',
@@ -145,6 +159,12 @@ export const DASHBOARD_ERRORS = {
     message: 'A limit is reached, so this request is refused.',
     cause: 'There is no room for another one: `details.limit` says of what, `details.max` how many there may be.',
     remedy: 'Remove one that is not needed.',
+  },
+  'passkey.exists': {
+    status: 409,
+    message: 'This passkey was added already.',
+    cause: 'The credential is a passkey of this or another person.',
+    remedy: 'Use it, or make another one.',
   },
   'second_factor.enabled': {
     status: 409,

@@ -10,6 +10,10 @@ export const KEYS_MAX = 50;
 export const TOKENS_MAX = 20;
 /** How long a personal token is valid: unless its request says otherwise, and at most. */
 export const TOKEN_DAYS = { usual: 90, max: 366 } as const;
+/** How many passkeys a person may have. */
+export const PASSKEYS_MAX = 20;
+/** How long a person may take to use or to make a passkey. */
+export const PASSKEY_SECONDS = 600;
 /** How long a program waits for a person to approve it. */
 export const DEVICE_SECONDS = 600;
 /** How long an invitation can be accepted. */

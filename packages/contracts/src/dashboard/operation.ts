@@ -6,6 +6,7 @@ import type { Role } from './roles.ts';
 
 export const DASHBOARD_TAGS = {
   'Sign-in': 'Sign up, sign in and out, passwords and the second factor.',
+  Passkeys: 'Sign in with a device that verifies the person, instead of password and code (WebAuthn).',
   Accounts: 'Accounts, their members and invitations.',
   Keys: 'The API keys with which programs of the account call the payment API.',
   Settings: 'How the account looks to those who pay, and where it is paid.',
@@ -35,7 +36,7 @@ interface Reading {
 
 interface Changing {
   readonly method: 'post' | 'patch' | 'delete';
-  /** The name under which the audit log records it. Null: there is no person yet. */
+  /** The name under which the audit log records it. Null: it changes nothing of a person yet. */
   readonly action: AuditAction | null;
 }
 

@@ -2,6 +2,7 @@ import { AUDIT_OPERATIONS } from './audit.ts';
 import { DEVICE_OPERATIONS } from './device.ts';
 import { INSIGHT_OPERATIONS } from './insights.ts';
 import type { DashboardOperation } from './operation.ts';
+import { PASSKEY_OPERATIONS } from './passkeys.ts';
 import { ROLES } from './roles.ts';
 import { SETTINGS_OPERATIONS } from './settings.ts';
 import { TOKEN_OPERATIONS } from './tokens.ts';
@@ -125,8 +126,8 @@ export const DASHBOARD_OPERATIONS = {
     tag: 'Sign-in',
     summary: 'Set a new password',
     description:
-      'Takes the token of the link that was mailed, once. Ends all sessions of the person, and revokes all personal ' +
-      'tokens.',
+      'Takes the token of the link that was mailed, once. Ends all sessions of the person, removes all passkeys, and ' +
+      'revokes all personal tokens.',
     access: 'anyone',
     body: resetPasswordRequest,
     status: 200,
@@ -195,7 +196,8 @@ export const DASHBOARD_OPERATIONS = {
     tag: 'Sign-in',
     summary: 'Change your password',
     description:
-      'Ends all other sessions of the person, replaces the one of the request, and revokes all personal tokens.',
+      'Ends all other sessions of the person, replaces the one of the request, removes all passkeys, and revokes all ' +
+      'personal tokens.',
     access: 'signed-in',
     sessionOnly: true,
     body: changePasswordRequest,
@@ -250,6 +252,7 @@ export const DASHBOARD_OPERATIONS = {
     response: doneResponse,
     errors: ['credentials.invalid'],
   },
+  ...PASSKEY_OPERATIONS,
   createAccount: {
     id: 'createAccount',
     method: 'post',

@@ -41,9 +41,9 @@ export const TOKEN_OPERATIONS = {
     summary: 'Create a personal token',
     description:
       'Returns the token as `secret`, which is not shown again. It allows what the person may do at the time of each ' +
-      'request, in all their accounts, except to change passwords, second factors, sessions and tokens. It is ' +
-      `refused from \`expiresAt\` on: by default after ${TOKEN_DAYS.usual} days, at most after ${TOKEN_DAYS.max}. A ` +
-      `person has at most ${TOKENS_MAX} that can be used. A new password revokes all of them.`,
+      'request, in all their accounts, except to change passwords, second factors, passkeys, sessions and tokens. It ' +
+      `is refused from \`expiresAt\` on: by default after ${TOKEN_DAYS.usual} days, at most after ${TOKEN_DAYS.max}. ` +
+      `A person has at most ${TOKENS_MAX} that can be used. A new password revokes all of them.`,
     access: 'signed-in',
     sessionOnly: true,
     body: z.strictObject({ name: text(1, 100), expiresAt: moment.optional() }),

@@ -124,6 +124,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'dashboard.device_requests': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'dashboard.invitations': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'dashboard.members': ['SELECT', 'INSERT', 'UPDATE (role)', 'DELETE'],
+      'dashboard.passkeys': ['SELECT', 'INSERT', 'UPDATE (name, counter, last_used_at)', 'DELETE'],
       'dashboard.personal_tokens': ['SELECT', 'INSERT', 'UPDATE (last_used_at, revoked_at)', 'DELETE'],
       'dashboard.sessions': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'dashboard.two_factors': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],

@@ -139,8 +139,8 @@ export const METRICS = {
     services: ['dashboard'],
     unit: '{attempt}',
     description: lines(
-      'Sign-ins of people, by outcome. `refused`: a wrong password, code or unconfirmed address; `second_factor`: the',
-      'password was right, and a code is needed.',
+      'Sign-ins of people, by outcome. `refused`: a wrong password, code or passkey, or an unconfirmed address;',
+      '`second_factor`: the password was right, and a code is needed.',
     ),
     labels: { outcome: of('signed_in', 'second_factor', 'refused') },
   }),

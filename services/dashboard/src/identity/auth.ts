@@ -8,6 +8,7 @@ import { prismaAdapter } from 'better-auth/adapters/prisma';
 import { twoFactor } from 'better-auth/plugins/two-factor';
 import type { Mailer } from '../mail/mailer.ts';
 import type { Mails } from '../mail/mails.ts';
+import { passkeyPlugin } from './passkey-plugin.ts';
 
 /** The header that carries the client's address to the library: it is never taken from a request. */
 export const ADDRESS_HEADER = 'x-client-address';
@@ -70,7 +71,7 @@ export function createAuth({ database, url, secret, mailer, mails, log }: AuthOp
       sendVerificationEmail: async ({ user, token }) => mailer.send(mails.verifyEmail(user.email, token)),
     },
     session: { expiresIn: 7 * DAY_SECONDS, updateAge: DAY_SECONDS },
-    plugins: [twoFactor()],
+    plugins: [twoFactor(), passkeyPlugin()],
     // The service limits by itself.
     rateLimit: { enabled: false },
     telemetry: { enabled: false },

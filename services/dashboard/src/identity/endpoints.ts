@@ -5,6 +5,7 @@ import {
   endSession,
   membershipsOf,
   recordPersonalChange,
+  removePasskeys,
   revokePersonalToken,
   revokePersonalTokens,
   sessionsOf,
@@ -21,7 +22,7 @@ const DONE = { done: true } as const;
 const MAILED = { mailed: true } as const;
 
 /** Counts a sign-in that the person has to repeat. */
-function refused(error: unknown): never {
+export function countRefusal(error: unknown): never {
   if (error instanceof DashboardError && error.status < 500) count('payments.sign_ins', { outcome: 'refused' });
   throw error;
 }
@@ -51,6 +52,11 @@ export function signInEndpoints({
     const { userId: id, email: name } = person;
     await recordPersonalChange(database.sql, { ...by, id, name }, { action, subject: subject ?? null });
   };
+  /** After a new password, what was made before it opens nothing. */
+  const endOtherProofs = async ({ userId }: Pick<KnownPerson, 'userId'>): Promise<void> => {
+    await removePasskeys(database, userId);
+    await revokePersonalTokens(database, userId, new Date(now()));
+  };
   return {
     async signUp({ body, by }) {
       await record(by, await identity.signUp(body), 'person.registered');
@@ -61,7 +67,7 @@ export function signInEndpoints({
       return DONE;
     },
     async signIn({ body, by, client, setCookies }) {
-      const { person, cookies } = await identity.signIn(body, client).catch(refused);
+      const { person, cookies } = await identity.signIn(body, client).catch(countRefusal);
       const next = person ? 'signed_in' : 'second_factor';
       count('payments.sign_ins', { outcome: next });
       await limits.signedIn({ address: addressGroup(client.address), email: body.email });
@@ -70,7 +76,7 @@ export function signInEndpoints({
       return { next };
     },
     async signInWithCode({ body, by, client, setCookies }) {
-      const { person, cookies } = await identity.signInWithCode(body.code, client).catch(refused);
+      const { person, cookies } = await identity.signInWithCode(body.code, client).catch(countRefusal);
       count('payments.sign_ins', { outcome: 'signed_in' });
       await record(by, person, 'session.begun');
       setCookies(cookies);
@@ -82,7 +88,7 @@ export function signInEndpoints({
     },
     async resetPassword({ body, by }) {
       const person = await identity.resetPassword(body.token, body.password);
-      await revokePersonalTokens(database, person.userId, new Date(now()));
+      await endOtherProofs(person);
       await record(by, person, 'password.reset');
       return DONE;
     },
@@ -125,7 +131,7 @@ export function signInEndpoints({
     },
     async changePassword({ body, by, client, person, setCookies }) {
       setCookies(await identity.changePassword(body.currentPassword, body.password, client));
-      await revokePersonalTokens(database, person.userId, new Date(now()));
+      await endOtherProofs(person);
       await record(by, person, 'password.changed');
       return DONE;
     },

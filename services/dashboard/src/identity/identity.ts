@@ -1,8 +1,17 @@
-import { type Database, isDatabaseUnavailable } from '@pf/database';
+import type { DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
+import {
+  credentialIdsOf,
+  type Database,
+  findPasskey,
+  isDatabaseUnavailable,
+  notePasskeyUse,
+  type PasskeyCredential,
+} from '@pf/database';
 import { verifyJWT } from 'better-auth/crypto';
 import { z } from 'zod';
 import { DashboardError } from '../dashboard-error.ts';
 import { ADDRESS_HEADER, type Auth, type KnownPerson, passwordReset } from './auth.ts';
+import type { Passkeys } from './passkeys.ts';
 
 /** What is known of the sender of a request. */
 export interface Client {
@@ -35,18 +44,28 @@ const USER_AGENT_LENGTH_MAX = 300;
 const CHALLENGE = /^(__Host-)?pf\.two_factor$/;
 /** The cookie of a session. */
 const SESSION = /^(__Host-)?pf\.session_token$/;
+/** The cookie of a challenge that a passkey has to sign. */
+const PASSKEY = /^(__Host-)?pf\.passkey$/;
 /** What the token of a mail says. */
 const mailed = z.object({ email: z.string() });
 const TOTP_CODE = /^\d{6}$/;
+/** What the challenge of a sign-in is for; that of a new passkey is for the id of its person. */
+const SIGN_IN = 'sign-in';
+
+type Operations = typeof DASHBOARD_OPERATIONS;
+type BodyOf<Id extends 'addPasskey' | 'signInWithPasskey'> = z.output<Operations[Id]['body']>;
+type OptionsOf<Id extends 'beginPasskey' | 'beginPasskeySignIn'> = z.output<Operations[Id]['response']>['options'];
 
 /** Sign-in as this service needs it. Methods throw DashboardError for what the person can put right. */
 export class Identity {
   readonly #auth: Auth;
   readonly #database: Database;
+  readonly #passkeys: Passkeys;
 
-  constructor(auth: Auth, database: Database) {
+  constructor(auth: Auth, database: Database, passkeys: Passkeys) {
     this.#auth = auth;
     this.#database = database;
+    this.#passkeys = passkeys;
   }
 
   /**
@@ -212,6 +231,90 @@ export class Identity {
     return answer.cookies;
   }
 
+  /** @throws DashboardError `credentials.invalid` */
+  async checkPassword(password: string, client: Client): Promise<void> {
+    const { status } = await this.#answer(
+      this.#auth.api.verifyPassword({ body: { password }, headers: withSession(client), asResponse: true }),
+    );
+    if (status !== 200) throw new DashboardError('credentials.invalid');
+  }
+
+  /** Begins a sign-in with any passkey, which the person chooses. */
+  async beginPasskeySignIn(
+    client: Client,
+  ): Promise<{ readonly options: OptionsOf<'beginPasskeySignIn'>; readonly cookies: Cookies }> {
+    const options = await this.#passkeys.requestOptions();
+    return { options, cookies: await this.#keepChallenge({ purpose: SIGN_IN, challenge: options.challenge }, client) };
+  }
+
+  /**
+   * Begins a session of the person whose passkey has signed the challenge in the cookies, with no second factor: the
+   * device has verified the person.
+   * @returns with the name of the passkey
+   */
+  async signInWithPasskey(
+    credential: BodyOf<'signInWithPasskey'>['credential'],
+    client: Client,
+    at: Date,
+  ): Promise<{ readonly person: KnownPerson; readonly passkey: string; readonly cookies: Cookies }> {
+    const { challenge, cookies: expired } = await this.#takeChallenge(SIGN_IN, client);
+    const passkey = await findPasskey(this.#database, credential.id);
+    if (!passkey) throw new DashboardError('passkey.invalid');
+    const counter = await this.#passkeys.asserted(credential, challenge, passkey);
+    if (!(await notePasskeyUse(this.#database, passkey, { counter, at }))) throw new DashboardError('passkey.invalid');
+    const { body, cookies } = await this.#answer(
+      this.#auth.api.beginPasskeySession({
+        body: { userId: passkey.userId },
+        headers: headersOf({ ...client, cookie: undefined }),
+        asResponse: true,
+      }),
+    );
+    return { person: requirePerson(body), passkey: passkey.name, cookies: [...expired, ...cookies] };
+  }
+
+  /** Begins to make a passkey. The caller has checked the password. */
+  async beginPasskey(
+    person: SignedIn,
+    client: Client,
+  ): Promise<{ readonly options: OptionsOf<'beginPasskey'>; readonly cookies: Cookies }> {
+    const { userId } = person;
+    const excluded = await credentialIdsOf(this.#database, userId);
+    const options = await this.#passkeys.creationOptions(person, excluded);
+    return { options, cookies: await this.#keepChallenge({ purpose: userId, challenge: options.challenge }, client) };
+  }
+
+  /** The passkey that a device of this person has made for the challenge in the cookies. */
+  async createdPasskey(
+    created: BodyOf<'addPasskey'>['credential'],
+    userId: string,
+    client: Client,
+  ): Promise<{ readonly credential: PasskeyCredential; readonly cookies: Cookies }> {
+    const { challenge, cookies } = await this.#takeChallenge(userId, client);
+    return { credential: await this.#passkeys.created(created, challenge), cookies };
+  }
+
+  async #keepChallenge(
+    body: { readonly purpose: string; readonly challenge: string },
+    client: Client,
+  ): Promise<Cookies> {
+    const headers = headersOf({ ...client, cookie: undefined });
+    return (await this.#answer(this.#auth.api.keepChallenge({ body, headers, asResponse: true }))).cookies;
+  }
+
+  /** Takes a challenge, which is then gone, whatever follows. @throws DashboardError `passkey.invalid` */
+  async #takeChallenge(
+    purpose: string,
+    client: Client,
+  ): Promise<{ readonly challenge: string; readonly cookies: Cookies }> {
+    const headers = headersOf({ ...client, cookie: only(client.cookie, PASSKEY) });
+    const { body, cookies } = await this.#answer(
+      this.#auth.api.takeChallenge({ body: { purpose }, headers, asResponse: true }),
+    );
+    const taken = challenged.safeParse(body);
+    if (!taken.success) throw new DashboardError('passkey.invalid');
+    return { challenge: taken.data.challenge, cookies };
+  }
+
   /** @throws DashboardError `service.unavailable`, or the library's own error, if it failed */
   async #answer(call: Promise<Response>): Promise<Answer> {
     let cause: unknown;
@@ -235,6 +338,8 @@ export class Identity {
 }
 
 const answered = z.object({ user: z.object({ id: z.string(), email: z.string() }) });
+
+const challenged = z.object({ challenge: z.string() });
 
 /** The person whom the library's answer names. */
 function personIn(body: Answer['body']): KnownPerson | null {

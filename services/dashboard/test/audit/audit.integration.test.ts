@@ -11,6 +11,8 @@ import {
 } from '@pf/contracts/dashboard';
 import { auditEntries, type AuditEntry, recordChange } from '@pf/database';
 import { type Cluster, type Instance, startCluster, until } from '@pf/testing';
+import { Authenticator } from '../identity/authenticator.ts';
+import { addPasskey, signInWithPasskey } from '../identity/passkeys.ts';
 import { tokenFor } from '../mails.ts';
 import { codeOf, emptyAccount, memberOf, PASSWORD, Person } from '../person.ts';
 
@@ -160,6 +162,32 @@ describe('the audit log', () => {
       const made = await person.ask('disableSecondFactor', { body: { password: PASSWORD }, headers });
       return { by: 'disabling@shop.example', ...made };
     },
+    async addPasskey() {
+      return {
+        by: 'adding@shop.example',
+        ...(await addPasskey(await step('adding'), new Authenticator(), { headers })),
+      };
+    },
+    async signInWithPasskey() {
+      const by = 'keyed@shop.example';
+      const device = new Authenticator();
+      await addPasskey(await step('keyed'), device);
+      return { by, ...(await signInWithPasskey(new Person(dashboard.url), device, { headers })) };
+    },
+    async renamePasskey() {
+      const person = await step('renaming');
+      const { body } = await addPasskey(person, new Authenticator());
+      const params = { passkeyId: body.passkey.id };
+      const made = await person.ask('renamePasskey', { params, body: { name: 'Phone' }, headers });
+      return { by: 'renaming@shop.example', ...made };
+    },
+    async removePasskey() {
+      const person = await step('removing');
+      const { body } = await addPasskey(person, new Authenticator());
+      const params = { passkeyId: body.passkey.id };
+      const made = await person.ask('removePasskey', { params, body: { password: PASSWORD }, headers });
+      return { by: 'removing@shop.example', ...made };
+    },
     async createToken() {
       const person = await step('creating');
       const made = await person.ask('createToken', { body: { name: 'laptop' }, headers });
@@ -264,8 +292,9 @@ describe('the audit log', () => {
 
   it('knows every operation that changes something', () => {
     const changing = Object.values(DASHBOARD_OPERATIONS).filter(({ method }) => method !== 'get');
-    // A program that begins to sign in has no person yet.
-    expect([...Object.keys(CHANGES), 'beginDevice'].sort()).toEqual(changing.map(({ id }) => id).sort());
+    // What begins changes nothing yet.
+    const begins = ['beginDevice', 'beginPasskey', 'beginPasskeySignIn'];
+    expect([...Object.keys(CHANGES), ...begins].sort()).toEqual(changing.map(({ id }) => id).sort());
     const forwarded = Object.values(OPERATIONS).filter(({ method }) => method !== 'get');
     expect(Object.keys(PAYMENT_CHANGES).sort()).toEqual(forwarded.map(({ id }) => id).sort());
   });

@@ -10,8 +10,11 @@ interface Issue {
   readonly message: string;
 }
 
-/** A request that failed. `message` is for the person who reads it: the API's own, wherever there is one. */
-export class ApiError extends Error {
+/** What went wrong, in words for the person who reads it. */
+export class ExplainedError extends Error {}
+
+/** A request that failed. The message is the API's own, wherever there is one. */
+export class ApiError extends ExplainedError {
   override readonly name = 'ApiError';
   /** 0: there was no response. */
   readonly status: number;
@@ -65,7 +68,7 @@ export const unreachable = (cause: unknown): ApiError =>
 
 /** What to show of anything that was thrown. */
 export const messageOf = (error: unknown): string =>
-  error instanceof ApiError ? error.message : 'Something went wrong on this page. Reload it, then try again.';
+  error instanceof ExplainedError ? error.message : 'Something went wrong on this page. Reload it, then try again.';
 
 function parsed(text: string): unknown {
   try {

@@ -32,6 +32,7 @@ export type Key = Of<'listKeys'>['keys'][number];
 export type Member = Of<'listMembers'>['members'][number];
 export type Invitation = Of<'listInvitations'>['invitations'][number];
 export type OwnSession = Of<'listSessions'>['sessions'][number];
+export type Passkey = Of<'listPasskeys'>['passkeys'][number];
 export type PersonalToken = Of<'listTokens'>['tokens'][number];
 export type DeviceRequest = Of<'getDevice'>['device'];
 export type Session = Of<'getSession'>;

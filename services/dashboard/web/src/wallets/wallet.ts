@@ -1,3 +1,4 @@
+import { ExplainedError } from '../api/error.ts';
 import type { Of } from '../api/types.ts';
 
 /** An unsigned transaction that pays a payment. */
@@ -32,8 +33,8 @@ export interface Wallets {
   readonly subscribe: (listener: () => void) => () => void;
 }
 
-/** A wallet did not sign. The message is for the person. */
-export class WalletError extends Error {
+/** A wallet did not sign. */
+export class WalletError extends ExplainedError {
   override readonly name = 'WalletError';
 }
 

@@ -22,7 +22,7 @@ export default function ResetPassword() {
   return (
     <Frame
       title="Set a new password"
-      about="It signs you out everywhere else."
+      about="It signs you out everywhere, and removes your passkeys and tokens."
       foot={<Link href="/forgot-password">Ask for a new link</Link>}
     >
       <Form

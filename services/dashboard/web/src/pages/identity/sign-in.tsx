@@ -8,6 +8,7 @@ import { Form } from '../../ui/form.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Frame } from './frame.tsx';
 import { nextPath } from './link-token.ts';
+import { PasskeySignIn } from './passkey-sign-in.tsx';
 
 type Step = 'password' | 'code' | 'unverified';
 
@@ -51,12 +52,13 @@ export default function SignIn() {
           }
         }}
       >
-        <Field label="E-mail" name="email" type="email" autoComplete="username" isRequired autoFocus />
+        <Field label="E-mail" name="email" type="email" autoComplete="username webauthn" isRequired autoFocus />
         <Field label="Password" name="password" type="password" autoComplete="current-password" isRequired />
         <p className="small">
           <Link href="/forgot-password">Forgot your password?</Link>
         </p>
       </Form>
+      <PasskeySignIn onSignedIn={enter} />
     </Frame>
   );
 }

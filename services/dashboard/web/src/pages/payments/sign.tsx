@@ -13,7 +13,7 @@ import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { evmWallets } from '../../wallets/evm.ts';
 import { solanaWallets } from '../../wallets/solana.ts';
-import { type BrowserWallet, WalletError } from '../../wallets/wallet.ts';
+import type { BrowserWallet } from '../../wallets/wallet.ts';
 
 /** A wallet that sends by itself is faster than the nodes that are asked for its transaction. */
 const ATTEMPTS = 15;
@@ -88,7 +88,7 @@ const Failure = ({ error, wasSent }: { readonly error: Error; readonly wasSent: 
       before.
     </Notice>
   ) : (
-    <Notice kind="bad">{error instanceof WalletError ? error.message : messageOf(error)}</Notice>
+    <Notice kind="bad">{messageOf(error)}</Notice>
   );
 
 async function submit(here: Here, id: string, signedTransaction: string): Promise<Payment> {

@@ -16,6 +16,7 @@ import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { NewPassword } from '../identity/password-field.tsx';
+import { Passkeys } from './passkeys.tsx';
 import { programOf } from './program.ts';
 import { SecondFactor } from './second-factor.tsx';
 import { Tokens } from './tokens.tsx';
@@ -35,7 +36,11 @@ export default function Profile() {
         ]}
       />
       <SecondFactor isOn={user.secondFactor} />
-      <Section title="Password" about="Setting a new one signs you out everywhere else, and revokes your tokens.">
+      <Passkeys />
+      <Section
+        title="Password"
+        about="Setting a new one signs you out everywhere else, and removes your passkeys and tokens."
+      >
         <div className="card narrow">
           <ChangePassword />
         </div>
@@ -59,7 +64,8 @@ function ChangePassword() {
           body: { currentPassword: field('currentPassword'), password: field('password') },
         });
         setRound(round + 1);
-        await refresh();
+        // It ends sessions, passkeys and tokens.
+        await queryClient.invalidateQueries();
         notify('Your password is changed.');
       }}
     >

@@ -1,0 +1,60 @@
+import { PASSKEY_SECONDS } from '@pf/contracts/dashboard';
+import type { BetterAuthPlugin } from 'better-auth';
+import { APIError, createAuthEndpoint } from 'better-auth/api';
+import { expireCookie, setSessionCookie } from 'better-auth/cookies';
+import { generateRandomString } from 'better-auth/crypto';
+import { z } from 'zod';
+
+const COOKIE = 'passkey';
+const ceremony = z.object({ purpose: z.string(), challenge: z.string() });
+
+/**
+ * What passkeys need of the sign-in library: a challenge that is kept for the browser that asked for it and is consumed
+ * once, and a session for a person whose passkey was verified. As all of the library's, these routes are not served.
+ */
+export const passkeyPlugin = () =>
+  ({
+    id: 'passkey',
+    endpoints: {
+      keepChallenge: createAuthEndpoint(
+        '/passkey/keep-challenge',
+        { method: 'POST', body: ceremony, metadata: { scope: 'server' } },
+        async (ctx) => {
+          const cookie = ctx.context.createAuthCookie(COOKIE, { maxAge: PASSKEY_SECONDS });
+          const identifier = generateRandomString(32);
+          await ctx.context.internalAdapter.createVerificationValue({
+            identifier,
+            value: JSON.stringify(ctx.body),
+            expiresAt: new Date(Date.now() + PASSKEY_SECONDS * 1_000),
+          });
+          await ctx.setSignedCookie(cookie.name, identifier, ctx.context.secret, cookie.attributes);
+          return ctx.json({ kept: true });
+        },
+      ),
+      takeChallenge: createAuthEndpoint(
+        '/passkey/take-challenge',
+        { method: 'POST', body: z.object({ purpose: z.string() }), metadata: { scope: 'server' } },
+        async (ctx) => {
+          const cookie = ctx.context.createAuthCookie(COOKIE);
+          const identifier = await ctx.getSignedCookie(cookie.name, ctx.context.secret);
+          const kept = identifier ? await ctx.context.internalAdapter.consumeVerificationValue(identifier) : null;
+          const { purpose, challenge } = kept ? ceremony.parse(JSON.parse(kept.value)) : {};
+          if (purpose !== ctx.body.purpose) throw new APIError('BAD_REQUEST', { code: 'NO_CHALLENGE' });
+          expireCookie(ctx, cookie);
+          return ctx.json({ challenge });
+        },
+      ),
+      beginPasskeySession: createAuthEndpoint(
+        '/passkey/begin-session',
+        { method: 'POST', body: z.object({ userId: z.string() }), metadata: { scope: 'server' } },
+        async (ctx) => {
+          const { internalAdapter } = ctx.context;
+          const user = await internalAdapter.findUserById(ctx.body.userId);
+          if (!user) throw new APIError('UNAUTHORIZED', { code: 'NO_PERSON' });
+          const session = await internalAdapter.createSession(user.id);
+          await setSessionCookie(ctx, { session, user });
+          return ctx.json({ user: { id: user.id, email: user.email } });
+        },
+      ),
+    },
+  }) satisfies BetterAuthPlugin;
