@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { intentResponse } from '@pf/contracts';
+import { publicIntent } from '@pf/contracts';
 import { createAccount, createKey, setPlan } from '@pf/database';
 import type { PublicIntent } from '@pf/domain';
 import {
@@ -53,7 +53,7 @@ describe('changes of a payment intent', () => {
   /** The intent of a response with the documented shape. */
   function intentOf({ status, body }: ApiResponse<{ readonly intent: PublicIntent }>, expected = 200): PublicIntent {
     expect([status, body.error]).toEqual([expected, undefined]);
-    return intentResponse.parse(body).intent;
+    return publicIntent.parse(body.intent);
   }
   const errorOf = ({ status, body }: ApiResponse<unknown>) => ({ status, ...body.error });
 
