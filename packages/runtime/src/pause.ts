@@ -41,6 +41,7 @@ export async function within<Result>(timeoutMs: number, work: Promise<Result>): 
   try {
     return await Promise.race([work, pause(timeoutMs, settled.signal).then(() => undefined)]);
   } finally {
-    settled.abort();
+    // A reason of its own: the default one is an error with a stack.
+    settled.abort('settled');
   }
 }

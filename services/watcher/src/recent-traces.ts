@@ -11,15 +11,18 @@ const KEPT = 20_000;
  * Known only for events since this process started.
  */
 export class RecentTraces {
-  readonly #byIntent = new LRUCache<IntentId, string>({ max: KEPT });
+  /** Made when something is sampled: it reserves all of its memory at once. */
+  #byIntent: LRUCache<IntentId, string> | null = null;
 
   note({ intentId, trace }: Pick<EventEnvelope, 'intentId' | 'trace'>): void {
-    if (trace.traceparent !== null && isSampled(trace)) this.#byIntent.set(intentId, trace.traceparent);
+    if (trace.traceparent === null || !isSampled(trace)) return;
+    this.#byIntent ??= new LRUCache({ max: KEPT });
+    this.#byIntent.set(intentId, trace.traceparent);
   }
 
   /** Null where none is known: the observation begins a new trace. */
   of(intentId: IntentId): TraceContext | null {
-    const traceparent = this.#byIntent.get(intentId);
+    const traceparent = this.#byIntent?.get(intentId);
     return traceparent === undefined ? null : { traceparent, requestId: null };
   }
 }
