@@ -7,7 +7,7 @@ const root = path.join(import.meta.dirname, '../../..');
 /** Written by programs from a source in this repository; `npm run generate` makes them. */
 const GENERATED = [
   /^docs\/reference\/(api|errors|lifecycle|metrics)\.md$/,
-  /^packages\/testing\/contracts\/Stablecoin\.json$/,
+  /^packages\/testing\/contracts\/\w+\.json$/,
   /^infra\/observability\/(grafana|prometheus)\//,
   /^k8s\/components\/monitoring\/prometheus-rule\.yaml$/,
   /^packages\/client\/src\/generated\//,

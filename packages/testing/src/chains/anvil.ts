@@ -1,15 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { networkOf } from '@pf/chains/networks';
 import type { ChainId } from '@pf/domain';
-import { type Abi, encodeFunctionData, toHex } from 'viem';
-import { z } from 'zod';
+import { encodeFunctionData, toHex } from 'viem';
 import { type AnvilProcess, startAnvilProcess } from './anvil-process.ts';
+import { contractNamed } from './contract.ts';
 import type { StackChain } from '../stack/stack.ts';
 
 /** A million of each token (6 decimals). */
 const EACH = 1_000_000_000_000n;
-
-const artifact = z.object({ abi: z.array(z.unknown()), bytecode: z.string() });
 
 export interface AnvilOptions {
   /** The CAIP-2 id of a Base network. */
@@ -43,11 +40,9 @@ export async function startAnvil({
     ...(genesisAt === undefined ? [] : ['--timestamp', String(genesisAt)]),
   ];
   const { rpcUrl, rpc, mine, stop, wallets, owner } = await startAnvilProcess(chain, blockMs, flags);
-  const { abi, bytecode } = artifact.parse(
-    JSON.parse(readFileSync(new URL('../../contracts/Stablecoin.json', import.meta.url), 'utf8')),
-  );
+  const { abi, bytecode } = contractNamed('Stablecoin');
   async function asTokenOwner(token: string, functionName: string, args: readonly unknown[] = []): Promise<void> {
-    const data = encodeFunctionData({ abi: abi as Abi, functionName, args });
+    const data = encodeFunctionData({ abi, functionName, args });
     await rpc('eth_sendTransaction', { from: owner.address, to: token, data, gas: toHex(3_000_000) });
     await mine();
   }

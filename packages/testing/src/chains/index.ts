@@ -3,3 +3,4 @@ export * from './rpc-fault.ts';
 export * from './rpc-proxy.ts';
 export * from './solana.ts';
 export * from './tempo.ts';
+export { contractNamed } from './contract.ts';

@@ -1,4 +1,5 @@
 export * from './evm-wallet.ts';
+export * from './smart-wallet.ts';
 export * from './solana-wallet.ts';
 export * from './wallets.ts';
 export * from './tempo-wallet.ts';
