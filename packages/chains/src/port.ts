@@ -13,6 +13,7 @@ import type {
   Settlement,
   Submission,
   TransactionHash,
+  Transfer,
   UnsignedTransaction,
 } from '@pf/domain';
 import type { Network, Token } from './networks.ts';
@@ -53,10 +54,24 @@ export type Differences = Readonly<
   Record<string, { readonly expected: string | null; readonly actual: string | null }>
 >;
 
+/** A transfer that has moved the money of an intent without naming the intent. */
+export interface UnnamedPayment {
+  readonly transfer: Transfer;
+  /** The time of its block. */
+  readonly at: Instant;
+  /** As confirmed as a payment that is observed. */
+  readonly isConfirmed: boolean;
+}
+
 export type Verification =
   | { readonly kind: 'verified'; readonly transaction: PreparedTransaction }
   /** It does not pay exactly this intent: 422 `transaction.mismatch`. */
-  | { readonly kind: 'mismatch'; readonly differs: Differences }
+  | {
+      readonly kind: 'mismatch';
+      readonly differs: Differences;
+      /** What a transaction that was sent has paid: everything as the intent asks, but without any reference. */
+      readonly unnamed?: UnnamedPayment;
+    }
   /** It pays this intent but cannot land, or might never end (nonce, fee, gas, balance): 422 `transaction.rejected`. */
   | { readonly kind: 'rejected'; readonly reason: string };
 

@@ -3,7 +3,7 @@ import type { RpcNode, RpcPool } from '@pf/rpc';
 import { Transaction } from 'ethers';
 import { EvmAdapter } from '../evm/adapter.ts';
 import { parseWalletAddress } from '../evm/address.ts';
-import { getBlock, getTransaction, getTransactionCount } from '../evm/calls.ts';
+import { getBlock, getReceipt, getTransaction, getTransactionCount, type Receipt } from '../evm/calls.ts';
 import type {
   BroadcastResult,
   BuildRequest,
@@ -17,6 +17,8 @@ import { broadcast } from './broadcast.ts';
 import { buildPayment } from './build.ts';
 import { whyNotLandable } from './landable.ts';
 import { decodeSigned, fromChain, signedTransaction, type Signer, signerOf } from './signed-transaction.ts';
+import { findUnnamed } from './unnamed-payment.ts';
+import { isNested, verifyNested } from './verify-nested.ts';
 import { verifyPayment } from './verify.ts';
 
 /** Base behind the port: EIP-1559 transfers with the intent's reference at the end of the calldata. */
@@ -58,7 +60,20 @@ export class BaseAdapter extends EvmAdapter {
     fulfiller: Address,
     sent: boolean,
   ): Promise<Verification> {
-    return verifyPayment(this.pool, transaction, terms, fulfiller, sent, this.#signer);
+    return sent
+      ? this.#verifySent(transaction, terms, fulfiller)
+      : verifyPayment(this.pool, transaction, terms, fulfiller, sent, this.#signer);
+  }
+
+  async #verifySent(transaction: SignedTransaction, terms: PaymentTerms, fulfiller: Address): Promise<Verification> {
+    const getItsReceipt = (): Promise<Receipt | null> =>
+      this.firstOf((node) => node.call(getReceipt(transaction.hash)));
+    const verification = isNested(this.network, transaction)
+      ? await verifyNested(this.pool, this.network, transaction, await getItsReceipt(), terms, fulfiller)
+      : await verifyPayment(this.pool, transaction, terms, fulfiller, true, this.#signer);
+    if (verification.kind !== 'mismatch') return verification;
+    const unnamed = await findUnnamed(this.pool, transaction, await getItsReceipt(), terms, fulfiller);
+    return unnamed === null ? verification : { ...verification, unnamed };
   }
 
   broadcast(transaction: SignedTransaction): Promise<BroadcastResult> {
@@ -72,6 +87,9 @@ export class BaseAdapter extends EvmAdapter {
 
   protected async read(node: RpcNode, hash: TransactionHash): Promise<SignedTransaction | null> {
     const found = await node.call(getTransaction(hash));
-    return found === null ? null : fromChain(hash, found);
+    const transaction = found === null ? null : fromChain(hash, found);
+    if (transaction === null || !isNested(this.network, transaction)) return transaction;
+    // What it pays can be seen only once it is in a block.
+    return (await node.call(getReceipt(hash))) === null ? null : transaction;
   }
 }

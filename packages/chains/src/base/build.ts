@@ -29,7 +29,7 @@ const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResu
 
 /**
  * Builds the unsigned EIP-1559 transaction that pays these terms, from the state of one upstream
- * (docs/internals/chains.md).
+ * (docs/internals/chains.md). For a smart account it is the call that the account is to make.
  */
 export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildRequest): Promise<BuildResult> {
   const call = {
@@ -45,7 +45,6 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
     refusable(callContract({ from: fulfiller, to: terms.tokenAddress, data: balanceOf(fulfiller) })),
     refusable(estimateGas(call)),
   ]);
-  if (isContract(code)) return notPayable('fulfiller', 'is a contract account, which cannot sign the payment itself');
   if (balance instanceof RpcRefusedError)
     return rejected(`the token contract did not return the payer's balance: ${reasonOf(balance)}`);
   const held = balance === '0x' ? 0n : BigInt(dataSlice(balance, 0, 32));
@@ -75,7 +74,8 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
   });
   const l1Fee = await getL1Fee(node, fulfiller, transaction.unsignedSerialized);
   const needed = transaction.gasLimit * (transaction.maxFeePerGas ?? 0n) + l1Fee;
-  if (wei < needed) return rejected(`the payer has ${eth(wei)} for fees and may need ${eth(needed)}`);
+  // A paymaster may pay for an account with code, and a contract's bundler decides what the fee is.
+  if (code === '0x' && wei < needed) return rejected(`the payer has ${eth(wei)} for fees and may need ${eth(needed)}`);
   return {
     kind: 'built',
     transaction: {
@@ -84,7 +84,7 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
       ataRentLamports: null,
       estimatedFeeLamports: null,
       estimatedFeeUsdc: null,
-      estimatedFeeEth: formatAmount(gas * (baseFee + tip) + l1Fee, ETH_DECIMALS),
+      estimatedFeeEth: isContract(code) ? null : formatAmount(gas * (baseFee + tip) + l1Fee, ETH_DECIMALS),
     },
     lifetime: { kind: 'unlimited' },
   };

@@ -19,13 +19,34 @@ export const encodePayment = (to: Address, amount: bigint, reference: Reference)
     .toLowerCase()
     .padStart(2 * WORD, '0')}${amount.toString(16).padStart(2 * WORD, '0')}${reference.slice(2)}`;
 
-export interface PaymentCall {
+/** A call of a token's `transfer`. */
+export interface TransferCall {
   readonly to: Address;
   /** Base units. */
   readonly amount: bigint;
+  /** The word behind the arguments; null where there is none, or only an ERC-8021 suffix. */
+  readonly reference: Reference | null;
+}
+
+export interface PaymentCall extends TransferCall {
   readonly reference: Reference;
   /** What follows the reference is nothing, or an ERC-8021 suffix. */
   readonly clean: boolean;
+}
+
+/** Reads calldata by position. Null where it is no `transfer`. */
+export function decodeTransfer(bytes: Buffer): TransferCall | null {
+  if (bytes.length < REFERENCE || bytes.toString('hex', 0, TO) !== SELECTOR) return null;
+  // The 12 bytes before an address are zero: with anything else there the token contract reverts.
+  if (bytes.subarray(TO, TO + 12).some((byte) => byte !== 0)) return null;
+  return {
+    to: getAddress(`0x${bytes.toString('hex', TO + 12, AMOUNT)}`) as Address,
+    amount: BigInt(`0x${bytes.toString('hex', AMOUNT, REFERENCE)}`),
+    reference:
+      bytes.length < END || isAttribution(bytes.subarray(REFERENCE))
+        ? null
+        : (`0x${bytes.toString('hex', REFERENCE, END)}` as Reference),
+  };
 }
 
 /**
@@ -34,14 +55,20 @@ export interface PaymentCall {
  */
 export function decodePayment(calldata: string): PaymentCall | null {
   const bytes = Buffer.from(calldata.slice(2), 'hex');
-  if (bytes.length < END || bytes.toString('hex', 0, TO) !== SELECTOR) return null;
-  // The 12 bytes before an address are zero: with anything else there the token contract reverts.
-  if (bytes.subarray(TO, TO + 12).some((byte) => byte !== 0)) return null;
+  const transfer = decodeTransfer(bytes);
+  if (transfer === null || transfer.reference === null) return null;
   const rest = bytes.subarray(END);
-  return {
-    to: getAddress(`0x${bytes.toString('hex', TO + 12, AMOUNT)}`) as Address,
-    amount: BigInt(`0x${bytes.toString('hex', AMOUNT, REFERENCE)}`),
-    reference: `0x${bytes.toString('hex', REFERENCE, END)}` as Reference,
-    clean: rest.length === 0 || isAttribution(rest),
-  };
+  return { ...transfer, reference: transfer.reference, clean: rest.length === 0 || isAttribution(rest) };
+}
+
+/**
+ * The references behind everything in a transaction's calldata that looks like this transfer, wherever it is. They
+ * prove nothing, because anyone can write these bytes anywhere: they tell whether a closer look is worth it.
+ */
+export function* referencesBehind(calldata: Buffer, to: Address, amount: bigint): Generator<Reference> {
+  const call = Buffer.from(encodePayment(to, amount, '0x' as Reference).slice(2), 'hex');
+  for (let at = calldata.indexOf(call); at !== -1; at = calldata.indexOf(call, at + 1)) {
+    const end = at + call.length + WORD;
+    if (end <= calldata.length) yield `0x${calldata.toString('hex', at + call.length, end)}` as Reference;
+  }
 }

@@ -61,7 +61,14 @@ export class BaseObserver implements ChainObserver {
     const [head, standing] = await node.batch([getHead(), getBlock(newest.number)]);
     if (head === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
     const watch = await synchronize();
-    const context: Scan = { node, network: this.network, watch, memory: this.#memory, now: this.#now() };
+    const context: Scan = {
+      pool: this.#pool,
+      node,
+      network: this.network,
+      watch,
+      memory: this.#memory,
+      now: this.#now(),
+    };
 
     const found = standing?.hash === newest.hash ? unmoved(position) : await this.#recover(context, position, head);
     if (found === 'behind') return idle(position, head);

@@ -1,5 +1,5 @@
 import type { Address, TransactionHash } from '@pf/domain';
-import { Transaction } from 'ethers';
+import { Signature, Transaction } from 'ethers';
 import type { ChainTransaction } from '../evm/calls.ts';
 import type { Parsed, SignedTransaction } from '../port.ts';
 
@@ -17,13 +17,18 @@ const typeOf = (raw: Uint8Array): number => {
   return first >= 0xc0 ? 0 : first;
 };
 
+/** The types of transactions that are broadcast here. */
+const SIGNED_TYPES = [0, 1, 2];
+/** And of those that wallets send by themselves: EIP-7702's, with which an account delegates to a contract's code. */
+export const SENT_TYPES = [...SIGNED_TYPES, 4];
+
 /**
  * Decodes a signed transaction of type 0, 1 or 2. One transaction has exactly one encoding: non-minimal RLP, trailing
  * bytes, leading zeros and high-s signatures are refused. Never throws, whatever the bytes are.
  */
-export function decodeSigned(raw: Uint8Array): Parsed<Transaction> {
+export function decodeSigned(raw: Uint8Array, types: readonly number[] = SIGNED_TYPES): Parsed<Transaction> {
   const type = typeOf(raw);
-  if (raw.length === 0 || type > 2 || (type === 0 && (raw[0] ?? 0) < 0xc0))
+  if (raw.length === 0 || !types.includes(type) || (type === 0 && (raw[0] ?? 0) < 0xc0))
     return problem(`is not a transaction of type 0, 1 or 2`);
   const serialized = `0x${Buffer.from(raw).toString('hex')}`;
   try {
@@ -65,7 +70,7 @@ export const signedTransaction = (raw: Uint8Array, { hash }: Transaction): Signe
  * make this transaction.
  */
 export function fromChain(hash: TransactionHash, response: ChainTransaction): SignedTransaction | null {
-  if (response.type > 2n) return { hash, raw: Uint8Array.of(Number(response.type & 0xffn)) };
+  if (!SENT_TYPES.includes(Number(response.type))) return { hash, raw: Uint8Array.of(Number(response.type & 0xffn)) };
   const { r, s } = response;
   const v = response.type === 0n ? response.v : (response.yParity ?? response.v);
   if (r === undefined || r === null || s === undefined || s === null || v === undefined || v === null) return null;
@@ -79,10 +84,18 @@ export function fromChain(hash: TransactionHash, response: ChainTransaction): Si
       to: response.to,
       value: response.value,
       data: response.input,
-      ...(response.type === 2n
+      ...(response.type >= 2n
         ? { maxFeePerGas: response.maxFeePerGas ?? null, maxPriorityFeePerGas: response.maxPriorityFeePerGas ?? null }
         : { gasPrice: response.gasPrice ?? null }),
       ...(response.type === 0n ? {} : { accessList: response.accessList ?? [] }),
+      ...(response.type === 4n
+        ? {
+            authorizationList: (response.authorizationList ?? []).map(({ r, s, yParity, ...authorization }) => ({
+              ...authorization,
+              signature: Signature.from({ r: word(r), s: word(s), yParity: yParity === 0n ? 0 : 1 }),
+            })),
+          }
+        : {}),
       signature: { r: word(r), s: word(s), v: response.type === 0n ? v : Number(v) },
     });
     if (transaction.hash !== hash) return null;

@@ -1,7 +1,7 @@
 /** Code of an EIP-7702 account: the designator of its delegate. Such an account still signs and sends for itself. */
 const DELEGATION = /^0xef0100[0-9a-f]{40}$/;
 
-/** True for an account that cannot sign for itself: it would hide the payment in calls of its own. */
+/** True for an account that cannot sign for itself: others send what it is to do. */
 export const isContract = (code: string): boolean => code !== '0x' && !DELEGATION.test(code);
 
 const word = (account: string): string => account.slice(2).toLowerCase().padStart(64, '0');

@@ -69,10 +69,15 @@ export abstract class EvmAdapter implements ChainAdapter {
     return decoded.ok ? { ok: true, value: { kind: 'signed', transaction: decoded.value } } : decoded;
   }
 
-  async fetchSent(hash: TransactionHash): Promise<SignedTransaction | null> {
+  fetchSent(hash: TransactionHash): Promise<SignedTransaction | null> {
+    return this.firstOf((node) => this.read(node, hash));
+  }
+
+  /** What one upstream after the other is asked for until one has it; null where none of those that respond has. */
+  protected async firstOf<T>(work: (node: RpcNode) => Promise<T | null>): Promise<T | null> {
     let answered = false;
     let lastError: RpcUpstreamError | undefined;
-    for await (const attempt of this.pool.attempts((node) => this.read(node, hash))) {
+    for await (const attempt of this.pool.attempts(work)) {
       if (attempt.kind === 'failed') {
         lastError = attempt.error;
         continue;

@@ -92,6 +92,15 @@ export const isKnown = (transactionHash: string): RpcCall<boolean> =>
   );
 
 const accessList = z.array(z.object({ address, storageKeys: z.array(blockHash) }));
+/** EIP-7702: an account that delegates to a contract's code. */
+const authorization = z.object({
+  chainId: quantity,
+  address,
+  nonce: quantity,
+  yParity: quantity,
+  r: quantity,
+  s: quantity,
+});
 const transaction = z.object({
   hash,
   type: quantity.default(0n),
@@ -110,6 +119,7 @@ const transaction = z.object({
   s: quantity.nullish(),
   v: quantity.nullish(),
   yParity: quantity.nullish(),
+  authorizationList: z.array(authorization).nullish(),
   blockHash: blockHash.nullish(),
 });
 export type ChainTransaction = z.infer<typeof transaction>;
@@ -147,6 +157,7 @@ const receipt = z.object({
   blockNumber: quantity,
   blockHash,
   from: address,
+  to: address.nullish(),
   logs: z.array(log),
 });
 export type Receipt = z.infer<typeof receipt>;

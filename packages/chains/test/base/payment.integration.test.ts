@@ -3,6 +3,7 @@ import type { Address, IntentId, PaymentTerms } from '@pf/domain';
 import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
 import { Transaction, Wallet } from 'ethers';
 import { BaseAdapter } from '../../src/base/adapter.ts';
+import { encodePayment } from '../../src/base/calldata.ts';
 import type { BuildResult, SignedTransaction, Verification } from '../../src/index.ts';
 import { type BaseUnderTest, type EvmPayer, poolOver, startBase } from './chain.ts';
 
@@ -86,13 +87,27 @@ describe('Base adapter', () => {
       });
     });
 
-    it('refuses a contract as the payer, and accepts an EIP-7702 account', async () => {
+    it('returns smart accounts the call to make, and asks them for no ETH', async () => {
       const { address } = payer(1);
-      await base.anvil.rpc('anvil_setCode', address, '0x600160005260206000f3');
-      expect(await build(newTerms(), address)).toMatchObject({ kind: 'not_payable', param: 'fulfiller' });
-      await base.anvil.rpc('anvil_setCode', address, `0xef0100${'44'.repeat(20)}`);
-      expect(await build(newTerms(), address)).toMatchObject({ kind: 'built' });
+      const ether = await base.anvil.rpc<string>('eth_getBalance', address, 'latest');
+      const terms = newTerms();
+      for (const [code, estimatedFeeEth] of [
+        ['0x600160005260206000f3', null],
+        [`0xef0100${'44'.repeat(20)}`, expect.stringMatching(/^0\.0/)],
+      ]) {
+        await base.anvil.rpc('anvil_setCode', address, code);
+        await base.anvil.rpc('anvil_setBalance', address, '0x0');
+        const built = await build(terms, address);
+        expect(built).toMatchObject({ kind: 'built', transaction: { estimatedFeeEth } });
+        if (built.kind !== 'built') throw new Error('not built');
+        const { to, data } = Transaction.from(`0x${Buffer.from(built.transaction.blob, 'base64').toString('hex')}`);
+        expect({ to, data }).toEqual({
+          to: terms.tokenAddress,
+          data: encodePayment(terms.requestor, terms.amount, terms.reference),
+        });
+      }
       await base.anvil.rpc('anvil_setCode', address, '0x');
+      await base.anvil.rpc('anvil_setBalance', address, ether);
     });
 
     it('rejects a payer who lacks tokens or ETH, or whom the token contract refuses', async () => {

@@ -1,4 +1,4 @@
-import type { Address, IntentId, Reference, TokenAddress } from '@pf/domain';
+import type { Address, IntentId, Reference, TokenAddress, Transfer } from '@pf/domain';
 import { getAddress } from 'ethers';
 import type { Log } from '../../evm/calls.ts';
 import type { Seen } from './position.ts';
@@ -31,17 +31,14 @@ export function readTransfer(log: Log): LoggedTransfer | null {
   return { from: addressIn(from), to: addressIn(to), amount: BigInt(log.data), log };
 }
 
-/** The landing of a transfer with this reference, as the chain recorded it. */
-export function landed(
-  intentId: IntentId,
-  { from, to, amount, log }: LoggedTransfer,
-  reference: Reference,
-  seenAt: number,
-): Seen {
-  const { address, blockNumber, blockHash, logIndex, transactionHash } = log;
-  const tokenAddress = address as string as TokenAddress;
-  const transfer = {
-    tokenAddress,
+/** Stands for the reference of a payment for which nothing proves one: no intent has it, so that none is settled. */
+export const NO_REFERENCE = `0x${'00'.repeat(32)}` as Reference;
+
+/** A transfer as the chain recorded it, with the reference that it carries. */
+export function recorded({ from, to, amount, log }: LoggedTransfer, reference: Reference): Transfer {
+  const { address, blockNumber, blockHash, logIndex } = log;
+  return {
+    tokenAddress: address as string as TokenAddress,
     from,
     to,
     amount,
@@ -50,5 +47,10 @@ export function landed(
     blockHash,
     index: logIndex.toString(),
   };
-  return { kind: 'landed', intentId, hash: transactionHash, transfer, seenAt, reported: false };
+}
+
+/** The landing of a transfer with this reference, as the chain recorded it. */
+export function landed(intentId: IntentId, logged: LoggedTransfer, reference: Reference, seenAt: number): Seen {
+  const hash = logged.log.transactionHash;
+  return { kind: 'landed', intentId, hash, transfer: { ...recorded(logged, reference) }, seenAt, reported: false };
 }

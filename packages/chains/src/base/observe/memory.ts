@@ -1,9 +1,11 @@
-import type { Address, TransactionHash } from '@pf/domain';
+import type { Address, IntentId, TransactionHash } from '@pf/domain';
+import { LRUCache } from 'lru-cache';
 import type { ChainTransaction } from '../../evm/calls.ts';
 import { LogWindow } from '../../evm/observe/log-window.ts';
 import { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
 import type { PaymentCall } from '../calldata.ts';
 import { decodePayment } from '../calldata.ts';
+import type { NestedPayments } from './nested-payments.ts';
 
 /** What the observer needs of a transaction. */
 export interface TransactionSummary {
@@ -22,7 +24,9 @@ const REPEAT_MS = 30_000;
 /** Saves the observer work between steps. All of it can be lost. */
 export class Memory {
   readonly #summaries = new Map<TransactionHash, TransactionSummary>();
-  readonly #finalized = new Map<TransactionHash, number>();
+  readonly #finalized = new Map<string, number>();
+  /** By transaction and block: in another block its logs have other places. */
+  readonly #nested = new LRUCache<string, NestedPayments>({ max: SUMMARIES_MAX });
   readonly receipts = new ReceiptSchedule();
   readonly logs = new LogWindow();
   /** A payment is under way: the next steps may see it. */
@@ -43,11 +47,19 @@ export class Memory {
     return summary;
   }
 
-  wasFinalizedLately(hash: TransactionHash, now: number): boolean {
-    return now - (this.#finalized.get(hash) ?? -Infinity) < REPEAT_MS;
+  nested(hash: TransactionHash, blockHash: string): NestedPayments | undefined {
+    return this.#nested.get(`${hash} ${blockHash}`);
   }
-  finalized(hash: TransactionHash, now: number): void {
+  rememberNested(hash: TransactionHash, blockHash: string, payments: NestedPayments): void {
+    this.#nested.set(`${hash} ${blockHash}`, payments);
+  }
+
+  /** One transaction can settle several intents. */
+  wasFinalizedLately(id: IntentId, hash: TransactionHash, now: number): boolean {
+    return now - (this.#finalized.get(`${id} ${hash}`) ?? -Infinity) < REPEAT_MS;
+  }
+  finalized(id: IntentId, hash: TransactionHash, now: number): void {
     for (const [old, at] of this.#finalized) if (now - at >= REPEAT_MS) this.#finalized.delete(old);
-    this.#finalized.set(hash, now);
+    this.#finalized.set(`${id} ${hash}`, now);
   }
 }

@@ -1,12 +1,12 @@
 import type { Address, IntentId, Observation, PaymentTerms, TransactionHash } from '@pf/domain';
 import { refusable, type RpcPool, RpcRefusedError, withSecondOpinion } from '@pf/rpc';
-import { getReceipt, getTransaction, getTransactionCount, type Block, type Receipt } from '../../evm/calls.ts';
+import { getReceipt, getTransaction, getTransactionCount, type Block } from '../../evm/calls.ts';
 import { isAbsentEverywhere } from '../../evm/observe/absence.ts';
 import type { KeptBytes, WatchSet } from '../../port.ts';
 import { finalRevert, ignoresReverts } from '../../final-revert.ts';
-import { decodeSigned } from '../signed-transaction.ts';
-import { landed, readTransfer } from './landings.ts';
+import { decodeSigned, SENT_TYPES, signerOf } from '../signed-transaction.ts';
 import type { Seen } from './position.ts';
+import { readReceipt } from './receipt.ts';
 import type { Scan } from './scan.ts';
 
 /** A transaction whose outcome is not known: it can still land, or landed and was orphaned. */
@@ -14,7 +14,7 @@ export interface PendingOutcome {
   readonly intentId: IntentId;
   readonly hash: TransactionHash;
   readonly sender: Address;
-  /** Null where it has landed before: it is read from the transaction. */
+  /** Null where it has landed before: sender and nonce are read from the transaction. */
   readonly nonce: bigint | null;
   readonly terms: PaymentTerms;
   /** When it could first be on chain. */
@@ -91,42 +91,15 @@ export async function readReceipts(
   const seen: Seen[] = [];
   const ignoredReverts: IgnoredRevert[] = [];
   const missing: PendingOutcome[] = [];
-  pendingOutcomes.forEach((pending, place) => {
+  for (const [place, pending] of pendingOutcomes.entries()) {
     const receipt = receipts[place] ?? null;
     if (receipt === null) missing.push(pending);
     else if (receipt.status === 0n && pending.ignoresRevert)
       ignoredReverts.push({ pending, block: receipt.blockNumber });
-    else seen.push(...readReceipt(pending, receipt, now));
+    else seen.push(...(await readReceipt(context, pending, receipt)));
     memory.receipts.asked(pending.hash, pending.since, now);
-  });
-  return { seen, ignoredReverts, missing };
-}
-
-/** The transfer or the revert in the receipt of a transaction whose calldata was verified. */
-export function readReceipt(
-  { intentId, hash, terms }: Pick<PendingOutcome, 'intentId' | 'hash' | 'terms'>,
-  { status, blockNumber, blockHash, logs }: Receipt,
-  seenAt: number,
-): Seen[] {
-  if (status === 0n) {
-    return [
-      {
-        kind: 'reverted',
-        intentId,
-        hash,
-        block: blockNumber,
-        blockHash,
-        reason: 'the transaction reverted on chain',
-        seenAt,
-      },
-    ];
   }
-  return logs.flatMap((log) => {
-    const transfer = readTransfer(log);
-    return transfer !== null && (log.address as string) === terms.tokenAddress && transfer.to === terms.requestor
-      ? [landed(intentId, transfer, terms.reference, seenAt)]
-      : [];
-  });
+  return { seen, ignoredReverts, missing };
 }
 
 /** The ignored reverts in final blocks. */
@@ -174,7 +147,7 @@ export async function findDropped(
 
 /**
  * Adds the nonces of transactions that had landed: from memory, from a node that still has them, or from the stored
- * bytes. Others stay pending.
+ * bytes. Others stay pending. A smart account's payment has the nonce of whoever sent the transaction, its bundler.
  */
 async function withNonces(
   { node, memory }: Scan,
@@ -183,19 +156,20 @@ async function withNonces(
 ): Promise<(PendingOutcome & { readonly nonce: bigint })[]> {
   const found = await Promise.all(
     pendingOutcomes.map(async (pending) => {
-      const nonce =
-        pending.nonce ??
-        memory.look(pending.hash)?.nonce ??
-        (await node.call(getTransaction(pending.hash)))?.nonce ??
-        nonceIn(await keptBytes(pending.hash));
-      return nonce === null ? [] : [{ ...pending, nonce }];
+      if (pending.nonce !== null) return [{ ...pending, nonce: pending.nonce }];
+      const sent =
+        memory.look(pending.hash) ??
+        (await node.call(getTransaction(pending.hash))) ??
+        senderIn(await keptBytes(pending.hash));
+      return sent === null ? [] : [{ ...pending, sender: sent.from, nonce: sent.nonce }];
     }),
   );
   return found.flat();
 }
 
 /** Null without bytes, and for an unknown transaction type. */
-function nonceIn(bytes: Uint8Array | null): bigint | null {
-  const decoded = bytes === null ? null : decodeSigned(bytes);
-  return decoded?.ok === true ? BigInt(decoded.value.nonce) : null;
+function senderIn(bytes: Uint8Array | null): { readonly from: Address; readonly nonce: bigint } | null {
+  const decoded = bytes === null ? null : decodeSigned(bytes, SENT_TYPES);
+  const from = decoded?.ok === true ? signerOf(decoded.value) : null;
+  return decoded?.ok === true && from !== null ? { from, nonce: BigInt(decoded.value.nonce) } : null;
 }

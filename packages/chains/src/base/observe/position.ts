@@ -52,14 +52,17 @@ export function rewind(cursor: Cursor, from: bigint): Cursor {
 export const placeOf = (one: Seen): { readonly block: bigint; readonly blockHash: string | null } =>
   one.kind === 'landed' ? { block: one.transfer.block, blockHash: one.transfer.blockHash } : one;
 
-/** The same sighting: a transaction in one block. In another block it is a new one. */
+const indexOf = (one: Seen): string | null => (one.kind === 'landed' ? one.transfer.index : null);
+
+/** The same sighting: a transaction's transfer in one block. In another block it is a new one. */
 const sameAs =
   (one: Seen) =>
   (other: Seen): boolean =>
     one.kind === other.kind &&
     one.hash === other.hash &&
     one.intentId === other.intentId &&
-    placeOf(one).blockHash === placeOf(other).blockHash;
+    placeOf(one).blockHash === placeOf(other).blockHash &&
+    indexOf(one) === indexOf(other);
 
 /** Adds what is new. */
 export function withSeen(before: readonly Seen[], now: readonly Seen[]): Seen[] {

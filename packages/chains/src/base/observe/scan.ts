@@ -1,11 +1,12 @@
 import type { TransactionHash } from '@pf/domain';
-import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
+import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { zeroPadValue } from 'ethers';
-import { getTransaction, type Block, type Log } from '../../evm/calls.ts';
+import { type Block, type ChainTransaction, getTransaction, type Log } from '../../evm/calls.ts';
 import { RECIPIENTS_MAX, type Wanted } from '../../evm/observe/log-window.ts';
 import type { Network, WatchSet } from '../../port.ts';
-import { landed, readTransfer, TRANSFER } from './landings.ts';
+import { landed, type LoggedTransfer, NO_REFERENCE, readTransfer, TRANSFER } from './landings.ts';
 import type { Memory } from './memory.ts';
+import { findNested } from './nested-payments.ts';
 import type { Seen } from './position.ts';
 
 export interface Scanned {
@@ -15,6 +16,8 @@ export interface Scanned {
 }
 
 export interface Scan {
+  readonly pool: RpcPool;
+  /** The upstream of this step. */
   readonly node: RpcNode;
   readonly network: Network;
   readonly watch: WatchSet;
@@ -52,24 +55,44 @@ async function match(context: Scan, logs: readonly Log[]): Promise<Seen[]> {
     const transfer = readTransfer(log);
     return transfer !== null && ours.has(log.address) && watch.hasRecipient(transfer.to) ? [transfer] : [];
   });
-  await lookUp(context, new Set(hits.map(({ log }) => log.transactionHash)));
+  await lookUp(context, hits);
   return hits.flatMap((hit): Seen[] => {
-    const summary = memory.look(hit.log.transactionHash);
-    // The reference is read from the transaction's own call: a payment through another contract carries none.
+    const { log, to } = hit;
+    const summary = memory.look(log.transactionHash);
+    const nested = memory.nested(log.transactionHash, log.blockHash)?.get(log.logIndex);
+    if (nested !== undefined) {
+      const intent = watch.byReference(nested.reference);
+      // A live submission was verified. Its receipt is read until it can be explained again.
+      if (intent === undefined || (!nested.isProven && intent.submission?.hash === log.transactionHash)) return [];
+      return [landed(intent.id, hit, nested.isProven ? nested.reference : NO_REFERENCE, now)];
+    }
     const payment = summary?.payment ?? null;
-    if (payment === null || summary?.to !== hit.log.address || payment.to !== hit.to) return [];
+    if (payment === null || summary?.to !== log.address || payment.to !== to) return [];
     const intent = watch.byReference(payment.reference);
     return intent === undefined ? [] : [landed(intent.id, hit, payment.reference, now)];
   });
 }
 
-async function lookUp({ node, memory }: Scan, hashes: ReadonlySet<TransactionHash>): Promise<void> {
-  const unknown = [...hashes].filter((hash) => memory.look(hash) === undefined);
+/** Learns what the transactions of these transfers call: the token itself, or a contract that calls it. */
+async function lookUp(context: Scan, hits: readonly LoggedTransfer[]): Promise<void> {
+  const { node, memory } = context;
+  const byHash = Map.groupBy(hits, ({ log }) => log.transactionHash);
+  const isKnown = (hash: TransactionHash, transfers: readonly LoggedTransfer[]): boolean => {
+    const summary = memory.look(hash);
+    return (
+      summary !== undefined &&
+      transfers.every(({ log }) => summary.to === log.address || memory.nested(hash, log.blockHash) !== undefined)
+    );
+  };
+  const unknown = [...byHash].flatMap(([hash, transfers]) => (isKnown(hash, transfers) ? [] : [hash]));
   if (unknown.length === 0) return;
   const found = await node.batch(unknown.map((hash) => getTransaction(hash)));
+  const nested: ChainTransaction[] = [];
   found.forEach((transaction, place) => {
     if (transaction === null)
       throw new RpcUpstreamError(`${node.name} logs ${unknown[place] ?? ''} but does not return it`, 'no');
-    memory.remember(transaction);
+    const { to } = memory.remember(transaction);
+    if (byHash.get(transaction.hash)?.some(({ log }) => log.address !== to)) nested.push(transaction);
   });
+  await findNested(context, nested, (hash) => byHash.get(hash) ?? []);
 }

@@ -3,7 +3,7 @@ import { getReceipt } from '../../evm/calls.ts';
 import { hashesOf } from '../../evm/observe/checkpoints.ts';
 import { lost } from '../../lost.ts';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
-import { readReceipt } from './pending-outcomes.ts';
+import { readReceipt } from './receipt.ts';
 import { placeOf, type Seen } from './position.ts';
 import type { Scan } from './scan.ts';
 
@@ -53,7 +53,12 @@ export async function orphan(
 export function isInLedger(watch: WatchSet, one: Seen): boolean {
   if (one.kind !== 'landed') return false;
   const settlement = watch.byReference(one.transfer.reference)?.settlement;
-  return settlement?.hash === one.hash && !settlement.lost && settlement.transfer.blockHash === one.transfer.blockHash;
+  return (
+    settlement?.hash === one.hash &&
+    !settlement.lost &&
+    settlement.transfer.blockHash === one.transfer.blockHash &&
+    settlement.transfer.index === one.transfer.index
+  );
 }
 
 /** True for a landing of the transaction that the ledger has as the intent's settlement, and as lost. */
@@ -112,17 +117,20 @@ export async function confirm(
  * and seen again where they landed elsewhere. So an unnoticed reorg is noticed here at the latest.
  */
 export async function finalize(
-  { node, watch, memory, now }: Scan,
+  context: Scan,
   finalized: bigint,
 ): Promise<{
   readonly observations: readonly Observation[];
   readonly seen: readonly Seen[];
   readonly hasMore: boolean;
 }> {
+  const { node, watch, memory, now } = context;
   const due = pick(
     watch,
-    ({ settlement }) =>
-      !settlement.lost && settlement.transfer.block <= finalized && !memory.wasFinalizedLately(settlement.hash, now),
+    ({ id, settlement }) =>
+      !settlement.lost &&
+      settlement.transfer.block <= finalized &&
+      !memory.wasFinalizedLately(id, settlement.hash, now),
   );
   const hashes = await hashesOf(
     node,
@@ -135,7 +143,7 @@ export async function finalize(
     if (!hashes.has(transfer.block)) continue;
     if (hashes.get(transfer.block) === transfer.blockHash) {
       // Not remembered where it is lost: it may soon be final in another block.
-      memory.finalized(hash, now);
+      memory.finalized(id, hash, now);
       observations.push({
         kind: 'observation',
         type: 'landed',
@@ -146,7 +154,7 @@ export async function finalize(
     }
     observations.push(lost(id, settlement));
     const receipt = await node.call(getReceipt(hash));
-    if (receipt !== null) seen.push(...readReceipt({ intentId: id, hash, terms }, receipt, now));
+    if (receipt !== null) seen.push(...(await readReceipt(context, { intentId: id, hash, terms }, receipt)));
   }
   return { observations, seen, hasMore: due.length === FINALIZED_MAX };
 }

@@ -1,0 +1,139 @@
+import type { Address } from '@pf/domain';
+import { getAddress } from 'ethers';
+import { addressAt, bytesAt, type List, listAt, tailAt } from './abi.ts';
+
+/** A call that an account makes. */
+export interface AccountCall {
+  readonly to: Address;
+  readonly data: Buffer;
+}
+
+/** Of one transaction. Real bundles stay far below. */
+const CALLS_MAX = 256;
+/** Accounts that call themselves to make calls. */
+const DEPTH_MAX = 4;
+const SELECTOR = 4;
+/** ERC-7821: the account itself. */
+const ZERO = '0x0000000000000000000000000000000000000000';
+
+/** What ERC-7579 calls a mode, which ERC-7821 shares: the type of the calls is its first byte. */
+const MODE = { single: 0, batch: 1 } as const;
+/** ERC-7821: a batch of batches. */
+const BATCHES = '78210002';
+
+/**
+ * The calls that an account makes when it executes this calldata, in order: `execute` and `executeBatch` as the
+ * accounts of ERC-4337 have them, and ERC-7821's and ERC-7579's `execute(bytes32,bytes)`. Calls by which the account
+ * makes further calls of its own are opened too. Null where it is none of these, malformed, or more than the limits:
+ * then it is not known what the account does.
+ */
+export function callsOf(account: Address, calldata: Buffer): readonly AccountCall[] | null {
+  const budget = { left: CALLS_MAX };
+  const calls = open(account, calldata, 1, budget);
+  return budget.left < 0 ? null : calls;
+}
+
+/** @param budget how many calls may still be read, so that calls that repeat each other end */
+function open(
+  account: Address,
+  calldata: Buffer,
+  depth: number,
+  budget: { left: number },
+): readonly AccountCall[] | null {
+  const calls = readCalls(account, calldata);
+  budget.left -= calls?.length ?? 0;
+  if (calls === null || budget.left < 0) return null;
+  return calls.flatMap((call) => {
+    const mayOpen = call.to === account && depth < DEPTH_MAX && budget.left > 0;
+    return (mayOpen ? open(account, call.data, depth + 1, budget) : null) ?? [call];
+  });
+}
+
+function readCalls(account: Address, calldata: Buffer): readonly AccountCall[] | null {
+  const args = calldata.subarray(SELECTOR);
+  switch (calldata.toString('hex', 0, SELECTOR)) {
+    // execute(address,uint256,bytes)
+    case 'b61d27f6':
+      return readAll([readCall(args)]);
+    // executeBatch((address,uint256,bytes)[])
+    case '34fcd5be':
+      return readBatch(args);
+    // executeBatch(address[],bytes[])
+    case '18dfb3c7':
+      return readColumns(args, 1);
+    // executeBatch(address[],uint256[],bytes[])
+    case '47e1da2a':
+      return readColumns(args, 2);
+    // execute(bytes32,bytes)
+    case 'e9ae5c53':
+      return readMode(args)?.map(({ to, data }) => ({ to: to === ZERO ? account : to, data })) ?? null;
+    default:
+      return null;
+  }
+}
+
+/** (address, uint256, bytes) */
+function readCall(view: Buffer): AccountCall | null {
+  const to = addressAt(view, 0);
+  const data = bytesAt(view, 2);
+  return to === null || data === null ? null : { to, data };
+}
+
+/** Null as soon as one is. */
+function readAll<T>(all: Iterable<T | null>): readonly T[] | null {
+  const found: T[] = [];
+  for (const one of all) {
+    if (one === null) return null;
+    found.push(one);
+  }
+  return found;
+}
+
+/** (address, uint256, bytes)[] in slot 0 */
+function readBatch(args: Buffer): readonly AccountCall[] | null {
+  const list = listAt(args, 0, CALLS_MAX);
+  return list && readAll(tuples(list));
+}
+
+function* tuples({ content, length }: List): Generator<AccountCall | null> {
+  for (let index = 0; index < length; index++) {
+    const view = tailAt(content, index);
+    yield view && readCall(view);
+  }
+}
+
+/** address[] in slot 0, and bytes[] in another one */
+function readColumns(args: Buffer, slot: number): readonly AccountCall[] | null {
+  const [targets, datas] = [listAt(args, 0, CALLS_MAX), listAt(args, slot, CALLS_MAX)];
+  return targets && datas && targets.length === datas.length ? readAll(rows(targets, datas)) : null;
+}
+
+function* rows(targets: List, datas: List): Generator<AccountCall | null> {
+  for (let index = 0; index < targets.length; index++) {
+    const [to, data] = [addressAt(targets.content, index), bytesAt(datas.content, index)];
+    yield to === null || data === null ? null : { to, data };
+  }
+}
+
+/** bytes32 mode, bytes executionData */
+function readMode(args: Buffer): readonly AccountCall[] | null {
+  const execution = bytesAt(args, 1);
+  if (execution === null) return null;
+  if (args[0] === MODE.single) {
+    // address ‖ uint256 ‖ calldata, packed
+    if (execution.length < 52) return null;
+    return [{ to: getAddress(`0x${execution.toString('hex', 0, 20)}`) as Address, data: execution.subarray(52) }];
+  }
+  if (args[0] !== MODE.batch) return null;
+  if (args.toString('hex', 6, 10) !== BATCHES) return readBatch(execution);
+  const batches = listAt(execution, 0, CALLS_MAX);
+  const opened = batches && readAll(batchesOf(batches));
+  return opened && opened.flat().length <= CALLS_MAX ? opened.flat() : null;
+}
+
+function* batchesOf({ content, length }: List): Generator<readonly AccountCall[] | null> {
+  for (let index = 0; index < length; index++) {
+    const batch = bytesAt(content, index);
+    yield batch && readBatch(batch);
+  }
+}

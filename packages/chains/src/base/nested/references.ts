@@ -1,0 +1,120 @@
+import type { Address, Reference } from '@pf/domain';
+import type { Log } from '../../evm/calls.ts';
+import { decodePayment, decodeTransfer } from '../calldata.ts';
+import { type LoggedTransfer, readTransfer } from '../observe/landings.ts';
+import { callsOf } from './account-calls.ts';
+import type { CallFrame } from './call-trace.ts';
+import { type Execution, executionsOf, isEntryPoint } from './user-operations.ts';
+
+/** Calldata beyond this is not read. A node takes no longer transaction. */
+const INPUT_MAX_BYTES = 256 * 1024;
+
+/** A transaction that calls a contract other than a token, and the logs of its receipt. */
+export interface NestedTransaction {
+  readonly to: Address | null;
+  /** Calldata as hex. */
+  readonly input: string;
+  readonly logs: readonly Log[];
+}
+
+/**
+ * The reference that each transfer of a transaction carries, by the index of its log; null for one that carries none.
+ * A transfer that is not in here could not be explained.
+ */
+export type References = ReadonlyMap<bigint, Reference | null>;
+
+/**
+ * What is known from the calldata: what an account executed (a user operation, or its own call), opened down to the
+ * calls of tokens. Each transfer that the account made is the effect of exactly one of these calls: where there are as
+ * many of one kind (token, recipient, amount) as transfers were logged, they belong together in their order. Otherwise
+ * something else made a transfer, or a call failed, and none of that kind is explained.
+ */
+export function referencesByCalldata({ to, input, logs }: NestedTransaction): References {
+  const references = new Map<bigint, Reference | null>();
+  for (const execution of readExecutions(to, input, logs) ?? []) explain(execution, references);
+  return references;
+}
+
+function readExecutions(to: Address | null, input: string, logs: readonly Log[]): readonly Execution[] | null {
+  if (to === null || input.length > 2 + 2 * INPUT_MAX_BYTES) return null;
+  const calldata = Buffer.from(input.slice(2), 'hex');
+  return isEntryPoint(to) ? executionsOf(to, calldata, logs) : [{ account: to, calldata, logs }];
+}
+
+const kindOf = (token: string, to: Address, amount: bigint): string => `${token} ${to} ${amount}`;
+
+function explain({ account, calldata, logs }: Execution, references: Map<bigint, Reference | null>): void {
+  const transfers = Map.groupBy(
+    logs.flatMap((log) => {
+      const transfer = readTransfer(log);
+      return transfer?.from === account ? [transfer] : [];
+    }),
+    ({ to, amount, log }) => kindOf(log.address, to, amount),
+  );
+  if (transfers.size === 0) return;
+  const calls = Map.groupBy(
+    (callsOf(account, calldata) ?? []).flatMap(({ to: token, data }) => {
+      const call = decodeTransfer(data);
+      return call === null ? [] : [{ ...call, token }];
+    }),
+    ({ token, to, amount }) => kindOf(token, to, amount),
+  );
+  for (const [kind, made] of transfers) {
+    const meant = calls.get(kind) ?? [];
+    if (meant.length !== made.length) continue;
+    for (const [place, { log }] of made.entries()) references.set(log.logIndex, meant[place]?.reference ?? null);
+  }
+}
+
+/**
+ * What is known from a trace: the call of the token that made each transfer. Null where the trace is not of these logs.
+ */
+export function referencesByTrace(trace: CallFrame, logs: readonly Log[]): References | null {
+  const made = [...logsOf(trace, null)];
+  const isSame = (log: Log, { address, topics, data }: TracedLog): boolean =>
+    log.address.toLowerCase() === address && log.data === data && log.topics.join() === topics.join();
+  if (made.length !== logs.length || !logs.every((log, place) => isSame(log, made[place] as TracedLog))) return null;
+  const references = new Map<bigint, Reference | null>();
+  const used = new Set<CallFrame>();
+  for (const [place, log] of logs.entries()) {
+    const transfer = readTransfer(log);
+    const call = made[place]?.call;
+    if (transfer === null || call === undefined) continue;
+    // A call pays once: what a token logs beside it (a fee that it takes) has no reference.
+    references.set(log.logIndex, used.has(call) ? null : referenceIn(call, transfer));
+    if (references.get(log.logIndex) !== null) used.add(call);
+  }
+  return references;
+}
+
+interface TracedLog {
+  readonly address: string;
+  readonly topics: readonly string[];
+  readonly data: string;
+  /** The call in which it was made. Code that a contract borrows (a proxy's) makes logs in the contract's own call. */
+  readonly call: CallFrame;
+}
+
+const BORROWS_CODE = new Set(['DELEGATECALL', 'CALLCODE']);
+
+/** The logs of a call and those under it, in the order of the receipt. What failed has left none. */
+function* logsOf(frame: CallFrame, caller: CallFrame | null): Generator<TracedLog> {
+  if (frame.error !== null) return;
+  const call = caller !== null && BORROWS_CODE.has(frame.type) ? caller : frame;
+  let next = 0;
+  for (const [place, inner] of frame.calls.entries()) {
+    for (let log = frame.logs[next]; log !== undefined && log.position <= place; log = frame.logs[next]) {
+      yield { ...log, call };
+      next++;
+    }
+    yield* logsOf(inner, call);
+  }
+  for (const log of frame.logs.slice(next)) yield { ...log, call };
+}
+
+/** The reference in the token's call that made a transfer; null where this call did not order it, or has none. */
+function referenceIn(call: CallFrame, { from, to, amount, log }: LoggedTransfer): Reference | null {
+  if (call.type !== 'CALL' || call.to !== log.address.toLowerCase() || call.from !== from.toLowerCase()) return null;
+  const payment = decodePayment(call.input);
+  return payment?.to === to && payment.amount === amount ? payment.reference : null;
+}

@@ -1,0 +1,94 @@
+import type { Address, Reference, TransactionHash } from '@pf/domain';
+import { RpcUpstreamError } from '@pf/rpc';
+import { type ChainTransaction, getReceipt } from '../../evm/calls.ts';
+import { referencesBehind } from '../calldata.ts';
+import { explainTransfers } from '../nested/explain.ts';
+import type { LoggedTransfer } from './landings.ts';
+import type { Scan } from './scan.ts';
+
+/** A payment that was made through another contract. */
+export interface NestedPayment {
+  /** Of the intent that it names. */
+  readonly reference: Reference;
+  /** False where the intent's bytes are in the transaction, but nothing shows that they made this transfer. */
+  readonly isProven: boolean;
+}
+/** By the index of the transfer's log. */
+export type NestedPayments = ReadonlyMap<bigint, NestedPayment>;
+
+/** Transactions of one range of blocks whose transfers may need a trace. Those beyond are judged by their calldata. */
+const TRACED_MAX = 50;
+
+interface Candidate {
+  readonly transaction: ChainTransaction;
+  readonly transfers: readonly LoggedTransfer[];
+  /** Watched references, by the index of the transfer that may carry them. */
+  readonly likely: ReadonlyMap<bigint, readonly Reference[]>;
+}
+
+/** Finds what transactions that call another contract than the token pay, and remembers it. */
+export async function findNested(
+  context: Scan,
+  transactions: readonly ChainTransaction[],
+  transfersOf: (hash: TransactionHash) => readonly LoggedTransfer[],
+): Promise<void> {
+  const { node, memory } = context;
+  const candidates: Candidate[] = [];
+  for (const transaction of transactions) {
+    const transfers = transfersOf(transaction.hash);
+    const likely = likelyReferences(context, transaction.input, transfers);
+    if (likely.size > 0) candidates.push({ transaction, transfers, likely });
+    else memory.rememberNested(transaction.hash, blockOf(transfers), new Map());
+  }
+  if (candidates.length === 0) return;
+  const receipts = await node.batch(candidates.map(({ transaction }) => getReceipt(transaction.hash)));
+  for (const [place, { transaction, transfers, likely }] of candidates.entries()) {
+    const receipt = receipts[place] ?? null;
+    if (receipt === null || receipt.blockHash !== blockOf(transfers))
+      throw new RpcUpstreamError(`${node.name} logs ${transaction.hash} but has no such receipt of it`, 'no');
+    const suspects = transfers.filter(({ log }) => likely.has(log.logIndex));
+    const references = await explainTransfers(
+      context.pool,
+      { ...transaction, logs: receipt.logs },
+      suspects,
+      place < TRACED_MAX,
+    );
+    memory.rememberNested(transaction.hash, receipt.blockHash, paymentsAmong(suspects, likely, references));
+  }
+}
+
+const blockOf = (transfers: readonly LoggedTransfer[]): string => transfers[0]?.log.blockHash ?? '';
+
+/** A transaction in which no watched reference follows such a transfer's bytes costs no further call. */
+function likelyReferences({ watch }: Scan, input: string, transfers: readonly LoggedTransfer[]): Candidate['likely'] {
+  const calldata = Buffer.from(input.slice(2), 'hex');
+  const isPaidTo = (reference: Reference, to: Address): boolean => watch.byReference(reference)?.terms.requestor === to;
+  const likely = new Map<bigint, readonly Reference[]>();
+  for (const { to, amount, log } of transfers) {
+    const found = [...new Set(referencesBehind(calldata, to, amount))].filter((reference) => isPaidTo(reference, to));
+    if (found.length > 0) likely.set(log.logIndex, found);
+  }
+  return likely;
+}
+
+/** Of what is not explained, each reference that no transfer of the transaction carries stands for one transfer. */
+function paymentsAmong(
+  transfers: readonly LoggedTransfer[],
+  likely: Candidate['likely'],
+  references: ReadonlyMap<bigint, Reference | null>,
+): NestedPayments {
+  const named = new Set(references.values());
+  const payments = new Map<bigint, NestedPayment>();
+  for (const { log } of transfers) {
+    const reference = references.get(log.logIndex);
+    if (reference === null) continue;
+    if (reference !== undefined) payments.set(log.logIndex, { reference, isProven: true });
+    else {
+      const unnamed = likely.get(log.logIndex)?.find((candidate) => !named.has(candidate));
+      if (unnamed === undefined) continue;
+      named.add(unnamed);
+      payments.set(log.logIndex, { reference: unnamed, isProven: false });
+    }
+  }
+  return payments;
+}

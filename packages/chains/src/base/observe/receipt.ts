@@ -1,0 +1,38 @@
+import { RpcUpstreamError } from '@pf/rpc';
+import { getTransaction, type Receipt } from '../../evm/calls.ts';
+import { explainTransfers } from '../nested/explain.ts';
+import { landed, readTransfer } from './landings.ts';
+import type { PendingOutcome } from './pending-outcomes.ts';
+import type { Seen } from './position.ts';
+import type { Scan } from './scan.ts';
+
+/** The transfers or the failure in the receipt of a transaction that was verified to pay an intent. */
+export async function readReceipt(
+  { node, pool, now }: Scan,
+  { intentId, hash, terms }: Pick<PendingOutcome, 'intentId' | 'hash' | 'terms'>,
+  { status, blockNumber, blockHash, to, logs }: Receipt,
+): Promise<readonly Seen[]> {
+  const failed = (reason: string): readonly Seen[] => [
+    { kind: 'reverted', intentId, hash, block: blockNumber, blockHash, reason, seenAt: now },
+  ];
+  if (status === 0n) return failed('the transaction reverted on chain');
+  const transfers = logs.flatMap((log) => {
+    const transfer = readTransfer(log);
+    return transfer !== null && (log.address as string) === terms.tokenAddress && transfer.to === terms.requestor
+      ? [transfer]
+      : [];
+  });
+  const seen = (of: typeof transfers): readonly Seen[] =>
+    of.map((transfer) => landed(intentId, transfer, terms.reference, now));
+  // The token itself was called, with calldata that was verified.
+  if ((to as string | null | undefined) === terms.tokenAddress) return seen(transfers);
+  const transaction = await node.call(getTransaction(hash));
+  if (transaction === null)
+    throw new RpcUpstreamError(`${node.name} has a receipt of ${hash} but does not return it`, 'no');
+  const references = await explainTransfers(pool, { ...transaction, logs }, transfers);
+  const paying = transfers.filter(({ log }) => references.get(log.logIndex) === terms.reference);
+  if (paying.length > 0) return seen(paying);
+  return transfers.every(({ log }) => references.has(log.logIndex))
+    ? failed('the transaction was executed, but no successful call in it makes this payment')
+    : [];
+}

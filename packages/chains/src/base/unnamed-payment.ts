@@ -1,0 +1,47 @@
+import type { Address, PaymentTerms, Reference } from '@pf/domain';
+import type { RpcPool } from '@pf/rpc';
+import { getBlock, getHead, type Receipt } from '../evm/calls.ts';
+import type { SignedTransaction, UnnamedPayment } from '../port.ts';
+import { decodeTransfer } from './calldata.ts';
+import { explainTransfers } from './nested/explain.ts';
+import { NO_REFERENCE, readTransfer, recorded } from './observe/landings.ts';
+import { decodeSigned, SENT_TYPES } from './signed-transaction.ts';
+
+/** As long as an observed landing has to stay canonical: seconds, by the chain's clock. */
+const CONFIRM_S = 2n;
+
+/**
+ * The transfer in a transaction that is what the terms ask, from this wallet, but carries no reference at all, so that
+ * it cannot be the payment of any other intent. Null where there is none.
+ */
+export async function findUnnamed(
+  pool: RpcPool,
+  { hash, raw }: SignedTransaction,
+  receipt: Receipt | null,
+  terms: PaymentTerms,
+  fulfiller: Address,
+): Promise<UnnamedPayment | null> {
+  const decoded = decodeSigned(raw, SENT_TYPES);
+  if (!decoded.ok || receipt?.status !== 1n) return null;
+  const transfers = receipt.logs.flatMap((log) => {
+    const transfer = (log.address as string) === terms.tokenAddress ? readTransfer(log) : null;
+    const isAsked = transfer?.from === fulfiller && transfer.to === terms.requestor && transfer.amount === terms.amount;
+    return transfer !== null && isAsked ? [transfer] : [];
+  });
+  if (transfers.length === 0) return null;
+  const { to, data } = decoded.value;
+  const direct = to === terms.tokenAddress ? decodeTransfer(Buffer.from(data.slice(2), 'hex')) : null;
+  const references: ReadonlyMap<bigint, Reference | null> =
+    direct === null
+      ? await explainTransfers(pool, { hash, to: to as Address | null, input: data, logs: receipt.logs }, transfers)
+      : new Map(transfers.map(({ log }) => [log.logIndex, direct.reference]));
+  const unnamed = transfers.find(({ log }) => references.get(log.logIndex) === null);
+  if (unnamed === undefined) return null;
+  const [block, head] = await pool.batch([getBlock(receipt.blockNumber), getHead()]);
+  if (block?.hash !== receipt.blockHash || head === null) return null;
+  return {
+    transfer: recorded(unnamed, NO_REFERENCE),
+    at: Number(block.timestamp) * 1000,
+    isConfirmed: head.timestamp - block.timestamp >= CONFIRM_S,
+  };
+}

@@ -1,0 +1,63 @@
+import type { Address, PaymentTerms } from '@pf/domain';
+import type { RpcPool } from '@pf/rpc';
+import type { Receipt } from '../evm/calls.ts';
+import type { Network, SignedTransaction, Verification } from '../port.ts';
+import { explainTransfers } from './nested/explain.ts';
+import { readTransfer } from './observe/landings.ts';
+import { decodeSigned, SENT_TYPES } from './signed-transaction.ts';
+
+/** True for a transaction that calls another contract than a token: only its effects show what it pays. */
+export function isNested({ tokens }: Network, { raw }: SignedTransaction): boolean {
+  const decoded = decodeSigned(raw, SENT_TYPES);
+  return decoded.ok && !tokens.some(({ address }) => (address as string) === decoded.value.to);
+}
+
+/**
+ * Compares what a transaction has paid, whoever sent it: a successful call in it, made by the fulfiller's account, pays
+ * exactly these terms. So a bundler's transaction pays for a smart account.
+ * @param receipt null where it is in no block
+ */
+export async function verifyNested(
+  pool: RpcPool,
+  { tokens }: Network,
+  { hash, raw }: SignedTransaction,
+  receipt: Receipt | null,
+  terms: PaymentTerms,
+  fulfiller: Address,
+): Promise<Verification> {
+  const decoded = decodeSigned(raw, SENT_TYPES);
+  if (!decoded.ok) throw new Error(`${hash} ${decoded.problem}, and was taken for a nested payment`);
+  if (receipt === null) return { kind: 'rejected', reason: 'the transaction is in no block yet' };
+  if (receipt.status === 0n) return { kind: 'rejected', reason: 'the transaction reverted on chain' };
+  const { to, data } = decoded.value;
+  const transfers = receipt.logs.flatMap((log) => {
+    const transfer = tokens.some(({ address }) => (address as string) === log.address) ? readTransfer(log) : null;
+    return transfer !== null && (transfer.from === fulfiller || transfer.to === terms.requestor) ? [transfer] : [];
+  });
+  const references = await explainTransfers(
+    pool,
+    { hash, to: to as Address | null, input: data, logs: receipt.logs },
+    transfers,
+  );
+  const named = transfers
+    .filter(({ log }) => references.get(log.logIndex) === terms.reference)
+    .map(({ from, to, amount, log }) => ({
+      sender: [fulfiller, from],
+      token: [terms.tokenAddress, log.address],
+      recipient: [terms.requestor, to],
+      amount: [terms.amount.toString(), amount.toString()],
+    }));
+  const differing = named.map((terms) =>
+    Object.entries(terms).flatMap(([name, [expected = null, actual = null]]) =>
+      expected === actual ? [] : [[name, { expected, actual }] as const],
+    ),
+  );
+  const least = differing.sort((a, b) => a.length - b.length)[0];
+  if (least === undefined)
+    return { kind: 'mismatch', differs: { reference: { expected: terms.reference, actual: null } } };
+  if (least.length > 0) return { kind: 'mismatch', differs: Object.fromEntries(least) };
+  return {
+    kind: 'verified',
+    transaction: { hash, sender: fulfiller, nonce: null, lifetime: { kind: 'unlimited' }, terms },
+  };
+}
