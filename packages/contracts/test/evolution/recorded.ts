@@ -6,10 +6,11 @@ import path from 'node:path';
  * are those before which or with which a format changed. `5387685`: before `otherRefunds` of a state and
  * `refundIntentId` of an extra payment. `16e7908`: with these, before `extraPayments` of a state. `b026edb`: with all.
  * `versions`: with versions of inputs; its events and states have the bytes of b026edb's. `payments`: today's, with
- * public events of payments that the intent did not ask for.
+ * public events of payments that the intent did not ask for. `reports` has only the command that came after it,
+ * `report_transfer`.
  */
 export const RECORDED = ['5387685', '16e7908', 'b026edb', 'versions', 'payments'] as const;
-export type Recording = (typeof RECORDED)[number];
+export type Recording = (typeof RECORDED)[number] | 'reports';
 
 /** The lines of a recording, in the order in which they were written. */
 export const linesOf = (

@@ -9,7 +9,7 @@ import { create } from './creating.ts';
 import { detect } from './detecting.ts';
 import { Draft } from './draft.ts';
 import { expire } from './expiring.ts';
-import { observe } from './observing.ts';
+import { observe, reportTransfer } from './observing.ts';
 import { accept, refuseWith } from './outcome.ts';
 import { refund, settleRefunds } from './refunding.ts';
 import { simulate } from './simulating.ts';
@@ -66,6 +66,8 @@ const handleCommand = (command: Command, draft: Draft): Outcome => {
       return recordBroadcast(intent, command, draft);
     case 'release_submission':
       return releaseSubmission(intent, command, draft);
+    case 'report_transfer':
+      return reportTransfer(intent, command, draft);
     case 'cancel':
       return cancel(intent, draft);
     case 'refund':

@@ -1,5 +1,6 @@
+import type { Outcome } from '../model/decision.ts';
 import { LATE_STATES } from '../model/event.ts';
-import type { Observation } from '../model/input.ts';
+import type { Command, Observation } from '../model/input.ts';
 import type { Landing, PaymentIntent } from '../model/intent.ts';
 import { isSettling, type Place, transferKey } from '../model/landing.ts';
 import { COUNTED_MAX } from '../model/limits.ts';
@@ -7,6 +8,7 @@ import { formatAmount } from '../model/money.ts';
 import { isLive, submissionOf } from '../model/submission.ts';
 import { termsThatDiffer } from '../model/terms.ts';
 import type { Draft } from './draft.ts';
+import { accept } from './outcome.ts';
 import { linkLateRefund } from './refunding.ts';
 
 type DataOf<Type extends Observation['type']> = Extract<Observation, { type: Type }>['data'];
@@ -110,6 +112,21 @@ const mismatched = (
       reason: `The transaction landed with another ${differs.join(' and ')}.`,
       simulated: false,
     });
+};
+
+/**
+ * `report_transfer`: a payer, not a watcher, says that a transfer was to pay the intent. So it is only told, as a
+ * mismatched payment: nothing that is reported can settle an intent or end its submission.
+ */
+export const reportTransfer = (
+  intent: PaymentIntent,
+  { data: { landing } }: Extract<Command, { type: 'report_transfer' }>,
+  draft: Draft,
+): Outcome => {
+  const differs = termsThatDiffer(intent, landing.transfer);
+  const isTold = intent.transfers.includes(transferKey(landing)) || isLive(intent, landing.hash);
+  if (differs.includes('reference') && !isTold) mismatched(intent, landing, differs, draft);
+  return accept(intent.id);
 };
 
 /** The transaction is in a block and had no effect. The hash decides. */

@@ -11,6 +11,7 @@ import type {
 import type {
   Direction,
   IntentStatus,
+  Landing,
   Lifetime,
   Metadata,
   PreparedTransaction,
@@ -60,6 +61,8 @@ export interface CommandData {
   prepare_submission: { readonly transaction: PreparedTransaction };
   record_broadcast: { readonly hash: TransactionHash };
   release_submission: { readonly hash: TransactionHash; readonly reason: string };
+  /** A transfer without a reference, which a payer says was to pay the intent. */
+  report_transfer: { readonly landing: Landing };
   cancel: Record<never, never>;
   refund: {
     readonly refundIntentId: IntentId;

@@ -49,6 +49,7 @@ Integrators see one of seven states: \`created\`, \`pending\`, \`confirmed\`, \`
 | gateway | \`prepare_submission\` | a verified transaction is about to be broadcast: it claims the intent |
 | gateway | \`record_broadcast\` | a node accepted the transaction |
 | gateway | \`release_submission\` | a node refused the transaction |
+| gateway | \`report_transfer\` | a payer says that a transfer without a reference was to pay the intent |
 | watcher | \`landed\` | a transfer is in a block, at the level confirmed or finalized |
 | watcher | \`reverted\` | the transaction is in a block and had no effect |
 | watcher | \`dropped\` | the transaction can provably never land |

@@ -12,6 +12,7 @@ export const ROW_NAMES = [
   'prepare_submission',
   'record_broadcast',
   'release_submission',
+  'report_transfer',
   'cancel',
   'refund',
   'simulate',

@@ -7,7 +7,7 @@ import type {
   PreparedTransaction,
   RefusalCode,
 } from '@pf/domain';
-import { IDEMPOTENCY_WINDOW_MS } from '@pf/domain';
+import { IDEMPOTENCY_WINDOW_MS, INTENT_STATUSES, type Reference, type Transfer } from '@pf/domain';
 import type { ExpectedEvent } from '../../src/testing/given.ts';
 import * as events from '../../src/testing/events.ts';
 import { about, gateway } from '../../src/testing/inputs.ts';
@@ -24,6 +24,7 @@ import {
   SECOND,
   SCENARIO_START,
   SUCCESSOR,
+  UNKNOWN,
   USDC,
 } from '../../src/testing/samples.ts';
 
@@ -76,6 +77,7 @@ const refused = (code: RefusalCode): readonly Case[] => [{ refused: code }];
 const PAID = ['pending', 'confirmed', 'finalized'] as const;
 const NOT_CREATED = [...PAID, 'expired', 'failed', 'cancelled'] as const;
 const live = [events.created(), events.prepared(FIRST)];
+const unnamed: Partial<Transfer> = { reference: `0x${'00'.repeat(32)}` as Reference };
 const builtOnce = [events.created(), events.built()];
 const sentByCarol = [...builtOnce, events.prepared(FIRST, { sender: CAROL })];
 
@@ -443,6 +445,21 @@ export const COMMAND_ROWS: readonly Row[] = [
       ],
       ...alike(['failed', 'cancelled'], () => [{}]),
     },
+  },
+  {
+    name: 'report_transfer',
+    when: gateway.report(UNKNOWN, unnamed),
+    cells: alike(INTENT_STATUSES, (state) => [
+      {
+        if: 'it was told before',
+        given: [...HISTORY[state], events.mismatchedPayment(UNKNOWN, unnamed, 'reference')],
+      },
+      { if: "it has the intent's reference", when: gateway.report(UNKNOWN, {}) },
+      ...(state === 'created'
+        ? [{ if: 'it is of the live submission', given: live, when: gateway.report(FIRST, unnamed) }]
+        : []),
+      { then: [events.mismatchedPayment(UNKNOWN, unnamed, 'reference')] },
+    ]),
   },
   {
     name: 'cancel',

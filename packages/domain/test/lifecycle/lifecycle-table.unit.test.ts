@@ -58,7 +58,7 @@ describe('a command past expiresAt', () => {
   const rows = ROWS.filter(({ name, when }) => when.kind === 'command' && name !== 'create' && name !== 'update');
 
   it.each(rows.map((row) => ({ name: row.name, row })))('expires the intent before $name is decided', ({ row }) => {
-    for (const { given: history, when = row.when, refused: code } of row.cells.expired) {
+    for (const { given: history, when = row.when, then = [], refused: code } of row.cells.expired) {
       if (history !== undefined) continue;
       if (typeof when === 'function') throw new Error('only update depends on the intent');
       for (const [open, pendingAtExpiry] of [
@@ -66,7 +66,7 @@ describe('a command past expiresAt', () => {
         ['pending', true],
       ] as const) {
         const late = given(...HISTORY[open]).when(when, due);
-        if (code === undefined) late.then(expired(pendingAtExpiry));
+        if (code === undefined) late.then(expired(pendingAtExpiry), ...then);
         else late.thenRefused(code, expired(pendingAtExpiry));
         expect(eventsOf(given(...HISTORY[open]).when(when, due - 1).decision)).not.toContainEqual(
           expect.objectContaining(expired(pendingAtExpiry)),

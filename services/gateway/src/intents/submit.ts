@@ -1,9 +1,16 @@
-import { type ChainAdapter, RpcUnavailableError, type SignedTransaction, type Submitted } from '@pf/chains';
+import {
+  type ChainAdapter,
+  RpcUnavailableError,
+  type SignedTransaction,
+  type Submitted,
+  type UnnamedPayment,
+} from '@pf/chains';
 import { OPERATIONS, submitIntentRequest } from '@pf/contracts';
-import type { SignedTransactions } from '@pf/database';
+import type { IntentOwner, SignedTransactions } from '@pf/database';
 import {
   type Address,
   isPastClaim,
+  type PaymentIntent,
   type PreparedTransaction,
   refusalUnlessCreated,
   type Submission,
@@ -64,8 +71,11 @@ export const submitIntent = (dependencies: Dependencies): Endpoint => ({
     const payment =
       earlier?.status === 'live'
         ? await resume(submit, earlier)
-        : await begin(submit, (fulfiller) =>
-            requireCleanWallets(dependencies, { ...intent, fulfiller }, { holder, what: 'submit', intentId: id }),
+        : await begin(
+            submit,
+            (fulfiller) =>
+              requireCleanWallets(dependencies, { ...intent, fulfiller }, { holder, what: 'submit', intentId: id }),
+            (hash, unnamed) => reportUnnamed(dependencies, holder, intent, hash, unnamed),
           );
     return {
       status: 200,
@@ -94,6 +104,7 @@ const hashOf = (submitted: Submitted): TransactionHash =>
 async function begin(
   { adapter, signedTransactions, intent, submitted, named }: SubmitRequest,
   screen: (fulfiller: Address) => Promise<void>,
+  report: (hash: TransactionHash, payment: UnnamedPayment) => Promise<boolean>,
 ): Promise<Payment> {
   requireAllowed(refusalUnlessCreated(intent, 'it cannot be paid'));
   const fulfiller = payerOf(intent, named);
@@ -102,11 +113,17 @@ async function begin(
   const signed = isOut ? await fetchSent(adapter, submitted.hash) : submitted.transaction;
   const verification = await adapter.verify(signed, termsOf(intent), fulfiller, isOut);
   if (verification.kind === 'mismatch') {
-    const { differs } = verification;
+    const { differs, unnamed } = verification;
+    const isReported = unnamed !== undefined && (await report(signed.hash, unnamed));
+    const names = Object.keys(differs).join(', ');
     throw new ApiError('transaction.mismatch', {
-      message:
-        `The signed transaction differs from this payment intent in ${Object.keys(differs).join(', ')}. ` +
-        'Nothing was broadcast: build it again, and sign it without changes.',
+      message: isOut
+        ? `Transaction ${signed.hash} differs from this payment intent in ${names}, so it does not pay the intent. ` +
+          (isReported
+            ? 'It has moved the money without naming the intent, and the account that created the intent was told.'
+            : 'If it has moved money, ask the requestor before you pay again.')
+        : `The signed transaction differs from this payment intent in ${names}. ` +
+          'Nothing was broadcast: build it again, and sign it without changes.',
       details: differs,
     });
   }
@@ -135,6 +152,27 @@ async function resume(
   return raw
     ? { prepared, signed: { hash, raw }, isOut: false }
     : { prepared, signed: await fetchSent(adapter, hash), isOut: true };
+}
+
+/** Blocks have their time in whole seconds, and a chain's clock is not ours. */
+const CLOCKS_DIFFER_MS = 5_000;
+
+/**
+ * Tells the account of a payment without a reference, which no watcher can find.
+ * @returns false for one from before the intent, which cannot have been meant for it
+ */
+async function reportUnnamed(
+  { commands }: Pick<Dependencies, 'commands'>,
+  { accountId, livemode }: IntentOwner,
+  { id, createdAt }: PaymentIntent,
+  hash: TransactionHash,
+  { transfer, at, isConfirmed }: UnnamedPayment,
+): Promise<boolean> {
+  if (at < createdAt - CLOCKS_DIFFER_MS) return false;
+  if (!isConfirmed) throw new ApiError('transaction.not_visible', { details: { tx_signature: hash } });
+  const data = { landing: { hash, transfer } };
+  await commands.require({ type: 'report_transfer', intentId: id, accountId, livemode, data });
+  return true;
 }
 
 /** Harmless, and useful if no node has the transaction. The response does not depend on the nodes. */

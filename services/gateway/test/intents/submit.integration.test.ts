@@ -179,11 +179,11 @@ describe('payments on a local chain without a watcher', () => {
       expect((await api.build(id)).body.intent.fulfiller).toBe(payer.address);
     });
 
-    it('refuses a payer that is a contract or has an insufficient balance', async () => {
-      const contract = `0x${'c0de'.repeat(10)}`;
-      await anvil.rpc('anvil_setCode', contract, '0x6000');
-      const refused = await api.build(await create(), contract);
-      expect([...codeOf(refused), refused.body.error?.param]).toEqual([422, 'address.not_payable', 'fulfiller']);
+    it('refuses a requestor whom the token bars, and a payer with an insufficient balance', async () => {
+      const barred = `0x${'c0de'.repeat(10)}`;
+      await anvil.asTokenOwner(usdc, 'blacklist', [barred]);
+      const refused = await api.build(await create({ requestor: barred }), payer.address);
+      expect([...codeOf(refused), refused.body.error?.param]).toEqual([422, 'address.not_payable', 'requestor']);
       const poor = await api.build(await create(), `0x${'ab'.repeat(20)}`);
       expect(codeOf(poor)).toEqual([422, 'transaction.rejected']);
       expect(poor.body.error?.details?.['reason']).toMatch(/needs 2.5 USDC/);
@@ -317,6 +317,44 @@ describe('payments on a local chain without a watcher', () => {
       const hash = await payer.transfer(usdc, merchant, 2_500_000n, reference as unknown as `0x${string}`);
       const sent = await api.submit(id, hash, payer.address);
       expect([sent.status, sent.body.intent.state, sent.body.txSignature]).toEqual([200, 'pending', hash]);
+    });
+
+    it('tells the account, once, of money that a sent transaction has moved without the reference', async () => {
+      const id = await create();
+      const hash = await payer.transfer(usdc, merchant, 2_500_000n);
+      await anvil.mine();
+      expect(codeOf(await api.submit(id, hash, payer.address))).toEqual([503, 'transaction.not_visible']);
+      await anvil.rpc('evm_increaseTime', 2);
+      await anvil.mine();
+      for (let times = 0; times < 2; times++) {
+        const { status, body } = await api.submit(id, hash, payer.address);
+        expect([status, body.error?.code, body.error?.message]).toEqual([
+          422,
+          'transaction.mismatch',
+          expect.stringContaining('the account that created the intent was told'),
+        ]);
+      }
+      const { events } = (await api.events(id)).body;
+      expect(events.map(({ type }) => type)).toEqual(['intent.created', 'intent.mismatched_payment']);
+      expect(events[1]?.data).toMatchObject({
+        intent: { state: 'created' },
+        payment: { txSignature: hash, sender: payer.address, amount: '2.5', differs: ['reference'] },
+      });
+    });
+
+    it('tells nobody of a transfer of another amount or from another wallet', async () => {
+      const id = await create();
+      const [all, less] = [
+        await payer.transfer(usdc, merchant, 2_500_000n),
+        await payer.transfer(usdc, merchant, 2_400_000n),
+      ];
+      await anvil.mine();
+      for (const [hash, fulfiller] of [
+        [less, payer.address],
+        [all, rival.address],
+      ] as const)
+        expect(codeOf(await api.submit(id, hash, fulfiller))).toEqual([422, 'transaction.mismatch']);
+      expect((await api.events(id)).body.events.map(({ type }) => type)).toEqual(['intent.created']);
     });
   });
 });
