@@ -3,6 +3,7 @@ import { dashboardGuards } from './guards/dashboard.ts';
 import { gatewayGuards } from './guards/gateway.ts';
 import { ownerGuards } from './guards/owner.ts';
 import { screeningGuards } from './guards/screening.ts';
+import { smartAccountGuards } from './guards/smart-accounts.ts';
 import { verifyGuards } from './guards/verify.ts';
 import { watcherGuards } from './guards/watcher.ts';
 import { webhookGuards } from './guards/webhook.ts';
@@ -21,6 +22,7 @@ export const mutants: readonly Mutant[] = [
   ...dashboardGuards,
   ...screeningGuards,
   ...verifyGuards,
+  ...smartAccountGuards,
   ...watcherGuards,
   ...webhookGuards,
 ];

@@ -1,0 +1,160 @@
+import type { Mutant } from '../mutant.ts';
+
+const CHAINS = 'packages/chains';
+const nested = `${CHAINS}/src/base/nested`;
+const unit = `${CHAINS}/test/base/nested.unit.test.ts`;
+const chain = `${CHAINS}/test/base/smart-accounts.integration.test.ts`;
+
+const OTHER_EVENTS = 'is unknown when the events are those of another operation, account or contract';
+const OTHER_NUMBER = 'is unknown when calls and transfers of one kind differ in number';
+const TRACED = 'is null when another account, another call or a second transfer of one call made it';
+
+/** What a smart account's payment rests on: anyone can write our bytes anywhere. */
+export const smartAccountGuards: readonly Mutant[] = [
+  {
+    name: 'Smart accounts: only the EntryPoint reports the success of an operation',
+    file: `${nested}/user-operations.ts`,
+    guard: 'log.address === entryPoint && log.topics[0]',
+    instead: 'log.topics[0]',
+    test: { file: unit, name: OTHER_EVENTS },
+  },
+  {
+    name: 'Smart accounts: every operation has its event',
+    file: `${nested}/user-operations.ts`,
+    guard: 'operations === null || ends.length !== operations.length',
+    instead: 'operations === null',
+    test: { file: unit, name: OTHER_EVENTS },
+  },
+  {
+    name: 'Smart accounts: an event is of its operation',
+    file: `${nested}/user-operations.ts`,
+    guard: ' || outcome.sender !== sender || outcome.nonce !== nonce',
+    instead: '',
+    test: { file: unit, name: OTHER_EVENTS },
+  },
+  {
+    name: 'Smart accounts: an operation that failed pays nothing',
+    file: `${nested}/user-operations.ts`,
+    guard: 'if (outcome.success) executions.push',
+    instead: 'executions.push',
+    test: { file: unit, name: OTHER_EVENTS },
+  },
+  {
+    name: 'Smart accounts: an operation has only its own logs',
+    file: `${nested}/user-operations.ts`,
+    guard: 'logs.slice(start, end.place)',
+    instead: 'logs',
+    test: { file: unit, name: OTHER_EVENTS },
+  },
+  {
+    name: 'Smart accounts: a transfer is explained by the calls of its own account',
+    file: `${nested}/references.ts`,
+    guard: 'return transfer?.from === account ? [transfer] : [];',
+    instead: 'return transfer ? [transfer] : [];',
+    test: { file: unit, name: OTHER_EVENTS },
+  },
+  {
+    name: 'Smart accounts: one transfer needs one call, so that it never settles two intents',
+    file: `${nested}/references.ts`,
+    guard: 'if (meant.length !== made.length) continue;',
+    instead: '',
+    test: { file: unit, name: OTHER_NUMBER },
+  },
+  {
+    name: 'Smart accounts: only a call of the token is a payment',
+    file: `${nested}/references.ts`,
+    guard: '`${token} ${to} ${amount}`',
+    instead: '`${to} ${amount}`',
+    test: { file: unit, name: 'is only in a call of the very token that logged the transfer' },
+  },
+  {
+    name: 'Smart accounts: a trace is of the very logs of the receipt',
+    file: `${nested}/references.ts`,
+    guard: ' || !logs.every((log, place) => isSame(log, made[place] as TracedLog))',
+    instead: '',
+    test: { file: unit, name: 'is not known from a trace of other logs' },
+  },
+  {
+    name: 'Smart accounts: a traced call is of the account, to the token',
+    file: `${nested}/references.ts`,
+    guard: ' || call.to !== log.address.toLowerCase() || call.from !== from.toLowerCase()',
+    instead: '',
+    test: { file: unit, name: TRACED },
+  },
+  {
+    name: 'Smart accounts: a traced call pays once',
+    file: `${nested}/references.ts`,
+    guard: 'used.has(call) ? null : referenceIn(call, transfer)',
+    instead: 'referenceIn(call, transfer)',
+    test: { file: unit, name: TRACED },
+  },
+  {
+    name: 'Smart accounts: calls that failed leave nothing',
+    file: `${nested}/references.ts`,
+    guard: 'if (frame.error !== null) return;',
+    instead: '',
+    test: { file: unit, name: 'ignores calls that failed, and follows the order of calls and logs' },
+  },
+  {
+    name: 'Smart accounts: the calls of one transaction are bounded',
+    file: `${nested}/account-calls.ts`,
+    guard: 'return budget.left < 0 ? null : calls;',
+    instead: 'return calls;',
+    test: { file: unit, name: 'are unknown when there are more than 256, also in calls that repeat each other' },
+  },
+  {
+    name: 'Smart accounts: what nothing proves settles no intent',
+    file: `${CHAINS}/src/base/observe/scan.ts`,
+    guard: 'nested.isProven ? nested.reference : NO_REFERENCE',
+    instead: 'nested.reference',
+    test: { file: chain, name: 'is a payment without its reference where no upstream has traces' },
+  },
+  {
+    name: 'Smart accounts: a verified submission is not failed for a trace that is missing',
+    file: `${CHAINS}/src/base/observe/scan.ts`,
+    guard: ' || (!nested.isProven && intent.submission?.hash === log.transactionHash)',
+    instead: '',
+    test: { file: chain, name: 'is waited for where it was verified by a trace that is missing for a while' },
+  },
+  {
+    name: 'Smart accounts: a claim by a bundle is paid by its own operation',
+    file: `${CHAINS}/src/base/observe/receipt.ts`,
+    guard: 'transfers.filter(({ log }) => references.get(log.logIndex) === terms.reference)',
+    instead: 'transfers',
+    test: { file: chain, name: 'is paid by its own operation only, beside others to the same requestor' },
+  },
+  {
+    name: 'Smart accounts: a bundle is dropped by the nonce of its sender',
+    file: `${CHAINS}/src/base/observe/pending-outcomes.ts`,
+    guard: '{ ...pending, sender: sent.from, nonce: sent.nonce }',
+    instead: '{ ...pending, nonce: sent.nonce }',
+    test: {
+      file: chain,
+      name: 'is dropped once the bundler has used its nonce otherwise, also by the stored bytes alone',
+    },
+  },
+  {
+    name: 'A transfer that a payer reports settles nothing',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: "if (differs.includes('reference') && !isTold) mismatched(intent, landing, differs, draft);",
+    instead: "landed(intent, { ...landing, level: 'confirmed' }, draft);",
+    test: {
+      file: 'packages/domain/test/lifecycle/lifecycle-table.unit.test.ts',
+      name: "report_transfer of an intent that is created changes nothing if it has the intent's reference",
+    },
+  },
+  {
+    name: 'What is reported as paid without a reference has none, so it is no other intent’s payment',
+    file: `${CHAINS}/src/base/unnamed-payment.ts`,
+    guard: 'references.get(log.logIndex) === null',
+    instead: 'log.removed === false',
+    test: { file: chain, name: 'knows a payment without a reference from one of another intent' },
+  },
+  {
+    name: 'Smart accounts: the fulfiller is the account that paid',
+    file: `${CHAINS}/src/base/verify-nested.ts`,
+    guard: 'sender: [fulfiller, from],',
+    instead: '',
+    test: { file: chain, name: 'pays for each account its own intent, and verifies only for that account' },
+  },
+];
