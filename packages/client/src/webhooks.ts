@@ -292,11 +292,15 @@ export class Webhooks {
     return delivery;
   }
 
-  /** What was tried, oldest first, and when it is tried again. */
+  /** What was tried, oldest first, what is sent, and when it is tried again. */
   attempts(
     id: string,
     options?: CallOptions,
-  ): Promise<{ readonly attempts: readonly DeliveryAttempt[]; readonly nextAttemptAt: string | null }> {
+  ): Promise<{
+    readonly attempts: readonly DeliveryAttempt[];
+    readonly nextAttemptAt: string | null;
+    readonly requestBody: string | null;
+  }> {
     return this.#http.get(`webhooks/${encodeURIComponent(id)}/attempts`, {}, options);
   }
 }

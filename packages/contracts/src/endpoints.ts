@@ -110,6 +110,7 @@ export const deliveryAttempt = z.strictObject({
 export const attemptsResponse = z.strictObject({
   attempts: z.array(deliveryAttempt),
   nextAttemptAt: time.nullable(),
+  requestBody: z.string().nullable(),
 });
 /** POST /webhook-endpoints/{id}/test. */
 export const testedEndpointResponse = z.strictObject({

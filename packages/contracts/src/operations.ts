@@ -328,7 +328,7 @@ export const OPERATIONS = {
     summary: 'List the attempts of a delivery',
     description:
       'Returns what was tried, oldest first: when, how long it took, the status, why it failed in words, and the ' +
-      'first 1 KiB of the response. `nextAttemptAt` is when it is tried again.',
+      'first 1 KiB of the response. `nextAttemptAt` is when it is tried again, `requestBody` what each attempt sends.',
     scope: 'full',
     request: { params: deliveryPath },
     responses: { 200: json('The attempts.', attemptsResponse) },

@@ -12,12 +12,14 @@ import { signInEndpoints } from './identity/endpoints.ts';
 import type { Identity } from './identity/identity.ts';
 import { passkeyEndpoints } from './identity/passkey-endpoints.ts';
 import { insightEndpoints } from './insights/endpoints.ts';
+import type { AccountNotices } from './insights/notices.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import type { Limits } from './limits.ts';
 import type { Mailer } from './mail/mailer.ts';
 import type { Mails } from './mail/mails.ts';
 import type { Forwarding } from './payments/forwarding.ts';
 import { settingsEndpoints } from './settings/endpoints.ts';
+import type { Streams } from './streams.ts';
 import { deviceEndpoints } from './tokens/device-endpoints.ts';
 import { tokenEndpoints } from './tokens/endpoints.ts';
 import { webApplication } from './web-application.ts';
@@ -32,10 +34,12 @@ export interface AppDependencies {
   readonly log: Logger;
   readonly mailer: Mailer;
   readonly mails: Mails;
+  readonly notices: AccountNotices;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Of the dashboard. */
   readonly origin: string;
+  readonly streams: Streams;
   /** Number of proxies in front of this process, whose X-Forwarded-For entries are believed. */
   readonly trustedProxies: number;
 }

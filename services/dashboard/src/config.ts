@@ -6,6 +6,7 @@ export const dashboardVariables = {
   ...telemetryVariables,
   DATABASE_URL: variables.databaseUrl,
   DATABASE_CONNECTIONS: variables.databaseConnections,
+  REDIS_URL: variables.redisUrl,
   DASHBOARD_PORT: variables.port.default(4004),
   /** Probes are answered here, so that nothing but the dashboard is reachable from outside. */
   HEALTH_PORT: variables.port.default(4005),

@@ -9,10 +9,12 @@ import type { z } from 'zod';
 import { DashboardError } from './dashboard-error.ts';
 import type { Client, Cookies, Identity, SignedIn } from './identity/identity.ts';
 import type { Limits } from './limits.ts';
+import { type Streams, writeParts } from './streams.ts';
 
 type BodyOf<O> = O extends { readonly body: infer Body extends z.ZodType } ? z.output<Body> : undefined;
 type QueryOf<O> = O extends { readonly query: infer Query extends z.ZodObject } ? z.output<Query> : undefined;
 type LivemodeOf<O> = O extends { readonly path: `${string}/{mode}/${string}` } ? boolean : undefined;
+type SignalOf<O> = O extends { readonly type: 'text/event-stream' } ? AbortSignal : undefined;
 
 /** The bearer token of a request. Other schemes are of what stands in front of the dashboard. */
 const BEARER = /^bearer(?: +|$)(.*)$/i;
@@ -33,16 +35,18 @@ interface Call<O extends DashboardOperation> extends Admitted<O['access']> {
   readonly query: QueryOf<O>;
   /** The mode in the path. */
   readonly livemode: LivemodeOf<O>;
+  /** Aborts when the stream has to end. */
+  readonly signal: SignalOf<O>;
   /** A parameter of the path. */
   readonly param: (name: string) => string;
   /** Sets cookies of the response. */
   readonly setCookies: (cookies: Cookies) => void;
 }
 
-/** The implementation of an operation: resolves with the response's body, for CSV with its parts. */
+/** The implementation of an operation: resolves with the response's body, where it is not JSON with its parts. */
 export type Handler<O extends DashboardOperation> = (
   call: Call<O>,
-) => Promise<O extends { readonly type: 'text/csv' } ? AsyncIterable<string> : z.output<O['response']>>;
+) => Promise<O extends { readonly type: string } ? AsyncIterable<string> : z.output<O['response']>>;
 
 type Operations = typeof DASHBOARD_OPERATIONS;
 
@@ -55,6 +59,7 @@ export interface ServingDependencies {
   readonly database: Database;
   readonly identity: Identity;
   readonly limits: Limits;
+  readonly streams: Streams;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Of the dashboard: requests from others may change nothing. */
@@ -148,18 +153,29 @@ export const serve =
       userId: person?.userId,
       accountId: account?.id,
     });
+    const ending = new AbortController();
     const result = await handle({
       ...admitted,
       // The operation says which of these there are; Call has the types.
       body: body as BodyOf<O>,
       query: query as QueryOf<O>,
       livemode: livemode as LivemodeOf<O>,
+      signal: ending.signal as SignalOf<O>,
       param: (name) => paramOf(request, name),
       setCookies: (cookies) => setCookies(response, cookies),
     });
-    if (operation.method === 'get' && operation.type === 'text/csv')
-      await writeCsv(response, operation.path, result as AsyncIterable<string>);
-    else write(response, operation.status, JSON.stringify(result));
+    const type = operation.method === 'get' ? operation.type : undefined;
+    if (type === undefined) write(response, operation.status, JSON.stringify(result));
+    else if (type === 'text/csv') await writeCsv(response, operation.path, result as AsyncIterable<string>);
+    else
+      await writeStream(request, response, {
+        // A stream is of an account.
+        access: operation.access as Streaming['access'],
+        admitted: admitted as Streaming['admitted'],
+        ending,
+        parts: result as AsyncIterable<string>,
+        streams: dependencies.streams,
+      });
   };
 
 /** Writes a file for spreadsheets, as fast as the client reads it. */
@@ -169,6 +185,42 @@ async function writeCsv(response: Response, path: string, parts: AsyncIterable<s
     'Content-Disposition': `attachment; filename="${path.split('/').at(-1)}"`,
   });
   await pipeline(Readable.from(parts), response);
+}
+
+/** Writes server-sent events for as long as the client is there and may have them. */
+async function writeStream(
+  { method }: Request,
+  response: Response,
+  { access, admitted: { account, person }, ending, parts, streams }: Streaming,
+): Promise<void> {
+  // The client may have disconnected meanwhile.
+  if (response.destroyed) return;
+  const follower = { account, person };
+  const release = streams.take(follower);
+  response.once('close', () => {
+    release();
+    ending.abort();
+  });
+  response.writeHead(200, {
+    'Content-Type': 'text/event-stream',
+    'Cache-Control': 'no-cache, no-transform',
+    'X-Accel-Buffering': 'no',
+  });
+  if (method === 'HEAD') {
+    response.end();
+    return;
+  }
+  response.flushHeaders();
+  streams.endWith(follower, access, response, ending);
+  await writeParts(parts, response, ending.signal);
+}
+
+interface Streaming {
+  readonly access: Exclude<Access, string>;
+  readonly admitted: Pick<Admitted<Exclude<Access, string>>, 'account' | 'person'>;
+  readonly ending: AbortController;
+  readonly parts: AsyncIterable<string>;
+  readonly streams: Streams;
 }
 
 /** @throws DashboardError `account.not_found` or `role.insufficient` */

@@ -6,11 +6,13 @@ import { dashboardVariables } from './config.ts';
 import { createAuth } from './identity/auth.ts';
 import { Identity } from './identity/identity.ts';
 import { Passkeys } from './identity/passkeys.ts';
+import { AccountNotices } from './insights/notices.ts';
 import { Limits } from './limits.ts';
 import { createMailer } from './mail/mailer.ts';
 import { mailsOf } from './mail/mails.ts';
 import { Forwarding } from './payments/forwarding.ts';
 import { Gateway } from './payments/gateway.ts';
+import { Streams } from './streams.ts';
 
 /** A dependency that does not respond to a probe within this time is unavailable. */
 const PROBE_MS = 1_000;
@@ -47,10 +49,14 @@ runService('dashboard', async ({ log, onShutdown }) => {
   onShutdown('retention', () => retention.stop());
   const gateway = new Gateway(config.GATEWAY_URL);
   onShutdown('gateway', () => gateway.close());
+  const notices = new AccountNotices(config.REDIS_URL, log);
+  onShutdown('notices', () => Promise.resolve(notices.close()));
+  const streams = new Streams({ database, log, now: Date.now });
   const serving = {
     database,
     identity: new Identity(auth, database, new Passkeys(url)),
     limits: new Limits(database, config.RATE_LIMIT_FACTOR),
+    streams,
     log,
     now: Date.now,
     apiUrl: `${config.API_URL.origin}/v1`,
@@ -63,6 +69,7 @@ runService('dashboard', async ({ log, onShutdown }) => {
     forwarding,
     mailer,
     mails,
+    notices,
     trustedProxies: config.TRUSTED_PROXIES,
   });
   const server = new HttpServer(app, undefined, CLIENTS_MAX);
@@ -78,7 +85,7 @@ runService('dashboard', async ({ log, onShutdown }) => {
   onShutdown('server', async () => {
     const closed = server.close();
     // The dashboard is not ready anymore, so clients of the streams reconnect to another process.
-    forwarding.close();
+    streams.close();
     await closed;
   });
   log.info({ host: config.HOST, port, url: url.origin }, 'listening');

@@ -391,6 +391,7 @@ describe('the dashboard', () => {
     getSummary: { passes: MEMBERS, gets: OK },
     listAttention: { passes: MEMBERS, gets: OK },
     listEvents: { passes: MEMBERS, gets: OK },
+    followAccount: { passes: MEMBERS, gets: OK },
     listRequests: { passes: ['owner', 'developer'], gets: OK },
     listTokens: { passes: PERSONS, gets: OK },
     createToken: { passes: PERSONS, gets: INVALID },

@@ -1,6 +1,16 @@
 import { encodeReplies, type Reply } from '@pf/contracts';
-import { ChannelPublisher, encodeNotice, intentChannel, type Notice } from '@pf/redis';
+import type { ProjectedIntent } from '@pf/database';
+import { accountChannels, ChannelPublisher, encodeNotice, intentChannel, type Notice } from '@pf/redis';
 import type { Logger } from '@pf/runtime';
+
+/** What follows from a batch that was projected. */
+interface Announced {
+  /** By the channel of the gateway that waits. */
+  readonly replies: ReadonlyMap<string, readonly Reply[]>;
+  readonly notices: readonly Notice[];
+  /** The intents that have changed. */
+  readonly intents: readonly Pick<ProjectedIntent, 'intent'>[];
+}
 
 /**
  * Publishes replies to gateways and notices to streams through Redis. All of them can be lost: outcomes and intents
@@ -17,11 +27,12 @@ export class Announcer {
     });
   }
 
-  /** Sends the replies, one message per gateway, and the notices, in one round trip. */
-  announce(replies: ReadonlyMap<string, readonly Reply[]>, notices: readonly Notice[]): void {
+  /** Sends the replies, one message per gateway, the notices, and one to each account, in one round trip. */
+  announce({ replies, notices, intents }: Announced): void {
     this.#publisher.publish([
       ...[...replies].map(([channel, batch]) => ({ channel, text: encodeReplies(batch) })),
       ...notices.map((notice) => ({ channel: intentChannel(notice.intentId), text: encodeNotice(notice) })),
+      ...accountChannels(intents.map(({ intent }) => intent)).map((channel) => ({ channel, text: '' })),
     ]);
   }
 

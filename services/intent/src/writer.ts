@@ -111,7 +111,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
           folded.intents.map(({ intent }) => intent),
         );
         const projected = await this.#ledger.project({ partition, from, next, ...folded, outcomes });
-        if (projected) this.#dependencies.announcer.announce(replies, notices);
+        if (projected) this.#dependencies.announcer.announce({ replies, notices, intents: folded.intents });
         this.#dependencies.log.info({ partition, events: events.length, projected }, 'caught up with the log');
         return projected;
       }),
@@ -167,7 +167,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   }
 
   published(_partition: number, { decided }: WriterContext): void {
-    this.#dependencies.announcer.announce(decided.replies, decided.notices);
+    this.#dependencies.announcer.announce(decided);
   }
 
   #decider(partition: number, known: Known): BatchDecider {

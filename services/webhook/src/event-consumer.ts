@@ -5,14 +5,19 @@ import type { GroupWork, LogRecord } from '@pf/event-log';
 import { count, type Logger } from '@pf/runtime';
 import { BatchTrace } from './batch-trace.ts';
 
+/**
+ * Gets new deliveries once they are committed, and the events that they are among. Must neither throw nor be waited
+ * for.
+ */
+type Announce = (deliveries: readonly NewDelivery[], events: readonly DeliverableEvent[]) => void;
+
 /** Turns intent.events into deliveries. The position in the log moves in the transaction that writes them. */
 export class EventConsumer implements GroupWork {
   readonly #store: WebhookStore;
   readonly #log: Logger;
   readonly #now: () => number;
-  readonly #announce: (deliveries: readonly NewDelivery[]) => void;
+  readonly #announce: Announce;
 
-  /** @param announce gets new deliveries once they are committed; must neither throw nor be waited for */
   constructor({
     store,
     log,
@@ -22,7 +27,7 @@ export class EventConsumer implements GroupWork {
     store: WebhookStore;
     log: Logger;
     now: () => number;
-    announce: (deliveries: readonly NewDelivery[]) => void;
+    announce: Announce;
   }) {
     this.#store = store;
     this.#log = log;
@@ -39,15 +44,12 @@ export class EventConsumer implements GroupWork {
     from: bigint,
     { records, next }: { readonly records: readonly LogRecord[]; readonly next: bigint },
   ): Promise<boolean> {
-    const trace = new BatchTrace(
-      partition,
-      records.flatMap((record) => this.#read(record) ?? []),
-    );
-    const deliveries = await trace.run((events) =>
+    const found = records.flatMap((record) => this.#read(record) ?? []);
+    const deliveries = await new BatchTrace(partition, found).run((events) =>
       this.#store.recordDeliveries({ partition, from, next, events, at: new Date(this.#now()) }),
     );
     if (deliveries === null) return false;
-    if (deliveries.length > 0) this.#announce(deliveries);
+    if (deliveries.length > 0) this.#announce(deliveries, found);
     return true;
   }
 

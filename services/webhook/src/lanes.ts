@@ -66,6 +66,8 @@ export interface LanesDependencies {
   readonly shares: Shares;
   /** Wakes lanes of any process. Must neither throw nor be waited for. */
   readonly announce: (endpointIds: readonly string[]) => void;
+  /** Gets deliveries with a new attempt. Must neither throw nor be waited for. */
+  readonly attempted: (deliveries: readonly DueDelivery[]) => void;
 }
 
 /** A URL that has been woken. */
@@ -155,6 +157,7 @@ class Run implements Starter {
 
 interface Result extends Made {
   readonly run: Run;
+  readonly delivery: DueDelivery;
 }
 
 /**
@@ -295,7 +298,7 @@ export class Lanes {
       run.faultless();
       if (settled.reason === null) run.health?.succeeded();
       else run.health?.failed(began, now());
-      this.#results.add({ run, settled, outcome });
+      this.#results.add({ run, delivery, settled, outcome });
     } catch (error) {
       // Nothing was sent, and nothing is counted.
       this.#dependencies.log.warn({ err: error, deliveryId: delivery.deliveryId }, 'a webhook could not be sent');
@@ -328,6 +331,7 @@ export class Lanes {
     const runs = Map.groupBy(results, ({ run }) => run);
     for (const { run, settled } of results) run.held.delete(settled.deliveryId);
     await this.#judge(runs);
+    this.#dependencies.attempted(results.map(({ delivery }) => delivery));
     for (const run of runs.keys()) this.#advance(run);
   }
 

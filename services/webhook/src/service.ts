@@ -1,7 +1,7 @@
 import { isReplayId } from '@pf/contracts';
 import { createStore, type Database, type Keyring, type Wake } from '@pf/database';
 import type { EventLog } from '@pf/event-log';
-import { WakeQueue, WakeWorker } from '@pf/redis';
+import { accountChannels, type AccountMode, ChannelPublisher, WakeQueue, WakeWorker } from '@pf/redis';
 import type { Logger } from '@pf/runtime';
 import { watchBacklog } from './backlog.ts';
 import { createRetention } from './retention.ts';
@@ -78,7 +78,11 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
   });
   const announce = (endpointIds: readonly string[]): void =>
     void queue.wake(endpointIds).catch(() => endpointIds.forEach((id) => lanes.wake(id)));
-  const lanes = new Lanes({ database, deliverer, log, now, shares: SHARES, announce });
+  const publisher = new ChannelPublisher(options.redisUrl, { log, withoutRedis: 'pages show deliveries later' });
+  /** Tells the pages of these accounts that there is something new. */
+  const notice = (accounts: readonly AccountMode[]): void =>
+    publisher.publish(accountChannels(accounts).map((channel) => ({ channel, text: '' })));
+  const lanes = new Lanes({ database, deliverer, log, now, shares: SHARES, announce, attempted: notice });
   const redis = { redisUrl: options.redisUrl, prefix: options.redisPrefix, log };
   const queue = new WakeQueue(redis, () => sweeper.sweepNow());
   /** Lanes are handed out by BullMQ, one process each; without Redis this process takes them all. */
@@ -100,7 +104,10 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
       store: createStore(database).webhooks,
       log,
       now,
-      announce: (deliveries) => announce([...new Set(deliveries.map(({ endpointId }) => endpointId))]),
+      announce(deliveries, events) {
+        announce([...new Set(deliveries.map(({ endpointId }) => endpointId))]);
+        notice(events);
+      },
     }),
     options.onCrash,
   );
@@ -121,6 +128,7 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
       await lanes.stop(CLOSE_MS);
       await idle;
       await queue.close();
+      await publisher.close();
       await sender.close();
     },
   };

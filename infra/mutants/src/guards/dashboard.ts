@@ -14,12 +14,22 @@ export const dashboardGuards: readonly Mutant[] = [
   },
   {
     name: 'A forwarded stream ends when its session or its member is gone',
-    file: 'services/dashboard/src/payments/forwarding.ts',
+    file: 'services/dashboard/src/streams.ts',
     guard: 'if (role === null || !roles.includes(role)) end();',
     instead: 'if (role !== null && !roles.includes(role)) end();',
     test: {
       file: 'services/dashboard/test/payments/forwarding.integration.test.ts',
       name: 'ends within 30 s when its session ends, when its role goes, or when its member is removed',
+    },
+  },
+  {
+    name: 'Notices of an account reach its own streams only',
+    file: 'packages/redis/src/channels.ts',
+    guard: '`pf:account:${accountId}:',
+    instead: '`pf:account:${accountId.length}:',
+    test: {
+      file: 'services/dashboard/test/insights/notices.integration.test.ts',
+      name: 'tells once when it begins, and then of payments of its account and mode only',
     },
   },
   {

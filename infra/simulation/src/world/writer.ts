@@ -18,7 +18,7 @@ export async function startWriter(world: Surroundings, running: Running): Promis
   const publisher = await clients.publisher();
   const reader = await clients.reader('expiry');
   const announcer: ConstructorParameters<typeof IntentWriter>[0]['announcer'] = {
-    announce(replies) {
+    announce({ replies }) {
       for (const [channel, batch] of replies) redis.publish(channel, encodeReplies(batch));
     },
   };

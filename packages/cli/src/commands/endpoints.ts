@@ -78,8 +78,9 @@ export function addEndpointCommands(webhooks: Command, surroundings: CommandCont
     .argument('<delivery>', 'the id, from `pf webhooks deliveries`')
     .action((id: string, _options: unknown, command: Command) =>
       withApi(command, surroundings, async ({ client, output }) => {
-        const { attempts, nextAttemptAt } = await client.webhooks.attempts(id);
-        output.answer({ attempts, nextAttemptAt }, () =>
+        const listed = await client.webhooks.attempts(id);
+        const { attempts, nextAttemptAt } = listed;
+        output.answer(listed, () =>
           [
             table([
               ['ATTEMPT', 'AT', 'ANSWER', 'MS', 'REASON'],

@@ -143,6 +143,9 @@ export const EVENTS_INTENTS_MAX = 200;
 const EVENTS_LIMIT = 50;
 export const eventsResponse = z.strictObject({ events: z.array(intentEvent) });
 
+/** The least time between two events of the stream of an account. */
+export const NOTICE_GAP_MS = 2_000;
+
 export const INSIGHT_OPERATIONS = {
   getSummary: {
     id: 'getSummary',
@@ -182,6 +185,24 @@ export const INSIGHT_OPERATIONS = {
     }),
     status: 200,
     response: eventsResponse,
+    errors: [],
+  },
+  followAccount: {
+    id: 'followAccount',
+    method: 'get',
+    type: 'text/event-stream',
+    path: '/accounts/{accountId}/{mode}/stream',
+    tag: 'Insights',
+    summary: 'Follow the account',
+    description:
+      'A stream of server-sent events that tells when to read again: an event `changed` when it begins, and then ' +
+      'whenever a payment or a webhook delivery of the account has changed, at most one every ' +
+      `${NOTICE_GAP_MS / 1_000} s. Its data is an empty object. A change may go unnoticed: read again from time to ` +
+      'time in any case. The stream ends within 30 s when the session or the token ends or the role no longer allows ' +
+      'it, and may end at any time: connect again.',
+    access: ROLES,
+    status: 200,
+    response: z.string(),
     errors: [],
   },
   listAttention: {

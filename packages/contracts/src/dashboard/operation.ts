@@ -31,7 +31,7 @@ export type DashboardOperation = Described & (Reading | Changing);
 interface Reading {
   readonly method: 'get';
   /** The media type of the response. Default: JSON. */
-  readonly type?: 'text/csv';
+  readonly type?: 'text/csv' | 'text/event-stream';
 }
 
 interface Changing {

@@ -185,26 +185,37 @@ export interface ListedAttempt {
 /** How many attempts are shown: the newest. */
 const ATTEMPTS_MAX = 100;
 
+export interface ListedAttempts {
+  readonly attempts: readonly ListedAttempt[];
+  readonly nextAttemptAt: Date | null;
+  /** The bytes that each attempt sends; null until the projection has the event. */
+  readonly requestBody: string | null;
+}
+
 /**
- * The attempts of a delivery, oldest first, and when the next one is due.
+ * The attempts of a delivery, oldest first, what they send, and when the next one is due.
  * @returns null if the account has no such delivery in this mode
  */
 export async function deliveryAttempts(
   { sql }: Database,
   { accountId, livemode }: Owner,
   deliveryId: string,
-): Promise<{ readonly attempts: readonly ListedAttempt[]; readonly nextAttemptAt: Date | null } | null> {
-  const { rows: found } = await sql.query<{ nextAttemptAt: Date | null }>(
-    `SELECT next_attempt_at AS "nextAttemptAt" FROM service.deliveries
-      WHERE id = $1 AND account_id = $2 AND livemode = $3`,
+): Promise<ListedAttempts | null> {
+  const {
+    rows: [delivery],
+  } = await sql.query<Omit<ListedAttempts, 'attempts'>>(
+    `SELECT d.next_attempt_at AS "nextAttemptAt", coalesce(e.body, d.body) AS "requestBody"
+       FROM service.deliveries d
+       LEFT JOIN ledger.intent_events e ON e.intent_id = d.intent_id AND e.version = d.version
+      WHERE d.id = $1 AND d.account_id = $2 AND d.livemode = $3`,
     [deliveryId, accountId, livemode],
   );
-  if (!found[0]) return null;
+  if (!delivery) return null;
   const { rows } = await sql.query<ListedAttempt>(
     `SELECT number, at, duration_ms AS "durationMs", response_status AS "responseStatus", reason,
             response_start AS "responseBody"
        FROM service.delivery_attempts WHERE delivery_id = $1 ORDER BY number DESC LIMIT $2`,
     [deliveryId, ATTEMPTS_MAX],
   );
-  return { attempts: rows.toReversed(), nextAttemptAt: found[0].nextAttemptAt };
+  return { ...delivery, attempts: rows.toReversed() };
 }

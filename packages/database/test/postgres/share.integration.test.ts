@@ -19,11 +19,13 @@ describe('a share of the connections', () => {
   it('leaves the others to those who use the database itself', async () => {
     const { sql } = share();
     const sleeping = Array.from({ length: 6 }, () => sql.query('SELECT pg_sleep(0.4)'));
-    await until('two to sleep', () => database.sql.totalCount - database.sql.idleCount === 2);
+    const taken = () => database.sql.totalCount - database.sql.idleCount;
+    // Not exactly two: the last two of six would be two as well.
+    await until('two to sleep', () => taken() >= 2);
     const began = performance.now();
     for (let n = 0; n < 5; n++) await database.sql.query('SELECT 1');
     expect(performance.now() - began).toBeLessThan(300);
-    expect(database.sql.totalCount - database.sql.idleCount).toBe(2);
+    expect(taken()).toBe(2);
     await Promise.all(sleeping);
   });
 

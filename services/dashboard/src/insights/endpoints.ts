@@ -4,15 +4,18 @@ import { type Database, listAttention, listRequestRecords, newestEvents, type St
 import { pageOf, positionOf } from '@pf/http';
 import type { Endpoints } from '../endpoint.ts';
 import { shownAttention } from './attention.ts';
+import type { AccountNotices } from './notices.ts';
 import { shownRequest } from './requests.ts';
 import { Summaries, tokensOf } from './summaries.ts';
 
 /** The endpoints that tell how the payments of an account go. */
 export function insightEndpoints({
   database,
+  notices,
   now,
 }: {
   readonly database: Database;
+  readonly notices: AccountNotices;
   readonly now: () => number;
 }): Endpoints<'Insights'> {
   const allKinds = Object.keys(ATTENTION_ADVICE) as AttentionKind[];
@@ -20,6 +23,9 @@ export function insightEndpoints({
   return {
     async getSummary({ account, livemode, query: { range } }) {
       return { summary: await summaries.of({ accountId: account.id, livemode }, range) };
+    },
+    async followAccount({ account, livemode, signal }) {
+      return notices.follow({ accountId: account.id, livemode }, signal);
     },
     async listAttention({ account, livemode, query: { limit, cursor, kind = allKinds } }) {
       const owner = { accountId: account.id, livemode };

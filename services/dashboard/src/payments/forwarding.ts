@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import type { Operation } from '@pf/contracts';
-import { PAYMENT_ACCESS, type PaymentChange, type PaymentOperationId, type Role } from '@pf/contracts/dashboard';
-import { roleInSession, roleWithToken } from '@pf/database';
+import { PAYMENT_ACCESS, type PaymentChange, type PaymentOperationId } from '@pf/contracts/dashboard';
 import { readBytes, signPass, Slots } from '@pf/http';
 import { count, currentTrace, type Logger } from '@pf/runtime';
 import type { Request, Response } from 'express';
@@ -9,17 +7,14 @@ import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { DashboardError } from '../dashboard-error.ts';
 import { admit, type Admitted, type ServingDependencies } from '../endpoint.ts';
+import { writeParts } from '../streams.ts';
 import { isChange, recordPayment } from './changes.ts';
-import { type Gateway, type GatewayRequest, REQUESTS_MAX, STREAMS_MAX } from './gateway.ts';
+import { type Gateway, type GatewayRequest, REQUESTS_MAX } from './gateway.ts';
 
 /** An account's share, so that the slow requests of one are not in the way of others. */
 const ACCOUNT_REQUESTS_MAX = 16;
-const ACCOUNT_STREAMS_MAX = 50;
-const PERSON_STREAMS_MAX = 10;
 /** The most that a request takes, also if its client reads slowly. A stream has no end. */
 const REQUEST_MS = 60_000;
-/** Interval at which the session or token and the role of a stream are looked up: it ends within 30 s of them. */
-const CHECK_MS = 10_000;
 
 /** The headers of a request that reach the gateway. Cookies do not. */
 const SENT = ['accept', 'content-type', 'last-event-id'] as const;
@@ -67,9 +62,6 @@ interface Answer extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>
 export class Forwarding {
   readonly #dependencies: ForwardingDependencies;
   readonly #slots = new Slots();
-  /** What ends each open stream. */
-  readonly #streams = new Set<() => void>();
-  #closing = false;
 
   constructor(dependencies: ForwardingDependencies) {
     this.#dependencies = dependencies;
@@ -86,7 +78,7 @@ export class Forwarding {
       // The client may have disconnected meanwhile.
       if (response.destroyed) return;
       const isStream = wantsStream(operation, request);
-      const release = this.#takeSlots(member, isStream);
+      const release = isStream ? this.#dependencies.streams.take(member) : this.#takeSlots(member);
       const ending = new AbortController();
       response.once('close', () => ending.abort());
       try {
@@ -129,7 +121,7 @@ export class Forwarding {
     writeHead(answer, response);
     if (isStream) {
       response.flushHeaders();
-      this.#endWith(member, PAYMENT_ACCESS[id], response, ending);
+      this.#dependencies.streams.endWith(member, PAYMENT_ACCESS[id], response, ending);
     }
     await this.#copy(answer.body, response, signal);
   }
@@ -183,31 +175,15 @@ export class Forwarding {
     response.end(text);
   }
 
-  /** Ends all streams, and those that open from now on: their clients resume at another process. */
-  close(): void {
-    this.#closing = true;
-    for (const end of this.#streams) end();
-  }
-
   /** @throws DashboardError `rate_limit.exceeded` or `service.unavailable` if there are none left */
-  #takeSlots({ account, person }: Member, isStream: boolean): () => void {
-    const taken = this.#slots.take(
-      isStream
-        ? {
-            [`streams ${account.id} ${person.userId}`]: PERSON_STREAMS_MAX,
-            [`streams ${account.id}`]: ACCOUNT_STREAMS_MAX,
-            streams: STREAMS_MAX,
-          }
-        : { [`requests ${account.id}`]: ACCOUNT_REQUESTS_MAX, requests: REQUESTS_MAX },
-    );
+  #takeSlots({ account }: Member): () => void {
+    const taken = this.#slots.take({ [account.id]: ACCOUNT_REQUESTS_MAX, all: REQUESTS_MAX });
     if (typeof taken === 'function') return taken;
-    if (['streams', 'requests'].includes(taken.full)) throw new DashboardError('service.unavailable');
+    if (taken.full === 'all') throw new DashboardError('service.unavailable');
     count('payments.rate_limited', { policy: 'dashboard' });
     throw new DashboardError('rate_limit.exceeded', {
-      message: isStream
-        ? `Too many streams are open: a person may have ${PERSON_STREAMS_MAX}, an account ${ACCOUNT_STREAMS_MAX}.`
-        : `Too many requests of the account are under way: ${ACCOUNT_REQUESTS_MAX} may be. Send it again.`,
-      retryAfterSeconds: isStream ? 10 : 1,
+      message: `Too many requests of the account are under way: ${ACCOUNT_REQUESTS_MAX} may be. Send it again.`,
+      retryAfterSeconds: 1,
     });
   }
 
@@ -257,39 +233,10 @@ export class Forwarding {
     throw unavailable(new PassRefusedError(`the gateway responded with ${code}`));
   }
 
-  /** Ends a stream with the session or token and the role that it needs, and with this process. */
-  #endWith({ account, person }: Member, roles: readonly Role[], response: Response, ending: AbortController): void {
-    const { database, log, now } = this.#dependencies;
-    const end = (): void => {
-      response.end();
-      ending.abort();
-    };
-    const check = async (): Promise<void> => {
-      const { proof, userId } = person;
-      const of = { userId, accountId: account.id, at: new Date(now()) };
-      const role =
-        proof.kind === 'token'
-          ? await roleWithToken(database, { ...of, tokenId: proof.id })
-          : await roleInSession(database, { ...of, sessionId: proof.id });
-      if (role === null || !roles.includes(role)) end();
-    };
-    const timer = setInterval(() => {
-      check().catch((error: unknown) => log.warn({ err: error }, 'the role of a stream cannot be checked: will retry'));
-    }, CHECK_MS);
-    this.#streams.add(end);
-    response.once('close', () => {
-      clearInterval(timer);
-      this.#streams.delete(end);
-    });
-    if (this.#closing) end();
-  }
-
   async #copy(body: Answer['body'], response: Response, ending: AbortSignal): Promise<void> {
     try {
-      for await (const chunk of body) if (!response.write(chunk)) await once(response, 'drain', { signal: ending });
-      response.end();
+      await writeParts(body, response, ending);
     } catch (error) {
-      if (ending.aborted) return;
       this.#dependencies.log.warn({ err: error }, 'a response of the gateway broke off');
       // It cannot become an error anymore: the connection is closed, so that the client notices.
       response.destroy();

@@ -1,4 +1,5 @@
 import { type Dispatcher, Pool } from 'undici';
+import { STREAMS_MAX } from '../streams.ts';
 
 const CONNECT_MS = 2_000;
 /** Longer than any request takes: a test event waits 20 s for its receiver. */
@@ -7,9 +8,8 @@ const HEADERS_MS = 30_000;
 const SILENCE_MS = 40_000;
 /** Larger than any response but a stream. */
 const RESPONSE_BYTES_MAX = 32 * 1024 * 1024;
-/** The most requests at once, and the most open streams, of this process. */
+/** The most requests at once of this process. */
 export const REQUESTS_MAX = 128;
-export const STREAMS_MAX = 500;
 
 /** A request to the gateway. */
 export interface GatewayRequest {

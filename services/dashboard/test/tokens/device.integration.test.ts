@@ -1,9 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DASHBOARD_OPERATIONS, type DashboardOperationId, type Role, TOKENS_MAX } from '@pf/contracts/dashboard';
+import { OPERATIONS } from '@pf/contracts';
+import {
+  DASHBOARD_OPERATIONS,
+  type DashboardOperation,
+  type DashboardOperationId,
+  type PaymentOperationId,
+  type Role,
+  TOKENS_MAX,
+} from '@pf/contracts/dashboard';
 import { auditEntries } from '@pf/database';
 import { type Cluster, type Instance, startCluster } from '@pf/testing';
-import { emptyAccount, memberOf, PASSWORD, Person } from '../person.ts';
+import { codeOf, emptyAccount, memberOf, PASSWORD, Person } from '../person.ts';
 
 const CLIENT = 'pf on laptop';
 
@@ -124,8 +132,32 @@ describe('device sign-in', () => {
           'origin.foreign',
         );
     }
-    // A sign-in that waits for its second factor is no session.
     expect((await owner.ask('getDevice', { params: { userCode } })).status).toBe(200);
+  });
+
+  it('is not decided by a sign-in that waits for its second factor, which can do nothing else', async () => {
+    const fay = await member('fay', 'owner');
+    const { body: second } = await fay.ask('beginSecondFactor', { body: { password: PASSWORD } });
+    expect((await fay.ask('confirmSecondFactor', { body: { code: codeOf(second.uri) } })).status).toBe(200);
+    const { deviceCode, userCode } = await begin();
+    const waiting = new Person(dashboard.url);
+    const signIn = { body: { email: 'fay@shop.example', password: PASSWORD } };
+    expect((await waiting.ask('signIn', signIn)).body).toEqual({ next: 'second_factor' });
+    expect(waiting.cookies.size).toBeGreaterThan(0);
+    const params = { accountId, mode: 'test', userCode };
+    for (const operation of Object.values(DASHBOARD_OPERATIONS) as DashboardOperation[]) {
+      if (operation.access === 'anyone') continue;
+      const id = operation.id as DashboardOperationId;
+      const { code } = await waiting.ask(id, { params, ...(operation.body && { body: {} }) });
+      expect([id, code]).toEqual([id, 'session.required']);
+    }
+    for (const [id, { method }] of Object.entries(OPERATIONS) as [PaymentOperationId, { readonly method: string }][]) {
+      const { code } = await waiting.pay(id, { accountId, ...(method !== 'get' && { body: {} }) });
+      expect([id, code]).toEqual([id, 'session.required']);
+    }
+    expect((await poll(deviceCode)).code).toBe('device.authorization_pending');
+    expect((await waiting.ask('signInWithCode', { body: { code: second.backupCodes[0] } })).status).toBe(200);
+    expect((await decide(waiting, userCode)).status).toBe(200);
   });
 
   it('sets no cookies for programs, and reads none', async () => {

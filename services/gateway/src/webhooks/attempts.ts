@@ -11,10 +11,14 @@ export const deliveryAttempts = ({ database }: { readonly database: Database }):
   async handle({ holder, request }) {
     const found = await findAttempts(database, holder, deliveryIdOf(request));
     if (!found) throw new ApiError('delivery.not_found');
-    const { attempts, nextAttemptAt } = found;
+    const { attempts, nextAttemptAt, requestBody } = found;
     return {
       status: 200,
-      body: { attempts: attempts.map(shownAttempt), nextAttemptAt: nextAttemptAt?.toISOString() ?? null },
+      body: {
+        attempts: attempts.map(shownAttempt),
+        nextAttemptAt: nextAttemptAt?.toISOString() ?? null,
+        requestBody,
+      },
     };
   },
 });

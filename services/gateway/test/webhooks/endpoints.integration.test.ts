@@ -156,7 +156,11 @@ describe('webhook endpoints', () => {
     expect(failed).toMatchObject({ responseStatus: 500, reason: 'The response status was 500.' });
     const [delivery] = (await client.webhooks.list({ type: 'webhook_endpoint.test', status: 'failed' }).page()).items;
     expect(delivery).toMatchObject({ url: receiver.url, intentId: null, nextAttemptAt: null });
-    expect(await client.webhooks.attempts(delivery?.id ?? '')).toEqual({ attempts: [failed], nextAttemptAt: null });
+    expect(await client.webhooks.attempts(delivery?.id ?? '')).toEqual({
+      attempts: [failed],
+      nextAttemptAt: null,
+      requestBody: receiver.received[1]?.raw,
+    });
   });
 
   it('are disabled by a 410, and get what they have missed when they are enabled again', async () => {
@@ -197,7 +201,10 @@ describe('webhook endpoints', () => {
         },
       ],
       nextAttemptAt: expect.any(String) as unknown,
+      requestBody: expect.any(String) as unknown,
     });
+    const expired = (await client.intents.events(intent.id)).find(({ type }) => type === 'intent.expired');
+    expect(JSON.parse(found.requestBody ?? '')).toEqual(expired);
   });
 
   it('are removed, and belong to one account and mode', async () => {

@@ -4,12 +4,10 @@ export const BY_CURSOR = {
   getNextPageParam: ({ nextCursor }: { readonly nextCursor: string | null }) => nextCursor,
 };
 
-interface PagedQuery {
-  readonly state: { readonly data: { readonly pages: readonly unknown[] } | undefined };
+interface Read {
+  readonly state: { readonly data: unknown };
 }
 
-/** Refreshes a list until further pages are read: whoever reads those wants them to stay. */
-export const whileFirstPage =
-  (refreshMs: number) =>
-  ({ state: { data } }: PagedQuery): number | false =>
-    (data?.pages.length ?? 1) === 1 ? refreshMs : false;
+/** Whether a query has no further pages. A list with some is not read again: whoever reads those wants them to stay. */
+export const isFirstPage = ({ state: { data } }: Read): boolean =>
+  ((data as { readonly pages?: readonly unknown[] } | undefined)?.pages?.length ?? 1) === 1;

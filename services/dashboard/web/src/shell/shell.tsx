@@ -1,6 +1,7 @@
 import { Menu as MenuIcon, Search } from 'lucide-react';
 import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useState } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
+import { LostContext, useAccountStream } from '../api/live.ts';
 import { useSession } from '../api/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -75,7 +76,7 @@ export function Shell({ accountId, mode }: { readonly accountId: string; readonl
           </main>
         ) : (
           <HereContext value={here}>
-            <Frame mode={here.mode} />
+            <Frame here={here} />
           </HereContext>
         )
       }
@@ -83,7 +84,9 @@ export function Shell({ accountId, mode }: { readonly accountId: string; readonl
   );
 }
 
-function Frame({ mode }: { readonly mode: Here['mode'] }) {
+function Frame({ here }: { readonly here: Here }) {
+  const { mode } = here;
+  const isLost = useAccountStream(here);
   const [location] = useLocation();
   const [isNavOpen, setNavOpen] = useState(false);
   const [isFinderOpen, setFinderOpen] = useState(false);
@@ -127,7 +130,14 @@ function Frame({ mode }: { readonly mode: Here['mode'] }) {
       <main id="main" tabIndex={-1}>
         <Broken key={location}>
           <Suspense fallback={<Skeleton />}>
-            <Pages />
+            {isLost && (
+              <p className="lost small" role="status">
+                This page is not live just now: it is read again every 10 seconds.
+              </p>
+            )}
+            <LostContext value={isLost}>
+              <Pages />
+            </LostContext>
           </Suspense>
         </Broken>
       </main>

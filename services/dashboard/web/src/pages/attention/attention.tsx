@@ -2,7 +2,8 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { CircleCheck } from 'lucide-react';
 import { Link } from 'wouter';
 import { dashboard } from '../../api/client.ts';
-import { BY_CURSOR, whileFirstPage } from '../../api/pages.ts';
+import { useLive } from '../../api/live.ts';
+import { BY_CURSOR } from '../../api/pages.ts';
 import type { Of } from '../../api/types.ts';
 import { amount, short } from '../../format/money.ts';
 import { explorerLink, networkLabel } from '../../format/networks.ts';
@@ -14,8 +15,6 @@ import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 
 type Item = Of<'listAttention'>['attention'][number];
-
-const REFRESH_MS = 10_000;
 
 interface Kind {
   readonly label: string;
@@ -67,6 +66,7 @@ const KINDS: Readonly<Record<Item['kind'], Kind>> = {
 
 export default function Attention() {
   const { accountId, mode } = useHere();
+  const live = useLive();
   const query = useInfiniteQuery({
     queryKey: ['attention', accountId, mode],
     queryFn: ({ pageParam, signal }) =>
@@ -76,7 +76,7 @@ export default function Attention() {
         signal,
       }),
     ...BY_CURSOR,
-    refetchInterval: whileFirstPage(REFRESH_MS),
+    ...live,
   });
   return (
     <Page title="Needs attention" about="What a person has to decide or repair, and what can be done about it.">

@@ -2,7 +2,8 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Send } from 'lucide-react';
 import { useLocation, useSearchParams } from 'wouter';
 import { payments } from '../../api/client.ts';
-import { BY_CURSOR, whileFirstPage } from '../../api/pages.ts';
+import { useLive } from '../../api/live.ts';
+import { BY_CURSOR } from '../../api/pages.ts';
 import { queryString } from '../../api/query-string.ts';
 import type { DeliveryFilters } from '../../api/types.ts';
 import { DELIVERED_TYPES } from '../../format/deliveries.ts';
@@ -14,7 +15,6 @@ import { Page } from '../../ui/page.tsx';
 import { DeliveryList } from './delivery-list.tsx';
 import { WebhookTabs } from './webhook-tabs.tsx';
 
-const REFRESH_MS = 3_000;
 const STATUSES = [
   ['', 'Any status'],
   ['pending', 'Pending'],
@@ -37,6 +37,7 @@ function filtersIn(search: URLSearchParams): DeliveryFilters {
 
 export default function Deliveries() {
   const here = useHere();
+  const live = useLive();
   const { accountId, mode } = here;
   const [search] = useSearchParams();
   const [, navigate] = useLocation();
@@ -52,7 +53,7 @@ export default function Deliveries() {
       }),
     ...BY_CURSOR,
     placeholderData: (former) => former,
-    refetchInterval: whileFirstPage(REFRESH_MS),
+    ...live,
   });
   const rows = query.data?.pages.flatMap(({ deliveries }) => deliveries) ?? [];
   const chips = [

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
 import { Link } from 'wouter';
 import { payments } from '../../api/client.ts';
+import { useLive } from '../../api/live.ts';
 import type { Delivery } from '../../api/types.ts';
 import { DELIVERY_STATUS, statusOf } from '../../format/deliveries.ts';
 import { short } from '../../format/money.ts';
@@ -18,8 +19,6 @@ import { useTask } from '../../ui/task.ts';
 import { Moment, Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 
-const REFRESH_MS = 2_000;
-
 /** One delivery: what was sent, every attempt, and what came back. */
 export function DeliveryDialog({
   delivery,
@@ -31,24 +30,15 @@ export function DeliveryDialog({
   readonly onClose: () => void;
 }) {
   const here = useHere();
+  const live = useLive();
   const { id, eventId, intentId } = delivery;
   const status = statusOf(delivery);
   const attempts = useQuery({
     queryKey: ['attempts', here.accountId, here.mode, id],
     queryFn: ({ signal }) => payments(here)('get', '/webhooks/{id}/attempts', { params: { id }, signal }),
-    refetchInterval: REFRESH_MS,
+    ...live,
   });
-  const body = useQuery({
-    queryKey: ['event-body', here.accountId, here.mode, eventId],
-    queryFn: async ({ signal }) => {
-      const { events } = await payments(here)('get', '/intents/{id}/events', {
-        params: { id: intentId ?? '' },
-        signal,
-      });
-      return events.find((event) => event.eventId === eventId) ?? null;
-    },
-    enabled: intentId !== null,
-  });
+  const sent = attempts.data?.requestBody;
   const [resend, isSending] = useTask(async () => {
     await payments(here)('post', '/webhooks/{id}/retry', { params: { id }, body: {} });
     notify('It is sent again.');
@@ -111,7 +101,7 @@ export function DeliveryDialog({
           )
         }
       </Loaded>
-      {body.data && <Code text={JSON.stringify(body.data, null, 2)} label="What is sent" />}
+      {sent != null && <Code text={JSON.stringify(JSON.parse(sent), null, 2)} label="What is sent" />}
     </Dialog>
   );
 }

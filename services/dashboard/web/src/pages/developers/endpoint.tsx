@@ -3,6 +3,7 @@ import { ChevronLeft, Ellipsis, Send } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
 import { payments } from '../../api/client.ts';
+import { useLive } from '../../api/live.ts';
 import { queryClient } from '../../api/query-client.ts';
 import type { Endpoint as EndpointData, Of } from '../../api/types.ts';
 import { ENDPOINT_STATUS } from '../../format/deliveries.ts';
@@ -30,10 +31,9 @@ import { EventTypes, typesIn } from './event-types.tsx';
 type Asked = 'edit' | 'rotate' | 'pause' | 'enable' | 'remove';
 type Tested = Of<'testEndpoint'>;
 
-const REFRESH_MS = 5_000;
-
 export default function Endpoint() {
   const here = useHere();
+  const live = useLive();
   const { accountId, mode } = here;
   const { id = '' } = useParams<{ id: string }>();
   const [, navigate] = useLocation();
@@ -43,7 +43,7 @@ export default function Endpoint() {
   const query = useQuery({
     queryKey,
     queryFn: ({ signal }) => payments(here)('get', '/webhook-endpoints/{id}', { params: { id }, signal }),
-    refetchInterval: REFRESH_MS,
+    ...live,
   });
   const close = (): void => setAsked(null);
   const show = async (endpoint: EndpointData): Promise<void> => {
@@ -182,10 +182,11 @@ const SHOWN = 10;
 
 function Newest({ url }: { readonly url: string }) {
   const here = useHere();
+  const live = useLive();
   const query = useQuery({
     queryKey: ['deliveries', here.accountId, here.mode, 'newest'],
     queryFn: ({ signal }) => payments(here)('get', '/webhooks', { query: { limit: String(LOOKED_AT) }, signal }),
-    refetchInterval: REFRESH_MS,
+    ...live,
   });
   return (
     <Section title="Newest deliveries" actions={<Link href="/developers/deliveries">All deliveries</Link>}>

@@ -3,6 +3,7 @@ import { Plus, Webhook } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { payments } from '../../api/client.ts';
+import { useLive } from '../../api/live.ts';
 import { queryClient } from '../../api/query-client.ts';
 import type { Of } from '../../api/types.ts';
 import { ENDPOINT_STATUS } from '../../format/deliveries.ts';
@@ -21,16 +22,15 @@ import { Time } from '../../ui/time.tsx';
 import { EventTypes, typesIn } from './event-types.tsx';
 import { WebhookTabs } from './webhook-tabs.tsx';
 
-const REFRESH_MS = 10_000;
-
 export default function Endpoints() {
   const here = useHere();
+  const live = useLive();
   const { accountId, mode } = here;
   const [isOpen, setOpen] = useState(false);
   const query = useQuery({
     queryKey: ['endpoints', accountId, mode],
     queryFn: ({ signal }) => payments(here)('get', '/webhook-endpoints', { signal }),
-    refetchInterval: REFRESH_MS,
+    ...live,
   });
   const add = hasRole(here, DEVELOPERS) && (
     <Button look="main" icon={<Plus size={16} aria-hidden />} onPress={() => setOpen(true)}>

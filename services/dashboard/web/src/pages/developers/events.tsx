@@ -3,6 +3,7 @@ import { Radio } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { dashboard } from '../../api/client.ts';
+import { useLive } from '../../api/live.ts';
 import { queryString } from '../../api/query-string.ts';
 import type { PaymentEvent } from '../../api/types.ts';
 import { amount, short } from '../../format/money.ts';
@@ -17,12 +18,12 @@ import { Page } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Moment } from '../../ui/time.tsx';
 
-const REFRESH_MS = 2_000;
 const LIMIT = 100;
 
 /** What happens to payments, as it happens. */
 export default function Events() {
   const { accountId, mode } = useHere();
+  const live = useLive();
   const [search] = useSearchParams();
   const [, navigate] = useLocation();
   const [opened, setOpened] = useState<PaymentEvent | null>(null);
@@ -35,7 +36,7 @@ export default function Events() {
         query: { limit: String(LIMIT), ...(type && { type }) },
         signal,
       }),
-    refetchInterval: REFRESH_MS,
+    ...live,
     placeholderData: (former) => former,
   });
   return (

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import { payments } from '../../api/client.ts';
+import { useLive } from '../../api/live.ts';
 import { BY_CURSOR } from '../../api/pages.ts';
 import { queryClient } from '../../api/query-client.ts';
 import type { Replay } from '../../api/types.ts';
@@ -20,7 +21,6 @@ import { Time } from '../../ui/time.tsx';
 import { EventTypes, typesIn } from './event-types.tsx';
 import { WebhookTabs } from './webhook-tabs.tsx';
 
-const REFRESH_MS = 3_000;
 const DAY_MS = 86_400_000;
 const STATES: Readonly<Record<Replay['state'], { readonly label: string; readonly tone: Tone }>> = {
   counting: { label: 'Counting', tone: 'info' },
@@ -32,6 +32,7 @@ const hasEnded = ({ endedAt }: Replay): boolean => endedAt !== null;
 
 export default function Replays() {
   const here = useHere();
+  const live = useLive();
   const { accountId, mode } = here;
   const queryKey = ['replays', accountId, mode];
   const [dialog, setDialog] = useState<'new' | Replay | null>(null);
@@ -41,8 +42,7 @@ export default function Replays() {
     queryFn: ({ pageParam, signal }) =>
       payments(here)('get', '/webhook-replays', { query: pageParam === null ? {} : { cursor: pageParam }, signal }),
     ...BY_CURSOR,
-    refetchInterval: ({ state: { data } }) =>
-      data?.pages.some(({ replays }) => !replays.every(hasEnded)) ? REFRESH_MS : false,
+    ...live,
   });
   const refresh = (): Promise<void> => queryClient.invalidateQueries({ queryKey });
   const begin = canReplay && (

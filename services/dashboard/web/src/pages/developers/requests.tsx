@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Activity } from 'lucide-react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { dashboard } from '../../api/client.ts';
-import { BY_CURSOR, whileFirstPage } from '../../api/pages.ts';
+import { BY_CURSOR, isFirstPage } from '../../api/pages.ts';
 import { queryString } from '../../api/query-string.ts';
 import { short } from '../../format/money.ts';
 import { duration } from '../../format/time.ts';
@@ -50,7 +50,7 @@ export default function Requests() {
       }),
     ...BY_CURSOR,
     placeholderData: (former) => former,
-    refetchInterval: whileFirstPage(REFRESH_MS),
+    refetchInterval: (query) => isFirstPage(query) && REFRESH_MS,
   });
   return (
     <Page title="Requests" about="What was asked of the payment API in the last 7 days, and how it was answered.">

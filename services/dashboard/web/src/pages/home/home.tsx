@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { dashboard, payments } from '../../api/client.ts';
+import { useLive } from '../../api/live.ts';
 import type { Of } from '../../api/types.ts';
 import { amount } from '../../format/money.ts';
 import { networkLabel } from '../../format/networks.ts';
@@ -18,7 +19,6 @@ import { FirstSteps } from './first-steps.tsx';
 type Summary = Of<'getSummary'>['summary'];
 type Range = Summary['range'];
 
-const REFRESH_MS = 5_000;
 const NEWEST = 5;
 const RANGES = [
   ['24h', 'Last 24 hours'],
@@ -28,6 +28,7 @@ const RANGES = [
 
 export default function Home() {
   const here = useHere();
+  const live = useLive();
   const { accountId, mode } = here;
   const [range, setRange] = useState<Range>('7d');
   const summary = useQuery({
@@ -38,19 +39,19 @@ export default function Home() {
         query: { range },
         signal,
       }),
-    refetchInterval: REFRESH_MS,
+    ...live,
     placeholderData: (former) => former,
   });
   const newest = useQuery({
     queryKey: ['payments', accountId, mode, 'newest'],
     queryFn: ({ signal }) => payments(here)('get', '/intents', { query: { limit: String(NEWEST) }, signal }),
-    refetchInterval: REFRESH_MS,
+    ...live,
   });
   const attention = useQuery({
     queryKey: ['attention', accountId, mode, 'count'],
     queryFn: ({ signal }) =>
       dashboard('get', '/accounts/{accountId}/{mode}/attention', { params: { accountId, mode }, signal }),
-    refetchInterval: REFRESH_MS,
+    ...live,
   });
   const isNew = newest.data?.intents.length === 0;
   return (

@@ -3,7 +3,8 @@ import { ListFilter, Plus, Wallet } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { payments } from '../../api/client.ts';
-import { BY_CURSOR, whileFirstPage } from '../../api/pages.ts';
+import { useLive } from '../../api/live.ts';
+import { BY_CURSOR } from '../../api/pages.ts';
 import { queryString } from '../../api/query-string.ts';
 import type { PaymentFilters, State } from '../../api/types.ts';
 import { chipsOf, filtersOf } from '../../format/filters.ts';
@@ -19,8 +20,6 @@ import { List } from './list.tsx';
 import { NewPayment } from './new-payment.tsx';
 
 const PAGE = 25;
-/** Without a reload the first page shows what is new after this time. */
-const REFRESH_MS = 3_000;
 
 const TABS: readonly { readonly label: string; readonly state: readonly State[] }[] = [
   { label: 'All', state: [] },
@@ -31,6 +30,7 @@ const TABS: readonly { readonly label: string; readonly state: readonly State[] 
 
 export default function Payments() {
   const here = useHere();
+  const live = useLive();
   const { accountId, mode } = here;
   const [search] = useSearchParams();
   const [, navigate] = useLocation();
@@ -47,7 +47,7 @@ export default function Payments() {
       }),
     ...BY_CURSOR,
     placeholderData: (former) => former,
-    refetchInterval: whileFirstPage(REFRESH_MS),
+    ...live,
   });
   const canCreate = hasRole(here, DEVELOPERS);
   const create = canCreate && (

@@ -1,24 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { payments } from '../../api/client.ts';
+import { useLive } from '../../api/live.ts';
 import { eventsKey, paymentKey } from '../../api/stream.ts';
 import type { Delivery, Payment, PaymentEvent } from '../../api/types.ts';
 import { DELIVERY_STATUS, statusOf } from '../../format/deliveries.ts';
 import { amount, short } from '../../format/money.ts';
 import { explorerLink } from '../../format/networks.ts';
-import { EVENTS, hasEnded, TERMS } from '../../format/states.ts';
+import { EVENTS, TERMS } from '../../format/states.ts';
 import { useHere } from '../../shell/place.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Moment } from '../../ui/time.tsx';
 
-/** Deliveries follow their events by moments. */
-const REFRESH_MS = 2_000;
-
 /** What has happened to a payment, newest last, with the webhooks that told of it. */
 export function Timeline({ payment }: { readonly payment: Payment }) {
   const here = useHere();
+  const live = useLive();
   const events = useQuery({
     queryKey: eventsKey(here, payment.id),
     queryFn: ({ signal }) => payments(here)('get', '/intents/{id}/events', { params: { id: payment.id }, signal }),
@@ -27,8 +26,7 @@ export function Timeline({ payment }: { readonly payment: Payment }) {
     queryKey: [...paymentKey(here, payment.id), 'deliveries'],
     queryFn: ({ signal }) =>
       payments(here)('get', '/webhooks', { query: { intentId: payment.id, limit: '100' }, signal }),
-    refetchInterval: ({ state: { data } }) =>
-      !hasEnded(payment.state) || data?.deliveries.some((one) => statusOf(one) === 'pending') ? REFRESH_MS : false,
+    ...live,
   });
   return (
     <Section title="Timeline">

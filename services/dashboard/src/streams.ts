@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import type { Role } from '@pf/contracts/dashboard';
+import { type Database, type MemberAccount, roleInSession, roleWithToken } from '@pf/database';
+import { Slots } from '@pf/http';
+import { count, type Logger } from '@pf/runtime';
+import type { Response } from 'express';
+import { DashboardError } from './dashboard-error.ts';
+import type { SignedIn } from './identity/identity.ts';
+
+/** The most open streams of this process. */
+export const STREAMS_MAX = 500;
+const ACCOUNT_STREAMS_MAX = 50;
+const PERSON_STREAMS_MAX = 10;
+const RETRY_AFTER_SECONDS = 10;
+/** Interval at which the session or token and the role of a stream are looked up: it ends within 30 s of them. */
+const CHECK_MS = 10_000;
+
+/** Who follows a stream. */
+interface Follower {
+  readonly person: SignedIn;
+  readonly account: MemberAccount;
+}
+
+export interface StreamsDependencies {
+  readonly database: Database;
+  readonly log: Logger;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** The streams that are open in this process: each lasts no longer than the session and the role that it needs. */
+export class Streams {
+  readonly #dependencies: StreamsDependencies;
+  readonly #slots = new Slots();
+  /** What ends each of them. */
+  readonly #open = new Set<() => void>();
+  #closing = false;
+
+  constructor(dependencies: StreamsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /**
+   * Counts a stream until the returned function is called.
+   * @throws DashboardError `rate_limit.exceeded` or `service.unavailable` if there are as many as there may be
+   */
+  take({ account, person }: Follower): () => void {
+    const taken = this.#slots.take({
+      [`${account.id} ${person.userId}`]: PERSON_STREAMS_MAX,
+      [account.id]: ACCOUNT_STREAMS_MAX,
+      all: STREAMS_MAX,
+    });
+    if (typeof taken === 'function') return taken;
+    if (taken.full === 'all') throw new DashboardError('service.unavailable');
+    count('payments.rate_limited', { policy: 'dashboard' });
+    throw new DashboardError('rate_limit.exceeded', {
+      message: `Too many streams are open: a person may have ${PERSON_STREAMS_MAX}, an account ${ACCOUNT_STREAMS_MAX}.`,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  }
+
+  /** Ends a stream with the session or token and the role that it needs, and with this process. */
+  endWith({ account, person }: Follower, roles: readonly Role[], response: Response, ending: AbortController): void {
+    const { database, log, now } = this.#dependencies;
+    const end = (): void => {
+      response.end();
+      ending.abort();
+    };
+    const check = async (): Promise<void> => {
+      const { proof, userId } = person;
+      const of = { userId, accountId: account.id, at: new Date(now()) };
+      const role =
+        proof.kind === 'token'
+          ? await roleWithToken(database, { ...of, tokenId: proof.id })
+          : await roleInSession(database, { ...of, sessionId: proof.id });
+      if (role === null || !roles.includes(role)) end();
+    };
+    const timer = setInterval(() => {
+      check().catch((error: unknown) => log.warn({ err: error }, 'the role of a stream cannot be checked: will retry'));
+    }, CHECK_MS);
+    this.#open.add(end);
+    response.once('close', () => {
+      clearInterval(timer);
+      this.#open.delete(end);
+    });
+    if (this.#closing) end();
+  }
+
+  /** Ends all streams, and those that open from now on: their clients resume at another process. */
+  close(): void {
+    this.#closing = true;
+    for (const end of this.#open) end();
+  }
+}
+
+/** Writes parts as fast as the client reads them, and ends the response. @throws if the parts break off */
+export async function writeParts(
+  parts: AsyncIterable<Uint8Array | string> | Iterable<string>,
+  response: Response,
+  ending: AbortSignal,
+): Promise<void> {
+  try {
+    for await (const part of parts) {
+      if (ending.aborted) return;
+      if (!response.write(part)) await once(response, 'drain', { signal: ending });
+    }
+    response.end();
+  } catch (error) {
+    if (!ending.aborted) throw error;
+  }
+}
