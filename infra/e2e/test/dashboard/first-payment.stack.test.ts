@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readStack, type WebhookReceiver, webhookReceiver } from '@pf/testing';
+import { apiClient, readStack, type WebhookReceiver, webhookReceiver } from '@pf/testing';
 import type { Browser } from 'playwright-core';
 import { openBrowser, signUp, visit } from './browser.ts';
 
-const { url } = readStack().dashboard;
+const {
+  baseUrl,
+  dashboard: { url },
+} = readStack();
 
 let browser: Browser;
 let receiver: WebhookReceiver;
@@ -30,6 +33,14 @@ describe('a newcomer in the browser', () => {
     expect(await dialog.locator('code').textContent()).toMatch(/^whsec_/);
     await dialog.getByRole('button', { name: 'I have copied it' }).click();
 
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('button', { name: 'New test key' }).first().click();
+    await dialog.getByLabel('Name').fill('Checkout server');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    const key = (await dialog.locator('code').textContent()) ?? '';
+    expect(key).toMatch(/^pk_test_/);
+    await dialog.getByRole('button', { name: 'I have copied it' }).click();
+
     await page.getByRole('link', { name: 'Home', exact: true }).click();
     await page.getByRole('link', { name: 'New payment' }).click();
     await dialog.getByLabel('Order').fill('A-1001');
@@ -49,6 +60,20 @@ describe('a newcomer in the browser', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'Payments', exact: true }).click();
     await page.getByRole('row', { name: /12\.50 USDC Paid order: A-1001/ }).waitFor();
+
+    // What a program does with the key appears by itself.
+    await page.getByRole('link', { name: 'Home', exact: true }).click();
+    await page.getByRole('row', { name: /12\.50 USDC Paid/ }).waitFor();
+    const api = apiClient(baseUrl, key);
+    const { body } = await api.create({
+      chain: 'eip155:84532',
+      token: 'USDC',
+      amount: '7.25',
+      requestor: '0x1111111111111111111111111111111111111111',
+    });
+    await page.getByRole('row', { name: /7\.25 USDC Waiting/ }).waitFor();
+    await api.simulate(body.intent.id, 'confirmed');
+    await page.getByRole('row', { name: /7\.25 USDC Paid/ }).waitFor();
     expect(await page.evaluate('window.isSamePage')).toBe(true);
     await context.close();
     expect(complaints).toEqual([]);

@@ -33,10 +33,11 @@ export function Timeline({ payment }: { readonly payment: Payment }) {
       <Loaded query={events}>
         {(data) => (
           <ol className="timeline">
-            {data.events.map((event) => (
+            {data.events.map((event, index) => (
               <Entry
                 key={event.eventId}
                 event={event}
+                before={data.events[index - 1]}
                 deliveries={(deliveries.data?.deliveries ?? []).filter(({ eventId }) => eventId === event.eventId)}
               />
             ))}
@@ -48,7 +49,15 @@ export function Timeline({ payment }: { readonly payment: Payment }) {
   );
 }
 
-function Entry({ event, deliveries }: { readonly event: PaymentEvent; readonly deliveries: readonly Delivery[] }) {
+function Entry({
+  event,
+  before,
+  deliveries,
+}: {
+  readonly event: PaymentEvent;
+  readonly before: PaymentEvent | undefined;
+  readonly deliveries: readonly Delivery[];
+}) {
   const { label, tone, payer } = EVENTS[event.type];
   const { payment, intent } = event.data;
   return (
@@ -60,6 +69,11 @@ function Entry({ event, deliveries }: { readonly event: PaymentEvent; readonly d
         </span>
       </div>
       {payment && <Odd payment={payment} chain={intent.chain} token={intent.token} />}
+      {intent.txSignature !== null && intent.txSignature !== before?.data.intent.txSignature && (
+        <p className="small">
+          <Transaction chain={intent.chain} hash={intent.txSignature} />
+        </p>
+      )}
       {payer !== null && <p className="muted small">The payer saw: {payer}</p>}
       {deliveries.map((delivery) => (
         <p key={delivery.id} className="row small">
@@ -73,6 +87,23 @@ function Entry({ event, deliveries }: { readonly event: PaymentEvent; readonly d
   );
 }
 
+function Transaction({ chain, hash }: { readonly chain: string; readonly hash: string }) {
+  const explorer = explorerLink(chain, hash);
+  const label = <code title={hash}>{short(hash)}</code>;
+  return (
+    <>
+      Transaction{' '}
+      {explorer === null ? (
+        label
+      ) : (
+        <a href={explorer} target="_blank" rel="noreferrer">
+          {label}
+        </a>
+      )}
+    </>
+  );
+}
+
 /** A payment that was not what the shop asked for. */
 function Odd({
   payment,
@@ -83,7 +114,6 @@ function Odd({
   readonly chain: string;
   readonly token: string;
 }) {
-  const explorer = explorerLink(chain, payment.txSignature);
   const differs = payment.differs.map((term) => TERMS[term] ?? term);
   return (
     <p className="small">
@@ -94,13 +124,7 @@ function Odd({
       {differs.length > 0 && `, with ${new Intl.ListFormat('en').format(differs)}`}
       {payment.late !== null && `, after it was ${payment.late}`}
       {'. '}
-      {explorer === null ? (
-        <code title={payment.txSignature}>{short(payment.txSignature)}</code>
-      ) : (
-        <a href={explorer} target="_blank" rel="noreferrer">
-          Transaction
-        </a>
-      )}
+      <Transaction chain={chain} hash={payment.txSignature} />
     </p>
   );
 }

@@ -4,8 +4,10 @@ import { queryClient } from '../../api/query-client.ts';
 import { sessionQuery } from '../../api/session.ts';
 import { saveSettings, settingsQuery } from '../../api/settings.ts';
 import type { Of, SettingsChanges } from '../../api/types.ts';
+import { PLANS } from '../../format/plans.ts';
 import { DEVELOPERS, hasRole, OWNERS, useHere } from '../../shell/place.ts';
 import { RoleNote } from '../../shell/roles.tsx';
+import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { Dialog, DialogButton } from '../../ui/dialog.tsx';
@@ -14,6 +16,7 @@ import { Field } from '../../ui/field.tsx';
 import { type Fields, Form } from '../../ui/form.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Page, Section } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { Branding } from './branding.tsx';
 
@@ -103,14 +106,47 @@ function Account() {
                   <Copy text={account.id} of="the id of the account" />
                 </span>,
               ],
-              ['Plan', <span className="capital">{account.plan}</span>],
             ]}
           />
         )}
       </Loaded>
+      <Loaded query={query} outline={null}>
+        {({ account }) => <Plans current={account.plan} />}
+      </Loaded>
     </Section>
   );
 }
+
+const Plans = ({ current }: { readonly current: keyof typeof PLANS }) => (
+  <>
+    <h3>Plan</h3>
+    <p className="muted small">
+      It limits live mode: test mode has everything. Each plan has what those before it have. To change it, ask whoever
+      runs this service for you.
+    </p>
+    <Table
+      label="Plans"
+      rows={Object.keys(PLANS) as (keyof typeof PLANS)[]}
+      keyOf={(name) => name}
+      columns={[
+        {
+          title: 'Plan',
+          cell: (name) => (
+            <span className="row">
+              <span className="capital">{name}</span>
+              {name === current && <Badge tone="good">Yours</Badge>}
+            </span>
+          ),
+        },
+        {
+          title: 'In live mode',
+          cell: (name) => Object.values(PLANS[name].features).join(', '),
+        },
+        { title: 'Requests a minute', end: true, cell: (name) => PLANS[name].requests.toLocaleString('en') },
+      ]}
+    />
+  </>
+);
 
 function Forms({ settings: { branding, wallets, returnOrigins } }: { readonly settings: Shown }) {
   const { accountId, membership } = useHere();
