@@ -2,9 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readStack } from '@pf/testing';
 import type { Browser, Page } from 'playwright-core';
 import { openBrowser, visit } from './browser.ts';
-import { clerkOf, newShop } from './shop.ts';
 
-const { dashboard } = readStack();
+const { accountId, dashboard } = readStack();
 /** More than any page has of what can be focused before what is looked for. */
 const STEPS = 60;
 
@@ -18,7 +17,8 @@ afterAll(() => browser.close());
 const focused = (page: Page): Promise<string> =>
   page.evaluate(`(() => {
     const element = document.activeElement;
-    return (element?.getAttribute('aria-label') ?? element?.labels?.[0]?.textContent ?? element?.textContent ?? '').trim();
+    const label = element?.getAttribute('aria-label') ?? element?.labels?.[0]?.textContent;
+    return (label ?? element?.textContent ?? '').trim();
   })()`);
 
 async function tabTo(page: Page, name: RegExp): Promise<void> {
@@ -34,7 +34,6 @@ async function tabTo(page: Page, name: RegExp): Promise<void> {
 
 describe('the dashboard', () => {
   it('can be used with the keyboard alone, from the sign-in to a key that is revoked', async () => {
-    const shop = await newShop(await clerkOf(dashboard), 'Keyboard');
     const { context, page, complaints } = await visit(browser);
     const keys = page.keyboard;
     await page.goto(`${dashboard.url}/sign-in`);
@@ -46,7 +45,7 @@ describe('the dashboard', () => {
     await keys.press('Enter');
     await page.waitForURL('**/accounts/**');
 
-    await page.goto(`${dashboard.url}/accounts/${shop.accountId}/test/home`);
+    await page.goto(`${dashboard.url}/accounts/${accountId}/test/home`);
     await page.getByRole('heading', { level: 1 }).waitFor();
     await keys.press('Tab');
     expect(await focused(page)).toBe('Skip to the page');

@@ -43,9 +43,7 @@ describe('the pages of an account in the browser', () => {
       if (request.url().includes('/summary')) asked += 1;
     });
     await signIn(page, dashboard);
-    const followed = page.waitForResponse(
-      ({ url, headers }) => url().endsWith('/stream') && headers()['content-type'] === 'text/event-stream',
-    );
+    const followed = page.waitForResponse((response) => response.url().endsWith('/stream') && response.ok());
     await page.goto(pageOf('home'));
     await followed;
     await page.getByRole('row', { name: /1\.01 USDC Paid/ }).waitFor();

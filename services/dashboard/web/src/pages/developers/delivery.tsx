@@ -38,7 +38,7 @@ export function DeliveryDialog({
     queryFn: ({ signal }) => payments(here)('get', '/webhooks/{id}/attempts', { params: { id }, signal }),
     ...live,
   });
-  const sent = attempts.data?.requestBody;
+  const sent = attempts.data?.requestBody ?? null;
   const [resend, isSending] = useTask(async () => {
     await payments(here)('post', '/webhooks/{id}/retry', { params: { id }, body: {} });
     notify('It is sent again.');
@@ -101,7 +101,7 @@ export function DeliveryDialog({
           )
         }
       </Loaded>
-      {sent != null && <Code text={JSON.stringify(JSON.parse(sent), null, 2)} label="What is sent" />}
+      {sent !== null && <Code text={JSON.stringify(JSON.parse(sent), null, 2)} label="What is sent" />}
     </Dialog>
   );
 }
