@@ -2,7 +2,6 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import { payments } from '../../api/client.ts';
-import { useLive } from '../../api/live.ts';
 import { BY_CURSOR } from '../../api/pages.ts';
 import { queryClient } from '../../api/query-client.ts';
 import type { Replay } from '../../api/types.ts';
@@ -28,11 +27,13 @@ const STATES: Readonly<Record<Replay['state'], { readonly label: string; readonl
   completed: { label: 'Completed', tone: 'good' },
   cancelled: { label: 'Cancelled', tone: 'plain' },
 };
+/** While one is under way. */
+const REFRESH_MS = 2_000;
+
 const hasEnded = ({ endedAt }: Replay): boolean => endedAt !== null;
 
 export default function Replays() {
   const here = useHere();
-  const live = useLive();
   const { accountId, mode } = here;
   const queryKey = ['replays', accountId, mode];
   const [dialog, setDialog] = useState<'new' | Replay | null>(null);
@@ -42,7 +43,9 @@ export default function Replays() {
     queryFn: ({ pageParam, signal }) =>
       payments(here)('get', '/webhook-replays', { query: pageParam === null ? {} : { cursor: pageParam }, signal }),
     ...BY_CURSOR,
-    ...live,
+    // No notice tells how far a replay is.
+    refetchInterval: ({ state: { data } }) =>
+      data?.pages.some(({ replays }) => !replays.every(hasEnded)) ? REFRESH_MS : false,
   });
   const refresh = (): Promise<void> => queryClient.invalidateQueries({ queryKey });
   const begin = canReplay && (
