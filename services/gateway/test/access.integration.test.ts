@@ -1,6 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newDeliveryId, newIntentId, newWebhookEndpointId, newWebhookReplayId, OPERATIONS } from '@pf/contracts';
+import { PayerClient } from '@pf/client';
+import {
+  newDeliveryId,
+  newIntentId,
+  newWebhookEndpointId,
+  newWebhookReplayId,
+  OPERATIONS,
+  SOLANA_PAY_TOKEN,
+} from '@pf/contracts';
 import { createKey } from '@pf/database';
 import {
   apiClient,
@@ -182,6 +190,31 @@ describe('access to the API', () => {
     ]);
     const recorded = await as(intent.clientSecret).build(intent.intent.id, wallet?.address);
     expect(recorded.body.intent.fulfiller).toBe(wallet?.address);
+  });
+
+  it('serves the client of payers, which follows the payment to its end', async () => {
+    const full = as(cluster.apiKeys.test);
+    const { clientSecret, intent } = (await full.create({ ...good, ...PRIVATE, idempotencyKey: 'order-2' })).body;
+    const payer = new PayerClient({ baseUrl: `${gateway.url}/v1`, clientSecret });
+    expect([payer.id, (await payer.get()).id, (await payer.detected()).state]).toEqual([
+      intent.id,
+      intent.id,
+      'created',
+    ]);
+    expect(await payer.solanaPayToken()).toMatch(SOLANA_PAY_TOKEN);
+    const seen: string[] = [];
+    for await (const { type, intent: now } of payer.follow()) {
+      seen.push(`${type} ${now.state}`);
+      expect(now).not.toHaveProperty('metadata');
+      if (type === 'snapshot') await full.simulate(intent.id, 'confirmed');
+    }
+    expect(seen).toEqual(['snapshot created', 'intent.pending pending', 'intent.confirmed confirmed']);
+    expect((await payer.events()).map(({ type }) => type)).toEqual([
+      'intent.created',
+      'intent.detected',
+      'intent.pending',
+      'intent.confirmed',
+    ]);
   });
 
   it('opens no intent of the other mode, and none that was never made', async () => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { CLIENT_SECRET, newIntentId, SOLANA_PAY_TOKEN } from '@pf/contracts';
 import type { ChainId } from '@pf/domain';
+import fc from 'fast-check';
 import { ClientSecrets } from '../src/client-secrets.ts';
 
 const SOLANA = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' as ChainId;
@@ -64,6 +65,22 @@ describe('ClientSecrets', () => {
     ];
     expect(forged.map((text) => secrets.read(bearer(text)))).toEqual(forged.map(() => null));
     expect([secrets.read(undefined), secrets.read(`Basic ${clientSecret}`)]).toEqual([null, null]);
+  });
+
+  it('open nothing with any other text, and do not fail', () => {
+    const intent = test();
+    const texts = [secrets.forPayer(intent).clientSecret, secrets.solanaPayToken(intent) ?? ''];
+    const character = fc.constantFrom(...'123456789ABCxyz_-%. ⚡');
+    const changed = fc
+      .tuple(fc.constantFrom(...texts), fc.nat(80), fc.nat(3), fc.string({ unit: character, maxLength: 3 }))
+      .map(([text, at, length, by]) => text.slice(0, at) + by + text.slice(at + length));
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), changed), (text) => {
+        fc.pre(!texts.includes(text.trim()));
+        expect(secrets.read(bearer(text))).toBeNull();
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   it('verify with every key of the ring, and make with the first', () => {
