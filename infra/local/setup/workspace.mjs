@@ -104,10 +104,11 @@ export const bundle = ({ root, tools, node, environment }) => {
     name: 'bundle',
     input: () =>
       digest(
-        timesOf([path.join(dashboard, 'web')]),
+        timesOf([path.join(dashboard, 'web'), path.join(root, 'packages/client/src/sound')]),
         contentsOf([
           path.join(dashboard, 'vite.config.mjs'),
           path.join(root, 'packages/chains/src/networks.ts'),
+          path.join(root, 'packages/client/scripts/sound-script.ts'),
           path.join(root, 'pnpm-lock.yaml'),
         ]),
       ),

@@ -23,6 +23,10 @@ const CONTENT_SECURITY_POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
+/** Runs in a Worker, without access to a page, and compiles functions (docs/guide/sound.md). */
+const SOUND_SCRIPT = '/pf-sound.js';
+const SOUND_POLICY = "default-src 'none'; script-src 'self' 'unsafe-eval'";
+
 /**
  * Serves the files of services/dashboard/web, compressed ahead, and its only page at every other path: the application
  * knows what the path means.
@@ -37,7 +41,8 @@ export function webApplication(folder: string = FOLDER): RequestHandler {
     setHeaders(response, pathname) {
       const isHashed = pathname.startsWith(HASHED);
       response.setHeader('Cache-Control', isHashed ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache');
-      response.setHeader('Content-Security-Policy', CONTENT_SECURITY_POLICY);
+      const policy = pathname === SOUND_SCRIPT ? SOUND_POLICY : CONTENT_SECURITY_POLICY;
+      response.setHeader('Content-Security-Policy', policy);
       response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
       response.setHeader('Referrer-Policy', 'no-referrer');
     },

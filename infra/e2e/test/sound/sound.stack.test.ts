@@ -11,10 +11,13 @@ import { build } from 'esbuild';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { soundScript } from '../../../../packages/client/scripts/sound-script.ts';
 import { intentOf, joined, noisy, RATE, reverberant } from '../../../../packages/client/test/sound/channel.ts';
-import { openBrowser } from '../dashboard/browser.ts';
+import { openBrowser, signIn, visit } from '../dashboard/browser.ts';
 
 const stack = readStack();
 const api = apiClient(stack.baseUrl, stack.apiKeys.test);
+
+const chain = chainOf(stack, 'base');
+const newPayment = () => ({ chain: chain.caip2, token: 'USDC', amount: '1', requestor: newWallet(chain).address });
 
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -36,6 +39,24 @@ const PAGE = `
     try { return await announce(intent, options); } catch (error) { return error.code ?? String(error); }
   };
 `;
+
+/** Keeps what a page plays. */
+const RECORDER = `
+  window.played = [];
+  const start = AudioBufferSourceNode.prototype.start;
+  AudioBufferSourceNode.prototype.start = function () {
+    window.played.push({ sampleRate: this.buffer.sampleRate, samples: [...this.buffer.getChannelData(0)] });
+    start.call(this);
+  };`;
+interface Played {
+  readonly sampleRate: number;
+  readonly samples: readonly number[];
+}
+const heardIn = async (page: Page) => {
+  const [{ samples, sampleRate } = { samples: [], sampleRate: 0 }] =
+    await page.evaluate<readonly Played[]>('window.played');
+  return await decode({ samples: Float32Array.from(samples), sampleRate });
+};
 
 /** The page and the script, each with its own policy; `/bare.js` is the script with the page's. */
 async function serve(): Promise<{ readonly server: Server; readonly port: number }> {
@@ -97,6 +118,10 @@ describe('sound in Chromium', () => {
       `--host-resolver-rules=MAP pf.test 127.0.0.1`,
     ]);
   }
+  function openedBrowser(): Browser {
+    if (browser === null) throw new Error('there is no browser');
+    return browser;
+  }
   async function open({
     host = '127.0.0.1',
     permissions = ['microphone'],
@@ -108,8 +133,7 @@ describe('sound in Chromium', () => {
     readonly userAgent?: string;
     readonly before?: string;
   } = {}): Promise<Page> {
-    if (browser === null) throw new Error('there is no browser');
-    const context = await browser.newContext({
+    const context = await openedBrowser().newContext({
       permissions: [...permissions],
       ...(userAgent === undefined ? {} : { userAgent }),
     });
@@ -124,10 +148,7 @@ describe('sound in Chromium', () => {
     await page.evaluate('window.heard');
 
   it('hears an intent that is announced, under a strict policy, and reports it as detected', async () => {
-    const chain = chainOf(stack, 'base');
-    const { intent } = (
-      await api.create({ chain: chain.caip2, token: 'USDC', amount: '1', requestor: newWallet(chain).address })
-    ).body;
+    const { intent } = (await api.create(newPayment())).body;
     const others = intentOf(1, true);
     const [sound, echoed] = await Promise.all([encode(intent), encode(others, { pace: 'normal' })]);
     await withMicrophone({
@@ -168,22 +189,14 @@ describe('sound in Chromium', () => {
   });
 
   it('announces an intent until it is aborted: two fast sounds, then normal ones', async () => {
-    const page = await open({
-      before: `
-        window.played = [];
-        const start = AudioBufferSourceNode.prototype.start;
-        AudioBufferSourceNode.prototype.start = function () {
-          window.played.push({ sampleRate: this.buffer.sampleRate, samples: [...this.buffer.getChannelData(0)] });
-          start.call(this);
-        };`,
-    });
+    const page = await open({ before: RECORDER });
     const played = page.evaluate(`
       window.stop = new AbortController();
       window.say(${JSON.stringify(intentOf(4, true))}, {
         script: '/pf-sound.js', signal: window.stop.signal, onPlay: ({ count }) => count === 3 && window.stop.abort(),
       })`);
     expect(await played).toBe(3);
-    const sounds: { sampleRate: number; samples: number[] }[] = await page.evaluate('window.played');
+    const sounds = await page.evaluate<readonly Played[]>('window.played');
     expect(sounds.map(({ samples, sampleRate }) => (samples.length / sampleRate).toFixed(1))).toEqual([
       '1.8',
       '1.8',
@@ -194,6 +207,22 @@ describe('sound in Chromium', () => {
         { ...intentOf(4, true), count: 1 },
       ]);
     expect(await page.title()).toBe('Sound');
+  });
+
+  it('plays a payment from the dashboard until a phone has heard it', async () => {
+    const { page, complaints } = await visit(openedBrowser());
+    contexts.push(page.context());
+    await page.addInitScript(RECORDER);
+    await signIn(page, stack.dashboard);
+    const { intent } = (await api.create(newPayment())).body;
+    await page.goto(`${stack.dashboard.url}/accounts/${stack.accountId}/test/payments/${intent.id}`);
+    await page.getByRole('button', { name: 'Play to a phone' }).click();
+    await page.getByRole('button', { name: 'Stop playing' }).waitFor();
+    await page.waitForFunction('window.played.length > 0');
+    expect(await heardIn(page)).toEqual([{ id: intent.id, livemode: false, count: 1 }]);
+    await api.detected(intent.id);
+    await page.getByRole('button', { name: 'Play to a phone' }).waitFor();
+    expect(complaints).toEqual([]);
   });
 
   it.each<[string, string, Parameters<typeof open>[0], string?]>([

@@ -40,8 +40,9 @@ export async function announce(
   if (!('AudioContext' in globalThis && 'Worker' in globalThis && 'WebAssembly' in globalThis))
     throw new SoundError('unsupported', 'This browser plays no sounds of a page.');
   const end = performance.now() + seconds * 1_000;
+  const url = scriptUrl(script);
   const context = new AudioContext();
-  const worker = new SoundWorker(scriptUrl(script));
+  const worker = new SoundWorker(url);
   const sounds = new Map<Pace, AudioBuffer>();
   const soundOf = async (pace: Pace): Promise<AudioBuffer> => {
     const known = sounds.get(pace) ?? (await encoded(worker, context, announced, pace, volume));

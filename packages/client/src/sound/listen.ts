@@ -122,7 +122,18 @@ function connect(context: AudioContext, stream: MediaStream, worker: SoundWorker
   const { sampleRate } = context;
   worker.ask({ type: 'listen', sampleRate, port: port2 }, answer, (error) => queue.fail(error), [port2]);
   // A node that leads nowhere is not asked to work. What it puts out is silence.
-  new MediaStreamAudioSourceNode(context, { mediaStream: stream }).connect(node).connect(context.destination);
+  sourceOf(context, stream).connect(node).connect(context.destination);
+}
+
+/** @throws SoundError `sample_rate` where a browser does not convert between microphone and context */
+function sourceOf(context: AudioContext, mediaStream: MediaStream): AudioNode {
+  try {
+    return new MediaStreamAudioSourceNode(context, { mediaStream });
+  } catch (cause) {
+    throw new SoundError('sample_rate', `The browser does not connect the microphone at ${context.sampleRate} Hz.`, {
+      cause,
+    });
+  }
 }
 
 /** What is heard while the caller is busy. Of too much, the oldest is forgotten. */

@@ -11,7 +11,7 @@ const PROTOCOLS = { fast: 'GGWAVE_PROTOCOL_ULTRASOUND_FAST', normal: 'GGWAVE_PRO
 /** Samples a call. The library hears nothing in smaller pieces. */
 const FRAME = 1_024;
 /**
- * Samples after which an ear starts again: six seconds. After a start without an end, as when a sender stops in the
+ * Frames after which an ear starts again: six seconds. After a start without an end, as when a sender stops in the
  * middle, ggwave records for twelve seconds and hears nothing else. Two ears take turns, so that one is always open for
  * as long as a sound takes.
  */

@@ -13,8 +13,12 @@ interface TrustedTypes {
 let policy: { createScriptURL(url: string): string } | undefined;
 function trusted(url: string): string {
   const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypes };
-  policy ??= trustedTypes?.createPolicy('pf-sound', { createScriptURL: sameOrigin });
-  return policy?.createScriptURL(url) ?? url;
+  try {
+    policy ??= trustedTypes?.createPolicy('pf-sound', { createScriptURL: sameOrigin });
+  } catch (cause) {
+    throw new SoundError('script', 'The page does not allow the policy pf-sound for Trusted Types.', { cause });
+  }
+  return policy?.createScriptURL(url) ?? sameOrigin(url);
 }
 
 function sameOrigin(url: string): string {
@@ -22,6 +26,7 @@ function sameOrigin(url: string): string {
   return url;
 }
 
+/** @throws SoundError `script` when the page may not load it from there */
 export function scriptUrl(script: ScriptUrl | undefined): string {
   const url = script === undefined ? new URL('./pf-sound.js', import.meta.url) : new URL(script, location.href);
   return trusted(url.href);

@@ -71,9 +71,10 @@ describe('encode', () => {
   it('stays between 15 and 19.5 kHz, and within the volume', async () => {
     const { samples } = await encode(intent, { volume: 30 });
     expect(samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0)).toBeLessThanOrEqual(0.3);
+    const middle = samples.subarray(20_000, 60_000);
     const power = (frequency: number): number => {
       let [re, im] = [0, 0];
-      samples.forEach((sample, index) => {
+      middle.forEach((sample, index) => {
         re += sample * Math.cos((2 * Math.PI * frequency * index) / RATE);
         im += sample * Math.sin((2 * Math.PI * frequency * index) / RATE);
       });

@@ -15,6 +15,7 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'pf-web-'));
   await mkdir(path.join(folder, 'assets'));
   await writeFile(path.join(folder, 'index.html'), INDEX);
+  await writeFile(path.join(folder, 'pf-sound.js'), 'sounds');
   await writeFile(path.join(folder, 'assets', 'index-1a2b3c.js'), 'plain');
   await writeFile(path.join(folder, 'assets', 'index-1a2b3c.js.br'), 'compressed');
   const app = express();
@@ -51,6 +52,12 @@ describe('the web application', () => {
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).not.toContain('unsafe');
+  });
+
+  it('lets the script for sounds compile functions, and nothing else', async () => {
+    const response = await get('/pf-sound.js');
+    expect(await response.text()).toBe('sounds');
+    expect(response.headers.get('content-security-policy')).toBe("default-src 'none'; script-src 'self' 'unsafe-eval'");
   });
 
   it('serves files with a hash in their name for good, compressed for who accepts it', async () => {

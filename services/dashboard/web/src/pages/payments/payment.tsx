@@ -23,6 +23,7 @@ import { Page, Section } from '../../ui/page.tsx';
 import { useTask } from '../../ui/task.ts';
 import { Time } from '../../ui/time.tsx';
 import { Metadata } from './metadata.tsx';
+import { Play } from './play.tsx';
 import { Timeline } from './timeline.tsx';
 
 /** With what reads transactions, which few payments need. */
@@ -55,7 +56,12 @@ export default function Payment() {
             </span>
           }
           about={STATES[payment.state].means}
-          actions={<Actions payment={payment} />}
+          actions={
+            <>
+              {payment.state === 'created' && payment.direction === 'request' && <Play payment={payment} />}
+              <Actions payment={payment} />
+            </>
+          }
         >
           <RoleNote roles={SUPPORT} can="cancel, refund or simulate payments" />
           {payment.retryRequired && (
