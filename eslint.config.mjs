@@ -24,6 +24,8 @@ const owned = {
       '@pf/intent',
       '@pf/watcher',
       '@pf/webhook',
+      '@pf/checkout',
+      '@pf/checkout/*',
       '@pf/dashboard',
       '@pf/dashboard/*',
       '**/services/**',

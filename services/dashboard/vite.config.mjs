@@ -1,33 +1,11 @@
 // Builds the web application into dist/web: `npm run build` does, and so does the image.
-import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import { brotliCompress, gzip } from 'node:zlib';
+import { compressed } from '@pf/http/compressed';
 import { defineConfig } from 'vite';
 import { soundScript } from '../../packages/client/scripts/sound-script.ts';
 
 const here = import.meta.dirname;
 const outDir = path.join(here, 'dist', 'web');
-
-/** Below this many bytes, what compression saves is not worth a file. */
-const COMPRESSED_FROM = 1_024;
-
-/** Writes `.br` and `.gz` beside each file, so that no request waits for compression. */
-const compressed = () => ({
-  name: 'compressed',
-  async closeBundle() {
-    const entries = await readdir(outDir, { recursive: true, withFileTypes: true });
-    const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => path.join(parentPath, name));
-    await Promise.all(
-      files.map(async (file) => {
-        const content = await readFile(file);
-        if (content.length < COMPRESSED_FROM) return;
-        await writeFile(`${file}.br`, await promisify(brotliCompress)(content));
-        await writeFile(`${file}.gz`, await promisify(gzip)(content, { level: 9 }));
-      }),
-    );
-  },
-});
 
 /** The client's script for sounds, under a name for which the server has a policy of its own. */
 const SOUND_SCRIPT = 'pf-sound.js';
@@ -46,7 +24,7 @@ const sound = () => ({
 
 export default defineConfig({
   root: path.join(here, 'web'),
-  plugins: [sound(), compressed()],
+  plugins: [sound(), compressed(outDir)],
   resolve: {
     // From their sources: the build needs no compiled packages. These are the only modules of ours that are bundled;
     // all other imports from packages are types.

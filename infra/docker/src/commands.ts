@@ -5,6 +5,7 @@ export const COMMANDS = {
   watcher: { summary: 'watches the networks in NETWORKS', run: () => import('@pf/watcher/main') },
   webhook: { summary: 'delivers signed webhooks', run: () => import('@pf/webhook/main') },
   dashboard: { summary: 'accounts and their people', run: () => import('@pf/dashboard/main') },
+  checkout: { summary: 'the page on which people pay', run: () => import('@pf/checkout/main') },
   migrate: {
     summary: 'applies the migrations that the database lacks, gives the roles their rights, and exits',
     run: () => import('./migrate.ts'),

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { checkoutVariables } from '../../../services/checkout/src/config.ts';
 import { dashboardVariables } from '../../../services/dashboard/src/config.ts';
 import { gatewayVariables } from '../../../services/gateway/src/config.ts';
 import { intentVariables } from '../../../services/intent/src/config.ts';
@@ -13,6 +14,7 @@ export const COMMAND_VARIABLES: Readonly<Record<string, Readonly<Record<string, 
   watcher: watcherVariables,
   webhook: webhookVariables,
   dashboard: dashboardVariables,
+  checkout: checkoutVariables,
   migrate: migrateVariables,
   topics: topicsVariables,
   operator: operatorVariables,

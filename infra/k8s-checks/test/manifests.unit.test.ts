@@ -92,7 +92,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
         expect(problemsWith(containerOf(resource).args[0] ?? '', environment)).toEqual([]);
     }
     expect(deployments(overlay).map(({ metadata }) => metadata.name)).toEqual(
-      expect.arrayContaining(['gateway', 'intent', 'webhook', 'watcher', 'dashboard']),
+      expect.arrayContaining(['gateway', 'intent', 'webhook', 'watcher', 'dashboard', 'checkout']),
     );
   });
 
@@ -170,6 +170,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
       watcher: 'database-watcher',
       webhook: 'database-webhook',
       dashboard: 'database-dashboard',
+      checkout: 'database-checkout',
       operator: 'database-operator',
       migrate: 'database-owner',
     });
@@ -209,6 +210,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
     for (const [service, open] of [
       ['gateway', 4000],
       ['dashboard', 4004],
+      ['checkout', 4007],
     ] as const) {
       const reached = policies(overlay).find(({ metadata }) => metadata.name === service);
       expect(reached?.spec.ingress.map(({ ports }) => ports.map(({ port: number }) => number))).toEqual([[open]]);

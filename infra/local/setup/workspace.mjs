@@ -1,17 +1,17 @@
-// Dependencies, the Prisma client, our own packages compiled, the web application and the script for sounds bundled.
+// Dependencies, the Prisma client, our own packages compiled, web applications and the script for sounds bundled.
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { run } from './run.mjs';
 import { NODE } from './programs.mjs';
-import { SetupError, step } from './say.mjs';
+import { allOf, SetupError, step } from './say.mjs';
 import { contentsOf, digest, timesOf, unlessDone } from './stamps.mjs';
 
 /** @param {string} root */
 function packageFolders(root) {
   const below = (folder) => readdirSync(path.join(root, folder)).map((name) => path.join(root, folder, name));
-  return [...below('packages'), ...below('services'), ...below('infra')].filter((folder) =>
-    existsSync(path.join(folder, 'package.json')),
-  );
+  const services = below('services');
+  const folders = [...below('packages'), ...services, ...services.map((folder) => path.join(folder, 'web'))];
+  return [...folders, ...below('infra')].filter((folder) => existsSync(path.join(folder, 'package.json')));
 }
 
 /**
@@ -96,32 +96,56 @@ export const compile = ({ root, tools, node, environment }) => {
   });
 };
 
-/** @param {Place} place */
-export const bundle = ({ root, tools, node, environment }) => {
-  const dashboard = path.join(root, 'services', 'dashboard');
-  return unlessDone({
-    tools,
+/** What a browser loads: where its build runs, what it reads, and what it writes last. */
+const APPLICATIONS = [
+  {
     name: 'bundle',
-    input: () =>
-      digest(
-        timesOf([path.join(dashboard, 'web'), path.join(root, 'packages/client/src/sound')]),
-        contentsOf([
-          path.join(dashboard, 'vite.config.mjs'),
-          path.join(root, 'packages/chains/src/networks.ts'),
-          path.join(root, 'packages/client/scripts/sound-script.ts'),
-          path.join(root, 'pnpm-lock.yaml'),
-        ]),
-      ),
-    result: path.join(dashboard, 'dist', 'web', 'index.html'),
-    work: () =>
-      step('The web application', () =>
-        run(node, [path.join(dashboard, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel=warn'], {
-          cwd: dashboard,
-          env: environment,
-        }),
-      ),
-  });
-};
+    label: 'The web application',
+    folder: 'services/dashboard',
+    sources: ['services/dashboard/web', 'packages/client/src/sound'],
+    others: ['packages/client/scripts/sound-script.ts'],
+    result: 'services/dashboard/dist/web/index.html',
+  },
+  {
+    name: 'bundle-checkout',
+    label: 'The page on which people pay',
+    folder: 'services/checkout/web',
+    sources: ['services/checkout/web/src'],
+    others: ['services/checkout/web/index.html'],
+    result: 'services/checkout/web/dist/index.html',
+  },
+];
+
+/** @param {Place} place */
+export const bundle = ({ root, tools, node, environment }) =>
+  allOf(
+    APPLICATIONS.map(({ name, label, folder, sources, others, result }) => {
+      const at = path.join(root, folder);
+      return unlessDone({
+        tools,
+        name,
+        input: () =>
+          digest(
+            timesOf(sources.map((source) => path.join(root, source))),
+            contentsOf([
+              path.join(at, 'vite.config.mjs'),
+              path.join(root, 'packages/http/compressed.mjs'),
+              path.join(root, 'packages/chains/src/networks.ts'),
+              path.join(root, 'pnpm-lock.yaml'),
+              ...others.map((file) => path.join(root, file)),
+            ]),
+          ),
+        result: path.join(root, result),
+        work: () =>
+          step(label, () =>
+            run(node, [path.join(at, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel=warn'], {
+              cwd: at,
+              env: environment,
+            }),
+          ),
+      });
+    }),
+  );
 
 /** @param {Place} place */
 export const bundleSoundScript = ({ root, tools, node, environment }) => {

@@ -9,6 +9,7 @@ export * from './dashboard/audit.ts';
 export * from './dashboard/device-requests.ts';
 export * from './dashboard/invitations.ts';
 export * from './dashboard/members.ts';
+export * from './dashboard/merchants.ts';
 export * from './dashboard/passkeys.ts';
 export * from './dashboard/personal-tokens.ts';
 export * from './dashboard/sessions.ts';

@@ -1,9 +1,22 @@
 export { addressGroup } from './address-group.ts';
 export { readBody, readBytes } from './body.ts';
+export { errorHandler, methodNotAllowed } from './failures.ts';
+export {
+  Gateway,
+  type GatewayCapacity,
+  gatewayPath,
+  type GatewayRequest,
+  type GatewayResponse,
+  gatewayUnavailable,
+  passBody,
+  passHead,
+  wantsStream,
+} from './gateway.ts';
 export { ApiError, type ErrorDetails, HttpError, type HttpErrorOptions, validationFailed } from './http-error.ts';
 export { pageOf, positionOf, readQuery, versionOf } from './pages.ts';
 export { type Pass, PASS_SECONDS, readPass, signPass } from './pass.ts';
 export { requestLog } from './request-log.ts';
 export { HttpServer } from './server.ts';
 export { Slots } from './slots.ts';
+export { cachingOf, HASHED, requireBuilt, webFiles } from './web-files.ts';
 export { write } from './write.ts';

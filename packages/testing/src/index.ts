@@ -4,6 +4,7 @@ export * from './stack/cluster.ts';
 export * from './clients/contract.ts';
 export * from './clients/event-stream.ts';
 export * from './stack/free-ports.ts';
+export * from './stack/gateway-double.ts';
 export * from './stack/log-checker.ts';
 export * from './stack/name-server.ts';
 export * from './clients/metrics-page.ts';

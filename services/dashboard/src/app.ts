@@ -1,9 +1,9 @@
 import { OPERATIONS } from '@pf/contracts';
 import { DASHBOARD_OPERATIONS, dashboardDocument, type DashboardOperationId } from '@pf/contracts/dashboard';
 import type { Database } from '@pf/database';
-import { requestLog, write } from '@pf/http';
+import { errorHandler, methodNotAllowed, requestLog, write } from '@pf/http';
 import type { Logger } from '@pf/runtime';
-import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import { accountEndpoints } from './accounts/endpoints.ts';
 import { auditEndpoints } from './audit/endpoints.ts';
 import { asHttpError, DashboardError } from './dashboard-error.ts';
@@ -88,13 +88,7 @@ export function createApp(dependencies: AppDependencies): Express {
     // Express writes parameters as `:id`, OpenAPI as `{id}`.
     const route = app.route(`/api${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
     for (const { method, serve: handler } of atPath) route[method](handler);
-    const allow = atPath.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
-    route.all(({ method }) => {
-      throw new DashboardError('request.method_not_allowed', {
-        message: `This path does not support ${method}: use ${allow.join(', ')}.`,
-        headers: { Allow: allow.join(', ') },
-      });
-    });
+    route.all(methodNotAllowed(atPath.map(({ method }) => method.toUpperCase())));
   }
   const document = JSON.stringify(dashboardDocument(Object.values(DASHBOARD_OPERATIONS), '/api'));
   app.get('/api/openapi.json', (_request, response) => write(response, 200, document));
@@ -102,19 +96,6 @@ export function createApp(dependencies: AppDependencies): Express {
   app.use(() => {
     throw new DashboardError('route.not_found');
   });
-  app.use(errorHandler(log));
+  app.use(errorHandler(log, asHttpError));
   return app;
 }
-
-/** Turns everything that was thrown into an error response. Express recognizes it by its four parameters. */
-const errorHandler =
-  (log: Logger) =>
-  (thrown: unknown, _request: Request, response: Response, _next: NextFunction): void => {
-    const error = asHttpError(thrown);
-    response.locals['errorCode'] = error.code;
-    if (error.status === 500) log.error({ err: thrown }, 'a request failed');
-    else if (error.status === 503) log.warn({ code: error.code, err: error.cause }, 'a request could not be served');
-    // A response that has begun cannot become an error: the connection is closed, so that the client notices.
-    if (response.headersSent) response.destroy();
-    else write(response, error.status, error.body(), error.headers);
-  };

@@ -1,5 +1,5 @@
 import { forgetExpired, openDatabase } from '@pf/database';
-import { HttpServer } from '@pf/http';
+import { Gateway, HttpServer } from '@pf/http';
 import { loadConfig, PeriodicTask, runService, serveHealth } from '@pf/runtime';
 import { createApp } from './app.ts';
 import { dashboardVariables } from './config.ts';
@@ -10,8 +10,7 @@ import { AccountNotices } from './insights/notices.ts';
 import { Limits } from './limits.ts';
 import { createMailer } from './mail/mailer.ts';
 import { mailsOf } from './mail/mails.ts';
-import { Forwarding } from './payments/forwarding.ts';
-import { Gateway } from './payments/gateway.ts';
+import { CAPACITY, Forwarding } from './payments/forwarding.ts';
 import { Streams } from './streams.ts';
 
 /** A dependency that does not respond to a probe within this time is unavailable. */
@@ -47,7 +46,7 @@ runService('dashboard', async ({ log, onShutdown }) => {
   });
   retention.start();
   onShutdown('retention', () => retention.stop());
-  const gateway = new Gateway(config.GATEWAY_URL);
+  const gateway = new Gateway(config.GATEWAY_URL, CAPACITY);
   onShutdown('gateway', () => gateway.close());
   const notices = new AccountNotices(config.REDIS_URL, log);
   onShutdown('notices', () => Promise.resolve(notices.close()));

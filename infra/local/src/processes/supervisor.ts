@@ -6,7 +6,7 @@ import { prepareData } from '../stack/preparation.ts';
 import { startSanctions } from '../sanctions/process.ts';
 import { sanctionedAddresses, sanctionsOf } from '../sanctions/addresses.ts';
 import { secretsKeyOf } from '../stack/secrets-key.ts';
-import { dashboardUrl, metricsOf, startServices } from '../stack/services.ts';
+import { checkoutUrl, dashboardUrl, metricsOf, startServices } from '../stack/services.ts';
 import type { Settings } from '../stack/settings.ts';
 import { formerAccount, readStack, type Stack, stackFile, writeStack } from '../stack/stack.ts';
 import { summary } from '../stack/summary.ts';
@@ -120,6 +120,7 @@ export async function supervise({
         ...stack,
         baseUrl: `http://127.0.0.1:${settings.ports.gateway}/v1`,
         dashboard: { url: dashboardUrl(settings), ...person },
+        checkout: { url: checkoutUrl(settings) },
         metrics: metricsOf(settings),
       };
     }
@@ -153,9 +154,12 @@ export async function supervise({
 }
 
 /** Without the addresses of services, which do not run. */
-const notServing = <Known extends Pick<Stack, 'baseUrl' | 'dashboard' | 'metrics'>>(stack: Known): Known => ({
+const notServing = <Known extends Pick<Stack, 'baseUrl' | 'checkout' | 'dashboard' | 'metrics'>>(
+  stack: Known,
+): Known => ({
   ...stack,
   baseUrl: undefined,
+  checkout: undefined,
   metrics: undefined,
   ...(stack.dashboard && { dashboard: { ...stack.dashboard, url: undefined } }),
 });

@@ -14,6 +14,8 @@ const environment = z.object({
   BASE_URL: z.url(),
   /** The dashboard, as browsers on the host reach it. */
   DASHBOARD_URL: z.url(),
+  /** The page on which people pay, as browsers on the host reach it. */
+  CHECKOUT_URL: z.url(),
   WEBHOOK_HOST: z.string(),
   /** The folder where the chains' container wrote its stack.json. */
   CHAINS_DATA: z.string(),
@@ -40,6 +42,7 @@ async function write(): Promise<string> {
     ...account,
     baseUrl: env.BASE_URL,
     dashboard: { url: env.DASHBOARD_URL, ...person },
+    checkout: { url: env.CHECKOUT_URL },
     webhookHost: env.WEBHOOK_HOST,
     pids: {},
     sanctionedAddresses: {},

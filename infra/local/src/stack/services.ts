@@ -18,6 +18,7 @@ const SERVICES = [
   { name: 'webhook', label: 'webhook: signed deliveries' },
   { name: 'gateway', label: 'gateway: the API' },
   { name: 'dashboard', label: 'dashboard: accounts and their people' },
+  { name: 'checkout', label: 'checkout: the page on which people pay' },
 ] as const satisfies readonly { name: PortName; label: string }[];
 
 /** The metrics URL of each service (docs/operations/telemetry.md). */
@@ -26,6 +27,9 @@ export const metricsOf = ({ ports }: Pick<Settings, 'ports'>): Record<string, st
 
 /** Where people open the dashboard. A name: browsers allow no passkeys at an IP address. */
 export const dashboardUrl = ({ ports }: Pick<Settings, 'ports'>): string => `http://localhost:${ports.dashboard}`;
+
+/** Where people pay. */
+export const checkoutUrl = ({ ports }: Pick<Settings, 'ports'>): string => `http://127.0.0.1:${ports.checkout}`;
 
 /** What services connect and encrypt with. */
 interface ServiceSecrets extends Pick<Prepared, 'logins'> {
@@ -58,6 +62,7 @@ function serviceSpecs(
     WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',
     WEBHOOK_ALLOW_HTTP: 'true',
     DASHBOARD_URL: dashboardUrl(settings),
+    CHECKOUT_URL: checkoutUrl(settings),
     // Derived from a secret of this folder, so that people stay signed in over a restart.
     SESSION_SECRET: createHmac('sha256', secretsKey).update('sessions').digest('base64url'),
     DASHBOARD_PASS_SECRET: createHmac('sha256', secretsKey).update('passes').digest('base64url'),
@@ -70,7 +75,8 @@ function serviceSpecs(
   };
   return SERVICES.map(({ name, label }) => {
     // What is open to the outside has its probes on another port.
-    const health = name === 'dashboard' || name === 'gateway' ? (`${name}Health` as const) : name;
+    const health =
+      name === 'dashboard' || name === 'gateway' || name === 'checkout' ? (`${name}Health` as const) : name;
     const port = settings.ports[health];
     return {
       name,

@@ -20,6 +20,8 @@ export const PORTS = {
   dashboard: { variable: 'DASHBOARD_PORT', defaultPort: 4004 },
   dashboardHealth: { variable: 'DASHBOARD_PORT', defaultPort: 4005 },
   gatewayHealth: { variable: 'GATEWAY_PORT', defaultPort: 4006 },
+  checkout: { variable: 'CHECKOUT_PORT', defaultPort: 4007 },
+  checkoutHealth: { variable: 'CHECKOUT_PORT', defaultPort: 4008 },
   postgres: { variable: 'POSTGRES_PORT', defaultPort: 4010 },
   redis: { variable: 'REDIS_PORT', defaultPort: 4011 },
   kafka: { variable: 'KAFKA_PORT', defaultPort: 4012 },
@@ -36,6 +38,8 @@ export const PORTS = {
   watcherMetrics: { variable: 'METRICS_PORT', defaultPort: 4042 },
   webhookMetrics: { variable: 'METRICS_PORT', defaultPort: 4043 },
   dashboardMetrics: { variable: 'METRICS_PORT', defaultPort: 4044 },
+  // Browsers refuse 4045.
+  checkoutMetrics: { variable: 'METRICS_PORT', defaultPort: 4046 },
 } as const satisfies Record<ChainName, Port> & Record<string, Port>;
 
 export type PortName = keyof typeof PORTS;

@@ -33,6 +33,8 @@ const stack = z.object({
   baseUrl: z.string().optional(),
   /** The dashboard, and who can sign in; without `url` while it does not run. */
   dashboard: person.extend({ url: z.string().optional() }).optional(),
+  /** The page on which people pay; absent while it does not run. */
+  checkout: z.object({ url: z.string() }).optional(),
   database: z.string(),
   redis: z.string(),
   kafka: z.string(),

@@ -17,6 +17,7 @@ export function summary(stack: Omit<Stack, 'pids'>, file: string): string {
           ['Password', stack.dashboard.password],
         ] as [string, string][])
       : []),
+    ...(stack.checkout ? ([['Pages to pay', stack.checkout.url]] as [string, string][]) : []),
     ...CHAIN_NAMES.flatMap((name): [string, string][] => {
       const chain = stack.chains[name];
       return chain ? [[CHAINS[name].label, chain.rpcUrl]] : [];

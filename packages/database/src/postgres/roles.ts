@@ -8,6 +8,7 @@ export const DATABASE_ROLES = [
   'pf_watcher',
   'pf_webhook',
   'pf_dashboard',
+  'pf_checkout',
   'pf_operator',
   'pf_monitor',
 ] as const;
@@ -154,6 +155,17 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'service.webhook_endpoints': ['SELECT (id, account_id, livemode, url, paused_at, disabled_at, disabled_by)'],
     },
     settings: limits('8s', '3s', '10s'),
+  },
+  // Everybody can reach this program: it reads whom an intent pays, and nothing of the payment.
+  pf_checkout: {
+    rights: {
+      'dashboard.account_settings': [
+        'SELECT (account_id, brand_name, logo, accent_color, support_url, return_origins)',
+      ],
+      'ledger.intents': ['SELECT (id, account_id)'],
+      'service.accounts': ['SELECT (id, name)'],
+    },
+    settings: { ...limits('3s', '1s', '5s'), ...BY_INDEX },
   },
   // `pf`: accounts, keys, URLs and secrets, and the repair of the projection, which folds into temporary tables and
   // reads the log between the statements of a transaction.

@@ -10,6 +10,7 @@ import type pg from 'pg';
 import {
   acceptInvitation,
   accountKeys,
+  accountOfIntent,
   createAccountKey,
   createPersonalToken,
   beginDeviceRequest,
@@ -44,6 +45,7 @@ import {
   endSession,
   findIntent,
   findKeyHolder,
+  findMerchant,
   forgetAnswers,
   forgetAttempts,
   forgetAuditEntries,
@@ -371,6 +373,17 @@ describe('the roles of the database', () => {
       expect(await countAttempts(database, keys, now)).toMatchObject([{ key: 'k', count: 2 }]);
       await forgetAttempts(database, 'k');
       expect(await forgetExpired(database, now, 10)).toBe(2);
+    },
+    async pf_checkout(database) {
+      expect(await accountOfIntent(database, newIntentId(0))).toBeNull();
+      expect(await findMerchant(database, accountId)).toMatchObject({ accountId, returnOrigins: [] });
+      for (const statement of [
+        'SELECT state FROM ledger.intents',
+        'SELECT metadata FROM ledger.intents',
+        'SELECT wallets FROM dashboard.account_settings',
+        'SELECT plan FROM service.accounts',
+      ])
+        expect([statement, await codeOf(database, statement)]).toEqual([statement, DENIED]);
     },
     async pf_operator(database) {
       expect((await listAccounts(database)).map(({ id }) => id)).toContain(accountId);

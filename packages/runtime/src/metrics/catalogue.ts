@@ -40,7 +40,7 @@ const lines = (...parts: readonly string[]): string => parts.join(' ');
  */
 export const METRICS = {
   'http.server.request.duration': histogram({
-    services: ['gateway', 'dashboard'],
+    services: ['gateway', 'dashboard', 'checkout'],
     unit: 's',
     buckets: REQUEST,
     description: lines(
@@ -67,7 +67,7 @@ export const METRICS = {
     },
   }),
   'http.server.active_requests': level({
-    services: ['gateway', 'dashboard'],
+    services: ['gateway', 'dashboard', 'checkout'],
     unit: '{request}',
     description: 'Requests under way, including open streams.',
     labels: { 'url.scheme': of('http') },
@@ -102,13 +102,14 @@ export const METRICS = {
     labels: { verdict: of('clean', 'match', 'unavailable') },
   }),
   'payments.rate_limited': counter({
-    services: ['gateway', 'dashboard'],
+    services: ['gateway', 'dashboard', 'checkout'],
     unit: '{request}',
     description: lines(
       'Requests refused with 429, by the quota that was used up. `person`: of a person who uses the payment API in the',
       'dashboard. `commands`: too many commands of the account, or of test mode, were under way in one partition.',
       '`stranger`: an address without a valid key. `streams`: too many event streams were open. `connections`: too',
       'many connections were open, and another was closed without a response.',
+      '`address`: also what it has under way, and any requests of it to the page on which people pay.',
       '`dashboard`: sign-ins, mails and other attempts of people, and what they have under way.',
     ),
     labels: {
@@ -498,19 +499,21 @@ export const METRICS = {
     labels: { outcome: of('committed', 'aborted') },
   }),
   'payments.dependency.up': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'],
     unit: '',
     description: '1 if the dependency responded to the last readiness probe, 0 if not. Absent before the first probe.',
     labels: {
       dependency: some({
-        what: '`clock`, `database`, `kafka`, `redis`; `server` is 0 once a gateway or dashboard has begun to shut down',
+        what:
+          '`clock`, `database`, `kafka`, `redis`; `server` is 0 once a gateway, dashboard or checkout has begun to ' +
+          'shut down',
         pattern: /^(clock|database|kafka|redis|server)$/,
         most: 5,
       }),
     },
   }),
   'payments.build.info': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'],
     unit: '',
     description: 'Always 1: its label tells which version runs.',
     labels: { 'service.version': some({ what: 'versions', pattern: /^[\w.+-]{1,64}$/, most: 4 }) },
@@ -560,7 +563,7 @@ export const METRICS = {
     },
   }),
   'db.client.operation.duration': histogram({
-    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'],
     unit: 's',
     buckets: STEP,
     description: 'Statements to Postgres, including the wait for a connection.',
@@ -571,38 +574,38 @@ export const METRICS = {
     },
   }),
   'db.client.connection.count': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'],
     unit: '{connection}',
     description: 'Connections to Postgres.',
     labels: { 'db.client.connection.state': of('idle', 'used') },
   }),
   'db.client.connection.pending_requests': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'],
     unit: '{request}',
     description:
       'Statements that wait for a connection: more than 0 for long means too few connections, or a slow Postgres.',
     labels: {},
   }),
   'process.memory.usage': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'],
     unit: 'By',
     description: 'Resident memory.',
     labels: {},
   }),
   'process.cpu.time': total({
-    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'],
     unit: 's',
     description: 'CPU time used since the start.',
     labels: { 'cpu.mode': of('user', 'system') },
   }),
   'nodejs.eventloop.delay.p99': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'],
     unit: 's',
     description: 'The 99th percentile of how late timers fired since the last collection.',
     labels: {},
   }),
   'nodejs.eventloop.utilization': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'],
     unit: '1',
     description:
       'The share of time since the last collection in which the event loop was busy: near 1 a process is at its limit.',

@@ -14,7 +14,10 @@ import { openRoleLogins } from './role-logins.ts';
 import { type BackingStack, readBackingStack, type StackChain, stackFile } from './stack.ts';
 import { until } from '../until.ts';
 
-export type ServiceName = 'gateway' | 'intent' | 'watcher' | 'webhook' | 'dashboard';
+export type ServiceName = 'gateway' | 'intent' | 'watcher' | 'webhook' | 'dashboard' | 'checkout';
+/** What is open to the outside has its probes on another port. Gateways of earlier releases have them on their own. */
+const hasOwnHealthPort = (service: ServiceName, release?: string): boolean =>
+  service === 'dashboard' || service === 'checkout' || (service === 'gateway' && release === undefined);
 /** A service starts within two seconds; on a busy machine it takes much longer. */
 const READY_WITHIN_MS = 120_000;
 const PARTITIONS = 6;
@@ -28,7 +31,7 @@ const ROOT = path.join(import.meta.dirname, '../../../..');
 /** A running process of a service. */
 export interface Instance {
   readonly service: ServiceName;
-  /** Its URL: of its API (gateway, dashboard) or of its health endpoints. */
+  /** Its URL: of its API (gateway, dashboard), its page (checkout) or of its health endpoints. */
   readonly url: string;
   /** The URL of its health endpoints. */
   readonly health: string;
@@ -178,7 +181,7 @@ export async function startCluster(
         // Tests and benchmarks use one API key more than a client may; tests of rate limits set their own limit.
         RATE_LIMIT_FACTOR: '100',
         SCREENING_LIST_FILE: sanctionsListFile,
-        HEALTH_PORT: String(service === 'gateway' || service === 'dashboard' ? healthPort : port),
+        HEALTH_PORT: String(hasOwnHealthPort(service) ? healthPort : port),
         ...(service === 'gateway' && { GATEWAY_PORT: String(port) }),
         ...(service === 'dashboard' && {
           DASHBOARD_PORT: String(port),
@@ -189,6 +192,12 @@ export async function startCluster(
           SESSION_SECRET: secretsKey,
           MAIL_URL: 'log:',
           MAIL_FROM: 'dashboard@localhost',
+        }),
+        ...(service === 'checkout' && {
+          CHECKOUT_PORT: String(port),
+          CHECKOUT_URL: `http://127.0.0.1:${port}`,
+          // As above.
+          GATEWAY_URL: 'http://127.0.0.1:9',
         }),
         ...env,
       },
@@ -204,8 +213,7 @@ export async function startCluster(
     const instance: Instance = {
       service,
       url: `http://127.0.0.1:${port}`,
-      // Gateways of earlier releases have them on the port of their API.
-      health: `http://127.0.0.1:${service === 'dashboard' || (service === 'gateway' && !release) ? healthPort : port}`,
+      health: `http://127.0.0.1:${hasOwnHealthPort(service, release) ? healthPort : port}`,
       pid: child.pid ?? 0,
       log: String(file.path),
       exited,

@@ -27,6 +27,8 @@ const running = backing.extend({
   webhookSecret: z.string(),
   /** The dashboard, and who can sign in. */
   dashboard: z.object({ url: z.string(), email: z.string(), password: z.string() }),
+  /** The page on which people pay. */
+  checkout: z.object({ url: z.string() }),
   /** The host name for webhook URLs when the services run in containers. */
   webhookHost: z.string().optional(),
   pids: z.record(z.string(), z.number()),

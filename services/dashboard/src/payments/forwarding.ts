@@ -1,16 +1,30 @@
 import type { Operation } from '@pf/contracts';
 import { PAYMENT_ACCESS, type PaymentChange, type PaymentOperationId } from '@pf/contracts/dashboard';
-import { readBytes, signPass, Slots } from '@pf/http';
+import {
+  type Gateway,
+  type GatewayCapacity,
+  gatewayPath,
+  type GatewayRequest,
+  type GatewayResponse,
+  gatewayUnavailable,
+  HttpError,
+  passBody,
+  passHead,
+  readBytes,
+  signPass,
+  Slots,
+  wantsStream,
+} from '@pf/http';
 import { count, currentTrace, type Logger } from '@pf/runtime';
 import type { Request, Response } from 'express';
-import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { DashboardError } from '../dashboard-error.ts';
 import { admit, type Admitted, type ServingDependencies } from '../endpoint.ts';
-import { writeParts } from '../streams.ts';
+import { STREAMS_MAX } from '../streams.ts';
 import { isChange, recordPayment } from './changes.ts';
-import { type Gateway, type GatewayRequest, REQUESTS_MAX } from './gateway.ts';
 
+/** What this process has under way at the gateway. */
+export const CAPACITY: GatewayCapacity = { requests: 128, streams: STREAMS_MAX };
 /** An account's share, so that the slow requests of one are not in the way of others. */
 const ACCOUNT_REQUESTS_MAX = 16;
 /** The most that a request takes, also if its client reads slowly. A stream has no end. */
@@ -18,20 +32,6 @@ const REQUEST_MS = 60_000;
 
 /** The headers of a request that reach the gateway. Cookies do not. */
 const SENT = ['accept', 'content-type', 'last-event-id'] as const;
-/** The headers of the response that reach the client. Those of the connection, and for other origins, do not. */
-const RETURNED = [
-  'cache-control',
-  'content-length',
-  'content-type',
-  'idempotent-replayed',
-  'ratelimit',
-  'ratelimit-policy',
-  'retry-after',
-  'vary',
-  'x-accel-buffering',
-] as const;
-const STREAM = 'text/event-stream';
-const BODY_TYPES = /^(application\/json|text\/event-stream)\b/;
 /** What the gateway says of a pass that it does not accept. */
 const PASS_REFUSED: ReadonlySet<string> = new Set(['api_key.missing', 'api_key.invalid', 'api_key.insufficient_scope']);
 
@@ -47,13 +47,6 @@ type Forwarded = Operation & { readonly id: PaymentOperationId };
 type Member = Admitted<(typeof PAYMENT_ACCESS)[PaymentOperationId]>;
 
 type Asked = Omit<GatewayRequest, 'signal'>;
-
-/** The gateway's response. */
-interface Answer extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'> {
-  readonly body: AsyncIterable<Uint8Array> | readonly string[];
-  /** The whole body; instead of `body`. */
-  readonly text: () => Promise<string>;
-}
 
 /**
  * Forwards requests of people to the gateway, with a pass instead of an API key: the payment API itself, for those
@@ -84,7 +77,7 @@ export class Forwarding {
       try {
         const asked = {
           method: request.method,
-          path: `/v1${pathOf(operation, request)}`,
+          path: gatewayPath(operation, request),
           headers: await this.#headers(request, response, member, mode),
           body,
         };
@@ -118,12 +111,14 @@ export class Forwarding {
       return null;
     });
     if (!answer) return;
-    writeHead(answer, response);
+    passHead(answer, response);
     if (isStream) {
       response.flushHeaders();
       this.#dependencies.streams.endWith(member, PAYMENT_ACCESS[id], response, ending);
     }
-    await this.#copy(answer.body, response, signal);
+    await passBody(answer, response, signal, (error) =>
+      this.#dependencies.log.warn({ err: error }, 'a response of the gateway broke off'),
+    );
   }
 
   /**
@@ -165,19 +160,19 @@ export class Forwarding {
     );
     const text = await answer.text().catch(async (error: unknown) => {
       await record(null);
-      throw unavailable(error);
+      throw gatewayUnavailable(error);
     });
     if (answer.statusCode >= 500) await record(null);
     // What was accepted before changes nothing again.
     else if (answer.statusCode < 300 && answer.headers['idempotent-replayed'] === undefined) await record(text);
     if (response.destroyed) return;
-    writeHead(answer, response);
+    passHead(answer, response);
     response.end(text);
   }
 
   /** @throws DashboardError `rate_limit.exceeded` or `service.unavailable` if there are none left */
   #takeSlots({ account }: Member): () => void {
-    const taken = this.#slots.take({ [account.id]: ACCOUNT_REQUESTS_MAX, all: REQUESTS_MAX });
+    const taken = this.#slots.take({ [account.id]: ACCOUNT_REQUESTS_MAX, all: CAPACITY.requests });
     if (typeof taken === 'function') return taken;
     if (taken.full === 'all') throw new DashboardError('service.unavailable');
     count('payments.rate_limited', { policy: 'dashboard' });
@@ -209,38 +204,20 @@ export class Forwarding {
     return headers;
   }
 
-  /** @throws DashboardError `service.unavailable` if the gateway does not respond, or not as the payment API does */
-  async #ask(isStream: boolean, request: GatewayRequest): Promise<Answer> {
+  /** @throws HttpError `service.unavailable` if the gateway does not respond, or refuses the pass */
+  async #ask(isStream: boolean, request: GatewayRequest): Promise<GatewayResponse> {
     const { gateway, log } = this.#dependencies;
-    const { statusCode, headers, body } = await (isStream ? gateway.stream(request) : gateway.request(request)).catch(
-      (error: unknown) => {
-        throw unavailable(error);
-      },
-    );
-    if (!BODY_TYPES.test(String(headers['content-type']))) {
-      body.destroy();
-      throw unavailable(new Error(`the gateway responded with ${statusCode} and no JSON`));
-    }
-    if (statusCode !== 401) return { statusCode, headers, body, text: () => body.text() };
-    const text = await body.text();
+    const answer = await (isStream ? gateway.stream(request) : gateway.request(request));
+    if (answer.statusCode !== 401) return answer;
+    const text = await answer.text();
     const { code } = refusal.parse(JSON.parse(text)).error;
-    if (!PASS_REFUSED.has(code)) return { statusCode, headers, body: [text], text: () => Promise.resolve(text) };
+    if (!PASS_REFUSED.has(code)) return { ...answer, body: [text], text: () => Promise.resolve(text) };
     // The person is signed in: it is the two services that disagree.
     log.error(
       { code },
       'the gateway refuses the passes of the dashboard: compare DASHBOARD_PASS_SECRET and the clocks',
     );
-    throw unavailable(new PassRefusedError(`the gateway responded with ${code}`));
-  }
-
-  async #copy(body: Answer['body'], response: Response, ending: AbortSignal): Promise<void> {
-    try {
-      await writeParts(body, response, ending);
-    } catch (error) {
-      this.#dependencies.log.warn({ err: error }, 'a response of the gateway broke off');
-      // It cannot become an error anymore: the connection is closed, so that the client notices.
-      response.destroy();
-    }
+    throw gatewayUnavailable(new PassRefusedError(`the gateway responded with ${code}`));
   }
 }
 
@@ -249,35 +226,10 @@ class PassRefusedError extends Error {
   override readonly name = 'PassRefusedError';
 }
 
-const unavailable = (cause: unknown): DashboardError =>
-  new DashboardError('service.unavailable', { message: 'The payment API does not respond.', cause });
-
 /** Codes of errors before a request is sent. */
 const NOT_SENT: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
 
 function isSurelyUndone(error: unknown): boolean {
-  const cause = error instanceof DashboardError ? error.cause : undefined;
+  const cause = error instanceof HttpError ? error.cause : undefined;
   return cause instanceof PassRefusedError || (cause instanceof Error && 'code' in cause && NOT_SENT.has(cause.code));
-}
-
-function writeHead({ statusCode, headers }: Answer, response: Response): void {
-  for (const name of RETURNED) {
-    const value = headers[name];
-    if (value !== undefined) response.setHeader(name, value);
-  }
-  response.writeHead(statusCode);
-}
-
-function wantsStream(operation: Operation, request: Request): boolean {
-  const types = Object.keys(operation.responses[200]?.content ?? {});
-  return request.method === 'GET' && types.includes(STREAM) && request.accepts(types) === STREAM;
-}
-
-/** The path with the decoded parameters of the request, which cannot lead to another one, and the query. */
-function pathOf({ path }: Operation, { params, originalUrl }: Request): string {
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_braces, name: string) =>
-    encodeURIComponent(String(params[name])).replaceAll('.', '%2E'),
-  );
-  const query = originalUrl.indexOf('?');
-  return query === -1 ? filled : filled + originalUrl.slice(query);
 }

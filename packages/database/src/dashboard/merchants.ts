@@ -1,0 +1,50 @@
+import type { Database } from '../postgres/database.ts';
+
+/** What those who pay may see of an account. What is not set is null. */
+export interface Merchant {
+  readonly accountId: string;
+  /** That of its branding, or else of the account. */
+  readonly name: string;
+  /** An https URL, or a PNG image as a data: URL. */
+  readonly logo: string | null;
+  readonly accentColor: string | null;
+  readonly supportUrl: string | null;
+  readonly returnOrigins: readonly string[];
+}
+
+/** The account that an intent belongs to; null if there is no such intent. */
+export async function accountOfIntent({ sql }: Pick<Database, 'sql'>, intentId: string): Promise<string | null> {
+  const { rows } = await sql.query<{ account_id: string }>({
+    name: 'account-of-intent',
+    text: 'SELECT account_id FROM ledger.intents WHERE id = $1',
+    values: [intentId],
+  });
+  return rows[0]?.account_id ?? null;
+}
+
+/** An account as those who pay see it; null if there is none. */
+export async function findMerchant({ sql }: Pick<Database, 'sql'>, accountId: string): Promise<Merchant | null> {
+  const { rows } = await sql.query<{
+    name: string;
+    logo: string | null;
+    accent_color: string | null;
+    support_url: string | null;
+    return_origins: readonly string[] | null;
+  }>({
+    name: 'merchant',
+    text: `SELECT coalesce(s.brand_name, a.name) AS name, s.logo, s.accent_color, s.support_url, s.return_origins
+      FROM service.accounts a LEFT JOIN dashboard.account_settings s ON s.account_id = a.id WHERE a.id = $1`,
+    values: [accountId],
+  });
+  const [row] = rows;
+  return row
+    ? {
+        accountId,
+        name: row.name,
+        logo: row.logo,
+        accentColor: row.accent_color,
+        supportUrl: row.support_url,
+        returnOrigins: row.return_origins ?? [],
+      }
+    : null;
+}

@@ -1,0 +1,122 @@
+import type { Operation } from '@pf/contracts';
+import {
+  type Gateway,
+  gatewayPath,
+  type GatewayRequest,
+  type GatewayResponse,
+  passBody,
+  passHead,
+  readBytes,
+  wantsStream,
+} from '@pf/http';
+import { currentTrace, type Logger } from '@pf/runtime';
+import type { Request, Response } from 'express';
+import { requireClientSecret } from './ids.ts';
+import type { Limits } from './limits.ts';
+
+/** The most that a request takes, also if its client reads slowly. A stream has no end. */
+const REQUEST_MS = 30_000;
+/** The headers of a request that reach the gateway, beside its authorization. Cookies do not. */
+const SENT = ['accept', 'content-type', 'last-event-id'] as const;
+
+/** What the gateway is told about the payer who asks, so that its limits by address hold for them. */
+function payerHeaders(request: Request, response: Response, authorization: string): Record<string, string> {
+  const { traceparent } = currentTrace();
+  return {
+    authorization,
+    'x-request-id': String(response.getHeader('X-Request-Id')),
+    ...(request.ip !== undefined && { 'x-forwarded-for': request.ip }),
+    ...(traceparent !== null && { traceparent }),
+  };
+}
+
+/** Forwards to the gateway what the page asks of the payment API, with the client secret of its one intent. */
+export class Forwarding {
+  readonly #gateway: Gateway;
+  readonly #limits: Limits;
+  readonly #log: Logger;
+  /** What ends each open stream. */
+  readonly #streams = new Set<() => void>();
+  #closing = false;
+
+  constructor({ gateway, limits, log }: { readonly gateway: Gateway; readonly limits: Limits; readonly log: Logger }) {
+    this.#gateway = gateway;
+    this.#limits = limits;
+    this.#log = log;
+  }
+
+  /** Serves an operation of the payment API. */
+  readonly serve =
+    (operation: Operation) =>
+    async (request: Request, response: Response): Promise<void> => {
+      response.locals['route'] = `/v1${operation.path}`;
+      const authorization = requireClientSecret(request);
+      const body = operation.method === 'post' ? await readBytes(request, response) : null;
+      // The client may have disconnected meanwhile.
+      if (response.destroyed) return;
+      const isStream = wantsStream(operation, request);
+      const release = this.#limits.begin(request.ip, isStream ? 'streams' : 'requests');
+      const ending = new AbortController();
+      response.once('close', () => ending.abort());
+      try {
+        const asked = {
+          method: request.method,
+          path: gatewayPath(operation, request),
+          headers: { ...payerHeaders(request, response, authorization), ...sentHeaders(request) },
+          body,
+        };
+        const answer = await this.#ask(asked, isStream, ending.signal);
+        if (answer === null || response.destroyed) return;
+        passHead(answer, response);
+        if (isStream) this.#endWithProcess(response, ending);
+        await passBody(answer, response, ending.signal, (error) =>
+          this.#log.warn({ err: error }, 'a response of the gateway broke off'),
+        );
+      } finally {
+        release();
+      }
+    };
+
+  /** Ends all streams, and those that open from now on: their clients resume at another process. */
+  close(): void {
+    this.#closing = true;
+    for (const end of this.#streams) end();
+  }
+
+  /** @returns null if the client has disconnected. A change goes on then, what only reads does not. */
+  async #ask(
+    asked: Omit<GatewayRequest, 'signal'>,
+    isStream: boolean,
+    ending: AbortSignal,
+  ): Promise<GatewayResponse | null> {
+    if (isStream) return unlessEnded(this.#gateway.stream({ ...asked, signal: ending }), ending);
+    const late = AbortSignal.timeout(REQUEST_MS);
+    if (asked.body !== null) return this.#gateway.request({ ...asked, signal: late });
+    return unlessEnded(this.#gateway.request({ ...asked, signal: AbortSignal.any([ending, late]) }), ending);
+  }
+
+  #endWithProcess(response: Response, ending: AbortController): void {
+    response.flushHeaders();
+    const end = (): void => {
+      response.end();
+      ending.abort();
+    };
+    this.#streams.add(end);
+    response.once('close', () => this.#streams.delete(end));
+    if (this.#closing) end();
+  }
+}
+
+const unlessEnded = (answer: Promise<GatewayResponse>, ending: AbortSignal): Promise<GatewayResponse | null> =>
+  answer.catch((error: unknown) => {
+    if (!ending.aborted) throw error;
+    return null;
+  });
+
+const sentHeaders = (request: Request): Record<string, string> =>
+  Object.fromEntries(
+    SENT.flatMap((name) => {
+      const value = request.get(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );

@@ -1,0 +1,61 @@
+import { addressGroup, ApiError, type GatewayCapacity, Slots } from '@pf/http';
+import { count, TokenBucket } from '@pf/runtime';
+import { LRUCache } from 'lru-cache';
+
+/** What this process has under way at the gateway. */
+export const CAPACITY: GatewayCapacity = { requests: 128, streams: 2_000 };
+/** The share of one address: of a shop, perhaps, whose customers all use its network. */
+const ADDRESS = { requests: 32, streams: 100 } as const;
+/** Any requests of one address; pages and their files among them. */
+const QUOTA = { requests: 600, windowSeconds: 60 } as const;
+/** Addresses that are remembered. With more at once, those that were quiet longest begin again with a full bucket. */
+const ADDRESSES_MAX = 50_000;
+
+/** Limits what an address may ask of this process, and have under way. The gateway's own limits hold, too. */
+export class Limits {
+  readonly #factor: number;
+  readonly #slots = new Slots();
+  readonly #buckets = new LRUCache<string, TokenBucket>({ max: ADDRESSES_MAX });
+
+  /** @param factor multiplies the limits of an address, for tests */
+  constructor(factor = 1) {
+    this.#factor = factor;
+  }
+
+  /** Counts a request. @throws ApiError `rate_limit.exceeded` */
+  admit(ip: string | undefined): void {
+    const address = addressGroup(ip);
+    const now = performance.now();
+    const { requests, windowSeconds } = QUOTA;
+    const bucket =
+      this.#buckets.get(address) ?? new TokenBucket({ requests: this.#times(requests), windowSeconds }, now);
+    this.#buckets.set(address, bucket);
+    const { tokens, nextMs } = bucket.take(1, now);
+    if (tokens > 0) return;
+    count('payments.rate_limited', { policy: 'address' });
+    throw tooMany('Too many requests come from this address.', Math.max(1, Math.ceil(nextMs / 1_000)));
+  }
+
+  /**
+   * Counts what is under way at the gateway until the returned function is called.
+   * @throws ApiError `rate_limit.exceeded` where the address has its most, `service.unavailable` where the process has
+   */
+  begin(ip: string | undefined, what: keyof GatewayCapacity): () => void {
+    const address = `${what} ${addressGroup(ip)}`;
+    const taken = this.#slots.take({ [address]: this.#times(ADDRESS[what]), [what]: CAPACITY[what] });
+    if (typeof taken === 'function') return taken;
+    count('payments.rate_limited', { policy: what === 'streams' ? 'streams' : 'address' });
+    if (taken.full === what)
+      throw new ApiError('service.unavailable', { message: 'Too many people pay at this moment.' });
+    throw what === 'streams'
+      ? tooMany('Too many payments are followed from this address.', 10)
+      : tooMany('Too many requests of this address are under way.', 1);
+  }
+
+  #times(limit: number): number {
+    return Math.max(1, Math.round(limit * this.#factor));
+  }
+}
+
+const tooMany = (what: string, seconds: number): ApiError =>
+  new ApiError('rate_limit.exceeded', { message: `${what} Try again in ${seconds} s.`, retryAfterSeconds: seconds });

@@ -1,0 +1,35 @@
+import { accountOfIntent, type Database, findMerchant, type Merchant } from '@pf/database';
+import { LRUCache } from 'lru-cache';
+
+/** Changed settings take effect after this time at the latest. */
+const TTL_MS = 30_000;
+/** A merchant may have a logo of 43 KB. */
+const MERCHANTS_MAX = 500;
+const INTENTS_MAX = 20_000;
+
+/** Whom intents pay, as those who pay may see it. Kept in memory, so that a page that many open costs few queries. */
+export class Merchants {
+  readonly #accounts: LRUCache<string, string>;
+  readonly #merchants: LRUCache<string, Merchant>;
+
+  constructor(database: Pick<Database, 'sql'>) {
+    // fetch() makes one query for all requests that wait for the same row. It caches neither a rejection nor nothing.
+    this.#accounts = new LRUCache<string, string>({
+      max: INTENTS_MAX,
+      fetchMethod: async (intentId) => (await accountOfIntent(database, intentId)) ?? undefined,
+    });
+    this.#merchants = new LRUCache<string, Merchant>({
+      max: MERCHANTS_MAX,
+      ttl: TTL_MS,
+      // While Postgres is unavailable, people see the merchant as it was.
+      allowStaleOnFetchRejection: true,
+      fetchMethod: async (accountId) => (await findMerchant(database, accountId)) ?? undefined,
+    });
+  }
+
+  /** Null if there is no such intent. @throws an error of the database if it is needed and unavailable */
+  async ofIntent(intentId: string): Promise<Merchant | null> {
+    const accountId = await this.#accounts.fetch(intentId);
+    return accountId === undefined ? null : ((await this.#merchants.fetch(accountId)) ?? null);
+  }
+}
