@@ -6,9 +6,14 @@ import { write } from './write.ts';
 /**
  * Turns everything that was thrown into an error response.
  * @param asHttpError the error that a client receives for anything that was thrown
+ * @param bodyOf the response's body, where it is not that of the API
  */
 export const errorHandler =
-  (log: Logger, asHttpError: (thrown: unknown) => HttpError): ErrorRequestHandler =>
+  (
+    log: Logger,
+    asHttpError: (thrown: unknown) => HttpError,
+    bodyOf: (error: HttpError) => string = (error) => error.body(),
+  ): ErrorRequestHandler =>
   // Express recognizes it by its four parameters.
   (thrown: unknown, _request, response, _next): void => {
     const error = asHttpError(thrown);
@@ -17,7 +22,7 @@ export const errorHandler =
     else if (error.status === 503) log.warn({ code: error.code, err: error.cause }, 'a request could not be served');
     // A response that has begun cannot become an error: the connection is closed, so that the client notices.
     if (response.headersSent) response.destroy();
-    else write(response, error.status, error.body(), error.headers);
+    else write(response, error.status, bodyOf(error), error.headers);
   };
 
 /** 405 for the methods that a path does not have. @param methods those that it has; GET brings HEAD */

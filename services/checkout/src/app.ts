@@ -1,18 +1,21 @@
 import { OPERATIONS } from '@pf/contracts';
 import type { Merchant } from '@pf/database';
-import { errorHandler, methodNotAllowed, requestLog, write } from '@pf/http';
+import { errorHandler, type Gateway, methodNotAllowed, requestLog, write } from '@pf/http';
 import type { Logger } from '@pf/runtime';
 import express, { type Express, type RequestHandler } from 'express';
 import { asHttpError, notFound } from './errors.ts';
 import type { Forwarding } from './forwarding.ts';
 import { requestedId, unknownIntent } from './ids.ts';
 import type { Limits } from './limits.ts';
-import { logo } from './logo.ts';
+import { icon, ICON_PATH, logo } from './logo.ts';
 import type { Merchants } from './merchants.ts';
 import { pageFiles, pageHeaders } from './page.ts';
+import { plainForm, plainPayment, plainStyle, STYLE_PATH } from './plain.ts';
+import { solanaPay } from './solana-pay.ts';
 
 export interface AppDependencies {
   readonly forwarding: Forwarding;
+  readonly gateway: Gateway;
   readonly limits: Limits;
   readonly log: Logger;
   readonly merchants: Merchants;
@@ -59,7 +62,21 @@ export function createApp(dependencies: AppDependencies): Express {
     .route('/logo/:id')
     .get(logo(merchants))
     .all(methodNotAllowed(['GET']));
+  app
+    .route(ICON_PATH)
+    .get(icon)
+    .all(methodNotAllowed(['GET']));
   app.get(/^\/assets\//, pageFiles());
+  app
+    .route('/plain')
+    .get(plainForm)
+    .post(plainPayment(dependencies))
+    .all(methodNotAllowed(['GET', 'POST']));
+  app
+    .route(STYLE_PATH)
+    .get(plainStyle)
+    .all(methodNotAllowed(['GET']));
+  app.use(solanaPay(dependencies));
   for (const operation of FORWARDED)
     app
       .route(`/v1${operation.path.replace('{id}', ':id')}`)

@@ -15,12 +15,12 @@ import { requireClientSecret } from './ids.ts';
 import type { Limits } from './limits.ts';
 
 /** The most that a request takes, also if its client reads slowly. A stream has no end. */
-const REQUEST_MS = 30_000;
+export const REQUEST_MS = 30_000;
 /** The headers of a request that reach the gateway, beside its authorization. Cookies do not. */
 const SENT = ['accept', 'content-type', 'last-event-id'] as const;
 
 /** What the gateway is told about the payer who asks, so that its limits by address hold for them. */
-function payerHeaders(request: Request, response: Response, authorization: string): Record<string, string> {
+export function payerHeaders(request: Request, response: Response, authorization: string): Record<string, string> {
   const { traceparent } = currentTrace();
   return {
     authorization,

@@ -3,7 +3,21 @@ import { requestedId, unknownIntent } from './ids.ts';
 import type { Merchants } from './merchants.ts';
 
 const PNG = 'data:image/png;base64,';
+/** What wallets show of a merchant without a logo. */
+export const ICON_PATH = '/icon.svg';
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="12" fill="#334155"/>' +
+  '<path d="M18 24h28v20H18zM18 31h28" fill="none" stroke="#fff" stroke-width="4"/></svg>';
+
 const MAX_AGE_SECONDS = 300;
+/** Any site may show these images; as pages they can do nothing. */
+const HEADERS = {
+  'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}`,
+  'Content-Security-Policy': "default-src 'none'",
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'Access-Control-Allow-Origin': '*',
+  'Referrer-Policy': 'no-referrer',
+} as const;
 
 /**
  * The logo of whom an intent pays, as an image: wallets show it from its address, and so does the page. One that is
@@ -16,17 +30,15 @@ export const logo =
     const id = requestedId(request);
     const found = id === null ? null : await merchants.ofIntent(id);
     if (!found?.logo) throw unknownIntent();
-    const headers = {
-      'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}`,
-      'Content-Security-Policy': "default-src 'none'",
-      'Cross-Origin-Resource-Policy': 'cross-origin',
-      'Access-Control-Allow-Origin': '*',
-      'Referrer-Policy': 'no-referrer',
-    };
     if (!found.logo.startsWith(PNG)) {
-      response.writeHead(302, { ...headers, Location: found.logo }).end();
+      response.writeHead(302, { ...HEADERS, Location: found.logo }).end();
       return;
     }
     const image = Buffer.from(found.logo.slice(PNG.length), 'base64');
-    response.writeHead(200, { ...headers, 'Content-Type': 'image/png', 'Content-Length': image.length }).end(image);
+    response.writeHead(200, { ...HEADERS, 'Content-Type': 'image/png', 'Content-Length': image.length }).end(image);
   };
+
+export const icon: RequestHandler = (_request, response) => {
+  response.locals['route'] = ICON_PATH;
+  response.writeHead(200, { ...HEADERS, 'Content-Type': 'image/svg+xml' }).end(ICON);
+};

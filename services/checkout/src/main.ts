@@ -31,6 +31,7 @@ runService('checkout', async ({ log, onShutdown }) => {
   const forwarding = new Forwarding({ gateway, limits, log });
   const app = createApp({
     forwarding,
+    gateway,
     limits,
     log,
     merchants: new Merchants(database),

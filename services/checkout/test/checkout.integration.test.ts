@@ -14,7 +14,7 @@ import {
   startCluster,
   until,
 } from '@pf/testing';
-import { addIntent, openShop, type Shop } from './shops.ts';
+import { addIntent, BY, openShop, type Shop } from './shops.ts';
 
 /** One pixel. */
 const PNG =
@@ -89,7 +89,7 @@ describe('the page on which a person pays', () => {
       'form-action': "'none'",
       'frame-ancestors': 'https://shop.example http://localhost:3000',
       'require-trusted-types-for': "'script'",
-      'trusted-types': "'none'",
+      'trusted-types': 'pf-sound',
     });
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'cache-control': 'no-store',
@@ -195,8 +195,7 @@ describe('the merchant of a page', () => {
     const { accountId, intentId } = await openShop(cluster.database, 'Before');
     expect(await merchantOf(intentId)).toMatchObject({ name: 'Before' });
     const change = { accountId, branding: { name: 'After' }, at: new Date() };
-    const by = { kind: 'operator', id: null, name: 'test', address: null, userAgent: null, requestId: null } as const;
-    await changeSettings(cluster.database, change, by);
+    await changeSettings(cluster.database, change, BY);
     expect(await merchantOf(await addIntent(cluster.database, accountId))).toMatchObject({ name: 'Before' });
     await until('the change', async () => JSON.stringify(await merchantOf(intentId)).includes('After'), 40_000);
   }, 60_000);

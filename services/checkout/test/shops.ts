@@ -1,7 +1,15 @@
 import { newIntentId } from '@pf/contracts';
 import { changeSettings, createAccount, type Database, type SettingsChange } from '@pf/database';
 
-const BY = { kind: 'operator', id: null, name: 'test', address: null, userAgent: null, requestId: null } as const;
+/** Who changes settings in tests. */
+export const BY = {
+  kind: 'operator',
+  id: null,
+  name: 'test',
+  address: null,
+  userAgent: null,
+  requestId: null,
+} as const;
 
 /** An account with an intent. */
 export interface Shop {

@@ -1,5 +1,6 @@
 export * from './evm-wallet.ts';
 export * from './smart-wallet.ts';
+export * from './solana-pay.ts';
 export * from './solana-wallet.ts';
 export * from './wallets.ts';
 export * from './tempo-wallet.ts';

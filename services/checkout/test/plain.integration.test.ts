@@ -1,0 +1,141 @@
+import { newIntentId } from '@pf/contracts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Cluster,
+  gatewayDouble,
+  type GatewayDouble,
+  type Instance,
+  json,
+  refusalOf,
+  startCluster,
+} from '@pf/testing';
+import { linkInCode } from '@pf/testing/wallets';
+import { openShop } from './shops.ts';
+
+const URL_OF_CHECKOUT = 'https://pay.example';
+const CODE = '3mJr7AoUXx2Wqd1mKJr7AoUXx2Wqd1mKJr7AoUXx2Wq';
+const REQUESTOR = '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU';
+/** Texts that would run a script where a page took them for markup, a URL or a template. */
+const CORPUS = [
+  '<script>window.injected = 1</script>',
+  '<img src=x onerror="window.injected = 1">',
+  '"><svg onload="window.injected = 1">',
+  "' autofocus onfocus='window.injected = 1",
+  '</title><script>window.injected = 1</script>',
+];
+const intentOf = (id: string) => ({
+  id,
+  amount: '12.50',
+  chain: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+  expiresAt: '2026-11-22T23:00:00.000Z',
+  requestor: REQUESTOR,
+  retryRequired: false,
+  state: 'created',
+  token: 'USDC',
+});
+
+describe('the page without scripts', () => {
+  let cluster: Cluster;
+  let gateway: GatewayDouble;
+  let checkout: Instance;
+  let intentId: string;
+  let link: string;
+  const show = (text: string): Promise<Response> =>
+    fetch(`${checkout.url}/plain`, { method: 'POST', body: new URLSearchParams({ link: text }) });
+
+  beforeAll(async () => {
+    [cluster, gateway] = await Promise.all([startCluster(), gatewayDouble()]);
+    checkout = await cluster.start('checkout', { env: { GATEWAY_URL: gateway.url, CHECKOUT_URL: URL_OF_CHECKOUT } });
+    ({ intentId } = await openShop(cluster.database, 'Shop & Söhne'));
+    link = `${URL_OF_CHECKOUT}/pay/${intentId}?lang=en#${CODE}`;
+  });
+  afterAll(async () => {
+    await cluster.close();
+    await gateway.close();
+  });
+
+  it('asks for the link, and lets no script run', async () => {
+    const response = await fetch(`${checkout.url}/plain`);
+    expect(await response.text()).toContain('<form method="post" action="/plain">');
+    const policy = response.headers.get('content-security-policy') ?? '';
+    for (const directive of ["script-src 'none'", "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"])
+      expect(policy).toContain(directive);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('strict-transport-security')).toBe('max-age=63072000');
+  });
+
+  it('shows amount, network and the whole address, with a code for wallets', async () => {
+    const token = `${intentId}_spl_2222222222222222`;
+    gateway.answerWith(json(200, { intent: intentOf(intentId), solanaPayToken: token }));
+    const response = await show(link);
+    const page = await response.text();
+    expect(response.status).toBe(200);
+    for (const text of [
+      'Shop &#38; Söhne',
+      '12.50 USDC',
+      'Solana Devnet',
+      '7xKX tg2C W87d 97TX JSDp bD5j Bkhe',
+      'Waiting for the payment.',
+      'data:image/svg+xml;base64,',
+    ])
+      expect(page).toContain(text);
+    const code = /href="(solana:[^"]+)"/.exec(page)?.[1] ?? '';
+    expect(linkInCode(code).href).toBe(`${URL_OF_CHECKOUT}/s/${token}`);
+    expect(gateway.received[0]?.request.headers.authorization).toBe(`Bearer ${intentId}_secret_${CODE}`);
+  });
+
+  it('shows no way to pay what cannot be paid any more', async () => {
+    for (const state of ['pending', 'confirmed', 'finalized', 'expired', 'cancelled', 'failed']) {
+      const token = `${intentId}_spl_2222222222222222`;
+      gateway.answerWith(json(200, { intent: { ...intentOf(intentId), state }, solanaPayToken: token }));
+      const page = await (await show(link)).text();
+      expect([state, page.includes('How to pay'), page.includes('not known here')]).toEqual([state, false, false]);
+    }
+  });
+
+  it('runs nothing that a merchant is called', async () => {
+    for (const name of CORPUS) {
+      const shop = await openShop(cluster.database, name);
+      gateway.answerWith(json(200, { intent: { ...intentOf(shop.intentId), token: name }, solanaPayToken: null }));
+      const page = await (await show(`${shop.intentId}_secret_${CODE}`)).text();
+      expect(page).not.toMatch(/<script|<img|<svg|onload="|onfocus='|onerror="/);
+      expect(page).toContain('window.injected &#61; 1');
+    }
+  });
+
+  it('refuses what is no link of its own, without asking the gateway', async () => {
+    gateway.answerWith(json(200, {}));
+    for (const text of [
+      '',
+      'nonsense',
+      CORPUS[0] ?? '',
+      `https://evil.example/pay/${intentId}#${CODE}`,
+      `${URL_OF_CHECKOUT}/pay/${intentId}`,
+      `${URL_OF_CHECKOUT}/pay/${intentId}/../x#${CODE}`,
+      `javascript:alert(1)//${URL_OF_CHECKOUT}/pay/${intentId}#${CODE}`,
+      'x'.repeat(3_000),
+    ]) {
+      const response = await show(text);
+      const page = await response.text();
+      expect([text.slice(0, 80), response.status, page.includes('Copy the whole link')]).toEqual([
+        text.slice(0, 80),
+        400,
+        true,
+      ]);
+      expect(page).not.toContain('<script');
+    }
+    expect(gateway.received).toEqual([]);
+  });
+
+  it('says when there is no such payment, and when it cannot be shown', async () => {
+    gateway.answerWith(json(401, refusalOf('api_key.invalid')));
+    expect((await show(link)).status).toBe(404);
+    gateway.answerWith(json(200, { intent: intentOf(intentId), solanaPayToken: null }));
+    expect((await show(`${newIntentId(0)}_secret_${CODE}`)).status).toBe(404);
+    gateway.answerWith(json(503, refusalOf('service.unavailable')));
+    expect((await show(link)).status).toBe(503);
+    gateway.answerWith((request) => request.socket.destroy());
+    const response = await show(link);
+    expect([response.status, await response.text()]).toEqual([503, expect.stringContaining('Try again')]);
+  });
+});
