@@ -20,7 +20,7 @@ export const encodePayment = (to: Address, amount: bigint, reference: Reference)
     .padStart(2 * WORD, '0')}${amount.toString(16).padStart(2 * WORD, '0')}${reference.slice(2)}`;
 
 /** A call of a token's `transfer`. */
-export interface TransferCall {
+interface TransferCall {
   readonly to: Address;
   /** Base units. */
   readonly amount: bigint;

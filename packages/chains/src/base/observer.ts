@@ -8,7 +8,8 @@ import type { ChainObserver, Cursor, KeptBytes, Network, Step, WatchSet } from '
 import { duePendingOutcomes, findDropped, findFinalReverts, readReceipts } from './observe/pending-outcomes.ts';
 import { Memory } from './observe/memory.ts';
 import { type Position, readPosition, withSeen, writePosition } from './observe/position.ts';
-import { scan, type Scan, type Scanned } from './observe/scan.ts';
+import type { Scan } from './observe/context.ts';
+import { scan, type Scanned } from './observe/scan.ts';
 import { confirm, finalize, isInLedger, orphan } from './observe/settlements.ts';
 
 /** `safe` and `finalized` advance every few seconds at most: they are read no more often. */

@@ -3,7 +3,7 @@ import { getAddress } from 'ethers';
 import { addressAt, bytesAt, type List, listAt, tailAt } from './abi.ts';
 
 /** A call that an account makes. */
-export interface AccountCall {
+interface AccountCall {
   readonly to: Address;
   readonly data: Buffer;
 }

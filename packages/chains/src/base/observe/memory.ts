@@ -1,11 +1,10 @@
-import type { Address, IntentId, TransactionHash } from '@pf/domain';
+import type { Address, IntentId, Reference, TransactionHash } from '@pf/domain';
 import { LRUCache } from 'lru-cache';
 import type { ChainTransaction } from '../../evm/calls.ts';
 import { LogWindow } from '../../evm/observe/log-window.ts';
 import { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
 import type { PaymentCall } from '../calldata.ts';
 import { decodePayment } from '../calldata.ts';
-import type { NestedPayments } from './nested-payments.ts';
 
 /** What the observer needs of a transaction. */
 export interface TransactionSummary {
@@ -16,6 +15,16 @@ export interface TransactionSummary {
   /** Null where its calldata is not a payment with a reference. */
   readonly payment: PaymentCall | null;
 }
+
+/** A payment that was made through another contract. */
+export interface NestedPayment {
+  /** Of the intent that it names. */
+  readonly reference: Reference;
+  /** False where the intent's bytes are in the transaction, but nothing shows that they made this transfer. */
+  readonly isProven: boolean;
+}
+/** By the index of the transfer's log. */
+export type NestedPayments = ReadonlyMap<bigint, NestedPayment>;
 
 const SUMMARIES_MAX = 20_000;
 /** A final transfer is observed again when the ledger does not have it after this time. */

@@ -3,18 +3,9 @@ import { RpcUpstreamError } from '@pf/rpc';
 import { type ChainTransaction, getReceipt } from '../../evm/calls.ts';
 import { referencesBehind } from '../calldata.ts';
 import { explainTransfers } from '../nested/explain.ts';
+import type { Scan } from './context.ts';
 import type { LoggedTransfer } from './landings.ts';
-import type { Scan } from './scan.ts';
-
-/** A payment that was made through another contract. */
-export interface NestedPayment {
-  /** Of the intent that it names. */
-  readonly reference: Reference;
-  /** False where the intent's bytes are in the transaction, but nothing shows that they made this transfer. */
-  readonly isProven: boolean;
-}
-/** By the index of the transfer's log. */
-export type NestedPayments = ReadonlyMap<bigint, NestedPayment>;
+import type { NestedPayment, NestedPayments } from './memory.ts';
 
 /** Transactions of one range of blocks whose transfers may need a trace. Those beyond are judged by their calldata. */
 const TRACED_MAX = 50;

@@ -7,7 +7,7 @@ import { finalRevert, ignoresReverts } from '../../final-revert.ts';
 import { decodeSigned, SENT_TYPES, signerOf } from '../signed-transaction.ts';
 import type { Seen } from './position.ts';
 import { readReceipt } from './receipt.ts';
-import type { Scan } from './scan.ts';
+import type { Scan } from './context.ts';
 
 /** A transaction whose outcome is not known: it can still land, or landed and was orphaned. */
 export interface PendingOutcome {

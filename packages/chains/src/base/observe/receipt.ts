@@ -1,15 +1,22 @@
+import type { IntentId, PaymentTerms, TransactionHash } from '@pf/domain';
 import { RpcUpstreamError } from '@pf/rpc';
 import { getTransaction, type Receipt } from '../../evm/calls.ts';
 import { explainTransfers } from '../nested/explain.ts';
+import type { Scan } from './context.ts';
 import { landed, readTransfer } from './landings.ts';
-import type { PendingOutcome } from './pending-outcomes.ts';
 import type { Seen } from './position.ts';
-import type { Scan } from './scan.ts';
+
+/** A transaction that was verified to pay an intent. */
+interface Verified {
+  readonly intentId: IntentId;
+  readonly hash: TransactionHash;
+  readonly terms: PaymentTerms;
+}
 
 /** The transfers or the failure in the receipt of a transaction that was verified to pay an intent. */
 export async function readReceipt(
   { node, pool, now }: Scan,
-  { intentId, hash, terms }: Pick<PendingOutcome, 'intentId' | 'hash' | 'terms'>,
+  { intentId, hash, terms }: Verified,
   { status, blockNumber, blockHash, to, logs }: Receipt,
 ): Promise<readonly Seen[]> {
   const failed = (reason: string): readonly Seen[] => [

@@ -1,11 +1,10 @@
 import type { TransactionHash } from '@pf/domain';
-import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
+import { RpcUpstreamError } from '@pf/rpc';
 import { zeroPadValue } from 'ethers';
 import { type Block, type ChainTransaction, getTransaction, type Log } from '../../evm/calls.ts';
 import { RECIPIENTS_MAX, type Wanted } from '../../evm/observe/log-window.ts';
-import type { Network, WatchSet } from '../../port.ts';
+import type { Scan } from './context.ts';
 import { landed, type LoggedTransfer, NO_REFERENCE, readTransfer, TRANSFER } from './landings.ts';
-import type { Memory } from './memory.ts';
 import { findNested } from './nested-payments.ts';
 import type { Seen } from './position.ts';
 
@@ -13,16 +12,6 @@ export interface Scanned {
   /** The last block that was read, with its hash at that time. */
   readonly end: Pick<Block, 'number' | 'hash'>;
   readonly seen: readonly Seen[];
-}
-
-export interface Scan {
-  readonly pool: RpcPool;
-  /** The upstream of this step. */
-  readonly node: RpcNode;
-  readonly network: Network;
-  readonly watch: WatchSet;
-  readonly memory: Memory;
-  readonly now: number;
 }
 
 /**

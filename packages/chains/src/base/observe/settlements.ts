@@ -5,7 +5,7 @@ import { lost } from '../../lost.ts';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
 import { readReceipt } from './receipt.ts';
 import { placeOf, type Seen } from './position.ts';
-import type { Scan } from './scan.ts';
+import type { Scan } from './context.ts';
 
 /**
  * A landing is confirmed when it is still canonical this long after it was seen. In time, as blocks come every 0.2 s.

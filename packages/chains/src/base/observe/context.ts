@@ -1,0 +1,14 @@
+import type { RpcNode, RpcPool } from '@pf/rpc';
+import type { Network, WatchSet } from '../../port.ts';
+import type { Memory } from './memory.ts';
+
+/** What a step of the observer has. */
+export interface Scan {
+  readonly pool: RpcPool;
+  /** The upstream of this step. */
+  readonly node: RpcNode;
+  readonly network: Network;
+  readonly watch: WatchSet;
+  readonly memory: Memory;
+  readonly now: number;
+}
