@@ -1,3 +1,4 @@
+import { checkoutGuards } from './guards/checkout.ts';
 import { clockGuards } from './guards/clock.ts';
 import { dashboardGuards } from './guards/dashboard.ts';
 import { gatewayGuards } from './guards/gateway.ts';
@@ -20,6 +21,7 @@ export const mutants: readonly Mutant[] = [
   ...clockGuards,
   ...gatewayGuards,
   ...dashboardGuards,
+  ...checkoutGuards,
   ...screeningGuards,
   ...verifyGuards,
   ...smartAccountGuards,

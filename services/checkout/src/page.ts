@@ -6,9 +6,6 @@ import type { RequestHandler } from 'express';
 
 /** Where `npm run build` puts it: the same folder for the compiled code and for the sources. */
 const FOLDER = path.join(import.meta.dirname, '../web/dist');
-/** The script of packages/client/src/sound, as Vite names it. */
-const SOUND = '/assets/pf-sound';
-const SOUND_POLICY = "default-src 'none'; script-src 'self' 'unsafe-eval'";
 /** The wallet of Tempo opens in a frame. */
 const WALLET_FRAMES = 'https://wallet.tempo.xyz';
 /** An origin in a policy: a list or a directive in its place would change what the policy says. */
@@ -44,8 +41,7 @@ export function pageHeaders(
     'form-action': "'none'",
     'frame-ancestors': ancestors.length > 0 ? ancestors.join(' ') : "'none'",
     'require-trusted-types-for': "'script'",
-    // What makes the URL of the sound's script (packages/client/src/sound).
-    'trusted-types': 'pf-sound',
+    'trusted-types': "'none'",
     ...policy,
   };
   return {
@@ -72,9 +68,7 @@ export const pageFiles = (folder: string = FOLDER): RequestHandler =>
   webFiles(folder, {
     setHeaders(response, pathname) {
       response.setHeader('Cache-Control', cachingOf(pathname));
-      // The sound's encoder makes functions of text, in a realm of its own: the page itself may not.
-      const isSound = pathname.startsWith(SOUND);
-      response.setHeader('Content-Security-Policy', isSound ? SOUND_POLICY : "default-src 'none'");
+      response.setHeader('Content-Security-Policy', "default-src 'none'");
       response.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
     },
   });

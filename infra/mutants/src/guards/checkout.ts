@@ -1,0 +1,55 @@
+import type { Mutant } from '../mutant.ts';
+
+/** Guards of the page on which people pay. */
+export const checkoutGuards: readonly Mutant[] = [
+  {
+    name: 'Of the checkout the gateway gets only the client secret of the intent in the path',
+    file: 'services/checkout/src/ids.ts',
+    guard: "if (CLIENT_SECRET.exec(secret)?.[1] === request.params['id']) return authorization;",
+    instead: "if (secret !== '') return authorization;",
+    test: {
+      file: 'services/checkout/test/checkout.integration.test.ts',
+      name: 'needs the client secret of its own intent: nothing else is passed on',
+    },
+  },
+  {
+    name: 'No stored origin adds to the policy of a page',
+    file: 'services/checkout/src/page.ts',
+    guard: 'const ancestors = merchant?.returnOrigins.filter((origin) => ORIGIN.test(origin)) ?? [];',
+    instead: 'const ancestors = merchant?.returnOrigins ?? [];',
+    test: {
+      file: 'services/checkout/test/checkout.integration.test.ts',
+      name: 'lets no stored origin add to its policy',
+    },
+  },
+  {
+    name: 'A page is framed by the sites of its own account only',
+    file: 'services/checkout/src/page.ts',
+    guard: "'frame-ancestors': ancestors.length > 0 ? ancestors.join(' ') : \"'none'\",",
+    instead: "'frame-ancestors': ancestors.length > 0 ? ancestors.join(' ') : '*',",
+    test: {
+      file: 'services/checkout/test/checkout.integration.test.ts',
+      name: 'may be framed by the sites of its own account only, and by none without any',
+    },
+  },
+  {
+    name: 'The name of a merchant is text in the page without scripts',
+    file: 'services/checkout/src/html.ts',
+    guard: '[escaped(value)]',
+    instead: '[value]',
+    test: {
+      file: 'services/checkout/test/plain.integration.test.ts',
+      name: 'runs nothing that a merchant is called',
+    },
+  },
+  {
+    name: 'An address has its share of the streams of the checkout',
+    file: 'services/checkout/src/limits.ts',
+    guard: '{ [address]: this.#times(ADDRESS[what]), [what]: CAPACITY[what] }',
+    instead: '{ [address]: CAPACITY[what], [what]: CAPACITY[what] }',
+    test: {
+      file: 'services/checkout/test/checkout.integration.test.ts',
+      name: 'bound its streams, of which none is opened at the gateway for it then',
+    },
+  },
+];
