@@ -18,5 +18,5 @@ export { type Pass, PASS_SECONDS, readPass, signPass } from './pass.ts';
 export { requestLog } from './request-log.ts';
 export { HttpServer } from './server.ts';
 export { Slots } from './slots.ts';
-export { cachingOf, HASHED, requireBuilt, webFiles } from './web-files.ts';
+export { cachingOf, requireBuilt, webFiles } from './web-files.ts';
 export { write } from './write.ts';

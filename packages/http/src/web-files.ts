@@ -4,7 +4,7 @@ import type { RequestHandler } from 'express';
 import sirv, { type Options } from 'sirv';
 
 /** Files whose names change with their content. */
-export const HASHED = '/assets/';
+const HASHED = '/assets/';
 const YEAR_SECONDS = 31_536_000;
 
 /** @throws Error if Vite has not built the application into the folder */

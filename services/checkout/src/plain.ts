@@ -1,8 +1,8 @@
 import { networks } from '@pf/chains/networks';
 import { CLIENT_SECRET, SOLANA_PAY_TOKEN } from '@pf/contracts';
 import type { Merchant } from '@pf/database';
-import { type Gateway, gatewayUnavailable } from '@pf/http';
-import express, { type Request, type RequestHandler, type Response } from 'express';
+import { type Gateway, gatewayUnavailable, readBytes } from '@pf/http';
+import type { Request, RequestHandler, Response } from 'express';
 import { renderSVG } from 'uqr';
 import { z } from 'zod';
 import { asHttpError } from './errors.ts';
@@ -63,12 +63,12 @@ export const plainForm: RequestHandler = (_request, response) => {
 };
 
 /** The payment of a pasted link, without scripts. */
-export const plainPayment = (dependencies: PlainDependencies): RequestHandler[] => [
-  express.urlencoded({ extended: false, limit: '8kb', parameterLimit: 1 }),
-  async (request: Request, response: Response) => {
+export const plainPayment =
+  (dependencies: PlainDependencies) =>
+  async (request: Request, response: Response): Promise<void> => {
     response.locals['route'] = '/plain';
-    const link = z.object({ link: z.string().max(LINK_LENGTH_MAX) }).safeParse(request.body).data?.link ?? '';
-    const secret = secretIn(link, dependencies.url);
+    const fields = new URLSearchParams(Buffer.from(await readBytes(request, response)).toString());
+    const secret = secretIn(fields.get('link') ?? '', dependencies.url);
     if (secret === null) {
       send(response, 400, [form('This is no link to pay here, or a part of it is missing. Copy the whole link.')]);
       return;
@@ -76,11 +76,11 @@ export const plainPayment = (dependencies: PlainDependencies): RequestHandler[] 
     const found = await look(secret, request, response, dependencies);
     if ('problem' in found) send(response, found.status, [form(found.problem)]);
     else send(response, 200, payment(found, secret, dependencies.url));
-  },
-];
+  };
 
 /** The client secret in a link `…/pay/pi_…#…`, or the secret itself; null if it is neither. */
 function secretIn(link: string, url: URL): string | null {
+  if (link.length > LINK_LENGTH_MAX) return null;
   const text = link.trim();
   if (CLIENT_SECRET.test(text)) return text;
   const parsed = URL.parse(text);

@@ -56,7 +56,7 @@ const OTHERWISE: Readonly<Partial<Record<number, string>>> = {
 const FAILED = 'This payment cannot be prepared. Try another way to pay.';
 
 /**
- * A transaction request of Solana Pay (SPEC1.1.md of solana-foundation/pay): a wallet that has scanned
+ * A transaction request of Solana Pay 1.1: a wallet that has scanned
  * `solana:https://…/s/<token>` asks whom it pays, and then for the transaction. The token allows nothing else.
  */
 export function solanaPay(dependencies: SolanaPayDependencies): Router {

@@ -73,7 +73,7 @@ describe('the page without scripts', () => {
     for (const text of [
       'Shop &#38; Söhne',
       '12.50 USDC',
-      'Solana Devnet',
+      'Solana devnet',
       '7xKX tg2C W87d 97TX JSDp bD5j Bkhe',
       'Waiting for the payment.',
       'data:image/svg+xml;base64,',

@@ -55,7 +55,7 @@ describe('a Solana Pay link', () => {
   });
   afterAll(() => cluster.close());
 
-  it('is a code that the official library reads, and writes alike', async () => {
+  it('is a code that the wallets read', async () => {
     const { token } = await create();
     const link = `https://pay.example/s/${token}`;
     expect(linkInCode(`solana:${link}`).href).toBe(link);
@@ -100,7 +100,7 @@ describe('a Solana Pay link', () => {
     expect((await ask(token, { method: 'PUT' })).status).toBe(405);
   });
 
-  it('pays: the official library gets the transaction, the wallet sends it, and the intent is confirmed', async () => {
+  it('pays: a wallet gets the transaction and sends it, and the intent is confirmed', async () => {
     const { token, intent, clientSecret } = await create();
     const signed = await signSolanaPay(wallet, `${checkout.url}/s/${token}`);
     const signature = await wallet.connection.sendRawTransaction(Buffer.from(signed, 'base64'));
