@@ -39,10 +39,10 @@ export default {
       // What a browser loads is bundled from here: of our packages only types, the table of networks, and sounds.
       name: 'web-stands-alone',
       severity: 'error',
-      from: { path: '^services/dashboard/web/' },
+      from: { path: '^services/[^/]+/web/', pathNot: '/test/' },
       to: {
         path: '^(packages|services)/',
-        pathNot: ['^services/dashboard/web/', '/src/networks\\.ts$', '/src/sound/index\\.ts$'],
+        pathNot: ['^services/[^/]+/web/', '/src/networks\\.ts$', '/src/sound/index\\.ts$'],
         dependencyTypesNot: ['type-only'],
       },
     },

@@ -63,8 +63,13 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        // One program for all: one for each package would read its dependencies again. Two are for browsers.
-        project: ['tsconfig.tests.json', 'packages/client/tsconfig.json', 'services/dashboard/web/tsconfig.json'],
+        // One program for all: one for each package would read its dependencies again. The others are for browsers.
+        project: [
+          'tsconfig.tests.json',
+          'packages/client/tsconfig.json',
+          'services/dashboard/web/tsconfig.json',
+          'services/checkout/web/test/tsconfig.json',
+        ],
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -91,6 +96,8 @@ export default tseslint.config(
     },
   },
   { files: ['packages/chains/src/**'], rules: { 'no-restricted-imports': only('ethers') } },
+  // The payment page decodes what it asks a wallet to sign, by itself.
+  { files: ['services/checkout/web/src/check/**'], rules: { 'no-restricted-imports': only('ethers') } },
   { files: ['packages/event-log/src/**'], rules: { 'no-restricted-imports': only('kafka') } },
   { files: ['packages/database/src/**'], rules: { 'no-restricted-imports': only('postgres') } },
   { files: ['packages/redis/src/**'], rules: { 'no-restricted-imports': only('redis') } },

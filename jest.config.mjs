@@ -31,13 +31,13 @@ export default {
     {
       ...shared,
       displayName: 'unit',
-      testMatch: ['<rootDir>/{packages,services,infra}/*/test/**/*.unit.test.ts'],
+      testMatch: ['<rootDir>/{packages,services,infra}/{*,*/web}/test/**/*.unit.test.ts'],
     },
     {
       ...shared,
       ...clean,
       displayName: 'integration',
-      testMatch: ['<rootDir>/{packages,services,infra}/*/test/**/*.integration.test.ts'],
+      testMatch: ['<rootDir>/{packages,services,infra}/{*,*/web}/test/**/*.integration.test.ts'],
     },
     { ...shared, ...clean, displayName: 'stack', testMatch: ['<rootDir>/infra/e2e/test/**/*.stack.test.ts'] },
     { ...shared, ...clean, displayName: 'e2e', testMatch: ['<rootDir>/infra/e2e/test/**/*.e2e.test.ts'] },

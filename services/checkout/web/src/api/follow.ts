@@ -1,0 +1,136 @@
+import { createParser } from 'eventsource-parser';
+import * as z from 'zod/mini';
+import { eventSchema, type Intent, type IntentEvent, intentSchema } from './schemas.ts';
+
+/** How the page hears of changes. */
+export type Connection = 'live' | 'polling' | 'offline';
+
+export interface Source {
+  readonly openStream: (after: string | null, signal: AbortSignal) => Promise<Response>;
+  readonly fetchIntent: () => Promise<{ readonly intent: Intent }>;
+}
+export interface Follower {
+  readonly onIntent: (intent: Intent) => void;
+  readonly onEvent: (event: IntentEvent) => void;
+  readonly onConnection: (connection: Connection) => void;
+}
+
+const PAUSE_MS = { first: 500, most: 15_000, polling: 3_000 };
+/** The server sends a comment every 15 seconds. */
+const SILENCE_MS = 40_000;
+/** The stream can be kept back by a proxy: after so many failures in a row the page asks by itself, too. */
+const FAILURES_UNTIL_POLLING = 2;
+
+const snapshotSchema = z.object({ intent: intentSchema });
+/** A stream that lasted so long was a good one. */
+const LASTED_MS = 5_000;
+
+/** Whether nothing follows: what is under way at the end of the time may still land. */
+const isOver = ({ state, pendingAtExpiry }: Intent): boolean =>
+  state === 'finalized' || state === 'failed' || state === 'cancelled' || (state === 'expired' && !pendingAtExpiry);
+
+/**
+ * Follows an intent by its stream: `EventSource` would send no `Authorization`. It connects again where it left off,
+ * with growing pauses, and asks in between while no stream opens. It ends when the intent has ended.
+ */
+export async function follow(source: Source, follower: Follower, signal: AbortSignal): Promise<void> {
+  let [after, failures, pauseMs]: [string | null, number, number] = [null, 0, PAUSE_MS.first];
+  let hasEnded = false;
+  const see = (intent: Intent): void => {
+    hasEnded = isOver(intent);
+    follower.onIntent(intent);
+  };
+  const heard = (): void => {
+    failures = 0;
+    follower.onConnection('live');
+  };
+  const parser = createParser({
+    onRetry: (ms) => void (pauseMs = ms),
+    onEvent: ({ id, event, data }) => {
+      if (id !== undefined) after = id;
+      const parsed = parse(event === 'snapshot' ? snapshotSchema : eventSchema, data);
+      if (parsed === null) return;
+      if ('intent' in parsed) see(parsed.intent);
+      else {
+        see(parsed.data.intent);
+        follower.onEvent(parsed);
+      }
+    },
+  });
+  while (!signal.aborted) {
+    const openedAt = Date.now();
+    const closed = await readStream(source, after, signal, parser, heard);
+    parser.reset();
+    if (signal.aborted || (closed && hasEnded)) return;
+    // Before the pause that the server may have asked for.
+    if (Date.now() - openedAt > LASTED_MS) pauseMs = Math.min(pauseMs, PAUSE_MS.first);
+    if (!closed) failures += 1;
+    if (failures >= FAILURES_UNTIL_POLLING) {
+      try {
+        see((await source.fetchIntent()).intent);
+        follower.onConnection('polling');
+        if (hasEnded) return;
+        await sleep(PAUSE_MS.polling, signal);
+        continue;
+      } catch {
+        // Whatever the reason is, the person can only wait: the page goes on trying.
+        follower.onConnection('offline');
+      }
+    }
+    await sleep(pauseMs * (0.75 + Math.random() / 2), signal);
+    pauseMs = Math.min(pauseMs * 2, PAUSE_MS.most);
+  }
+}
+
+/** Reads one stream to its end. @returns whether the server has closed it in order */
+async function readStream(
+  source: Source,
+  after: string | null,
+  signal: AbortSignal,
+  parser: { feed(text: string): void },
+  heard: () => void,
+): Promise<boolean> {
+  const silence = new AbortController();
+  let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+  try {
+    const response = await source.openStream(after, AbortSignal.any([signal, silence.signal]));
+    if (!response.ok || response.body === null) return false;
+    heard();
+    const decoder = new TextDecoder();
+    const reader = response.body.getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return true;
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), SILENCE_MS);
+      parser.feed(decoder.decode(value, { stream: true }));
+    }
+  } catch {
+    // The connection broke: it is opened again.
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function parse<Schema extends z.ZodMiniType>(schema: Schema, text: string): z.output<Schema> | null {
+  try {
+    return z.parse(schema, JSON.parse(text));
+  } catch {
+    // An event of a later version: the next answer shows the intent as it is.
+    return null;
+  }
+}
+
+const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      globalThis.removeEventListener?.('online', end);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    globalThis.addEventListener?.('online', end);
+    signal.addEventListener('abort', end);
+  });

@@ -1,0 +1,74 @@
+import { ApiError, UnreachableError } from '../api/client.ts';
+
+/** What keeps a person from paying, each with words of its own in `i18n`. */
+export type ProblemKind =
+  | 'declined'
+  | 'request_open'
+  | 'wrong_account'
+  | 'own_wallet'
+  | 'no_account'
+  | 'wrong_network'
+  | 'wallet_failed'
+  | 'balance'
+  | 'fee'
+  | 'rejected'
+  | 'blocked'
+  | 'wallet_not_payable'
+  | 'recipient_not_payable'
+  | 'busy'
+  | 'signed_otherwise'
+  | 'limit'
+  | 'too_many'
+  | 'unavailable'
+  | 'offline'
+  | 'other';
+
+/** A payment could not go on. Nothing that it says comes from outside except the parameters. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly kind: ProblemKind;
+  readonly params: Readonly<Record<string, string>>;
+
+  constructor(kind: ProblemKind, params: Readonly<Record<string, string>> = {}, options?: ErrorOptions) {
+    super(kind, options);
+    this.kind = kind;
+    this.params = params;
+  }
+}
+
+/** The problem that an answer of the API means for a payer. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof UnreachableError) return new Problem('offline', {}, { cause: error });
+  if (!(error instanceof ApiError)) return new Problem('other', { code: 'page' }, { cause: error });
+  const { code, param, reason } = error;
+  const because = { reason: reason ?? '' };
+  switch (code) {
+    case 'transaction.rejected':
+      return new Problem(rejection(reason ?? ''), because, { cause: error });
+    case 'address.sanctions_match':
+      return new Problem('blocked', {}, { cause: error });
+    case 'address.not_payable':
+      return new Problem(param === 'requestor' ? 'recipient_not_payable' : 'wallet_not_payable', because, {
+        cause: error,
+      });
+    case 'intent.submission_in_progress':
+      return new Problem('busy', {}, { cause: error });
+    case 'transaction.mismatch':
+    case 'transaction.malformed':
+      return new Problem('signed_otherwise', {}, { cause: error });
+    case 'intent.limit_reached':
+      return new Problem('limit', {}, { cause: error });
+    case 'rate_limit.exceeded':
+    case 'intent.too_many_builds':
+      return new Problem('too_many', {}, { cause: error });
+    default:
+      return new Problem(error.retryAfterMs === null ? 'other' : 'unavailable', { code }, { cause: error });
+  }
+}
+
+/** Why a chain would refuse a payment: the API says it in words, and the commonest two are worth words of our own. */
+function rejection(reason: string): ProblemKind {
+  if (/\bfees?\b/.test(reason)) return 'fee';
+  return /^the payer has .* and needs /.test(reason) ? 'balance' : 'rejected';
+}

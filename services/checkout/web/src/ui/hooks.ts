@@ -1,0 +1,46 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Network } from '@pf/chains/networks';
+import type { Wallet, Wallets } from '../wallets/wallet.ts';
+
+/** What a source has, now and whenever it changes. */
+export function useSource<Value>(
+  source: { readonly get: () => Value; readonly subscribe: (listener: () => void) => () => void } | null,
+  empty: Value,
+): Value {
+  const [, setCount] = useState(0);
+  useEffect(() => source?.subscribe(() => setCount((count) => count + 1)), [source]);
+  return source === null ? empty : source.get();
+}
+
+const NONE: readonly Wallet[] = [];
+
+/** The wallets for a network. Their code is loaded for the chain at hand only. */
+export function useWallets(network: Network): readonly Wallet[] {
+  const [wallets, setWallets] = useState<Wallets | null>(null);
+  useEffect(() => {
+    let isWanted = true;
+    const load = async (): Promise<Wallets> =>
+      network.family === 'solana'
+        ? (await import('../wallets/solana.ts')).solanaWallets(network.chain)
+        : (await import('../wallets/evm.ts')).evmWallets();
+    load().then(
+      (loaded) => isWanted && setWallets(loaded),
+      // Offline: the other ways to pay are there, and a reload tries again.
+      () => undefined,
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [network]);
+  return useSource(wallets, NONE);
+}
+
+/** The time, once a second while it is wanted. */
+export function useNow(clock: () => number): number {
+  const [now, setNow] = useState(clock);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(clock()), 1_000);
+    return () => clearInterval(timer);
+  }, [clock]);
+  return now;
+}

@@ -1,0 +1,174 @@
+import type { Intent, Unsigned } from '../api/schemas.ts';
+import type { Terms } from '../check/terms.ts';
+import { formatAmount, solOf } from '../format/money.ts';
+import type { Checkout, State, Step } from '../pay/checkout.ts';
+import { codesOf } from '../pay/codes.ts';
+import type { Status } from '../pay/status.ts';
+import { Address } from './address.tsx';
+import { useTranslator } from './context.ts';
+import { Fact } from './fact.tsx';
+import { useNow } from './hooks.ts';
+import { Icon } from './icon.tsx';
+import { Receipt } from './receipt.tsx';
+import { Ways } from './ways.tsx';
+
+export interface PayingProps {
+  readonly checkout: Checkout;
+  readonly state: State;
+  readonly intent: Intent;
+  readonly terms: Terms | null;
+  readonly status: Status;
+  /** Of the merchant, or words for it. */
+  readonly name: string;
+  /** The whole link, secret included. */
+  readonly page: string;
+  readonly isEmbedded: boolean;
+}
+
+/** What a person can do now. */
+export function Paying(props: PayingProps) {
+  const { checkout, state, intent, terms, status, page, name, isEmbedded } = props;
+  const t = useTranslator();
+  const { step } = state;
+  if (intent.state === 'confirmed' || intent.state === 'finalized') return <Receipt intent={intent} terms={terms} />;
+  if (step.kind === 'stopped') return <Stopped step={step} name={name} onBack={() => checkout.back()} />;
+  if (step.kind === 'sending' && intent.state === 'created')
+    return step.isUnseen ? <Unseen since={step.since} onBack={() => checkout.back()} /> : null;
+  if (!status.isPayable || terms === null) return null;
+  if (isEmbedded)
+    return (
+      <div class="stack">
+        <a class="primary" href={page} target="_blank" rel="noopener noreferrer">
+          {t('ways.embedded')}
+        </a>
+        <p class="muted small">{t('ways.embedded_hint')}</p>
+      </div>
+    );
+  switch (step.kind) {
+    case 'choosing': {
+      const place = { origin: location.origin, page, merchant: name, solanaPayToken: state.solanaPayToken };
+      return (
+        <Ways
+          network={terms.network}
+          codes={codesOf(intent, terms, place)}
+          page={page}
+          onChoose={(wallet) => void checkout.connect(wallet)}
+        />
+      );
+    }
+    case 'connecting':
+    case 'building':
+      return <Back onBack={() => checkout.back()} />;
+    case 'ready':
+    case 'confirming':
+      return <Confirm step={step} intent={intent} checkout={checkout} />;
+    case 'sending':
+      return null;
+  }
+}
+
+function Back({ onBack }: { readonly onBack: () => void }) {
+  const t = useTranslator();
+  return (
+    <button type="button" class="quiet" onClick={onBack}>
+      <Icon name="back" />
+      {t('ways.change')}
+    </button>
+  );
+}
+
+interface ConfirmProps {
+  readonly step: Extract<Step, { kind: 'ready' | 'confirming' }>;
+  readonly intent: Intent;
+  readonly checkout: Checkout;
+}
+
+/** The last look before the wallet: what it costs, and from where. */
+function Confirm({ step, intent, checkout }: ConfirmProps) {
+  const t = useTranslator();
+  const isConfirming = step.kind === 'confirming';
+  const { name } = step.wallet;
+  const amount = `${formatAmount(intent.amount, t.language)}\u00a0${intent.token}`;
+  const rent = step.unsigned.ataRentLamports;
+  const fee = feeIn(step.unsigned, t.language);
+  return (
+    <div class="stack">
+      <dl class="facts boxed">
+        {fee !== null && (
+          <Fact name={t('detail.fee')}>
+            <span class="number">{fee}</span>
+          </Fact>
+        )}
+        {rent !== null && (
+          <Fact name={t('detail.account_rent')}>
+            <span class="number">{`${formatAmount(solOf(rent), t.language, 0)}\u00a0SOL`}</span>
+            <span class="muted small">{t('detail.account_rent_hint', { token: intent.token })}</span>
+          </Fact>
+        )}
+        <Fact name={t('detail.from')}>
+          <Address value={step.session.account} what={t('detail.from')} />
+        </Fact>
+      </dl>
+      <button type="button" class="primary" aria-disabled={isConfirming} onClick={() => void checkout.pay()}>
+        {isConfirming && <span class="spinner" />}
+        {isConfirming ? t('pay.in', { wallet: name }) : t('pay.do', { amount })}
+      </button>
+      <p class="checked small muted">
+        <Icon name="shield" />
+        {t('pay.checked')}
+      </p>
+      <Back onBack={() => checkout.back()} />
+    </div>
+  );
+}
+
+function feeIn({ estimatedFeeLamports, estimatedFeeEth, estimatedFeeUsdc }: Unsigned, locale: string): string | null {
+  if (estimatedFeeLamports !== null) return `${formatAmount(solOf(estimatedFeeLamports), locale, 0)}\u00a0SOL`;
+  if (estimatedFeeEth !== null) return `${formatAmount(estimatedFeeEth, locale, 0)}\u00a0ETH`;
+  return estimatedFeeUsdc === null ? null : `${formatAmount(estimatedFeeUsdc, locale)}\u00a0USD`;
+}
+
+/** After so long a person may wonder, and may be right that nothing was sent. */
+const START_AGAIN_FROM_MS = 60_000;
+
+function Unseen({ since, onBack }: { readonly since: number; readonly onBack: () => void }) {
+  const t = useTranslator();
+  if (useNow(Date.now) - since < START_AGAIN_FROM_MS) return null;
+  return (
+    <div class="stack">
+      <p class="muted small">{t('pay.start_again_hint')}</p>
+      <button type="button" class="secondary" onClick={onBack}>
+        {t('pay.start_again')}
+      </button>
+    </div>
+  );
+}
+
+interface StoppedProps {
+  readonly step: Extract<Step, { kind: 'stopped' }>;
+  readonly name: string;
+  readonly onBack: () => void;
+}
+
+function Stopped({ step, name, onBack }: StoppedProps) {
+  const t = useTranslator();
+  return (
+    <div class="stack">
+      <div class="note bad">
+        <Icon name="shield" />
+        <div class="words">
+          <strong>{t('stopped.found')}</strong>
+          <ul>
+            {step.differs.map((difference) => (
+              <li key={difference}>{t(`difference.${difference}`)}</li>
+            ))}
+          </ul>
+          <span>{t('stopped.advice', { merchant: name })}</span>
+        </div>
+      </div>
+      <button type="button" class="secondary" onClick={onBack}>
+        {t('pay.start_again')}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+import type { Problem } from '../pay/problem.ts';
+import { useTranslator } from './context.ts';
+import { Icon } from './icon.tsx';
+
+interface Props {
+  readonly problem: Problem;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** What went wrong and what helps. What the chain says is in English, whatever the page's language is. */
+export function ProblemNote({ problem: { kind, params: own }, params }: Props) {
+  const t = useTranslator();
+  const all = { ...params, ...own };
+  const reason = ['balance', 'fee', 'rejected', 'wallet_not_payable', 'recipient_not_payable'].includes(kind)
+    ? own['reason']
+    : '';
+  return (
+    <div class="note" role="alert">
+      <Icon name="alert" />
+      <div class="words">
+        <strong>{t(`problem.${kind}.title`, all)}</strong>
+        <span>{t(`problem.${kind}.text`, all)}</span>
+        {reason && (
+          <span class="reason small" lang="en" dir="ltr">
+            {reason}
+          </span>
+        )}
+      </div>
+    </div>
+  );
+}

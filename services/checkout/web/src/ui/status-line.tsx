@@ -1,0 +1,31 @@
+import type { Status, Tone } from '../pay/status.ts';
+import { useTranslator } from './context.ts';
+import { Icon, type IconName } from './icon.tsx';
+
+const ICONS: Readonly<Record<Exclude<Tone, 'busy'>, IconName>> = {
+  calm: 'clock',
+  good: 'check',
+  warn: 'alert',
+  bad: 'cross',
+};
+
+interface Props {
+  readonly status: Status;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** Where the payment is. It stays in place, so that screen readers say each change once. */
+export function StatusLine({ status: { key, tone }, params }: Props) {
+  const t = useTranslator();
+  return (
+    <div class={`status ${tone}`}>
+      <span class="mark" key={tone}>
+        {tone === 'busy' ? <span class="spinner" /> : <Icon name={ICONS[tone]} />}
+      </span>
+      <div role="status" class="words">
+        <strong>{t(`status.${key}.title`, params)}</strong>
+        <span>{t(`status.${key}.text`, params)}</span>
+      </div>
+    </div>
+  );
+}

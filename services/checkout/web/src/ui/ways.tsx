@@ -1,0 +1,124 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { ComponentType } from 'preact';
+import type { Network } from '@pf/chains/networks';
+import type { Code } from '../pay/codes.ts';
+import { inAppLinks, isHandheld } from '../wallets/in-app.ts';
+import type { Wallet } from '../wallets/wallet.ts';
+import { useTranslator } from './context.ts';
+import { useWallets } from './hooks.ts';
+import { Icon, type IconName } from './icon.tsx';
+
+interface Props {
+  readonly network: Network;
+  readonly codes: readonly Code[];
+  /** The whole link, secret included. */
+  readonly page: string;
+  readonly onChoose: (wallet: Wallet) => void;
+}
+
+/** How a person can pay: a wallet of this browser, one on the phone, or a code. */
+export function Ways({ network, codes, page, onChoose }: Props) {
+  const t = useTranslator();
+  const wallets = useWallets(network);
+  const [isPhone] = useState(() => isHandheld());
+  const isAlone = wallets.length === 0;
+  // Wallets announce themselves within moments: what would jump away again is not shown before.
+  const isSettled = useSettled();
+  return (
+    <div class="ways">
+      <h2>{t('ways.title')}</h2>
+      {!isAlone && (
+        <ul class="wallets" aria-label={t('ways.wallets')}>
+          {wallets.map((wallet) => (
+            <li key={wallet.id}>
+              <button type="button" class="way" onClick={() => onChoose(wallet)}>
+                {wallet.icon === null ? (
+                  <Icon name="wallet" />
+                ) : (
+                  <img src={wallet.icon} alt="" width="32" height="32" />
+                )}
+                <bdi class="grow">{wallet.name}</bdi>
+                <Icon name="chevron" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {isAlone && isSettled && !isPhone && (
+        <div class="empty">
+          <p>{t('ways.none')}</p>
+          <p class="muted small">{t('ways.none_hint')}</p>
+        </div>
+      )}
+      {isPhone && isAlone && (
+        <ul class="wallets" aria-label={t('ways.apps')}>
+          {inAppLinks(network.family, page).map(({ name, href }) => (
+            <li key={name}>
+              <a class="way" href={href} rel="noreferrer">
+                <Icon name="phone" />
+                <bdi class="grow">{name}</bdi>
+                <Icon name="link" />
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Disclosure name={t('ways.qr')} icon="qr" isOpenAtFirst={isAlone && isSettled && !isPhone}>
+        <LazyQr codes={codes} />
+      </Disclosure>
+    </div>
+  );
+}
+
+const SETTLED_MS = 600;
+function useSettled(): boolean {
+  const [isSettled, setSettled] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(true), SETTLED_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return isSettled;
+}
+
+interface DisclosureProps {
+  readonly name: string;
+  readonly icon: IconName;
+  readonly isOpenAtFirst: boolean;
+  readonly children: preact.ComponentChildren;
+}
+
+function Disclosure({ name, icon, isOpenAtFirst, children }: DisclosureProps) {
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  const isOpen = chosen ?? isOpenAtFirst;
+  return (
+    <div class={`disclosure ${isOpen ? 'open' : ''}`}>
+      <button
+        type="button"
+        class="way"
+        aria-expanded={isOpen}
+        aria-controls={`disclosed-${icon}`}
+        onClick={() => setChosen(!isOpen)}
+      >
+        <Icon name={icon} />
+        <span class="grow">{name}</span>
+        <Icon name="down" />
+      </button>
+      <div id={`disclosed-${icon}`} hidden={!isOpen}>
+        {isOpen && children}
+      </div>
+    </div>
+  );
+}
+
+/** The drawing of codes is loaded when a code is wanted. */
+function LazyQr({ codes }: { readonly codes: readonly Code[] }) {
+  const [Qr, setQr] = useState<ComponentType<{ readonly codes: readonly Code[] }> | null>(null);
+  useEffect(() => {
+    import('./qr.tsx').then(
+      (loaded) => setQr(() => loaded.default),
+      // Offline: the wallets of this browser may still work.
+      () => undefined,
+    );
+  }, []);
+  return Qr === null ? <div class="qr-place" /> : <Qr codes={codes} />;
+}

@@ -1,0 +1,261 @@
+import { fromNumber, type Hex } from 'ox/Hex';
+import type { Network } from '@pf/chains/networks';
+import type { Payment } from '../check/check.ts';
+import { placesOf } from '../networks.ts';
+import { Problem } from '../pay/problem.ts';
+import {
+  accountAmong,
+  asking,
+  cleanIcon,
+  cleanName,
+  codeOf,
+  isUnsupported,
+  type Outcome,
+  problemIn,
+  type Session,
+  type Wallet,
+  WALLETS_MAX,
+  type Wallets,
+} from './wallet.ts';
+
+/** EIP-1193. */
+export interface Provider {
+  request(asked: { readonly method: string; readonly params?: readonly unknown[] }): Promise<unknown>;
+  on?(event: 'accountsChanged', listener: () => void): unknown;
+  removeListener?(event: 'accountsChanged', listener: () => void): unknown;
+}
+
+type EvmPayment = Exclude<Payment, { family: 'solana' }>;
+/** The wallet that can sign Tempo's own transactions without sending them. */
+const TEMPO_RDNS = 'xyz.tempo';
+const UNKNOWN_CHAIN = 4902;
+const CALLS_POLL_MS = 1_500;
+/** Ten minutes. */
+const CALLS_POLLS_MAX = 400;
+
+/** The wallets that announce themselves (EIP-6963); where none does, the one that is in the page (EIP-1193). */
+export function evmWallets(scope: Window = window): Wallets {
+  const announced = new Map<string, Wallet>();
+  const listeners = new Set<() => void>();
+  let found: readonly Wallet[] = injected(scope);
+  scope.addEventListener('eip6963:announceProvider', (event) => {
+    const wallet = read((event as CustomEvent<unknown>).detail);
+    if (wallet === null || announced.has(wallet.id) || announced.size >= WALLETS_MAX) return;
+    announced.set(wallet.id, wallet);
+    found = [...announced.values()];
+    listeners.forEach((listener) => listener());
+  });
+  scope.dispatchEvent(new Event('eip6963:requestProvider'));
+  return {
+    get: () => found,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** What an extension announces is whatever it likes. */
+function read(detail: unknown): Wallet | null {
+  const { info, provider } = (detail ?? {}) as { readonly info?: Record<string, unknown>; readonly provider?: unknown };
+  const { uuid, name, icon, rdns } = info ?? {};
+  if (typeof uuid !== 'string' || typeof (provider as Partial<Provider> | undefined)?.request !== 'function')
+    return null;
+  return walletOf({ id: uuid.slice(0, 100), name: cleanName(name), icon: cleanIcon(icon), rdns }, provider as Provider);
+}
+
+function injected(scope: Window): readonly Wallet[] {
+  const { ethereum } = scope as { readonly ethereum?: Partial<Provider> };
+  if (typeof ethereum?.request !== 'function') return [];
+  return [walletOf({ id: 'injected', name: 'Browser wallet', icon: null, rdns: null }, ethereum as Provider)];
+}
+
+interface Info {
+  readonly id: string;
+  readonly name: string;
+  readonly icon: string | null;
+  readonly rdns: unknown;
+}
+
+function walletOf({ rdns, ...info }: Info, provider: Provider): Wallet {
+  const { name } = info;
+  const ask = (method: string, params?: readonly unknown[]): Promise<unknown> =>
+    asking(name, () => provider.request(params === undefined ? { method } : { method, params }));
+  return {
+    ...info,
+    async connect(wanted) {
+      const { network } = wanted;
+      const account = accountAmong(textsIn(await ask('eth_requestAccounts')), name, wanted);
+      await switchTo(network, name, provider);
+      const isSmart = await sendsCalls(provider, account, chainIdOf(network));
+      return {
+        account,
+        async pay(payment) {
+          if (payment.family === 'solana') throw new Problem('wrong_network', { wallet: name, network: network.label });
+          // Between the click and the wallet's window nothing may come that takes long: browsers would block it.
+          const accounts = textsIn(await ask('eth_accounts')).map((text) => text.toLowerCase());
+          if (!accounts.includes(account.toLowerCase())) throw new Problem('wrong_account', { wallet: name, account });
+          if (!(await isOn(network, name, provider))) await switchTo(network, name, provider);
+          if (isSmart) {
+            const sent = await sendCalls(provider, name, account, payment);
+            if (sent !== null) return sent;
+          }
+          return send(provider, name, account, payment, rdns === TEMPO_RDNS);
+        },
+        onChange: (listener) => watch(provider, listener),
+      } satisfies Session;
+    },
+  };
+}
+
+const textsIn = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
+const chainIdOf = ({ chain }: Network): Hex => fromNumber(Number(chain.slice('eip155:'.length)));
+
+async function isOn(network: Network, name: string, provider: Provider): Promise<boolean> {
+  const chainId = await asking(name, () => provider.request({ method: 'eth_chainId' }));
+  return Number(chainId) === Number(chainIdOf(network));
+}
+
+/** Brings the wallet to the network, and the network to the wallet where it does not know it (EIP-3326, EIP-3085). */
+async function switchTo(network: Network, name: string, provider: Provider): Promise<void> {
+  if (await isOn(network, name, provider)) return;
+  const chainId = chainIdOf(network);
+  const change = (): Promise<unknown> =>
+    provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId }] });
+  const added = placesOf(network.chain)?.added;
+  try {
+    await change();
+  } catch (cause) {
+    if (codeOf(cause) !== UNKNOWN_CHAIN || added === undefined) throw problemIn(name, cause);
+    const { rpcUrl, explorer, currency } = added;
+    const chain = {
+      chainId,
+      chainName: network.label,
+      nativeCurrency: { ...currency, decimals: 18 },
+      rpcUrls: [rpcUrl],
+      blockExplorerUrls: [explorer],
+    };
+    await asking(name, () => provider.request({ method: 'wallet_addEthereumChain', params: [chain] }));
+    // Some wallets switch when they add, others must be asked again.
+    if (!(await isOn(network, name, provider))) await asking(name, change);
+  }
+  if (!(await isOn(network, name, provider)))
+    throw new Problem('wrong_network', { wallet: name, network: network.label });
+}
+
+/** Whether the account is a smart wallet already, which sends batches of calls (EIP-5792). */
+async function sendsCalls(provider: Provider, account: string, chainId: Hex): Promise<boolean> {
+  try {
+    const all = await provider.request({ method: 'wallet_getCapabilities', params: [account, [chainId]] });
+    const { atomic, atomicBatch } =
+      ((all ?? {}) as Record<string, { atomic?: { status?: unknown }; atomicBatch?: { supported?: unknown } }>)[
+        chainId
+      ] ?? {};
+    return atomic?.status === 'supported' || atomicBatch?.supported === true;
+  } catch {
+    // A wallet that does not know the question sends transactions.
+    return false;
+  }
+}
+
+/** Null where the wallet does not know how, although it said so. */
+async function sendCalls(
+  provider: Provider,
+  name: string,
+  from: string,
+  { chainId, to, data }: EvmPayment,
+): Promise<Outcome | null> {
+  const calls = [{ to, data, value: '0x0' }];
+  const bundle = { version: '2.0.0', chainId: fromNumber(chainId), from, atomicRequired: false, calls };
+  let answer: unknown;
+  try {
+    answer = await provider.request({ method: 'wallet_sendCalls', params: [bundle] });
+  } catch (cause) {
+    if (isUnsupported(cause)) return null;
+    throw problemIn(name, cause);
+  }
+  // Older wallets answer the id alone.
+  const id = typeof answer === 'string' ? answer : (answer as { readonly id?: unknown } | null)?.id;
+  if (typeof id !== 'string') throw new Problem('wallet_failed', { wallet: name, reason: '' });
+  return { kind: 'calls', hash: () => hashOfCalls(provider, name, id) };
+}
+
+/** Waits until the wallet knows the transaction of its calls. @throws Problem if they have failed */
+async function hashOfCalls(provider: Provider, name: string, id: string): Promise<string | null> {
+  for (let polls = 0; polls < CALLS_POLLS_MAX; polls += 1) {
+    const { status, receipts } = await statusOfCalls(provider, id);
+    const hash = receipts?.[0]?.transactionHash;
+    if (typeof hash === 'string') return hash;
+    if (typeof status === 'number' && status >= 400)
+      throw new Problem('wallet_failed', { wallet: name, reason: String(status) });
+    await new Promise((resolve) => setTimeout(resolve, CALLS_POLL_MS));
+  }
+  return null;
+}
+
+interface CallsStatus {
+  readonly status?: unknown;
+  readonly receipts?: readonly { readonly transactionHash?: unknown }[];
+}
+
+async function statusOfCalls(provider: Provider, id: string): Promise<CallsStatus> {
+  try {
+    return (await provider.request({ method: 'wallet_getCallsStatus', params: [id] })) ?? {};
+  } catch {
+    // The calls are under way all the same: it is asked again.
+    return {};
+  }
+}
+
+async function send(
+  provider: Provider,
+  name: string,
+  from: string,
+  payment: EvmPayment,
+  mayOnlySign: boolean,
+): Promise<Outcome> {
+  if (payment.family === 'tempo' && mayOnlySign) {
+    try {
+      const params = [tempoRequest(payment, from)];
+      const signed = await provider.request({ method: 'eth_signTransaction', params });
+      if (typeof signed === 'string' && signed.startsWith('0x76')) return { kind: 'signed', transaction: signed };
+    } catch (cause) {
+      // Some adapters only send.
+      if (!isUnsupported(cause)) throw problemIn(name, cause);
+    }
+  }
+  const transaction = { from, to: payment.to, data: payment.data, value: '0x0' };
+  const hash = await asking(name, () => provider.request({ method: 'eth_sendTransaction', params: [transaction] }));
+  if (typeof hash !== 'string' || !/^0x[\da-f]{64}$/i.test(hash))
+    throw new Problem('wallet_failed', { wallet: name, reason: '' });
+  return { kind: 'sent', hash };
+}
+
+/** The fields of a transaction of type 0x76, as JSON-RPC writes them. */
+function tempoRequest({ chainId, envelope, to, data }: Extract<EvmPayment, { family: 'tempo' }>, from: string): object {
+  const hex = (value: bigint | number | undefined): Hex | undefined =>
+    value === undefined ? undefined : fromNumber(value);
+  const { feeToken, gas, maxFeePerGas, maxPriorityFeePerGas, nonceKey, nonce, validBefore, validAfter } = envelope;
+  const fields = {
+    type: '0x76',
+    from,
+    chainId: hex(chainId),
+    calls: [{ to, data, value: '0x0' }],
+    feeToken,
+    gas: hex(gas),
+    maxFeePerGas: hex(maxFeePerGas),
+    maxPriorityFeePerGas: hex(maxPriorityFeePerGas),
+    nonceKey: hex(nonceKey),
+    nonce: hex(nonce ?? 0n),
+    validBefore: hex(validBefore),
+    validAfter: hex(validAfter),
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** Another network is noticed when the person pays: the wallet is then asked to switch. */
+function watch(provider: Provider, listener: () => void): () => void {
+  provider.on?.('accountsChanged', listener);
+  return () => provider.removeListener?.('accountsChanged', listener);
+}

@@ -1,0 +1,115 @@
+import type { Network } from '@pf/chains/networks';
+import type { Payment } from '../check/check.ts';
+import { Problem } from '../pay/problem.ts';
+
+/** What a wallet made of a payment. */
+export type Outcome =
+  /** Signed, for the service to broadcast. */
+  | { readonly kind: 'signed'; readonly transaction: string }
+  /** Sent by the wallet itself. */
+  | { readonly kind: 'sent'; readonly hash: string }
+  /** Sent by a smart wallet, in a transaction whose hash it will know: null if it never says it. */
+  | { readonly kind: 'calls'; readonly hash: () => Promise<string | null> };
+
+/** An account of a wallet that is ready to pay. */
+export interface Session {
+  readonly account: string;
+  /** Opens the wallet. @throws Problem */
+  pay(payment: Payment): Promise<Outcome>;
+  /** Calls when the person has chosen another account or network in the wallet. @returns how to stop */
+  onChange(listener: () => void): () => void;
+}
+
+/** A wallet of this browser. Its name and icon are whatever the extension says. */
+export interface Wallet {
+  readonly id: string;
+  readonly name: string;
+  /** A data URL of an image. */
+  readonly icon: string | null;
+  /**
+   * Asks for an account that may pay.
+   * @param payer the only account that may; null where every one may, except `not`
+   * @throws Problem
+   */
+  connect(wanted: Wanted): Promise<Session>;
+}
+export interface Wanted {
+  readonly network: Network;
+  readonly payer: string | null;
+  readonly not: string;
+}
+
+/** The wallets of a kind: they announce themselves, some of them late. */
+export interface Wallets {
+  readonly get: () => readonly Wallet[];
+  readonly subscribe: (listener: () => void) => () => void;
+}
+
+/** More than a browser has. */
+export const WALLETS_MAX = 24;
+const NAME_MAX = 32;
+const ICON_MAX = 200_000;
+const ICON = /^data:image\/(?:png|svg\+xml|webp|jpeg|gif)[;,]/i;
+
+/** A name that cannot break out of its line: no control or formatting characters, no length. */
+export const cleanName = (name: unknown): string =>
+  typeof name === 'string'
+    ? [...name.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim()].slice(0, NAME_MAX).join('') || '?'
+    : '?';
+
+/** Only images that are in the text itself: no request goes out for one. */
+export const cleanIcon = (icon: unknown): string | null =>
+  typeof icon === 'string' && icon.length <= ICON_MAX && ICON.test(icon.trim()) ? icon.trim() : null;
+
+/** The account to pay with. @throws Problem */
+export function accountAmong(accounts: readonly string[], wallet: string, { payer, not }: Wanted): string {
+  const isSame = (a: string, b: string): boolean =>
+    a.startsWith('0x') ? a.toLowerCase() === b.toLowerCase() : a === b;
+  if (payer !== null) {
+    const found = accounts.find((account) => isSame(account, payer));
+    if (found === undefined) throw new Problem('wrong_account', { wallet, account: payer });
+    return payer;
+  }
+  const found = accounts.find((account) => !isSame(account, not));
+  if (found === undefined) throw new Problem(accounts.length > 0 ? 'own_wallet' : 'no_account', { wallet });
+  return found;
+}
+
+/** EIP-1193 and EIP-1474. */
+const CODES = { rejected: 4001, unauthorized: 4100, unsupported: 4200, open: -32002, noMethod: -32601, upgrade: 5750 };
+
+export const codeOf = (cause: unknown): number | null => {
+  const { code, data } = (cause ?? {}) as { readonly code?: unknown; readonly data?: unknown };
+  const inner = ((data ?? {}) as { readonly originalError?: { readonly code?: unknown } }).originalError?.code;
+  return typeof inner === 'number' ? inner : typeof code === 'number' ? code : null;
+};
+export const isUnsupported = (cause: unknown): boolean =>
+  [CODES.unsupported, CODES.noMethod].includes(codeOf(cause) ?? 0) ||
+  /not supported|unsupported|does not exist|not available/i.test(messageOf(cause));
+const messageOf = (cause: unknown): string => {
+  const { message } = (cause ?? {}) as { readonly message?: unknown };
+  return typeof message === 'string' ? message.slice(0, 200) : '';
+};
+
+/** Runs what a wallet does. @throws Problem */
+export async function asking<Answer>(wallet: string, work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw problemIn(wallet, cause);
+  }
+}
+
+/** What an error of a wallet means for a payer: it is seldom written for one. */
+export function problemIn(wallet: string, cause: unknown): Problem {
+  if (cause instanceof Problem) return cause;
+  const code = codeOf(cause);
+  const reason = cleanReason(messageOf(cause));
+  if (code === CODES.rejected || code === CODES.upgrade || /reject|denied|declin|cancel/i.test(reason))
+    return new Problem('declined', { wallet }, { cause });
+  if (code === CODES.open) return new Problem('request_open', { wallet }, { cause });
+  if (code === CODES.unauthorized) return new Problem('no_account', { wallet }, { cause });
+  return new Problem('wallet_failed', { wallet, reason }, { cause });
+}
+
+const cleanReason = (reason: string): string => reason.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ').trim();

@@ -1,0 +1,168 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { barriers, openBrowser, overflow } from '../../../../../infra/e2e/test/dashboard/browser.ts';
+import type { Intent } from '../../src/api/schemas.ts';
+import { ACCOUNT, EvmWallet, HASH, open, type Opened } from './opened.ts';
+import { TERMS } from './stand-in.ts';
+import { installEvm } from './wallets.ts';
+
+let browser: Browser;
+let opened: Opened | undefined;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterEach(async () => {
+  const complaints = opened?.complaints;
+  await opened?.close();
+  opened = undefined;
+  expect(complaints).toEqual([]);
+});
+afterAll(() => browser.close());
+
+const visitWith = async (...[setting]: [Parameters<typeof open>[1]]): Promise<Opened> =>
+  (opened = await open(browser, setting));
+const status = (page: Page, title: string | RegExp) =>
+  page.locator('.status strong').filter({ hasText: typeof title === 'string' ? new RegExp(`^${title}`) : title });
+const paid = { state: 'confirmed', confirmedAt: '2026-11-22T12:00:00.000Z', fulfiller: ACCOUNT, txSignature: HASH };
+const wrong = { txSignature: HASH, sender: ACCOUNT, amount: '10.00', differs: ['amount'] };
+/** The narrowest phone at 200 %, or a desk at 400 %. */
+const NARROW = { width: 320, height: 640 };
+
+describe('the payment page', () => {
+  it.each<readonly [string | RegExp, Partial<Intent>]>([
+    ['Waiting for your payment', {}],
+    ['Please sign again', { retryRequired: true }],
+    ['Sent', { state: 'pending', fulfiller: ACCOUNT, txSignature: HASH }],
+    ['Paid', paid as Partial<Intent>],
+    ['The payment failed', { state: 'failed' }],
+    ['The time has run out', { state: 'expired' }],
+    [/your payment is on its way/, { state: 'expired', pendingAtExpiry: true }],
+    ['Cancelled', { state: 'cancelled' }],
+  ])('shows to all: %s', async (title, changes) => {
+    const wallet = new EvmWallet('base');
+    const { page } = await visitWith({ family: 'base', changes, install: wallet.install, viewport: NARROW });
+    await status(page, title).waitFor();
+    expect([await barriers(page), await overflow(page)]).toEqual([[], 0]);
+  });
+
+  it('shows the whole recipient, in groups, and copies it', async () => {
+    const { page } = await visitWith({ family: 'base' });
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy Recipient’s address' }).click();
+    await page.getByText('Copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(TERMS.base.requestor);
+    expect((await page.locator('.summary .groups [aria-hidden]').first().textContent())?.replaceAll(' ', '')).toBe(
+      TERMS.base.requestor,
+    );
+  });
+
+  it('says what arrived when it is not what was asked for, now and after a reload', async () => {
+    const { page, standIn } = await visitWith({ family: 'base' });
+    await status(page, 'Waiting').waitFor();
+    standIn.become({}, 'intent.mismatched_payment', wrong);
+    const words = page.locator('.status', { hasText: 'Something else arrived' });
+    await words.waitFor();
+    expect(await words.textContent()).toContain('10.00');
+    await page.reload();
+    await words.waitFor();
+  });
+
+  it('says that a payment was late, and that one came twice', async () => {
+    const { page, standIn } = await visitWith({ family: 'base', changes: { state: 'expired', pendingAtExpiry: true } });
+    await status(page, /on its way/).waitFor();
+    standIn.become(paid as Partial<Intent>);
+    standIn.become({}, 'intent.late_payment', { ...wrong, differs: [] });
+    await status(page, /a little late/).waitFor();
+    standIn.become({}, 'intent.extra_payment', { ...wrong, differs: [] });
+    await status(page, 'Paid twice').waitFor();
+  });
+
+  it('goes on when the stream breaks, and asks by itself where no stream opens', async () => {
+    const { page, standIn } = await visitWith({ family: 'base' });
+    await status(page, 'Waiting').waitFor();
+    standIn.breakStreams();
+    standIn.intent = { ...standIn.intent, state: 'pending', updatedAt: new Date(Date.now() + 60_000).toISOString() };
+    await status(page, 'Sent').waitFor();
+    for (let times = 0; times < 4; times += 1) standIn.refuse('stream', { status: 503, code: 'service.unavailable' });
+    standIn.breakStreams();
+    standIn.intent = { ...standIn.intent, state: 'failed', updatedAt: new Date(Date.now() + 120_000).toISOString() };
+    await status(page, 'The payment failed').waitFor();
+  });
+
+  it('takes names and icons of wallets for text and images only', async () => {
+    const wallet = new EvmWallet('base');
+    const name = '<img src=x onerror=alert(1)>\u202egnol yrev dna';
+    const { page } = await visitWith({ family: 'base', install: (to) => installEvm(to, wallet.answer, { name }) });
+    const button = page.locator('.wallets button');
+    await button.waitFor();
+    const text = await button.textContent();
+    expect(text).toContain('<img src=x onerror=alert(1)>');
+    expect(text).not.toMatch(/\p{C}/u);
+    expect(await button.locator('img').count()).toBe(1);
+  });
+
+  it('leads back to registered origins only', async () => {
+    const changes = paid as Partial<Intent>;
+    const { page, standIn } = await visitWith({ family: 'base', changes, search: '?return=https://shop.example/o/7' });
+    const back = page.getByRole('link', { name: "Back to Nora's Bikes" });
+    await back.waitFor();
+    expect(await back.getAttribute('href')).toBe('https://shop.example/o/7');
+    await page.goto(standIn.link('?return=https://evil.example/'));
+    await status(page, 'Paid').waitFor();
+    expect(await back.count()).toBe(0);
+  });
+
+  it('says so where the link is not whole, and where the payment does not load', async () => {
+    const { page, standIn } = await visitWith({ family: 'base' });
+    await status(page, 'Waiting').waitFor();
+    await page.evaluate('sessionStorage.clear()');
+    await page.reload();
+    await status(page, 'This link cannot be opened').waitFor();
+    standIn.refuse('fetch', { status: 503, code: 'service.unavailable' });
+    await page.goto(standIn.link('?again'));
+    await page.getByRole('button', { name: 'Load again' }).click();
+    await status(page, 'Waiting').waitFor();
+  });
+
+  it('shows the time near the end only', async () => {
+    const expiresAt = new Date(Date.now() + 120_000).toISOString();
+    const { page } = await visitWith({ family: 'tempo', changes: { expiresAt } });
+    expect(await page.getByRole('timer').textContent()).toMatch(/^[12]:\d\d$/);
+    await opened?.close();
+    const { page: early } = await visitWith({ family: 'tempo' });
+    await status(early, 'Waiting').waitFor();
+    expect(await early.getByRole('timer').count()).toBe(0);
+  });
+
+  it('speaks the languages, from right to left where they run so', async () => {
+    const { page } = await visitWith({ family: 'solana', search: '?lang=ar', viewport: NARROW });
+    await status(page, 'في انتظار دفعتك').waitFor();
+    expect(await page.evaluate('document.documentElement.dir')).toBe('rtl');
+    expect([await barriers(page), await overflow(page)]).toEqual([[], 0]);
+    await page.getByRole('combobox').selectOption('ja');
+    await status(page, 'お支払いをお待ちしています').waitFor();
+    expect(await page.evaluate('document.documentElement.dir')).toBe('ltr');
+    await page.goto(page.url().replace(/\?.*/, ''));
+    await status(page, 'お支払いをお待ちしています').waitFor();
+  });
+
+  it('keeps the secret out of its address, and in the code for another device', async () => {
+    const { page, standIn } = await visitWith({ family: 'base' });
+    await page.locator('.qr-image').waitFor();
+    expect(page.url()).not.toContain(standIn.secret);
+    expect(await page.evaluate('document.documentElement.innerHTML')).not.toContain(standIn.secret);
+  });
+
+  it('has links into the apps on a phone without a wallet', async () => {
+    const { page, standIn } = await visitWith({ family: 'solana' });
+    await page.close();
+    const context = await browser.newContext({ hasTouch: true, isMobile: true, viewport: NARROW });
+    const phone = await context.newPage();
+    await phone.goto(standIn.link());
+    const href = await phone.getByRole('link', { name: 'Phantom' }).getAttribute('href');
+    expect(href).toBe(
+      `https://phantom.app/ul/browse/${encodeURIComponent(standIn.link())}?ref=${encodeURIComponent(standIn.origin)}`,
+    );
+    await context.close();
+  });
+});

@@ -1,0 +1,273 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Address } from '@pf/domain';
+import type { Browser, Page } from 'playwright-core';
+import { openBrowser } from '../../../../../infra/e2e/test/dashboard/browser.ts';
+import { payer as solanaPayer } from '../../../../../packages/chains/test/solana/payments.ts';
+import { ACCOUNT, EvmWallet, HASH, open, type Opened, solanaWallet } from './opened.ts';
+import { TERMS } from './stand-in.ts';
+import { declined, installEvm } from './wallets.ts';
+
+let browser: Browser;
+let opened: Opened | undefined;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterEach(async () => {
+  const complaints = opened?.complaints;
+  await opened?.close();
+  opened = undefined;
+  // Scripts that failed, and whatever the policy has refused.
+  expect(complaints).toEqual([]);
+});
+afterAll(() => browser.close());
+
+const visitWith = async (...[setting]: [Parameters<typeof open>[1]]): Promise<Opened> =>
+  (opened = await open(browser, setting));
+const status = (page: Page, title: string | RegExp) =>
+  page.locator('.status strong').filter({ hasText: typeof title === 'string' ? new RegExp(`^${title}`) : title });
+const choose = (page: Page, wallet = 'Amber'): Promise<void> => page.getByRole('button', { name: wallet }).click();
+const pay = (page: Page): Promise<void> => page.getByRole('button', { name: /^Pay 12/ }).click();
+const confirmed = { state: 'confirmed', confirmedAt: '2026-11-22T12:00:00.000Z' } as const;
+
+describe('paying in the browser', () => {
+  it('lets a wallet send the call alone, submits the hash and shows the receipt', async () => {
+    const wallet = new EvmWallet('base');
+    const { page, standIn } = await visitWith({ family: 'base', install: wallet.install });
+    expect(page.url()).toBe(`${standIn.origin}/pay/${standIn.intent.id}`);
+    await choose(page);
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    const { tokenAddress } = TERMS.base;
+    expect(wallet.of('eth_sendTransaction')).toEqual([
+      [{ from: ACCOUNT, to: tokenAddress, value: '0x0', data: expect.stringMatching(/^0xa9059cbb[\da-f]{192}$/) }],
+    ]);
+    expect(standIn.submitted).toEqual([{ signedTransaction: HASH, fulfiller: ACCOUNT }]);
+    standIn.become(confirmed);
+    await status(page, 'Paid').waitFor();
+    await page.getByRole('heading', { name: 'Receipt' }).waitFor();
+    expect(await page.title()).toMatch(/^Paid · /);
+    expect(await page.locator('.receipt').textContent()).toContain(HASH);
+  });
+
+  it('brings the wallet to the network, and the network to a wallet that does not know it', async () => {
+    const wallet: EvmWallet = new EvmWallet('base', {
+      wallet_switchEthereumChain: () => {
+        throw Object.assign(new Error('Unrecognized chain'), { code: 4902 });
+      },
+      wallet_addEthereumChain: () => {
+        wallet.chainId = '0x14a34';
+        return null;
+      },
+    });
+    wallet.chainId = '0x1';
+    const { page } = await visitWith({ family: 'base', install: wallet.install });
+    await choose(page);
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(wallet.of('wallet_addEthereumChain')).toMatchObject([[{ chainId: '0x14a34', chainName: 'Base Sepolia' }]]);
+  });
+
+  it('says that nothing moved when the person declines, and pays at the second try', async () => {
+    let tries = 0;
+    const wallet = new EvmWallet('base', {
+      eth_sendTransaction: () => {
+        tries += 1;
+        if (tries === 1) throw declined;
+        return HASH;
+      },
+    });
+    const { page, standIn } = await visitWith({ family: 'base', install: wallet.install });
+    await choose(page);
+    await pay(page);
+    expect(await page.getByRole('alert').textContent()).toContain('No money has moved');
+    expect(standIn.submitted).toEqual([]);
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+  });
+
+  it('names the account that has to pay where the wallet has another', async () => {
+    const fulfiller = '0x2222222222222222222222222222222222222222';
+    const wallet = new EvmWallet('base');
+    const changes = { direction: 'send', fulfiller } as const;
+    const { page } = await visitWith({ family: 'base', changes, install: wallet.install });
+    await choose(page);
+    expect(await page.getByRole('alert').textContent()).toContain(fulfiller);
+    wallet.accounts = [ACCOUNT, fulfiller];
+    await choose(page);
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(wallet.of('eth_sendTransaction')).toMatchObject([[{ from: fulfiller }]]);
+  });
+
+  it('does not let the recipient pay itself', async () => {
+    const wallet = new EvmWallet('base');
+    wallet.accounts = [TERMS.base.requestor];
+    const { page } = await visitWith({ family: 'base', install: wallet.install });
+    await choose(page);
+    expect(await page.getByRole('alert').textContent()).toContain('own wallet');
+  });
+
+  it('builds again when another account is chosen in the wallet', async () => {
+    const wallet = new EvmWallet('base');
+    const { page } = await visitWith({ family: 'base', install: wallet.install });
+    await choose(page);
+    await page.getByRole('button', { name: /^Pay 12/ }).waitFor();
+    wallet.accounts = ['0x3333333333333333333333333333333333333333'];
+    await page.evaluate('walletEmit()');
+    await page.locator('.paying .groups .hidden', { hasText: '0x3333' }).waitFor({ state: 'attached' });
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(wallet.of('eth_sendTransaction')).toMatchObject([[{ from: wallet.accounts[0] }]]);
+  });
+
+  it('submits after a reload what the wallet had sent, and does not ask the wallet again', async () => {
+    const wallet = new EvmWallet('base');
+    const { page, standIn } = await visitWith({ family: 'base', install: wallet.install });
+    standIn.refuse('submit', { status: 503, code: 'transaction.not_visible', details: { retry_after: 60 } });
+    await choose(page);
+    await pay(page);
+    await status(page, 'Your wallet has sent it').waitFor();
+    expect(standIn.submitted).toEqual([]);
+    await page.reload();
+    await status(page, 'Sent').waitFor();
+    expect(standIn.submitted).toEqual([{ signedTransaction: HASH, fulfiller: ACCOUNT }]);
+    expect(wallet.of('eth_sendTransaction')).toHaveLength(1);
+    standIn.become(confirmed);
+    await status(page, 'Paid').waitFor();
+    expect(await page.evaluate('localStorage.length')).toBe(0);
+  });
+
+  it('waits as long as it is told until the network shows the transaction', async () => {
+    const wallet = new EvmWallet('base');
+    const { page, standIn } = await visitWith({ family: 'base', install: wallet.install });
+    for (let times = 0; times < 2; times += 1)
+      standIn.refuse('submit', { status: 503, code: 'transaction.not_visible', details: { retry_after: 1 } });
+    await choose(page);
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(standIn.submitted).toHaveLength(1);
+  });
+
+  it.each([
+    ['recipient', { requestor: '0x6666666666666666666666666666666666666666' as Address }, 'another recipient'],
+    ['amount', { amount: 99_000_000n }, 'another amount'],
+    ['reference', { reference: `0x${'77'.repeat(32)}` as never }, 'another payment’s reference'],
+    ['token', { tokenAddress: '0x808456652fdb597867f38412077A9182bf77359F' as never }, 'another token'],
+  ])('stops before the wallet when what was built has another %s', async (_, built, words) => {
+    const wallet = new EvmWallet('base');
+    const prepare = (standIn: Opened['standIn']): void => void (standIn.built = built);
+    const { page, standIn } = await visitWith({ family: 'base', install: wallet.install, prepare });
+    await choose(page);
+    await status(page, 'Stopped for your safety').waitFor();
+    expect(await page.getByText(words, { exact: true }).count()).toBe(1);
+    expect([wallet.of('eth_sendTransaction'), standIn.submitted]).toEqual([[], []]);
+  });
+
+  it('pays from a smart wallet by its calls', async () => {
+    let polls = 0;
+    const wallet = new EvmWallet('base', {
+      wallet_getCapabilities: () => ({ '0x14a34': { atomic: { status: 'supported' } } }),
+      wallet_sendCalls: () => ({ id: '0x01' }),
+      wallet_getCallsStatus: () => {
+        polls += 1;
+        return polls === 1 ? { status: 100 } : { status: 200, receipts: [{ transactionHash: HASH }] };
+      },
+    });
+    const { page, standIn } = await visitWith({ family: 'base', install: wallet.install });
+    await choose(page);
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(wallet.of('wallet_sendCalls')).toMatchObject([
+      [{ version: '2.0.0', chainId: '0x14a34', from: ACCOUNT, calls: [{ to: TERMS.base.tokenAddress, value: '0x0' }] }],
+    ]);
+    expect(standIn.submitted).toEqual([{ signedTransaction: HASH, fulfiller: ACCOUNT }]);
+    expect(wallet.of('eth_sendTransaction')).toEqual([]);
+  });
+
+  it("lets Tempo's wallet sign only, with the fields of the build", async () => {
+    const signed = `0x76${'ef'.repeat(80)}`;
+    const wallet = new EvmWallet('tempo', { eth_signTransaction: () => signed });
+    const install = (page: Page) => installEvm(page, wallet.answer, { name: 'Tempo', rdns: 'xyz.tempo' });
+    const { page, standIn } = await visitWith({ family: 'tempo', install });
+    await page.locator('.wallets').getByRole('button', { name: 'Tempo' }).click();
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(wallet.of('eth_signTransaction')).toMatchObject([
+      [{ type: '0x76', chainId: '0xa5bf', calls: [{ to: TERMS.tempo.tokenAddress }], validBefore: '0x6b49d200' }],
+    ]);
+    expect(standIn.submitted).toEqual([{ signedTransaction: signed, fulfiller: ACCOUNT }]);
+  });
+
+  it('lets any other wallet on Tempo send', async () => {
+    const wallet = new EvmWallet('tempo');
+    const { page, standIn } = await visitWith({ family: 'tempo', install: wallet.install });
+    await choose(page);
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(wallet.of('eth_signTransaction')).toEqual([]);
+    expect(wallet.of('eth_sendTransaction')).toMatchObject([[{ data: expect.stringMatching(/^0x95777d59/) }]]);
+    expect(standIn.submitted).toHaveLength(1);
+  });
+
+  it.each([
+    ['signs', 'signTransaction', {}],
+    ['signs and adds guards', 'signTransaction', { addsGuards: true }],
+    ['signs and sends', 'signAndSendTransaction', {}],
+  ] as const)('pays on Solana with a wallet that %s', async (_, feature, options) => {
+    const { page, standIn } = await visitWith({ family: 'solana', install: solanaWallet(feature, options) });
+    await choose(page, 'Violet');
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    const [submitted] = standIn.submitted;
+    expect(submitted?.fulfiller).toBe(solanaPayer.publicKey.toBase58());
+    expect(submitted?.signedTransaction).toMatch(
+      feature === 'signTransaction' ? /^[\w+/]{200,}=*$/ : /^[1-9A-HJ-NP-Za-km-z]{80,90}$/,
+    );
+  });
+
+  it('says what helps when the fee cannot be paid, and when the wallet is blocked', async () => {
+    const wallet = new EvmWallet('base');
+    const { page, standIn } = await visitWith({ family: 'base', install: wallet.install });
+    const reason = 'the payer has 0.000001 ETH for fees and may need 0.00002 ETH';
+    standIn.refuse('build', { status: 422, code: 'transaction.rejected', details: { reason } });
+    await choose(page);
+    const alert = page.getByRole('alert');
+    expect(await alert.textContent()).toContain('not enough for the network fee');
+    expect(await alert.textContent()).toContain(reason);
+    standIn.refuse('submit', { status: 422, code: 'address.sanctions_match', param: 'fulfiller' });
+    await choose(page);
+    await pay(page);
+    await page.getByRole('alert').filter({ hasText: 'cannot be used here' }).waitFor();
+  });
+
+  it('asks to sign again after a drop, and builds again', async () => {
+    const wallet = new EvmWallet('base');
+    const { page, standIn } = await visitWith({ family: 'base', install: wallet.install });
+    await choose(page);
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    standIn.become({ state: 'created', retryRequired: true, txSignature: null }, 'intent.retry_required');
+    await status(page, 'Please sign again').waitFor();
+    await choose(page);
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(standIn.submitted).toHaveLength(2);
+  });
+
+  it('can be done with the keyboard alone, and the focus stays where things happen', async () => {
+    const wallet = new EvmWallet('base');
+    const { page } = await visitWith({ family: 'base', install: wallet.install });
+    const button = page.getByRole('button', { name: 'Amber' });
+    await button.waitFor();
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: /^Pay 12/ }).waitFor();
+    expect(await page.evaluate('document.activeElement.className')).toBe('paying');
+    for (let presses = 0; presses < 6; presses += 1) {
+      await page.keyboard.press('Tab');
+      if (/^Pay 12/.test(String(await page.evaluate('document.activeElement.textContent')))) break;
+    }
+    await page.keyboard.press('Enter');
+    await status(page, 'Sent').waitFor();
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkSolana } from '../../src/check/solana.ts';
+import { tamperings, walletChanges } from '../../../../../packages/chains/test/solana/changes.ts';
+import { blobFor, fulfiller, payer, signedBy, termsIn } from '../../../../../packages/chains/test/solana/payments.ts';
+import { shown } from './intents.ts';
+
+/** Unsigned again: as a build would be that has been tampered with. */
+const unsigned = (signed: Uint8Array): Uint8Array =>
+  Uint8Array.from(signed, (byte, index) => (index >= 1 && index <= 64 ? 0 : byte));
+
+describe('the check of a transaction on Solana', () => {
+  it.each(['USDC', 'PYUSD'])('takes a payment in %s, with and without a new token account', async (symbol) => {
+    const terms = termsIn(symbol);
+    for (const createsAccount of [true, false]) {
+      const blob = await blobFor(terms, createsAccount);
+      expect(await checkSolana(blob, shown(terms), fulfiller)).toEqual({ ok: true, payment: { transaction: blob } });
+    }
+  });
+
+  it.each(['USDC', 'PYUSD'])('refuses everything that tampering changes in %s', async (symbol) => {
+    const terms = termsIn(symbol);
+    const blob = await blobFor(terms);
+    const taken: string[] = [];
+    for (const [name, change] of await tamperings(terms, fulfiller)) {
+      const checked = await checkSolana(unsigned(signedBy(blob, change)), shown(terms), fulfiller);
+      if (checked.ok) taken.push(name);
+    }
+    expect(taken).toEqual([]);
+  });
+
+  it('refuses what only wallets may add', async () => {
+    const terms = termsIn('USDC');
+    const blob = await blobFor(terms);
+    const guards = walletChanges(fulfiller).filter(([name]) => name.includes('guards'));
+    expect(guards.length).toBeGreaterThan(2);
+    for (const [, change] of guards)
+      expect(await checkSolana(unsigned(signedBy(blob, change)), shown(terms), fulfiller)).toMatchObject({ ok: false });
+  });
+
+  it('names what is different', async () => {
+    const terms = termsIn('USDC');
+    const blob = await blobFor(terms);
+    const other = termsIn('USDC');
+    const differs = async (changes: Partial<typeof terms>, wallet = fulfiller): Promise<unknown> => {
+      const checked = await checkSolana(blob, shown({ ...terms, ...changes }), wallet);
+      return checked.ok ? [] : checked.differs;
+    };
+    expect(await differs({ amount: terms.amount + 1n })).toEqual(['amount']);
+    expect(await differs({ requestor: other.requestor })).toEqual(['recipient']);
+    expect(await differs({ reference: other.reference })).toEqual(['reference']);
+    expect(await differs({ tokenAddress: termsIn('PYUSD').tokenAddress })).toContain('token');
+    expect(await differs({}, other.requestor)).toContain('payer');
+  });
+
+  it('refuses bytes that are cut off, followed by others, or none', async () => {
+    const terms = termsIn('USDC');
+    const blob = await blobFor(terms);
+    for (const bytes of [blob.slice(0, -1), Uint8Array.of(...blob, 0), Uint8Array.of(), Uint8Array.of(1)])
+      expect(await checkSolana(bytes, shown(terms), payer.publicKey.toBase58())).toMatchObject({
+        ok: false,
+        differs: ['malformed'],
+      });
+  });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Unexpected } from '../../src/api/client.ts';
+import { ApiError, UnreachableError } from '../../src/api/client.ts';
+import type { State, Step } from '../../src/pay/checkout.ts';
+import { problemOf } from '../../src/pay/problem.ts';
+import { statusOf, timeLeft } from '../../src/pay/status.ts';
+import { terms } from '../../../../../packages/chains/test/base/payments.ts';
+import { intentOf } from '../check/intents.ts';
+
+const stateWith = (changes: Partial<State>, intent: Parameters<typeof intentOf>[1] = {}): State => ({
+  intent: intentOf(terms, intent),
+  merchant: null,
+  solanaPayToken: null,
+  connection: 'live',
+  unexpected: null,
+  step: { kind: 'choosing' },
+  problem: null,
+  missing: null,
+  ...changes,
+});
+const payment = { txSignature: '0x', sender: '0x', amount: '1', differs: [] };
+const unexpected = (name: string): Unexpected => ({ type: `intent.${name}_payment` as Unexpected['type'], payment });
+const stopped: Step = { kind: 'stopped', differs: ['amount'] };
+
+describe('the status line', () => {
+  it('lets the chain decide before what the page remembers', () => {
+    for (const [state, key] of [
+      ['pending', 'pending'],
+      ['confirmed', 'paid'],
+      ['finalized', 'paid'],
+      ['failed', 'failed'],
+      ['expired', 'expired'],
+      ['cancelled', 'cancelled'],
+    ] as const)
+      expect(statusOf(stateWith({ step: stopped }, { state }))).toMatchObject({ key, isPayable: false });
+  });
+
+  it('tells what arrived otherwise', () => {
+    const keyOf = (name: string, state: 'created' | 'confirmed' | 'failed'): string =>
+      statusOf(stateWith({ unexpected: unexpected(name) }, { state })).key;
+    expect(keyOf('mismatched', 'created')).toBe('wrong_payment');
+    expect(keyOf('mismatched', 'failed')).toBe('failed_wrong');
+    expect(keyOf('late', 'confirmed')).toBe('paid_late');
+    expect(keyOf('extra', 'confirmed')).toBe('paid_twice');
+    expect(keyOf('mismatched', 'confirmed')).toBe('paid');
+  });
+
+  it('does not let a person pay while something is on its way, or is not what is shown', () => {
+    const sending: Step = { kind: 'sending', since: 0, isUnseen: true };
+    expect(statusOf(stateWith({ step: sending }))).toMatchObject({ key: 'unseen', isPayable: false });
+    expect(statusOf(stateWith({ step: stopped }))).toMatchObject({ key: 'stopped', isPayable: false });
+    expect(statusOf(stateWith({}, { state: 'expired', pendingAtExpiry: true })).key).toBe('expired_pending');
+    expect(statusOf(stateWith({}, { retryRequired: true }))).toMatchObject({ key: 'sign_again', isPayable: true });
+  });
+
+  it('counts the last five minutes only', () => {
+    const end = Date.parse('2026-11-22T12:00:00.000Z');
+    expect(timeLeft('2026-11-22T12:00:00.000Z', end - 300_001)).toBeNull();
+    expect(timeLeft('2026-11-22T12:00:00.000Z', end - 300_000)).toBe(300_000);
+    expect(timeLeft('2026-11-22T12:00:00.000Z', end + 1)).toBe(0);
+  });
+});
+
+describe('a problem', () => {
+  const rejected = (reason: string) => problemOf(new ApiError({ code: 'transaction.rejected', status: 422, reason }));
+
+  it.each([
+    ['the payer has 0.000001 ETH for fees and may need 0.00002 ETH', 'fee'],
+    ['the payer has 0.001 SOL and needs 0.003 SOL: 0.000005 SOL for the fee, and 0.00089088 SOL that must stay', 'fee'],
+    ['the payer has 1 USDC and needs 12.5 USDC, and up to 0.01 more for the fee', 'fee'],
+    ['the payer has 1 USDC and needs 12.5 USDC', 'balance'],
+    ["the payer's token account is frozen", 'rejected'],
+  ])('has words of its own where the chain says: %s', (reason, kind) => {
+    expect(rejected(reason)).toMatchObject({ kind, params: { reason } });
+  });
+
+  it('is a lost connection, a temporary one, or one that has a code', () => {
+    expect(problemOf(new UnreachableError('x')).kind).toBe('offline');
+    expect(problemOf(new ApiError({ code: 'rpc.unavailable', status: 503, retryAfterMs: 1 })).kind).toBe('unavailable');
+    expect(problemOf(new ApiError({ code: 'token.gone', status: 422 }))).toMatchObject({
+      kind: 'other',
+      params: { code: 'token.gone' },
+    });
+    expect(problemOf(new TypeError('x')).kind).toBe('other');
+  });
+});
