@@ -1,5 +1,6 @@
 import { findNetwork, type Network } from '@pf/chains/networks';
 import type { Intent } from '../api/schemas.ts';
+import type { Difference } from './checked.ts';
 
 /** What the payer has read on the page and agrees to. */
 export interface Terms {
@@ -26,6 +27,18 @@ export function termsOf(intent: Intent): Terms | null {
   if (network.livemode !== intent.livemode) return null;
   const { requestor, reference } = intent;
   return { network, tokenAddress: intent.tokenAddress, decimals: token.decimals, amount, requestor, reference };
+}
+
+/** What two terms do not have in common. */
+export function differencesBetween(a: Terms, b: Terms): readonly Difference[] {
+  const pairs: readonly (readonly [Difference, boolean])[] = [
+    ['chain', a.network.chain === b.network.chain],
+    ['token', a.tokenAddress === b.tokenAddress],
+    ['recipient', a.requestor === b.requestor],
+    ['amount', a.amount === b.amount],
+    ['reference', a.reference === b.reference],
+  ];
+  return pairs.filter(([, isSame]) => !isSame).map(([name]) => name);
 }
 
 /** A plain decimal as an integer of the token's smallest unit; null if it is none, or finer than that. */

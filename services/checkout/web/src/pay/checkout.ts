@@ -3,7 +3,7 @@ import { type Connection, follow } from '../api/follow.ts';
 import type { Intent, IntentEvent, Merchant, Unsigned } from '../api/schemas.ts';
 import { check, type Payment } from '../check/check.ts';
 import type { Difference } from '../check/checked.ts';
-import { type Terms, termsOf } from '../check/terms.ts';
+import { differencesBetween, type Terms, termsOf } from '../check/terms.ts';
 import type { Outcome, Session, Wallet } from '../wallets/wallet.ts';
 import { type Problem, problemOf } from './problem.ts';
 import { forget, recall, remember } from './remembered.ts';
@@ -23,6 +23,8 @@ interface Ready {
   readonly session: Session;
   readonly unsigned: Unsigned;
   readonly payment: Payment;
+  /** What the payment was compared with. */
+  readonly terms: Terms;
   /** ms, by this device's clock. */
   readonly builtAt: number;
 }
@@ -139,7 +141,8 @@ export class Checkout {
       this.#set({ step: { kind: 'ready', ...ready } });
       // Another account needs another transaction.
       this.#unwatch = session.onChange(() => {
-        if (turn === this.#turn && this.state.step.kind === 'ready') void this.connect(wallet);
+        const { step } = this.state;
+        if (step.kind === 'ready' && step.session === session) void this.connect(wallet);
       });
     } catch (error) {
       if (turn === this.#turn) this.#fail(error);
@@ -158,7 +161,8 @@ export class Checkout {
     try {
       if (!shown) return this.#set({ step: { kind: 'stopped', differs: ['token'] } });
       this.#set({ step: { ...step, kind: 'confirming' }, problem: null });
-      if (Date.now() - step.builtAt > FRESH_MS[shown.network.family])
+      const isOld = Date.now() - step.builtAt > FRESH_MS[shown.network.family];
+      if (isOld || differencesBetween(step.terms, shown).length > 0)
         ready = await this.#build(wallet, session, shown, turn);
       if (ready === null) return;
       outcome = await session.pay(ready.payment);
@@ -219,11 +223,15 @@ export class Checkout {
     this.#see(intent);
     const checked = await check(transaction, terms, session.account);
     if (turn !== this.#turn) return null;
-    if (!checked.ok) {
-      this.#set({ step: { kind: 'stopped', differs: checked.differs } });
+    // The answer may have changed what the page shows: the person has agreed to what it showed before.
+    const shown = this.state.intent && termsOf(this.state.intent);
+    const changed = shown ? differencesBetween(terms, shown) : (['token'] as const);
+    const differs = [...changed, ...(checked.ok ? [] : checked.differs)];
+    if (!checked.ok || differs.length > 0) {
+      this.#set({ step: { kind: 'stopped', differs: [...new Set(differs)] } });
       return null;
     }
-    return { wallet, session, unsigned: transaction, payment: checked.payment, builtAt: Date.now() };
+    return { wallet, session, unsigned: transaction, payment: checked.payment, terms, builtAt: Date.now() };
   }
 
   /** Tells the service until it knows: a hash that a wallet has just sent may be unknown to its nodes for a while. */

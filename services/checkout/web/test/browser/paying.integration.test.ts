@@ -163,6 +163,21 @@ describe('paying in the browser', () => {
     expect([wallet.of('eth_sendTransaction'), standIn.submitted]).toEqual([[], []]);
   });
 
+  it('stops when the answer to the build changes what is shown', async () => {
+    const wallet = new EvmWallet('base');
+    const { page, standIn } = await visitWith({ family: 'base', install: wallet.install });
+    await page.getByRole('button', { name: 'Amber' }).waitFor();
+    standIn.intent = {
+      ...standIn.intent,
+      amount: '1.00',
+      amountBaseUnits: '1000000',
+      updatedAt: new Date(Date.now() + 60_000).toISOString(),
+    };
+    await choose(page);
+    await status(page, 'Stopped for your safety').waitFor();
+    expect(wallet.of('eth_sendTransaction')).toEqual([]);
+  });
+
   it('pays from a smart wallet by its calls', async () => {
     let polls = 0;
     const wallet = new EvmWallet('base', {

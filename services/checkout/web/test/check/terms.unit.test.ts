@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { baseUnits, termsOf } from '../../src/check/terms.ts';
+import { baseUnits, differencesBetween, termsOf } from '../../src/check/terms.ts';
 import { terms as base } from '../../../../../packages/chains/test/base/payments.ts';
-import { intentOf } from './intents.ts';
+import { intentOf, shown } from './intents.ts';
 
 describe('the terms that the page shows', () => {
   it('are read from the symbol and the decimal amount', () => {
@@ -26,6 +26,19 @@ describe('the terms that the page shows', () => {
     ['a test network is called live', { livemode: true }],
   ])('are refused where %s', (_, changes) => {
     expect(termsOf(intentOf(base, changes))).toBeNull();
+  });
+
+  it('are compared field by field', () => {
+    const terms = shown(base);
+    expect(differencesBetween(terms, { ...terms })).toEqual([]);
+    expect(differencesBetween(terms, { ...terms, amount: terms.amount + 1n, requestor: '0x' })).toEqual([
+      'recipient',
+      'amount',
+    ]);
+    expect(differencesBetween(terms, { ...terms, reference: '0x', tokenAddress: '0x' })).toEqual([
+      'token',
+      'reference',
+    ]);
   });
 
   it('count base units without rounding', () => {
