@@ -151,7 +151,7 @@ describe('webhooks in the browser', () => {
     await page.keyboard.press('Escape');
   });
 
-  it('that fail show why, need attention, and are sent again: one by one, and many at once', async () => {
+  it('show why they failed, need attention, and are sent again: one by one, and many at once', async () => {
     const { page } = visitor;
     const dialog = page.getByRole('dialog');
     await open('developers/deliveries');

@@ -48,26 +48,29 @@ function callDifferences(
   ];
 }
 
-/** What the deserializer makes of bytes that it has not rejected; null where it has. */
-function read<Envelope>(reader: () => Envelope): Envelope | null {
+/** What is read of bytes; null where they cannot be read. */
+function read<Result>(reader: () => Result): Result | null {
   try {
     return reader();
   } catch {
-    // Its errors are for programmers: for the payer it is not the transaction that was promised.
+    // The errors of deserializers are for programmers, and bytes of the wrong shape (a list where text belongs) break
+    // the types that they promise. For the payer it is not the transaction that was promised.
     return null;
   }
 }
 
 /** Checks the unsigned EIP-1559 transaction of a payment on Base. */
-export function checkBase(bytes: Uint8Array, terms: Terms): Checked<Call> {
+export const checkBase = (bytes: Uint8Array, terms: Terms): Checked<Call> =>
+  read(() => judgeBase(bytes, terms)) ?? refused('malformed');
+
+function judgeBase(bytes: Uint8Array, terms: Terms): Checked<Call> {
   const text = fromBytes(bytes);
-  const envelope = read(() => readEip1559(text as `0x02${string}`));
-  if (envelope === null) return refused('malformed');
+  const envelope = readEip1559(text as `0x02${string}`);
   const { chainId, to, data, value, accessList, r, s } = envelope;
   return judged(
     [
       // Written again it must be the same bytes: nothing that the reader overlooks.
-      ['malformed', read(() => writeEip1559(envelope)) === text && r === undefined && s === undefined],
+      ['malformed', writeEip1559(envelope) === text && r === undefined && s === undefined],
       ['chain', `eip155:${chainId}` === terms.network.chain],
       ['token', isSame(to, terms.tokenAddress)],
       ['more', (value ?? 0n) === 0n && isNone(accessList)],
@@ -78,16 +81,18 @@ export function checkBase(bytes: Uint8Array, terms: Terms): Checked<Call> {
 }
 
 /** Checks the unsigned transaction of type 0x76 of a payment on Tempo. */
-export function checkTempo(bytes: Uint8Array, terms: Terms): Checked<TempoCall> {
+export const checkTempo = (bytes: Uint8Array, terms: Terms): Checked<TempoCall> =>
+  read(() => judgeTempo(bytes, terms)) ?? refused('malformed');
+
+function judgeTempo(bytes: Uint8Array, terms: Terms): Checked<TempoCall> {
   const text = fromBytes(bytes);
-  const envelope = read(() => readTempo(text as `0x76${string}`));
-  if (envelope === null) return refused('malformed');
+  const envelope = readTempo(text as `0x76${string}`);
   const { calls, chainId, accessList, authorizationList, keyAuthorization, feePayerSignature, signature } = envelope;
   const { feeToken, gas = 0n, maxFeePerGas = 0n } = envelope;
   const [call] = calls;
   return judged(
     [
-      ['malformed', read(() => writeTempo(envelope as never)) === text && signature === undefined],
+      ['malformed', writeTempo(envelope as never) === text && signature === undefined],
       ['chain', `eip155:${chainId}` === terms.network.chain],
       ['token', isSame(call?.to, terms.tokenAddress)],
       // An authorization would give the account, or a key of it, away.

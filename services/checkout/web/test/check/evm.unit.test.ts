@@ -137,7 +137,8 @@ describe('the check of a transaction on Tempo', () => {
         expect({ to, data, chainId }).toEqual({ to: tempo.usdc, data: tempo.calldata, chainId: 42_431 });
         expect(checked.payment.envelope.calls).toEqual([{ to: tempo.usdc.toLowerCase(), data: tempo.calldata }]);
       }),
-      { numRuns: 400 },
+      // A list where bytes belong: what the deserializer returns is not of its types.
+      { numRuns: 400, examples: [[[24, 20]], [[45, 22]]] },
     );
   });
 });
