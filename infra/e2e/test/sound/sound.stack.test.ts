@@ -141,7 +141,7 @@ describe('sound in Chromium', () => {
     const page = await context.newPage();
     if (before !== undefined) await page.addInitScript(before);
     await page.goto(`http://${host}:${served.port}/`);
-    await page.waitForFunction('window.hear !== undefined');
+    await until('the script of the page', () => page.evaluate<boolean>('window.hear !== undefined'));
     return page;
   }
   const heardBy = async (page: Page): Promise<readonly { id: string; livemode: boolean; count: number }[]> =>
@@ -218,7 +218,8 @@ describe('sound in Chromium', () => {
     await page.goto(`${stack.dashboard.url}/accounts/${stack.accountId}/test/payments/${intent.id}`);
     await page.getByRole('button', { name: 'Play to a phone' }).click();
     await page.getByRole('button', { name: 'Stop playing' }).waitFor();
-    await page.waitForFunction('window.played.length > 0');
+    // page.waitForFunction() evaluates a text in the page, which its policy refuses.
+    await until('a sound', () => page.evaluate<boolean>('window.played.length > 0'));
     expect(await heardIn(page)).toEqual([{ id: intent.id, livemode: false, count: 1 }]);
     await api.detected(intent.id);
     await page.getByRole('button', { name: 'Play to a phone' }).waitFor();
