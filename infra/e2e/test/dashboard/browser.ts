@@ -52,6 +52,22 @@ export async function visit(
   return { context, page, complaints };
 }
 
+/** Waits until a page is complete. */
+export async function complete(page: Page, heading?: string): Promise<void> {
+  await page.getByRole('heading', { level: 1, ...(heading !== undefined && { name: heading }) }).waitFor();
+  await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+}
+
+/** Goes on to another page as a link does: the application is not loaded again, which is most of the work. */
+export async function turnTo(page: Page, target: string): Promise<void> {
+  // The router hears of it at once. Two frames later the page before is gone.
+  await page.evaluate(`new Promise((drawn) => {
+    history.pushState(null, '', ${JSON.stringify(target)});
+    requestAnimationFrame(() => requestAnimationFrame(drawn));
+  })`);
+  await complete(page);
+}
+
 /** Signs in, and waits until an account is open. */
 export async function signIn(
   page: Page,

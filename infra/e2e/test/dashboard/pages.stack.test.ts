@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readStack } from '@pf/testing';
 import type { Browser } from 'playwright-core';
-import { barriers, openBrowser, overflow, PHONE, signIn, visit, type Visitor } from './browser.ts';
+import { barriers, complete, openBrowser, overflow, PHONE, signIn, visit, type Visitor } from './browser.ts';
 import { INSIDE, OUTSIDE } from './pages.ts';
 
 const { dashboard, accountId } = readStack();
@@ -20,8 +20,7 @@ async function faults(path: string, heading: string): Promise<readonly string[]>
   const { page, complaints } = visitor;
   const before = complaints.length;
   await page.goto(`${url}${path}`);
-  await page.getByRole('heading', { level: 1, name: heading }).waitFor();
-  await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+  await complete(page, heading);
   const found = [...(await barriers(page))];
   const pixels = await overflow(page);
   if (pixels > 0) found.push(`it is ${pixels} pixels wider than the phone`);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient, readStack } from '@pf/testing';
-import type { Browser, Page } from 'playwright-core';
-import { openBrowser, signIn, visit } from './browser.ts';
+import type { Browser, Response } from 'playwright-core';
+import { complete, openBrowser, signIn, turnTo, visit, type Visitor } from './browser.ts';
 import { type Clerk, clerkOf, newMember, newShop, type Person, type Shop } from './shop.ts';
 
 const stack = readStack();
@@ -12,6 +12,8 @@ let browser: Browser;
 let owner: Clerk;
 let shop: Shop;
 let member: Person;
+/** The member, whose role changes. */
+let visitor: Visitor;
 /** A payment that waits, one that is paid, and a webhook with a delivery that has failed. */
 let [open, paid, endpointId] = ['', '', ''];
 
@@ -32,6 +34,8 @@ beforeAll(async () => {
   [open, paid] = [await create(), await create()];
   await api.simulate(paid, 'confirmed');
   member = await newMember(url, owner, shop, 'viewer');
+  visitor = await visit(browser);
+  await signIn(visitor.page, { url, ...member });
 });
 afterAll(() => browser.close());
 
@@ -75,11 +79,15 @@ const FOR_DEVELOPERS = [
   'Save wallets',
 ];
 
-async function show(page: Page, path: string): Promise<void> {
+function urlOf(path: string): string {
   const filled = path.replace('{open}', open).replace('{paid}', paid).replace('{endpoint}', endpointId);
-  await page.goto(`${url}/accounts/${shop.accountId}/test/${filled}`);
-  await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+  return `${url}/accounts/${shop.accountId}/test/${filled}`;
+}
+
+/** Loads the application, as it is for the role that the member has now. */
+async function load(path: string): Promise<void> {
+  await visitor.page.goto(urlOf(path));
+  await complete(visitor.page);
 }
 
 const setRole = (role: string): Promise<unknown> =>
@@ -95,16 +103,16 @@ describe('a role in the browser', () => {
     'is offered what it may do and nothing else, and asks the API for nothing that it may not: %s',
     async (role, offered, closed) => {
       await setRole(role);
-      const { context, page, complaints } = await visit(browser);
-      await signIn(page, { url, ...member });
+      const { page, complaints } = visitor;
       const refused: string[] = [];
-      page.on('response', (response) => {
+      const note = (response: Response): void => {
         if (response.status() === 403) refused.push(response.url());
-      });
+      };
+      page.on('response', note);
       const found: string[] = [];
       const isClosed: string[] = [];
-      for (const path of PAGES) {
-        await show(page, path);
+      for (const [index, path] of PAGES.entries()) {
+        await (index === 0 ? load(path) : turnTo(page, urlOf(path)));
         for (const [at, name] of ACTIONS)
           if (at === path && (await page.getByRole('button', { name, exact: true }).count()) > 0) found.push(name);
         if (await page.getByText('can open this page').isVisible()) isClosed.push(path);
@@ -114,22 +122,20 @@ describe('a role in the browser', () => {
         closed: closed.toSorted(),
         refused: [],
       });
-      await context.close();
+      page.off('response', note);
       expect(complaints).toEqual([]);
     },
   );
 
   it('is said where something is not offered, and holds from the moment in which an owner changes it', async () => {
     await setRole('viewer');
-    const { context, page } = await visit(browser);
-    await signIn(page, { url, ...member });
-    await show(page, 'payments/{open}');
+    const { page } = visitor;
+    await load('payments/{open}');
     await page.getByText('Your role is viewer. Only owners, developers, and support can cancel').waitFor();
     await setRole('support');
-    await show(page, 'payments/{open}');
+    await load('payments/{open}');
     await page.getByRole('button', { name: 'Cancel' }).waitFor();
-    await show(page, 'payments');
+    await turnTo(page, urlOf('payments'));
     await page.getByText('Your role is support. Only owners and developers can create payments.').waitFor();
-    await context.close();
   });
 });

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient, readStack } from '@pf/testing';
-import type { Browser, Page } from 'playwright-core';
-import { openBrowser, signIn, visit } from './browser.ts';
+import type { Browser } from 'playwright-core';
+import { openBrowser, signIn, turnTo, visit } from './browser.ts';
 import { type Clerk, clerkOf, newShop, type Shop } from './shop.ts';
 
 const stack = readStack();
@@ -46,10 +46,6 @@ const newPayment = async (metadata: Record<string, string> = {}): Promise<string
   return body.intent.id;
 };
 const pathOf = (page: string): string => `${url}/accounts/${shop.accountId}/test/${page}`;
-const loaded = async (page: Page): Promise<void> => {
-  await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.locator('.skeleton').first().waitFor({ state: 'detached' });
-};
 
 describe('what others have written', () => {
   it('is text on every page, and never markup', async () => {
@@ -78,11 +74,10 @@ describe('what others have written', () => {
       'developers/requests',
       'team',
     ]) {
-      await page.goto(pathOf(path));
-      await loaded(page);
+      await turnTo(page, pathOf(path));
       expect([path, await page.evaluate('window.injected ?? null')]).toEqual([path, null]);
     }
-    await page.goto(pathOf('developers/keys'));
+    await turnTo(page, pathOf('developers/keys'));
     for (const name of CORPUS) await page.getByText(name, { exact: true }).first().waitFor();
     await context.close();
     expect(complaints).toEqual([]);
@@ -182,8 +177,7 @@ describe('what cannot be undone', () => {
       ['team', press('Withdraw the invitation of ina@shop.example'), 'no longer works'],
     ] as const;
     for (const [path, begin, says] of cases) {
-      await page.goto(pathOf(path));
-      await loaded(page);
+      await turnTo(page, pathOf(path));
       await begin();
       const dialog = page.getByRole('dialog');
       expect((await dialog.textContent())?.replaceAll(/\s+/g, ' ')).toContain(says);

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readStack, webhookReceiver } from '@pf/testing';
-import { openBrowser, signIn, visit } from './browser.ts';
+import { complete, openBrowser, signIn, visit } from './browser.ts';
 import { COLORS, INSIDE, OUTSIDE, SCREENSHOT_FOLDER, screenshotNamed } from './pages.ts';
 import { clerkOf, fill, newMember, newShop } from './shop.ts';
 
@@ -38,8 +38,7 @@ async function shoot(target: string, name: string): Promise<void> {
   for (const colorScheme of COLORS) {
     await page.emulateMedia({ colorScheme });
     await page.goto(`${url}${target}`);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+    await complete(page);
     // The browser takes what is on the screen, which is a frame behind.
     await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
     const { data } = await client.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
