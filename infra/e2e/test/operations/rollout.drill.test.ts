@@ -1,7 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { addWebhookEndpoint } from '@pf/database';
 import { Fleet, type Front, judge, Requests, startFront, startLoad } from '@pf/bench/rollout';
-import { apiClient, type Cluster, startCluster, until, type WebhookReceiver, webhookReceiver } from '@pf/testing';
+import {
+  apiClient,
+  type ApiClientOptions,
+  type Cluster,
+  startCluster,
+  until,
+  type WebhookReceiver,
+  webhookReceiver,
+} from '@pf/testing';
 import { type Anvil, startAnvil } from '@pf/testing/chains';
 import { evmWallet, newWallet } from '@pf/testing/wallets';
 
@@ -46,10 +54,11 @@ describe('a rollout under load', () => {
   }
 
   /** Clients and payers, and what is wrong when they have ended. */
-  function startClients() {
+  function startClients(options: ApiClientOptions = {}) {
     const requests = new Requests();
     const merchant = newWallet(chain);
-    const load = startLoad(apiClient(`${front.url}/v1`, cluster.apiKeys.test), chain, merchant.address, requests);
+    const client = apiClient(`${front.url}/v1`, cluster.apiKeys.test, options);
+    const load = startLoad(client, chain, merchant.address, requests);
     return {
       promised: load.promised,
       /** Resolves when some more payments were made. */
@@ -90,7 +99,7 @@ describe('a rollout under load', () => {
       const earlier = { release, env: { DATABASE_URL: cluster.databaseUrl } };
       const fleet = new Fleet(cluster, front, { KAFKA_COMPRESSION: 'gzip' });
       await fleet.start(earlier);
-      const clients = startClients();
+      const clients = startClients({ ofAnyRelease: true });
 
       await clients.pay();
       await fleet.replaceAll();
