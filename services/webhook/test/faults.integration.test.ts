@@ -116,6 +116,7 @@ describe('A fault', () => {
     await until('the next to fail', async () =>
       (await harness.deliveries(account.id)).some((one) => one.eventId === event.eventId && one.error !== null),
     );
+    await until('the other URL to receive it', () => other.received.length === 1);
     expect(other.received.map(({ raw }) => (JSON.parse(raw) as { type: string }).type)).toEqual(['intent.detected']);
 
     harness.clock += 60_000;
