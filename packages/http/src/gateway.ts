@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import type { Operation } from '@pf/contracts';
 import type { Request, Response } from 'express';
 import { type Dispatcher, Pool } from 'undici';
 import { ApiError } from './http-error.ts';
+import { writeParts } from './streams.ts';
 
 const CONNECT_MS = 2_000;
 /** Longer than any request takes: a test event waits 20 s for its receiver. */
@@ -123,10 +123,8 @@ export async function passBody(
   onBroken: (error: unknown) => void,
 ): Promise<void> {
   try {
-    for await (const chunk of body) if (!response.write(chunk)) await once(response, 'drain', { signal: ending });
-    response.end();
+    await writeParts(body, response, ending);
   } catch (error) {
-    if (ending.aborted) return;
     onBroken(error);
     // It cannot become an error anymore: the connection is closed, so that the client notices.
     response.destroy();

@@ -22,6 +22,10 @@ const ATTRIBUTE_LENGTH_MAX = 200;
 /** nginx' status for a client that disconnected before the response. */
 const CLIENT_CLOSED_REQUEST = 499;
 
+/** The status with which a request has ended. */
+export const statusOf = ({ headersSent, statusCode }: Pick<Response, 'headersSent' | 'statusCode'>): number =>
+  headersSent ? statusCode : CLIENT_CLOSED_REQUEST;
+
 /** Gives each request its id and span, measures it, and logs one line when it ends: never a key or a body. */
 export const requestLog =
   (log: Logger) =>
@@ -42,10 +46,10 @@ export const requestLog =
         const closed = new Promise<void>((resolve) => response.once('close', resolve));
         next();
         await closed;
-        const { locals, writableFinished, headersSent } = response;
+        const { locals, writableFinished } = response;
         // The route's pattern, not the path, so that the number of values is bounded.
         const route = typeof locals['route'] === 'string' ? locals['route'] : null;
-        const status = headersSent ? response.statusCode : CLIENT_CLOSED_REQUEST;
+        const status = statusOf(response);
         add('http.server.active_requests', -1, { 'url.scheme': 'http' });
         recordDuration('http.server.request.duration', began, {
           'http.request.method': method,

@@ -4,6 +4,7 @@ import {
   gatewayPath,
   type GatewayRequest,
   type GatewayResponse,
+  OpenResponses,
   passBody,
   passHead,
   readBytes,
@@ -35,9 +36,7 @@ export class Forwarding {
   readonly #gateway: Gateway;
   readonly #limits: Limits;
   readonly #log: Logger;
-  /** What ends each open stream. */
-  readonly #streams = new Set<() => void>();
-  #closing = false;
+  readonly #streams = new OpenResponses();
 
   constructor({ gateway, limits, log }: { readonly gateway: Gateway; readonly limits: Limits; readonly log: Logger }) {
     this.#gateway = gateway;
@@ -68,7 +67,10 @@ export class Forwarding {
         const answer = await this.#ask(asked, isStream, ending.signal);
         if (answer === null || response.destroyed) return;
         passHead(answer, response);
-        if (isStream) this.#endWithProcess(response, ending);
+        if (isStream) {
+          response.flushHeaders();
+          this.#streams.add(response, ending);
+        }
         await passBody(answer, response, ending.signal, (error) =>
           this.#log.warn({ err: error }, 'a response of the gateway broke off'),
         );
@@ -79,8 +81,7 @@ export class Forwarding {
 
   /** Ends all streams, and those that open from now on: their clients resume at another process. */
   close(): void {
-    this.#closing = true;
-    for (const end of this.#streams) end();
+    this.#streams.close();
   }
 
   /** @returns null if the client has disconnected. A change goes on then, what only reads does not. */
@@ -93,17 +94,6 @@ export class Forwarding {
     const late = AbortSignal.timeout(REQUEST_MS);
     if (asked.body !== null) return this.#gateway.request({ ...asked, signal: late });
     return unlessEnded(this.#gateway.request({ ...asked, signal: AbortSignal.any([ending, late]) }), ending);
-  }
-
-  #endWithProcess(response: Response, ending: AbortController): void {
-    response.flushHeaders();
-    const end = (): void => {
-      response.end();
-      ending.abort();
-    };
-    this.#streams.add(end);
-    response.once('close', () => this.#streams.delete(end));
-    if (this.#closing) end();
   }
 }
 

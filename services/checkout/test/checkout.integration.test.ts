@@ -393,7 +393,7 @@ describe('limits of an address', () => {
     });
   });
 
-  it('bound its requests, and nobody else’s', async () => {
+  it('bound its requests, and no other address’s', async () => {
     const statuses: number[] = [];
     for (let sent = 0; sent < 40; sent++) statuses.push((await from('192.0.2.1', '/pay/pi_1')).status);
     expect([statuses[0], statuses.includes(429)]).toEqual([404, true]);

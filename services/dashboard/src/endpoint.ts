@@ -3,13 +3,13 @@ import { pipeline } from 'node:stream/promises';
 import type { Access, DASHBOARD_OPERATIONS, DashboardOperation, DashboardOperationId } from '@pf/contracts/dashboard';
 import { isPersonalToken } from '@pf/contracts';
 import { type AuditSource, type Database, findTokenHolder, type MemberAccount, memberAccount } from '@pf/database';
-import { addressGroup, readBody, readQuery, write } from '@pf/http';
+import { addressGroup, readBody, readQuery, write, writeParts } from '@pf/http';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { DashboardError } from './dashboard-error.ts';
 import type { Client, Cookies, Identity, SignedIn } from './identity/identity.ts';
 import type { Limits } from './limits.ts';
-import { type Streams, writeParts } from './streams.ts';
+import type { Streams } from './streams.ts';
 
 type BodyOf<O> = O extends { readonly body: infer Body extends z.ZodType } ? z.output<Body> : undefined;
 type QueryOf<O> = O extends { readonly query: infer Query extends z.ZodObject } ? z.output<Query> : undefined;

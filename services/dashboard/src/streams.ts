@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import type { Role } from '@pf/contracts/dashboard';
 import { type Database, type MemberAccount, roleInSession, roleWithToken } from '@pf/database';
-import { Slots } from '@pf/http';
+import { OpenResponses, Slots } from '@pf/http';
 import { count, type Logger } from '@pf/runtime';
 import type { Response } from 'express';
 import { DashboardError } from './dashboard-error.ts';
@@ -32,9 +31,7 @@ export interface StreamsDependencies {
 export class Streams {
   readonly #dependencies: StreamsDependencies;
   readonly #slots = new Slots();
-  /** What ends each of them. */
-  readonly #open = new Set<() => void>();
-  #closing = false;
+  readonly #open = new OpenResponses();
 
   constructor(dependencies: StreamsDependencies) {
     this.#dependencies = dependencies;
@@ -62,10 +59,7 @@ export class Streams {
   /** Ends a stream with the session or token and the role that it needs, and with this process. */
   endWith({ account, person }: Follower, roles: readonly Role[], response: Response, ending: AbortController): void {
     const { database, log, now } = this.#dependencies;
-    const end = (): void => {
-      response.end();
-      ending.abort();
-    };
+    const end = this.#open.add(response, ending);
     const check = async (): Promise<void> => {
       const { proof, userId } = person;
       const of = { userId, accountId: account.id, at: new Date(now()) };
@@ -78,34 +72,11 @@ export class Streams {
     const timer = setInterval(() => {
       check().catch((error: unknown) => log.warn({ err: error }, 'the role of a stream cannot be checked: will retry'));
     }, CHECK_MS);
-    this.#open.add(end);
-    response.once('close', () => {
-      clearInterval(timer);
-      this.#open.delete(end);
-    });
-    if (this.#closing) end();
+    response.once('close', () => clearInterval(timer));
   }
 
   /** Ends all streams, and those that open from now on: their clients resume at another process. */
   close(): void {
-    this.#closing = true;
-    for (const end of this.#open) end();
-  }
-}
-
-/** Writes parts as fast as the client reads them, and ends the response. @throws if the parts break off */
-export async function writeParts(
-  parts: AsyncIterable<Uint8Array | string> | Iterable<string>,
-  response: Response,
-  ending: AbortSignal,
-): Promise<void> {
-  try {
-    for await (const part of parts) {
-      if (ending.aborted) return;
-      if (!response.write(part)) await once(response, 'drain', { signal: ending });
-    }
-    response.end();
-  } catch (error) {
-    if (!ending.aborted) throw error;
+    this.#open.close();
   }
 }

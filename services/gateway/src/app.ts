@@ -1,9 +1,9 @@
 import type { Database, IntentQueries, Keyring, SignedTransactions } from '@pf/database';
-import { requestLog, write } from '@pf/http';
+import { errorHandler, methodNotAllowed, requestLog } from '@pf/http';
 import type { WakeQueue } from '@pf/redis';
 import type { Logger } from '@pf/runtime';
 import type { Screening } from '@pf/screening';
-import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import { ApiError, asApiError } from './api-error.ts';
 import type { ApiKeys } from './api-keys.ts';
 import type { ClientSecrets } from './client-secrets.ts';
@@ -136,40 +136,17 @@ export function createApp(dependencies: AppDependencies): Express {
     if (forPayers.length > 0) route.options(admitStranger, preflight(methodsOf(forPayers)));
     for (const { operation } of forPayers) route[operation.method](openToBrowsers);
     for (const endpoint of atPath) route[endpoint.operation.method](serve(endpoint, dependencies));
-    route.all(admitStranger, methodNotAllowed(atPath));
+    route.all(admitStranger, methodNotAllowed(atPath.map(({ operation }) => operation.method.toUpperCase())));
   }
   app.use(admitStranger);
   app.use('/v1', reference());
   app.use(() => {
     throw new ApiError('route.not_found');
   });
-  app.use(errorHandler(log));
+  app.use(errorHandler(log, asApiError));
   return app;
 }
 
 /** Express handles HEAD with the route for GET. */
 const methodsOf = (endpoints: readonly Pick<Endpoint, 'operation'>[]): readonly string[] =>
   endpoints.flatMap(({ operation: { method } }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
-
-function methodNotAllowed(endpoints: readonly Pick<Endpoint, 'operation'>[]): (request: Request) => never {
-  const allow = methodsOf(endpoints).join(', ');
-  return ({ method }) => {
-    throw new ApiError('request.method_not_allowed', {
-      message: `This path does not support ${method}: use ${allow}.`,
-      headers: { Allow: allow },
-    });
-  };
-}
-
-/** Turns everything that was thrown into an error response. Express recognizes it by its four parameters. */
-const errorHandler =
-  (log: Logger) =>
-  (thrown: unknown, _request: Request, response: Response, _next: NextFunction): void => {
-    const error = asApiError(thrown);
-    response.locals['errorCode'] = error.code;
-    if (error.status === 500) log.error({ err: thrown }, 'a request failed');
-    else if (error.status === 503) log.warn({ code: error.code, err: error.cause }, 'a request could not be served');
-    // A response that has begun cannot become an error: the connection is closed, so that the client notices.
-    if (response.headersSent) response.destroy();
-    else write(response, error.status, error.body(), error.headers);
-  };

@@ -1,7 +1,7 @@
 import { type Operation, parseIntentId } from '@pf/contracts';
 import type { RequestRecord } from '@pf/database';
 import { type PublicIntent, payerView } from '@pf/domain';
-import { write } from '@pf/http';
+import { statusOf, write } from '@pf/http';
 import type { Request, Response } from 'express';
 import { ApiError } from './api-error.ts';
 import { type ApiKeys, type Holder, isPayer, requireAccess } from './api-keys.ts';
@@ -89,9 +89,6 @@ function shownTo(holder: Holder, body: object): object {
   return { ...body, intent: payerView(body.intent as PublicIntent) };
 }
 
-/** nginx' status for a client that disconnected before the response. */
-const CLIENT_CLOSED_REQUEST = 499;
-
 function recordOf({ holder, request, response }: Call, began: number, now: number): RequestRecord {
   const { errorCode, intentId, route } = response.locals as Readonly<Record<string, unknown>>;
   return {
@@ -100,7 +97,7 @@ function recordOf({ holder, request, response }: Call, began: number, now: numbe
     at: new Date(now),
     method: request.method,
     route: String(route),
-    status: response.headersSent ? response.statusCode : CLIENT_CLOSED_REQUEST,
+    status: statusOf(response),
     errorCode: typeof errorCode === 'string' ? errorCode : null,
     keyId: holder.userId === undefined && holder.intentId === undefined ? holder.keyId : null,
     userId: holder.userId ?? null,

@@ -342,7 +342,7 @@ describe('payments on a local chain without a watcher', () => {
       });
     });
 
-    it('tells nobody of a transfer of another amount or from another wallet', async () => {
+    it('reports no transfer of another amount or from another wallet', async () => {
       const id = await create();
       const [all, less] = [
         await payer.transfer(usdc, merchant, 2_500_000n),

@@ -114,7 +114,7 @@ function NewEndpoint({ onClose }: { readonly onClose: () => void }) {
         of="the secret"
         onClose={() => navigate(`/developers/endpoints/${made.endpoint.id}`)}
       >
-        Your program verifies with it that a request comes from here and nobody else.
+        With it, your program verifies that a request comes from us.
       </OnceDialog>
     );
   return (
