@@ -55,7 +55,7 @@ const isInterruption = (error: unknown): boolean =>
   error instanceof LogBehindError ||
   isDatabaseUnavailable(error);
 
-const isFinalLanding = (one: Observation): boolean => one.type === 'landed' && one.data.level === 'finalized';
+const mayBeUndone = (one: Observation): boolean => one.type === 'landed' && one.data.level === 'confirmed';
 
 /** The watch over one network: stands by until it has the lease, then goes from step to step. */
 export class NetworkWatch {
@@ -198,12 +198,11 @@ export class NetworkWatch {
       if (last) {
         const foreign = unscreenedAmong(step.observations, observer.network.chain, last);
         await unscreened.note(foreign);
-        const isFinal = new Set(step.observations.filter(isFinalLanding).map(({ data }) => data.hash));
-        await rebroadcaster.store(
-          foreign.filter(({ hash }) => !isFinal.has(hash)),
-          ended,
-        );
       }
+      await rebroadcaster.store(
+        step.observations.filter(mayBeUndone).map(({ intentId, data }) => ({ intentId, hash: data.hash })),
+        ended,
+      );
       const seen = {
         network: this.name,
         observations: step.observations,

@@ -85,18 +85,23 @@ export class Rebroadcaster {
   }
 
   /**
-   * Stores the bytes of landed transactions that wallets have sent by themselves, at most those of one round: a reorg
-   * may undo one before it is settled and its bytes are looked for. What cannot be fetched now is tried again then.
+   * Stores the bytes of landed transactions, at most those of one round, where they are not stored yet: a wallet may
+   * have sent one by itself, and a database that was set back has forgotten what it stored last. A reorg may undo one
+   * before it is settled and its bytes are looked for. What cannot be stored now is tried again then.
    */
   async store(landed: readonly Candidate[], ended: AbortSignal): Promise<void> {
-    await inGroups(landed.slice(0, ROUND), ended, async (candidate) => {
-      try {
-        await this.#fetch(candidate);
-      } catch (error) {
-        const { intentId, hash } = candidate;
-        this.#log.warn({ err: error, intentId, hash }, 'the bytes of a landed transaction could not be stored yet');
-      }
-    });
+    if (landed.length === 0) return;
+    const round = landed.slice(0, ROUND);
+    try {
+      const stored = await this.#find(round);
+      await inGroups(
+        round.filter(({ hash }) => !stored.has(hash)),
+        ended,
+        (candidate) => this.#storeOne(candidate),
+      );
+    } catch (error) {
+      this.#log.warn({ err: error }, 'whether the bytes of landed transactions are stored is not known yet');
+    }
   }
 
   /** Resolves when no round is under way. */
@@ -151,10 +156,7 @@ export class Rebroadcaster {
     now: Instant,
     ended: AbortSignal,
   ): Promise<void> {
-    const bytes = await this.#transactions.find(
-      this.#adapter.network.chain,
-      [...due, ...unstored].map(({ hash }) => hash),
-    );
+    const bytes = await this.#find([...due, ...unstored]);
     await inGroups(due, ended, async (candidate) => {
       const raw = bytes.get(candidate.hash) ?? (await this.#fetch(candidate));
       if (raw) await this.#broadcast(candidate, raw);
@@ -175,6 +177,22 @@ export class Rebroadcaster {
         needed.hashes,
         needed.unknown,
       );
+  }
+
+  #find(candidates: readonly Candidate[]): Promise<ReadonlyMap<TransactionHash, Uint8Array>> {
+    return this.#transactions.find(
+      this.#adapter.network.chain,
+      candidates.map(({ hash }) => hash),
+    );
+  }
+
+  async #storeOne(candidate: Candidate): Promise<void> {
+    try {
+      await this.#fetch(candidate);
+    } catch (error) {
+      const { intentId, hash } = candidate;
+      this.#log.warn({ err: error, intentId, hash }, 'the bytes of a landed transaction could not be stored yet');
+    }
   }
 
   /** Fetches it from the chain and stores it. Null where no upstream returns it. */

@@ -148,7 +148,7 @@ describe('NetworkWatch', () => {
     ]);
   });
 
-  it('stores the bytes of a payment that a wallet sent by itself before it is confirmed', async () => {
+  it('stores the bytes of a payment before it is reported', async () => {
     bench.observed.push(about(newIntentId(0), watcher.landed(samples.FIRST)));
     await bench.run(() => jest.advanceTimersByTimeAsync(500).then(() => undefined));
     expect(bench.happened.slice(1, 4)).toEqual(['step', 'bytes of 1', 'published']);

@@ -12,10 +12,11 @@ const { UNKNOWN } = samples;
 const UNAVAILABLE = samples.SECOND;
 const hashOf = (index: number): TransactionHash => `0x${index.toString(16).padStart(64, '0')}` as TransactionHash;
 
-/** An adapter that counts what it broadcasts, over a set of live submissions that are all stored. */
+/** An adapter that counts what it broadcasts, over live submissions. All bytes but `missing` ones are stored. */
 function bench(
   submissions: number,
   held: ReadonlySet<string> = new Set(),
+  missing: ReadonlySet<TransactionHash> = new Set(),
 ): {
   readonly set: WatchSet & HeldIntents;
   readonly rebroadcaster: Rebroadcaster;
@@ -40,7 +41,8 @@ function bench(
     },
   };
   const transactions: SignedTransactions = {
-    find: async (_chain, hashes) => new Map(hashes.map((hash) => [hash, new Uint8Array()])),
+    find: async (_chain, hashes) =>
+      new Map(hashes.filter((hash) => !missing.has(hash)).map((hash) => [hash, new Uint8Array()])),
     keep: async ({ hash }) => void kept.push(hash),
     forget: async (_chain, _before, needed, unknown) => {
       spared.push({ needed, unknown });
@@ -92,9 +94,10 @@ describe('Rebroadcaster', () => {
     expect([...broadcasts.keys()]).toEqual([hashOf(1), hashOf(0)]);
   });
 
-  it('stores what wallets have sent by themselves as soon as it has landed, where an upstream has it', async () => {
-    const { rebroadcaster, kept } = bench(0);
-    const landed = [samples.FIRST, UNAVAILABLE, UNKNOWN, hashOf(9)].map((hash) => ({ intentId: samples.INTENT, hash }));
+  it('stores the bytes of landed transactions that are missing, where an upstream has them', async () => {
+    const missing = [samples.FIRST, UNAVAILABLE, UNKNOWN, hashOf(9)];
+    const { rebroadcaster, kept } = bench(0, new Set(), new Set(missing));
+    const landed = [hashOf(8), ...missing].map((hash) => ({ intentId: samples.INTENT, hash }));
     await rebroadcaster.store(landed, new AbortController().signal);
     expect(kept).toEqual([samples.FIRST, hashOf(9)]);
   });

@@ -13,13 +13,13 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
-    name: 'The bytes of a wallet’s own payment are stored before it is reported',
+    name: 'The bytes of a payment are stored before it is reported',
     file: 'services/watcher/src/network-watch.ts',
-    guard: 'foreign.filter(({ hash }) => !isFinal.has(hash))',
-    instead: 'foreign.filter(({ hash }) => isFinal.has(hash))',
+    guard: "one.type === 'landed' && one.data.level === 'confirmed'",
+    instead: "one.type === 'landed' && one.data.level !== 'confirmed'",
     test: {
       file: 'services/watcher/test/network-watch.unit.test.ts',
-      name: 'stores the bytes of a payment that a wallet sent by itself before it is confirmed',
+      name: 'stores the bytes of a payment before it is reported',
     },
   },
   {

@@ -206,6 +206,15 @@ export class Checks {
           `${event.type}, version ${event.version} of ${event.intentId}, has no delivery`);
   }
 
+  /** Whether a database that was set back has forgotten the bytes of a transaction. */
+  #areForgotten(hash: string): boolean {
+    const { plan, database } = this.#world;
+    return (
+      plan.kinds.has('set-back store') &&
+      ![...database.tables.signedTransactions.values()].some((stored) => stored.hash === hash)
+    );
+  }
+
   #end(intent: PaymentIntent): void {
     const live = liveSubmission(intent);
     // A database that was set back has forgotten the bytes.
@@ -233,8 +242,15 @@ export class Checks {
       return;
     }
     const { settlement } = intent;
-    // Undone before its bytes could be fetched: only the payer can send it again.
-    if (settlement?.lost && this.#model.byHand.has(settlement.hash)) return;
+    // Only the payer can send it again if it was undone before its bytes could be fetched, or what it waits for: a
+    // payment of another intent too many, undone with it.
+    if (
+      settlement?.lost &&
+      (this.#model.byHand.has(settlement.hash) ||
+        this.#areForgotten(settlement.hash) ||
+        this.#world.network.chain.isBehindGap(settlement.hash))
+    )
+      return;
     says(intent.status !== 'confirmed' && intent.status !== 'finalized', 'nothing on the chain pays it');
     // A refund lives for a day, and a submitted transaction of it may wait for a nonce.
     if (intent.refundOf !== null) return;

@@ -169,6 +169,13 @@ export class SimulatedChain {
     return this.#waiting.has(hash);
   }
 
+  /** True for a transaction that waits for an earlier one of its sender, which no pool has. */
+  isBehindGap(hash: TransactionHash): boolean {
+    this.#advance();
+    const waiting = this.#waiting.get(hash)?.transaction;
+    return waiting !== undefined && waiting.nonce > (this.#nonces.get(waiting.sender) ?? 0);
+  }
+
   /**
    * True for a transaction that is in no pool and in no block, and whose nonce is free: while another one of its sender
    * waits with it, nodes may refuse to replace that.
