@@ -44,9 +44,17 @@ export function apiDocument(responses: readonly RecordedResponse[]): string {
   const breadth = new Map<string, number>();
   for (const test of [...tests.values()].flatMap((names) => [...names]))
     breadth.set(test, (breadth.get(test) ?? 0) + 1);
-  // During an outage the response depends on timing: such a test is the last choice.
-  const endToEnd = new Set(responses.filter(({ file }) => /\.(e2e|stack)\./.test(file)).map(({ test }) => test));
-  const rank = (test: string): number => (endToEnd.has(test) ? 1000 : 0) + (breadth.get(test) ?? 0);
+  const fileOf = new Map(responses.map(({ test, file }) => [test, file]));
+  const operationsOf = new Map<string, Set<string>>();
+  for (const { file, operation } of responses)
+    operationsOf.set(file, (operationsOf.get(file) ?? new Set()).add(operation));
+  const rank = (test: string): number => {
+    const file = fileOf.get(test) ?? '';
+    // During an outage the response depends on timing: such a test is the last choice. A file about few operations says
+    // more about each than a matrix of all.
+    const isEndToEnd = /\.(e2e|stack)\./.test(file);
+    return (isEndToEnd ? 1000 : 0) + (operationsOf.get(file)?.size ?? 0) + (breadth.get(test) ?? 0);
+  };
   const byRank = (one: string, other: string): number => rank(one) - rank(other) || one.localeCompare(other, 'en');
   const sections = operations.map((operation) => {
     const rows = statusesOf(operation).map((status) => {
