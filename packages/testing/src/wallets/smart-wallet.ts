@@ -36,15 +36,18 @@ export interface SmartWallet {
   operation(callData: Hex, change?: Readonly<Record<string, Hex>>, lane?: bigint): Promise<UserOperation>;
 }
 
+/** A Base chain whose accounts are open to its node. */
+type OpenChain = Pick<Anvil, 'mine' | 'rpc' | 'wallets'>;
+
 const artifact = (version: EntryPointVersion, name: string): Contract =>
   readContract(createRequire(import.meta.url).resolve(`${ENTRY_POINTS[version].from}/artifacts/${name}.json`));
 
 /** The code that a contract's constructor leaves, without making a transaction. */
-const deployedCode = (chain: Anvil, { bytecode }: Contract, args: Hex = '0x'): Promise<Hex> =>
+const deployedCode = (chain: OpenChain, { bytecode }: Contract, args: Hex = '0x'): Promise<Hex> =>
   chain.rpc<Hex>('eth_call', { data: concat([bytecode, args]), gas: toHex(15_000_000) }, 'latest');
 
 /** Puts the EntryPoint at its address. */
-export async function installEntryPoint(chain: Anvil, version: EntryPointVersion): Promise<void> {
+export async function installEntryPoint(chain: OpenChain, version: EntryPointVersion): Promise<void> {
   const code = await deployedCode(chain, artifact(version, 'EntryPoint'));
   await chain.rpc('anvil_setCode', ENTRY_POINTS[version].address, code);
 }
@@ -54,7 +57,7 @@ const GAS = { call: 1_000_000n, verification: 500_000n, before: 50_000n } as con
 const pair = (high: bigint, low: bigint): Hex => toHex((high << 128n) | low, { size: 32 });
 
 /** Puts a new account on the chain, for which this EntryPoint's operations act. Mines a block. */
-export async function newSmartWallet(chain: Anvil, version: EntryPointVersion): Promise<SmartWallet> {
+export async function newSmartWallet(chain: OpenChain, version: EntryPointVersion): Promise<SmartWallet> {
   const entryPoint = ENTRY_POINTS[version].address;
   const [account, entryPointAbi] = [artifact(version, 'SimpleAccount'), artifact(version, 'EntryPoint').abi];
   const owner = privateKeyToAccount(generatePrivateKey());
@@ -130,17 +133,20 @@ export const bundleOf = (version: EntryPointVersion, operations: readonly UserOp
   });
 
 /** Sends operations as a bundler does, and mines a block; resolves with the transaction's hash. */
-export const bundle = (chain: Anvil, version: EntryPointVersion, operations: readonly UserOperation[]): Promise<Hex> =>
-  sendAs(chain, ENTRY_POINTS[version].address, bundleOf(version, operations, bundlerOf(chain)));
+export const bundle = (
+  chain: OpenChain,
+  version: EntryPointVersion,
+  operations: readonly UserOperation[],
+): Promise<Hex> => sendAs(chain, ENTRY_POINTS[version].address, bundleOf(version, operations, bundlerOf(chain)));
 
-const bundlerOf = ({ wallets }: Anvil): string => {
+const bundlerOf = ({ wallets }: OpenChain): string => {
   const bundler = wallets.at(-1);
   if (bundler === undefined) throw new Error('anvil has wallets');
   return bundler.address;
 };
 
 /** Sends calldata to a contract, from an account that has nothing to do with the payment, and mines a block. */
-export async function sendAs(chain: Anvil, to: string, data: Hex, from = bundlerOf(chain)): Promise<Hex> {
+export async function sendAs(chain: OpenChain, to: string, data: Hex, from = bundlerOf(chain)): Promise<Hex> {
   const hash = await chain.rpc<Hex>('eth_sendTransaction', { from, to, data, gas: toHex(6_000_000) });
   await chain.mine();
   return hash;

@@ -1,0 +1,162 @@
+import { base58 } from '@scure/base';
+import type { StackChain, StackWallet } from '@pf/testing';
+import { bundle, evmWallet, installEntryPoint, newSmartWallet, type SmartCall } from '@pf/testing/wallets';
+import type { Page } from 'playwright-core';
+import { createWalletClient, type Hex, http, toHex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { Account } from 'viem/tempo';
+import {
+  type Answer,
+  declined,
+  installEvm,
+  installSolana,
+} from '../../../../services/checkout/web/test/browser/wallets.ts';
+import { nodeRpc } from '../../../../packages/testing/src/chains/node-rpc.ts';
+import { shapes } from '../wallets/wallet-shapes.ts';
+
+/** A person with a wallet in the browser; the test can change what they do. */
+export interface Payer {
+  readonly address: string;
+  mood: 'pays' | 'declines' | 'has another account';
+  /** How often the wallet was asked to sign or to send. */
+  asked: number;
+  install(page: Page): Promise<void>;
+}
+
+const OTHER = { evm: `0x${'1'.repeat(40)}`, solana: 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB' } as const;
+
+const payerWith = (address: string, install: (page: Page, payer: Payer) => Promise<void>): Payer => {
+  const payer: Payer = { address, mood: 'pays', asked: 0, install: (page) => install(page, payer) };
+  return payer;
+};
+
+/** Counts, and declines in that mood. */
+function ask(payer: Payer): void {
+  payer.asked += 1;
+  if (payer.mood === 'declines') throw declined;
+}
+
+const chainIdOf = ({ caip2 }: StackChain): number => Number(caip2.slice('eip155:'.length));
+
+/** What all wallets of EVM chains answer: they are on another chain until they are asked to switch. */
+function accountAnswer(payer: Payer): Answer {
+  let chainId = '0x1';
+  return (method, params) => {
+    switch (method) {
+      case 'eth_requestAccounts':
+      case 'eth_accounts':
+        return [payer.mood === 'has another account' ? OTHER.evm : payer.address.toLowerCase()];
+      case 'eth_chainId':
+        return chainId;
+      case 'wallet_switchEthereumChain':
+        chainId = (params as readonly [{ readonly chainId: string }])[0].chainId;
+        return null;
+      default:
+        throw Object.assign(new Error(`${method} is not supported`), { code: 4200 });
+    }
+  };
+}
+
+/** A wallet that chooses nonce, gas and fees by itself and sends, as nearly all do. */
+export const evmPayer = (chain: StackChain, { address, privateKey }: StackWallet): Payer =>
+  payerWith(address, (page, payer) => {
+    const network = {
+      id: chainIdOf(chain),
+      name: chain.caip2,
+      nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+      rpcUrls: { default: { http: [chain.rpcUrl] } },
+    };
+    const account = privateKeyToAccount(privateKey as Hex);
+    const client = createWalletClient({ account, chain: network, transport: http(chain.rpcUrl) });
+    const ordinary = accountAnswer(payer);
+    return installEvm(page, (method, params) => {
+      if (method !== 'eth_sendTransaction') return ordinary(method, params);
+      ask(payer);
+      const [{ to, data }] = params as readonly [{ readonly to: Hex; readonly data: Hex }];
+      return client.sendTransaction({ to, data });
+    });
+  });
+
+type Field =
+  'chainId' | 'feeToken' | 'gas' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'nonce' | 'nonceKey' | 'validBefore';
+/** A transaction of type 0x76, as the page asks for it. */
+interface TempoRequest extends Readonly<Partial<Record<Field, Hex>>> {
+  readonly calls: readonly { readonly to: Hex; readonly data: Hex; readonly value: Hex }[];
+}
+
+/** Tempo's own wallet, which signs its transactions as they were built. */
+export const tempoPayer = ({ address, privateKey }: StackWallet): Payer =>
+  payerWith(address, (page, payer) => {
+    const account = Account.fromSecp256k1(privateKey as Hex);
+    const ordinary = accountAnswer(payer);
+    const answer: Answer = (method, params) => {
+      if (method !== 'eth_signTransaction') return ordinary(method, params);
+      ask(payer);
+      const [{ calls, ...fields }] = params as readonly [TempoRequest];
+      const read = (name: keyof typeof fields): bigint => BigInt(fields[name] ?? 0);
+      return account.signTransaction({
+        type: 'tempo',
+        calls: calls.map(({ value, ...call }) => ({ ...call, value: BigInt(value) })),
+        feeToken: fields.feeToken,
+        chainId: Number(read('chainId')),
+        nonce: Number(read('nonce')),
+        ...(fields.validBefore === undefined ? {} : { validBefore: Number(read('validBefore')) }),
+        gas: read('gas'),
+        maxFeePerGas: read('maxFeePerGas'),
+        maxPriorityFeePerGas: read('maxPriorityFeePerGas'),
+        nonceKey: read('nonceKey'),
+      } as never);
+    };
+    return installEvm(page, answer, { name: 'Amber', rdns: 'xyz.tempo' });
+  });
+
+/** A wallet of Solana that does with the blob what those of a name do. */
+export const solanaPayer = (chain: StackChain, keys: StackWallet, name: RegExp): Payer =>
+  payerWith(keys.address, (page, payer) => {
+    const kind = shapes.solana.find((one) => name.test(one.name));
+    if (kind === undefined) throw new Error(`no wallet is like ${name}`);
+    const sends = kind.name.includes('sends itself');
+    const answer: Answer = async (method, params) => {
+      if (method === 'connect') return [payer.mood === 'has another account' ? OTHER.solana : keys.address];
+      ask(payer);
+      const { text } = await kind.shape(chain, keys, String(params));
+      return sends ? Buffer.from(base58.decode(text)).toString('base64') : text;
+    };
+    return installSolana(page, answer, sends ? 'signAndSendTransaction' : 'signTransaction');
+  });
+
+/** The EntryPoint of Coinbase's smart wallet. */
+const ENTRY_POINT = '0.6';
+
+/**
+ * A smart wallet on Base: its account is a contract, and others send its calls in a bundle.
+ * @param keys of the bundler
+ */
+export async function smartPayer(chain: StackChain, keys: StackWallet): Promise<Payer> {
+  const rpc = nodeRpc(chain.rpcUrl);
+  const open = { wallets: [keys], rpc, mine: async () => void (await rpc('evm_mine')) };
+  await installEntryPoint(open, ENTRY_POINT);
+  const wallet = await newSmartWallet(open, ENTRY_POINT);
+  await evmWallet(chain, keys).transfer(chain.tokens['USDC'] ?? '', wallet.address, 100_000_000n);
+  return payerWith(wallet.address, (page, payer) => {
+    const ordinary = accountAnswer(payer);
+    let hash: Hex | undefined;
+    return installEvm(page, async (method, params) => {
+      switch (method) {
+        case 'wallet_getCapabilities':
+          return { [toHex(chainIdOf(chain))]: { atomic: { status: 'supported' } } };
+        case 'wallet_sendCalls': {
+          ask(payer);
+          const [{ calls }] = params as readonly [{ readonly calls: readonly SmartCall[] }];
+          const calldata = wallet.calldataOf(calls.map(({ to, data }) => ({ to, data })));
+          hash = await bundle(open, ENTRY_POINT, [await wallet.operation(calldata)]);
+          return { id: 'calls' };
+        }
+        case 'wallet_getCallsStatus':
+          return { status: 200, receipts: [{ transactionHash: hash }] };
+        default:
+          return ordinary(method, params);
+      }
+    });
+  });
+}
