@@ -96,6 +96,7 @@ export const compile = ({ root, tools, node, environment }) => {
   });
 };
 
+const SOUND_SCRIPTS = ['packages/client/scripts/sound-plugin.ts', 'packages/client/scripts/sound-script.ts'];
 /** What a browser loads: where its build runs, what it reads, and what it writes last. */
 const APPLICATIONS = [
   {
@@ -103,15 +104,15 @@ const APPLICATIONS = [
     label: 'The web application',
     folder: 'services/dashboard',
     sources: ['services/dashboard/web', 'packages/client/src/sound'],
-    others: ['packages/client/scripts/sound-script.ts'],
+    others: SOUND_SCRIPTS,
     result: 'services/dashboard/dist/web/index.html',
   },
   {
     name: 'bundle-checkout',
     label: 'The page on which people pay',
     folder: 'services/checkout/web',
-    sources: ['services/checkout/web/src'],
-    others: ['services/checkout/web/index.html'],
+    sources: ['services/checkout/web/src', 'packages/client/src/sound'],
+    others: ['services/checkout/web/index.html', ...SOUND_SCRIPTS],
     result: 'services/checkout/web/dist/index.html',
   },
 ];

@@ -9,7 +9,7 @@ import { requestedId, unknownIntent } from './ids.ts';
 import type { Limits } from './limits.ts';
 import { icon, ICON_PATH, logo } from './logo.ts';
 import type { Merchants } from './merchants.ts';
-import { pageFiles, pageHeaders } from './page.ts';
+import { FILES, pageFiles, pageHeaders } from './page.ts';
 import { plainForm, plainPayment, plainStyle, STYLE_PATH } from './plain.ts';
 import { solanaPay } from './solana-pay.ts';
 
@@ -66,7 +66,7 @@ export function createApp(dependencies: AppDependencies): Express {
     .route(ICON_PATH)
     .get(icon)
     .all(methodNotAllowed(['GET']));
-  app.get(/^\/assets\//, pageFiles());
+  app.get(FILES, pageFiles());
   app
     .route('/plain')
     .get(plainForm)

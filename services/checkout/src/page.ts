@@ -41,7 +41,8 @@ export function pageHeaders(
     'form-action': "'none'",
     'frame-ancestors': ancestors.length > 0 ? ancestors.join(' ') : "'none'",
     'require-trusted-types-for': "'script'",
-    'trusted-types': "'none'",
+    // The URL of the script for sounds.
+    'trusted-types': 'pf-sound',
     ...policy,
   };
   return {
@@ -63,12 +64,18 @@ export async function readPage(folder: string = FOLDER): Promise<string> {
   return readFile(path.join(folder, 'index.html'), 'utf8');
 }
 
+/** Runs in a Worker, without access to the page, and compiles functions (docs/guide/sound.md). */
+const SOUND_SCRIPT = '/pf-sound.js';
+const SOUND_POLICY = "default-src 'none'; script-src 'self' 'unsafe-eval'";
+/** What the page loads. */
+export const FILES = /^\/(?:assets\/|pf-sound\.js$)/;
+
 /** Serves the page's scripts and styles. */
 export const pageFiles = (folder: string = FOLDER): RequestHandler =>
   webFiles(folder, {
     setHeaders(response, pathname) {
       response.setHeader('Cache-Control', cachingOf(pathname));
-      response.setHeader('Content-Security-Policy', "default-src 'none'");
+      response.setHeader('Content-Security-Policy', pathname === SOUND_SCRIPT ? SOUND_POLICY : "default-src 'none'");
       response.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
     },
   });

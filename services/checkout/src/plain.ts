@@ -28,6 +28,7 @@ const POLICY = {
   'worker-src': "'none'",
   'frame-src': "'none'",
   'form-action': "'self'",
+  'trusted-types': "'none'",
 } as const;
 const LINK_LENGTH_MAX = 2_048;
 

@@ -2,15 +2,17 @@
 import path from 'node:path';
 import { compressed } from '@pf/http/compressed';
 import { defineConfig } from 'vite';
+import { sound } from '../../../packages/client/scripts/sound-plugin.ts';
 
 const here = import.meta.dirname;
 const outDir = path.join(here, 'dist');
 
 export default defineConfig({
   root: here,
-  plugins: [compressed(outDir)],
+  plugins: [sound(), compressed(outDir)],
   resolve: {
-    // From its sources: the build needs no compiled packages. It is the only module of ours that is bundled.
+    // From its sources: the build needs no compiled packages. Beside sounds it is the only module of ours that is
+    // bundled.
     alias: { '@pf/chains/networks': path.join(here, '../../../packages/chains/src/networks.ts') },
   },
   build: {

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { decode, encode, type Recording, toWav } from '@pf/client/sound/node';
+import type { Reference } from '@pf/domain';
 import { apiClient, chainOf, readStack, until } from '@pf/testing';
-import { newWallet } from '@pf/testing/wallets';
+import { newWallet, walletOn } from '@pf/testing/wallets';
 import { build } from 'esbuild';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { soundScript } from '../../../../packages/client/scripts/sound-script.ts';
@@ -17,6 +18,9 @@ const stack = readStack();
 const api = apiClient(stack.baseUrl, stack.apiKeys.test);
 
 const chain = chainOf(stack, 'base');
+const [, , , , payer] = chain.wallets;
+if (!payer) throw new Error('The stack has too few wallets.');
+const phone = walletOn(chain, payer);
 const newPayment = () => ({ chain: chain.caip2, token: 'USDC', amount: '1', requestor: newWallet(chain).address });
 
 const PAGE_POLICY =
@@ -223,6 +227,25 @@ describe('sound in Chromium', () => {
     expect(await heardIn(page)).toEqual([{ id: intent.id, livemode: false, count: 1 }]);
     await api.detected(intent.id);
     await page.getByRole('button', { name: 'Play to a phone' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('hands a payment over from its page: a phone hears it, reports it as detected and pays', async () => {
+    const { page, complaints } = await visit(openedBrowser());
+    contexts.push(page.context());
+    await page.addInitScript(RECORDER);
+    const { intent, paymentUrl } = (await api.create(newPayment())).body;
+    await page.goto(paymentUrl ?? '');
+    const play = page.getByRole('button', { name: 'Play to a phone nearby' });
+    await play.click();
+    await page.getByRole('button', { name: 'Stop playing' }).waitFor();
+    await until('a sound', () => page.evaluate<boolean>('window.played.length > 0'));
+    const [heard] = await heardIn(page);
+    expect(heard).toEqual({ id: intent.id, livemode: false, count: 1 });
+    expect((await api.detected(intent.id)).body.intent.detectedAt).not.toBeNull();
+    await play.waitFor();
+    await phone.pay(chain.tokens['USDC'] ?? '', intent.requestor, 1_000_000n, intent.reference as Reference);
+    await page.locator('.status strong', { hasText: /^Paid/ }).waitFor();
     expect(complaints).toEqual([]);
   });
 

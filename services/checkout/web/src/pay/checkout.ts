@@ -97,7 +97,6 @@ export class Checkout {
       ]);
       this.#set({ solanaPayToken, unexpected: unexpected.at(-1) ?? null });
       this.#see(intent);
-      if (intent.state === 'created' && intent.detectedAt === null) void this.#detect();
       this.#recover(intent);
     } catch (error) {
       const isUnknown = error instanceof ApiError && (error.status === 404 || error.status === 401);
@@ -130,6 +129,8 @@ export class Checkout {
     const terms = intent && termsOf(intent);
     if (!intent) return;
     if (!terms) return this.#set({ step: { kind: 'stopped', differs: ['token'] } });
+    // Who only looks at the page may show it to the payer: it is found by whoever chooses a wallet.
+    if (intent.detectedAt === null) void this.#detect();
     const turn = this.#begin({ kind: 'connecting', wallet });
     try {
       const payer = intent.direction === 'send' ? intent.fulfiller : null;

@@ -49,6 +49,7 @@ export function Paying(props: PayingProps) {
       const place = { origin: location.origin, page, merchant: name, solanaPayToken: state.solanaPayToken };
       return (
         <Ways
+          intent={intent}
           network={terms.network}
           codes={codesOf(intent, terms, place)}
           page={page}

@@ -1,14 +1,17 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ComponentType } from 'preact';
 import type { Network } from '@pf/chains/networks';
+import type { Intent } from '../api/schemas.ts';
 import type { Code } from '../pay/codes.ts';
 import { inAppLinks, isHandheld } from '../wallets/in-app.ts';
 import type { Wallet } from '../wallets/wallet.ts';
 import { useTranslator } from './context.ts';
 import { useWallets } from './hooks.ts';
 import { Icon, type IconName } from './icon.tsx';
+import { Play } from './play.tsx';
 
 interface Props {
+  readonly intent: Intent;
   readonly network: Network;
   readonly codes: readonly Code[];
   /** The whole link, secret included. */
@@ -16,8 +19,8 @@ interface Props {
   readonly onChoose: (wallet: Wallet) => void;
 }
 
-/** How a person can pay: a wallet of this browser, one on the phone, or a code. */
-export function Ways({ network, codes, page, onChoose }: Props) {
+/** How a person can pay: a wallet of this browser, one on the phone, a code or a sound. */
+export function Ways({ intent, network, codes, page, onChoose }: Props) {
   const t = useTranslator();
   const wallets = useWallets(network);
   const [isPhone] = useState(() => isHandheld());
@@ -66,6 +69,7 @@ export function Ways({ network, codes, page, onChoose }: Props) {
       <Disclosure name={t('ways.qr')} icon="qr" isOpenAtFirst={isAlone && isSettled && !isPhone}>
         <LazyQr codes={codes} />
       </Disclosure>
+      <Play intent={intent} />
     </div>
   );
 }

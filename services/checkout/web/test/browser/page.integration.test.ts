@@ -101,6 +101,17 @@ describe('the payment page', () => {
     expect(await button.locator('img').count()).toBe(1);
   });
 
+  it('offers the code where the browser plays no sounds', async () => {
+    const { page } = await visitWith({
+      family: 'base',
+      install: async (to) => void (await to.addInitScript('delete window.AudioContext')),
+    });
+    const play = page.getByRole('button', { name: 'Play to a phone nearby' });
+    await play.click();
+    await page.getByText('This device cannot play the payment. Scan the code instead.').waitFor();
+    expect(await play.count()).toBe(0);
+  });
+
   it('leads back to registered origins only', async () => {
     const changes = paid as Partial<Intent>;
     const { page, standIn } = await visitWith({ family: 'base', changes, search: '?return=https://shop.example/o/7' });

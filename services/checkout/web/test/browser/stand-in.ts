@@ -28,7 +28,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const POLICY = [
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'",
   "worker-src 'self'; font-src 'self'; frame-src https://wallet.tempo.xyz; base-uri 'none'; form-action 'none'",
-  "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types pf-sound",
 ].join('; ');
 
 /** The terms of a payment on each family of chains. */
