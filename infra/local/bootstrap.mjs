@@ -49,7 +49,7 @@ const commands = {
     backing: false,
     chromium: true,
     compiled: 'before',
-    args: [...sources, 'infra/e2e/test/dashboard/screenshots.ts'],
+    args: [...sources, 'infra/e2e/test/screenshots.ts'],
   },
   simulate: { backing: false, compiled: 'before', args: [...sources, 'infra/simulation/src/main.ts'] },
   chaos: { backing: true, compiled: 'before', args: [...sources, 'infra/bench/src/chaos.ts'] },

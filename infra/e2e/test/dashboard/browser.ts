@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
@@ -114,6 +115,19 @@ export async function barriers(page: Page): Promise<readonly string[]> {
           found.push(`${colorScheme}, ${id}: ${html}\n${failureSummary ?? ''}`);
   }
   return found;
+}
+
+/** Of WebP: texts stay sharp. */
+const QUALITY = 75;
+
+/** Writes what is on the screen to a file of WebP. */
+export async function shoot(page: Page, file: string): Promise<void> {
+  // The browser takes what is on the screen, which is a frame behind.
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+  const client = await page.context().newCDPSession(page);
+  const { data } = await client.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
+  await client.detach();
+  await writeFile(file, Buffer.from(data, 'base64'));
 }
 
 /** By how many pixels a page is wider than its window. */

@@ -1,13 +1,11 @@
 // Takes the screenshots of docs/guide/dashboard.md: on the stack that is running, in an account of their own.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { readStack, webhookReceiver } from '@pf/testing';
-import { complete, openBrowser, signIn, visit } from './browser.ts';
+import { complete, openBrowser, shoot, signIn, visit } from './browser.ts';
 import { COLORS, INSIDE, OUTSIDE, SCREENSHOT_FOLDER, screenshotNamed } from './pages.ts';
 import { clerkOf, fill, newMember, newShop } from './shop.ts';
 
-/** Of WebP: texts stay sharp. */
-const QUALITY = 75;
 const SIZE = { width: 1_200, height: 760 };
 const folder = path.join(import.meta.dirname, '../../../..', SCREENSHOT_FOLDER);
 
@@ -31,27 +29,23 @@ const paid = await fill(stack, clerk, shop);
 await newMember(url, clerk, shop, 'support');
 await clerk.call('POST', `/accounts/${shop.accountId}/invitations`, { email: 'kim@corner.example', role: 'developer' });
 
-const { context, page } = await visit(browser, { viewport: SIZE });
-const client = await context.newCDPSession(page);
+const { page } = await visit(browser, { viewport: SIZE });
 
-async function shoot(target: string, name: string): Promise<void> {
+async function shootPage(target: string, name: string): Promise<void> {
   for (const colorScheme of COLORS) {
     await page.emulateMedia({ colorScheme });
     await page.goto(`${url}${target}`);
     await complete(page);
-    // The browser takes what is on the screen, which is a frame behind.
-    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
-    const { data } = await client.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
-    await writeFile(path.join(folder, `${name}-${colorScheme}.webp`), Buffer.from(data, 'base64'));
+    await shoot(page, path.join(folder, `${name}-${colorScheme}.webp`));
   }
 }
 
 /** In the account of the screenshots, in test mode. */
 const inAccount = (target: string): string => `/accounts/${shop.accountId}/test/${target}`;
 
-for (const [target] of OUTSIDE) await shoot(target, screenshotNamed(target));
+for (const [target] of OUTSIDE) await shootPage(target, screenshotNamed(target));
 await signIn(page, dashboard);
-for (const [target] of INSIDE) await shoot(inAccount(target), screenshotNamed(target));
-await shoot(inAccount(`payments/${paid.id}`), 'payment');
-await shoot(inAccount(`developers/endpoints/${endpoint.id}`), 'endpoint');
+for (const [target] of INSIDE) await shootPage(inAccount(target), screenshotNamed(target));
+await shootPage(inAccount(`payments/${paid.id}`), 'payment');
+await shootPage(inAccount(`developers/endpoints/${endpoint.id}`), 'endpoint');
 await Promise.all([browser.close(), receiver.close()]);

@@ -13,7 +13,7 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-interface Setting {
+export interface Setting {
   readonly family: Family;
   readonly changes?: Partial<Intent>;
   readonly install?: (page: Page) => Promise<void>;

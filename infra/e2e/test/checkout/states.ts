@@ -1,0 +1,24 @@
+/** What the payment page can show, as its screenshots are named: each with what it shows. */
+export const STATES = {
+  choose: 'How to pay: a wallet of this browser, a code, a sound',
+  scan: 'The code of Solana Pay',
+  ready: 'A last look before the wallet',
+  confirm: 'The wallet asks',
+  declined: 'The person has declined in the wallet',
+  stopped: 'What was built is not what is shown',
+  sent: 'The network confirms the payment',
+  paid: 'Paid, with the receipt',
+  again: 'The network has dropped the transaction',
+  wrong: 'Something else arrived',
+  twice: 'Paid twice',
+  failed: 'The network has refused the transaction',
+  expired: 'The time has run out',
+  late: 'The time has run out while a payment is under way',
+  cancelled: 'The merchant has cancelled',
+  unknown: 'A link without its secret',
+  arabic: 'From right to left',
+} as const;
+export type StateName = keyof typeof STATES;
+
+/** Where the screenshots are, from the root of the repository. */
+export const STATES_FOLDER = 'docs/guide/let-people-pay';
