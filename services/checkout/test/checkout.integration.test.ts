@@ -135,6 +135,16 @@ describe('the page on which a person pays', () => {
     ]);
   });
 
+  it('lets one file alone compile functions, the script for sounds', async () => {
+    const html = await (await get(`/pay/${shop.intentId}`)).text();
+    const [entry = ''] = /\/assets\/[\w-]+\.js/.exec(html) ?? [];
+    const [script, sound] = await Promise.all([get(entry), get('/pf-sound.js')]);
+    expect([script.status, sound.status]).toEqual([200, 200]);
+    expect(policyOf(script)).toEqual({ 'default-src': "'none'" });
+    expect(policyOf(sound)).toEqual({ 'default-src': "'none'", 'script-src': "'self' 'unsafe-eval'" });
+    expect(await sound.text()).toContain('ggwave');
+  });
+
   it('responds with 404 and the page for an id that no intent has, so that it can say so', async () => {
     for (const id of [newIntentId(0), 'pi_nonsense', '%3Cscript%3E']) {
       const response = await get(`/pay/${id}`);

@@ -33,6 +33,16 @@ export const checkoutGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Of the files of the checkout only the script for sounds may compile functions',
+    file: 'services/checkout/src/page.ts',
+    guard: 'pathname === SOUND_SCRIPT ? SOUND_POLICY',
+    instead: "pathname !== '/' ? SOUND_POLICY",
+    test: {
+      file: 'services/checkout/test/checkout.integration.test.ts',
+      name: 'lets one file alone compile functions, the script for sounds',
+    },
+  },
+  {
     name: 'The name of a merchant is text in the page without scripts',
     file: 'services/checkout/src/html.ts',
     guard: '[escaped(value)]',
