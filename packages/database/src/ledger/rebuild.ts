@@ -1,4 +1,5 @@
 import { parseIntentId, type LoggedEvent } from '@pf/contracts';
+import { pause } from '@pf/runtime';
 import type { PoolClient } from 'pg';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { readDatabaseTime } from '../postgres/database-time.ts';
@@ -74,6 +75,12 @@ const REBUILT: ProjectionTables = {
   checkpoints: 'pg_temp.rebuilt_checkpoints',
 };
 const NAMED_AT_MOST = 100;
+/**
+ * Kafka shows a commit a moment after it has acknowledged it, and it is projected as soon as it is acknowledged: only a
+ * log that ends before the projection for longer has lost something.
+ */
+const SHOWN_WITHIN_MS = 1_000;
+const LOOK_AGAIN_MS = 20;
 /** Whole tables are read and written, and an operator started it: an hour is acceptable. */
 const PATIENT = { query_timeout: 3_600_000 };
 /** The same on the server, whatever the role's limits are. Between statements the log is read. */
@@ -94,7 +101,7 @@ export function verifyProjection(database: Database, partition: number, log: Log
     await set(client, PATIENT_SERVER);
     const projected = await projectedUpTo(client, partition, '');
     // Read afterwards: the log only grows.
-    const end = await log.end();
+    const end = await endOf(log, projected);
     const upTo = projected < end ? projected : end;
     const folded = await foldFromEmpty(client, partition, log.read, { end: upTo, projected: upTo });
     return { ...folded, projected, end, ...(await compare(client, partition)).named };
@@ -125,7 +132,7 @@ export function rebuildProjection(
     );
     // The writer locks this row to project, so it cannot until this transaction ends.
     const projected = await projectedUpTo(client, partition, 'FOR UPDATE');
-    const end = await log.end();
+    const end = await endOf(log, projected);
     const folded = await foldFromEmpty(client, partition, log.read, { end, projected });
     const { named, orphans } = await compare(client, partition);
     const report = { ...folded, projected, end, ...named };
@@ -144,6 +151,16 @@ export function rebuildProjection(
     );
     return report;
   });
+}
+
+/** Where the log ends, once it shows what is projected, or does not for too long. */
+async function endOf(log: LogSource, projected: bigint): Promise<bigint> {
+  const giveUp = performance.now() + SHOWN_WITHIN_MS;
+  for (;;) {
+    const end = await log.end();
+    if (end >= projected || performance.now() > giveUp) return end;
+    await pause(LOOK_AGAIN_MS);
+  }
 }
 
 /** The intents of the partition, by the projection or by the log: a history can be there without its row. */

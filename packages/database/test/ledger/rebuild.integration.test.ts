@@ -72,6 +72,16 @@ describe('Folding a partition of the log from empty', () => {
     expect((await readCheckpoint(own.database, partition)).position).toBe(end());
   });
 
+  it('waits for a log that shows its last commit a moment after it was projected', async () => {
+    let looks = 0;
+    const late: LogSource = {
+      end: async () => (++looks % 3 === 0 ? end() : end() - 1n),
+      read: (from, to) => log.read(from, to),
+    };
+    expect(await verifyProjection(own.database, partition, late)).toMatchObject({ end: end(), differing: [] });
+    expect(await rebuildProjection(own.database, partition, late)).toMatchObject({ end: end(), differing: [] });
+  });
+
   it('fills an empty projection', async () => {
     await own.database.sql.query('TRUNCATE ledger.intents, ledger.intent_events, ledger.checkpoints');
     const report = await rebuildProjection(own.database, partition, log);
