@@ -4,12 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises';
  * Polls `probe` until it returns something other than null, undefined or false, and returns that. Polls every 10 ms at
  * first, every 200 ms at most.
  *
- * @throws Error after `timeoutMs` (default 30 s) with `what` and the last error of the probe
+ * @throws Error after `timeoutMs` (default 60 s) with `what` and the last error of the probe
  */
 export async function until<T>(
   what: string,
   probe: () => Promise<T> | T,
-  timeoutMs = 30_000,
+  timeoutMs = 60_000,
 ): Promise<NonNullable<Exclude<T, false>>> {
   const end = performance.now() + timeoutMs;
   let pause = 10;

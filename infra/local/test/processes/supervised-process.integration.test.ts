@@ -88,6 +88,7 @@ describe('a supervised process', () => {
     );
     await program.start();
     await until('the log', async () => (await readFile(path.join(logs, 'sample.log'), 'utf8')).includes('fine'));
+    await until('the warning', () => output.length > 0);
     expect(output).toEqual(['sample: careful']);
   });
 });

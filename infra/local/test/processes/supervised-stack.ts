@@ -91,7 +91,7 @@ export async function supervisedStack(): Promise<SupervisedStack> {
         void (await until(
           'the supervisor to report that the backing services run',
           () => output.includes('Only the backing services run'),
-          30_000,
+          60_000,
         )),
       async end(signal) {
         child.kill(signal);

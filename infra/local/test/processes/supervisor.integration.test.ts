@@ -33,7 +33,7 @@ describe('the supervisor of the local stack', () => {
       return pid !== undefined && pid !== pids['redis'] && pid;
     });
     await until('the new Redis to listen', () => listens(stack.redisPort));
-    expect(supervisor.output()).toMatch(/redis ended \(SIGKILL\); restarting it/);
+    await until('the report', () => /redis ended \(SIGKILL\); restarting it/.test(supervisor.output()));
 
     expect(await supervisor.end('SIGTERM')).toBe(0);
     expect([again, pids['base'] as number].filter(isAlive)).toEqual([]);
@@ -59,7 +59,7 @@ describe('the supervisor of the local stack', () => {
     await first.up();
     const second = stack.start({ REDIS_PORT: '1', BASE_PORT: '2', TEMPO_PORT: '3' });
     expect(await second.exited).toBe(1);
-    expect(second.output()).toContain(`(process ${first.pid})`);
+    await until('the reason', () => second.output().includes(`(process ${first.pid})`));
 
     const reset = run(
       process.execPath,
@@ -81,7 +81,7 @@ describe('the supervisor of the local stack', () => {
     try {
       const second = elsewhere.start({ REDIS_PORT: String(stack.redisPort) });
       expect(await second.exited).toBe(1);
-      expect(second.output()).toContain(`port ${stack.redisPort} (redis): set REDIS_PORT`);
+      await until('the reason', () => second.output().includes(`port ${stack.redisPort} (redis): set REDIS_PORT`));
     } finally {
       await elsewhere.close();
     }

@@ -39,7 +39,7 @@ export interface Instance {
   /** The file with its output. */
   readonly log: string;
   kill(signal: NodeJS.Signals): void;
-  /** Resolves when the process is gone. */
+  /** Resolves when the process is gone, and all that it has put out is in the file. */
   readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
@@ -206,7 +206,8 @@ export async function startCluster(
     const file = createWriteStream(path.join(logs, `${service}-${String(child.pid)}.log`));
     child.stdout.pipe(file, { end: false });
     child.stderr.pipe(file, { end: false });
-    const exited = once(child, 'exit').then(([code, signal]) => {
+    const exited = once(child, 'close').then(async ([code, signal]) => {
+      await new Promise<void>((resolve) => file.end(resolve));
       running.delete(instance);
       return { code: code as number | null, signal: signal as NodeJS.Signals | null };
     });
