@@ -1,5 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Brokers, startBrokers } from '@pf/local/brokers';
 import {
   type ApiClient,
   apiClient,
@@ -25,6 +28,9 @@ const LOG_LINES = 60;
 describe('the service during an outage', () => {
   const stack = readBackingStack();
   const proxies: TcpProxy[] = [];
+  let folder: string;
+  /** A broker that no other test uses: it is stopped for a while. */
+  let brokers: Brokers;
   let cluster: Cluster;
   let gateways: readonly [Instance, Instance];
   let clients: readonly [ApiClient, ApiClient];
@@ -33,7 +39,9 @@ describe('the service during an outage', () => {
   let redis: TcpProxy;
 
   beforeAll(async () => {
-    cluster = await startCluster(stack);
+    folder = await mkdtemp(path.join(os.tmpdir(), 'pf-outages-'));
+    brokers = await startBrokers({ count: 1, folder });
+    cluster = await startCluster({ ...stack, kafka: brokers.addresses });
     writersDatabase = await startTcpProxy(new URL(stack.database).host);
     redis = await startTcpProxy(new URL(stack.redis).host);
     proxies.push(writersDatabase, redis);
@@ -50,6 +58,8 @@ describe('the service during an outage', () => {
   afterAll(async () => {
     await cluster.close();
     await Promise.all(proxies.map((proxy) => proxy.close()));
+    await brokers.close();
+    await rm(folder, { recursive: true });
   });
 
   /** Expects that every acknowledged intent exists exactly once, and the log is consistent. */
@@ -127,7 +137,8 @@ describe('the service during an outage', () => {
   });
 
   it('returns 503 and no false 201 without Kafka, and recovers with it', async () => {
-    const broker = (stack['pids'] as Record<string, number>)['kafka'] ?? 0;
+    const broker = brokers.nodes[0]?.pid;
+    if (!broker) throw new Error('the broker does not run');
     process.kill(broker, 'SIGSTOP');
     let response;
     try {
