@@ -28,6 +28,8 @@ const PAID = ['intent.created', 'intent.pending', 'intent.confirmed', 'intent.fi
 /** Seconds in which a payment on Tempo can land here: a wallet may choose less than the service proposes. */
 const SHORT_LIFETIME = 15;
 const DELAY_SECONDS = 3;
+/** Each test waits for commands, and up to a minute for blocks. */
+const TEST_MS = 180_000;
 
 let data: string;
 let cluster: Cluster;
@@ -163,7 +165,7 @@ describe('pf chain', () => {
         expect(again).toMatchObject({ state: 'created', txSignature: null });
         expect(await eventTypes(id)).toEqual(['intent.created', 'intent.pending', 'intent.retry_required']);
       }),
-    90_000,
+    TEST_MS,
   );
 
   it(
@@ -187,7 +189,7 @@ describe('pf chain', () => {
           60_000,
         );
       }),
-    90_000,
+    TEST_MS,
   );
 
   it(
@@ -208,7 +210,7 @@ describe('pf chain', () => {
         await reach(id, 'finalized');
         expect(await eventTypes(id)).toEqual(PAID);
       }),
-    90_000,
+    TEST_MS,
   );
 
   it(
@@ -230,7 +232,7 @@ describe('pf chain', () => {
         );
         expect(await eventTypes(id)).toEqual(['intent.created', 'intent.pending', 'intent.confirmed', 'intent.failed']);
       }),
-    90_000,
+    TEST_MS,
   );
 
   it(
@@ -248,7 +250,7 @@ describe('pf chain', () => {
         // On a busy machine the payment may come late, but no block may have it earlier.
         expect(Date.parse(confirmedAt ?? '')).toBeGreaterThan(began + DELAY_SECONDS * 1000);
       }),
-    90_000,
+    TEST_MS,
   );
 
   it('ends injected faults by heal, by number and by time, and blocks continue', async () => {

@@ -152,12 +152,12 @@ describe('payments, submitted or sent directly', () => {
         spoil([], [name]);
       });
     },
-    90_000,
+    180_000,
   );
 });
 
 describe('payments through a single upstream per network', () => {
-  beforeAll(() => serve((name) => [proxies[name].url]), 60_000);
+  beforeAll(() => serve((name) => [proxies[name].url]));
 
   it.each([
     ['base', 'hangs', { kind: 'hang' }],
@@ -181,13 +181,13 @@ describe('payments through a single upstream per network', () => {
         healthy.map(async (name) => {
           const { id } = await create(name);
           await submit(name, id, 1);
-          await paid(id, 15_000);
+          await paid(id, 30_000);
         }),
       );
       expect(['pending', 'confirmed', 'finalized']).toContain((await api.get(before.id)).body.intent.state);
       spoil([]);
       await Promise.all([paid(before.id), paid(during.id)]);
     },
-    90_000,
+    180_000,
   );
 });

@@ -56,7 +56,7 @@ describe('a newcomer in the browser', () => {
 
     await page.getByRole('link', { name: 'Events', exact: true }).click();
     await page.getByRole('button', { name: 'intent.confirmed' }).click();
-    expect(await dialog.textContent()).toContain('"order": "A-1001"');
+    await dialog.getByText('"order": "A-1001"').first().waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'Payments', exact: true }).click();
     await page.getByRole('row', { name: /12\.50 USDC Paid order: A-1001/ }).waitFor();

@@ -171,7 +171,7 @@ describe('webhooks in the browser', () => {
     await page.getByRole('link', { name: 'Open the webhook' }).first().click();
     receiver.respond = 200;
     await page.getByRole('button', { name: 'Enable' }).click();
-    if (await dialog.isVisible()) await dialog.getByRole('button', { name: 'Enable' }).click();
+    await dialog.getByRole('button', { name: 'Enable' }).click();
     const before = receiver.received.length;
 
     await page.getByRole('button', { name: 'intent.created' }).first().click();

@@ -74,7 +74,7 @@ describe('the quickstart', () => {
     const words = (await tableUnder(PAGE, '6. Pay it')).map(([cell = '']) => cell.replaceAll(/[`…]/g, '').trim());
     expect(words).toEqual(['built', 'signed', 'submitted', 'pending', 'confirmed']);
     expect(await guide.run('npm run pay')).toMatch(
-      /^built .+\nsigned .+\nsubmitted .+\n(?:created\n|pending\n)*confirmed$/m,
+      /^built .+\nsigned .+\nsubmitted .+\n(?:created\n|pending\n)*(?:confirmed|finalized)$/m,
     );
     for (const type of ['pending', 'confirmed', 'finalized']) await received(`intent.${type} ${id}`);
 

@@ -21,6 +21,12 @@ describe('the guide to webhooks', () => {
     return stop;
   };
 
+  const isGone = (): Promise<boolean> =>
+    fetch(`http://127.0.0.1:${ports[0]}`).then(
+      () => false,
+      () => true,
+    );
+
   it('leads to receivers that get, verify and recover every event, when it is followed word by word', async () => {
     const stopListening = await guide.start('pf -- listen', { name: 'listen', folder: '.' });
     await until('pf listen', async () => (await guide.printedBy('listen')).includes('whsec_'), 60_000);
@@ -35,13 +41,18 @@ describe('the guide to webhooks', () => {
     const id = /pi_\w+/.exec(await guide.terminal.run('echo $ID'))?.[0] ?? '';
     for (const type of ['created', 'pending', 'confirmed', 'finalized'])
       await until(type, async () => (await guide.printedBy('first')).includes(`intent.${type} ${id}\n`));
-    const tried = await guide.run('webhooks attempts');
-    expect(tried.match(new RegExp(`delivered +204 .+:${ports[0]}/`, 'g'))).toHaveLength(4);
+    const attempts = guide.next('webhooks attempts');
+    // A delivery is recorded after the receiver has printed it.
+    const tried = await until('four deliveries', async () => {
+      const printed = await guide.terminal.run(attempts);
+      return printed.match(new RegExp(`delivered +204 .+:${ports[0]}/`, 'g'))?.length === 4 && printed;
+    });
     expect(tried).toMatch(/^1 +.+ 204 +\d+ +–$/m);
 
     // The receiver knows the former secret only.
     expect(await guide.run('rotate-secret')).toContain('The receiver accepted it with 204.');
     stop();
+    await until('it to be gone', isGone);
     await start('node receiver.mjs', 'second');
     expect(await guide.run('webhooks resend')).toMatch(/is sent to .+ again, as attempt 2/);
     await until('it to come again', async () => (await guide.printedBy('second')).includes(id));

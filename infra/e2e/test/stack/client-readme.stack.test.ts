@@ -129,7 +129,7 @@ describe("the examples of the client's README", () => {
     };
     expect(await until('the receiver to listen', () => send(body), 60_000)).toBe(204);
     expect(await send(body.replace('pi_1', 'pi_2'))).toBe(400);
-    expect(example.output()).toContain('evt_1 intent.confirmed pi_1');
+    await until('what it prints', () => example.output().includes('evt_1 intent.confirmed pi_1'));
   });
 
   it('list intents', async () => {

@@ -63,7 +63,7 @@ const reach = (id: string, ...states: string[]): Promise<PublicIntent> =>
       const { intent } = (await api.get(id)).body;
       return states.includes(intent.state) && intent;
     },
-    30_000,
+    60_000,
   );
 
 describe.each(chains)('a payment on $name through the running stack', ({ name, reference, transaction }) => {
@@ -226,7 +226,7 @@ describe('a live key', () => {
     await until(
       'the intent to be confirmed',
       async () => ['confirmed', 'finalized'].includes((await live.get(intent.id)).body.intent.state),
-      30_000,
+      60_000,
     );
     expect(await merchant.tokenBalance(chain.tokens['USDC'] ?? '')).toBe(UNITS);
     // A test key with the same chain id gets an intent on the testnet, and cannot read the live one.

@@ -37,6 +37,8 @@ import { baseSepolia } from 'viem/chains';
 const VERSIONS = Object.keys(ENTRY_POINTS) as EntryPointVersion[];
 const PACE_MS = 300;
 const WAIT_MS = 60_000;
+/** A test waits several times. */
+const TEST_MS = 180_000;
 const UNITS = 3_000_000n;
 
 let chain: Anvil;
@@ -124,7 +126,7 @@ describe.each(VERSIONS)('a smart account of EntryPoint %s', (version) => {
       expect([status, body.error]).toEqual([200, undefined]);
       expect(await reached(intent.id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: address });
     },
-    WAIT_MS,
+    TEST_MS,
   );
 
   it(
@@ -136,7 +138,7 @@ describe.each(VERSIONS)('a smart account of EntryPoint %s', (version) => {
       for (const { id } of [one, other])
         expect(await reached(id, 'confirmed', 'finalized')).toMatchObject({ txSignature: hash, fulfiller: address });
     },
-    WAIT_MS,
+    TEST_MS,
   );
 });
 
@@ -173,7 +175,7 @@ it(
     expect((await submit(intent.id, hash, address)).status).toBe(200);
     expect(await reached(intent.id, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: address });
   },
-  WAIT_MS,
+  TEST_MS,
 );
 
 it(
@@ -197,7 +199,7 @@ it(
       payment: { txSignature: hash, sender: address, amount: '3', differs: ['reference'] },
     });
   },
-  WAIT_MS,
+  TEST_MS,
 );
 
 it(
@@ -213,5 +215,5 @@ it(
     const { events } = (await api.events(intent.id)).body;
     expect(events.map(({ type }) => type)).toEqual(['intent.created']);
   },
-  WAIT_MS,
+  TEST_MS,
 );

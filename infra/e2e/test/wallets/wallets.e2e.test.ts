@@ -23,6 +23,8 @@ const AMOUNT = '3';
 const UNITS = 3_000_000n;
 const PACE_MS = 300;
 const WAIT_MS = 60_000;
+/** A test waits several times. */
+const TEST_MS = 180_000;
 /** The code of a contract that rejects every call. */
 const CODE = '0x60006000fd';
 
@@ -185,7 +187,7 @@ describe.each(NAMES)('a payment on %s', (name) => {
     async (shape) => {
       expect(await paying.get(title(name, shape))).toEqual({ status: 'fulfilled', value: undefined });
     },
-    WAIT_MS,
+    TEST_MS,
   );
 
   it('reports at build how much of the amount the payer lacks', async () => {
@@ -259,5 +261,5 @@ it(
       refused('requestor', 'is a mint or a token account: use the address of the wallet that owns it'),
     );
   },
-  WAIT_MS,
+  TEST_MS,
 );

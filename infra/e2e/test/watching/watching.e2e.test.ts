@@ -8,7 +8,7 @@ import { type LoggedEvent, type Name, NAMES, UNITS, WatchingHarness } from './ha
 
 /** Seconds: the shortest lifetime of an intent, and the time left to pay just before it expires. */
 const SHORTEST = 60;
-const LEFT = 10;
+const LEFT = 20;
 /** Seconds: longer than any transaction on Tempo can land, and by how much a late one outlives its intent. */
 const LIFETIME = 400;
 const LONGER = 60;
@@ -471,7 +471,7 @@ describe('a payment', () => {
     async ({ what, name }) => {
       expect(await ended.get(nameOf(what, name))).toBeNull();
     },
-    90_000,
+    180_000,
   );
 });
 
@@ -493,6 +493,6 @@ describe('a payment while the chain clock is paused', () => {
     async ({ what, name }) => {
       expect(await ended.get(nameOf(what, name))).toBeNull();
     },
-    120_000,
+    180_000,
   );
 });
