@@ -41,7 +41,7 @@ async function startProxy(refuse?: number): Promise<{ readonly url: URL; readonl
 
 const toLoopback: Resolve = async () => [{ address: '127.0.0.1', family: 4 }];
 function send(url: string, proxy: URL): Promise<SendResult> {
-  const sender = createSender({ allowPrivate: true, timeoutMs: 5_000, resolve: toLoopback, proxy });
+  const sender = createSender({ allowPrivate: true, timeoutMs: 30_000, resolve: toLoopback, proxy });
   cleanUp.push(() => sender.close());
   return sender.send(url, { 'content-type': 'application/json' }, Buffer.from('{"a":1}'));
 }

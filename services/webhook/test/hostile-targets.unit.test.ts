@@ -34,7 +34,7 @@ describe('The sender, told to post to a hostile target', () => {
       const reached: string[] = [];
       for (const { url, addresses } of HOSTILE_TARGETS) {
         const resolve: Resolve = async () => addresses.map((address) => ({ address, family: family(address) }));
-        const sender = createSender({ allowPrivate: false, timeoutMs: 5_000, resolve, proxy });
+        const sender = createSender({ allowPrivate: false, timeoutMs: 30_000, resolve, proxy });
         const sent = await sender.send(url, {}, Buffer.from('{}'));
         await sender.close();
         if (sent.kind !== 'failed' || connections > before) reached.push(`${url}: ${JSON.stringify(sent)}`);

@@ -9,7 +9,8 @@ describe('The events of one intent', () => {
   let service: WebhookService;
   beforeAll(async () => {
     harness = await Harness.open();
-    service = await harness.start();
+    // Longer than it takes to emit all, while the first waits.
+    service = await harness.start({ sendTimeoutMs: 120_000 });
   });
   afterAll(() => harness.close());
 
@@ -24,19 +25,24 @@ describe('The events of one intent', () => {
     const underWay = new Map<string, number>();
     let most = 0;
     let together = 0;
+    const { promise: emitted, resolve: go } = Promise.withResolvers<void>();
     const slow: Respond = (received, response) => {
       const { id } = (JSON.parse(received.raw) as { data: { intent: { id: string } } }).data.intent;
       underWay.set(id, (underWay.get(id) ?? 0) + 1);
       most = Math.max(most, ...underWay.values());
       together = Math.max(together, [...underWay.values()].filter((count) => count > 0).length);
-      setTimeout(() => {
-        underWay.set(id, (underWay.get(id) ?? 0) - 1);
-        status(200)(received, response);
-      }, 30);
+      // Not before there is enough to attempt together.
+      void emitted.then(() =>
+        setTimeout(() => {
+          underWay.set(id, (underWay.get(id) ?? 0) - 1);
+          status(200)(received, response);
+        }, 30),
+      );
     };
     const { account, receiver } = await harness.account(slow);
     const intents = Array.from({ length: 6 }, () => newIntentId(0));
     await emitAll(account.id, intents);
+    go();
     await until('all to arrive', () => receiver.received.length === intents.length * VERSIONS.length);
     const deliveries = await until('all to be recorded', async () => {
       const all = await harness.deliveries(account.id);

@@ -65,12 +65,12 @@ describe('The resolver', () => {
 
   it('does not wait for other hosts whose name servers hang', async () => {
     const dead = Array.from({ length: 50 }, (_, index) => resolve(`dead-${index}.example`));
-    const began = performance.now();
-    await resolve('shop.example');
-    const elapsed = performance.now() - began;
+    const first = Promise.race([
+      resolve('shop.example').then(() => 'the one that responds'),
+      ...dead.map((one) => one.catch(() => 'one that hangs')),
+    ]);
+    expect(await first).toBe('the one that responds');
     const settled = await Promise.allSettled(dead);
-    const hung = performance.now() - began;
-    expect(elapsed).toBeLessThan(hung / 2);
     expect(new Set(settled.map((one) => one.status === 'rejected' && String(one.reason)))).toEqual(
       new Set(['UnresolvedError: The name servers of the host do not respond.']),
     );

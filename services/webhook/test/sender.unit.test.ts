@@ -19,7 +19,7 @@ async function receiver(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-function send(url: string, timeoutMs = 2_000): Promise<SendResult> {
+function send(url: string, timeoutMs = 30_000): Promise<SendResult> {
   const sender = createSender({ allowPrivate: true, timeoutMs });
   cleanUp.push(() => sender.close());
   return sender.send(url, { 'content-type': 'application/json' }, Buffer.from('{"a":"ü"}'));
