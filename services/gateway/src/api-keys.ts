@@ -41,6 +41,8 @@ export const bearerOf = (authorization: string | undefined): string | undefined 
 export interface ApiKeysOptions {
   /** How long a key is trusted before it is looked up again. */
   readonly knownMs?: number;
+  /** How long the look-up of a key that was never valid waits for its turn. */
+  readonly turnMs?: number;
   /** Milliseconds since 1970, by a clock that all processes share. */
   readonly now?: () => number;
   /** What may have signed a pass of the dashboard. Without any, none is accepted. */
@@ -60,14 +62,16 @@ export class ApiKeys {
 
   readonly #proven = new LRUCache<string, true>({ max: PROVEN_MAX });
   readonly #turns = new Places(UNPROVEN.atOnce, UNPROVEN.waiting);
+  readonly #turnMs: number;
   readonly #now: () => number;
   readonly #passSecrets: readonly Uint8Array[];
   readonly #strangers: Pick<Strangers, 'admit' | 'acquit'> | undefined;
 
   constructor(
     database: Database,
-    { knownMs = KNOWN_MS, now = Date.now, passSecrets = [], strangers }: ApiKeysOptions = {},
+    { knownMs = KNOWN_MS, turnMs = UNPROVEN.waitMs, now = Date.now, passSecrets = [], strangers }: ApiKeysOptions = {},
   ) {
+    this.#turnMs = turnMs;
     this.#now = now;
     this.#passSecrets = passSecrets;
     this.#strangers = strangers;
@@ -132,7 +136,7 @@ export class ApiKeys {
 
   /** However many keys are guessed, from however many addresses, they take two connections at most. */
   async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (!(await this.#turns.take(UNPROVEN.waitMs))) throw new ApiError('service.unavailable');
+    if (!(await this.#turns.take(this.#turnMs))) throw new ApiError('service.unavailable');
     try {
       return await work();
     } finally {

@@ -189,7 +189,7 @@ describe('API keys', () => {
 
   it('are looked up two at a time, until they were valid once', async () => {
     const { database: counted, queries, held, hold, release } = counting();
-    const keys = new ApiKeys(counted, { knownMs: 1 });
+    const keys = new ApiKeys(counted, { knownMs: 1, turnMs: 60_000 });
     const { key } = await createKey(database, { accountId, livemode: false });
     await keys.holder(`Bearer ${key}`);
     hold();
@@ -208,8 +208,8 @@ describe('API keys', () => {
 
   it('are not looked up for an address that has sent too many others', async () => {
     const { database: counted, queries } = counting();
-    // Ten in a minute.
-    const strangers = new Strangers(1 / 60);
+    // Ten in a minute, all within one moment.
+    const strangers = new Strangers(1 / 60, () => 0);
     const keys = new ApiKeys(counted, { knownMs: 1, strangers });
     const { key } = await createKey(database, { accountId, livemode: false });
     await keys.holder(`Bearer ${key}`, '192.0.2.1');

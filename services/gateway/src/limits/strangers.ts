@@ -14,16 +14,21 @@ const ADDRESSES_MAX = 50_000;
 export class Strangers {
   readonly #quota: Quota;
   readonly #buckets = new LRUCache<string, TokenBucket>({ max: ADDRESSES_MAX });
+  readonly #now: () => number;
 
-  /** @param factor multiplies the quota, for tests */
-  constructor(factor = 1) {
+  /**
+   * @param factor multiplies the quota, for tests
+   * @param now a clock in milliseconds that only goes forward
+   */
+  constructor(factor = 1, now: () => number = () => performance.now()) {
+    this.#now = now;
     const { requests, windowSeconds } = STRANGER_QUOTA;
     this.#quota = { requests: Math.max(1, Math.round(requests * factor)), windowSeconds };
   }
 
   /** Counts a request from an address. @throws ApiError `rate_limit.exceeded` */
   admit(ip: string | undefined): void {
-    const now = performance.now();
+    const now = this.#now();
     const { tokens, nextMs } = this.#bucketOf(ip, now).take(1, now);
     if (tokens > 0) return;
     count('payments.rate_limited', { policy: 'stranger' });
@@ -39,7 +44,7 @@ export class Strangers {
 
   /** Uncounts a request whose key was found to be valid. */
   acquit(ip: string | undefined): void {
-    this.#bucketOf(ip, performance.now()).giveBack(1);
+    this.#bucketOf(ip, this.#now()).giveBack(1);
   }
 
   #bucketOf(ip: string | undefined, now: number): TokenBucket {

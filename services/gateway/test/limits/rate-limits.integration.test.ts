@@ -100,14 +100,16 @@ describe('rate limits of two gateways', () => {
     const { redis } = readBackingStack();
     const [one, other] = [await gateway(redis, PATIENT_MS), await gateway(redis, PATIENT_MS)];
     const name = randomUUID();
+    // One more is allowed every 90 s: not while this test runs.
+    const [windowSeconds, nextMs] = [36_000, 90_000];
     const both = [
-      await count(one, name, 400, 300),
-      await count(other, name, 400, 300),
-      await count(one, name, 400, 40),
+      await count(one, name, 400, 300, windowSeconds),
+      await count(other, name, 400, 300, windowSeconds),
+      await count(one, name, 400, 40, windowSeconds),
     ].flat();
     expect(allowed(both)).toBe(400);
     const refused = both.filter((standing) => !standing.allowed);
-    for (const { left, retryMs } of refused) expect([left, retryMs > 0 && retryMs <= 9_000]).toEqual([0, true]);
+    for (const { left, retryMs } of refused) expect([left, retryMs > 0 && retryMs <= nextMs]).toEqual([0, true]);
     expect(both[0]?.left).toBeGreaterThan(390);
   });
 
@@ -124,8 +126,16 @@ describe('rate limits of two gateways', () => {
     'are counted per gateway while Redis is unavailable (%s), and together afterwards',
     async (how) => {
       const limits = await gateway(`redis://${proxy.address}`);
-      const name = randomUUID();
-      expect(allowed(await count(limits, name, 100, 40, 400))).toBe(40);
+      const taken = jest.spyOn(SharedBuckets.prototype, 'take');
+      // On a busy machine Redis may be late, and what is not counted together takes from what is counted locally.
+      let name = '';
+      for (let results: readonly unknown[] = [null]; results.includes(null);) {
+        taken.mockClear();
+        name = randomUUID();
+        expect(allowed(await count(limits, name, 100, 40, 400))).toBe(40);
+        results = await Promise.all(taken.mock.results.map(({ value }) => value as Promise<unknown>));
+      }
+      taken.mockRestore();
       await proxy[how]();
       const began = performance.now();
       const meanwhile = await count(limits, name, 100, 200, 400);
@@ -236,8 +246,13 @@ describe('rate limits of the API', () => {
     const statuses: number[] = [];
     for (let n = 0; n < 20; n++) for (let m = 0; m < 3; m++) statuses.push(await from(`198.51.100.${n}`));
     expect(statuses).toContain(429);
-    expect(await from('203.0.113.1')).toBe(404);
-    expect(await from('203.0.113.1')).toBe(429);
+    // The key is allowed one more every 2 s: on a slow machine some addresses get it beside their share.
+    let second = 404;
+    for (let quiet = 1; second !== 429; quiet++) {
+      expect(quiet).toBeLessThan(200);
+      expect(await from(`203.0.113.${quiet}`)).toBe(404);
+      second = await from(`203.0.113.${quiet}`);
+    }
   });
 
   it('count a request with a client secret for its intent and address, and for no key', async () => {
