@@ -11,10 +11,13 @@ let cluster: Cluster;
 let client: CommandClient;
 const started: Service[] = [];
 
+/** It starts from its sources, within seconds; on a busy machine it takes much longer. */
+const START_MS = 90_000;
+
 interface Service {
   readonly process: ChildProcess;
   readonly url: string;
-  /** Its output and its exit code. */
+  /** Its output, and its exit code when all of it is there. */
   output(): string;
   readonly exited: Promise<number | null>;
 }
@@ -64,19 +67,24 @@ async function start(change: Record<string, string> = {}): Promise<Service> {
     process: child,
     url: `http://127.0.0.1:${port}`,
     output: () => output,
-    exited: once(child, 'exit').then(([code]) => code as number | null),
+    exited: once(child, 'close').then(([code]) => code as number | null),
   };
   started.push(service);
   return service;
 }
 const isReady = (service: Service) =>
-  until(`readiness: ${service.output()}`, async () => (await fetch(`${service.url}/readyz`)).ok, 30_000);
+  until(`readiness: ${service.output()}`, async () => (await fetch(`${service.url}/readyz`)).ok, START_MS);
 
 describe('The intent service', () => {
   it('becomes ready, decides commands, expires due intents, and stops within moments after SIGTERM', async () => {
     const service = await start();
     await isReady(service);
-    expect(await (await fetch(`${service.url}/readyz`)).json()).toEqual({
+    // It may lose its group for a moment when the machine is busy.
+    const health = await until('it to be ready still', async () => {
+      const response = await fetch(`${service.url}/readyz`);
+      return response.ok && ((await response.json()) as unknown);
+    });
+    expect(health).toEqual({
       status: 'ok',
       checks: { kafka: 'ok', database: 'ok', clock: 'ok' },
       clock: { standing: 'right', offsets: { kafka: expect.any(Number), postgres: expect.any(Number) } },
@@ -96,7 +104,8 @@ describe('The intent service', () => {
     service.process.kill('SIGTERM');
     const stoppedAt = performance.now();
     expect(await service.exited).toBe(0);
-    expect(performance.now() - stoppedAt).toBeLessThan(10_000);
+    // Otherwise it is ended by force, after 25 s.
+    expect(performance.now() - stoppedAt).toBeLessThan(20_000);
     expect(service.output()).toContain('"outcome":"closed"');
   });
 

@@ -42,8 +42,8 @@ describe('watcher processes', () => {
     await cluster.close();
   });
 
-  /** @param leaseSeconds short, where a test waits until it has run out */
-  async function start(leaseSeconds = 5, detours: Detours = {}): Promise<Instance> {
+  /** @param leaseSeconds short, where a test waits until the process has renewed it in vain */
+  async function start(leaseSeconds = 15, detours: Detours = {}): Promise<Instance> {
     const instance = await cluster.start('watcher', {
       detours,
       env: { RPC_BASE_SEPOLIA: chain.rpcUrl, WATCH_LEASE_SECONDS: String(leaseSeconds) },
@@ -59,6 +59,9 @@ describe('watcher processes', () => {
   };
   const active = (instance: Instance): Promise<true> =>
     until('the watcher to be active', () => isActive(instance), 30_000);
+  /** As if a holder that is killed or suspended had been silent for its whole lease. */
+  const runOut = (): Promise<unknown> =>
+    cluster.database.sql.query(`UPDATE service.network_watches SET expires_at = now() - interval '1 millisecond'`);
   async function pair(leaseSeconds?: number): Promise<{ holder: Instance; other: Instance }> {
     const holder = await start(leaseSeconds);
     await active(holder);
@@ -79,7 +82,7 @@ describe('watcher processes', () => {
     const later = await request(writer, chain);
     await chain.mine(3);
 
-    await cluster.database.sql.query('UPDATE service.network_watches SET expires_at = now()');
+    await runOut();
     await active(await start());
     expect((await observed(cluster, unknown.id, 'landed', 'confirmed')).data.hash).toBe(hash);
     await new Payer(chain, 2).pay(later);
@@ -97,7 +100,9 @@ describe('watcher processes', () => {
     const { holder, other } = await pair();
     const intent = await request(writer, chain);
     holder.kill('SIGKILL');
+    await holder.exited;
     const hash = await new Payer(chain, 3).pay(intent);
+    await runOut();
     await active(other);
     expect((await observed(cluster, intent.id, 'landed', 'confirmed')).data.hash).toBe(hash);
   });
@@ -105,6 +110,7 @@ describe('watcher processes', () => {
   it('stop watching when they resume after another process has taken over', async () => {
     const { holder, other } = await pair();
     holder.kill('SIGSTOP');
+    await runOut();
     await active(other);
     holder.kill('SIGCONT');
     await until('the former holder to stand by', async () => !(await isActive(holder)));

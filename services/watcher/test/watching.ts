@@ -94,7 +94,7 @@ export const observed = <Type extends Observation['type']>(
   id: IntentId,
   type: Type,
   level?: 'confirmed' | 'finalized',
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
 ): Promise<ObservationMessage & { type: Type }> =>
   until(
     `${type} ${level ?? ''} of ${id}`,
