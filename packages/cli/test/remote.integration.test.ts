@@ -118,7 +118,7 @@ describe('pf with a login', () => {
     expect((await fetch(`${dashboard.url}/api/session`, { headers })).status).toBe(401);
     expect(await refusal('whoami')).toContain('You are not logged in.');
     expect(await refusal('logout')).toContain('You are not logged in.');
-  }, 60_000);
+  });
 
   it('login is denied, and refuses a URL on which the token would be readable', async () => {
     let out = '';
@@ -145,7 +145,7 @@ describe('pf with a login', () => {
     expect(await refusal('login', 'http://127.0.0.1:1')).toContain(
       'The dashboard at http://127.0.0.1:1 does not respond.',
     );
-  }, 60_000);
+  });
 
   it('creates, follows and lists intents, in test and live mode', async () => {
     await loggedIn();

@@ -208,7 +208,7 @@ describe('the merchant of a page', () => {
     await changeSettings(cluster.database, change, BY);
     expect(await merchantOf(await addIntent(cluster.database, accountId))).toMatchObject({ name: 'Before' });
     await until('the change', async () => JSON.stringify(await merchantOf(intentId)).includes('After'), 40_000);
-  }, 60_000);
+  });
 
   it('is unknown for an id that no intent has', async () => {
     for (const id of [newIntentId(0), 'pi_nonsense', 'acct_1']) {
@@ -407,8 +407,12 @@ describe('limits of an address', () => {
     const statuses: number[] = [];
     for (let sent = 0; sent < 40; sent++) statuses.push((await from('192.0.2.1', '/pay/pi_1')).status);
     expect([statuses[0], statuses.includes(429)]).toEqual([404, true]);
-    const refused = await from('192.0.2.1', `/pay/${shop.intentId}/merchant`);
-    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
+    // One more is allowed every 2 s.
+    const refused = await until('a refusal of another path', async () => {
+      const response = await from('192.0.2.1', `/pay/${shop.intentId}/merchant`);
+      return response.status === 429 && response;
+    });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await from('192.0.2.2', `/pay/${shop.intentId}/merchant`)).status).toBe(200);
   });
 

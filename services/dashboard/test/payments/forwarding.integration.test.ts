@@ -235,7 +235,7 @@ describe('the payment API in the dashboard', () => {
         await until('the event', () => stream?.messages.at(-1)?.event === 'intent.pending');
         stream?.close();
       }
-    }, 60_000);
+    });
 
     it('ends properly when the dashboard stops, and is resumed at another process', async () => {
       const other = await cluster.start('dashboard', {
