@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { address, type KeyPairSigner } from '@solana/kit';
 import { WebSocket } from 'ws';
 import { type Client, lamports, newAddress, startClient, wallet } from './client.ts';
@@ -110,13 +110,15 @@ describe('subscriptions of the local Solana', () => {
     const socket = new WebSocket(url);
     try {
       await once(socket, 'open');
+      // Several may come at once.
+      const messages = on(socket, 'message');
       const next = async (): Promise<{
         result?: unknown;
         method?: string;
         error?: unknown;
         params?: { subscription: number };
       }> => {
-        const [data] = (await once(socket, 'message')) as [Buffer];
+        const [data] = (await messages.next()).value as [Buffer];
         return JSON.parse(data.toString()) as Awaited<ReturnType<typeof next>>;
       };
       const ask = (method: string, ...params: unknown[]): void =>

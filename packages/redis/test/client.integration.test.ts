@@ -68,11 +68,9 @@ describe('The health of a connection', () => {
       withoutRedis: 'the test fails',
     });
     try {
-      await until('the connection', () => isResponsive(connection, 1_000));
+      await until('the connection', () => isResponsive(connection, 10_000));
       proxy.freeze();
-      const began = performance.now();
-      expect(await isResponsive(connection, 200)).toBe(false);
-      expect(performance.now() - began).toBeLessThan(1_000);
+      expect(await Promise.race([isResponsive(connection, 200), delay(1_000, 'late')])).toBe(false);
       await proxy.restore();
       await until('Redis to respond again', () => isResponsive(connection, 1_000));
     } finally {

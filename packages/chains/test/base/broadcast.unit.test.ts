@@ -8,7 +8,7 @@ import { getChainId } from '../../src/evm/calls.ts';
 import { poolOver } from './chain.ts';
 import { good, signed } from './payments.ts';
 
-const TIMEOUT_MS = 600;
+const TIMEOUT_MS = 2_000;
 
 /** A URL on whose port no process listens. */
 async function closedPort(): Promise<string> {

@@ -15,8 +15,8 @@ import type { ChainUnderTest, PayerWallet } from '../conformance/suite.ts';
 export const log = createLogger('test', 'silent');
 const CHAIN = 'eip155:84532' as ChainId;
 
-/** A pool over these upstreams that gives up fast. */
-export const poolOver = (urls: readonly string[], timeoutMs = 2_000): RpcPool =>
+/** A pool over these upstreams, which may be slow on a busy machine. */
+export const poolOver = (urls: readonly string[], timeoutMs = 10_000): RpcPool =>
   new RpcPool({
     network: 'base-sepolia',
     urls,

@@ -200,9 +200,11 @@ describe('the calls of an account', () => {
   it('are read in no time when all offsets name the same bytes', () => {
     // 4,000 elements, each of which is the whole of the calldata.
     const head = concat(['0x34fcd5be', uint(32n), uint(4_000n), ...Array.from({ length: 4_000 }, () => uint(0n))]);
-    const began = performance.now();
+    // The time of the processor, which other work does not take.
+    const began = process.cpuUsage();
     expect(callsIn(head)).toBeNull();
-    expect(performance.now() - began).toBeLessThan(1_000);
+    const { user, system } = process.cpuUsage(began);
+    expect((user + system) / 1_000).toBeLessThan(1_000);
   });
 });
 

@@ -221,7 +221,7 @@ describe('Base adapter', () => {
     afterAll(() => proxy.stop());
 
     it('broadcasts through the next upstream when the first one accepts and hangs', async () => {
-      const pool = poolOver([proxy.url, base.anvil.rpcUrl], 300);
+      const pool = poolOver([proxy.url, base.anvil.rpcUrl], 3_000);
       const adapter = new BaseAdapter(base.adapter.network, pool);
       const transaction = await signed(newTerms(), payer(8));
       await adapter.ready(1_000);

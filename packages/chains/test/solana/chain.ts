@@ -27,8 +27,8 @@ import { changed, tamperings } from './changes.ts';
 const log = createLogger('test', 'silent');
 const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' as ChainId;
 
-/** A pool over these upstreams that gives up fast. */
-export const solanaPool = (urls: readonly string[], timeoutMs = 2_000): RpcPool =>
+/** A pool over these upstreams, which may be slow on a busy machine. */
+export const solanaPool = (urls: readonly string[], timeoutMs = 10_000): RpcPool =>
   new RpcPool({ network: 'solana-devnet', urls, identify: identifyGenesis(DEVNET), probe: getHead(), log, timeoutMs });
 
 export interface SolanaPayer extends PayerWallet {

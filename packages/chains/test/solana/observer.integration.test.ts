@@ -354,7 +354,7 @@ describe('SolanaObserver', () => {
     it('observes no drop on the word of one of two upstreams, nor of one that is behind', async () => {
       await pay(newTerms(), payer(), false);
       const other = await startRpcProxy(solana.node.rpcUrl);
-      const pool = solanaPool([proxy.url, other.url], 500);
+      const pool = solanaPool([proxy.url, other.url]);
       closing.unshift(
         () => pool.close(),
         () => other.stop(),

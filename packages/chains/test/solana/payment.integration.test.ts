@@ -459,7 +459,7 @@ describe('Solana adapter', () => {
     afterAll(() => proxy.stop());
 
     it('broadcasts through the next upstream when the first one accepts and hangs', async () => {
-      const pool = solanaPool([proxy.url, solana.node.rpcUrl], 500);
+      const pool = solanaPool([proxy.url, solana.node.rpcUrl], 3_000);
       const adapter = new SolanaAdapter(solana.adapter.network, pool);
       const transaction = await signed(newTerms(), payer(6));
       await adapter.ready(5_000);

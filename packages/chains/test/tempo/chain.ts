@@ -17,7 +17,7 @@ const CHAIN = 'eip155:42431' as ChainId;
 /** Longer than anything built here can land, in seconds. */
 const OVER = 301;
 
-export const tempoPool = (urls: readonly string[], timeoutMs = 2_000): RpcPool =>
+export const tempoPool = (urls: readonly string[], timeoutMs = 10_000): RpcPool =>
   new RpcPool({
     network: 'tempo-moderato',
     urls,

@@ -413,7 +413,7 @@ describe('Tempo adapter', () => {
     afterAll(() => proxy.stop());
 
     it('broadcasts through the next upstream when the first one accepts and hangs', async () => {
-      const pool = tempoPool([proxy.url, chain.tempo.rpcUrl], 300);
+      const pool = tempoPool([proxy.url, chain.tempo.rpcUrl], 3_000);
       const adapter = new TempoAdapter(chain.adapter.network, pool, () => chain.now());
       const transaction = await signed(newTerms(), payer(8));
       await adapter.ready(1_000);

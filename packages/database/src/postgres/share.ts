@@ -14,19 +14,19 @@ const WAITING_MAX = 1_000;
  */
 export const shareOf = (
   database: Database,
-  { sql, scans }: { readonly sql: number; readonly scans: number },
+  { sql, scans, waitMs = WAIT_MS }: { readonly sql: number; readonly scans: number; readonly waitMs?: number },
 ): Pick<Database, 'sql' | 'scans'> => ({
-  sql: limited(database.sql, sql),
-  scans: limited(database.scans, scans),
+  sql: limited(database.sql, sql, waitMs),
+  scans: limited(database.scans, scans, waitMs),
 });
 
 type Query = (...parameters: readonly unknown[]) => Promise<unknown>;
 
-function limited(pool: pg.Pool, most: number): pg.Pool {
+function limited(pool: pg.Pool, most: number, waitMs: number): pg.Pool {
   const places = new Places(most, WAITING_MAX);
   const enter = async (): Promise<void> => {
     // The words of a pool that has no connection in time.
-    if (!(await places.take(WAIT_MS))) throw new Error('timeout exceeded when trying to connect');
+    if (!(await places.take(waitMs))) throw new Error('timeout exceeded when trying to connect');
   };
   const query: Query = async (...parameters) => {
     await enter();

@@ -226,9 +226,9 @@ describe('the roles of the database', () => {
     async pf_watcher(database) {
       const { signedTransactions, watchedIntents, watches } = createStore(database);
       await watchedIntents.load([CHAIN], 0, () => undefined);
-      const lease = await watches.acquire(CHAIN, 'me', 1_000);
+      const lease = await watches.acquire(CHAIN, 'me', 600_000);
       if (!lease) throw new Error('no lease');
-      expect([await watches.renew(lease, 1_000), await watches.moveCursor(lease, {})]).toEqual([true, true]);
+      expect([await watches.renew(lease, 600_000), await watches.moveCursor(lease, {})]).toEqual([true, true]);
       await watches.release(lease);
       expect((await signedTransactions.find(CHAIN, [transaction().hash])).size).toBe(1);
       await signedTransactions.keep(transaction());

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import kafkajs from 'kafkajs';
 import { createEventLog, type EventLogOptions } from '../../src/index.ts';
@@ -127,12 +128,12 @@ async function alter(options: EventLogOptions, topic: string, name: string, valu
 
 describe('EventLog.ready', () => {
   it('resolves to true when a broker responds', async () => {
-    expect(await createEventLog(freshOptions()).ready(2_000)).toBe(true);
+    expect(await createEventLog(freshOptions()).ready(60_000)).toBe(true);
   });
 
   it('resolves to false within the time-out when no broker listens', async () => {
-    const began = performance.now();
-    expect(await createEventLog(freshOptions({ brokers: ['127.0.0.1:9'] })).ready(500)).toBe(false);
-    expect(performance.now() - began).toBeLessThan(1_500);
+    const ready = createEventLog(freshOptions({ brokers: ['127.0.0.1:9'] })).ready(500);
+    // Timers fire in the order of their times, however busy the machine is.
+    expect(await Promise.race([ready, delay(1_500, 'late')])).toBe(false);
   });
 });

@@ -32,11 +32,11 @@ describe('LogReader', () => {
     await abandon(options, 0, ['never 1', 'never 2']);
     const second = await openWriter(0);
     await second.commit([event(0, 'c')], null, 6n);
-    const end = await reader.endOffset('intent.events', 0);
+    const end = 8n;
+    await until(async () => (await reader.endOffset('intent.events', 0)) === end, 'the commit to be visible');
     const batches = await collect(reader.read('intent.events', 0, 0n, end));
     expect(valuesOf(batches)).toEqual(['a', 'b', 'c']);
     expect(batches.flatMap(({ records }) => records.map(({ offset }) => offset))).toEqual([0n, 1n, 6n]);
-    expect(end).toBe(8n);
     expect(batches.at(-1)?.next).toBe(end);
     expect(valuesOf(await collect(reader.read('intent.events', 0, 1n, 2n)))[0]).toBe('b');
     expect(await collect(reader.read('intent.events', 0, end, end))).toEqual([]);
@@ -73,8 +73,8 @@ describe('LogReader', () => {
       await until(() => seen.length === index + 1, 'the record to come');
     }
     expect(new Set(seen.map(({ partition }) => partition)).size).toBe(PARTITIONS);
-    // Far below the time that an idle request is held: the broker responds when a record arrives.
-    expect(seen.map(({ after }) => after).toSorted((a, b) => a - b)[15]).toBeLessThan(200);
+    // Below the 500 ms that an idle request is held: the broker responds when a record arrives.
+    expect(seen.map(({ after }) => after).toSorted((a, b) => a - b)[15]).toBeLessThan(400);
     stop.abort();
     await following;
     await publisher.close();
