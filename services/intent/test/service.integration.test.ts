@@ -82,7 +82,7 @@ describe('The intent service', () => {
     // It may lose its group for a moment when the machine is busy.
     const health = await until('it to be ready still', async () => {
       const response = await fetch(`${service.url}/readyz`);
-      return response.ok && ((await response.json()) as unknown);
+      return response.ok && (await response.json());
     });
     expect(health).toEqual({
       status: 'ok',
