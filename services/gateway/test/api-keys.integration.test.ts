@@ -1,17 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newApiKey } from '@pf/contracts';
-import {
-  createAccount,
-  createKey,
-  type Database,
-  listKeys,
-  migrate,
-  openDatabase,
-  revokeKey,
-  setPlan,
-} from '@pf/database';
-import { readBackingStack, until } from '@pf/testing';
+import { createAccount, createKey, type Database, listKeys, openDatabase, revokeKey, setPlan } from '@pf/database';
+import { createTestDatabase, readBackingStack, type TestDatabase, until } from '@pf/testing';
 import { createLogger } from '@pf/runtime';
 import { ApiKeys, requireAccess } from '../src/api-keys.ts';
 import { Strangers } from '../src/limits/strangers.ts';
@@ -20,23 +10,18 @@ import { KeyUses } from '../src/key-uses.ts';
 const MODES = [true, false] as const;
 
 describe('API keys', () => {
-  const stack = readBackingStack();
-  const name = `pf_test_${randomBytes(6).toString('hex')}`;
-  const admin = openDatabase({ url: stack.database, applicationName: 'test', onError: () => undefined });
+  let testDatabase: TestDatabase;
   let database: Database;
   let accountId: string;
 
   beforeAll(async () => {
-    await admin.sql.query(`CREATE DATABASE ${name}`);
-    const url = Object.assign(new URL(stack.database), { pathname: `/${name}` }).href;
-    await migrate(url);
-    database = openDatabase({ url, applicationName: 'test', onError: () => undefined });
+    testDatabase = await createTestDatabase(readBackingStack().database);
+    database = openDatabase({ url: testDatabase.url, applicationName: 'test', onError: () => undefined });
     accountId = (await createAccount(database, { name: 'shop' })).id;
   });
   afterAll(async () => {
     await database.close();
-    await admin.sql.query(`DROP DATABASE ${name} WITH (FORCE)`);
-    await admin.close();
+    await testDatabase.drop();
   });
 
   it.each(MODES)('identify their account, mode, scope and plan (livemode %s)', async (livemode) => {

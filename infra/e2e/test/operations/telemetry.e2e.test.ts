@@ -8,11 +8,8 @@ import {
   apiClient,
   type Cluster,
   freePorts,
-  type OtlpReceiver,
-  otlpReceiver,
   parseMetrics,
   readBackingStack,
-  type ReceivedSpan,
   type Sample,
   type ServiceName,
   type StackWallet,
@@ -21,6 +18,7 @@ import {
   type WebhookReceiver,
   webhookReceiver,
 } from '@pf/testing';
+import { type OtlpReceiver, otlpReceiver, type ReceivedSpan } from '@pf/testing/otlp-receiver';
 import { type Anvil, startAnvil } from '@pf/testing/chains';
 import { newWallet, walletOn } from '@pf/testing/wallets';
 

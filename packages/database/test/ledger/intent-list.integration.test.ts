@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Position } from '@pf/contracts';
 import type { AccountId, Address, Reference, TokenAddress, TransactionHash } from '@pf/domain';
 import { INTENT_STATUSES } from '@pf/domain';
 import pg from 'pg';
-import { readBackingStack } from '@pf/testing';
-import { type IntentFilter, intentsStatement, migrate } from '../../src/index.ts';
+import { createTestDatabase, readBackingStack, type TestDatabase } from '@pf/testing';
+import { type IntentFilter, intentsStatement } from '../../src/index.ts';
 
 const ROWS = 200_000;
 const LIMIT = 20;
@@ -46,18 +45,12 @@ interface PlanNode {
 const nodesOf = (node: PlanNode): readonly PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
 describe('The list of 200,000 intents of one account', () => {
-  const name = `pf_test_${randomBytes(6).toString('hex')}`;
-  let admin: pg.Client;
+  let database: TestDatabase;
   let client: pg.Client;
 
   beforeAll(async () => {
-    const { database } = readBackingStack();
-    admin = new pg.Client({ connectionString: database });
-    await admin.connect();
-    await admin.query(`CREATE DATABASE ${name}`);
-    const connectionString = Object.assign(new URL(database), { pathname: `/${name}` }).href;
-    await migrate(connectionString);
-    client = new pg.Client({ connectionString });
+    database = await createTestDatabase(readBackingStack().database);
+    client = new pg.Client({ connectionString: database.url });
     await client.connect();
     await client.query(INSERT, [owner.accountId, false, ROWS, BEGINS, '']);
     // Other owners, so that the account and its mode select a part of the table.
@@ -67,8 +60,7 @@ describe('The list of 200,000 intents of one account', () => {
   }, 180_000);
   afterAll(async () => {
     await client.end();
-    await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
-    await admin.end();
+    await database.drop();
   });
 
   /** What the statement read, by its plan. */

@@ -1,16 +1,15 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createWriteStream, mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { networkOf } from '@pf/chains/networks';
-import { type Database, grantRights, migrate, openAccount, type OpenedAccount, openDatabase } from '@pf/database';
+import { type Database, openAccount, type OpenedAccount, openDatabase } from '@pf/database';
 import type { ChainId } from '@pf/domain';
 import { createEventLog, type EventLog } from '@pf/event-log';
-import { writeListFile } from '@pf/screening';
-import pg from 'pg';
+import { writeListFile } from '@pf/screening/list-file';
 import { freePorts } from './free-ports.ts';
-import { openRoleLogins } from './role-logins.ts';
+import { createTestDatabase } from './test-database.ts';
 import { type BackingStack, readBackingStack, type StackChain, stackFile } from './stack.ts';
 import { until } from '../until.ts';
 
@@ -108,18 +107,7 @@ export async function startCluster(
   own: readonly StackChain[] = [],
   replication = 1,
 ): Promise<Cluster> {
-  const name = `pf_test_${randomBytes(6).toString('hex')}`;
-  /** On a connection of its own: a test may have restarted the server. */
-  const asAdministrator = async (statement: string): Promise<void> => {
-    const admin = new pg.Client({ connectionString: stack.database });
-    await admin.connect();
-    await admin.query(statement).finally(() => admin.end());
-  };
-  await asAdministrator(`CREATE DATABASE ${name}`);
-  const databaseUrl = Object.assign(new URL(stack.database), { pathname: `/${name}` }).href;
-  await migrate(databaseUrl);
-  await grantRights(databaseUrl);
-  const logins = await openRoleLogins(databaseUrl);
+  const { name, url: databaseUrl, logins, drop } = await createTestDatabase(stack.database);
   const database = openDatabase({ url: databaseUrl, applicationName: 'test', onError: () => undefined });
   const secretsKey = randomBytes(32).toString('base64');
   const passSecret = randomBytes(32).toString('base64url');
@@ -149,6 +137,7 @@ export async function startCluster(
     ...own,
   ];
   const running = new Set<Instance>();
+  let started = 0;
 
   async function start(
     service: ServiceName,
@@ -160,6 +149,8 @@ export async function startCluster(
     const program = release
       ? ['--conditions=source', path.join(release, 'services', service, 'src/main.ts')]
       : [path.join(ROOT, 'services', service, 'dist/main.js')];
+    const file = path.join(logs, `${service}-${++started}.log`);
+    const output = openSync(file, 'w');
     const child = spawn(process.execPath, program, {
       env: {
         PATH: process.env['PATH'],
@@ -201,13 +192,11 @@ export async function startCluster(
         }),
         ...env,
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      // Through pipes, what the services write would keep the test busy.
+      stdio: ['ignore', output, output],
     });
-    const file = createWriteStream(path.join(logs, `${service}-${String(child.pid)}.log`));
-    child.stdout.pipe(file, { end: false });
-    child.stderr.pipe(file, { end: false });
-    const exited = once(child, 'close').then(async ([code, signal]) => {
-      await new Promise<void>((resolve) => file.end(resolve));
+    closeSync(output);
+    const exited = once(child, 'exit').then(([code, signal]) => {
       running.delete(instance);
       return { code: code as number | null, signal: signal as NodeJS.Signals | null };
     });
@@ -216,14 +205,14 @@ export async function startCluster(
       url: `http://127.0.0.1:${port}`,
       health: `http://127.0.0.1:${hasOwnHealthPort(service, release) ? healthPort : port}`,
       pid: child.pid ?? 0,
-      log: String(file.path),
+      log: file,
       exited,
       kill: (signal) => child.kill(signal),
     };
     running.add(instance);
     if (wait) {
       await until(
-        `${service} to be ready (its log: ${String(file.path)})`,
+        `${service} to be ready (its log: ${file})`,
         async () => {
           if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode}`);
           return (await fetch(`${instance.health}/readyz`)).ok;
@@ -254,7 +243,7 @@ export async function startCluster(
         () => database.close(),
         // Topics and databases that stay behind would slow down later tests.
         () => log.deleteTopics(),
-        () => asAdministrator(`DROP DATABASE ${name} WITH (FORCE)`),
+        drop,
       ])
         await step().catch((error: unknown) => failures.push(error));
       if (failures.length > 0) throw new AggregateError(failures, `the cluster ${name} was not cleaned up`);

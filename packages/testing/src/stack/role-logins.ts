@@ -19,18 +19,28 @@ export async function openRoleLogins(databaseUrl: string): Promise<Readonly<Reco
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    const urls = {} as Record<DatabaseRole, string>;
-    for (const role of DATABASE_ROLES) {
-      const url = new URL(databaseUrl);
-      const password = createHmac('sha256', decodeURIComponent(url.password)).update(role).digest('base64url');
-      if (!(await allowLogin(client, role, password))) return null;
-      urls[role] = Object.assign(url, { username: role, password }).href;
-    }
-    return urls;
+    for (const role of DATABASE_ROLES)
+      if (!(await allowLogin(client, role, passwordOf(role, databaseUrl)))) return null;
+    return roleUrls(databaseUrl);
   } finally {
     await client.end();
   }
 }
+
+/** The URL of each role, once `openRoleLogins` has let it log in. @param databaseUrl of an administrator */
+export function roleUrls(databaseUrl: string): Readonly<Record<DatabaseRole, string>> {
+  const urls = {} as Record<DatabaseRole, string>;
+  for (const role of DATABASE_ROLES) {
+    const password = passwordOf(role, databaseUrl);
+    urls[role] = Object.assign(new URL(databaseUrl), { username: role, password }).href;
+  }
+  return urls;
+}
+
+const passwordOf = (role: DatabaseRole, administratorUrl: string): string =>
+  createHmac('sha256', decodeURIComponent(new URL(administratorUrl).password))
+    .update(role)
+    .digest('base64url');
 
 async function allowLogin(client: pg.Client, role: DatabaseRole, password: string): Promise<boolean> {
   for (let tries = 1; ; tries++) {

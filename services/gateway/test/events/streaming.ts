@@ -6,7 +6,6 @@ import { eventIdOf, newIntentId } from '@pf/contracts';
 import {
   createStore,
   type Database,
-  migrate,
   openAccount,
   openDatabase,
   type OpenedAccount,
@@ -17,7 +16,7 @@ import { type IntentId, isPublicType, view } from '@pf/domain';
 import { intentChannel, openConnection, RedisClient, type RedisConnection } from '@pf/redis';
 import { createLogger } from '@pf/runtime';
 import { given, events, type ExpectedEvent } from '@pf/domain/testing';
-import { type OpenStream, openStream, readBackingStack } from '@pf/testing';
+import { createTestDatabase, type OpenStream, openStream, readBackingStack } from '@pf/testing';
 import express from 'express';
 import { ApiKeys } from '../../src/api-keys.ts';
 import { ClientSecrets } from '../../src/client-secrets.ts';
@@ -98,11 +97,7 @@ export class Streaming {
 
   static async open(commentMs: number, redisUrl?: string): Promise<Streaming> {
     const stack = readBackingStack();
-    const name = `pf_test_${randomBytes(6).toString('hex')}`;
-    const admin = openDatabase({ url: stack.database, applicationName: 'test', onError: () => undefined });
-    await admin.sql.query(`CREATE DATABASE ${name}`);
-    const url = Object.assign(new URL(stack.database), { pathname: `/${name}` }).href;
-    await migrate(url);
+    const { url, drop } = await createTestDatabase(stack.database);
     const database = openDatabase({ url, applicationName: 'test', onError: () => undefined });
     await readCheckpoint(database, PARTITION);
     const streaming = new Streaming(
@@ -113,8 +108,7 @@ export class Streaming {
     );
     streaming.#closing.push(async () => {
       await database.close();
-      await admin.sql.query(`DROP DATABASE ${name} WITH (FORCE)`);
-      await admin.close();
+      await drop();
     });
     streaming.#server.listen(0, '127.0.0.1');
     await once(streaming.#server, 'listening');

@@ -11,11 +11,10 @@ import {
   LISTED,
   readBackingStack,
   readWholeLog,
-  type SanctionsProvider,
   startCluster,
-  startSanctionsProvider,
   until,
 } from '@pf/testing';
+import { type SanctionsProvider, startSanctionsProvider } from '@pf/testing/sanctions-provider';
 import { type EvmWallet, evmWallet } from '@pf/testing/wallets';
 
 // Each request waits for a real pipeline, on a machine that may be busy.
