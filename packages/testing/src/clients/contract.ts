@@ -23,17 +23,19 @@ export interface ObservedResponse {
 
 const matchers = Object.values(OPERATIONS).map((operation: Operation) => ({
   operation,
+  statuses: new Set(statusesOf(operation)),
+  errors: new Set(errorsOf(operation)),
   pattern: new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
 
-/** The operation of a request; null for an unknown path or method. */
-export function operationOf(method: string, target: string): Operation | null {
+function matcherOf(method: string, target: string): (typeof matchers)[number] | undefined {
   const [pathname = ''] = target.split('?');
-  return (
-    matchers.find(({ operation, pattern }) => operation.method === method.toLowerCase() && pattern.test(pathname))
-      ?.operation ?? null
-  );
+  return matchers.find(({ operation, pattern }) => operation.method === method.toLowerCase() && pattern.test(pathname));
 }
+
+/** The operation of a request; null for an unknown path or method. */
+export const operationOf = (method: string, target: string): Operation | null =>
+  matcherOf(method, target)?.operation ?? null;
 
 /**
  * Checks a response against the contract: its status and code are documented for the operation, and its body matches
@@ -41,10 +43,11 @@ export function operationOf(method: string, target: string): Operation | null {
  * @throws Error that says what is not documented
  */
 export function checkAgainstContract({ method, path: target, status, body }: ObservedResponse): void {
-  const operation = operationOf(method, target);
-  if (operation === null) return;
+  const matcher = matcherOf(method, target);
+  if (matcher === undefined) return;
+  const { operation, statuses, errors } = matcher;
   const where = `${method} ${operation.path} returned ${status}`;
-  if (!statusesOf(operation).includes(status))
+  if (!statuses.has(status))
     throw new Error(`${where}, which its documentation does not know: ${JSON.stringify(body)}`);
   const success = status < 300 ? operation.responses[status as 200 | 201] : undefined;
   const schema = success === undefined ? errorResponse : jsonOf(operation, status as 200 | 201);
@@ -53,7 +56,7 @@ export function checkAgainstContract({ method, path: target, status, body }: Obs
     throw new Error(`${where} with another body than documented: ${checked.error.message}`, { cause: body });
   if (success === undefined) {
     const { code } = errorResponse.parse(body).error as { code: ErrorCode };
-    if (!errorsOf(operation).includes(code)) throw new Error(`${where} ${code}, which its documentation does not know`);
+    if (!errors.has(code)) throw new Error(`${where} ${code}, which its documentation does not know`);
     if (ERRORS[code].status !== status)
       throw new Error(`${where} with ${code}, a code of status ${ERRORS[code].status}`);
   }
@@ -64,12 +67,15 @@ export function checkAgainstContract({ method, path: target, status, body }: Obs
 function record(operation: Operation, status: number): void {
   const file = process.env['API_ANSWERS'];
   const { currentTestName: test, testPath = '' } = currentTest();
-  if (file !== undefined && test !== undefined)
-    appendFileSync(
-      file,
-      `${JSON.stringify({ operation: operation.id, status, test, file: path.basename(testPath) })}\n`,
-    );
+  if (file === undefined || test === undefined) return;
+  const line = `${JSON.stringify({ operation: operation.id, status, test, file: path.basename(testPath) })}\n`;
+  if (recorded.has(line)) return;
+  recorded.add(line);
+  appendFileSync(file, line);
 }
+
+/** What this test file has recorded: once is enough. */
+const recorded = new Set<string>();
 
 interface JestState {
   readonly currentTestName?: string;
