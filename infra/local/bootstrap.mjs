@@ -22,7 +22,10 @@ const sources = ['--conditions=source'];
 const supervisor = 'infra/local/src/main.ts';
 const benchmarks = ['create', 'telemetry', 'rpc-calls', 'rollout', 'webhooks', 'kill-brokers'];
 
-/** What a command needs before it runs, and what runs then: arguments to Node. */
+/**
+ * What a command needs before it runs, and what runs then: arguments to Node. `compiled`: whether our packages are
+ * compiled before it, `meanwhile`, or not at all; `late`: meanwhile, and all else is built before.
+ */
 const commands = {
   start: { backing: true, compiled: 'meanwhile', args: [...sources, supervisor, 'start'] },
   backing: { backing: true, compiled: 'never', args: [...sources, supervisor, 'backing'] },
@@ -31,7 +34,7 @@ const commands = {
   test: {
     backing: true,
     chromium: true,
-    compiled: 'before',
+    compiled: 'late',
     args: ['infra/local/src/checks/main.ts'],
   },
   demo: { backing: false, compiled: 'before', args: [...sources, 'infra/local/src/demo/main.ts'] },
@@ -114,6 +117,11 @@ async function build(place) {
   await allOf([generate(place).then(() => compile(place)), bundle(place), bundleSoundScript(place)]);
 }
 
+/** What unit tests need: they run on the sources. */
+async function buildWithoutCompiling(place) {
+  await allOf([generate(place), bundle(place), bundleSoundScript(place)]);
+}
+
 /** Runs Node 24 in the foreground until it ends. It gets our signals, and notices our end by the closed IPC channel. */
 function handOver(place, args, meanwhile) {
   const child = spawn(place.node, ['--disable-warning=ExperimentalWarning', ...args], {
@@ -132,7 +140,9 @@ function handOver(place, args, meanwhile) {
     (error) => {
       complain(error);
       process.exitCode = 1;
-      child.kill('SIGTERM');
+      // Tests end by themselves, with a count.
+      if (command.compiled === 'late' && child.connected) child.send('not compiled', () => undefined);
+      else child.kill('SIGTERM');
     },
   );
   child.once('exit', (code, signal) => process.exit(process.exitCode || (code ?? (signal === 'SIGINT' ? 130 : 143))));
@@ -180,13 +190,15 @@ try {
   const place = await oneAtATime(tools, async () => {
     const prepared = await prepare(command);
     if (command.compiled === 'before') await build(prepared);
+    if (command.compiled === 'late') await buildWithoutCompiling(prepared);
     return prepared;
   });
   if (command.args)
     handOver(
       place,
       [...command.args, ...rest],
-      async () => void (command.compiled === 'meanwhile' && (await oneAtATime(tools, () => build(place)))),
+      async () =>
+        void (['meanwhile', 'late'].includes(command.compiled) && (await oneAtATime(tools, () => build(place)))),
     );
 } catch (error) {
   complain(error);

@@ -12,13 +12,24 @@ import { startTestStack } from './test-stack.ts';
 const TESTS = ['unit', 'integration', 'e2e'] as const;
 const PHASES = ['types', 'lint', ...TESTS, 'drills'] as const;
 type Phase = (typeof PHASES)[number];
-const ON_A_STACK = ['integration', 'e2e', 'drills'] as const satisfies readonly Phase[];
+/** What runs in the databases, topics and services of each test, and so at once. */
+const APART = ['integration', 'e2e'] as const satisfies readonly Phase[];
+const ON_A_STACK = [...APART, 'drills'] as const satisfies readonly Phase[];
 
 const root = path.resolve(import.meta.dirname, '../../../..');
 const main = path.join(root, 'infra/local/src/main.ts');
 const bin = (name: string, file: string): string => path.join(root, 'node_modules', name, file);
 const responsesFile = path.join(root, RESPONSES_FILE);
 const out = terminal((text) => process.stderr.write(text));
+
+/** Resolves when our packages are compiled: what started this process does that meanwhile, and tells. */
+const compiled: Promise<void> = process.connected
+  ? once(process, 'message').then(([message]) => {
+      if (message !== 'compiled') throw new Error('Our packages did not compile: only unit tests ran.');
+    })
+  : Promise.resolve();
+// Of those who wait for it, each reports it.
+compiled.catch(() => undefined);
 
 /** The paths whose format `npm run lint` checks. */
 const FORMATTED = ['.'];
@@ -44,32 +55,31 @@ async function quiet(label: string, args: readonly string[]): Promise<Result> {
 }
 
 /**
- * How many test files of each Jest project run at a time. Those of `stack` share the state of one stack; the others
- * wait for brokers and blocks about half of their time, so there are more than cores.
+ * How many test files run at a time. Those of `stack` share the state of one stack; the others on a stack wait for
+ * brokers and blocks about half of their time, so there are more than cores.
  */
-const WORKERS = {
-  unit: '--maxWorkers=100%',
-  integration: '--maxWorkers=3',
-  stack: '--runInBand',
-  e2e: '--maxWorkers=3',
-  drills: '--maxWorkers=3',
-} as const;
+const WORKERS = { unit: '--maxWorkers=100%', onStack: '--maxWorkers=3', stack: '--runInBand' } as const;
 
-/** Runs one Jest project; its output goes to the terminal. */
-async function jest(project: keyof typeof WORKERS, folder: string, stack: string | null): Promise<Result> {
-  const report = path.join(folder, `${project}.json`);
-  return await out.step(`Tests: ${project}`, async () => {
+/** Runs Jest projects at once, the longest test files first; the output goes to the terminal. */
+async function jest(
+  projects: readonly (Phase | 'stack')[],
+  workers: keyof typeof WORKERS,
+  folder: string,
+  stack: string | null,
+): Promise<Result> {
+  const report = path.join(folder, `${projects.join('-')}.json`);
+  return await out.step(`Tests: ${projects.join(', ')}`, async () => {
     // jest.environment.mjs fails a test file that leaves something running, so Jest need not wait.
     const args = [
       '--experimental-vm-modules',
       '--disable-warning=ExperimentalWarning',
       bin('jest', 'bin/jest.js'),
       '--selectProjects',
-      project,
+      ...projects,
       '--json',
       `--outputFile=${report}`,
       '--forceExit',
-      WORKERS[project],
+      WORKERS[workers],
     ];
     const child = spawn(process.execPath, args, {
       cwd: root,
@@ -113,40 +123,48 @@ async function checkSources(phases: ReadonlySet<Phase>): Promise<readonly Result
     () => quiet('Lint: format (npm run format)', [bin('prettier', 'bin/prettier.cjs'), '--check', ...FORMATTED]),
     () => quiet('Lint: unused files, exports and dependencies', [bin('knip', 'bin/knip.js')]),
   ];
+  if (phases.has('types') || phases.has('lint')) await compiled;
   const chosen = [...(phases.has('types') ? [types] : []), ...(phases.has('lint') ? lint : [])];
   return await Promise.all(chosen.map((run) => run()));
 }
 
-/** The tests on a stack. A failed project does not stop those after it. */
-async function testOnStack(phases: ReadonlySet<Phase>, folder: string): Promise<readonly Result[]> {
-  const stack = await out.step('Start a stack for the tests', () =>
-    startTestStack(main, path.join(folder, 'data'), process.env),
-  );
-  try {
-    const inTurn = async (): Promise<readonly Result[]> => {
-      const results: Result[] = [];
-      for (const project of ON_A_STACK) if (phases.has(project)) results.push(await jest(project, folder, stack.file));
-      return results;
-    };
-    // Those of `stack` run one after another and mostly wait, for blocks and for the browser. The others have
-    // databases, topics and services of their own.
-    const results = await Promise.all([
-      phases.has('e2e') ? jest('stack', folder, stack.file) : { passed: 0, failed: 0 },
-      inTurn(),
-    ]);
-    return results.flat();
-  } finally {
-    await out.step('Stop the stack', () => stack.stop());
-  }
-}
-
+/** A failed project does not stop the others. */
 async function runTests(phases: ReadonlySet<Phase>, folder: string): Promise<readonly Result[]> {
   if (isWhole) await rm(responsesFile, { force: true });
+  const unit = async (): Promise<readonly Result[]> =>
+    phases.has('unit') ? [await jest(['unit'], 'unit', folder, null)] : [];
+  const results = ON_A_STACK.some((phase) => phases.has(phase)) ? await testOnStack(unit, folder) : await unit();
   return [
-    ...(phases.has('unit') ? [await jest('unit', folder, null)] : []),
-    ...(ON_A_STACK.some((phase) => phases.has(phase)) ? await testOnStack(phases, folder) : []),
+    ...results,
     ...(isWhole ? [await out.step(`${API_DOCUMENT} names a test for each response`, checkApiDocument)] : []),
   ];
+}
+
+/** The tests on a stack; `before` runs while it starts. */
+async function testOnStack(before: () => Promise<readonly Result[]>, folder: string): Promise<readonly Result[]> {
+  const starting = compiled.then(() =>
+    out.step('Start a stack for the tests', () => startTestStack(main, path.join(folder, 'data'), process.env)),
+  );
+  const inTurn = async (): Promise<readonly Result[]> => {
+    const results = [...(await before())];
+    const { file } = await starting;
+    const apart = APART.filter((phase) => phases.has(phase));
+    if (apart.length > 0) results.push(await jest(apart, 'onStack', folder, file));
+    if (phases.has('drills')) results.push(await jest(['drills'], 'onStack', folder, file));
+    return results;
+  };
+  // Those of `stack` run one after another and mostly wait, for blocks and for the browser: beside all others.
+  const ofStack = async (): Promise<readonly Result[]> => {
+    const { file } = await starting;
+    return phases.has('e2e') ? [await jest(['stack'], 'stack', folder, file)] : [];
+  };
+  const [first, second] = await Promise.allSettled([inTurn(), ofStack()]);
+  const stack = await starting;
+  await out.step('Stop the stack', () => stack.stop());
+  return [first, second].flatMap((lane) => {
+    if (lane.status === 'rejected') throw lane.reason;
+    return lane.value;
+  });
 }
 
 const names = process.argv.slice(2);
