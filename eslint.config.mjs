@@ -37,9 +37,12 @@ const owned = {
     message: 'Production code does not import test code.',
   },
 };
+/** A process that starts, and each test file, would load all of these libraries for a function or two. */
+const INDEXES = ['ethers', 'jose', 'ox', 'ox/tempo'];
 const only = (...allowed) => [
   'error',
   {
+    paths: INDEXES.map((name) => ({ name, message: 'Import the part that is needed, as in "ethers/address".' })),
     patterns: Object.entries(owned)
       .filter(([name]) => !allowed.includes(name))
       .map(([, rule]) => rule),

@@ -1,5 +1,5 @@
 import { formatAmount, type PaymentTerms } from '@pf/domain';
-import { getAddress, isAddress } from 'ethers';
+import { getAddress, isAddress } from 'ethers/address';
 import { counterpartOf, findNetwork, type Network, networkOf, type Token } from './networks.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { address as solanaAddress } from '@solana/kit';
-import { getAddress } from 'ethers';
+import { getAddress } from 'ethers/address';
 import {
   createChains,
   networkNamed,

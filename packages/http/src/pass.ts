@@ -1,5 +1,7 @@
 import { type Plan, plan as planSchema } from '@pf/contracts';
-import { errors, jwtVerify, SignJWT } from 'jose';
+import { JOSEError, JWSSignatureVerificationFailed } from 'jose/errors';
+import { SignJWT } from 'jose/jwt/sign';
+import { jwtVerify } from 'jose/jwt/verify';
 import { z } from 'zod';
 
 /** What the dashboard vouches for when it forwards a person's request to the gateway. */
@@ -71,9 +73,9 @@ export async function readPass(
       const { account, mode, plan, sub } = parsed.data;
       return { accountId: account, livemode: mode === 'live', plan, userId: sub };
     } catch (error) {
-      if (!(error instanceof errors.JOSEError)) throw error;
+      if (!(error instanceof JOSEError)) throw error;
       // Another secret may have signed it.
-      if (!(error instanceof errors.JWSSignatureVerificationFailed)) return null;
+      if (!(error instanceof JWSSignatureVerificationFailed)) return null;
     }
   }
   return null;

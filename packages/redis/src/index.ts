@@ -9,4 +9,3 @@ export { openConnection, type ConnectionOptions, type RedisConnection } from './
 export { isResponsive } from './health.ts';
 export { ChannelPublisher, type ChannelMessage } from './publisher.ts';
 export { ChannelSubscriber, type ChannelListener } from './subscriber.ts';
-export { WakeQueue, WakeWorker, type WakesOptions } from './wakes.ts';

@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module';
 import { type Logger as PinoLogger, pino } from 'pino';
-import pretty from 'pino-pretty';
+import type pretty from 'pino-pretty';
 import { traceFields } from './telemetry/spans.ts';
 
 export type Logger = PinoLogger;
@@ -30,6 +31,12 @@ export function createLogger(service: string, level: string): Logger {
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
   };
   return process.stdout.isTTY
-    ? pino(options, pretty({ colorize: true, singleLine: true }))
+    ? pino(options, prettyLines())
     : pino(options, pino.destination({ dest: 1, sync: false, minLength: 0 }));
+}
+
+/** Loaded where it is used: services log JSON, and start faster without it. */
+function prettyLines(): pretty.PrettyStream {
+  const load = createRequire(import.meta.url)('pino-pretty') as typeof pretty;
+  return load({ colorize: true, singleLine: true });
 }

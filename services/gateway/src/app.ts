@@ -1,6 +1,6 @@
 import type { Database, IntentQueries, Keyring, SignedTransactions } from '@pf/database';
 import { errorHandler, methodNotAllowed, requestLog } from '@pf/http';
-import type { WakeQueue } from '@pf/redis';
+import type { WakeQueue } from '@pf/redis/wakes';
 import type { Logger } from '@pf/runtime';
 import type { Screening } from '@pf/screening';
 import express, { type Express, type RequestHandler } from 'express';

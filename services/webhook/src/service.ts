@@ -1,7 +1,8 @@
 import { isReplayId } from '@pf/contracts';
 import { createStore, type Database, type Keyring, type Wake } from '@pf/database';
 import type { EventLog } from '@pf/event-log';
-import { accountChannels, type AccountMode, ChannelPublisher, WakeQueue, WakeWorker } from '@pf/redis';
+import { accountChannels, type AccountMode, ChannelPublisher } from '@pf/redis';
+import { WakeQueue, WakeWorker } from '@pf/redis/wakes';
 import type { Logger } from '@pf/runtime';
 import { watchBacklog } from './backlog.ts';
 import { createRetention } from './retention.ts';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PUBLIC_EVENT_TYPES, type PublicIntent, type Reference } from '@pf/domain';
-import { Transaction, Wallet } from 'ethers';
+import { Transaction } from 'ethers/transaction';
+import { Wallet } from 'ethers/wallet';
 import {
   type ApiClient,
   apiClient,

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { callRpc } from '@pf/rpc/client';
-import { HDNodeWallet, Interface, Mnemonic } from 'ethers';
+import { Interface } from 'ethers/abi';
+import { HDNodeWallet, Mnemonic } from 'ethers/wallet';
 import { z } from 'zod';
 import { MNEMONIC } from './anvil.ts';
 import { eventually } from '../processes/wait.ts';

@@ -1,6 +1,6 @@
 import { callRpc } from '@pf/rpc/client';
 import type { StackChain } from '@pf/testing';
-import { Interface } from 'ethers';
+import { Interface } from 'ethers/abi';
 import { z } from 'zod';
 
 /** TIP-20 errors, which anvil does not decode. */

@@ -2,16 +2,11 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chainOf, readBackingStack } from '@pf/testing';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import {
-  Contract,
-  HDNodeWallet,
-  type InterfaceAbi,
-  JsonRpcProvider,
-  Mnemonic,
-  NonceManager,
-  parseEther,
-  Wallet,
-} from 'ethers';
+import type { InterfaceAbi } from 'ethers/abi';
+import { Contract } from 'ethers/contract';
+import { JsonRpcProvider, NonceManager } from 'ethers/providers';
+import { parseEther } from 'ethers/utils';
+import { HDNodeWallet, Mnemonic, Wallet } from 'ethers/wallet';
 import { MNEMONIC } from '../../src/chains/anvil.ts';
 
 const { abi } = JSON.parse(

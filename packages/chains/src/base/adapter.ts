@@ -1,6 +1,6 @@
 import type { Address, Build, PaymentTerms, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
-import { Transaction } from 'ethers';
+import { Transaction } from 'ethers/transaction';
 import { EvmAdapter } from '../evm/adapter.ts';
 import { parseWalletAddress } from '../evm/address.ts';
 import { getBlock, getReceipt, getTransaction, getTransactionCount, type Receipt } from '../evm/calls.ts';

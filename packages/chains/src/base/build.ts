@@ -1,6 +1,7 @@
 import { formatAmount } from '@pf/domain';
 import { refusable, type RpcNode, RpcRefusedError } from '@pf/rpc';
-import { Transaction, dataSlice } from 'ethers';
+import { Transaction } from 'ethers/transaction';
+import { dataSlice } from 'ethers/utils';
 import { balanceOf, isBlacklisted, isContract } from '../evm/account.ts';
 import { callContract, estimateGas, getBalance, getCode, getFeeHistory, getTransactionCount } from '../evm/calls.ts';
 import { FEE_HISTORY_BLOCKS, proposedTip } from '../evm/fees.ts';

@@ -1,5 +1,5 @@
 import type { Address, Reference } from '@pf/domain';
-import { getAddress } from 'ethers';
+import { getAddress } from 'ethers/address';
 import { isAttribution } from './attribution.ts';
 
 /**

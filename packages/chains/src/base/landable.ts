@@ -1,6 +1,6 @@
 import type { Address } from '@pf/domain';
 import { refusable, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
-import type { Transaction } from 'ethers';
+import type { Transaction } from 'ethers/transaction';
 import { callContract, getBalance, getBlock, getTransaction, getTransactionCount } from '../evm/calls.ts';
 import { reasonOf } from '../evm/refusal.ts';
 import type { SignedTransaction } from '../port.ts';

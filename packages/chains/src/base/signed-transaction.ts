@@ -1,5 +1,6 @@
 import type { Address, TransactionHash } from '@pf/domain';
-import { Signature, Transaction } from 'ethers';
+import { Signature } from 'ethers/crypto';
+import { Transaction } from 'ethers/transaction';
 import type { ChainTransaction } from '../evm/calls.ts';
 import type { Parsed, SignedTransaction } from '../port.ts';
 

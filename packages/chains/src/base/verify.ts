@@ -1,6 +1,6 @@
 import type { Address, PaymentTerms } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
-import type { Transaction } from 'ethers';
+import type { Transaction } from 'ethers/transaction';
 import type { Differences, SignedTransaction, Verification } from '../port.ts';
 import { decodePayment } from './calldata.ts';
 import { whyItCannotLand } from './landable.ts';

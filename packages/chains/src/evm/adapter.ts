@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Address, Build, PaymentTerms, Reference, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool, RpcUpstreamError } from '@pf/rpc';
-import { getAddress } from 'ethers';
+import { getAddress } from 'ethers/address';
 import type {
   BroadcastResult,
   BuildRequest,

@@ -1,5 +1,5 @@
 import type { Address, TransactionHash } from '@pf/domain';
-import { getAddress } from 'ethers';
+import { getAddress } from 'ethers/address';
 import { LRUCache } from 'lru-cache';
 import type { Network, Parsed } from '../port.ts';
 

@@ -1,6 +1,6 @@
 import type { Address, TransactionHash } from '@pf/domain';
 import { reportingHead, type RpcCall, rpcCall, type RpcNode } from '@pf/rpc';
-import { getAddress } from 'ethers';
+import { getAddress } from 'ethers/address';
 import { z } from 'zod';
 
 /** The calls to EVM nodes (names as in ethereum/execution-apis), each with the schema of its result. */

@@ -1,5 +1,5 @@
 import type { RpcRefusedError } from '@pf/rpc';
-import { AbiCoder } from 'ethers';
+import { AbiCoder } from 'ethers/abi';
 
 const ERROR_STRING = '0x08c379a0';
 

@@ -1,6 +1,6 @@
 import { type Address, formatAmount, type Instant, type TokenAddress } from '@pf/domain';
 import { refusable, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
-import { TxEnvelopeTempo } from 'ox/tempo';
+import * as TxEnvelopeTempo from 'ox/tempo/TxEnvelopeTempo';
 import { isContract } from '../evm/account.ts';
 import { getBlock, getCode, getFeeHistory } from '../evm/calls.ts';
 import { FEE_HISTORY_BLOCKS, proposedTip } from '../evm/fees.ts';

@@ -1,5 +1,5 @@
 import type { Address, Reference } from '@pf/domain';
-import { getAddress } from 'ethers';
+import { getAddress } from 'ethers/address';
 
 /**
  * A payment's calldata: TIP-20 `transferWithMemo(address to, uint256 amount, bytes32 memo)`, the reference as its memo.

@@ -1,6 +1,6 @@
 import type { TokenAddress } from '@pf/domain';
 import { type RpcCall, rpcCall } from '@pf/rpc';
-import { Interface } from 'ethers';
+import { Interface } from 'ethers/abi';
 import { z } from 'zod';
 import { bytes, callContract, quantity, toQuantity } from '../evm/calls.ts';
 

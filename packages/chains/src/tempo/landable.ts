@@ -1,6 +1,6 @@
 import type { Address, Instant, PaymentTerms, TokenAddress } from '@pf/domain';
 import { refusable, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
-import { getAddress } from 'ethers';
+import { getAddress } from 'ethers/address';
 import { getBlock, getReceipt, getTransactionCount } from '../evm/calls.ts';
 import type { SignedTransaction } from '../port.ts';
 import { encodePayment } from './calldata.ts';

@@ -1,5 +1,5 @@
 import type { RpcRefusedError } from '@pf/rpc';
-import { Interface } from 'ethers';
+import { Interface } from 'ethers/abi';
 import { reasonOf } from '../evm/refusal.ts';
 
 /** The errors of TIP-20 tokens, as text. */

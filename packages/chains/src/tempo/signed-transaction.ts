@@ -1,7 +1,11 @@
 import type { Address, TransactionHash } from '@pf/domain';
-import { getAddress, keccak256 } from 'ethers';
-import { Address as OxAddress, Secp256k1 } from 'ox';
-import { SignatureEnvelope, Transaction, TxEnvelopeTempo } from 'ox/tempo';
+import { getAddress } from 'ethers/address';
+import { keccak256 } from 'ethers/crypto';
+import * as OxAddress from 'ox/Address';
+import * as Secp256k1 from 'ox/Secp256k1';
+import * as SignatureEnvelope from 'ox/tempo/SignatureEnvelope';
+import * as Transaction from 'ox/tempo/Transaction';
+import * as TxEnvelopeTempo from 'ox/tempo/TxEnvelopeTempo';
 import type { Parsed, SignedTransaction } from '../port.ts';
 import type { TempoRpcTransaction } from './calls.ts';
 

@@ -1,6 +1,6 @@
 import type { Address, Instant, PaymentTerms } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
-import { getAddress } from 'ethers';
+import { getAddress } from 'ethers/address';
 import type { Differences, SignedTransaction, Verification } from '../port.ts';
 import { decodePayment } from './calldata.ts';
 import { whyItCannotLand } from './landable.ts';

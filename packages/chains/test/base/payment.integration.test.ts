@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Address, IntentId, PaymentTerms } from '@pf/domain';
 import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
-import { Transaction, Wallet } from 'ethers';
+import { Transaction } from 'ethers/transaction';
+import { Wallet } from 'ethers/wallet';
 import { BaseAdapter } from '../../src/base/adapter.ts';
 import { encodePayment } from '../../src/base/calldata.ts';
 import type { BuildResult, SignedTransaction, Verification } from '../../src/index.ts';

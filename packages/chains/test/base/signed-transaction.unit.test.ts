@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Signature, Transaction } from 'ethers';
+import { Signature } from 'ethers/crypto';
+import { Transaction } from 'ethers/transaction';
 import { BaseAdapter } from '../../src/base/adapter.ts';
 import { decodeSigned } from '../../src/base/signed-transaction.ts';
 import { differences } from '../../src/base/verify.ts';

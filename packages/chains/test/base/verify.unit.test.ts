@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Wallet } from 'ethers';
+import { Wallet } from 'ethers/wallet';
 import fc from 'fast-check';
 import type { Hex, TransactionSerializable } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';

@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Address, TransactionHash } from '@pf/domain';
-import { AbiCoder, getAddress, id, zeroPadValue } from 'ethers';
-import { ReceivePolicyReceipt } from 'ox/tempo';
+import { AbiCoder } from 'ethers/abi';
+import { getAddress } from 'ethers/address';
+import { id } from 'ethers/hash';
+import { zeroPadValue } from 'ethers/utils';
+import * as ReceivePolicyReceipt from 'ox/tempo/ReceivePolicyReceipt';
 import type { Log, Receipt } from '../../src/evm/calls.ts';
 import { GUARD, landingsIn, TRANSFER_BLOCKED, TRANSFER_WITH_MEMO } from '../../src/tempo/observe/landings.ts';
 import { addressOf, network, payer, terms, tokenOf, usdc } from './payments.ts';

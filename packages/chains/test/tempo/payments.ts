@@ -1,5 +1,6 @@
 import type { Address, ChainId, PaymentTerms, Reference } from '@pf/domain';
-import { SignatureEnvelope, TxEnvelopeTempo } from 'ox/tempo';
+import * as SignatureEnvelope from 'ox/tempo/SignatureEnvelope';
+import * as TxEnvelopeTempo from 'ox/tempo/TxEnvelopeTempo';
 import type { Hex } from 'viem';
 import { Account } from 'viem/tempo';
 import { networkOf, type Token } from '../../src/index.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { keccak256 } from 'ethers';
+import { keccak256 } from 'ethers/crypto';
 import fc from 'fast-check';
-import { SignatureEnvelope, TxEnvelopeTempo } from 'ox/tempo';
+import * as SignatureEnvelope from 'ox/tempo/SignatureEnvelope';
+import * as TxEnvelopeTempo from 'ox/tempo/TxEnvelopeTempo';
 import type { TransactionHash } from '@pf/domain';
 import { TempoAdapter } from '../../src/tempo/adapter.ts';
 import { decodePayment, encodePayment } from '../../src/tempo/calldata.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { getAddress } from 'ethers';
-import { AuthorizationTempo, SignatureEnvelope } from 'ox/tempo';
+import { getAddress } from 'ethers/address';
+import * as AuthorizationTempo from 'ox/tempo/AuthorizationTempo';
+import * as SignatureEnvelope from 'ox/tempo/SignatureEnvelope';
 import type { Hex } from 'viem';
 import type { Transaction } from 'viem/tempo';
 import { Account } from 'viem/tempo';

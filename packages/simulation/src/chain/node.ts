@@ -1,7 +1,7 @@
 import { TRANSFER } from '@pf/chains/base';
 import type { Address, TokenAddress, TransactionHash } from '@pf/domain';
 import { type JsonRpcRequest, type JsonRpcResponse, RpcUpstreamError, type RpcTransport } from '@pf/rpc';
-import { getAddress } from 'ethers';
+import { getAddress } from 'ethers/address';
 import { ChainRefusal, type Inclusion, type SimulatedChain } from './chain.ts';
 import type { ChainKernel } from './kernel.ts';
 import type { SimulatedTransaction } from './transaction.ts';

@@ -1,6 +1,7 @@
 import { decodePayment } from '@pf/chains/base';
 import type { Address, Reference, TokenAddress, TransactionHash } from '@pf/domain';
-import { getAddress, Transaction } from 'ethers';
+import { getAddress } from 'ethers/address';
+import { Transaction } from 'ethers/transaction';
 
 /**
  * A transaction of a simulated chain: real EIP-1559 bytes, but its signature is the sender's address, because

@@ -1,6 +1,7 @@
 import { encodePayment } from '@pf/chains/base';
 import type { Address, PaymentTerms, TokenAddress } from '@pf/domain';
-import { getAddress, Transaction } from 'ethers';
+import { getAddress } from 'ethers/address';
+import { Transaction } from 'ethers/transaction';
 import type { SimulatedChain } from './chain.ts';
 import { sign, type SimulatedTransaction } from './transaction.ts';
 

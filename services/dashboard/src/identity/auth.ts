@@ -3,7 +3,7 @@ import { newUserId } from '@pf/contracts';
 import { PASSWORD_LENGTH } from '@pf/contracts/dashboard';
 import type { Database } from '@pf/database';
 import type { Logger } from '@pf/runtime';
-import { betterAuth } from 'better-auth';
+import { betterAuth } from 'better-auth/minimal';
 import { prismaAdapter } from 'better-auth/adapters/prisma';
 import { twoFactor } from 'better-auth/plugins/two-factor';
 import type { Mailer } from '../mail/mailer.ts';

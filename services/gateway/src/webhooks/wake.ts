@@ -1,4 +1,4 @@
-import type { WakeQueue } from '@pf/redis';
+import type { WakeQueue } from '@pf/redis/wakes';
 
 export type Wakes = Pick<WakeQueue, 'wake'>;
 

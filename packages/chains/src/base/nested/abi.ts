@@ -1,5 +1,5 @@
 import type { Address } from '@pf/domain';
-import { getAddress } from 'ethers';
+import { getAddress } from 'ethers/address';
 
 /**
  * Reads ABI-encoded arguments as views of the calldata, without copying. Libraries copy each value: calldata whose

@@ -1,5 +1,5 @@
 import type { Address } from '@pf/domain';
-import { getAddress } from 'ethers';
+import { getAddress } from 'ethers/address';
 import { addressAt, bytesAt, type List, listAt, tailAt } from './abi.ts';
 
 /** A call that an account makes. */

@@ -1,5 +1,5 @@
 import type { Address, IntentId, Reference, TokenAddress, Transfer } from '@pf/domain';
-import { getAddress } from 'ethers';
+import { getAddress } from 'ethers/address';
 import type { Log } from '../../evm/calls.ts';
 import type { Seen } from './position.ts';
 

@@ -1,6 +1,6 @@
 import type { TransactionHash } from '@pf/domain';
 import { RpcUpstreamError } from '@pf/rpc';
-import { zeroPadValue } from 'ethers';
+import { zeroPadValue } from 'ethers/utils';
 import { type Block, type ChainTransaction, getTransaction, type Log } from '../../evm/calls.ts';
 import { RECIPIENTS_MAX, type Wanted } from '../../evm/observe/log-window.ts';
 import type { Scan } from './context.ts';

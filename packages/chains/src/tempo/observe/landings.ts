@@ -1,6 +1,8 @@
 import type { Address, Reference, TokenAddress, Transfer } from '@pf/domain';
-import { AbiCoder, getAddress, id } from 'ethers';
-import { ReceivePolicyReceipt } from 'ox/tempo';
+import { AbiCoder } from 'ethers/abi';
+import { getAddress } from 'ethers/address';
+import { id } from 'ethers/hash';
+import * as ReceivePolicyReceipt from 'ox/tempo/ReceivePolicyReceipt';
 import type { Log, Receipt } from '../../evm/calls.ts';
 import type { Network } from '../../port.ts';
 import { isVirtual } from '../address.ts';

@@ -1,6 +1,6 @@
 import type { Observation, TransactionHash } from '@pf/domain';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
-import { zeroPadValue } from 'ethers';
+import { zeroPadValue } from 'ethers/utils';
 import { getReceipt, type Block, type Receipt } from '../../evm/calls.ts';
 import { type LogWindow, RECIPIENTS_MAX, type Wanted } from '../../evm/observe/log-window.ts';
 import type { Network, WatchSet } from '../../port.ts';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import type { Address, PaymentTerms } from '@pf/domain';
 import { base58 } from '@scure/base';
 import type { Blockhash } from '@solana/kit';
-import { TxEnvelopeTempo } from 'ox/tempo';
+import * as TxEnvelopeTempo from 'ox/tempo/TxEnvelopeTempo';
 import { hexToBytes, serializeTransaction } from 'viem';
 import { accountsOf, compilePayment } from '../../../../../packages/chains/src/solana/payment.ts';
 import { randomAddress } from '../../../../../packages/chains/src/solana/address.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { TxEnvelopeTempo } from 'ox/tempo';
+import * as TxEnvelopeTempo from 'ox/tempo/TxEnvelopeTempo';
 import { concat, type Hex, hexToBytes, serializeTransaction, type TransactionSerializable } from 'viem';
 import { checkBase, checkTempo } from '../../src/check/evm.ts';
 import * as base from '../../../../../packages/chains/test/base/payments.ts';
