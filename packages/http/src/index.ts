@@ -15,7 +15,7 @@ export {
 export { ApiError, type ErrorDetails, HttpError, type HttpErrorOptions, validationFailed } from './http-error.ts';
 export { pageOf, positionOf, readQuery, versionOf } from './pages.ts';
 export { type Pass, PASS_SECONDS, readPass, signPass } from './pass.ts';
-export { requestLog, statusOf } from './request-log.ts';
+export { requestLog, shownPath, statusOf } from './request-log.ts';
 export { HttpServer } from './server.ts';
 export { Slots } from './slots.ts';
 export { OpenResponses, writeParts } from './streams.ts';

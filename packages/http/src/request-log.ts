@@ -26,6 +26,10 @@ const CLIENT_CLOSED_REQUEST = 499;
 export const statusOf = ({ headersSent, statusCode }: Pick<Response, 'headersSent' | 'statusCode'>): number =>
   headersSent ? statusCode : CLIENT_CLOSED_REQUEST;
 
+/** The path of a request as it may be kept: without secrets, and no longer than 200 characters. */
+export const shownPath = ({ path }: Pick<Request, 'path'>): string =>
+  path.replaceAll(SECRET_IN_PATH, '$1[redacted]').slice(0, ATTRIBUTE_LENGTH_MAX);
+
 /** Gives each request its id and span, measures it, and logs one line when it ends: never a key or a body. */
 export const requestLog =
   (log: Logger) =>
@@ -74,7 +78,7 @@ export const requestLog =
         attributes: {
           'http.request.method': method,
           'url.scheme': 'http',
-          'url.path': request.path.replaceAll(SECRET_IN_PATH, '$1[redacted]').slice(0, ATTRIBUTE_LENGTH_MAX),
+          'url.path': shownPath(request),
           'network.protocol.version': request.httpVersion,
           ...agentOf(request),
         },

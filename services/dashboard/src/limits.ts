@@ -48,6 +48,9 @@ const LIMITS: Readonly<Partial<Record<DashboardOperationId, readonly Limit[]>>> 
   invite: [limit('account', 50, HOUR), limit('person', 100, HOUR), limit('email', 10, HOUR)],
   createKey: [limit('account', 50, HOUR)],
   updateSettings: [limit('account', 120, HOUR)],
+  // Each writes an entry of the audit log.
+  markAttentionDone: [limit('person', 1_000, HOUR)],
+  reopenAttention: [limit('person', 1_000, HOUR)],
   createToken: [limit('person', 30, HOUR)],
   beginDevice: [limit('address', 30, QUARTER)],
   // Once a second: a program asks every five.

@@ -392,6 +392,8 @@ describe('the dashboard', () => {
     updateSettings: { passes: ['owner', 'developer'], gets: OK },
     getSummary: { passes: MEMBERS, gets: OK },
     listAttention: { passes: MEMBERS, gets: OK },
+    markAttentionDone: { passes: ['owner', 'developer', 'support'], gets: [404, 'attention.not_found'] },
+    reopenAttention: { passes: ['owner', 'developer', 'support'], gets: [404, 'attention.not_found'] },
     listEvents: { passes: MEMBERS, gets: OK },
     followAccount: { passes: MEMBERS, gets: OK },
     listRequests: { passes: ['owner', 'developer'], gets: OK },

@@ -1,7 +1,7 @@
 import { type Operation, parseIntentId } from '@pf/contracts';
 import type { RequestRecord } from '@pf/database';
 import { type PublicIntent, payerView } from '@pf/domain';
-import { statusOf, write } from '@pf/http';
+import { shownPath, statusOf, write } from '@pf/http';
 import type { Request, Response } from 'express';
 import { ApiError } from './api-error.ts';
 import { type ApiKeys, type Holder, isPayer, requireAccess } from './api-keys.ts';
@@ -97,6 +97,7 @@ function recordOf({ holder, request, response }: Call, began: number, now: numbe
     at: new Date(now),
     method: request.method,
     route: String(route),
+    path: shownPath(request),
     status: statusOf(response),
     errorCode: typeof errorCode === 'string' ? errorCode : null,
     keyId: holder.userId === undefined && holder.intentId === undefined ? holder.keyId : null,

@@ -11,6 +11,7 @@ const record = (accountId: string, livemode: boolean): RequestRecord => ({
   at: new Date(),
   method: 'GET',
   route: '/v1/intents',
+  path: '/v1/intents',
   status: 200,
   errorCode: null,
   keyId: 'key_1',

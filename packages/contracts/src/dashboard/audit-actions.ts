@@ -47,6 +47,8 @@ export const AUDIT_ACTIONS = {
   'intent.built': 'A transaction was built.',
   'intent.submitted': 'A signed transaction was submitted.',
   'intent.simulated': 'A state was simulated.',
+  'attention.done': 'A payment that needed attention was marked as done.',
+  'attention.reopened': 'A payment that was marked as done needs attention again.',
   // Of operators, in no account.
   'secrets.encrypted': 'All webhook secrets were encrypted with another key.',
   'ledger.rebuilt': 'A partition of the projection was rebuilt from the log.',

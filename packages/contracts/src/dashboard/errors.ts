@@ -122,6 +122,12 @@ export const DASHBOARD_ERRORS = {
     cause: 'The invitation was accepted or withdrawn, has expired, or is of another account.',
     remedy: 'Use an id that `GET /accounts/{accountId}/invitations` returns.',
   },
+  'attention.not_found': {
+    status: 404,
+    message: 'The account has no such payment that needs attention in this mode.',
+    cause: 'The id is unknown, of another account or mode, or of an endpoint or a delivery, which are not marked.',
+    remedy: 'Use the id of a payment that `GET /accounts/{accountId}/{mode}/attention` returns.',
+  },
   'passkey.not_found': {
     status: 404,
     message: 'You have no such passkey.',

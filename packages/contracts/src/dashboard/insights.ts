@@ -4,7 +4,7 @@ import { must, word } from '../api/fields.ts';
 import { pageLimit, pageQuery, pageResponse } from '../api/paging.ts';
 import { intentEvent } from '../intent-events.ts';
 import type { DashboardOperation } from './operation.ts';
-import { ROLES } from './roles.ts';
+import { type Role, ROLES } from './roles.ts';
 
 /** How far back a summary looks, the present hour or day included, and how long its buckets are. */
 export const SUMMARY_RANGES = {
@@ -81,6 +81,19 @@ export const ATTENTION_ADVICE = {
 export type AttentionKind = keyof typeof ATTENTION_ADVICE;
 const KINDS = Object.keys(ATTENTION_ADVICE) as [AttentionKind, ...AttentionKind[]];
 
+/**
+ * What is done when a person says so, and who may say so. The others are done when the endpoint or the delivery is
+ * repaired.
+ */
+export const ATTENTION_DONE_BY = {
+  mismatched_payment: ['owner', 'developer', 'support'],
+  extra_payment: ['owner', 'developer', 'support'],
+  late_payment: ['owner', 'developer', 'support'],
+  sanctioned_sender: ['owner'],
+} as const satisfies Partial<Readonly<Record<AttentionKind, readonly Role[]>>>;
+export type PaymentAttentionKind = keyof typeof ATTENTION_DONE_BY;
+const ATTENTION_STATES = ['open', 'done'] as const;
+
 const attention = z.strictObject({
   kind: z.enum(KINDS),
   id: z.string(),
@@ -107,7 +120,10 @@ const attention = z.strictObject({
   reason: z.string().nullable(),
   /** What to do. */
   advice: z.string(),
+  /** Who has marked it as done, and when; null while it is open. */
+  done: z.strictObject({ at: time, by: z.strictObject({ id: z.string(), name: z.string().nullable() }) }).nullable(),
 });
+const attentionItemResponse = z.strictObject({ item: attention });
 export const attentionResponse = z.strictObject({ attention: z.array(attention), ...pageResponse });
 export type Attention = z.output<typeof attention>;
 
@@ -122,6 +138,8 @@ const request = z.strictObject({
   method: z.string(),
   /** The pattern of its path: `/v1/intents/{id}`. */
   route: z.string(),
+  /** The path, cut off after 200 characters and without client secrets; null for requests to an earlier release. */
+  path: z.string().nullable(),
   /** 499: the client disconnected before the response. */
   status: z.int(),
   errorCode: z.string().nullable(),
@@ -214,16 +232,47 @@ export const INSIGHT_OPERATIONS = {
     description:
       'Payments with other terms, paid twice, after the end of their intent or by a sanctioned sender; paused and ' +
       'disabled webhook endpoints; deliveries that have failed at endpoints that were not removed. Newest first, ' +
-      'each with what to do; `kind` selects some and may be repeated. Deliveries are kept for 30 days, payments for ' +
-      'ever.',
+      'each with what to do; `kind` selects some and may be repeated. `state` is `open` or `done` (default `open`): ' +
+      'payments that a person has marked as done are listed as `done`, the newest mark first. Deliveries are kept for ' +
+      '30 days, payments for ever.',
     access: ROLES,
     query: z.strictObject({
       ...pageQuery,
+      state: z.enum(ATTENTION_STATES, must(`one of ${ATTENTION_STATES.join(', ')}`)).default('open'),
       kind: z.array(z.enum(KINDS, must(`one of ${KINDS.join(', ')}`))).optional(),
     }),
     status: 200,
     response: attentionResponse,
     errors: [],
+  },
+  markAttentionDone: {
+    id: 'markAttentionDone',
+    method: 'post',
+    action: 'attention.done',
+    path: '/accounts/{accountId}/{mode}/attention/{itemId}/done',
+    tag: 'Insights',
+    summary: 'Mark what needs attention as done',
+    description:
+      'For payments: a person has decided and done what was to do. The first mark stays; another changes nothing. ' +
+      'Only an owner marks a payment by a sanctioned sender. Nothing is marked by itself: a refund of the payment is ' +
+      'made apart from it. Endpoints and deliveries are not marked, but repaired.',
+    access: ['owner', 'developer', 'support'],
+    status: 200,
+    response: attentionItemResponse,
+    errors: ['attention.not_found'],
+  },
+  reopenAttention: {
+    id: 'reopenAttention',
+    method: 'delete',
+    action: 'attention.reopened',
+    path: '/accounts/{accountId}/{mode}/attention/{itemId}/done',
+    tag: 'Insights',
+    summary: 'Undo that it is done',
+    description: 'Takes the mark away, by whomever it is: the payment is open again. For the same roles as the mark.',
+    access: ['owner', 'developer', 'support'],
+    status: 200,
+    response: attentionItemResponse,
+    errors: ['attention.not_found'],
   },
   listRequests: {
     id: 'listRequests',
@@ -233,7 +282,7 @@ export const INSIGHT_OPERATIONS = {
     summary: 'List the requests to the payment API',
     description:
       `Those of the last ${REQUEST_LOG_DAYS} days with a valid key or by a person, newest first: method, route, ` +
-      'status, error code, key or person (neither for a payer with a client secret), intent and duration, never a ' +
+      'path, status, error code, key or person (neither for a payer with a client secret), intent and duration, never a ' +
       'body. Filters: `status` (a class such as `4xx`), `keyId`, `intentId`. A stream of events is listed when ' +
       'it ends. A record appears within a few seconds. While the database is slow, and above some thousand requests ' +
       'a second, requests are served and not recorded.',

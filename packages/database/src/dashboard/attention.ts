@@ -1,7 +1,8 @@
 import type { Position } from '@pf/contracts';
-import type { AttentionKind } from '@pf/contracts/dashboard';
+import { ATTENTION_DONE_BY, type AttentionKind, type PaymentAttentionKind } from '@pf/contracts/dashboard';
 import type { IntentOwner } from '../ledger/intents.ts';
-import type { Database } from '../postgres/database.ts';
+import { type Database, inTransaction } from '../postgres/database.ts';
+import { type AuditSource, recordChange } from './audit.ts';
 
 /** Something that an account should look at. What a kind does not have is null. */
 export interface AttentionRow {
@@ -22,6 +23,17 @@ export interface AttentionRow {
   readonly eventType: string | null;
   /** In words: why a delivery has failed, or `gone` or `failing` for a disabled endpoint. */
   readonly reason: string | null;
+  /** When a person has marked it as done; null while it is open. */
+  readonly doneAt: Date | null;
+  /** That person. */
+  readonly doneBy: string | null;
+  readonly doneByName: string | null;
+}
+
+/** A payment that needs attention. */
+export interface PaymentAttentionRow extends AttentionRow {
+  readonly kind: PaymentAttentionKind;
+  readonly intentId: string;
 }
 
 /** What is null if a kind does not name it, in the order of the statement. */
@@ -102,9 +114,27 @@ const SOURCES: Readonly<Record<AttentionKind, Source>> = {
   },
 };
 
+/** What a person can mark as done. */
+const PAYMENT_KINDS = Object.keys(ATTENTION_DONE_BY) as PaymentAttentionKind[];
+const isPaymentKind = (kind: AttentionKind): kind is PaymentAttentionKind => kind in ATTENTION_DONE_BY;
+
+/** The rows of a kind, for further conditions. */
+function rowsOf(kind: AttentionKind): string {
+  const { at, id, columns, from } = SOURCES[kind];
+  const selected = Object.entries(COLUMNS).map(
+    ([name, type]) => `${columns[name as keyof typeof COLUMNS] ?? `NULL::${type}`} AS "${name}"`,
+  );
+  return `SELECT '${kind}' AS kind, ${id} AS id, ${at} AS at, ${selected.join(', ')} FROM ${from}`;
+}
+
+/** Of a mark that is called `done`, with its person. */
+const DONE = 'done.done_at AS "doneAt", done.user_id AS "doneBy", person.name AS "doneByName"';
+const PERSON = 'LEFT JOIN dashboard.users AS person ON person.id = done.user_id';
+const MARKS = 'dashboard.attention_done AS done';
+
 /**
- * What an account should look at, newest first. Each kind is read from a range of an index, and no more of it than the
- * page may need.
+ * What an account should look at, newest first, without what was marked as done. Each kind is read from a range of an
+ * index, and no more of it than the page may need, beside what was marked.
  * @param after where the page before ended; null: begins with the newest
  */
 export async function listAttention(
@@ -117,23 +147,141 @@ export async function listAttention(
   return (await scans.query<AttentionRow>(attentionStatement(owner, kinds, after, limit))).rows;
 }
 
+interface Statement {
+  readonly text: string;
+  readonly values: unknown[];
+}
+
 /** The statement of listAttention. */
 export function attentionStatement(
   { accountId, livemode }: IntentOwner,
   kinds: readonly AttentionKind[],
   after: Position | null,
   limit: number,
-): { readonly text: string; readonly values: unknown[] } {
+): Statement {
   const runs = kinds.map((kind) => {
-    const { at, id, columns, from } = SOURCES[kind];
-    const selected = Object.entries(COLUMNS).map(
-      ([name, type]) => `${columns[name as keyof typeof COLUMNS] ?? `NULL::${type}`} AS "${name}"`,
-    );
-    return `(SELECT '${kind}' AS kind, ${id} AS id, ${at} AS at, ${selected.join(', ')} FROM ${from}
+    const { at, id } = SOURCES[kind];
+    const isOpen = isPaymentKind(kind)
+      ? `AND NOT EXISTS (SELECT FROM ${MARKS} WHERE done.account_id = $1 AND done.livemode = $2 AND item_id = ${id})`
+      : '';
+    return `(${rowsOf(kind)} ${isOpen}
               AND ($3::timestamptz IS NULL OR (${at}, ${id}) < ($3, $4)) ORDER BY ${at} DESC, ${id} DESC LIMIT $5)`;
   });
   return {
-    text: `SELECT * FROM (${runs.join(' UNION ALL ')}) AS runs ORDER BY at DESC, id DESC LIMIT $5`,
+    text: `SELECT *, NULL::timestamptz AS "doneAt", NULL AS "doneBy", NULL AS "doneByName"
+             FROM (${runs.join(' UNION ALL ')}) AS runs ORDER BY at DESC, id DESC LIMIT $5`,
     values: [accountId, livemode, after === null ? null : new Date(after.createdAt), after?.id ?? null, limit],
   };
+}
+
+/**
+ * The payments that people have marked as done, the newest mark first.
+ * @param after the time and the id of the last mark of the page before; null: begins with the newest
+ */
+export async function listDoneAttention(
+  { scans }: Pick<Database, 'scans'>,
+  owner: IntentOwner,
+  kinds: readonly AttentionKind[],
+  after: Position | null,
+  limit: number,
+): Promise<readonly PaymentAttentionRow[]> {
+  const statement = doneAttentionStatement(owner, kinds.filter(isPaymentKind), after, limit);
+  return statement === null ? [] : (await scans.query<PaymentAttentionRow>(statement)).rows;
+}
+
+/** The statement of listDoneAttention; null where nothing can be in the list. */
+export function doneAttentionStatement(
+  { accountId, livemode }: IntentOwner,
+  kinds: readonly PaymentAttentionKind[],
+  after: Position | null,
+  limit: number,
+): Statement | null {
+  if (kinds.length === 0) return null;
+  const runs = kinds.map(
+    (kind) =>
+      `${rowsOf(kind)} AND done.kind = '${kind}' AND intent_id = done.intent_id AND ${SOURCES[kind].id} = item_id`,
+  );
+  return {
+    text: `SELECT item.*, ${DONE} FROM ${MARKS}
+             CROSS JOIN LATERAL (${runs.join(' UNION ALL ')}) AS item ${PERSON}
+            WHERE done.account_id = $1 AND done.livemode = $2
+              AND ($3::timestamptz IS NULL OR (done_at, item_id) < ($3, $4))
+            ORDER BY done_at DESC, item_id DESC LIMIT $5`,
+    values: [accountId, livemode, after === null ? null : new Date(after.createdAt), after?.id ?? null, limit],
+  };
+}
+
+/** A payment that needs attention, or did until it was marked as done; null if the owner has none of this id. */
+export async function findPaymentAttention(
+  { scans }: Pick<Database, 'scans'>,
+  { accountId, livemode }: IntentOwner,
+  id: string,
+): Promise<PaymentAttentionRow | null> {
+  const runs = PAYMENT_KINDS.map((kind) => `${rowsOf(kind)} AND ${SOURCES[kind].id} = $3`);
+  const { rows } = await scans.query<PaymentAttentionRow>(
+    `SELECT item.*, ${DONE} FROM (${runs.join(' UNION ALL ')}) AS item
+       LEFT JOIN ${MARKS} ON done.account_id = $1 AND done.livemode = $2 AND item_id = item.id ${PERSON}`,
+    [accountId, livemode, id],
+  );
+  return rows[0] ?? null;
+}
+
+interface Marking {
+  readonly owner: IntentOwner;
+  readonly item: Pick<PaymentAttentionRow, 'id' | 'kind' | 'intentId'>;
+}
+
+/** Marks a payment as done, and records who has. One that is marked already keeps its mark. */
+export async function markAttentionDone(
+  database: Database,
+  {
+    owner: { accountId, livemode },
+    item: { id, kind, intentId },
+    userId,
+    at,
+  }: Marking & {
+    readonly userId: string;
+    readonly at: Date;
+  },
+  by: AuditSource,
+): Promise<void> {
+  await inTransaction(database, async (client) => {
+    const { rowCount } = await client.query(
+      `INSERT INTO dashboard.attention_done (account_id, livemode, item_id, kind, intent_id, done_at, user_id)
+       VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
+      [accountId, livemode, id, kind, intentId, at, userId],
+    );
+    if (rowCount === 0) return;
+    const change = {
+      accountId,
+      livemode,
+      action: 'attention.done',
+      subject: intentId,
+      after: { kind, item: id },
+    } as const;
+    await recordChange(client, by, change);
+  });
+}
+
+/** Takes the mark of a payment away, if it has one, and records who has. */
+export async function reopenAttention(
+  database: Database,
+  { owner: { accountId, livemode }, item: { id, kind, intentId } }: Marking,
+  by: AuditSource,
+): Promise<void> {
+  await inTransaction(database, async (client) => {
+    const { rowCount } = await client.query(
+      'DELETE FROM dashboard.attention_done WHERE account_id = $1 AND livemode = $2 AND item_id = $3',
+      [accountId, livemode, id],
+    );
+    if (rowCount === 0) return;
+    const change = {
+      accountId,
+      livemode,
+      action: 'attention.reopened',
+      subject: intentId,
+      after: { kind, item: id },
+    } as const;
+    await recordChange(client, by, change);
+  });
 }

@@ -119,6 +119,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
     rights: {
       'dashboard.account_settings': ['SELECT', 'INSERT', 'UPDATE'],
       'dashboard.attempts': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
+      'dashboard.attention_done': ['SELECT', 'INSERT', 'DELETE'],
       // Nothing that people can reach changes or deletes an entry.
       'dashboard.audit_entries': ['SELECT', 'INSERT'],
       'dashboard.credentials': ['SELECT', 'INSERT', 'UPDATE'],

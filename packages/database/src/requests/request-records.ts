@@ -10,6 +10,8 @@ export interface RequestRecord extends IntentOwner {
   readonly method: string;
   /** The pattern of its path: `/v1/intents/{id}`. */
   readonly route: string;
+  /** As it was asked for, without secrets and cut off where it is long. */
+  readonly path: string;
   readonly status: number;
   readonly errorCode: string | null;
   /** The key that it was made with; null for a person, and for a payer with a client secret. */
@@ -43,14 +45,14 @@ export async function storeRequestRecords(
   await scans.query({
     name: 'store-request-records',
     text: `INSERT INTO service.request_records (slot, at, id, account_id, livemode, method, route, status, status_class,
-                                                error_code, key_id, user_id, intent_id, duration_ms, request_id)
+                                                error_code, key_id, user_id, intent_id, duration_ms, request_id, path)
            SELECT slot, at, id, account, livemode, method, route, status, status / 100, error, key, person, intent,
-                  duration, request
+                  duration, request, path
              FROM unnest($1::smallint[], $2::timestamptz[], $3::text[], $4::text[], $5::boolean[], $6::text[],
                          $7::text[], $8::smallint[], $9::text[], $10::text[], $11::text[], $12::text[], $13::int[],
-                         $14::text[])
+                         $14::text[], $15::text[])
                AS record (slot, at, id, account, livemode, method, route, status, error, key, person, intent, duration,
-                          request)`,
+                          request, path)`,
     values: [
       records.map(({ at }) => slotOf(at.getTime())),
       records.map(({ at }) => at),
@@ -66,6 +68,7 @@ export async function storeRequestRecords(
       records.map(({ intentId }) => intentId),
       records.map(({ durationMs }) => durationMs),
       records.map(({ requestId }) => requestId),
+      records.map(({ path }) => path),
     ],
   });
 }
@@ -95,8 +98,10 @@ export interface RequestFilters {
 }
 
 /** A record with the names of who made the request. */
-export interface ListedRequest extends Omit<RequestRecord, keyof IntentOwner> {
+export interface ListedRequest extends Omit<RequestRecord, keyof IntentOwner | 'path'> {
   readonly id: string;
+  /** Null if an earlier release has stored it. */
+  readonly path: string | null;
   readonly keyHint: string | null;
   readonly keyName: string | null;
   readonly userName: string | null;
@@ -140,7 +145,7 @@ export function requestsStatement(
     .join(' UNION ALL ');
   return {
     text: `
-      SELECT page.id, page.at, method, route, status, error_code AS "errorCode", key_id AS "keyId",
+      SELECT page.id, page.at, method, route, path, status, error_code AS "errorCode", key_id AS "keyId",
              user_id AS "userId", intent_id AS "intentId", duration_ms AS "durationMs", request_id AS "requestId",
              key.hint AS "keyHint", key.name AS "keyName", person.name AS "userName"
         FROM (SELECT * FROM (${page}) AS runs ${order}) AS page

@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ATTENTION_ADVICE, type AttentionKind } from '@pf/contracts/dashboard';
+import {
+  ATTENTION_ADVICE,
+  ATTENTION_DONE_BY,
+  type AttentionKind,
+  type PaymentAttentionKind,
+} from '@pf/contracts/dashboard';
 import type { AccountId, TokenAddress } from '@pf/domain';
 import type pg from 'pg';
-import { attentionStatement, sumIntents, sumStatement } from '../../src/index.ts';
+import { attentionStatement, doneAttentionStatement, sumIntents, sumStatement } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
 const ROWS = 20_000;
@@ -136,5 +141,25 @@ describe('What the dashboard reads of a large account', () => {
       const second = attentionStatement(owner, of, { createdAt: last.at.getTime(), id: last.id }, limit);
       expect([of, readBy(await planOf(second)) <= of.length * limit + 4]).toEqual([of, true]);
     }
+  });
+
+  it('reads of what is done a page of marks, and none of what is open', async () => {
+    const limit = 20;
+    await sql.query(
+      `INSERT INTO dashboard.attention_done (account_id, livemode, item_id, kind, intent_id, done_at, user_id)
+       SELECT account_id, livemode, event_id, substr(type, 8), intent_id, now() - random() * interval '1 day', 'usr_1'
+         FROM ledger.intent_events WHERE account_id = $1 ORDER BY at LIMIT 1000`,
+      [owner.accountId],
+    );
+    await sql.query('VACUUM ANALYZE dashboard.attention_done');
+    const kinds = Object.keys(ATTENTION_DONE_BY) as PaymentAttentionKind[];
+    const first = doneAttentionStatement(owner, kinds, null, limit) ?? { text: '', values: [] };
+    // Each mark with its payment.
+    expect(readBy(await planOf(first))).toBeLessThanOrEqual(2 * limit + 4);
+    const { rows } = await sql.query<{ id: string; doneAt: Date }>(first);
+    expect(rows).toHaveLength(limit);
+    const open = attentionStatement(owner, Object.keys(ATTENTION_ADVICE) as AttentionKind[], null, limit);
+    const done = new Set(rows.map(({ id }) => id));
+    expect((await sql.query<{ id: string }>(open)).rows.filter(({ id }) => done.has(id))).toEqual([]);
   });
 });

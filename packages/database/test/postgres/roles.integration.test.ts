@@ -62,6 +62,10 @@ import {
   invite,
   listAccounts,
   listAttention,
+  listDoneAttention,
+  findPaymentAttention,
+  markAttentionDone,
+  reopenAttention,
   listDeliveries,
   listIntents,
   listReplays,
@@ -175,6 +179,7 @@ describe('the roles of the database', () => {
     at: new Date(at),
     method: 'GET',
     route: '/v1/intents',
+    path: '/v1/intents',
     status: 200,
     errorCode: null,
     keyId: 'key_1',
@@ -365,6 +370,15 @@ describe('the roles of the database', () => {
         { kind: 'sanctioned_sender', intentId },
         { kind: 'endpoint_disabled', endpointId },
       ]);
+      const [listed] = await listAttention(database, owner(), ['sanctioned_sender'], null, 1);
+      const item = await findPaymentAttention(database, owner(), listed?.id ?? '');
+      if (!item) throw new Error('the payment is not found by its id');
+      await markAttentionDone(database, { owner: owner(), item, userId: user.id, at: now }, BY);
+      expect(await listDoneAttention(database, owner(), kinds, null, 10)).toMatchObject([
+        { id: item.id, doneBy: user.id },
+      ]);
+      await reopenAttention(database, { owner: owner(), item }, BY);
+      expect(await codeOf(database, 'UPDATE dashboard.attention_done SET kind = kind')).toBe(DENIED);
       expect(await codeOf(database, 'SELECT finding FROM service.unasked_payments')).toBe(DENIED);
       const page = { after: null, limit: 10, now: now.getTime() };
       expect(await listRequestRecords(database, owner(), {}, page)).toHaveLength(1);

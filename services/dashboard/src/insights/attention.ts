@@ -14,7 +14,7 @@ const reported = z.object({
 
 /** A row as the API shows it, with what to do. */
 export const shownAttention = (row: AttentionRow): Attention => {
-  const { kind, id, at, intentId, endpointId, url, deliveryId, eventType, reason } = row;
+  const { kind, id, at, intentId, endpointId, url, deliveryId, eventType, reason, doneAt, doneBy, doneByName } = row;
   return {
     kind,
     id,
@@ -25,6 +25,8 @@ export const shownAttention = (row: AttentionRow): Attention => {
     delivery: deliveryId === null || eventType === null ? null : { id: deliveryId, eventType },
     reason,
     advice: ATTENTION_ADVICE[kind],
+    done:
+      doneAt === null || doneBy === null ? null : { at: doneAt.toISOString(), by: { id: doneBy, name: doneByName } },
   };
 };
 

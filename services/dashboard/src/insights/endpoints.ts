@@ -1,7 +1,26 @@
 import { intentEvent, writeCursor } from '@pf/contracts';
-import { ATTENTION_ADVICE, type AttentionKind, EVENTS_INTENTS_MAX } from '@pf/contracts/dashboard';
-import { type Database, listAttention, listRequestRecords, newestEvents, type StatusClass } from '@pf/database';
+import {
+  ATTENTION_ADVICE,
+  ATTENTION_DONE_BY,
+  type AttentionKind,
+  EVENTS_INTENTS_MAX,
+  type Role,
+} from '@pf/contracts/dashboard';
+import {
+  type Database,
+  findPaymentAttention,
+  type IntentOwner,
+  listAttention,
+  listDoneAttention,
+  listRequestRecords,
+  markAttentionDone,
+  newestEvents,
+  type PaymentAttentionRow,
+  reopenAttention,
+  type StatusClass,
+} from '@pf/database';
 import { pageOf, positionOf } from '@pf/http';
+import { DashboardError } from '../dashboard-error.ts';
 import type { Endpoints } from '../endpoint.ts';
 import { shownAttention } from './attention.ts';
 import type { AccountNotices } from './notices.ts';
@@ -20,6 +39,19 @@ export function insightEndpoints({
 }): Endpoints<'Insights'> {
   const allKinds = Object.keys(ATTENTION_ADVICE) as AttentionKind[];
   const summaries = new Summaries(database, now);
+  /** @throws DashboardError `attention.not_found` */
+  const paymentOf = async (owner: IntentOwner, id: string): Promise<PaymentAttentionRow> => {
+    const item = await findPaymentAttention(database, owner, id);
+    if (!item) throw new DashboardError('attention.not_found');
+    return item;
+  };
+  /** A payment that this role may mark. @throws DashboardError */
+  const markable = async (owner: IntentOwner, id: string, role: Role): Promise<PaymentAttentionRow> => {
+    const item = await paymentOf(owner, id);
+    const roles: readonly Role[] = ATTENTION_DONE_BY[item.kind];
+    if (!roles.includes(role)) throw new DashboardError('role.insufficient', { details: { roles } });
+    return item;
+  };
   return {
     async getSummary({ account, livemode, query: { range } }) {
       return { summary: await summaries.of({ accountId: account.id, livemode }, range) };
@@ -27,13 +59,26 @@ export function insightEndpoints({
     async followAccount({ account, livemode, signal }) {
       return notices.follow({ accountId: account.id, livemode }, signal);
     },
-    async listAttention({ account, livemode, query: { limit, cursor, kind = allKinds } }) {
+    async listAttention({ account, livemode, query: { limit, cursor, kind = allKinds, state } }) {
       const owner = { accountId: account.id, livemode };
-      const found = await listAttention(database, owner, [...new Set(kind)], positionOf({ cursor }), limit + 1);
-      const { rows, hasMore, nextCursor } = pageOf(found, limit, ({ at, id }) =>
-        writeCursor({ createdAt: at.getTime(), id }),
+      const list = state === 'open' ? listAttention : listDoneAttention;
+      const found = await list(database, owner, [...new Set(kind)], positionOf({ cursor }), limit + 1);
+      const { rows, hasMore, nextCursor } = pageOf(found, limit, ({ at, doneAt, id }) =>
+        writeCursor({ createdAt: (doneAt ?? at).getTime(), id }),
       );
       return { attention: rows.map(shownAttention), hasMore, nextCursor };
+    },
+    async markAttentionDone({ account, by, livemode, param, person: { userId } }) {
+      const owner = { accountId: account.id, livemode };
+      const item = await markable(owner, param('itemId'), account.role);
+      await markAttentionDone(database, { owner, item, userId, at: new Date(now()) }, by);
+      return { item: shownAttention(await paymentOf(owner, item.id)) };
+    },
+    async reopenAttention({ account, by, livemode, param }) {
+      const owner = { accountId: account.id, livemode };
+      const item = await markable(owner, param('itemId'), account.role);
+      await reopenAttention(database, { owner, item }, by);
+      return { item: shownAttention(await paymentOf(owner, item.id)) };
     },
     async listRequests({ account, livemode, query: { limit, cursor, status, keyId, intentId } }) {
       const owner = { accountId: account.id, livemode };

@@ -1,23 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newAccountId } from '@pf/contracts';
-import { type Attention, ATTENTION_ADVICE, type AttentionKind } from '@pf/contracts/dashboard';
+import { type Attention, ATTENTION_ADVICE, type AttentionKind, type Role } from '@pf/contracts/dashboard';
 import { UnscreenedPayments } from '@pf/database';
 import type { AccountId, IntentId } from '@pf/domain';
 import { events, samples } from '@pf/domain/testing';
-import { type Cluster, startCluster } from '@pf/testing';
+import { type Cluster, type Instance, startCluster, until } from '@pf/testing';
 import { seedOwner } from '../../src/seed.ts';
-import { Person } from '../person.ts';
+import { memberOf, Person } from '../person.ts';
 import { addIntent } from './payments.ts';
 
 describe('GET /accounts/{accountId}/{mode}/attention', () => {
   let cluster: Cluster;
+  let dashboard: Instance;
   let owner: Person;
   const now = Date.now();
   const minutesAgo = (minutes: number): number => now - minutes * 60_000;
 
   beforeAll(async () => {
     cluster = await startCluster();
-    const dashboard = await cluster.start('dashboard');
+    dashboard = await cluster.start('dashboard');
     const email = 'olivia@shop.example';
     const { accountId, database } = cluster;
     const password = await seedOwner(database, { accountId, name: 'Olivia', email });
@@ -144,6 +145,109 @@ describe('GET /accounts/{accountId}/{mode}/attention', () => {
       { kind: 'sanctioned_sender', intentId: paid, payment: { txSignature: samples.SECOND, amount: null } },
     ]);
     expect(JSON.stringify(attention)).not.toContain('JANE');
+  });
+
+  describe('a payment that is marked as done', () => {
+    const mark = (by: Person, id: 'markAttentionDone' | 'reopenAttention', accountId: string, itemId: string) =>
+      by.ask(id, { params: { accountId, mode: 'test', itemId } });
+    const member = (accountId: string, role: Role) =>
+      memberOf(cluster.database, dashboard.url, {
+        name: `${role}-${accountId.slice(-6).toLowerCase()}`,
+        role,
+        accountId,
+      });
+
+    it('leaves the list, is listed with who has marked it, the newest mark first, and comes back', async () => {
+      const accountId = await newAccount();
+      const support = await member(accountId, 'support');
+      for (const minutes of [3, 2, 1])
+        await unexpected(accountId, minutes, events.mismatchedPayment(samples.FIRST, { amount: 1n }, 'amount'));
+      const { attention } = await page(accountId);
+      const [newest, middle, oldest] = attention.map(({ id }) => id);
+      expect(attention.map(({ done }) => done)).toEqual([null, null, null]);
+      const { body, status } = await mark(support, 'markAttentionDone', accountId, newest ?? '');
+      expect(status).toBe(200);
+      const { user } = (await support.ask('getSession')).body;
+      expect(body.item).toEqual({
+        ...attention[0],
+        done: { at: body.item.done?.at, by: { id: user.id, name: user.name } },
+      });
+      expect(Math.abs(Date.now() - Date.parse(body.item.done?.at ?? ''))).toBeLessThan(60_000);
+      // Another mark changes nothing, by whomever it is.
+      expect((await mark(owner, 'markAttentionDone', accountId, newest ?? '')).body).toEqual(body);
+      await until('another millisecond', () => Date.now() > Date.parse(body.item.done?.at ?? ''));
+      await mark(owner, 'markAttentionDone', accountId, oldest ?? '');
+      const ids = async (query = {}) => (await page(accountId, query)).attention.map(({ id }) => id);
+      expect(await ids()).toEqual([middle]);
+      expect(await ids({ state: 'done' })).toEqual([oldest, newest]);
+      expect(await ids({ state: 'done', kind: 'extra_payment' })).toEqual([]);
+      expect(await ids({ state: 'done', kind: 'failed_delivery' })).toEqual([]);
+      const first = await page(accountId, { state: 'done', limit: '1' });
+      expect([first.hasMore, first.attention.map(({ id }) => id)]).toEqual([true, [oldest]]);
+      expect(await ids({ state: 'done', limit: '1', cursor: first.nextCursor ?? '' })).toEqual([newest]);
+
+      expect((await mark(owner, 'reopenAttention', accountId, newest ?? '')).body.item).toEqual(attention[0]);
+      expect((await mark(owner, 'reopenAttention', accountId, newest ?? '')).status).toBe(200);
+      expect(await ids()).toEqual([newest, middle]);
+      const { body: audit } = await owner.ask('listAudit', { params: { accountId } });
+      const change = {
+        subject: attention[0]?.intentId,
+        mode: 'test',
+        after: { kind: 'mismatched_payment', item: newest },
+      };
+      expect(audit.entries.filter(({ action }) => action.startsWith('attention.'))).toMatchObject([
+        { action: 'attention.reopened', actor: { name: 'olivia@shop.example' }, ...change },
+        { action: 'attention.done', after: { item: oldest } },
+        { action: 'attention.done', actor: { id: user.id }, ...change },
+      ]);
+    });
+
+    it('is of its own account and mode, and no endpoint or delivery', async () => {
+      const accountId = await newAccount();
+      await unexpected(accountId, 1, events.mismatchedPayment(samples.FIRST, { amount: 1n }, 'amount'));
+      await cluster.database.sql.query(
+        `INSERT INTO service.webhook_endpoints (id, account_id, livemode, url, paused_at)
+         VALUES ('whe_marked', $1, false, 'https://shop.example/marked', now())`,
+        [accountId],
+      );
+      const [, item] = (await page(accountId)).attention;
+      const other = await newAccount();
+      for (const [of, mode, itemId] of [
+        [other, 'test', item?.id],
+        [accountId, 'live', item?.id],
+        [accountId, 'test', 'whe_marked'],
+        [accountId, 'test', 'evt_none'],
+      ] as const)
+        expect([
+          itemId,
+          (await owner.ask('markAttentionDone', { params: { accountId: of, mode, itemId: itemId ?? '' } })).code,
+        ]).toEqual([itemId, 'attention.not_found']);
+      expect((await page(accountId)).attention).toHaveLength(2);
+    });
+
+    it('by a sanctioned sender is marked by owners only', async () => {
+      const accountId = await newAccount();
+      const paid = await unexpected(accountId, 5, events.confirmed(samples.UNKNOWN));
+      const payments = new UnscreenedPayments(cluster.database);
+      const of = { chain: samples.BASE_SEPOLIA, hash: samples.UNKNOWN, sender: samples.BOB };
+      const noted = { ...of, intentId: paid, accountId: accountId as AccountId, livemode: false };
+      await payments.note([noted]);
+      await payments.flag(noted, { name: 'JANE DOE' });
+      const [item] = (await page(accountId)).attention;
+      for (const role of ['support', 'developer'] as const) {
+        const person = await member(accountId, role);
+        for (const id of ['markAttentionDone', 'reopenAttention'] as const)
+          expect(await mark(person, id, accountId, item?.id ?? '')).toMatchObject({
+            code: 'role.insufficient',
+            error: { details: { roles: ['owner'] } },
+          });
+      }
+      expect((await mark(owner, 'markAttentionDone', accountId, item?.id ?? '')).status).toBe(200);
+      expect((await page(accountId)).attention).toEqual([]);
+      expect((await page(accountId, { state: 'done' })).attention).toMatchObject([
+        { kind: 'sanctioned_sender', id: item?.id, done: { by: { name: 'Olivia' } } },
+      ]);
+    });
   });
 
   describe('of webhooks', () => {

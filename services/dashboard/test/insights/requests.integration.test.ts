@@ -58,18 +58,19 @@ describe('GET /accounts/{accountId}/{mode}/requests', () => {
     await call('GET', '/nowhere');
     const requests = await listed(3);
     expect(
-      requests.map(({ method, route, status, errorCode, intentId, requestId }) => [
+      requests.map(({ method, route, path, status, errorCode, intentId, requestId }) => [
         method,
         route,
+        path,
         status,
         errorCode,
         intentId,
         requestId,
       ]),
     ).toEqual([
-      ['POST', '/v1/intents', 400, 'request.validation_failed', null, ids[2]],
-      ['GET', '/v1/intents/{id}', 404, 'intent.not_found', unknown, ids[1]],
-      ['GET', '/v1/intents', 200, null, null, ids[0]],
+      ['POST', '/v1/intents', '/v1/intents', 400, 'request.validation_failed', null, ids[2]],
+      ['GET', '/v1/intents/{id}', `/v1/intents/${unknown}`, 404, 'intent.not_found', unknown, ids[1]],
+      ['GET', '/v1/intents', '/v1/intents', 200, null, null, ids[0]],
     ]);
     const hint = `pk_test_…${cluster.apiKeys.test.slice(-4)}`;
     for (const { key, person, durationMs, at } of requests) {
@@ -84,6 +85,17 @@ describe('GET /accounts/{accountId}/{mode}/requests', () => {
     const stored = rows.map(({ row }) => row).join('\n');
     expect(stored).not.toContain(secret);
     for (const key of Object.values(cluster.apiKeys)) expect(stored).not.toContain(key.slice(8));
+  });
+
+  it('lists no path that is long, and none with what opens an intent', async () => {
+    const paths = [`/intents/${'x'.repeat(300)}`, `/intents/${unknown}_secret_opens-it`];
+    for (const path of paths) await call('GET', path, cluster.apiKeys.live);
+    const requests = await listed(3, 'live');
+    expect(requests.map(({ path }) => path).sort()).toEqual([
+      '/v1/intents',
+      `/v1/intents/${unknown}_secret_[redacted]`,
+      `/v1${paths[0]}`.slice(0, 200),
+    ]);
   });
 
   it('filters by status, key and intent, and is paged', async () => {

@@ -50,6 +50,8 @@ const LABELS = {
   'intent.built': 'Transaction built',
   'intent.submitted': 'Transaction submitted',
   'intent.simulated': 'State simulated',
+  'attention.done': 'Marked as done',
+  'attention.reopened': 'Opened again',
   'secrets.encrypted': 'Secrets encrypted again',
   'ledger.rebuilt': 'Ledger rebuilt',
   'positions.reset': 'Positions reset',

@@ -1,18 +1,23 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { CircleCheck } from 'lucide-react';
-import { Link } from 'wouter';
+import { Check, CircleCheck, RotateCcw } from 'lucide-react';
+import { Link, useSearchParams } from 'wouter';
 import { dashboard } from '../../api/client.ts';
 import { useLive } from '../../api/live.ts';
 import { BY_CURSOR } from '../../api/pages.ts';
-import type { Of } from '../../api/types.ts';
+import { queryClient } from '../../api/query-client.ts';
+import type { Of, Role } from '../../api/types.ts';
 import { amount, short } from '../../format/money.ts';
 import { explorerLink, networkLabel } from '../../format/networks.ts';
 import { TERMS } from '../../format/states.ts';
-import { useHere } from '../../shell/place.ts';
+import { hasRole, OWNERS, SUPPORT, useHere } from '../../shell/place.ts';
+import { RoleNote } from '../../shell/roles.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Empty, Loaded, More } from '../../ui/loaded.tsx';
 import { Page } from '../../ui/page.tsx';
+import { useTask } from '../../ui/task.ts';
 import { Time } from '../../ui/time.tsx';
+import { notify } from '../../ui/toasts.tsx';
 
 type Item = Of<'listAttention'>['attention'][number];
 
@@ -21,6 +26,8 @@ interface Kind {
   readonly tone: Tone;
   /** What to do. */
   readonly advice: string;
+  /** Who marks it as done. Without: it is done when it is repaired. */
+  readonly doneBy?: readonly Role[];
 }
 const KINDS: Readonly<Record<Item['kind'], Kind>> = {
   mismatched_payment: {
@@ -29,16 +36,19 @@ const KINDS: Readonly<Record<Item['kind'], Kind>> = {
     advice:
       'It is not what you have asked for, so the payment does not count as paid. Send the money back to its sender, ' +
       'or settle the difference with the payer.',
+    doneBy: SUPPORT,
   },
   extra_payment: {
     label: 'Paid twice',
     tone: 'warn',
     advice: 'It was paid before. Send this money back to its sender.',
+    doneBy: SUPPORT,
   },
   late_payment: {
     label: 'Paid late',
     tone: 'warn',
     advice: 'It counts as paid now, though its time was over. Deliver after all, or refund it.',
+    doneBy: SUPPORT,
   },
   sanctioned_sender: {
     label: 'Sanctioned sender',
@@ -46,6 +56,7 @@ const KINDS: Readonly<Record<Item['kind'], Kind>> = {
     advice:
       'Its sender is on a sanctions list. Do not deliver, and do not send the money back before you have asked those ' +
       'who are responsible for compliance.',
+    doneBy: OWNERS,
   },
   endpoint_paused: {
     label: 'Webhook paused',
@@ -66,13 +77,15 @@ const KINDS: Readonly<Record<Item['kind'], Kind>> = {
 
 export default function Attention() {
   const { accountId, mode } = useHere();
+  const [search] = useSearchParams();
+  const state = search.get('state') === 'done' ? 'done' : 'open';
   const live = useLive();
   const query = useInfiniteQuery({
-    queryKey: ['attention', accountId, mode],
+    queryKey: ['attention', accountId, mode, state],
     queryFn: ({ pageParam, signal }) =>
       dashboard('get', '/accounts/{accountId}/{mode}/attention', {
         params: { accountId, mode },
-        query: pageParam === null ? {} : { cursor: pageParam },
+        query: { state, ...(pageParam !== null && { cursor: pageParam }) },
         signal,
       }),
     ...BY_CURSOR,
@@ -80,14 +93,18 @@ export default function Attention() {
   });
   return (
     <Page title="Needs attention" about="What a person has to decide or repair, and what can be done about it.">
+      <nav aria-label="Needs attention">
+        <ul className="tabs">
+          <Tab href="/attention" label="Open" isHere={state === 'open'} />
+          <Tab href="/attention?state=done" label="Done" isHere={state === 'done'} />
+        </ul>
+      </nav>
+      <RoleNote roles={SUPPORT} can="mark payments as done" />
       <Loaded query={query}>
         {({ pages }) => {
           const items = pages.flatMap(({ attention }) => attention);
           return items.length === 0 ? (
-            <Empty title="All is well" icon={<CircleCheck size={28} aria-hidden />}>
-              Wrong amounts, double payments, money that comes late and webhooks that fail appear here, each with what
-              to do.
-            </Empty>
+            <Nothing state={state} />
           ) : (
             <ul className="stack">
               {items.map((item) => (
@@ -102,8 +119,29 @@ export default function Attention() {
   );
 }
 
-function Card({ item: { kind, at, intentId, payment, endpoint, delivery, reason } }: { readonly item: Item }) {
-  const { label, tone, advice } = KINDS[kind];
+const Tab = ({ href, label, isHere }: { readonly href: string; readonly label: string; readonly isHere: boolean }) => (
+  <li>
+    <Link href={href} aria-current={isHere ? 'page' : undefined}>
+      {label}
+    </Link>
+  </li>
+);
+
+const Nothing = ({ state }: { readonly state: 'open' | 'done' }) =>
+  state === 'open' ? (
+    <Empty title="All is well" icon={<CircleCheck size={28} aria-hidden />}>
+      Wrong amounts, double payments, money that comes late and webhooks that fail appear here, each with what to do.
+    </Empty>
+  ) : (
+    <Empty title="Nothing is marked as done" icon={<CircleCheck size={28} aria-hidden />}>
+      Payments that a person has dealt with are here, with who has marked them and when. Webhooks leave the list when
+      they are repaired.
+    </Empty>
+  );
+
+function Card({ item }: { readonly item: Item }) {
+  const { kind, at, intentId, payment, endpoint, delivery, reason } = item;
+  const { label, tone, advice, doneBy } = KINDS[kind];
   const explorer = payment && explorerLink(payment.chain, payment.txSignature);
   return (
     <li className="card stack tight">
@@ -139,6 +177,51 @@ function Card({ item: { kind, at, intentId, payment, endpoint, delivery, reason 
         )}
         {endpoint && <Link href={`/developers/endpoints/${endpoint.id}`}>Open the webhook</Link>}
       </div>
+      {doneBy && <Mark item={item} label={label} doneBy={doneBy} />}
     </li>
+  );
+}
+
+/** Whether a person has dealt with a payment: who has, and the way there and back. */
+function Mark({
+  item: { id, done },
+  label,
+  doneBy,
+}: {
+  readonly item: Item;
+  readonly label: string;
+  readonly doneBy: readonly Role[];
+}) {
+  const here = useHere();
+  const { accountId, mode } = here;
+  const method = done === null ? 'post' : 'delete';
+  const [change, isChanging] = useTask(async () => {
+    const params = { accountId, mode, itemId: id };
+    await dashboard(method, '/accounts/{accountId}/{mode}/attention/{itemId}/done', { params });
+    notify(done === null ? 'Marked as done. It is under Done now.' : 'Opened again. It is under Open now.');
+    await queryClient.invalidateQueries({ queryKey: ['attention', accountId, mode] });
+  });
+  const mayChange = hasRole(here, doneBy);
+  return (
+    <div className="row apart">
+      <span className="muted small">
+        {done && (
+          <>
+            Done by {done.by.name ?? 'a former member'} <Time at={done.at} />
+          </>
+        )}
+        {!done && !mayChange && hasRole(here, SUPPORT) && 'Only an owner marks it as done.'}
+      </span>
+      {mayChange && (
+        <Button
+          icon={done ? <RotateCcw size={16} aria-hidden /> : <Check size={16} aria-hidden />}
+          aria-label={`${done ? 'Open again' : 'Mark as done'}: ${label}`}
+          isPending={isChanging}
+          onPress={() => change()}
+        >
+          {done ? 'Open again' : 'Mark as done'}
+        </Button>
+      )}
+    </div>
   );
 }

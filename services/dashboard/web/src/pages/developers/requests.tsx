@@ -88,11 +88,12 @@ export default function Requests() {
               columns={[
                 {
                   title: 'Request',
-                  cell: ({ method, route, errorCode, requestId }) => (
+                  cell: ({ method, route, path, errorCode, requestId }) => (
                     <div title={requestId}>
                       <code className="wrap">
-                        {method} {route}
+                        {method} {path ?? route}
                       </code>
+                      {path !== null && path !== route && <div className="small muted wrap">{route}</div>}
                       {errorCode !== null && <div className="small muted wrap">{errorCode}</div>}
                     </div>
                   ),
