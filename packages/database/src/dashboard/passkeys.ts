@@ -106,21 +106,21 @@ export async function renamePasskey(
   });
 }
 
-/** @returns false if the person has no such passkey */
+/** @returns what it was called; null if the person has no such passkey */
 export async function removePasskey(
   database: Database,
   { userId, passkeyId }: OwnPasskey,
   source: AuditSource,
-): Promise<boolean> {
+): Promise<Pick<Passkey, 'name'> | null> {
   return inTransaction(database, async (client) => {
     const { rows } = await client.query<{ name: string }>(
       'DELETE FROM dashboard.passkeys WHERE id = $1 AND user_id = $2 RETURNING name',
       [passkeyId, userId],
     );
     const [before] = rows;
-    if (!before) return false;
+    if (!before) return null;
     await recordPersonalChange(client, source, { action: 'passkey.removed', subject: passkeyId, before });
-    return true;
+    return before;
   });
 }
 

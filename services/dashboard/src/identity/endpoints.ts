@@ -15,6 +15,8 @@ import { count } from '@pf/runtime';
 import { DashboardError } from '../dashboard-error.ts';
 import type { Endpoints } from '../endpoint.ts';
 import type { Limits } from '../limits.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import type { Mails } from '../mail/mails.ts';
 import type { KnownPerson } from './auth.ts';
 import type { Identity } from './identity.ts';
 
@@ -33,12 +35,16 @@ export function signInEndpoints({
   database,
   identity,
   limits,
+  mailer,
+  mails,
   now,
 }: {
   readonly apiUrl: string;
   readonly database: Database;
   readonly identity: Identity;
   readonly limits: Limits;
+  readonly mailer: Mailer;
+  readonly mails: Mails;
   readonly now: () => number;
 }): Endpoints<'Sign-in'> {
   /** Writes an entry of the audit log about what a person does to themselves. */
@@ -53,9 +59,10 @@ export function signInEndpoints({
     await recordPersonalChange(database.sql, { ...by, id, name }, { action, subject: subject ?? null });
   };
   /** After a new password, what was made before it opens nothing. */
-  const endOtherProofs = async ({ userId }: Pick<KnownPerson, 'userId'>): Promise<void> => {
+  const endOtherProofs = async ({ email, userId }: KnownPerson): Promise<void> => {
     await removePasskeys(database, userId);
     await revokePersonalTokens(database, userId, new Date(now()));
+    mailer.send(mails.passwordChanged(email));
   };
   return {
     async signUp({ body, by }) {

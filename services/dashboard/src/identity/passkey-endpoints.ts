@@ -11,6 +11,8 @@ import {
 import { count } from '@pf/runtime';
 import { DashboardError } from '../dashboard-error.ts';
 import type { Endpoints } from '../endpoint.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import type { Mails } from '../mail/mails.ts';
 import { countRefusal } from './endpoints.ts';
 import type { Identity } from './identity.ts';
 
@@ -18,10 +20,14 @@ import type { Identity } from './identity.ts';
 export function passkeyEndpoints({
   database,
   identity,
+  mailer,
+  mails,
   now,
 }: {
   readonly database: Database;
   readonly identity: Identity;
+  readonly mailer: Mailer;
+  readonly mails: Mails;
   readonly now: () => number;
 }): Endpoints<'Passkeys'> {
   return {
@@ -51,7 +57,7 @@ export function passkeyEndpoints({
       setCookies(cookies);
       return { options };
     },
-    async addPasskey({ body, by, client, person: { userId }, setCookies }) {
+    async addPasskey({ body, by, client, person: { email, userId }, setCookies }) {
       const { credential, cookies } = await identity.createdPasskey(body.credential, userId, client);
       setCookies(cookies);
       const passkey = { ...credential, userId, name: body.name, at: new Date(now()), max: PASSKEYS_MAX };
@@ -62,6 +68,7 @@ export function passkeyEndpoints({
           message: `You have ${PASSKEYS_MAX} passkeys, which is the limit. Remove one.`,
           details: { limit: 'passkeys', max: PASSKEYS_MAX },
         });
+      mailer.send(mails.passkeyAdded(email, added.name));
       return { passkey: shownPasskey(added) };
     },
     async renamePasskey({ body, by, param, person: { userId } }) {
@@ -69,10 +76,11 @@ export function passkeyEndpoints({
       if (!renamed) throw new DashboardError('passkey.not_found');
       return { passkey: shownPasskey(renamed) };
     },
-    async removePasskey({ body, by, client, param, person: { userId } }) {
+    async removePasskey({ body, by, client, param, person: { email, userId } }) {
       await identity.checkPassword(body.password, client);
-      if (!(await removePasskey(database, { userId, passkeyId: param('passkeyId') }, by)))
-        throw new DashboardError('passkey.not_found');
+      const removed = await removePasskey(database, { userId, passkeyId: param('passkeyId') }, by);
+      if (!removed) throw new DashboardError('passkey.not_found');
+      mailer.send(mails.passkeyRemoved(email, removed.name));
       return { done: true };
     },
   };

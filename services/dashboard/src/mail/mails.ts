@@ -6,6 +6,9 @@ export interface Mails {
   verifyEmail(to: string, token: string): Mail;
   alreadyRegistered(to: string): Mail;
   resetPassword(to: string, token: string): Mail;
+  passwordChanged(to: string): Mail;
+  passkeyAdded(to: string, passkey: string): Mail;
+  passkeyRemoved(to: string, passkey: string): Mail;
   invitation(to: string, invitation: { readonly account: string; readonly role: Role; readonly token: string }): Mail;
 }
 
@@ -13,6 +16,9 @@ export interface Mails {
 export function mailsOf(origin: string): Mails {
   const link = (page: string, token: string): string => `${origin}/${page}#token=${encodeURIComponent(token)}`;
   const ignore = 'If you did not expect this mail, ignore it: nothing happens.';
+  const notYou =
+    `If that was not you, set a new password at ${origin}/forgot-password: it removes all passkeys and personal ` +
+    'tokens, and signs out everywhere.';
   return {
     verifyEmail: (to, token) => ({
       to,
@@ -40,6 +46,27 @@ export function mailsOf(origin: string): Mails {
         link('reset-password', token),
         ignore,
       ].join('\n\n'),
+    }),
+    passwordChanged: (to) => ({
+      to,
+      subject: 'Your password was changed',
+      text: [
+        `The password with which you sign in at ${origin} was changed. Your passkeys and personal tokens were ` +
+          'removed, and you are signed out everywhere else.',
+        notYou,
+      ].join('\n\n'),
+    }),
+    passkeyAdded: (to, passkey) => ({
+      to,
+      subject: 'A passkey was added',
+      text: [`The passkey "${passkey}" was added. It signs you in at ${origin} without your password.`, notYou].join(
+        '\n\n',
+      ),
+    }),
+    passkeyRemoved: (to, passkey) => ({
+      to,
+      subject: 'A passkey was removed',
+      text: [`The passkey "${passkey}" was removed. It no longer signs you in at ${origin}.`, notYou].join('\n\n'),
     }),
     invitation: (to, { account, role, token }) => ({
       to,

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newAccountId } from '@pf/contracts';
 import { PASSKEYS_MAX } from '@pf/contracts/dashboard';
 import { auditEntries } from '@pf/database';
-import { type Cluster, type Instance, startCluster } from '@pf/testing';
-import { tokenFor } from '../mails.ts';
+import { type Cluster, type Instance, startCluster, until } from '@pf/testing';
+import { mailsTo, tokenFor } from '../mails.ts';
 import { codeOf, memberOf, PASSWORD, Person } from '../person.ts';
 import { anotherKey, Authenticator, type Deviation } from './authenticator.ts';
 import { addPasskey, signInWithPasskey } from './passkeys.ts';
@@ -24,6 +24,12 @@ describe('a passkey', () => {
     expect(status).toBe(201);
     return { person, device, passkeyId: body.passkey.id };
   };
+
+  /** Waits for a mail to a person. */
+  const untilTold = (name: string, text: string) =>
+    until(`a mail: ${text}`, async () =>
+      (await mailsTo(dashboard, `${name}@shop.example`)).some((mail) => mail.includes(text)),
+    );
 
   beforeAll(async () => {
     cluster = await startCluster();
@@ -50,6 +56,7 @@ describe('a passkey', () => {
     const { status, body: added } = await tom.ask('addPasskey', { body: { name: 'Phone', credential } });
     expect(status).toBe(201);
     expect(added.passkey).toMatchObject({ name: 'Phone', lastUsedAt: null });
+    await untilTold('tom', 'The passkey "Phone" was added.');
     const { body: second } = await tom.ask('beginPasskey', { body: { password: PASSWORD } });
     expect(second.options.excludeCredentials).toEqual([{ id: device.id, type: 'public-key' }]);
 
@@ -187,6 +194,7 @@ describe('a passkey', () => {
       'passkey.not_found',
     );
     expect((await visitor.ask('getSession')).status).toBe(200);
+    await untilTold('rita', 'The passkey "Phone" was removed.');
   });
 
   it('is gone with a new password, however it was set', async () => {
@@ -196,6 +204,7 @@ describe('a passkey', () => {
     expect((await person.ask('changePassword', { body: { ...right, currentPassword: 'wrong' } })).status).toBe(401);
     expect((await signInWithPasskey(stranger(), device)).status).toBe(200);
     expect((await person.ask('changePassword', { body: right })).status).toBe(200);
+    await untilTold('nina', 'was changed');
     expect((await signInWithPasskey(stranger(), device)).code).toBe('passkey.invalid');
 
     await person.ask('changePassword', { body: { currentPassword: next, password: PASSWORD } });
