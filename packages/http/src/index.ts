@@ -16,6 +16,7 @@ export { ApiError, type ErrorDetails, HttpError, type HttpErrorOptions, validati
 export { pageOf, positionOf, readQuery, versionOf } from './pages.ts';
 export { type Pass, PASS_SECONDS, readPass, signPass } from './pass.ts';
 export { requestLog, shownPath, statusOf } from './request-log.ts';
+export { serveApp } from './serve-app.ts';
 export { HttpServer } from './server.ts';
 export { Slots } from './slots.ts';
 export { OpenResponses, writeParts } from './streams.ts';

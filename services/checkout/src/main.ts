@@ -1,6 +1,6 @@
 import { openDatabase } from '@pf/database';
-import { Gateway, HttpServer } from '@pf/http';
-import { loadConfig, runService, serveHealth } from '@pf/runtime';
+import { Gateway, serveApp } from '@pf/http';
+import { loadConfig, runService } from '@pf/runtime';
 import { createApp } from './app.ts';
 import { checkoutVariables } from './config.ts';
 import { Forwarding } from './forwarding.ts';
@@ -8,8 +8,6 @@ import { CAPACITY, Limits } from './limits.ts';
 import { Merchants } from './merchants.ts';
 import { readPage } from './page.ts';
 
-/** A dependency that does not respond to a probe within this time is unavailable. */
-const PROBE_MS = 1_000;
 const CONNECTIONS = 4;
 /** Connections of clients; further ones are closed. Twice as many as streams, so that requests have room. */
 const CLIENTS_MAX = 2 * CAPACITY.streams;
@@ -39,21 +37,8 @@ runService('checkout', async ({ log, onShutdown }) => {
     trustedProxies: config.TRUSTED_PROXIES,
     url,
   });
-  const server = new HttpServer(app, undefined, CLIENTS_MAX);
-  const health = await serveHealth(config.HOST, config.HEALTH_PORT, {
-    live: () => true,
-    ready: {
-      database: () => database.ready(PROBE_MS),
-      server: () => Promise.resolve(!server.closing),
-    },
-  });
-  onShutdown('health', () => health.close());
-  const port = await server.listen(config.HOST, config.CHECKOUT_PORT);
-  onShutdown('server', async () => {
-    const closed = server.close();
-    // The service is not ready anymore, so clients of the streams reconnect to another process.
-    forwarding.close();
-    await closed;
-  });
-  log.info({ host: config.HOST, port, url: url.origin }, 'listening');
+  const { CHECKOUT_PORT, HEALTH_PORT: healthPort, HOST: host } = config;
+  const serving = { host, port: CHECKOUT_PORT, healthPort, clientsMax: CLIENTS_MAX, database };
+  const port = await serveApp(app, { ...serving, endStreams: () => forwarding.close() }, onShutdown);
+  log.info({ host, port, url: url.origin }, 'listening');
 });

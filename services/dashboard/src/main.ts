@@ -1,6 +1,6 @@
 import { forgetExpired, openDatabase } from '@pf/database';
-import { Gateway, HttpServer } from '@pf/http';
-import { loadConfig, PeriodicTask, runService, serveHealth } from '@pf/runtime';
+import { Gateway, serveApp } from '@pf/http';
+import { loadConfig, PeriodicTask, runService } from '@pf/runtime';
 import { createApp } from './app.ts';
 import { dashboardVariables } from './config.ts';
 import { createAuth } from './identity/auth.ts';
@@ -13,8 +13,6 @@ import { mailsOf } from './mail/mails.ts';
 import { CAPACITY, Forwarding } from './payments/forwarding.ts';
 import { Streams } from './streams.ts';
 
-/** A dependency that does not respond to a probe within this time is unavailable. */
-const PROBE_MS = 1_000;
 const CONNECTIONS = 6;
 /** Those of them for summaries, which may read many rows. */
 const SCANS = 2;
@@ -71,21 +69,8 @@ runService('dashboard', async ({ log, onShutdown }) => {
     notices,
     trustedProxies: config.TRUSTED_PROXIES,
   });
-  const server = new HttpServer(app, undefined, CLIENTS_MAX);
-  const health = await serveHealth(config.HOST, config.HEALTH_PORT, {
-    live: () => true,
-    ready: {
-      database: () => database.ready(PROBE_MS),
-      server: () => Promise.resolve(!server.closing),
-    },
-  });
-  onShutdown('health', () => health.close());
-  const port = await server.listen(config.HOST, config.DASHBOARD_PORT);
-  onShutdown('server', async () => {
-    const closed = server.close();
-    // The dashboard is not ready anymore, so clients of the streams reconnect to another process.
-    streams.close();
-    await closed;
-  });
-  log.info({ host: config.HOST, port, url: url.origin }, 'listening');
+  const { DASHBOARD_PORT, HEALTH_PORT: healthPort, HOST: host } = config;
+  const listening = { host, port: DASHBOARD_PORT, healthPort, clientsMax: CLIENTS_MAX, database };
+  const port = await serveApp(app, { ...listening, endStreams: () => streams.close() }, onShutdown);
+  log.info({ host, port, url: url.origin }, 'listening');
 });

@@ -1,0 +1,43 @@
+import type { RequestListener } from 'node:http';
+import { serveHealth, type ServiceContext } from '@pf/runtime';
+import { HttpServer } from './server.ts';
+
+/** A dependency that does not respond to a probe within this time is unavailable. */
+const PROBE_MS = 1_000;
+
+interface Serving {
+  readonly host: string;
+  readonly port: number;
+  /** Probes are answered here. */
+  readonly healthPort: number;
+  /** Connections of clients; further ones are closed. */
+  readonly clientsMax: number;
+  /** Ready while its database is. */
+  readonly database: { ready(withinMs: number): Promise<boolean> };
+  /** Ends the streams. The service is not ready anymore then, so that their clients reconnect to another process. */
+  readonly endStreams: () => void;
+}
+
+/** Serves requests and probes until the service shuts down. @returns the port */
+export async function serveApp(
+  app: RequestListener,
+  { host, port, healthPort, clientsMax, database, endStreams }: Serving,
+  onShutdown: ServiceContext['onShutdown'],
+): Promise<number> {
+  const server = new HttpServer(app, undefined, clientsMax);
+  const health = await serveHealth(host, healthPort, {
+    live: () => true,
+    ready: {
+      database: () => database.ready(PROBE_MS),
+      server: () => Promise.resolve(!server.closing),
+    },
+  });
+  onShutdown('health', () => health.close());
+  const listening = await server.listen(host, port);
+  onShutdown('server', async () => {
+    const closed = server.close();
+    endStreams();
+    await closed;
+  });
+  return listening;
+}
