@@ -145,8 +145,8 @@ export const dashboardGuards: readonly Mutant[] = [
   {
     name: 'A passkey is added with the password only',
     file: 'services/dashboard/src/identity/passkey-endpoints.ts',
-    guard: 'await identity.checkPassword(body.password, client);\n      const',
-    instead: 'const',
+    guard: 'await identity.checkPassword(body.password, client);\n      const { options',
+    instead: 'const { options',
     test: {
       file: 'services/dashboard/test/identity/passkeys.integration.test.ts',
       name: 'is added with the password, and signs in without a code',
