@@ -4,7 +4,7 @@ import type { PublicIntent } from '@pf/domain';
 import { apiClient, readStack, until, type WebhookReceiver, webhookReceiver } from '@pf/testing';
 import type { Browser } from 'playwright-core';
 import { openBrowser, signIn, visit, type Visitor } from './browser.ts';
-import { type Clerk, clerkOf, newShop, type Shop } from './shop.ts';
+import { type Clerk, clerkOf, newShop, type Shop, underpay } from './shop.ts';
 
 const stack = readStack();
 const { dashboard } = stack;
@@ -186,5 +186,26 @@ describe('webhooks in the browser', () => {
     await dialog.getByRole('button', { name: 'Send again' }).click();
     await page.getByRole('row', { name: /All deliveries.*1 of 1/ }).waitFor();
     expect(receiver.received.filter(({ body }) => body.data.intent?.id === id).length).toBeGreaterThanOrEqual(3);
+  }, 120_000);
+});
+
+describe('a payment that needs attention in the browser', () => {
+  it('is marked as done, and opened again', async () => {
+    const { page } = visitor;
+    await underpay(stack, owner, shop);
+    await open('attention');
+    await page.getByRole('button', { name: 'Mark as done: Wrong payment' }).click();
+    await page.getByText('Marked as done.').waitFor();
+    await page.getByRole('link', { name: 'Done', exact: true }).click();
+    await page.getByText(/^Done by /).waitFor();
+    await page.getByRole('button', { name: 'Open again: Wrong payment' }).click();
+    await page.getByText('Nothing is marked as done').waitFor();
+    await page.getByRole('link', { name: 'Open', exact: true }).click();
+    await page.getByRole('button', { name: 'Mark as done: Wrong payment' }).waitFor();
+    const { entries } = await owner.call<{ entries: { action: string }[] }>('GET', `/accounts/${shop.accountId}/audit`);
+    expect(entries.map(({ action }) => action).filter((action) => action.startsWith('attention.'))).toEqual([
+      'attention.reopened',
+      'attention.done',
+    ]);
   }, 120_000);
 });

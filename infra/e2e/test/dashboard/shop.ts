@@ -96,11 +96,10 @@ const PAYMENTS = [
 ] as const;
 
 /** Fills an account with what a shop has after a day. @returns a payment that was paid */
-export async function fill(stack: Stack, owner: Clerk, { accountId, key }: Shop): Promise<PublicIntent> {
+export async function fill(stack: Stack, owner: Clerk, shop: Shop): Promise<PublicIntent> {
+  const { key } = shop;
   const api = apiClient(stack.baseUrl, key);
-  const wallets = chainOf(stack, 'base').wallets;
-  const [, , payer, merchant] = wallets;
-  if (!payer || !merchant) throw new Error('The stack has too few wallets.');
+  const { merchant } = walletsOf(stack);
   const create = async (body: Record<string, unknown>): Promise<PublicIntent> => {
     const { body: made } = await api.create({ token: 'USDC', chain: BASE, requestor: merchant.address, ...body });
     if (made.error) throw new Error(made.error.message);
@@ -115,15 +114,32 @@ export async function fill(stack: Stack, owner: Clerk, { accountId, key }: Shop)
     if (state === 'confirmed') shown = body.intent;
   }
   await create({ amount: '6.10', chain: SOLANA, requestor: SOLANA_WALLET, metadata: { order: 'A-1012' } });
-  // One of a real wallet, which pays too little: it needs attention.
-  const short = await create({ amount: '12.50', metadata: { order: 'A-1013', item: 'Lunch' } });
-  const chain = chainOf(stack, 'base');
-  const usdc = chain.tokens['USDC'] ?? '';
-  await walletOn(chain, payer).pay(usdc, merchant.address, 12_000_000n, short.reference as Reference);
-  await until('what needs attention', async () => {
-    const path = `/accounts/${accountId}/test/attention`;
-    return (await owner.call<{ attention: unknown[] }>('GET', path)).attention.length > 0;
-  });
+  await underpay(stack, owner, shop, { order: 'A-1013', item: 'Lunch' });
   if (!shown) throw new Error('No payment is confirmed.');
   return shown;
+}
+
+function walletsOf(stack: Stack) {
+  const [, , payer, merchant] = chainOf(stack, 'base').wallets;
+  if (!payer || !merchant) throw new Error('The stack has too few wallets.');
+  return { payer, merchant };
+}
+
+/** A real wallet pays 12.00 of 12.50: the payment needs attention. */
+export async function underpay(
+  stack: Stack,
+  owner: Clerk,
+  { accountId, key }: Shop,
+  metadata: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const { payer, merchant } = walletsOf(stack);
+  const wanted = { token: 'USDC', chain: BASE, requestor: merchant.address, amount: '12.50', metadata };
+  const { body } = await apiClient(stack.baseUrl, key).create(wanted);
+  const chain = chainOf(stack, 'base');
+  const usdc = chain.tokens['USDC'] ?? '';
+  await walletOn(chain, payer).pay(usdc, merchant.address, 12_000_000n, body.intent.reference as Reference);
+  await until('what needs attention', async () => {
+    const path = `/accounts/${accountId}/test/attention?kind=mismatched_payment`;
+    return (await owner.call<{ attention: unknown[] }>('GET', path)).attention.length > 0;
+  });
 }

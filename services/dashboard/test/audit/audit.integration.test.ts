@@ -10,9 +10,11 @@ import {
   type PaymentChange,
 } from '@pf/contracts/dashboard';
 import { auditEntries, type AuditEntry, recordChange } from '@pf/database';
+import { events, samples } from '@pf/domain/testing';
 import { type Cluster, type Instance, startCluster, until } from '@pf/testing';
 import { Authenticator } from '../identity/authenticator.ts';
 import { addPasskey, signInWithPasskey } from '../identity/passkeys.ts';
+import { addIntent } from '../insights/payments.ts';
 import { tokenFor } from '../mails.ts';
 import { codeOf, emptyAccount, memberOf, PASSWORD, Person } from '../person.ts';
 
@@ -88,6 +90,11 @@ describe('the audit log', () => {
     return { person, backup };
   };
 
+  const attentionItem = async (state: 'open' | 'done') => {
+    const of = { ...params(), mode: 'test' };
+    const { body } = await owner.ask('listAttention', { params: of, query: { state } });
+    return { ...of, itemId: body.attention[0]?.id ?? '' };
+  };
   const device = async () => (await owner.ask('beginDevice', { body: { clientName: 'pf' } })).body;
 
   /** How each change is made. Resolves with who made it, by e-mail address, and the account whose log shows it. */
@@ -265,6 +272,18 @@ describe('the audit log', () => {
       const { body } = await owner.ask('listKeys', { params: params() });
       const of = { ...params(), keyId: body.keys.find(({ status }) => status === 'active')?.id ?? '' };
       return { by: 'owner@shop.example', ...(await owner.ask('revokeKey', { params: of, headers })) };
+    },
+    async markAttentionDone() {
+      const wrong = events.mismatchedPayment(samples.FIRST, { amount: 1n }, 'amount');
+      const now = Date.now();
+      const history = [events.created(), wrong].map((event) => [now, event] as const);
+      await addIntent(cluster.database, { accountId, events: history });
+      const of = await attentionItem('open');
+      return { by: 'owner@shop.example', ...(await owner.ask('markAttentionDone', { params: of, headers })) };
+    },
+    async reopenAttention() {
+      const of = await attentionItem('done');
+      return { by: 'owner@shop.example', ...(await owner.ask('reopenAttention', { params: of, headers })) };
     },
   };
 
