@@ -83,6 +83,7 @@ const CONNECTIONS: Readonly<Record<string, string>> = {
   KAFKA_BROKERS: 'kafka',
   MAIL_URL: 'smtp',
   GATEWAY_URL: 'gateway',
+  OIDC_ISSUER: 'https',
 };
 
 describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {

@@ -12,6 +12,7 @@ export * from './dashboard/members.ts';
 export * from './dashboard/merchants.ts';
 export * from './dashboard/passkeys.ts';
 export * from './dashboard/personal-tokens.ts';
+export * from './dashboard/provider-identities.ts';
 export * from './dashboard/sessions.ts';
 export * from './dashboard/settings.ts';
 export * from './dashboard/newest-events.ts';

@@ -10,6 +10,8 @@ import { asHttpError, DashboardError } from './dashboard-error.ts';
 import { type Handler, serve } from './endpoint.ts';
 import { signInEndpoints } from './identity/endpoints.ts';
 import type { Identity } from './identity/identity.ts';
+import type { OidcProvider } from './identity/oidc.ts';
+import { oidcEndpoints } from './identity/oidc-endpoints.ts';
 import { passkeyEndpoints } from './identity/passkey-endpoints.ts';
 import { insightEndpoints } from './insights/endpoints.ts';
 import type { AccountNotices } from './insights/notices.ts';
@@ -37,6 +39,8 @@ export interface AppDependencies {
   readonly notices: AccountNotices;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Null: people do not sign in elsewhere. */
+  readonly oidc: OidcProvider | null;
   /** Of the dashboard. */
   readonly origin: string;
   readonly streams: Streams;
@@ -64,6 +68,7 @@ export function createApp(dependencies: AppDependencies): Express {
   const handlers: { readonly [Id in DashboardOperationId]: Handler<(typeof DASHBOARD_OPERATIONS)[Id]> } = {
     ...signInEndpoints(dependencies),
     ...passkeyEndpoints(dependencies),
+    ...oidcEndpoints(dependencies),
     ...accountEndpoints(dependencies),
     ...keyEndpoints(dependencies),
     ...settingsEndpoints(dependencies),

@@ -32,6 +32,8 @@ const LIMITS: Readonly<Partial<Record<DashboardOperationId, readonly Limit[]>>> 
   // The page of sign-in asks for it when it is opened.
   beginPasskeySignIn: [limit('address', 300, QUARTER)],
   signInWithPasskey: [limit('address', 50, QUARTER)],
+  beginOidcSignIn: [limit('address', 100, QUARTER)],
+  signInWithOidc: [limit('address', 50, QUARTER)],
   forgotPassword: [limit('address', 10, HOUR), limit('email', 5, HOUR)],
   resetPassword: [limit('address', 30, QUARTER)],
   changePassword: PASSWORD_LIMITS,

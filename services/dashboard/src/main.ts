@@ -2,9 +2,10 @@ import { forgetExpired, openDatabase } from '@pf/database';
 import { Gateway, serveApp } from '@pf/http';
 import { loadConfig, PeriodicTask, runService } from '@pf/runtime';
 import { createApp } from './app.ts';
-import { dashboardVariables } from './config.ts';
+import { dashboardVariables, oidcOptions } from './config.ts';
 import { createAuth } from './identity/auth.ts';
 import { Identity } from './identity/identity.ts';
+import { OidcProvider } from './identity/oidc.ts';
 import { Passkeys } from './identity/passkeys.ts';
 import { AccountNotices } from './insights/notices.ts';
 import { Limits } from './limits.ts';
@@ -25,6 +26,7 @@ const FORGOTTEN_MAX = 1_000;
 runService('dashboard', async ({ log, onShutdown }) => {
   const config = loadConfig(dashboardVariables);
   const { DASHBOARD_URL: url } = config;
+  const oidc = oidcOptions(config);
   const database = openDatabase({
     url: config.DATABASE_URL,
     applicationName: 'dashboard',
@@ -67,6 +69,7 @@ runService('dashboard', async ({ log, onShutdown }) => {
     mailer,
     mails,
     notices,
+    oidc: oidc && new OidcProvider(oidc, url.origin, log),
     trustedProxies: config.TRUSTED_PROXIES,
   });
   const { DASHBOARD_PORT, HEALTH_PORT: healthPort, HOST: host } = config;

@@ -173,6 +173,46 @@ export const dashboardGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Only owners mark payments by sanctioned senders as done',
+    file: 'services/dashboard/src/insights/endpoints.ts',
+    guard: "if (!roles.includes(role)) throw new DashboardError('role.insufficient', { details: { roles } });",
+    instead: '',
+    test: {
+      file: 'services/dashboard/test/insights/attention.integration.test.ts',
+      name: 'is marked by owners only where its sender is sanctioned',
+    },
+  },
+  {
+    name: 'An identity is given only to a person who has confirmed the address',
+    file: 'packages/database/src/dashboard/provider-identities.ts',
+    guard: 'if (!found?.verified)',
+    instead: 'if (!found)',
+    test: {
+      file: 'services/dashboard/test/identity/oidc.integration.test.ts',
+      name: 'is refused where the address was registered here and never confirmed',
+    },
+  },
+  {
+    name: 'A new identity needs an address that its provider has verified',
+    file: 'services/dashboard/src/identity/oidc.ts',
+    guard: 'isVerified === true && email ?',
+    instead: 'email ?',
+    test: {
+      file: 'services/dashboard/test/identity/oidc.integration.test.ts',
+      name: 'is refused where the provider has not verified the address, and registers nobody',
+    },
+  },
+  {
+    name: 'The second factor is asked for after the identity provider, too',
+    file: 'services/dashboard/src/identity/auth.ts',
+    guard: 'hook.matcher(context) || context.path === PROVIDER_SESSION',
+    instead: 'hook.matcher(context)',
+    test: {
+      file: 'services/dashboard/test/identity/oidc.integration.test.ts',
+      name: 'is given to the person who has confirmed the same address, tells them, and asks for their code',
+    },
+  },
+  {
     name: 'A program gets a token only after its person has approved',
     file: 'packages/database/src/dashboard/device-requests.ts',
     guard: "if (decision !== 'approved' || userId === null || email === null) return 'denied';",

@@ -62,6 +62,21 @@ export const DASHBOARD_ERRORS = {
       'counter that went back, or the time is over.',
     remedy: 'Begin again. If it fails again, sign in with the password.',
   },
+  'oidc.refused': {
+    status: 401,
+    message: 'The sign-in was not completed, or took too long. Begin again.',
+    cause:
+      'The provider has refused, the person has turned back, the response is not one to the sign-in that this ' +
+      'browser began, or the time is over.',
+    remedy: 'Begin again with `POST /sign-in/oidc/begin`. If it fails again, sign in with the password.',
+  },
+  'oidc.email_unverified': {
+    status: 403,
+    message: 'The identity provider does not say that it has verified your e-mail address.',
+    cause:
+      'The identity is new here, and the provider names no e-mail address, or does not say that it has verified it.',
+    remedy: 'Verify the address at the provider, then sign in again. Or sign up here.',
+  },
   'email.unverified': {
     status: 403,
     message: 'Confirm your e-mail address first: follow the link that was sent to it.',
@@ -85,6 +100,12 @@ export const DASHBOARD_ERRORS = {
     message: 'Your role in this account does not allow this request.',
     cause: 'The request needs one of the roles in `details.roles`.',
     remedy: 'Ask an owner of the account to do it, or to change your role.',
+  },
+  'oidc.disabled': {
+    status: 404,
+    message: 'No identity provider is set up here. Sign in with your password.',
+    cause: 'The service runs without `OIDC_ISSUER`.',
+    remedy: 'Sign in with `POST /sign-in`.',
   },
   'account.not_found': {
     status: 404,

@@ -233,8 +233,8 @@ export const INSIGHT_OPERATIONS = {
       'Payments with other terms, paid twice, after the end of their intent or by a sanctioned sender; paused and ' +
       'disabled webhook endpoints; deliveries that have failed at endpoints that were not removed. Newest first, ' +
       'each with what to do; `kind` selects some and may be repeated. `state` is `open` or `done` (default `open`): ' +
-      'payments that a person has marked as done are listed as `done`, the newest mark first. Deliveries are kept for ' +
-      '30 days, payments for ever.',
+      'payments that a person has marked as done are listed as `done`, the newest mark first. Deliveries are kept ' +
+      'for 30 days, payments for ever.',
     access: ROLES,
     query: z.strictObject({
       ...pageQuery,
@@ -282,10 +282,10 @@ export const INSIGHT_OPERATIONS = {
     summary: 'List the requests to the payment API',
     description:
       `Those of the last ${REQUEST_LOG_DAYS} days with a valid key or by a person, newest first: method, route, ` +
-      'path, status, error code, key or person (neither for a payer with a client secret), intent and duration, never a ' +
-      'body. Filters: `status` (a class such as `4xx`), `keyId`, `intentId`. A stream of events is listed when ' +
-      'it ends. A record appears within a few seconds. While the database is slow, and above some thousand requests ' +
-      'a second, requests are served and not recorded.',
+      'path, status, error code, key or person (neither for a payer with a client secret), intent and duration, ' +
+      'never a body. Filters: `status` (a class such as `4xx`), `keyId`, `intentId`. A stream of events is listed ' +
+      'when it ends. A record appears within a few seconds. While the database is slow, and above some thousand ' +
+      'requests a second, requests are served and not recorded.',
     access: ['owner', 'developer'],
     query: z.strictObject({
       ...pageQuery,

@@ -14,6 +14,8 @@ export const TOKEN_DAYS = { usual: 90, max: 366 } as const;
 export const PASSKEYS_MAX = 20;
 /** How long a person may take to use or to make a passkey. */
 export const PASSKEY_SECONDS = 600;
+/** How long a person may take to sign in at the identity provider. */
+export const OIDC_SECONDS = 900;
 /** How long a program waits for a person to approve it. */
 export const DEVICE_SECONDS = 600;
 /** How long an invitation can be accepted. */

@@ -7,6 +7,7 @@ import type { Role } from './roles.ts';
 export const DASHBOARD_TAGS = {
   'Sign-in': 'Sign up, sign in and out, passwords and the second factor.',
   Passkeys: 'Sign in with a device that verifies the person, instead of password and code (WebAuthn).',
+  'Single sign-on': 'Sign in at the identity provider of an organization (OpenID Connect), where one is set up.',
   Accounts: 'Accounts, their members and invitations.',
   Keys: 'The API keys with which programs of the account call the payment API.',
   Settings: 'How the account looks to those who pay, and where it is paid.',

@@ -1,6 +1,7 @@
 import { AUDIT_OPERATIONS } from './audit.ts';
 import { DEVICE_OPERATIONS } from './device.ts';
 import { INSIGHT_OPERATIONS } from './insights.ts';
+import { OIDC_OPERATIONS } from './oidc.ts';
 import type { DashboardOperation } from './operation.ts';
 import { PASSKEY_OPERATIONS } from './passkeys.ts';
 import { ROLES } from './roles.ts';
@@ -253,6 +254,7 @@ export const DASHBOARD_OPERATIONS = {
     errors: ['credentials.invalid'],
   },
   ...PASSKEY_OPERATIONS,
+  ...OIDC_OPERATIONS,
   createAccount: {
     id: 'createAccount',
     method: 'post',

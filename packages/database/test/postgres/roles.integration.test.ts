@@ -64,6 +64,8 @@ import {
   listAttention,
   listDoneAttention,
   findPaymentAttention,
+  linkIdentity,
+  personOfIdentity,
   markAttentionDone,
   reopenAttention,
   listDeliveries,
@@ -354,6 +356,10 @@ describe('the roles of the database', () => {
       const claimed = await claimDeviceToken(database, { ...claim, deviceCode: first.deviceCode }, BY);
       expect(claimed).toMatchObject({ name: 'pf' });
       expect(await claimDeviceToken(database, { ...claim, deviceCode: second.deviceCode }, BY)).toBe('pending');
+      const identity = { issuer: 'https://id.example', subject: 'sub' };
+      const linking = { ...identity, name: 'Ida', email: 'ida@shop.example', at: now };
+      expect(await linkIdentity(database, linking, BY)).toMatchObject({ isNew: true });
+      expect(await personOfIdentity(database, identity)).toMatchObject({ email: linking.email });
       const revocation = { userId: user.id, tokenId, at: now };
       expect(await revokePersonalToken(database, revocation, { ...BY, id: user.id })).not.toBeNull();
       await revokePersonalTokens(database, user.id, now);

@@ -140,8 +140,9 @@ export const METRICS = {
     services: ['dashboard'],
     unit: '{attempt}',
     description: lines(
-      'Sign-ins of people, by outcome. `refused`: a wrong password, code or passkey, or an unconfirmed address;',
-      '`second_factor`: the password was right, and a code is needed.',
+      'Sign-ins of people, by outcome. `refused`: a wrong password, code or passkey, an unconfirmed address, or a',
+      'sign-in that the identity provider did not complete;',
+      '`second_factor`: the password or the identity was right, and a code is needed.',
     ),
     labels: { outcome: of('signed_in', 'second_factor', 'refused') },
   }),

@@ -8,7 +8,7 @@ import { prismaAdapter } from 'better-auth/adapters/prisma';
 import { twoFactor } from 'better-auth/plugins/two-factor';
 import type { Mailer } from '../mail/mailer.ts';
 import type { Mails } from '../mail/mails.ts';
-import { passkeyPlugin } from './passkey-plugin.ts';
+import { passkeyPlugin, PROVIDER_SESSION } from './passkey-plugin.ts';
 
 /** The header that carries the client's address to the library: it is never taken from a request. */
 export const ADDRESS_HEADER = 'x-client-address';
@@ -35,6 +35,17 @@ export interface KnownPerson {
 
 /** Called with the person who sets a new password by a link: the library tells only its hook who it is. */
 export const passwordReset = new AsyncLocalStorage<(person: KnownPerson) => void>();
+
+/** The library asks for a second factor after passwords only; this, after the identity provider, too. */
+function secondFactor() {
+  const plugin = twoFactor();
+  const after = plugin.hooks.after.map((hook) => ({
+    ...hook,
+    matcher: (context: Parameters<typeof hook.matcher>[0]) =>
+      hook.matcher(context) || context.path === PROVIDER_SESSION,
+  }));
+  return { ...plugin, hooks: { after } };
+}
 
 /**
  * The sign-in library. None of its routes is served: the endpoints of this service call its functions, so that every
@@ -71,7 +82,7 @@ export function createAuth({ database, url, secret, mailer, mails, log }: AuthOp
       sendVerificationEmail: async ({ user, token }) => mailer.send(mails.verifyEmail(user.email, token)),
     },
     session: { expiresIn: 7 * DAY_SECONDS, updateAge: DAY_SECONDS },
-    plugins: [twoFactor(), passkeyPlugin()],
+    plugins: [secondFactor(), passkeyPlugin()],
     // The service limits by itself.
     rateLimit: { enabled: false },
     telemetry: { enabled: false },

@@ -44,13 +44,15 @@ const USER_AGENT_LENGTH_MAX = 300;
 const CHALLENGE = /^(__Host-)?pf\.two_factor$/;
 /** The cookie of a session. */
 const SESSION = /^(__Host-)?pf\.session_token$/;
-/** The cookie of a challenge that a passkey has to sign. */
-const PASSKEY = /^(__Host-)?pf\.passkey$/;
+/** The cookies of challenges: one that a passkey has to sign, and the checks of a sign-in at the identity provider. */
+const CHALLENGES = { passkey: /^(__Host-)?pf\.passkey$/, oidc: /^(__Host-)?pf\.oidc$/ } as const;
 /** What the token of a mail says. */
 const mailed = z.object({ email: z.string() });
 const TOTP_CODE = /^\d{6}$/;
 /** What the challenge of a sign-in is for; that of a new passkey is for the id of its person. */
 const SIGN_IN = 'sign-in';
+/** The same of a sign-in at the identity provider. */
+const PROVIDER_SIGN_IN = 'provider-sign-in';
 
 type Operations = typeof DASHBOARD_OPERATIONS;
 type BodyOf<Id extends 'addPasskey' | 'signInWithPasskey'> = z.output<Operations[Id]['body']>;
@@ -111,7 +113,7 @@ export class Identity {
       this.#auth.api.signInEmail({ body: { email, password }, headers, asResponse: true }),
     );
     if (answer.code === 'EMAIL_NOT_VERIFIED') {
-      await this.#answer(this.#auth.api.sendVerificationEmail({ body: { email }, asResponse: true }));
+      await this.mailVerification(email);
       throw new DashboardError('email.unverified');
     }
     if (answer.status !== 200) throw new DashboardError('credentials.invalid');
@@ -244,7 +246,10 @@ export class Identity {
     client: Client,
   ): Promise<{ readonly options: OptionsOf<'beginPasskeySignIn'>; readonly cookies: Cookies }> {
     const options = await this.#passkeys.requestOptions();
-    return { options, cookies: await this.#keepChallenge({ purpose: SIGN_IN, challenge: options.challenge }, client) };
+    return {
+      options,
+      cookies: await this.#keepChallenge('passkey', { purpose: SIGN_IN, challenge: options.challenge }, client),
+    };
   }
 
   /**
@@ -257,7 +262,7 @@ export class Identity {
     client: Client,
     at: Date,
   ): Promise<{ readonly person: KnownPerson; readonly passkey: string; readonly cookies: Cookies }> {
-    const { challenge, cookies: expired } = await this.#takeChallenge(SIGN_IN, client);
+    const { challenge, cookies: expired } = await this.#takePasskeyChallenge(SIGN_IN, client);
     const passkey = await findPasskey(this.#database, credential.id);
     if (!passkey) throw new DashboardError('passkey.invalid');
     const counter = await this.#passkeys.asserted(credential, challenge, passkey);
@@ -280,7 +285,10 @@ export class Identity {
     const { userId } = person;
     const excluded = await credentialIdsOf(this.#database, userId);
     const options = await this.#passkeys.creationOptions(person, excluded);
-    return { options, cookies: await this.#keepChallenge({ purpose: userId, challenge: options.challenge }, client) };
+    return {
+      options,
+      cookies: await this.#keepChallenge('passkey', { purpose: userId, challenge: options.challenge }, client),
+    };
   }
 
   /** The passkey that a device of this person has made for the challenge in the cookies. */
@@ -289,30 +297,73 @@ export class Identity {
     userId: string,
     client: Client,
   ): Promise<{ readonly credential: PasskeyCredential; readonly cookies: Cookies }> {
-    const { challenge, cookies } = await this.#takeChallenge(userId, client);
+    const { challenge, cookies } = await this.#takePasskeyChallenge(userId, client);
     return { credential: await this.#passkeys.created(created, challenge), cookies };
   }
 
+  /** Mails a link that confirms an address. */
+  async mailVerification(email: string): Promise<void> {
+    await this.#answer(this.#auth.api.sendVerificationEmail({ body: { email }, asResponse: true }));
+  }
+
+  /** Keeps the checks of a sign-in at the identity provider for this browser. */
+  async keepOidcChecks(checks: string, client: Client): Promise<Cookies> {
+    return this.#keepChallenge('oidc', { purpose: PROVIDER_SIGN_IN, challenge: checks }, client);
+  }
+
+  /** Takes these checks, once. @throws DashboardError `oidc.refused` */
+  async takeOidcChecks(client: Client): Promise<{ readonly checks: string; readonly cookies: Cookies }> {
+    const taken = await this.#takeChallenge('oidc', PROVIDER_SIGN_IN, client);
+    if (!taken) throw new DashboardError('oidc.refused');
+    return { checks: taken.challenge, cookies: taken.cookies };
+  }
+
+  /** Begins a session of a person whom the identity provider has signed in, or with a second factor a challenge. */
+  async beginSession(
+    userId: string,
+    client: Client,
+  ): Promise<{ readonly isComplete: boolean; readonly cookies: Cookies }> {
+    const headers = headersOf({ ...client, cookie: undefined });
+    const { body, cookies } = await this.#answer(
+      this.#auth.api.beginProviderSession({ body: { userId }, headers, asResponse: true }),
+    );
+    if (body['twoFactorRedirect'] === true) return { isComplete: false, cookies };
+    requirePerson(body);
+    return { isComplete: true, cookies };
+  }
+
   async #keepChallenge(
-    body: { readonly purpose: string; readonly challenge: string },
+    cookie: keyof typeof CHALLENGES,
+    kept: { readonly purpose: string; readonly challenge: string },
     client: Client,
   ): Promise<Cookies> {
+    const body = { ...kept, cookie };
     const headers = headersOf({ ...client, cookie: undefined });
     return (await this.#answer(this.#auth.api.keepChallenge({ body, headers, asResponse: true }))).cookies;
   }
 
-  /** Takes a challenge, which is then gone, whatever follows. @throws DashboardError `passkey.invalid` */
+  /** Takes a challenge, which is then gone, whatever follows; null if there is none for this purpose. */
   async #takeChallenge(
+    cookie: keyof typeof CHALLENGES,
+    purpose: string,
+    client: Client,
+  ): Promise<{ readonly challenge: string; readonly cookies: Cookies } | null> {
+    const headers = headersOf({ ...client, cookie: only(client.cookie, CHALLENGES[cookie]) });
+    const { body, cookies } = await this.#answer(
+      this.#auth.api.takeChallenge({ body: { purpose, cookie }, headers, asResponse: true }),
+    );
+    const taken = challenged.safeParse(body);
+    return taken.success ? { challenge: taken.data.challenge, cookies } : null;
+  }
+
+  /** @throws DashboardError `passkey.invalid` */
+  async #takePasskeyChallenge(
     purpose: string,
     client: Client,
   ): Promise<{ readonly challenge: string; readonly cookies: Cookies }> {
-    const headers = headersOf({ ...client, cookie: only(client.cookie, PASSKEY) });
-    const { body, cookies } = await this.#answer(
-      this.#auth.api.takeChallenge({ body: { purpose }, headers, asResponse: true }),
-    );
-    const taken = challenged.safeParse(body);
-    if (!taken.success) throw new DashboardError('passkey.invalid');
-    return { challenge: taken.data.challenge, cookies };
+    const taken = await this.#takeChallenge('passkey', purpose, client);
+    if (!taken) throw new DashboardError('passkey.invalid');
+    return taken;
   }
 
   /** @throws DashboardError `service.unavailable`, or the library's own error, if it failed */

@@ -7,6 +7,7 @@ export interface Mails {
   alreadyRegistered(to: string): Mail;
   resetPassword(to: string, token: string): Mail;
   passwordChanged(to: string): Mail;
+  identityLinked(to: string, provider: string): Mail;
   passkeyAdded(to: string, passkey: string): Mail;
   passkeyRemoved(to: string, passkey: string): Mail;
   invitation(to: string, invitation: { readonly account: string; readonly role: Role; readonly token: string }): Mail;
@@ -54,6 +55,15 @@ export function mailsOf(origin: string): Mails {
         `The password with which you sign in at ${origin} was changed. Your passkeys and personal tokens were ` +
           'removed, and you are signed out everywhere else.',
         notYou,
+      ].join('\n\n'),
+    }),
+    identityLinked: (to, provider) => ({
+      to,
+      subject: 'Single sign-on was connected',
+      text: [
+        `You have signed in at ${origin} with ${provider} for the first time. It signs you in from now on, as your ` +
+          'password does.',
+        `If that was not you, tell those who run ${provider}: somebody has used your account there.`,
       ].join('\n\n'),
     }),
     passkeyAdded: (to, passkey) => ({

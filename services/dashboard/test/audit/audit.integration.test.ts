@@ -13,6 +13,7 @@ import { auditEntries, type AuditEntry, recordChange } from '@pf/database';
 import { events, samples } from '@pf/domain/testing';
 import { type Cluster, type Instance, startCluster, until } from '@pf/testing';
 import { Authenticator } from '../identity/authenticator.ts';
+import { OpenIdProvider } from '../identity/openid-provider.ts';
 import { addPasskey, signInWithPasskey } from '../identity/passkeys.ts';
 import { addIntent } from '../insights/payments.ts';
 import { tokenFor } from '../mails.ts';
@@ -35,6 +36,7 @@ describe('the audit log', () => {
   /** What the gateway of this test answers. */
   let answer: { status: number; body: unknown; headers?: Readonly<Record<string, string>> } | 'hang' | 'close';
   let received = 0;
+  const provider = new OpenIdProvider();
   const gateway = createServer((request, response) => {
     request.resume().on('end', () => {
       received += 1;
@@ -61,13 +63,18 @@ describe('the audit log', () => {
     await once(gateway, 'listening');
     cluster = await startCluster();
     dashboard = await cluster.start('dashboard', {
-      env: { GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` },
+      env: {
+        GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`,
+        ...(await provider.listen()),
+      },
     });
+    provider.serve(dashboard.url);
     accountId = await newAccount('Shop');
     owner = await member('owner', 'owner');
   });
   afterAll(async () => {
     await cluster.close();
+    await provider.close();
     gateway.closeAllConnections();
     gateway.close();
     await once(gateway, 'close');
@@ -273,6 +280,14 @@ describe('the audit log', () => {
       const of = { ...params(), keyId: body.keys.find(({ status }) => status === 'active')?.id ?? '' };
       return { by: 'owner@shop.example', ...(await owner.ask('revokeKey', { params: of, headers })) };
     },
+    async signInWithOidc() {
+      const by = 'federated@shop.example';
+      await step('federated');
+      const person = new Person(dashboard.url);
+      const { body } = await person.ask('beginOidcSignIn');
+      const parameters = await provider.signIn(body.url, { subject: 'federated', email: by, emailVerified: true });
+      return { by, ...(await person.ask('signInWithOidc', { body: { parameters }, headers })) };
+    },
     async markAttentionDone() {
       const wrong = events.mismatchedPayment(samples.FIRST, { amount: 1n }, 'amount');
       const now = Date.now();
@@ -312,7 +327,7 @@ describe('the audit log', () => {
   it('knows every operation that changes something', () => {
     const changing = Object.values(DASHBOARD_OPERATIONS).filter(({ method }) => method !== 'get');
     // What begins changes nothing yet.
-    const begins = ['beginDevice', 'beginPasskey', 'beginPasskeySignIn'];
+    const begins = ['beginDevice', 'beginOidcSignIn', 'beginPasskey', 'beginPasskeySignIn'];
     expect([...Object.keys(CHANGES), ...begins].sort()).toEqual(changing.map(({ id }) => id).sort());
     const forwarded = Object.values(OPERATIONS).filter(({ method }) => method !== 'get');
     expect(Object.keys(PAYMENT_CHANGES).sort()).toEqual(forwarded.map(({ id }) => id).sort());

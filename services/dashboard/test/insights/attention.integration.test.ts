@@ -225,7 +225,7 @@ describe('GET /accounts/{accountId}/{mode}/attention', () => {
       expect((await page(accountId)).attention).toHaveLength(2);
     });
 
-    it('by a sanctioned sender is marked by owners only', async () => {
+    it('is marked by owners only where its sender is sanctioned', async () => {
       const accountId = await newAccount();
       const paid = await unexpected(accountId, 5, events.confirmed(samples.UNKNOWN));
       const payments = new UnscreenedPayments(cluster.database);

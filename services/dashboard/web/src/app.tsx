@@ -7,6 +7,7 @@ import { Loaded, Skeleton } from './ui/loaded.tsx';
 import { Page } from './ui/page.tsx';
 
 const SignIn = lazy(() => import('./pages/identity/sign-in.tsx'));
+const Oidc = lazy(() => import('./pages/identity/oidc.tsx'));
 const SignUp = lazy(() => import('./pages/identity/sign-up.tsx'));
 const ForgotPassword = lazy(() => import('./pages/identity/forgot-password.tsx'));
 const ResetPassword = lazy(() => import('./pages/identity/reset-password.tsx'));
@@ -20,6 +21,7 @@ export function App() {
     <Suspense fallback={<Waiting />}>
       <Switch>
         <Route path="/sign-in" component={SignIn} />
+        <Route path="/sign-in/oidc" component={Oidc} />
         <Route path="/sign-up" component={SignUp} />
         <Route path="/forgot-password" component={ForgotPassword} />
         <Route path="/reset-password" component={ResetPassword} />

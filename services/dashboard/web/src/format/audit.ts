@@ -16,6 +16,7 @@ const LABELS = {
   'passkey.added': 'Passkey added',
   'passkey.renamed': 'Passkey renamed',
   'passkey.removed': 'Passkey removed',
+  'identity.linked': 'Single sign-on linked',
   'token.created': 'Token created',
   'token.revoked': 'Token revoked',
   'device.approved': 'Program connected',

@@ -8,7 +8,9 @@ import { Form } from '../../ui/form.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Frame } from './frame.tsx';
 import { nextPath } from './link-token.ts';
+import { OidcSignIn } from './oidc-sign-in.tsx';
 import { PasskeySignIn } from './passkey-sign-in.tsx';
+import { SecondFactor } from './second-factor.tsx';
 
 type Step = 'password' | 'code' | 'unverified';
 
@@ -59,45 +61,7 @@ export default function SignIn() {
         </p>
       </Form>
       <PasskeySignIn onSignedIn={enter} />
-    </Frame>
-  );
-}
-
-function SecondFactor({
-  onSignedIn,
-  onBack,
-}: {
-  readonly onSignedIn: () => Promise<void>;
-  readonly onBack: () => void;
-}) {
-  return (
-    <Frame
-      title="Enter your code"
-      about="Your authenticator app shows a code of 6 digits. Without the app, use one of your backup codes."
-      foot={
-        <button type="button" className="link" onClick={onBack}>
-          Back to the password
-        </button>
-      }
-    >
-      <Form
-        submit="Continue"
-        run={async (field) => {
-          await dashboard('post', '/sign-in/code', { body: { code: field('code').replaceAll(/\s/g, '') } });
-          await onSignedIn();
-        }}
-      >
-        <Field
-          label="Code"
-          name="code"
-          autoComplete="one-time-code"
-          inputMode="numeric"
-          maxLength={40}
-          isRequired
-          autoFocus
-          mono
-        />
-      </Form>
+      <OidcSignIn />
     </Frame>
   );
 }

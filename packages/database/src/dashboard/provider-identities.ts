@@ -1,0 +1,70 @@
+import { newUserId } from '@pf/contracts';
+import { type Database, inTransaction } from '../postgres/database.ts';
+import { type AuditSource, recordPersonalChange } from './audit.ts';
+
+/** A person at an identity provider. */
+export interface ProviderIdentity {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+interface Person {
+  readonly userId: string;
+  readonly email: string;
+}
+
+/** The person who signs in with this identity; null if nobody does. */
+export async function personOfIdentity(
+  { sql }: Pick<Database, 'sql'>,
+  { issuer, subject }: ProviderIdentity,
+): Promise<Person | null> {
+  const { rows } = await sql.query<Person>(
+    `SELECT person.id AS "userId", person.email FROM dashboard.provider_identities AS identity
+       JOIN dashboard.users AS person ON person.id = identity.user_id WHERE issuer = $1 AND subject = $2`,
+    [issuer, subject],
+  );
+  return rows[0] ?? null;
+}
+
+interface NewIdentity extends ProviderIdentity {
+  readonly name: string;
+  /** In lower case. The provider has verified it. */
+  readonly email: string;
+  readonly at: Date;
+}
+
+/**
+ * Gives an identity to the person with its e-mail address, or registers one.
+ * @returns `unverified` if the person has not confirmed the address here: a stranger may have registered it
+ */
+export async function linkIdentity(
+  database: Database,
+  { issuer, subject, name, email, at }: NewIdentity,
+  source: AuditSource,
+): Promise<{ readonly person: Person; readonly isNew: boolean } | 'unverified'> {
+  return inTransaction(database, async (client) => {
+    const { rowCount } = await client.query(
+      `INSERT INTO dashboard.users (id, name, email, email_verified, created_at, updated_at)
+       VALUES ($1, $2, $3, true, $4, $4) ON CONFLICT (email) DO NOTHING`,
+      [newUserId(), name, email, at],
+    );
+    const isNew = rowCount === 1;
+    const { rows } = await client.query<Person & { verified: boolean }>(
+      `SELECT id AS "userId", email, email_verified AS verified FROM dashboard.users WHERE email = $1
+          FOR NO KEY UPDATE`,
+      [email],
+    );
+    const [found] = rows;
+    if (!found?.verified) return 'unverified';
+    const person = { userId: found.userId, email: found.email };
+    await client.query(
+      `INSERT INTO dashboard.provider_identities (issuer, subject, user_id, created_at) VALUES ($1, $2, $3, $4)
+       ON CONFLICT DO NOTHING`,
+      [issuer, subject, person.userId, at],
+    );
+    const by = { ...source, id: person.userId, name: person.email };
+    if (isNew) await recordPersonalChange(client, by, { action: 'person.registered', subject: person.userId });
+    await recordPersonalChange(client, by, { action: 'identity.linked', subject: person.userId, after: { issuer } });
+    return { person, isNew };
+  });
+}

@@ -1,0 +1,80 @@
+import { DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
+import { type Database, linkIdentity, personOfIdentity, recordPersonalChange } from '@pf/database';
+import { count } from '@pf/runtime';
+import { DashboardError } from '../dashboard-error.ts';
+import type { Endpoints } from '../endpoint.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import type { Mails } from '../mail/mails.ts';
+import { countRefusal } from './endpoints.ts';
+import type { Identity } from './identity.ts';
+import type { OidcProvider, ProviderProfile } from './oidc.ts';
+
+const { email: emailOf, name: nameOf } = DASHBOARD_OPERATIONS.signUp.body.shape;
+
+/** The endpoints of single sign-on. */
+export function oidcEndpoints({
+  database,
+  identity,
+  mailer,
+  mails,
+  now,
+  oidc,
+}: {
+  readonly database: Database;
+  readonly identity: Identity;
+  readonly mailer: Mailer;
+  readonly mails: Mails;
+  readonly now: () => number;
+  /** Null: there is none. */
+  readonly oidc: OidcProvider | null;
+}): Endpoints<'Single sign-on'> {
+  /** @throws DashboardError `oidc.disabled` */
+  const provider = (): OidcProvider => {
+    if (!oidc) throw new DashboardError('oidc.disabled');
+    return oidc;
+  };
+  /** The person of a profile, who is registered if need be. @throws DashboardError */
+  const personOf = async (profile: ProviderProfile, name: string, by: Parameters<typeof linkIdentity>[2]) => {
+    const known = await personOfIdentity(database, profile);
+    if (known) return known;
+    const email = emailOf.safeParse(profile.email?.toLowerCase());
+    if (!email.success) throw new DashboardError('oidc.email_unverified');
+    const called = nameOf.safeParse(profile.name);
+    const wanted = { ...profile, email: email.data, name: called.success ? called.data : email.data.slice(0, 100) };
+    const linked = await linkIdentity(database, { ...wanted, at: new Date(now()) }, by);
+    if (linked === 'unverified') {
+      await identity.mailVerification(email.data);
+      throw new DashboardError('email.unverified');
+    }
+    if (!linked.isNew) mailer.send(mails.identityLinked(email.data, name));
+    return linked.person;
+  };
+  return {
+    async getSignInOptions() {
+      return Promise.resolve({ oidc: oidc && { name: oidc.name } });
+    },
+    async beginOidcSignIn({ client, setCookies }) {
+      const { url, checks } = await provider().begin();
+      setCookies(await identity.keepOidcChecks(checks, client));
+      return { url };
+    },
+    async signInWithOidc({ body, by, client, setCookies }) {
+      const at = provider();
+      const signIn = async () => {
+        const { checks, cookies } = await identity.takeOidcChecks(client);
+        setCookies(cookies);
+        const person = await personOf(await at.complete(body.parameters, checks), at.name, by);
+        return { person, ...(await identity.beginSession(person.userId, client)) };
+      };
+      const { person, isComplete, cookies } = await signIn().catch(countRefusal);
+      const next = isComplete ? 'signed_in' : 'second_factor';
+      count('payments.sign_ins', { outcome: next });
+      if (isComplete) {
+        const entry = { action: 'session.begun', subject: person.userId, after: { provider: at.name } } as const;
+        await recordPersonalChange(database.sql, { ...by, id: person.userId, name: person.email }, entry);
+      }
+      setCookies(cookies);
+      return { next };
+    },
+  };
+}
