@@ -8,6 +8,8 @@ const screened = (verdict: string): string =>
 const refused = (policy: string): string => `payments_rate_limited_total{service_name="gateway",policy="${policy}"}`;
 const CHECKOUT_REQUESTS = 'http_server_request_duration_seconds_count{service_name="checkout"';
 const paying = (status: number): string => `${CHECKOUT_REQUESTS},http_response_status_code="${status}"}`;
+const DASHBOARD_REQUESTS = 'http_server_request_duration_seconds_count{service_name="dashboard"';
+const asked = (status: number): string => `${DASHBOARD_REQUESTS},http_response_status_code="${status}"}`;
 const streams = 'payments_streams_open{service_name="gateway"}';
 
 /** Causes for which requests fail. */
@@ -111,5 +113,20 @@ their creates and submits are refused with 503.`,
     quiet: { series: { [paying(200)]: '0+100x30', [paying(503)]: '0+1x30' }, at: '20m' },
     // A rollout of the gateway.
     nearMiss: { series: { [paying(200)]: '0+10x30', [paying(503)]: '0+0x5 0+5x3 15+0x22' }, at: '20m' },
+  },
+  {
+    name: 'DashboardFailing',
+    severity: 'ticket',
+    // Few people use it at a time: one of ten requests says nothing.
+    expr: [
+      `sum(rate(${DASHBOARD_REQUESTS},http_response_status_code=~"5.."}[10m]))`,
+      `/ sum(rate(${DASHBOARD_REQUESTS}}[10m])) > 0.05`,
+      `and sum(increase(${DASHBOARD_REQUESTS},http_response_status_code=~"5.."}[10m])) > 20`,
+    ].join('\n'),
+    for: '5m',
+    summary: '{{ $value | humanizePercentage }} of what people ask of the dashboard fails.',
+    fires: { series: { [asked(200)]: '0+10x30', [asked(503)]: '0+5x30' }, at: '25m', labels: {} },
+    quiet: { series: { [asked(200)]: '0+100x30', [asked(503)]: '0+3x30' }, at: '25m' },
+    nearMiss: { series: { [asked(200)]: '0+3x30', [asked(503)]: '0+1x30' }, at: '25m' },
   },
 ];
