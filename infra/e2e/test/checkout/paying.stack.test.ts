@@ -108,9 +108,13 @@ describe('the payment page', () => {
     const payer = evmPayer(base, payerOn.base);
     const page = await open(paymentUrl, payer);
     // The service does not hear of it.
-    await page.route('**/submit', (route) => route.abort());
+    let told = 0;
+    await page.route('**/submit', (route) => {
+      told += 1;
+      return route.abort();
+    });
     await pay(page);
-    await until('the wallet to send', () => payer.asked === 1);
+    await until('the page to tell what the wallet has sent', () => told > 0);
     await page.reload();
     await page.unroute('**/submit');
     await status(page, 'Paid').waitFor();
