@@ -74,15 +74,11 @@ describe('the service during an outage', () => {
   async function createdWith(client: ApiClient, idempotencyKey: string): Promise<string> {
     const responses: string[] = [];
     try {
-      return await until(
-        `a create with the key ${idempotencyKey}`,
-        async () => {
-          const { status, body } = await client.create({ ...request, idempotencyKey });
-          responses.push(`${status} ${body.error?.code ?? body.intent.id}`);
-          return [200, 201].includes(status) && body.intent.id;
-        },
-        40_000,
-      );
+      return await until(`a create with the key ${idempotencyKey}`, async () => {
+        const { status, body } = await client.create({ ...request, idempotencyKey });
+        responses.push(`${status} ${body.error?.code ?? body.intent.id}`);
+        return [200, 201].includes(status) && body.intent.id;
+      });
     } catch (error) {
       throw new Error(`responses: ${responses.join(', ')}; ${await describeWriter()}`, { cause: error });
     }

@@ -440,6 +440,7 @@ describe('metrics after a payment', () => {
 
 describe('a collector that is unavailable or never responds', () => {
   async function tryWith(fault: 'hangs' | 'unavailable'): Promise<void> {
+    const began = performance.now();
     const dead = await otlpReceiver();
     dead.behavior = 'hangs';
     if (fault === 'unavailable') await dead.close();
@@ -470,7 +471,9 @@ describe('a collector that is unavailable or never responds', () => {
       expect(new Set(await Promise.all(Array.from({ length: 20 }, create)))).toEqual(new Set([201]));
     await until('the warning', () => complaints() > 0, 30_000);
     expect(dead.requests > 0).toBe(fault === 'hangs');
-    expect([await create(), complaints()]).toEqual([201, 1]);
+    expect(await create()).toBe(201);
+    // One a minute, however many exports fail.
+    expect(complaints()).toBeLessThanOrEqual(1 + Math.floor((performance.now() - began) / 60_000));
     gateway.kill('SIGTERM');
     // Well within Kubernetes' grace period: spans that cannot be exported are dropped.
     expect(await until('the end of the gateway', () => ended, 20_000)).toEqual({ code: 0, signal: null });
