@@ -18,10 +18,12 @@ const stack = readStack();
 const api = apiClient(stack.baseUrl, stack.apiKeys.test);
 
 const chain = chainOf(stack, 'base');
-const [, , , , payer] = chain.wallets;
-if (!payer) throw new Error('The stack has too few wallets.');
-const phone = walletOn(chain, payer);
-const newPayment = () => ({ chain: chain.caip2, token: 'USDC', amount: '1', requestor: newWallet(chain).address });
+const newPayment = (on = chain) => ({
+  chain: on.caip2,
+  token: 'USDC',
+  amount: '1',
+  requestor: newWallet(on).address,
+});
 
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -234,7 +236,11 @@ describe('sound in Chromium', () => {
     const { page, complaints } = await visit(openedBrowser());
     contexts.push(page.context());
     await page.addInitScript(RECORDER);
-    const { intent, paymentUrl } = (await api.create(newPayment())).body;
+    // Where transactions have no nonces, other tests can use the same wallet.
+    const solana = chainOf(stack, 'solana');
+    const [phone] = solana.wallets;
+    if (!phone) throw new Error('The stack has no wallet on Solana.');
+    const { intent, paymentUrl } = (await api.create(newPayment(solana))).body;
     await page.goto(paymentUrl ?? '');
     const play = page.getByRole('button', { name: 'Play to a phone nearby' });
     await play.click();
@@ -244,7 +250,8 @@ describe('sound in Chromium', () => {
     expect(heard).toEqual({ id: intent.id, livemode: false, count: 1 });
     expect((await api.detected(intent.id)).body.intent.detectedAt).not.toBeNull();
     await play.waitFor();
-    await phone.pay(chain.tokens['USDC'] ?? '', intent.requestor, 1_000_000n, intent.reference as Reference);
+    const usdc = solana.tokens['USDC'] ?? '';
+    await walletOn(solana, phone).pay(usdc, intent.requestor, 1_000_000n, intent.reference as Reference);
     await page.locator('.status strong', { hasText: /^Paid/ }).waitFor();
     expect(complaints).toEqual([]);
   });
