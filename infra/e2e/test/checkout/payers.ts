@@ -2,7 +2,7 @@ import { base58 } from '@scure/base';
 import type { StackChain, StackWallet } from '@pf/testing';
 import { bundle, evmWallet, installEntryPoint, newSmartWallet, type SmartCall } from '@pf/testing/wallets';
 import type { Page } from 'playwright-core';
-import { createWalletClient, type Hex, http, toHex } from 'viem';
+import { createWalletClient, type Hex, http, keccak256, toHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { Account } from 'viem/tempo';
 import {
@@ -57,25 +57,52 @@ function accountAnswer(payer: Payer): Answer {
   };
 }
 
-/** A wallet that chooses nonce, gas and fees by itself and sends, as nearly all do. */
-export const evmPayer = (chain: StackChain, { address, privateKey }: StackWallet): Payer =>
-  payerWith(address, (page, payer) => {
-    const network = {
-      id: chainIdOf(chain),
-      name: chain.caip2,
-      nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
-      rpcUrls: { default: { http: [chain.rpcUrl] } },
-    };
-    const account = privateKeyToAccount(privateKey as Hex);
-    const client = createWalletClient({ account, chain: network, transport: http(chain.rpcUrl) });
+/** What a page asks a wallet to send. */
+interface Call {
+  readonly to: Hex;
+  readonly data: Hex;
+}
+
+function clientOf(chain: StackChain, { privateKey }: StackWallet) {
+  const network = {
+    id: chainIdOf(chain),
+    name: chain.caip2,
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [chain.rpcUrl] } },
+  };
+  const account = privateKeyToAccount(privateKey as Hex);
+  return createWalletClient({ account, chain: network, transport: http(chain.rpcUrl) });
+}
+
+/**
+ * A wallet that chooses nonce, gas and fees by itself and sends, as nearly all do.
+ * @param send resolves with the hash
+ */
+export const evmPayer = (
+  chain: StackChain,
+  keys: StackWallet,
+  send = (call: Call): Promise<Hex> => clientOf(chain, keys).sendTransaction(call),
+): Payer =>
+  payerWith(keys.address, (page, payer) => {
     const ordinary = accountAnswer(payer);
     return installEvm(page, (method, params) => {
       if (method !== 'eth_sendTransaction') return ordinary(method, params);
       ask(payer);
-      const [{ to, data }] = params as readonly [{ readonly to: Hex; readonly data: Hex }];
-      return client.sendTransaction({ to, data });
+      const [{ to, data }] = params as readonly [Call];
+      return send({ to, data });
     });
   });
+
+/** As wallets whose connection is slow: the page has the hash, and no node has the transaction before `send`. */
+export function slowPayer(chain: StackChain, keys: StackWallet): { readonly payer: Payer; send(): Promise<Hex> } {
+  const client = clientOf(chain, keys);
+  let signed: Hex = '0x';
+  const payer = evmPayer(chain, keys, async (call) => {
+    signed = await client.signTransaction(await client.prepareTransactionRequest(call));
+    return keccak256(signed);
+  });
+  return { payer, send: () => client.sendRawTransaction({ serializedTransaction: signed }) };
+}
 
 type Field =
   'chainId' | 'feeToken' | 'gas' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'nonce' | 'nonceKey' | 'validBefore';

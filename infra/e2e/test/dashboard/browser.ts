@@ -32,7 +32,7 @@ export const openBrowser = (args: readonly string[] = []): Promise<Browser> =>
 export interface Visitor {
   readonly context: BrowserContext;
   readonly page: Page;
-  /** What the browser complained of: scripts that failed, and whatever the CSP has refused. */
+  /** What the browser complained of on any page: scripts that failed, and whatever the CSP has refused. */
   readonly complaints: readonly string[];
 }
 
@@ -42,15 +42,14 @@ export async function visit(
 ): Promise<Visitor> {
   const context = await browser.newContext({ viewport, reducedMotion: 'reduce' });
   context.setDefaultTimeout(PATIENCE_MS);
-  const page = await context.newPage();
   const complaints: string[] = [];
-  page.on('pageerror', ({ message }) => complaints.push(message));
-  page.on('console', (message) => {
+  context.on('weberror', (failed) => complaints.push(failed.error().message));
+  context.on('console', (message) => {
     // A response with an error status is one here; what the page does with it is what counts.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       complaints.push(message.text());
   });
-  return { context, page, complaints };
+  return { context, page: await context.newPage(), complaints };
 }
 
 /** Waits until a page is complete. */
