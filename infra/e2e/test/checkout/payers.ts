@@ -94,7 +94,10 @@ export const evmPayer = (
   });
 
 /** As wallets whose connection is slow: the page has the hash, and no node has the transaction before `send`. */
-export function slowPayer(chain: StackChain, keys: StackWallet): { readonly payer: Payer; send(): Promise<Hex> } {
+export function slowPayer(
+  chain: StackChain,
+  keys: StackWallet,
+): { readonly payer: Payer; readonly send: () => Promise<Hex> } {
   const client = clientOf(chain, keys);
   let signed: Hex = '0x';
   const payer = evmPayer(chain, keys, async (call) => {

@@ -37,7 +37,7 @@ export interface GeneratedRequest {
   readonly body: unknown;
 }
 
-/** Any text of Unicode. Not of fast-check's `binary` unit, which first maps each of a million code points to an index. */
+/** Any text of Unicode. The `binary` unit of fast-check would first index a million code points. */
 const unicode = fc
   .array(fc.oneof(fc.nat(0xd7ff), fc.integer({ min: 0xe000, max: 0x10ffff })), { maxLength: 50 })
   .map((points) => String.fromCodePoint(...points));
