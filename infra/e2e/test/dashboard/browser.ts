@@ -102,13 +102,13 @@ export async function signUp(page: Page, { email, business }: { readonly email: 
 
 /** What axe finds to be serious on a page, each with its element: in light colors everything, in dark ones contrast. */
 export async function barriers(page: Page): Promise<readonly string[]> {
-  await page.emulateMedia({ colorScheme: 'light' });
+  await wear(page, 'light');
   // Only violations are described, and no page has frames: half of the time.
   const light = await new AxeBuilder({ page })
     .options({ resultTypes: ['violations'] })
     .setLegacyMode()
     .analyze();
-  await page.emulateMedia({ colorScheme: 'dark' });
+  await wear(page, 'dark');
   // axe is in the page by now.
   const dark = await page.evaluate<typeof light>(
     "axe.run({ runOnly: ['color-contrast'], resultTypes: ['violations'] })",
@@ -120,6 +120,14 @@ export async function barriers(page: Page): Promise<readonly string[]> {
         for (const { html, failureSummary } of nodes)
           found.push(`${colorScheme}, ${id}: ${html}\n${failureSummary ?? ''}`);
   return found;
+}
+
+/** Shows the page in one color scheme, without the moments in which colors change. */
+async function wear(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.evaluate(
+    'for (const change of document.getAnimations()) if (change instanceof CSSTransition) change.finish();',
+  );
 }
 
 /** Of WebP: texts stay sharp. */
