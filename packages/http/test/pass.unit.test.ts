@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SignJWT } from 'jose';
+import { SignJWT } from 'jose/jwt/sign';
 import { type Pass, PASS_SECONDS, readPass, signPass } from '../src/pass.ts';
 
 const SECRET = Buffer.from('a secret of at least 32 characters');
