@@ -1,18 +1,8 @@
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { publicIntent } from '@pf/contracts';
 import { createAccount, createKey } from '@pf/database';
-import {
-  type ApiClient,
-  apiClient,
-  type Cluster,
-  type Instance,
-  readWholeLog,
-  stackFile,
-  startCluster,
-  until,
-} from '@pf/testing';
+import { type ApiClient, apiClient, type Cluster, type Instance, readWholeLog, startCluster, until } from '@pf/testing';
 
 // Each request waits for a real pipeline, on a machine that may be busy.
 const REQUESTOR = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -247,16 +237,7 @@ describe('two gateways with one log', () => {
     const created = events.find(({ intentId }) => intentId === body.intent.id);
     expect(created?.trace.requestId).toBe('checkout-77');
     expect(created?.trace.traceparent).toContain(traceId);
-    const lines = (): string =>
-      readFileSync(
-        path.join(
-          path.dirname(stackFile()),
-          'test-logs',
-          cluster.prefix.slice(0, -1),
-          `gateway-${gateways[0].pid}.log`,
-        ),
-        'utf8',
-      );
+    const lines = (): string => readFileSync(gateways[0].log, 'utf8');
     const line = await until('the line of the request', () =>
       lines()
         .split('\n')
