@@ -12,6 +12,7 @@ export async function generatedTypes(): Promise<string> {
     ListIntentsQuery: queryOf(document, OPERATIONS.listIntents),
     ListDeliveriesQuery: queryOf(document, OPERATIONS.listDeliveries),
     ListReplaysQuery: queryOf(document, OPERATIONS.listReplays),
+    ListPaymentLinksQuery: queryOf(document, OPERATIONS.listPaymentLinks),
   };
   const types = await openapiTS(
     { openapi: '3.1.0', info: document.info, paths: {}, components: { schemas } } as unknown as OpenAPI3,

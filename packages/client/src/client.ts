@@ -1,5 +1,6 @@
 import { type ClientOptions, Http } from './http.ts';
 import { Intents } from './intents.ts';
+import { PaymentLinks } from './payment-links.ts';
 import { Webhooks } from './webhooks.ts';
 
 /**
@@ -19,11 +20,13 @@ import { Webhooks } from './webhooks.ts';
  */
 export class PaymentClient {
   readonly intents: Intents;
+  readonly paymentLinks: PaymentLinks;
   readonly webhooks: Webhooks;
 
   constructor(options: ClientOptions) {
     const http = new Http(options);
     this.intents = new Intents(http);
+    this.paymentLinks = new PaymentLinks(http);
     this.webhooks = new Webhooks(http);
   }
 }

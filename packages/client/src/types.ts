@@ -16,6 +16,10 @@ export type EventType = WebhookEvent['type'];
 /** In `data.payment` of the events of payments that the intent did not ask for. */
 export type UnexpectedPayment = Schemas['UnexpectedPayment'];
 
+export type PaymentLink = Schemas['PaymentLink'];
+export type CreatePaymentLink = Schemas['CreatePaymentLinkRequest'];
+export type ListPaymentLinks = Schemas['ListPaymentLinksQuery'];
+
 export type WebhookEndpoint = Schemas['WebhookEndpoint'];
 export type DeliveryAttempt = Schemas['DeliveryAttempt'];
 export type CreateEndpoint = Schemas['CreateEndpointRequest'];
@@ -37,6 +41,14 @@ export interface PayableIntent {
   readonly clientSecret: string;
   /** The page on which the payer pays; null if the service has none. */
   readonly paymentUrl: string | null;
+}
+/** A payment link, and what its payer needs. */
+export interface PayableLink {
+  readonly paymentLink: PaymentLink;
+  /** Opens this one link to its payer. Keep it out of logs. */
+  readonly clientSecret: string;
+  /** The page on which the payer chooses and pays; null if the service has none. */
+  readonly url: string | null;
 }
 export interface BuiltIntent<Intent = PaymentIntent> {
   readonly intent: Intent;

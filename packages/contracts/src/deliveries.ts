@@ -3,13 +3,14 @@ import { z } from 'zod';
 import { must, word } from './api/fields.ts';
 import { pageQuery, pageResponse } from './api/paging.ts';
 import { ENDPOINT_EVENT_TYPES } from './endpoint-events.ts';
+import { PAYMENT_LINK_EVENT_TYPES } from './payment-links.ts';
 
 /** `pending`: an attempt is due, now or later. */
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** What a webhook can tell of. */
-export const DELIVERED_TYPES = [...PUBLIC_EVENT_TYPES, ...ENDPOINT_EVENT_TYPES] as const;
+export const DELIVERED_TYPES = [...PUBLIC_EVENT_TYPES, ...PAYMENT_LINK_EVENT_TYPES, ...ENDPOINT_EVENT_TYPES] as const;
 
 /** GET /webhooks: filters are combined with AND. */
 export const listDeliveriesQuery = z.strictObject({

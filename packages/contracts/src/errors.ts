@@ -80,6 +80,12 @@ export const ERRORS = {
     cause: 'The id is unknown, or belongs to another account or to the other mode.',
     remedy: 'Check the id, and that test intents are requested with a test key and live intents with a live key.',
   },
+  'payment_link.not_found': {
+    status: 404,
+    message: 'No payment link has this id. Check the id, and whether the API key is of the same account and mode.',
+    cause: 'The id is unknown, or belongs to another account or to the other mode.',
+    remedy: 'Check the id, and that links of test mode are requested with a test key and live links with a live key.',
+  },
   'delivery.not_found': {
     status: 404,
     message: 'No webhook delivery has this id. Check the id, and whether the API key is of the same account and mode.',
@@ -189,6 +195,18 @@ export const ERRORS = {
     remedy:
       'Create another payment intent; after `submissions`, another wallet may still pay this one. If a program ' +
       'caused it, check what it repeats.',
+  },
+  'payment_link.invalid_state': {
+    status: 409,
+    message: 'The state of this payment link does not allow this request.',
+    cause: 'The link is no longer open: `details.current_state` is `paid`, `cancelled` or `expired`.',
+    remedy: 'Fetch the link, and decide by its state what to do. To be paid after all, create another link.',
+  },
+  'payment_link.limit_reached': {
+    status: 409,
+    message: 'Too many payments of this link have ended unpaid. Ask for another link.',
+    cause: 'The payers of the link have begun as many intents as they may: `details.max`.',
+    remedy: 'Create another payment link. If a program caused it, check what it repeats.',
   },
   'webhook_endpoint.exists': {
     status: 409,

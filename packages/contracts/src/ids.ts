@@ -60,6 +60,7 @@ export const newWebhookEndpointId = (): string => `whe_${base58.encode(randomByt
 export const newWebhookReplayId = (): string => `whr_${base58.encode(randomBytes(BYTES))}`;
 /** Tells the wake of a replay from that of a URL. */
 export const isReplayId = (id: string): boolean => id.startsWith('whr_');
+export const newPaymentLinkId = (): string => `pl_${base58.encode(randomBytes(BYTES))}`;
 export const newWebhookSecretId = (): string => `whs_${base58.encode(randomBytes(BYTES))}`;
 export const newAccountId = (): AccountId => `acct_${base58.encode(randomBytes(BYTES))}` as AccountId;
 export const newApiKeyId = (): string => `key_${base58.encode(randomBytes(BYTES))}`;

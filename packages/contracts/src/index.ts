@@ -14,6 +14,7 @@ export * from './intent-state.ts';
 export * from './messages.ts';
 export { type Access, allows, errorsOf, jsonOf, type Operation, statusesOf, type Success, TAGS } from './operation.ts';
 export { OPERATIONS } from './operations.ts';
+export * from './payment-links.ts';
 export * from './quotas.ts';
 export * from './replays.ts';
 export * from './scalars.ts';

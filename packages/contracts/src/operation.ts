@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { KeyScope } from './account.ts';
+import type { ClientSecretKind } from './client-secrets.ts';
 import { type ErrorCode, ERRORS } from './errors.ts';
 
 export const TAGS = {
   'Payment Intents': 'Create, read, update, cancel and refund payment intents.',
+  'Payment Links': 'Offer several ways to pay one order: the payer chooses.',
   Payment:
     "The requests of the payer's app: detect, build and submit a payment (signed by the wallet), then follow it.",
   Webhooks: 'Manage the URLs that signed events are sent to; inspect and retry their deliveries.',
@@ -36,6 +38,8 @@ export interface Operation {
   readonly scope: KeyScope;
   /** Whether a Solana Pay token suffices, which is in the URL of a QR code. */
   readonly solanaPay?: true;
+  /** Whether the secret of the payment link suffices. Nothing else of a payer's does. */
+  readonly paymentLink?: true;
   readonly request: {
     readonly params?: z.ZodObject;
     readonly query?: z.ZodObject;
@@ -49,11 +53,14 @@ export interface Operation {
   readonly errors: readonly ErrorCode[];
 }
 
-/** What a credential allows: a key by its scope; a client secret or a Solana Pay token, of its one intent. */
-export type Access = KeyScope | 'client_secret' | 'solana_pay_token';
+/** What a credential allows: a key by its scope; a secret or token of a payer, of its one intent or payment link. */
+export type Access = KeyScope | ClientSecretKind;
 
-/** Whether a credential allows the operation; of an intent, on that intent. */
-export function allows(access: Access, { scope, solanaPay }: Pick<Operation, 'scope' | 'solanaPay'>): boolean {
+/** Whether a credential allows the operation; of an intent or a payment link, on that one. */
+export function allows(
+  access: Access,
+  { scope, solanaPay, paymentLink }: Pick<Operation, 'scope' | 'solanaPay' | 'paymentLink'>,
+): boolean {
   switch (access) {
     case 'full':
       return true;
@@ -62,6 +69,8 @@ export function allows(access: Access, { scope, solanaPay }: Pick<Operation, 'sc
       return scope === 'payer';
     case 'solana_pay_token':
       return solanaPay === true;
+    case 'payment_link_secret':
+      return paymentLink === true;
     default:
       return access satisfies never;
   }
@@ -89,13 +98,13 @@ export const BODY_ERRORS = [
 ] as const satisfies readonly ErrorCode[];
 
 /** Every error that the operation can return, in the order of the registry. */
-export function errorsOf({ request, solanaPay, errors }: Operation): readonly ErrorCode[] {
+export function errorsOf({ request, errors }: Operation): readonly ErrorCode[] {
   const possible = new Set<ErrorCode>([
     ...EVERYWHERE,
     ...(request.body === undefined ? [] : BODY_ERRORS),
     ...(request.query === undefined ? [] : (['request.validation_failed'] as const)),
     // There is always a credential that allows less.
-    ...(solanaPay ? [] : (['api_key.insufficient_scope'] as const)),
+    'api_key.insufficient_scope',
     ...errors,
   ]);
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => possible.has(code));

@@ -7,6 +7,7 @@ import {
   listIntentsResponse,
   payerBuildResponse,
   payerFetchResponse,
+  payerCreatedResponse,
   payerIntentResponse,
   payerSubmitResponse,
   submitIntentResponse,
@@ -36,6 +37,16 @@ import {
   updateEndpointRequest,
 } from './endpoints.ts';
 import { intentEventsResponse, listEventsQuery, payerEventsResponse } from './intent-events.ts';
+import {
+  chooseOfferRequest,
+  createdPaymentLinkResponse,
+  createPaymentLinkRequest,
+  fetchPaymentLinkResponse,
+  listPaymentLinksQuery,
+  payerPaymentLinkResponse,
+  paymentLinkResponse,
+  paymentLinksResponse,
+} from './payment-links.ts';
 import { createReplayRequest, listReplaysQuery, replayResponse, replaysResponse } from './replays.ts';
 import { intentId } from './scalars.ts';
 import type { Operation, Success } from './operation.ts';
@@ -51,6 +62,9 @@ const endpointPath = z.object({
 });
 const replayPath = z.object({
   id: z.string().meta({ description: 'The id of the webhook replay.', example: 'whr_5mUj8xNgYq3vWJ2hTfKd7' }),
+});
+const linkPath = z.object({
+  id: z.string().meta({ description: 'The id of the payment link.', example: 'pl_5mUj8xNgYq3vWJ2hTfKd7' }),
 });
 const json = <Schema extends z.ZodType>(description: string, schema: Schema) =>
   ({
@@ -184,6 +198,105 @@ export const OPERATIONS = {
       'intent.invalid_state',
       'intent.already_refunded',
       'intent.limit_reached',
+      'address.sanctions_match',
+      'screening.unavailable',
+    ],
+  },
+  createPaymentLink: {
+    id: 'createPaymentLink',
+    method: 'post',
+    path: '/payment-links',
+    tag: 'Payment Links',
+    summary: 'Create a payment link',
+    description:
+      'Offers several ways to pay one amount: each with a chain, a token and the wallet that is paid. The payer ' +
+      'chooses one on the page `url`, and the intent is created then, with the `metadata` of the link. The first ' +
+      'intent that is paid cancels the others.\n\n' +
+      'Pass `url` or `clientSecret` to the payer. A repeat with the same `idempotencyKey` within 24 hours returns ' +
+      'the same link, with status 200 and the header `Idempotent-Replayed: true`.',
+    scope: 'full',
+    request: { body: createPaymentLinkRequest },
+    responses: {
+      201: json('The new link, in the state `open`.', createdPaymentLinkResponse),
+      200: {
+        ...json('The link that an earlier request with this `idempotencyKey` created.', createdPaymentLinkResponse),
+        headers: z.object({ 'Idempotent-Replayed': z.literal('true') }),
+      },
+    },
+    errors: [
+      'plan.upgrade_required',
+      'chain.not_available',
+      'token.not_available',
+      'address.sanctions_match',
+      'screening.unavailable',
+    ],
+  },
+  getPaymentLink: {
+    id: 'getPaymentLink',
+    method: 'get',
+    path: '/payment-links/{id}',
+    tag: 'Payment Links',
+    summary: 'Fetch a payment link',
+    description:
+      'Returns the link, with the intents that its payers have begun. A key of scope `full` also gets what its payer ' +
+      'needs.',
+    scope: 'full',
+    paymentLink: true,
+    request: { params: linkPath },
+    responses: { 200: json('The link.', fetchPaymentLinkResponse) },
+    forPayers: payerPaymentLinkResponse,
+    errors: ['payment_link.not_found'],
+  },
+  listPaymentLinks: {
+    id: 'listPaymentLinks',
+    method: 'get',
+    path: '/payment-links',
+    tag: 'Payment Links',
+    summary: 'List payment links',
+    description: 'Returns the payment links of the account in the mode of the API key, newest first.',
+    scope: 'full',
+    request: { query: listPaymentLinksQuery },
+    responses: { 200: json('A page of links.', paymentLinksResponse) },
+    errors: [],
+  },
+  cancelPaymentLink: {
+    id: 'cancelPaymentLink',
+    method: 'post',
+    path: '/payment-links/{id}/cancel',
+    tag: 'Payment Links',
+    summary: 'Cancel a payment link',
+    description:
+      'Nothing of it can be chosen from now on, and its open intents are cancelled within seconds. A payment whose ' +
+      'transaction has been submitted goes on: if it lands, the link is `paid`. A link that is cancelled already ' +
+      'stays as it is.',
+    scope: 'full',
+    request: { params: linkPath, body: emptyRequest },
+    responses: { 200: json('The cancelled link.', paymentLinkResponse) },
+    errors: ['payment_link.not_found', 'payment_link.invalid_state'],
+  },
+  chooseOffer: {
+    id: 'chooseOffer',
+    method: 'post',
+    path: '/payment-links/{id}/choose',
+    tag: 'Payment Links',
+    summary: 'Choose an offer of a payment link',
+    description:
+      'Creates the intent that pays an offer, and returns what its payer needs. However often it is asked, an offer ' +
+      'has one intent; it gets another only when that one has ended unpaid and the link is still open. Another offer ' +
+      'can be chosen at any time while nothing is paid. The intent expires with its link, after 60 seconds at the ' +
+      'earliest.',
+    scope: 'full',
+    paymentLink: true,
+    request: { params: linkPath, body: chooseOfferRequest },
+    responses: { 200: json('The intent that pays the offer.', createdIntentResponse) },
+    forPayers: payerCreatedResponse,
+    errors: [
+      'payment_link.not_found',
+      'payment_link.invalid_state',
+      'payment_link.limit_reached',
+      'intent.unavailable',
+      'chain.not_available',
+      'token.not_available',
       'address.sanctions_match',
       'screening.unavailable',
     ],

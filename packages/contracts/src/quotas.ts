@@ -28,6 +28,9 @@ export const PAYER_ADDRESS_SHARE: Quota = { requests: 60, windowSeconds: 60 };
  */
 export const INTENT_QUOTA: Quota = { requests: 1_200, windowSeconds: 60 };
 
+/** The quota of one payment link with its secret, of all its payers, beside those of their addresses. */
+export const PAYMENT_LINK_QUOTA: Quota = { requests: 1_200, windowSeconds: 60 };
+
 /**
  * New transactions for one intent: of one payer's address, of all requests, and what of the former does not count in
  * the latter, at each gateway. What is built already is returned without counting.

@@ -8,7 +8,8 @@ import type { Database } from './postgres/database.ts';
 import { SqlNetworkWatches, type WatchCursor, type WatchLease } from './watching/network-watches.ts';
 import { SqlSignedTransactions, type StoredTransaction } from './watching/signed-transactions.ts';
 import { countRebuilds, loadWatchedIntents } from './watching/watched-intents.ts';
-import { type DeliveryBatch, type NewDelivery, recordDeliveries } from './webhooks/deliveries.ts';
+import { type DeliveryBatch, recordDeliveries } from './webhooks/deliveries.ts';
+import type { NewDelivery } from './webhooks/new-deliveries.ts';
 import { webhookPositions } from './webhooks/positions.ts';
 
 /**

@@ -11,6 +11,7 @@ export * from './model/intent.ts';
 export * from './model/landing.ts';
 export * from './model/limits.ts';
 export * from './model/money.ts';
+export * from './model/payment-link.ts';
 export * from './model/refusal.ts';
 export * from './model/submission.ts';
 export * from './model/terms.ts';

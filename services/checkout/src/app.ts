@@ -5,7 +5,7 @@ import type { Logger } from '@pf/runtime';
 import express, { type Express, type RequestHandler } from 'express';
 import { asHttpError, notFound } from './errors.ts';
 import type { Forwarding } from './forwarding.ts';
-import { requestedId, unknownIntent } from './ids.ts';
+import { type Paid, requestedId, unknownIntent } from './ids.ts';
 import type { Limits } from './limits.ts';
 import { icon, ICON_PATH, logo } from './logo.ts';
 import type { Merchants } from './merchants.ts';
@@ -34,7 +34,14 @@ const FORWARDED = [
   OPERATIONS.detectIntent,
   OPERATIONS.buildIntent,
   OPERATIONS.submitIntent,
+  OPERATIONS.getPaymentLink,
+  OPERATIONS.chooseOffer,
 ];
+/** The pages, by what is paid there. */
+const PAGES = [
+  ['/pay/:id', 'intent'],
+  ['/link/:id', 'link'],
+] as const;
 /** Browsers keep to https for two years, once they have seen it. */
 const STRICT_TRANSPORT_SECONDS = 63_072_000;
 
@@ -50,14 +57,16 @@ export function createApp(dependencies: AppDependencies): Express {
     limits.admit(ip);
     next();
   });
-  app
-    .route('/pay/:id')
-    .get(page(dependencies))
-    .all(methodNotAllowed(['GET']));
-  app
-    .route('/pay/:id/merchant')
-    .get(merchant(merchants))
-    .all(methodNotAllowed(['GET']));
+  for (const [path, kind] of PAGES) {
+    app
+      .route(path)
+      .get(page(dependencies, path, kind))
+      .all(methodNotAllowed(['GET']));
+    app
+      .route(`${path}/merchant`)
+      .get(merchant(merchants, path, kind))
+      .all(methodNotAllowed(['GET']));
+  }
   app
     .route('/logo/:id')
     .get(logo(merchants))
@@ -91,14 +100,18 @@ export function createApp(dependencies: AppDependencies): Express {
 
 /** The page. An id alone shows whom it pays (docs/internals/decisions/0025-what-an-id-shows.md). */
 const page =
-  ({ log, merchants, page: html }: Pick<AppDependencies, 'log' | 'merchants' | 'page'>): RequestHandler =>
+  (
+    { log, merchants, page: html }: Pick<AppDependencies, 'log' | 'merchants' | 'page'>,
+    path: string,
+    kind: Paid,
+  ): RequestHandler =>
   async (request, response) => {
-    response.locals['route'] = '/pay/{id}';
-    const id = requestedId(request);
+    response.locals['route'] = path.replace(':id', '{id}');
+    const id = requestedId(request, kind);
     let found: Merchant | null = null;
     let status = 200;
     try {
-      found = id === null ? null : await merchants.ofIntent(id);
+      found = id === null ? null : await merchants.of(id);
       if (found === null) status = 404;
     } catch (error) {
       // The page tries again and says so. Until it is known whom it pays, no site may frame it.
@@ -116,11 +129,11 @@ const page =
 
 /** What the page shows of whom it pays. */
 const merchant =
-  (merchants: Merchants): RequestHandler =>
+  (merchants: Merchants, path: string, kind: Paid): RequestHandler =>
   async (request, response) => {
-    response.locals['route'] = '/pay/{id}/merchant';
-    const id = requestedId(request);
-    const found = id === null ? null : await merchants.ofIntent(id);
+    response.locals['route'] = `${path.replace(':id', '{id}')}/merchant`;
+    const id = requestedId(request, kind);
+    const found = id === null ? null : await merchants.of(id);
     if (!found) throw unknownIntent();
     const { accountId, ...shown } = found;
     response.locals['accountId'] = accountId;

@@ -49,7 +49,7 @@ export class Forwarding {
     (operation: Operation) =>
     async (request: Request, response: Response): Promise<void> => {
       response.locals['route'] = `/v1${operation.path}`;
-      const authorization = requireClientSecret(request);
+      const authorization = requireClientSecret(request, operation.paymentLink ? 'link' : 'intent');
       const body = operation.method === 'post' ? await readBytes(request, response) : null;
       // The client may have disconnected meanwhile.
       if (response.destroyed) return;

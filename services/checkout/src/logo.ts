@@ -20,15 +20,15 @@ const HEADERS = {
 } as const;
 
 /**
- * The logo of whom an intent pays, as an image: wallets show it from its address, and so does the page. One that is
- * elsewhere is there: this service asks no other server for it.
+ * The logo of whom an intent or a payment link pays, as an image: wallets show it from its address, and so does the
+ * page. One that is elsewhere is there: this service asks no other server for it.
  */
 export const logo =
   (merchants: Merchants): RequestHandler =>
   async (request, response) => {
     response.locals['route'] = '/logo/{id}';
-    const id = requestedId(request);
-    const found = id === null ? null : await merchants.ofIntent(id);
+    const id = requestedId(request) ?? requestedId(request, 'link');
+    const found = id === null ? null : await merchants.of(id);
     if (!found?.logo) throw unknownIntent();
     if (!found.logo.startsWith(PNG)) {
       response.writeHead(302, { ...HEADERS, Location: found.logo }).end();

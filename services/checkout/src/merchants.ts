@@ -1,13 +1,17 @@
-import { accountOfIntent, type Database, findMerchant, type Merchant } from '@pf/database';
+import { accountOfIntent, accountOfPaymentLink, type Database, findMerchant, type Merchant } from '@pf/database';
 import { LRUCache } from 'lru-cache';
+import { isLinkId } from './ids.ts';
 
 /** Changed settings take effect after this time at the latest. */
 const TTL_MS = 30_000;
 /** A merchant may have a logo of 43 KB. */
 const MERCHANTS_MAX = 500;
-const INTENTS_MAX = 20_000;
+const IDS_MAX = 20_000;
 
-/** Whom intents pay, as those who pay may see it. Kept in memory, so that a page that many open costs few queries. */
+/**
+ * Whom intents and payment links pay, as those who pay may see it. Kept in memory, so that a page that many open costs
+ * few queries.
+ */
 export class Merchants {
   readonly #accounts: LRUCache<string, string>;
   readonly #merchants: LRUCache<string, Merchant>;
@@ -15,8 +19,9 @@ export class Merchants {
   constructor(database: Pick<Database, 'sql'>) {
     // fetch() makes one query for all requests that wait for the same row. It caches neither a rejection nor nothing.
     this.#accounts = new LRUCache<string, string>({
-      max: INTENTS_MAX,
-      fetchMethod: async (intentId) => (await accountOfIntent(database, intentId)) ?? undefined,
+      max: IDS_MAX,
+      fetchMethod: async (id) =>
+        (await (isLinkId(id) ? accountOfPaymentLink : accountOfIntent)(database, id)) ?? undefined,
     });
     this.#merchants = new LRUCache<string, Merchant>({
       max: MERCHANTS_MAX,
@@ -27,9 +32,12 @@ export class Merchants {
     });
   }
 
-  /** Null if there is no such intent. @throws an error of the database if it is needed and unavailable */
-  async ofIntent(intentId: string): Promise<Merchant | null> {
-    const accountId = await this.#accounts.fetch(intentId);
+  /**
+   * Null if there is no such intent or payment link.
+   * @throws an error of the database if it is needed and unavailable
+   */
+  async of(id: string): Promise<Merchant | null> {
+    const accountId = await this.#accounts.fetch(id);
     return accountId === undefined ? null : ((await this.#merchants.fetch(accountId)) ?? null);
   }
 }

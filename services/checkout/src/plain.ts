@@ -118,7 +118,7 @@ async function look(
       const body = await text().then(JSON.parse as (text: string) => unknown, (cause: unknown) => {
         throw gatewayUnavailable(cause);
       });
-      const merchant = statusCode === 200 ? await merchants.ofIntent(id) : null;
+      const merchant = statusCode === 200 ? await merchants.of(id) : null;
       if (merchant) return { ...fetched.parse(body), merchant };
       if (statusCode < 500 && statusCode !== 429)
         return { status: 404, problem: 'No payment has this link. Check that you have copied all of it.' };

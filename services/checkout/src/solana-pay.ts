@@ -92,7 +92,7 @@ const label =
   ({ merchants, url }: SolanaPayDependencies): RequestHandler =>
   async (request, response) => {
     const { intentId } = intentOf(request);
-    const merchant = await merchants.ofIntent(intentId);
+    const merchant = await merchants.of(intentId);
     if (!merchant) throw unknownIntent();
     response.locals['accountId'] = merchant.accountId;
     const icon = merchant.logo === null ? ICON_PATH : `/logo/${intentId}`;
@@ -105,7 +105,7 @@ const transaction =
   async (request: Request, response: Response): Promise<void> => {
     const { intentId, token } = intentOf(request);
     const { account } = await readBody(request, response, wallet);
-    const merchant = await merchants.ofIntent(intentId);
+    const merchant = await merchants.of(intentId);
     if (!merchant) throw unknownIntent();
     response.locals['accountId'] = merchant.accountId;
     if (response.destroyed) return;

@@ -14,7 +14,7 @@ import {
   startCluster,
   until,
 } from '@pf/testing';
-import { addIntent, BY, openShop, type Shop } from './shops.ts';
+import { addIntent, addLink, BY, openShop, type Shop } from './shops.ts';
 
 /** One pixel. */
 const PNG =
@@ -62,6 +62,37 @@ const policyOf = ({ headers }: Response): Readonly<Record<string, string>> =>
       return [name, values.join(' ')];
     }),
   );
+
+describe('the page of a payment link', () => {
+  it('is the same page, with whom the link pays, and forwards what its secret allows', async () => {
+    const linkId = await addLink(cluster.database, shop.accountId);
+    const [page, ofIntent] = await Promise.all([get(`/link/${linkId}`), get(`/pay/${shop.intentId}`)]);
+    expect([page.status, await page.text()]).toEqual([200, await ofIntent.text()]);
+    expect(policyOf(page)).toEqual(policyOf(ofIntent));
+    expect(await (await get(`/link/${linkId}/merchant`)).json()).toMatchObject({ name: 'Shop & Söhne' });
+    for (const path of [`/link/${shop.intentId}`, `/pay/${linkId}`, `/link/${linkId}1`, '/link/pl_0'])
+      expect((await get(path)).status).toBe(404);
+    gateway.answerWith(json(200, {}));
+    const authorization = `Bearer ${linkId}_secret_${SECRET}`;
+    await get(`/v1/payment-links/${linkId}`, { headers: { authorization } });
+    await get(`/v1/payment-links/${linkId}/choose`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: '{"offer":0}',
+    });
+    expect(gateway.received.map(({ request: { method, url } }) => `${method} ${url}`)).toEqual([
+      `GET /v1/payment-links/${linkId}`,
+      `POST /v1/payment-links/${linkId}/choose`,
+    ]);
+    for (const [path, secret] of [
+      [`/v1/payment-links/${linkId}`, secretOf(shop.intentId)],
+      [`/v1/intents/${shop.intentId}`, authorization],
+      [`/v1/payment-links/${linkId}`, `Bearer pk_test_${'x'.repeat(32)}`],
+    ] as const)
+      expect((await get(path, { headers: { authorization: secret } })).status).toBe(401);
+    expect(gateway.received).toHaveLength(2);
+  });
+});
 
 describe('the page on which a person pays', () => {
   it('is the same for every intent, and has nothing of the payment or the account in it', async () => {
@@ -284,7 +315,7 @@ describe('what the page asks of the payment API', () => {
 
   it('is nothing else: no other operation of the API is here', async () => {
     gateway.answerWith(json(200, {}));
-    for (const { method, path } of Object.values(OPERATIONS)) {
+    for (const { id, method, path } of Object.values(OPERATIONS)) {
       const target = `/v1${path.replaceAll(/\{\w+\}/g, shop.intentId)}`;
       const here = PATHS.some((one) => target === `/v1/intents/${shop.intentId}${one}`);
       const isForPayers =
@@ -293,7 +324,10 @@ describe('what the page asks of the payment API', () => {
         method: method.toUpperCase(),
         headers: { authorization: secretOf(shop.intentId) },
       });
-      expect([method, path, status]).toEqual([method, path, isForPayers ? 200 : here ? 405 : 404]);
+      // What the secret of a payment link opens, that of an intent does not.
+      const isForLinks = id === 'getPaymentLink' || id === 'chooseOffer';
+      const otherwise = isForLinks ? 401 : here ? 405 : 404;
+      expect([method, path, status]).toEqual([method, path, isForPayers ? 200 : otherwise]);
     }
     expect(gateway.received).toHaveLength(PATHS.length);
   });

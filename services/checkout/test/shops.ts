@@ -1,5 +1,12 @@
 import { newIntentId } from '@pf/contracts';
-import { changeSettings, createAccount, type Database, type SettingsChange } from '@pf/database';
+import {
+  changeSettings,
+  createAccount,
+  createPaymentLink,
+  type Database,
+  inTransaction,
+  type SettingsChange,
+} from '@pf/database';
 
 /** Who changes settings in tests. */
 export const BY = {
@@ -49,5 +56,18 @@ export async function addIntent({ prisma }: Pick<Database, 'prisma'>, accountId:
       state: '{}',
     },
   });
+  return id;
+}
+
+/** A payment link of an account. */
+export async function addLink(database: Database, accountId: string): Promise<string> {
+  const { id } = await inTransaction(database, (client) =>
+    createPaymentLink(
+      client,
+      { accountId: accountId as never, livemode: false },
+      { amount: '1', offers: [], ttlSeconds: 600, metadata: null },
+      new Date(),
+    ),
+  );
   return id;
 }

@@ -21,7 +21,7 @@ const bearer = /^Bearer +(\S+) *$/i;
 
 /**
  * Who makes a request: the holder of an API key, a person who makes it in the dashboard, or a payer with what opens one
- * intent.
+ * intent or payment link.
  */
 export interface Holder extends Omit<KeyHolder, 'scope'> {
   readonly scope: Access;
@@ -29,10 +29,15 @@ export interface Holder extends Omit<KeyHolder, 'scope'> {
   readonly userId?: string;
   /** The only intent that exists for this holder; `keyId` is then its id. */
   readonly intentId?: IntentId;
+  /** The only payment link that exists for this holder; `keyId` is then its id. */
+  readonly linkId?: string;
 }
 
 /** Whether it may be in the hands of a payer, who sees intents reduced. */
 export const isPayer = ({ scope }: Pick<Holder, 'scope'>): boolean => scope !== 'full';
+
+/** A key of scope `full`. Not a person in the dashboard: some may only look. */
+export const isAccount = (holder: Holder): boolean => !isPayer(holder) && holder.userId === undefined;
 
 /** What an Authorization header presents, whatever it is. */
 export const bearerOf = (authorization: string | undefined): string | undefined =>
@@ -167,18 +172,26 @@ export class ApiKeys {
 }
 
 /** @throws ApiError `api_key.insufficient_scope` if the operation requires more */
-export function requireAccess({ scope, intentId }: Holder, operation: Pick<Operation, 'scope' | 'solanaPay'>): void {
+export function requireAccess(
+  { scope }: Holder,
+  operation: Pick<Operation, 'scope' | 'solanaPay' | 'paymentLink'>,
+): void {
   if (allows(scope, operation)) return;
-  throw unauthorized('api_key.insufficient_scope', {
-    ...(intentId !== undefined && {
-      message:
-        scope === 'client_secret'
-          ? 'A client secret only fetches, follows, detects, builds and submits its payment intent. Use an API key ' +
-            'with the scope "full".'
-          : 'A Solana Pay token only fetches and builds its payment intent. Use the client secret of the intent.',
-    }),
-  });
+  const message = BEYOND[scope];
+  throw unauthorized('api_key.insufficient_scope', { ...(message !== undefined && { message }) });
 }
+
+/** What is said to payers who ask for more than their secret allows. */
+const BEYOND: Readonly<Partial<Record<Access, string>>> = {
+  client_secret:
+    'A client secret only fetches, follows, detects, builds and submits its payment intent. Use an API key with the ' +
+    'scope "full".',
+  solana_pay_token:
+    'A Solana Pay token only fetches and builds its payment intent. Use the client secret of the intent.',
+  payment_link_secret:
+    'The client secret of a payment link only fetches it and chooses an offer. Use that of the chosen intent, or an ' +
+    'API key with the scope "full".',
+};
 
 const unauthorized = (
   code: 'api_key.missing' | 'api_key.invalid' | 'api_key.insufficient_scope',

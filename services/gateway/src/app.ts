@@ -27,6 +27,13 @@ import type { KeyUses } from './key-uses.ts';
 import type { Limiter } from './limits/limiter.ts';
 import type { OpenStreams } from './limits/open-streams.ts';
 import type { Strangers } from './limits/strangers.ts';
+import { chooseOffer } from './payment-links/choose.ts';
+import {
+  cancelPaymentLink,
+  createPaymentLink,
+  getPaymentLink,
+  listPaymentLinks,
+} from './payment-links/payment-links.ts';
 import type { RequestRecords } from './request-records.ts';
 import { reference } from './reference/reference.ts';
 import { deliveryAttempts } from './webhooks/attempts.ts';
@@ -53,7 +60,7 @@ interface ModeStore {
 
 export interface AppDependencies {
   readonly adapters: Adapters;
-  /** Make and verify what opens one intent to its payer. */
+  /** Make and verify what opens one intent or payment link to its payer. */
   readonly clientSecrets: ClientSecrets;
   readonly commands: Commands;
   readonly feeds: Feeds;
@@ -94,6 +101,11 @@ const ENDPOINTS: readonly ((dependencies: AppDependencies & ModeStore) => Endpoi
   cancelIntent,
   refundIntent,
   simulateIntent,
+  createPaymentLink,
+  listPaymentLinks,
+  getPaymentLink,
+  cancelPaymentLink,
+  chooseOffer,
   listDeliveries,
   retryDelivery,
   deliveryAttempts,
@@ -132,7 +144,7 @@ export function createApp(dependencies: AppDependencies): Express {
     // Express writes parameters as `:id`, OpenAPI as `{id}`.
     const route = app.route(`/v1${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
     // Payers' apps may call these operations from a browser.
-    const forPayers = atPath.filter(({ operation }) => operation.scope === 'payer');
+    const forPayers = atPath.filter(({ operation }) => operation.scope === 'payer' || operation.paymentLink);
     if (forPayers.length > 0) route.options(admitStranger, preflight(methodsOf(forPayers)));
     for (const { operation } of forPayers) route[operation.method](openToBrowsers);
     for (const endpoint of atPath) route[endpoint.operation.method](serve(endpoint, dependencies));

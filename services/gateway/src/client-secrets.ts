@@ -6,17 +6,27 @@ import type { IntentId, PaymentIntent, PublicIntent } from '@pf/domain';
 import { bearerOf } from './api-keys.ts';
 
 /** What a client secret or a Solana Pay token opens: one intent. */
-export interface OpenedIntent {
-  readonly access: ClientSecretKind;
+interface OpenedIntent {
+  readonly access: Exclude<ClientSecretKind, 'payment_link_secret'>;
   readonly intentId: IntentId;
   readonly livemode: boolean;
 }
 
+/** What the secret of a payment link opens. */
+interface OpenedLink {
+  readonly access: 'payment_link_secret';
+  readonly linkId: string;
+  readonly livemode: boolean;
+}
+
+export type Opened = OpenedIntent | OpenedLink;
+
 const MODES = [true, false] as const;
 
 /**
- * Makes and verifies what opens one intent to its payer: an HMAC of its id and mode, with keys that are derived from
- * SECRETS_KEY. The first key makes, all verify. Nothing is stored, and nothing is looked up to refuse a forged one.
+ * Makes and verifies what opens one intent or payment link to its payer: an HMAC of its id and mode, with keys that are
+ * derived from SECRETS_KEY. The first key makes, all verify. Nothing is stored, and nothing is looked up to refuse a
+ * forged one.
  */
 export class ClientSecrets {
   readonly #keys: Readonly<Record<ClientSecretKind, readonly Buffer[]>>;
@@ -26,7 +36,11 @@ export class ClientSecrets {
   constructor(keyring: Keyring, checkoutUrl?: URL) {
     const derived = (kind: ClientSecretKind): readonly Buffer[] =>
       keysOf(keyring).map((key) => Buffer.from(hkdfSync('sha256', key, '', `payment intents: ${kind}`, 32)));
-    this.#keys = { client_secret: derived('client_secret'), solana_pay_token: derived('solana_pay_token') };
+    this.#keys = {
+      client_secret: derived('client_secret'),
+      solana_pay_token: derived('solana_pay_token'),
+      payment_link_secret: derived('payment_link_secret'),
+    };
     this.#checkoutUrl = checkoutUrl;
   }
 
@@ -35,46 +49,57 @@ export class ClientSecrets {
     readonly clientSecret: string;
     readonly paymentUrl: string | null;
   } {
-    const clientSecret = this.#make({ access: 'client_secret', intentId: id, livemode });
-    // Browsers keep what is behind the # to themselves.
-    const fragment = clientSecret.slice(id.length + CLIENT_SECRETS.client_secret.mark.length);
-    return {
-      clientSecret,
-      paymentUrl: this.#checkoutUrl ? new URL(`/pay/${id}#${fragment}`, this.#checkoutUrl).href : null,
-    };
+    const clientSecret = this.#make('client_secret', id, livemode);
+    return { clientSecret, paymentUrl: this.#page('pay', 'client_secret', id, clientSecret) };
+  }
+
+  /** What the creator of a payment link passes to its payer. */
+  forPayerOfLink({ id, livemode }: { readonly id: string; readonly livemode: boolean }): {
+    readonly clientSecret: string;
+    readonly url: string | null;
+  } {
+    const clientSecret = this.#make('payment_link_secret', id, livemode);
+    return { clientSecret, url: this.#page('link', 'payment_link_secret', id, clientSecret) };
   }
 
   /** For the link of a Solana Pay transaction request; null on other chains. */
   solanaPayToken({ id, livemode, chain }: Pick<PaymentIntent, 'id' | 'livemode' | 'chain'>): string | null {
     if (networkOf(chain).family !== 'solana') return null;
-    return this.#make({ access: 'solana_pay_token', intentId: id, livemode });
+    return this.#make('solana_pay_token', id, livemode);
   }
 
   /** What an Authorization header opens: null if it has nothing that was made here. */
-  read(authorization: string | undefined): OpenedIntent | null {
+  read(authorization: string | undefined): Opened | null {
     const parts = readClientSecret(bearerOf(authorization) ?? '');
     if (!parts) return null;
-    const { kind, intentId, mac } = parts;
-    for (const livemode of MODES) {
-      const opened = { access: kind, intentId, livemode };
-      if (this.#keys[kind].some((key) => isEqual(macOf(key, opened), mac))) return opened;
-    }
+    const { kind, id, mac } = parts;
+    for (const livemode of MODES)
+      if (this.#keys[kind].some((key) => isEqual(macOf(key, kind, id, livemode), mac)))
+        return kind === 'payment_link_secret'
+          ? { access: kind, linkId: id, livemode }
+          : { access: kind, intentId: id as IntentId, livemode };
     return null;
   }
 
-  #make(opened: OpenedIntent): string {
-    const { access, intentId } = opened;
-    const [first] = this.#keys[access];
+  #make(kind: ClientSecretKind, id: string, livemode: boolean): string {
+    const [first] = this.#keys[kind];
     if (first === undefined) throw new Error('SECRETS_KEY holds no key');
-    return writeClientSecret({ kind: access, intentId, mac: macOf(first, opened) });
+    return writeClientSecret({ kind, id, mac: macOf(first, kind, id, livemode) });
+  }
+
+  /** The URL of the page that a secret opens; null if there is none. */
+  #page(path: 'pay' | 'link', kind: ClientSecretKind, id: string, secret: string): string | null {
+    // Browsers keep what is behind the # to themselves.
+    const fragment = secret.slice(id.length + CLIENT_SECRETS[kind].mark.length);
+    return this.#checkoutUrl ? new URL(`/${path}/${id}#${fragment}`, this.#checkoutUrl).href : null;
   }
 }
 
-const macOf = (key: Buffer, { access, intentId, livemode }: OpenedIntent): Buffer =>
+const macOf = (key: Buffer, kind: ClientSecretKind, id: string, livemode: boolean): Buffer =>
   createHmac('sha256', key)
-    .update(`${intentId} ${livemode ? 'live' : 'test'}`)
+    .update(`${id} ${livemode ? 'live' : 'test'}`)
     .digest()
-    .subarray(0, CLIENT_SECRETS[access].bytes);
+    .subarray(0, CLIENT_SECRETS[kind].bytes);
 
 /** In constant time. */
 const isEqual = (made: Uint8Array, given: Uint8Array): boolean =>

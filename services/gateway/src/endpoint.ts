@@ -1,4 +1,4 @@
-import { type Operation, parseIntentId } from '@pf/contracts';
+import { type Operation, parseIntentId, payerLinkView, type ShownPaymentLink } from '@pf/contracts';
 import type { RequestRecord } from '@pf/database';
 import { type PublicIntent, payerView } from '@pf/domain';
 import { shownPath, statusOf, write } from '@pf/http';
@@ -75,18 +75,24 @@ export const serve =
     else if (!opened) uses.used(holder.keyId);
     if (!opened) await limiter.admit(holder, request, response);
     requireAccess(holder, operation);
-    // Whatever the endpoint does, it does not see another intent.
+    // Whatever the endpoint does, it does not see another intent or link.
     if (holder.intentId !== undefined && request.params['id'] !== holder.intentId)
       throw new ApiError('intent.not_found');
+    if (holder.linkId !== undefined && request.params['id'] !== holder.linkId)
+      throw new ApiError('payment_link.not_found');
     const result = await (holder.livemode ? live : test).handle({ holder, request, response });
     response.locals['intentId'] ??= createdBy(result);
     if (result) write(response, result.status, JSON.stringify(shownTo(holder, result.body)), result.headers);
   };
 
-/** Payers see an intent reduced, whatever endpoint returns it. */
+/** Payers see an intent and a payment link reduced, whatever endpoint returns it. */
 function shownTo(holder: Holder, body: object): object {
-  if (!isPayer(holder) || !('intent' in body)) return body;
-  return { ...body, intent: payerView(body.intent as PublicIntent) };
+  if (!isPayer(holder)) return body;
+  return {
+    ...body,
+    ...('intent' in body && { intent: payerView(body.intent as PublicIntent) }),
+    ...('paymentLink' in body && { paymentLink: payerLinkView(body.paymentLink as ShownPaymentLink) }),
+  };
 }
 
 function recordOf({ holder, request, response }: Call, began: number, now: number): RequestRecord {
@@ -100,13 +106,16 @@ function recordOf({ holder, request, response }: Call, began: number, now: numbe
     path: shownPath(request),
     status: statusOf(response),
     errorCode: typeof errorCode === 'string' ? errorCode : null,
-    keyId: holder.userId === undefined && holder.intentId === undefined ? holder.keyId : null,
+    keyId: isKey(holder) ? holder.keyId : null,
     userId: holder.userId ?? null,
     intentId: typeof intentId === 'string' ? intentId : null,
     durationMs: Math.round(performance.now() - began),
     requestId: String(response.getHeader('X-Request-Id')),
   };
 }
+
+/** Not a person, nor a payer with the secret of one thing. */
+const isKey = ({ userId, intentId, linkId }: Holder): boolean => (userId ?? intentId ?? linkId) === undefined;
 
 /** The id in the path, if it is one of an intent. */
 function intentIn({ params }: Request): string | undefined {

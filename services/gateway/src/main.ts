@@ -24,6 +24,7 @@ import { RateLimits } from './limits/rate-limits.ts';
 import { SharedBuckets } from './limits/shared-buckets.ts';
 import { Strangers } from './limits/strangers.ts';
 import { Outcomes } from './outcomes.ts';
+import { PaymentLinkKeeper } from './payment-links/keeper.ts';
 import { ReplyChannel } from './reply-channel.ts';
 import { RequestRecords } from './request-records.ts';
 
@@ -96,13 +97,18 @@ runService('gateway', async ({ log, onShutdown }) => {
   records.start();
   onShutdown('request records', () => records.stop());
 
+  const commands = new Commands(publisher, replies, outcomes, new CommandTurns(config.RATE_LIMIT_FACTOR));
+  const keeper = new PaymentLinkKeeper({ commands, database, log, now, wakes });
+  keeper.start();
+  onShutdown('payment links', () => keeper.stop());
+
   let listening = false;
   const strangers = new Strangers(config.RATE_LIMIT_FACTOR);
   const server = new HttpServer(
     createApp({
       adapters: chains.adapters,
       clientSecrets: new ClientSecrets(config.SECRETS_KEY, config.CHECKOUT_URL),
-      commands: new Commands(publisher, replies, outcomes, new CommandTurns(config.RATE_LIMIT_FACTOR)),
+      commands,
       feeds,
       intentHolders: new IntentHolders({ live: database, test: testDatabase }),
       keyring: config.SECRETS_KEY,

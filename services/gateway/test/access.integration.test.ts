@@ -4,6 +4,7 @@ import { PayerClient } from '@pf/client';
 import {
   newDeliveryId,
   newIntentId,
+  newPaymentLinkId,
   newWebhookEndpointId,
   newWebhookReplayId,
   OPERATIONS,
@@ -27,9 +28,10 @@ const FULFILLER = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM';
 const PRIVATE = { idempotencyKey: 'order-private-1', metadata: { customer: 'private@example.com' } };
 const good = { chain: SOLANA, token: 'USDC', amount: '12.50', requestor: REQUESTOR, ttlSeconds: 600 };
 
-/** The operations of payers, and those of a Solana Pay token. */
+/** The operations of payers, those of a Solana Pay token, and those of the secret of a payment link. */
 const PAYERS = ['getIntent', 'detectIntent', 'buildIntent', 'submitIntent', 'intentEvents'];
 const SOLANA_PAY = ['getIntent', 'buildIntent'];
+const LINK = ['getPaymentLink', 'chooseOffer'];
 
 const BODIES: Readonly<Record<string, object>> = {
   createIntent: good,
@@ -39,12 +41,21 @@ const BODIES: Readonly<Record<string, object>> = {
   simulateIntent: { targetState: 'created' },
   createEndpoint: { url: 'https://shop.example/webhooks' },
   createReplay: { since: '2026-11-21T12:00:00.000Z' },
+  createPaymentLink: { amount: '12.50', offers: [{ chain: SOLANA, token: 'USDC', requestor: REQUESTOR }] },
+  chooseOffer: { offer: 0 },
 };
 const IDS: Readonly<Record<string, () => string>> = {
   webhooks: newDeliveryId,
   'webhook-endpoints': newWebhookEndpointId,
   'webhook-replays': newWebhookReplayId,
+  'payment-links': newPaymentLinkId,
 };
+
+interface LinkBody {
+  readonly paymentLink: { readonly id: string };
+  readonly clientSecret: string;
+}
+const codeOf = (secret: string): string => secret.split('_secret_')[1] ?? '';
 
 describe('access to the API', () => {
   let cluster: Cluster;
@@ -55,6 +66,8 @@ describe('access to the API', () => {
   /** What the full key changes. */
   let spare: CreatedBody;
   let token: string;
+  let link: LinkBody;
+  let otherLink: LinkBody;
   const as = (credential: string | null) => apiClient(`${gateway.url}/v1`, credential);
   const fetched = async <Body = Record<string, unknown>>(credential: string): Promise<Body> =>
     (await as(credential).request<Body>('GET', `/intents/${created.intent.id}`)).body;
@@ -68,6 +81,15 @@ describe('access to the API', () => {
     other = (await full.create(good)).body;
     spare = (await full.create(good)).body;
     token = (await fetched<{ solanaPayToken: string }>(created.clientSecret)).solanaPayToken;
+    const createLink = async () =>
+      (
+        await full.request<LinkBody>('POST', '/payment-links', {
+          ...BODIES['createPaymentLink'],
+          metadata: PRIVATE.metadata,
+        })
+      ).body;
+    link = await createLink();
+    otherLink = await createLink();
     payerKey = (await createKey(cluster.database, { accountId: cluster.accountId, livemode: false, scope: 'payer' }))
       .key;
   });
@@ -80,6 +102,10 @@ describe('access to the API', () => {
     'the client secret': () => created.clientSecret,
     'the client secret of another intent': () => other.clientSecret,
     'the Solana Pay token': () => token,
+    'the secret of the payment link': () => link.clientSecret,
+    'the secret of another payment link': () => otherLink.clientSecret,
+    'a secret with the code of a payment link': () => `${created.intent.id}_secret_${codeOf(link.clientSecret)}`,
+    'a forged secret of the payment link': () => `${link.paymentLink.id}_secret_${codeOf(otherLink.clientSecret)}`,
     'a forged client secret': () => `${created.intent.id}_secret_${other.clientSecret.split('_secret_')[1]}`,
     'a malformed client secret': () => `${created.intent.id}_secret_`,
     'no credential': () => null,
@@ -98,6 +124,12 @@ describe('access to the API', () => {
         return isPayers ? 'intent.not_found' : 'api_key.insufficient_scope';
       case 'the Solana Pay token':
         return SOLANA_PAY.includes(operation) ? 'passes' : 'api_key.insufficient_scope';
+      case 'the secret of the payment link':
+        return LINK.includes(operation) ? 'passes' : 'api_key.insufficient_scope';
+      case 'the secret of another payment link':
+        return LINK.includes(operation) ? 'payment_link.not_found' : 'api_key.insufficient_scope';
+      case 'a secret with the code of a payment link':
+      case 'a forged secret of the payment link':
       case 'a forged client secret':
       case 'a malformed client secret':
         return 'api_key.invalid';
@@ -112,13 +144,20 @@ describe('access to the API', () => {
     ({ id, method, path }) => {
       it.each(Object.keys(CALLERS) as Caller[])('lets %s do what it may', async (caller) => {
         const { intent } = caller === 'a full key' ? spare : created;
-        const target = path.replace('{id}', () => IDS[path.split('/')[1] ?? '']?.() ?? intent.id);
+        const ownId = LINK.includes(id) ? link.paymentLink.id : intent.id;
+        const target = path.replace(
+          '{id}',
+          () => (LINK.includes(id) ? null : IDS[path.split('/')[1] ?? '']?.()) ?? ownId,
+        );
         const body = method === 'get' || method === 'delete' ? undefined : (BODIES[id] ?? {});
         const response: ApiResponse<object> = await as(CALLERS[caller]()).request(method.toUpperCase(), target, body);
         const code = response.body.error?.code;
         const isOfIntent = path.includes('/intents/{id}');
         const isRefused =
-          code !== undefined && (REFUSALS.includes(code) || (isOfIntent && code === 'intent.not_found'));
+          code !== undefined &&
+          (REFUSALS.includes(code) ||
+            (isOfIntent && code === 'intent.not_found') ||
+            (LINK.includes(id) && code === 'payment_link.not_found'));
         expect(isRefused ? code : 'passes').toBe(expected(caller, id));
         if (caller !== 'a full key') {
           const text = JSON.stringify(response.body);

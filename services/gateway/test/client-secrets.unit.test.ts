@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { CLIENT_SECRET, newIntentId, SOLANA_PAY_TOKEN } from '@pf/contracts';
+import { CLIENT_SECRET, newIntentId, newPaymentLinkId, PAYMENT_LINK_SECRET, SOLANA_PAY_TOKEN } from '@pf/contracts';
 import type { ChainId } from '@pf/domain';
 import fc from 'fast-check';
 import { ClientSecrets } from '../src/client-secrets.ts';
@@ -97,6 +97,29 @@ describe('ClientSecrets', () => {
     for (const ring of [added, first])
       for (const text of [before, after]) expect(ring.read(bearer(text))).toMatchObject({ intentId: intent.id });
     expect(alone.read(bearer(before))).toBeNull();
+  });
+
+  it('make a secret for a payment link, which opens that link in its mode and nothing else', () => {
+    const [id, other] = [newPaymentLinkId(), newPaymentLinkId()];
+    const at = new ClientSecrets(key, new URL('https://pay.example'));
+    const { clientSecret, url } = at.forPayerOfLink({ id, livemode: true });
+    const [, code = ''] = clientSecret.split('_secret_');
+    expect([PAYMENT_LINK_SECRET.test(clientSecret), url]).toEqual([true, `https://pay.example/link/${id}#${code}`]);
+    const opened = { access: 'payment_link_secret', linkId: id, livemode: true };
+    expect(secrets.read(bearer(clientSecret))).toEqual(opened);
+    expect(secrets.forPayerOfLink({ id, livemode: true }).url).toBeNull();
+    const others = [
+      secrets.forPayerOfLink({ id, livemode: false }).clientSecret,
+      secrets.forPayerOfLink({ id: other, livemode: true }).clientSecret,
+      new ClientSecrets(randomBytes(32)).forPayerOfLink({ id, livemode: true }).clientSecret,
+    ];
+    expect(others.map((text) => text.split('_secret_')[1])).not.toContain(code);
+    // Each kind of secret has keys of its own: the code of one opens nothing of another.
+    const intent = { id: id.replace('pl_', 'pi_') as ReturnType<typeof newIntentId>, livemode: true };
+    const ofIntent = secrets.forPayer(intent).clientSecret;
+    expect(ofIntent.split('_secret_')[1]).not.toBe(code);
+    for (const forged of [`${intent.id}_secret_${code}`, `${other}_secret_${code}`, `${id}_secret_`])
+      expect(secrets.read(bearer(forged))).toBeNull();
   });
 
   it('give a token for Solana only, and a URL only where there is a page', () => {

@@ -3,6 +3,7 @@ import {
   newApiKeyId,
   newDeliveryId,
   newIntentId,
+  newPaymentLinkId,
   newWebhookEndpointId,
   newWebhookReplayId,
   type Operation,
@@ -36,6 +37,8 @@ const bodies: Readonly<Record<string, object>> = {
   simulateIntent: { targetState: 'confirmed' },
   createEndpoint: { url: 'https://shop.example/webhooks' },
   createReplay: { since: '2026-11-21T12:00:00.000Z' },
+  createPaymentLink: { amount: '1', offers: [{ chain: 'eip155:84532', token: 'USDC', requestor: wallet }] },
+  chooseOffer: { offer: 0 },
 };
 
 const NO_TEXT = [undefined, null, 7, -1, true, [], {}, ''];
@@ -58,6 +61,7 @@ const NO_AMOUNT = [...NO_TEXT, '-1', '+1', '1e3', '0x1', '1,5', '.5', '01', ' 1'
 const WALLET = ['x'.repeat(201), '\ud800', '\0'];
 const NO_TYPES = ['all', 7, true, {}, [], ['intent.paid'], ['intent.created', 'intent.created'], [7]];
 const NO_KEY = [null, ...MAYBE_TEXT, 'x'.repeat(256), '🪙'.repeat(256), '\ud800', '\0'];
+const OFFER = { chain: 'eip155:84532', token: 'USDC', requestor: wallet };
 const NO_VERSION = [null, 7, '2020-01-01', [], {}];
 /**
  * Invalid values of each field: missing (undefined), of another type, too long, in another alphabet, negative, huge,
@@ -119,6 +123,23 @@ const invalid: Readonly<Record<string, Readonly<Record<string, readonly unknown[
     status: [null, 'pending', 7, [], {}],
     idempotencyKey: NO_KEY,
   },
+  createPaymentLink: {
+    amount: NO_AMOUNT,
+    offers: [
+      ...NO_TEXT,
+      [7],
+      [{ chain: 'eip155:84532', token: 'USDC' }],
+      [{ ...OFFER, amount: '1' }],
+      [{ ...OFFER, requestor: 'x'.repeat(201) }],
+      [{ ...OFFER, requestor: 'nobody' }],
+      [OFFER, { ...OFFER, token: 'usdc' }],
+      Array.from({ length: 21 }, () => OFFER),
+    ],
+    idempotencyKey: NO_KEY,
+    ttlSeconds: NO_SECONDS,
+    metadata: NO_METADATA,
+  },
+  chooseOffer: { offer: [undefined, null, '0', -1, 0.5, 20, [], {}] },
   enableEndpoint: { replay: [null, 'true', 1, [], {}] },
 };
 
@@ -145,6 +166,7 @@ describe.each(endpoints)('$verb $path', ({ id, method, path, request, scope }) =
     webhooks: newDeliveryId,
     'webhook-endpoints': newWebhookEndpointId,
     'webhook-replays': newWebhookReplayId,
+    'payment-links': newPaymentLinkId,
   };
   const target = path.replace('{id}', idOf[path.split('/')[1] ?? '']?.() ?? newIntentId(0));
   const good = request.body === undefined ? undefined : (bodies[id] ?? {});

@@ -188,6 +188,36 @@ export const gatewayGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'The secret of a payment link opens its own link only',
+    file: 'services/gateway/src/endpoint.ts',
+    guard: "if (holder.linkId !== undefined && request.params['id'] !== holder.linkId)",
+    instead: "if (holder.linkId !== undefined && request.params['id'] === undefined)",
+    test: {
+      file: 'services/gateway/test/access.integration.test.ts',
+      name: 'get /payment-links/{id} lets the secret of another payment link do what it may',
+    },
+  },
+  {
+    name: 'An offer of a payment link has one intent, however many ask for it',
+    file: 'packages/database/src/links/payment-links.ts',
+    guard: "await client.query('SELECT FROM service.payment_links WHERE id = $1 FOR UPDATE', [id]);",
+    instead: '',
+    test: {
+      file: 'services/gateway/test/payment-links/payment-links.integration.test.ts',
+      name: 'have one intent for an offer, however many ask for it at once',
+    },
+  },
+  {
+    name: 'A payment of a link counts once, however often the log is read',
+    file: 'packages/domain/src/model/payment-link.ts',
+    guard: 'if (!known || version <= known.version) return',
+    instead: 'if (!known) return',
+    test: {
+      file: 'packages/domain/test/model/payment-link.unit.test.ts',
+      name: 'ignores events that it has followed, and those of other intents',
+    },
+  },
+  {
     name: 'A client secret that the service has not made opens nothing',
     file: 'services/gateway/src/client-secrets.ts',
     guard: 'made.length === given.length && timingSafeEqual(made, given)',
@@ -210,8 +240,8 @@ export const gatewayGuards: readonly Mutant[] = [
   {
     name: 'Payers see no metadata',
     file: 'services/gateway/src/endpoint.ts',
-    guard: "if (!isPayer(holder) || !('intent' in body)) return body;",
-    instead: "if (!isPayer(holder) || 'intent' in body) return body;",
+    guard: "...('intent' in body && { intent: payerView(body.intent as PublicIntent) }),",
+    instead: '',
     test: {
       file: 'services/gateway/test/access.integration.test.ts',
       name: 'gives payers the intent without what is between the account and the service',

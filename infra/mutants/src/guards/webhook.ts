@@ -15,7 +15,7 @@ export const webhookGuards: readonly Mutant[] = [
   },
   {
     name: 'An event has one delivery a URL, however often it is read',
-    file: 'packages/database/src/webhooks/deliveries.ts',
+    file: 'packages/database/src/webhooks/new-deliveries.ts',
     guard: '\n     ON CONFLICT (event_id, endpoint_id) DO NOTHING',
     instead: '',
     test: {
@@ -37,7 +37,7 @@ export const webhookGuards: readonly Mutant[] = [
   {
     name: 'A webhook is not sent before the projection shows its event',
     file: 'packages/database/src/webhooks/sending.ts',
-    guard: 'AND coalesce(e.body, d.body) IS NOT NULL AND',
+    guard: 'AND (e.body IS NOT NULL OR d.intent_id IS NULL) AND',
     instead: 'AND',
     test: {
       file: 'packages/database/test/webhooks/deliveries.integration.test.ts',
@@ -86,7 +86,7 @@ export const webhookGuards: readonly Mutant[] = [
   },
   {
     name: 'A webhook endpoint gets the types that it asks for',
-    file: 'packages/database/src/webhooks/deliveries.ts',
+    file: 'packages/database/src/webhooks/new-deliveries.ts',
     guard: '(endpoint.event_types?.includes(event.eventType) ?? true),',
     instead: 'true,',
     test: {

@@ -69,6 +69,42 @@ export interface components {
         };
         /**
          * @example {
+         *       "amount": "12.50",
+         *       "offers": [
+         *         {
+         *           "chain": "eip155:84532",
+         *           "token": "USDC",
+         *           "requestor": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+         *         }
+         *       ],
+         *       "metadata": {
+         *         "order": "1042"
+         *       }
+         *     }
+         */
+        readonly CreatePaymentLinkRequest: {
+            /** @description Decimal string greater than 0, for every offer: with at most as many decimals as each of their tokens has. */
+            readonly amount: string;
+            /** @description The ways to pay, at most 20: each has `chain`, `token` and `requestor` as an intent has them. */
+            readonly offers: readonly {
+                readonly chain: string;
+                readonly token: string;
+                readonly requestor: string;
+            }[];
+            /** @description A string of 1 to 255 characters that identifies this request, so that it can be repeated safely. */
+            readonly idempotencyKey?: string;
+            /**
+             * @description Time to live: 60 to 604800 seconds, 86400 by default.
+             * @default 86400
+             */
+            readonly ttlSeconds?: number;
+            /** @description Your own data, which its intents get too: at most 20 keys of 1 to 40 characters, with values up to 500. */
+            readonly metadata?: {
+                readonly [key: string]: string;
+            } | null;
+        };
+        /**
+         * @example {
          *       "fulfiller": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
          *     }
          */
@@ -94,7 +130,7 @@ export interface components {
             /** @description Your own name for it. */
             readonly name?: string | null;
             /** @description The types that are sent; `null`: all, also those that are added later. */
-            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "webhook_endpoint.disabled")[] | null;
+            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled")[] | null;
             /**
              * @description The version of what is sent, also in the header `X-PF-Api-Version`. It changes only when you change it.
              * @enum {string}
@@ -107,7 +143,7 @@ export interface components {
             /** @description Your own name for it. */
             readonly name?: string | null;
             /** @description The types that are sent; `null`: all, also those that are added later. */
-            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "webhook_endpoint.disabled")[] | null;
+            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled")[] | null;
             /**
              * @description The version of what is sent, also in the header `X-PF-Api-Version`. It changes only when you change it.
              * @enum {string}
@@ -132,7 +168,7 @@ export interface components {
             /** @description The endpoint that gets the events, instead of their own. */
             readonly toEndpointId?: string;
             /** @description Only events of these types. */
-            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "webhook_endpoint.disabled")[];
+            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled")[];
             /**
              * @description `failed` (default): deliveries that failed. `all`: those that arrived as well.
              * @enum {string}
@@ -279,10 +315,60 @@ export interface components {
             /** @description The state in which the payment found the intent, if it had ended; otherwise `null`. */
             readonly late: ("expired" | "cancelled" | "failed") | null;
         };
+        readonly PaymentLink: {
+            /** @description Unique identifier, prefixed `pl_`. */
+            readonly id: string;
+            /** @description Decimal string greater than 0, for every offer: with at most as many decimals as each of their tokens has. */
+            readonly amount: string;
+            /** @description The ways to pay, at most 20: each has `chain`, `token` and `requestor` as an intent has them. */
+            readonly offers: readonly {
+                readonly chain: string;
+                readonly token: string;
+                readonly tokenAddress: string;
+                readonly requestor: string;
+            }[];
+            /**
+             * @description `open`; `paid`: an intent of it is confirmed; `cancelled`; `expired`. A payment that comes late makes it `paid` after all; a payment that is undone by the chain makes it what it was before.
+             * @enum {string}
+             */
+            readonly state: "open" | "paid" | "cancelled" | "expired";
+            /** @description What its payers have begun, oldest first: the number of the offer, the intent, and whether its payment stands. More than one is paid if two payers paid at the same moment. */
+            readonly intents: readonly {
+                readonly offer: number;
+                readonly intentId: string;
+                readonly paid: boolean;
+                /** Format: date-time */
+                readonly createdAt: string;
+            }[];
+            /** @description The intent that paid it; `null` if none has. */
+            readonly paidBy: string | null;
+            /** @description Your own data, which its intents get too: at most 20 keys of 1 to 40 characters, with values up to 500. */
+            readonly metadata: {
+                readonly [key: string]: string;
+            } | null;
+            /** @description Time to live: 60 to 604800 seconds, 86400 by default. */
+            readonly ttlSeconds: number;
+            /**
+             * Format: date-time
+             * @description Until then an offer can be chosen.
+             */
+            readonly expiresAt: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            readonly createdAt: string;
+            /** @description When it was paid. */
+            readonly paidAt: string | null;
+            /** @description When it was cancelled. */
+            readonly cancelledAt: string | null;
+            /** @description Whether its payments move real money. */
+            readonly livemode: boolean;
+        };
         readonly Error: {
             readonly error: {
                 /** @enum {string} */
-                readonly code: "request.malformed_json" | "request.malformed_http" | "request.validation_failed" | "api_key.missing" | "api_key.invalid" | "api_key.test_mode_required" | "api_key.insufficient_scope" | "plan.upgrade_required" | "intent.not_found" | "delivery.not_found" | "webhook_endpoint.not_found" | "webhook_replay.not_found" | "route.not_found" | "request.method_not_allowed" | "request.timeout" | "request.headers_too_large" | "request.too_large" | "request.unsupported_media_type" | "intent.invalid_state" | "intent.already_fulfilled" | "intent.expired" | "intent.stale_update" | "intent.submission_in_progress" | "intent.already_refunded" | "intent.original_unpaid" | "intent.limit_reached" | "webhook_endpoint.exists" | "webhook_endpoint.limit_reached" | "webhook_endpoint.not_enabled" | "webhook_replay.limit_reached" | "chain.not_available" | "token.not_available" | "address.sanctions_match" | "address.not_payable" | "transaction.malformed" | "transaction.mismatch" | "transaction.rejected" | "rate_limit.exceeded" | "intent.too_many_builds" | "internal.error" | "rpc.unavailable" | "transaction.not_visible" | "screening.unavailable" | "intent.unavailable" | "service.unavailable";
+                readonly code: "request.malformed_json" | "request.malformed_http" | "request.validation_failed" | "api_key.missing" | "api_key.invalid" | "api_key.test_mode_required" | "api_key.insufficient_scope" | "plan.upgrade_required" | "intent.not_found" | "payment_link.not_found" | "delivery.not_found" | "webhook_endpoint.not_found" | "webhook_replay.not_found" | "route.not_found" | "request.method_not_allowed" | "request.timeout" | "request.headers_too_large" | "request.too_large" | "request.unsupported_media_type" | "intent.invalid_state" | "intent.already_fulfilled" | "intent.expired" | "intent.stale_update" | "intent.submission_in_progress" | "intent.already_refunded" | "intent.original_unpaid" | "intent.limit_reached" | "payment_link.invalid_state" | "payment_link.limit_reached" | "webhook_endpoint.exists" | "webhook_endpoint.limit_reached" | "webhook_endpoint.not_enabled" | "webhook_replay.limit_reached" | "chain.not_available" | "token.not_available" | "address.sanctions_match" | "address.not_payable" | "transaction.malformed" | "transaction.mismatch" | "transaction.rejected" | "rate_limit.exceeded" | "intent.too_many_builds" | "internal.error" | "rpc.unavailable" | "transaction.not_visible" | "screening.unavailable" | "intent.unavailable" | "service.unavailable";
                 readonly message: string;
                 readonly param: string | null;
                 readonly details: {
@@ -351,6 +437,52 @@ export interface components {
             /** @description When the payment became final on chain. */
             readonly finalizedAt: string | null;
             /** @description Whether the intent was created with a live key. */
+            readonly livemode: boolean;
+        };
+        readonly PayerPaymentLink: {
+            /** @description Unique identifier, prefixed `pl_`. */
+            readonly id: string;
+            /** @description Decimal string greater than 0, for every offer: with at most as many decimals as each of their tokens has. */
+            readonly amount: string;
+            /** @description The ways to pay, at most 20: each has `chain`, `token` and `requestor` as an intent has them. */
+            readonly offers: readonly {
+                readonly chain: string;
+                readonly token: string;
+                readonly tokenAddress: string;
+                readonly requestor: string;
+            }[];
+            /**
+             * @description `open`; `paid`: an intent of it is confirmed; `cancelled`; `expired`. A payment that comes late makes it `paid` after all; a payment that is undone by the chain makes it what it was before.
+             * @enum {string}
+             */
+            readonly state: "open" | "paid" | "cancelled" | "expired";
+            /** @description What its payers have begun, oldest first: the number of the offer, the intent, and whether its payment stands. More than one is paid if two payers paid at the same moment. */
+            readonly intents: readonly {
+                readonly offer: number;
+                readonly intentId: string;
+                readonly paid: boolean;
+                /** Format: date-time */
+                readonly createdAt: string;
+            }[];
+            /** @description The intent that paid it; `null` if none has. */
+            readonly paidBy: string | null;
+            /** @description Time to live: 60 to 604800 seconds, 86400 by default. */
+            readonly ttlSeconds: number;
+            /**
+             * Format: date-time
+             * @description Until then an offer can be chosen.
+             */
+            readonly expiresAt: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            readonly createdAt: string;
+            /** @description When it was paid. */
+            readonly paidAt: string | null;
+            /** @description When it was cancelled. */
+            readonly cancelledAt: string | null;
+            /** @description Whether its payments move real money. */
             readonly livemode: boolean;
         };
         readonly Transaction: {
@@ -570,7 +702,7 @@ export interface components {
              * @description Deliveries of events of this type.
              * @enum {string}
              */
-            readonly type?: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "webhook_endpoint.disabled" | "webhook_endpoint.test";
+            readonly type?: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled" | "webhook_endpoint.test";
             /**
              * @description `pending`: an attempt is still due. `delivered`: accepted by the receiver. `failed`: all attempts failed.
              * @enum {string}
@@ -578,6 +710,15 @@ export interface components {
             readonly status?: "pending" | "delivered" | "failed";
         };
         readonly ListReplaysQuery: {
+            /**
+             * @description Number of objects to return.
+             * @default 20
+             */
+            readonly limit?: number;
+            /** @description The `nextCursor` of the previous page. */
+            readonly cursor?: string;
+        };
+        readonly ListPaymentLinksQuery: {
             /**
              * @description Number of objects to return.
              * @default 20

@@ -92,6 +92,7 @@ export const payerFetchResponse = z.strictObject({
   intent: payerIntent,
   solanaPayToken: solanaPayToken.exactOptional(),
 });
+export const payerCreatedResponse = z.strictObject({ intent: payerIntent, ...forPayer });
 export const payerIntentResponse = z.strictObject({ intent: payerIntent });
 export const payerBuildResponse = z.strictObject({ intent: payerIntent, ...built });
 export const payerSubmitResponse = z.strictObject({ intent: payerIntent, ...submitted });

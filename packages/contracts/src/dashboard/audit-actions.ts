@@ -50,6 +50,9 @@ export const AUDIT_ACTIONS = {
   'intent.simulated': 'A state was simulated.',
   'attention.done': 'A payment that needed attention was marked as done.',
   'attention.reopened': 'A payment that was marked as done needs attention again.',
+  'payment_link.created': 'A payment link was created.',
+  'payment_link.cancelled': 'A payment link was cancelled.',
+  'payment_link.chosen': 'An offer of a payment link was chosen.',
   // Of operators, in no account.
   'secrets.encrypted': 'All webhook secrets were encrypted with another key.',
   'ledger.rebuilt': 'A partition of the projection was rebuilt from the log.',

@@ -13,6 +13,7 @@ import { createEndpointRequest, deliveryAttempt, updateEndpointRequest, webhookE
 import { errorResponse } from '../errors.ts';
 import { intentEvent, payerEvent, unexpectedPayment } from '../intent-events.ts';
 import { unsignedTransaction } from '../intent-state.ts';
+import { createPaymentLinkRequest, payerPaymentLink, paymentLink } from '../payment-links.ts';
 import { createReplayRequest, webhookReplay } from '../replays.ts';
 
 /** The schemas that become named types in the OpenAPI document and in clients. */
@@ -36,6 +37,9 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   UpdateEndpointRequest: updateEndpointRequest,
   WebhookReplay: webhookReplay,
   CreateReplayRequest: createReplayRequest,
+  PaymentLink: paymentLink,
+  PayerPaymentLink: payerPaymentLink,
+  CreatePaymentLinkRequest: createPaymentLinkRequest,
 };
 
 /** Registers the name of each component's schema. Idempotent. */

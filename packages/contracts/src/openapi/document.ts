@@ -64,6 +64,11 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
             description:
               'The `clientSecret` of one payment intent: `pi_…_secret_…`. It opens that intent to its payer.',
           },
+          paymentLinkSecret: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'The `clientSecret` of one payment link: `pl_…_secret_…`. It opens that link to its payer.',
+          },
           solanaPayToken: {
             type: 'http',
             scheme: 'bearer',
@@ -100,7 +105,7 @@ function describeFields({ components }: OpenApiDocument): void {
 }
 
 function describe(operation: Operation): ZodOpenApiOperationObject {
-  const { id, tag, summary, description, scope, solanaPay, request, responses } = operation;
+  const { id, tag, summary, description, scope, solanaPay, paymentLink, request, responses } = operation;
   const { params, query, headers, body } = request;
   return {
     operationId: id,
@@ -110,6 +115,7 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
     ...(scope === 'payer' && {
       security: [{ apiKey: [] }, { clientSecret: [] }, ...(solanaPay ? [{ solanaPayToken: [] }] : [])],
     }),
+    ...(paymentLink && { security: [{ apiKey: [] }, { paymentLinkSecret: [] }] }),
     requestParams: { ...(params && { path: params }), ...(query && { query }), ...(headers && { header: headers }) },
     ...(body && {
       requestBody: { required: !body.safeParse({}).success, content: { 'application/json': { schema: body } } },

@@ -19,6 +19,7 @@ import { API_VERSIONS } from '../endpoints.ts';
 import { type EndpointEventType, endpointDisabledEvent, endpointTestEvent } from '../endpoint-events.ts';
 import { eventIdOf } from '../ids.ts';
 import { EVENT_SCHEMA_VERSION, webhookBody } from '../messages.ts';
+import { paymentLinkEvent, type PaymentLinkEventType, type ShownPaymentLink } from '../payment-links.ts';
 
 /** What examples have in common. */
 export const REQUESTOR = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' as Address;
@@ -120,6 +121,49 @@ const ENDPOINT_EVENTS: Readonly<Record<EndpointEventType, { readonly body: strin
   'webhook_endpoint.test': endpointTestEvent(ENDPOINT, { livemode: false, at: new Date(CREATED_AT) }),
 };
 
+const OPEN_LINK: ShownPaymentLink = {
+  id: 'pl_5mUj8xNgYq3vWJ2hTfKd7',
+  amount: '12.50',
+  offers: [{ chain: 'eip155:84532' as ChainId, token: 'USDC', tokenAddress: USDC, requestor: REQUESTOR }],
+  state: 'open',
+  intents: [],
+  paidBy: null,
+  metadata: { order: '1042' },
+  ttlSeconds: 86_400,
+  expiresAt: '2026-11-22T12:00:00.000Z',
+  createdAt: CREATED_AT,
+  paidAt: null,
+  cancelledAt: null,
+  livemode: false,
+};
+const PAID_AT = '2026-11-21T12:01:04.000Z';
+const PAID_LINK: ShownPaymentLink = {
+  ...OPEN_LINK,
+  state: 'paid',
+  intents: [{ offer: 0, intentId: INTENT, paid: true, createdAt: CREATED_AT }],
+  paidBy: INTENT,
+  paidAt: PAID_AT,
+};
+const LINK_EVENTS: Readonly<Record<PaymentLinkEventType, { readonly body: string }>> = {
+  'payment_link.paid': paymentLinkEvent('payment_link.paid', PAID_LINK, new Date(PAID_AT), INTENT),
+  'payment_link.extra_payment': paymentLinkEvent(
+    'payment_link.extra_payment',
+    PAID_LINK,
+    new Date('2026-11-21T12:02:00.000Z'),
+    INTENT,
+  ),
+  'payment_link.cancelled': paymentLinkEvent(
+    'payment_link.cancelled',
+    { ...OPEN_LINK, state: 'cancelled', cancelledAt: PAID_AT },
+    new Date(PAID_AT),
+  ),
+  'payment_link.expired': paymentLinkEvent(
+    'payment_link.expired',
+    { ...OPEN_LINK, state: 'expired' },
+    new Date(OPEN_LINK.expiresAt),
+  ),
+};
+
 /** The body of the last event of a history: made by the code that makes every webhook. */
 function bodyAfter(history: readonly Step[]): object {
   let intent: PaymentIntent | undefined;
@@ -147,18 +191,18 @@ function bodyAfter(history: readonly Step[]): object {
 }
 
 /** The body of a webhook of each type. */
-export const EVENT_EXAMPLES: Readonly<Record<PublicEventType | EndpointEventType, object>> = {
+export const EVENT_EXAMPLES: Readonly<Record<PublicEventType | PaymentLinkEventType | EndpointEventType, object>> = {
   ...(Object.fromEntries(Object.entries(HISTORIES).map(([type, history]) => [type, bodyAfter(history)])) as Record<
     PublicEventType,
     object
   >),
   ...(Object.fromEntries(
-    // An event of an endpoint has an id at random; that of an example does not change.
-    Object.entries(ENDPOINT_EVENTS).map(([type, { body }]) => [
+    // An event of an endpoint or a link has an id at random; that of an example does not change.
+    Object.entries({ ...LINK_EVENTS, ...ENDPOINT_EVENTS }).map(([type, { body }]) => [
       type,
       { ...(JSON.parse(body) as object), eventId: eventIdOf(INTENT, 1) },
     ]),
-  ) as Record<EndpointEventType, object>),
+  ) as Record<PaymentLinkEventType | EndpointEventType, object>),
 };
 
 /** The intent as it was created. */

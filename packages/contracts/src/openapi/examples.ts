@@ -6,6 +6,7 @@ import type {
   submitIntentRequest,
   updateIntentRequest,
 } from '../api/index.ts';
+import type { createPaymentLinkRequest } from '../payment-links.ts';
 import { CREATED_AT, FULFILLER, INTENT_EXAMPLE, REQUESTOR } from './event-examples.ts';
 
 const createIntent: z.input<typeof createIntentRequest> = {
@@ -13,6 +14,11 @@ const createIntent: z.input<typeof createIntentRequest> = {
   token: 'USDC',
   amount: '12.50',
   requestor: REQUESTOR,
+  metadata: { order: '1042' },
+};
+const createPaymentLink: z.input<typeof createPaymentLinkRequest> = {
+  amount: '12.50',
+  offers: [{ chain: 'eip155:84532', token: 'USDC', requestor: REQUESTOR }],
   metadata: { order: '1042' },
 };
 const buildIntent: z.input<typeof buildIntentRequest> = { fulfiller: FULFILLER };
@@ -27,6 +33,7 @@ const simulateIntent: z.input<typeof simulateIntentRequest> = { targetState: 'co
 export const EXAMPLES: Readonly<Record<string, object>> = {
   PaymentIntent: INTENT_EXAMPLE,
   CreateIntentRequest: createIntent,
+  CreatePaymentLinkRequest: createPaymentLink,
   BuildIntentRequest: buildIntent,
   SubmitIntentRequest: submitIntent,
   UpdateIntentRequest: updateIntent,

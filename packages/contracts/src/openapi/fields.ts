@@ -120,6 +120,27 @@ const REPLAY: Readonly<Record<string, string>> = {
   idempotencyKey: 'A string of 1 to 255 characters that identifies this request, so that it can be repeated safely.',
 };
 
+const LINK: Readonly<Record<string, string>> = {
+  id: 'Unique identifier, prefixed `pl_`.',
+  amount: 'Decimal string greater than 0, for every offer: with at most as many decimals as each of their tokens has.',
+  offers: 'The ways to pay, at most 20: each has `chain`, `token` and `requestor` as an intent has them.',
+  state:
+    '`open`; `paid`: an intent of it is confirmed; `cancelled`; `expired`. A payment that comes late makes it `paid` ' +
+    'after all; a payment that is undone by the chain makes it what it was before.',
+  intents:
+    'What its payers have begun, oldest first: the number of the offer, the intent, and whether its payment stands. ' +
+    'More than one is paid if two payers paid at the same moment.',
+  paidBy: 'The intent that paid it; `null` if none has.',
+  idempotencyKey: 'A string of 1 to 255 characters that identifies this request, so that it can be repeated safely.',
+  metadata: 'Your own data, which its intents get too: at most 20 keys of 1 to 40 characters, with values up to 500.',
+  ttlSeconds: 'Time to live: 60 to 604800 seconds, 86400 by default.',
+  expiresAt: 'Until then an offer can be chosen.',
+  createdAt: 'When it was created.',
+  paidAt: 'When it was paid.',
+  cancelledAt: 'When it was cancelled.',
+  livemode: 'Whether its payments move real money.',
+};
+
 const REQUEST: Readonly<Record<string, string>> = {
   chain: 'CAIP-2 id, for example `eip155:8453`. With a test key, the id of a live chain selects its testnet.',
   token: 'Symbol of a token, in upper or lower case, or its address.',
@@ -149,6 +170,9 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   UpdateEndpointRequest: ENDPOINT,
   WebhookReplay: REPLAY,
   CreateReplayRequest: REPLAY,
+  PaymentLink: LINK,
+  PayerPaymentLink: LINK,
+  CreatePaymentLinkRequest: LINK,
   CreateIntentRequest: REQUEST,
   BuildIntentRequest: REQUEST,
   SubmitIntentRequest: REQUEST,

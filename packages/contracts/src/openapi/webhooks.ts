@@ -4,9 +4,13 @@ import type { ZodOpenApiPathItemObject } from 'zod-openapi';
 import { publicIntent } from '../api/intent.ts';
 import { endpointEvents, type EndpointEventType } from '../endpoint-events.ts';
 import { intentEvent, unexpectedPayment } from '../intent-events.ts';
+import { paymentLinkEvents, type PaymentLinkEventType } from '../payment-links.ts';
 import { EVENT_EXAMPLES, HEADER_EXAMPLES } from './event-examples.ts';
 
-type WebhookType = PublicEventType | EndpointEventType;
+type WebhookType = PublicEventType | PaymentLinkEventType | EndpointEventType;
+
+/** The events that are not of an intent. */
+const OTHER_EVENTS: Readonly<Partial<Record<WebhookType, z.ZodType>>> = { ...paymentLinkEvents, ...endpointEvents };
 
 /** What makes the service send each type: as docs/reference/contract.md has it. */
 const TRIGGERS: Readonly<Record<WebhookType, string>> = {
@@ -22,6 +26,10 @@ const TRIGGERS: Readonly<Record<WebhookType, string>> = {
   'intent.extra_payment': 'A paid intent was paid again.',
   'intent.mismatched_payment': 'A payment with another amount, token, recipient, sender or reference.',
   'intent.late_payment': 'The payment came after expiry, cancellation or failure.',
+  'payment_link.paid': 'An intent of a payment link was confirmed, and no other had paid the link.',
+  'payment_link.extra_payment': 'A payment link that was paid was paid again, by another of its intents.',
+  'payment_link.cancelled': 'The payment link was cancelled.',
+  'payment_link.expired': 'The time of the payment link ran out.',
   'webhook_endpoint.disabled': 'Another URL of the account was disabled: it responded 410, or had failed for 5 days.',
   'webhook_endpoint.test': 'A test event was asked for.',
 };
@@ -30,15 +38,14 @@ const TRIGGERS: Readonly<Record<WebhookType, string>> = {
 export const WEBHOOK_BODIES = Object.fromEntries(
   (Object.keys(TRIGGERS) as WebhookType[]).map((type) => [
     type,
-    type in endpointEvents
-      ? endpointEvents[type as EndpointEventType]
-      : intentEvent.extend({
-          type: z.literal(type),
-          data: z.strictObject({
-            intent: publicIntent,
-            ...(isUnexpectedPayment(type) && { payment: unexpectedPayment }),
-          }),
+    OTHER_EVENTS[type] ??
+      intentEvent.extend({
+        type: z.literal(type),
+        data: z.strictObject({
+          intent: publicIntent,
+          ...(isUnexpectedPayment(type) && { payment: unexpectedPayment }),
         }),
+      }),
   ]),
 ) as unknown as Readonly<Record<WebhookType, z.ZodType>>;
 

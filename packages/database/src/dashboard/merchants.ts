@@ -22,6 +22,16 @@ export async function accountOfIntent({ sql }: Pick<Database, 'sql'>, intentId: 
   return rows[0]?.account_id ?? null;
 }
 
+/** The account that a payment link belongs to; null if there is no such link. */
+export async function accountOfPaymentLink({ sql }: Pick<Database, 'sql'>, id: string): Promise<string | null> {
+  const { rows } = await sql.query<{ account_id: string }>({
+    name: 'account-of-payment-link',
+    text: 'SELECT account_id FROM service.payment_links WHERE id = $1',
+    values: [id],
+  });
+  return rows[0]?.account_id ?? null;
+}
+
 /** An account as those who pay see it; null if there is none. */
 export async function findMerchant({ sql }: Pick<Database, 'sql'>, accountId: string): Promise<Merchant | null> {
   const { rows } = await sql.query<{

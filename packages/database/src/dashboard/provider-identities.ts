@@ -13,7 +13,7 @@ interface Person {
   readonly email: string;
 }
 
-/** The person who signs in with this identity; null if nobody does. */
+/** The person who signs in with this identity; null if there is none. */
 export async function personOfIdentity(
   { sql }: Pick<Database, 'sql'>,
   { issuer, subject }: ProviderIdentity,

@@ -204,7 +204,7 @@ export async function deliveryAttempts(
   const {
     rows: [delivery],
   } = await sql.query<Omit<ListedAttempts, 'attempts'>>(
-    `SELECT d.next_attempt_at AS "nextAttemptAt", coalesce(e.body, d.body) AS "requestBody"
+    `SELECT d.next_attempt_at AS "nextAttemptAt", coalesce(d.body, e.body) AS "requestBody"
        FROM service.deliveries d
        LEFT JOIN ledger.intent_events e ON e.intent_id = d.intent_id AND e.version = d.version
       WHERE d.id = $1 AND d.account_id = $2 AND d.livemode = $3`,

@@ -67,11 +67,11 @@ export async function dueDeliveries(
              JOIN service.webhook_endpoints w ON w.id = lane.endpoint_id CROSS JOIN LATERAL (
              SELECT d.id, d.endpoint_id, d.account_id, d.livemode, d.event_id, d.event_type, d.intent_id, d.url,
                     d.attempt_count, d.first_attempt_at, d.next_attempt_at, d.traceparent, d.request_id,
-                    coalesce(e.body, d.body) AS body, coalesce(e.at, d.created_at) AS event_at
+                    coalesce(d.body, e.body) AS body, coalesce(e.at, d.created_at) AS event_at
                FROM service.deliveries d
                LEFT JOIN ledger.intent_events e ON e.intent_id = d.intent_id AND e.version = d.version
               WHERE d.endpoint_id = lane.endpoint_id AND d.next_attempt_at <= $3
-                AND coalesce(e.body, d.body) IS NOT NULL AND d.id NOT IN (SELECT unnest($4::text[]))
+                AND (e.body IS NOT NULL OR d.intent_id IS NULL) AND d.id NOT IN (SELECT unnest($4::text[]))
               ORDER BY d.next_attempt_at, d.version LIMIT lane.wanted) due`,
     values: [wanted.map(({ endpointId }) => endpointId), wanted.map(({ count }) => count), now, except],
   });

@@ -105,6 +105,15 @@ import {
   dueDeliveries,
   webhookSecrets,
   withdrawInvitation,
+  accountOfPaymentLink,
+  cancelPaymentLink,
+  chooseOffer,
+  createPaymentLink,
+  expirePaymentLinks,
+  findPaymentLink,
+  findPaymentLinkAccount,
+  listPaymentLinks,
+  takeIntentsToCancel,
 } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
@@ -176,6 +185,15 @@ describe('the roles of the database', () => {
   });
 
   const transaction = () => ({ intentId, chain: CHAIN, hash: '0xabc' as never, bytes: Buffer.from('signed') });
+  /** In the mode in which the account has no URL. */
+  const elsewhere = () => ({ ...owner(), livemode: !owner().livemode });
+  const anOpenLink = async (database: Database): Promise<string> => {
+    const offer = { chain: CHAIN, token: 'USDC', tokenAddress: '0x' as never, requestor: '0x' as never };
+    const { id } = await inTransaction(database, (client) =>
+      createPaymentLink(client, elsewhere(), { amount: '1', offers: [offer], ttlSeconds: 60, metadata: null }, now),
+    );
+    return id;
+  };
   const aRequest = (at: number) => ({
     ...owner(),
     at: new Date(at),
@@ -217,6 +235,20 @@ describe('the roles of the database', () => {
       );
       expect(await listReplays(database, owner(), null, 10)).toEqual([replay]);
       expect(await cancelReplay(database, owner(), replay?.id ?? '', now)).toMatchObject({ state: 'cancelled' });
+      const link = await anOpenLink(database);
+      const choice = await chooseOffer(database, elsewhere(), {
+        id: link,
+        offer: 0,
+        newIntentId: newIntentId(0),
+        at: now,
+      });
+      expect(choice).toMatchObject({ kind: 'begun', isNew: true });
+      expect(await listPaymentLinks(database, elsewhere(), null, 10)).toHaveLength(1);
+      expect(await findPaymentLinkAccount(database, link, elsewhere().livemode)).toMatchObject({ accountId });
+      expect(await cancelPaymentLink(database, elsewhere(), link, now)).toMatchObject({ link: { state: 'cancelled' } });
+      expect(await takeIntentsToCancel(database, now, 10)).toHaveLength(1);
+      await anOpenLink(database);
+      expect(await expirePaymentLinks(database, new Date(now.getTime() + 3_600_000), 10)).toEqual([]);
       await storeRequestRecords(database, [aRequest(now.getTime() - 8 * 86_400_000), aRequest(now.getTime())]);
     },
     async pf_intent(database) {
@@ -252,6 +284,21 @@ describe('the roles of the database', () => {
       const { webhooks } = createStore(database);
       expect((await webhooks.positions([1, 2])).size).toBe(2);
       expect(await webhooks.recordDeliveries({ partition: 2, from: 0n, next: 1n, events: [], at: now })).toEqual([]);
+      const link = await anOpenLink(own.database);
+      const paid = newIntentId(0);
+      await chooseOffer(own.database, elsewhere(), { id: link, offer: 0, newIntentId: paid, at: now });
+      const confirmed = {
+        eventId: `evt_${paid}`,
+        eventType: 'intent.confirmed',
+        intentId: paid,
+        version: 3,
+        ...elsewhere(),
+        traceparent: null,
+        requestId: null,
+      };
+      const batch = { partition: 2, from: 1n, next: 2n, events: [confirmed], at: now };
+      expect(await webhooks.recordDeliveries(batch)).toEqual([]);
+      expect(await findPaymentLink(own.database, elsewhere(), link)).toMatchObject({ state: 'paid', paidBy: paid });
       expect(await outstandingLanes(database, now)).toHaveLength(1);
       expect(await webhookSecrets(database, SECRETS_KEY, owner())).toHaveLength(1);
       expect((await countOutstanding(database, now, 10)).due).toBe(1);
@@ -396,12 +443,14 @@ describe('the roles of the database', () => {
     },
     async pf_checkout(database) {
       expect(await accountOfIntent(database, newIntentId(0))).toBeNull();
+      expect(await accountOfPaymentLink(database, 'pl_1')).toBeNull();
       expect(await findMerchant(database, accountId)).toMatchObject({ accountId, returnOrigins: [] });
       for (const statement of [
         'SELECT state FROM ledger.intents',
         'SELECT metadata FROM ledger.intents',
         'SELECT wallets FROM dashboard.account_settings',
         'SELECT plan FROM service.accounts',
+        'SELECT amount FROM service.payment_links',
       ])
         expect([statement, await codeOf(database, statement)]).toEqual([statement, DENIED]);
     },

@@ -9,7 +9,8 @@ export const create = (command: Extract<Command, { type: 'create' }>, draft: Dra
   const { intentId, accountId, livemode, data } = command;
   const existing = draft.intent(intentId);
   if (existing !== undefined) {
-    // Each request gets a new id: only the same command, delivered again, can name one that exists.
+    // Each request gets a new id: what names one that exists is the same command, delivered again, or a request for an
+    // offer of a payment link, whose id was assigned before.
     if (existing.accountId !== accountId || existing.livemode !== livemode)
       throw new BrokenRuleError(`${intentId} exists and belongs to another account or mode`);
     return accept(intentId);

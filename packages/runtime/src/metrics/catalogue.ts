@@ -117,6 +117,7 @@ export const METRICS = {
         'key',
         'address',
         'intent',
+        'link',
         'builds',
         'person',
         'commands',

@@ -1,18 +1,18 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Client } from './api/client.ts';
-import { allowedReturn, type Link, wholeLink } from './api/link.ts';
-import type { Merchant } from './api/schemas.ts';
+import { type Link, wholeLink } from './api/link.ts';
+import type { Intent } from './api/schemas.ts';
 import { lastingStorage } from './api/storage.ts';
 import { termsOf } from './check/terms.ts';
-import { accentOf } from './format/color.ts';
 import { formatAmount } from './format/money.ts';
 import { type Translator, translatorOf } from './i18n/i18n.ts';
 import { directionOf, type Language, LANGUAGES } from './i18n/languages.ts';
 import type { Checkout } from './pay/checkout.ts';
 import { statusOf } from './pay/status.ts';
 import { TranslatorContext, useTranslator } from './ui/context.ts';
-import { useSource } from './ui/hooks.ts';
-import { Icon } from './ui/icon.tsx';
+import { Ends } from './ui/ends.tsx';
+import { useAccent, useSource } from './ui/hooks.ts';
 import { Paying } from './ui/paying.tsx';
 import { ProblemNote } from './ui/problem-note.tsx';
 import { StatusLine } from './ui/status-line.tsx';
@@ -21,13 +21,12 @@ import { Summary } from './ui/summary.tsx';
 export const LANGUAGE_KEY = 'language';
 
 interface Props {
-  /** Null for an address that is no payment's. */
-  readonly place: { readonly link: Link; readonly client: Client; readonly checkout: Checkout } | null;
+  readonly children: ComponentChildren;
   readonly translator: Translator;
 }
 
-/** The page, in the language that was chosen. */
-export function App({ place, translator }: Props) {
+/** A page, in the language that was chosen. */
+export function App({ children, translator }: Props) {
   const [t, setTranslator] = useState(() => translator);
   useEffect(() => {
     document.documentElement.lang = t.language;
@@ -39,7 +38,7 @@ export function App({ place, translator }: Props) {
   };
   return (
     <TranslatorContext.Provider value={t}>
-      {place === null ? <Unknown /> : <Page {...place} />}
+      {children}
       <footer>
         <label>
           <span class="hidden">{t('page.language')}</span>
@@ -56,7 +55,8 @@ export function App({ place, translator }: Props) {
   );
 }
 
-function Unknown() {
+/** For an address that is no payment's. */
+export function Unknown() {
   return (
     <main class="card alone">
       <StatusLine status={{ key: 'unknown', tone: 'bad', isPayable: false }} params={{}} />
@@ -64,7 +64,14 @@ function Unknown() {
   );
 }
 
-function Page({ link, client, checkout }: NonNullable<Props['place']>) {
+interface PageProps {
+  readonly link: Link;
+  readonly client: Client;
+  readonly checkout: Checkout;
+}
+
+/** The page of a payment. */
+export function Page({ link, client, checkout }: PageProps) {
   const t = useTranslator();
   const [source] = useState(() => ({
     get: () => checkout.state,
@@ -106,7 +113,6 @@ function Page({ link, client, checkout }: NonNullable<Props['place']>) {
         )}
       </main>
     );
-  const [way, support] = [allowedReturn(link.returnUrl, merchant?.returnOrigins ?? []), supportOf(merchant)];
   return (
     <>
       {!intent.livemode && <p class="test-mode">{t('page.test')}</p>}
@@ -126,46 +132,25 @@ function Page({ link, client, checkout }: NonNullable<Props['place']>) {
             page={page}
             isEmbedded={window.top !== window.self}
           />
-          {(way !== null || support !== null) && (
-            <p class="row ends">
-              {way !== null && (
-                <a class={status.tone === 'good' ? 'primary' : 'quiet'} href={way} target="_top" rel="noreferrer">
-                  <Icon name="back" />
-                  {t('back.do', { merchant: name })}
-                </a>
-              )}
-              {support !== null && (
-                <a class="quiet" href={support} target="_blank" rel="noopener noreferrer">
-                  {t('back.support', { merchant: name })}
-                </a>
-              )}
-            </p>
-          )}
+          <Ends
+            merchant={merchant}
+            name={name}
+            returnUrl={link.returnUrl}
+            offersUrl={isOver(intent.state) ? null : link.offersUrl}
+            isDone={status.tone === 'good'}
+          />
         </section>
       </main>
     </>
   );
 }
 
-/** Only a page on the web: the setting allows nothing else, and neither does this page. */
-function supportOf(merchant: Merchant | null): string | null {
-  const url = merchant?.supportUrl ?? null;
-  return url !== null && URL.parse(url)?.protocol === 'https:' ? url : null;
-}
+/** After a payment no other offer should be chosen. */
+const isOver = (state: Intent['state']): boolean => ['pending', 'confirmed', 'finalized'].includes(state);
 
 function useClock(client: Client): () => number {
   const [clock] = useState(() => () => client.now());
   return clock;
-}
-
-/** Sets the merchant's color by script: a style in the page's text would be refused by its policy. */
-function useAccent(color: string | null): void {
-  useEffect(() => {
-    const { light, onLight, dark, onDark } = accentOf(color);
-    const { style } = document.documentElement;
-    const all = { 'accent-light': light, 'on-accent-light': onLight, 'accent-dark': dark, 'on-accent-dark': onDark };
-    for (const [property, value] of Object.entries(all)) style.setProperty(`--${property}`, value);
-  }, [color]);
 }
 
 /** When what had the focus is gone, it goes to the place where something new is, not to the top of the page. */

@@ -91,7 +91,7 @@ describe('a sign-in at the identity provider', () => {
       expect((await signIn(stranger(), as)).code).toBe('oidc.email_unverified');
     }
     expect(await isRegistered('ulla@shop.example')).toBe(false);
-    // Nor does it open the account of somebody else.
+    // Nor does it open the account of another person.
     await member('vic');
     const eve = stranger();
     expect((await signIn(eve, someone('eve', { email: 'vic@shop.example', emailVerified: false }))).code).toBe(

@@ -13,7 +13,7 @@ export interface Someone {
 
 const CLIENT = { OIDC_CLIENT_ID: 'dashboard', OIDC_CLIENT_SECRET: 'a secret of the tests', OIDC_NAME: 'Example ID' };
 
-/** An OpenID provider that asks nobody: it signs in whom the test says. */
+/** An OpenID provider without questions: it signs in whom the test says. */
 export class OpenIdProvider {
   readonly #server = createServer((request, response) => this.#listener(request, response));
   readonly #known = new Map<string, Someone>();

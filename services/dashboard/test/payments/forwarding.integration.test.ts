@@ -108,6 +108,7 @@ describe('the payment API in the dashboard', () => {
   const OK = [200, null] as const;
   const INVALID = [400, 'request.validation_failed'] as const;
   const NO_INTENT = [404, 'intent.not_found'] as const;
+  const NO_LINK = [404, 'payment_link.not_found'] as const;
   const NO_DELIVERY = [404, 'delivery.not_found'] as const;
   const NO_ENDPOINT = [404, 'webhook_endpoint.not_found'] as const;
   const NO_REPLAY = [404, 'webhook_replay.not_found'] as const;
@@ -126,6 +127,11 @@ describe('the payment API in the dashboard', () => {
     buildIntent: { passes: SUPPORT, gets: NO_INTENT },
     submitIntent: { passes: SUPPORT, gets: NO_INTENT },
     intentEvents: { passes: MEMBERS, gets: NO_INTENT },
+    createPaymentLink: { passes: DEVELOPERS, gets: INVALID },
+    getPaymentLink: { passes: MEMBERS, gets: NO_LINK },
+    listPaymentLinks: { passes: MEMBERS, gets: OK },
+    cancelPaymentLink: { passes: SUPPORT, gets: NO_LINK },
+    chooseOffer: { passes: DEVELOPERS, gets: NO_LINK },
     listDeliveries: { passes: MEMBERS, gets: OK },
     retryDelivery: { passes: SUPPORT, gets: NO_DELIVERY },
     deliveryAttempts: { passes: MEMBERS, gets: NO_DELIVERY },

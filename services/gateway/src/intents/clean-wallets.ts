@@ -20,7 +20,7 @@ interface Wallets {
 /** For the operator's log. */
 interface Occasion {
   readonly holder: Holder;
-  readonly what: 'create' | 'submit' | 'refund';
+  readonly what: 'create' | 'submit' | 'refund' | 'link';
   readonly intentId?: IntentId;
 }
 

@@ -50,7 +50,7 @@ export const createIntent = (
     const body = await readBody(request, response, createIntentRequest);
     let data: CreateData;
     try {
-      data = resolve(adapters, body, holder.livemode);
+      data = resolveIntent(adapters, body, holder.livemode);
       requirePlan(holder, { network: networkOf(data.chain), ttlSeconds: data.ttlSeconds });
       await requireCleanWallets({ screening, log }, data, { holder, what: 'create' });
     } catch (error) {
@@ -102,7 +102,7 @@ async function earlierIntent(
  * @throws ApiError `chain.not_available`, `token.not_available`, or `request.validation_failed` with every invalid
  *   field
  */
-function resolve(adapters: Adapters, body: CreateIntentRequest, livemode: boolean): CreateData {
+export function resolveIntent(adapters: Adapters, body: CreateIntentRequest, livemode: boolean): CreateData {
   const adapter = resolveAdapter(adapters, body.chain, livemode);
   const token = requireToken(adapter, body.token);
   const issues: RequestIssue[] = [];

@@ -1,7 +1,7 @@
 import { OPERATIONS } from '@pf/contracts';
 import type { IntentQueries } from '@pf/database';
 import { view } from '@pf/domain';
-import { type Holder, isPayer } from '../api-keys.ts';
+import { isAccount } from '../api-keys.ts';
 import type { ClientSecrets } from '../client-secrets.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { pathId, requireIntent } from './lookup.ts';
@@ -23,6 +23,3 @@ export const fetchIntent = ({ clientSecrets, intents, partitions }: Dependencies
     return { status: 200, body: { intent: view(intent), ...more } };
   },
 });
-
-/** Not a person in the dashboard: some may only look. */
-const isAccount = (holder: Holder): boolean => !isPayer(holder) && holder.userId === undefined;

@@ -2,6 +2,7 @@ import {
   BUILD_QUOTAS,
   INTENT_QUOTA,
   KEY_QUOTAS,
+  PAYMENT_LINK_QUOTA,
   PAYER_ADDRESS_QUOTA,
   PAYER_ADDRESS_SHARE,
   type Quota,
@@ -13,18 +14,19 @@ import type { Request, Response } from 'express';
 import { LRUCache } from 'lru-cache';
 import { ApiError } from '../api-error.ts';
 import { type Holder, isPayer } from '../api-keys.ts';
-import type { OpenedIntent } from '../client-secrets.ts';
+import type { Opened } from '../client-secrets.ts';
 import type { RateLimits, Standing } from './rate-limits.ts';
 
 /**
- * The names of quotas in the headers: of a key, of a payer's address, of an intent with its client secret, of a person
- * in the dashboard.
+ * The names of quotas in the headers: of a key, of a payer's address, of an intent or a payment link with its client
+ * secret, of a person in the dashboard.
  */
-type PolicyName = 'key' | 'address' | 'intent' | 'person';
+type PolicyName = 'key' | 'address' | 'intent' | 'link' | 'person';
 const CALLERS: Readonly<Record<PolicyName, string>> = {
   key: 'This API key',
   address: 'This address',
   intent: 'This payment intent, with its client secret,',
+  link: 'This payment link, with its client secret,',
   person: 'This person',
 };
 
@@ -66,18 +68,18 @@ export class Limiter {
   }
 
   /**
-   * Counts a request with a client secret or a Solana Pay token: for its intent, and for its address in this mode. It
-   * takes nothing of the quotas of the account's keys.
+   * Counts a request with a client secret or a Solana Pay token: for its intent or link, and for its address in this
+   * mode. It takes nothing of the quotas of the account's keys.
    * @throws ApiError `rate_limit.exceeded`
    */
-  async admitPayer(
-    { intentId, livemode }: OpenedIntent,
-    { ip }: Pick<Request, 'ip'>,
-    response: Pick<Response, 'setHeader'>,
-  ): Promise<void> {
+  async admitPayer(opened: Opened, { ip }: Pick<Request, 'ip'>, response: Pick<Response, 'setHeader'>): Promise<void> {
     const group = addressGroup(ip);
-    const names = { address: `payer ${livemode ? 'live' : 'test'}:${group}`, share: `${intentId}:${group}` };
-    await this.#admitPayer({ ...names, all: [intentId, 'intent', this.#quota(INTENT_QUOTA)] }, response);
+    const [id, policy, quota] =
+      opened.access === 'payment_link_secret'
+        ? ([opened.linkId, 'link', PAYMENT_LINK_QUOTA] as const)
+        : ([opened.intentId, 'intent', INTENT_QUOTA] as const);
+    const names = { address: `payer ${opened.livemode ? 'live' : 'test'}:${group}`, share: `${id}:${group}` };
+    await this.#admitPayer({ ...names, all: [id, policy, this.#quota(quota)] }, response);
   }
 
   /**

@@ -77,3 +77,15 @@ export const merchantSchema = z.object({
 });
 /** Who is paid, as the account's settings say. */
 export type Merchant = z.infer<typeof merchantSchema>;
+
+/** What the page reads of a payment link. */
+export const paymentLinkSchema = z.object({
+  id: z.string(),
+  amount: z.string(),
+  offers: z.array(z.object({ chain: z.string(), token: z.string() })),
+  state: z.enum(['open', 'paid', 'cancelled', 'expired']),
+  intents: z.array(z.object({ offer: z.number(), intentId: z.string() })),
+  paidBy: z.nullable(z.string()),
+  livemode: z.boolean(),
+});
+export type PaymentLink = z.infer<typeof paymentLinkSchema>;

@@ -1,4 +1,5 @@
-import { ApiError, type Client, UNEXPECTED, type Unexpected } from '../api/client.ts';
+import { type Client, UNEXPECTED, type Unexpected } from '../api/client.ts';
+import { ApiError } from '../api/requests.ts';
 import { type Connection, follow } from '../api/follow.ts';
 import type { Intent, IntentEvent, Merchant, Unsigned } from '../api/schemas.ts';
 import { check, type Payment } from '../check/check.ts';

@@ -1,4 +1,4 @@
-import { ApiError, UnreachableError } from '../api/client.ts';
+import { ApiError, UnreachableError } from '../api/requests.ts';
 
 /** What keeps a person from paying, each with words of its own in `i18n`. */
 export type ProblemKind =
@@ -58,6 +58,7 @@ export function problemOf(error: unknown): Problem {
     case 'transaction.malformed':
       return new Problem('signed_otherwise', {}, { cause: error });
     case 'intent.limit_reached':
+    case 'payment_link.limit_reached':
       return new Problem('limit', {}, { cause: error });
     case 'rate_limit.exceeded':
     case 'intent.too_many_builds':

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Network } from '@pf/chains/networks';
+import { accentOf } from '../format/color.ts';
 import type { Wallet, Wallets } from '../wallets/wallet.ts';
 
 /** What a source has, now and whenever it changes. */
@@ -43,4 +44,14 @@ export function useNow(clock: () => number): number {
     return () => clearInterval(timer);
   }, [clock]);
   return now;
+}
+
+/** Sets the merchant's color by script: a style in the page's text would be refused by its policy. */
+export function useAccent(color: string | null): void {
+  useEffect(() => {
+    const { light, onLight, dark, onDark } = accentOf(color);
+    const { style } = document.documentElement;
+    const all = { 'accent-light': light, 'on-accent-light': onLight, 'accent-dark': dark, 'on-accent-dark': onDark };
+    for (const [property, value] of Object.entries(all)) style.setProperty(`--${property}`, value);
+  }, [color]);
 }

@@ -24,7 +24,7 @@ export function Summary({ intent, terms, merchant, name, clock }: Props) {
   const token = intent.token.startsWith('EUR') ? t('token.eur') : t('token.usd');
   return (
     <section class="summary" aria-labelledby="amount">
-      <Payee merchant={merchant} name={name} intentId={intent.id} />
+      <Payee merchant={merchant} name={name} id={intent.id} />
       <h1 id="amount">
         <span class="hidden">{t('page.to', { merchant: name })}: </span>
         <bdi class="number">{formatAmount(intent.amount, t.language)}</bdi> <bdi class="token">{intent.token}</bdi>
@@ -53,16 +53,17 @@ export function Summary({ intent, terms, merchant, name, clock }: Props) {
 }
 
 /** An uploaded logo is in the text; one from elsewhere comes through the page's own origin. */
-const logoOf = (logo: string, intentId: string): string =>
-  logo.startsWith('data:image/png;base64,') ? logo : `/logo/${encodeURIComponent(intentId)}`;
+const logoOf = (logo: string, id: string): string =>
+  logo.startsWith('data:image/png;base64,') ? logo : `/logo/${encodeURIComponent(id)}`;
 
-function Payee({ merchant, name, intentId }: Pick<Props, 'merchant' | 'name'> & { readonly intentId: string }) {
+/** Who is paid. @param id of the intent or the payment link */
+export function Payee({ merchant, name, id }: Pick<Props, 'merchant' | 'name'> & { readonly id: string }) {
   const [isBroken, setBroken] = useState(false);
   const logo = merchant?.logo ?? null;
   return (
     <p class="payee">
       {logo !== null && !isBroken ? (
-        <img class="logo" src={logoOf(logo, intentId)} alt="" width="44" height="44" onError={() => setBroken(true)} />
+        <img class="logo" src={logoOf(logo, id)} alt="" width="44" height="44" onError={() => setBroken(true)} />
       ) : (
         <span class="logo initial" aria-hidden="true">
           {[...name][0]?.toUpperCase()}

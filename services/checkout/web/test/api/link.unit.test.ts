@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { allowedReturn, readLink, wholeLink } from '../../src/api/link.ts';
+import { allowedReturn, chosenLink, readLink, readOffersLink, wholeLink } from '../../src/api/link.ts';
 
 const SECRET = '5Hj7mKQ2w9ZxVbN3cR8tYpLsDfGk4uXe';
 const page = (rest: string): URL => new URL(`https://pay.example/pay/pi_5mUj8xNgYq3vWJ2hTfKd7${rest}`);
@@ -34,6 +34,36 @@ describe('the link of a payment', () => {
 
   it.each(['#short', '#<script>', `#${'a'.repeat(121)}`])('has no secret in %s', (fragment) => {
     expect(readLink(page(fragment), storage())?.clientSecret).toBeNull();
+  });
+});
+
+describe('the link of several offers', () => {
+  const ID = 'pl_5mUj8xNgYq3vWJ2hTfKd7';
+  const at = (rest: string): URL => new URL(`https://pay.example/link/${ID}${rest}`);
+
+  it('gives its secret once, and is no payment', () => {
+    const tab = storage();
+    const clientSecret = `${ID}_secret_${SECRET}`;
+    expect(readOffersLink(at(`#${SECRET}`), tab)).toMatchObject({ linkId: ID, clientSecret });
+    expect(readOffersLink(at(''), tab)).toMatchObject({ clientSecret });
+    expect(readLink(at(`#${SECRET}`), tab)).toBeNull();
+    expect(readOffersLink(page(`#${SECRET}`), tab)).toBeNull();
+  });
+
+  it('leads to what was chosen with all that was asked for, and back', () => {
+    const tab = storage();
+    const url = at(`?lang=de&return=https%3A%2F%2Fshop.example%2F#${SECRET}`);
+    const link = readOffersLink(url, tab);
+    if (link === null) throw new Error('the link was not read');
+    const chosen = chosenLink(url, link, `pi_5mUj8xNgYq3vWJ2hTfKd7_secret_${SECRET}`);
+    expect(chosen).toBe(
+      `/pay/pi_5mUj8xNgYq3vWJ2hTfKd7?lang=de&return=https%3A%2F%2Fshop.example%2F&link=${ID}#${SECRET}`,
+    );
+    const payment = new URL(chosen, url);
+    expect(readLink(payment, tab)?.offersUrl).toBe(`/link/${ID}?lang=de&return=https%3A%2F%2Fshop.example%2F`);
+    // On another device nothing is known of the link.
+    expect(readLink(payment, storage())?.offersUrl).toBeNull();
+    expect(readLink(page(`?link=//evil.example#${SECRET}`), tab)?.offersUrl).toBeNull();
   });
 });
 

@@ -14,7 +14,7 @@ import { randomAddress } from '../../../../../packages/chains/src/solana/address
 import * as base from '../../../../../packages/chains/test/base/payments.ts';
 import { termsIn } from '../../../../../packages/chains/test/solana/payments.ts';
 import * as tempo from '../../../../../packages/chains/test/tempo/payments.ts';
-import type { Intent, Merchant, Unsigned, UnexpectedPayment } from '../../src/api/schemas.ts';
+import type { Intent, Merchant, PaymentLink, Unsigned, UnexpectedPayment } from '../../src/api/schemas.ts';
 import { intentOf } from '../check/intents.ts';
 
 const DIST = path.join(import.meta.dirname, '../../dist');
@@ -67,7 +67,7 @@ export interface Refusal {
   readonly param?: string;
   readonly details?: Readonly<Record<string, unknown>>;
 }
-type Route = 'fetch' | 'build' | 'submit' | 'stream' | 'merchant';
+type Route = 'fetch' | 'choose' | 'build' | 'submit' | 'stream' | 'merchant';
 
 /**
  * What the page cannot see behind: the checkout service and the gateway, with one intent, as the contract says. What
@@ -85,6 +85,10 @@ export class StandIn {
     supportUrl: 'https://shop.example/help',
     returnOrigins: ['https://shop.example'],
   };
+  /** The payment link of which the intent is the first offer. */
+  paymentLink: PaymentLink;
+  /** The offers that were chosen. */
+  readonly chosen: number[] = [];
   readonly #refusals: { readonly route: Route; readonly refusal: Refusal }[] = [];
   readonly #streams = new Set<ServerResponse>();
   readonly #events: object[] = [];
@@ -102,6 +106,20 @@ export class StandIn {
       amount: '12.345678',
       ...changes,
     });
+    const { chain, token, amount, livemode } = this.intent;
+    this.paymentLink = {
+      id: 'pl_5mUj8xNgYq3vWJ2hTfKd7',
+      amount,
+      offers: [
+        { chain, token },
+        { chain: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', token: 'USDC' },
+        { chain: 'eip155:999999', token: 'USDC' },
+      ],
+      state: 'open',
+      intents: [],
+      paidBy: null,
+      livemode,
+    };
   }
 
   static async start(family: Family, changes: Partial<Intent> = {}): Promise<StandIn> {
@@ -118,6 +136,11 @@ export class StandIn {
   /** The link of the payment, with what its address is to have beside. */
   link(search = ''): string {
     return `${this.origin}/pay/${this.intent.id}${search}#${this.secret}`;
+  }
+
+  /** The address of the payment link. */
+  offersLink(search = ''): string {
+    return `${this.origin}/link/${this.paymentLink.id}${search}#${this.secret}`;
   }
 
   /** The next request to a route is refused; each call once. */
@@ -152,7 +175,9 @@ export class StandIn {
     const { pathname } = new URL(request.url ?? '/', this.origin);
     const { id } = this.intent;
     if (pathname === `/pay/${id}/merchant`) return this.#json(response, 'merchant', this.merchant);
-    if (pathname.startsWith('/pay/')) return this.#file(response, 'index.html');
+    if (pathname === `/link/${this.paymentLink.id}/merchant`) return this.#json(response, 'merchant', this.merchant);
+    if (pathname.startsWith('/pay/') || pathname.startsWith('/link/')) return this.#file(response, 'index.html');
+    if (pathname.startsWith('/v1/payment-links/')) return this.#answerLink(request, response, pathname);
     if (pathname.startsWith('/assets/')) return this.#file(response, pathname.slice(1));
     if (!pathname.startsWith(`/v1/intents/${id}`))
       return this.#error(response, { status: 404, code: 'route.not_found' });
@@ -176,6 +201,19 @@ export class StandIn {
       default:
         return this.#error(response, { status: 401, code: 'api_key.insufficient_scope' });
     }
+  }
+
+  async #answerLink(request: IncomingMessage, response: ServerResponse, pathname: string): Promise<void> {
+    const { id } = this.paymentLink;
+    if (request.headers.authorization !== `Bearer ${id}_secret_${this.secret}`)
+      return this.#error(response, { status: 401, code: 'api_key.invalid' });
+    if (pathname === `/v1/payment-links/${id}`) return this.#json(response, 'fetch', { paymentLink: this.paymentLink });
+    const offer = Number((await bodyOf(request))['offer']);
+    this.chosen.push(offer);
+    const intents = [{ offer, intentId: this.intent.id }];
+    this.paymentLink = { ...this.paymentLink, intents };
+    const clientSecret = `${this.intent.id}_secret_${this.secret}`;
+    return this.#json(response, 'choose', { intent: this.intent, clientSecret });
   }
 
   async #build(response: ServerResponse, fulfiller: string): Promise<void> {

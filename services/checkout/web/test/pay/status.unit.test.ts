@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Unexpected } from '../../src/api/client.ts';
-import { ApiError, UnreachableError } from '../../src/api/client.ts';
+import { ApiError, UnreachableError } from '../../src/api/requests.ts';
 import type { State, Step } from '../../src/pay/checkout.ts';
 import { problemOf } from '../../src/pay/problem.ts';
 import { statusOf, timeLeft } from '../../src/pay/status.ts';

@@ -1,12 +1,17 @@
 import { useId, useState } from 'react';
+import { LINK_EVENT_TYPES, LINK_EVENTS } from '../../format/deliveries.ts';
 import { EVENT_TYPES, EVENTS } from '../../format/states.ts';
 import { Tick } from '../../ui/field.tsx';
 
-const SELECTABLE = [...EVENT_TYPES, 'webhook_endpoint.disabled'] as const;
+const SELECTABLE = [...EVENT_TYPES, ...LINK_EVENT_TYPES, 'webhook_endpoint.disabled'] as const;
 type Selectable = (typeof SELECTABLE)[number];
 
-const labelOf = (type: Selectable): string =>
-  type === 'webhook_endpoint.disabled' ? 'Another endpoint was disabled' : EVENTS[type].label;
+function labelOf(type: Selectable): string {
+  if (type === 'webhook_endpoint.disabled') return 'Another endpoint was disabled';
+  return type in LINK_EVENTS
+    ? LINK_EVENTS[type as keyof typeof LINK_EVENTS]
+    : EVENTS[type as keyof typeof EVENTS].label;
+}
 
 /** The types in a form that has `EventTypes`; null: all, those that are yet to come too. */
 export const typesIn = (form: FormData): Selectable[] | null =>

@@ -1,0 +1,274 @@
+import {
+  LINK_INTENTS_MAX,
+  newPaymentLinkId,
+  type Position,
+  paymentLinkEvent,
+  type ShownOffer,
+  type ShownPaymentLink,
+} from '@pf/contracts';
+import {
+  type AccountId,
+  type FollowedLink,
+  instantOf,
+  type IntentId,
+  isoTime,
+  type LinkedIntent,
+  type Metadata,
+  type PaymentLinkState,
+} from '@pf/domain';
+import type pg from 'pg';
+import type { IntentOwner } from '../ledger/intents.ts';
+import { type Database, inTransaction } from '../postgres/database.ts';
+import { insertDeliveries, type NewDelivery } from '../webhooks/new-deliveries.ts';
+
+/** An intent that a payer of a link has begun. */
+interface BegunIntent extends LinkedIntent {
+  /** The number of the offer, from 0. */
+  readonly offer: number;
+  readonly createdAt: number;
+}
+
+/** Several ways to pay one amount. */
+export interface PaymentLink extends FollowedLink {
+  readonly id: string;
+  readonly accountId: AccountId;
+  readonly livemode: boolean;
+  readonly amount: string;
+  readonly offers: readonly ShownOffer[];
+  readonly ttlSeconds: number;
+  readonly metadata: Metadata | null;
+  readonly createdAt: number;
+  readonly intents: readonly BegunIntent[];
+}
+
+interface Row {
+  readonly id: string;
+  readonly accountId: AccountId;
+  readonly livemode: boolean;
+  readonly amount: string;
+  readonly offers: readonly ShownOffer[];
+  readonly ttlSeconds: number;
+  readonly metadata: Metadata | null;
+  readonly state: PaymentLinkState;
+  readonly paidBy: IntentId | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly paidAt: Date | null;
+  readonly cancelledAt: Date | null;
+  readonly intents: readonly (Omit<BegunIntent, 'createdAt'> & { readonly createdAt: string })[];
+}
+
+/** Of the alias `l`. */
+export const LINK_COLUMNS = `l.id, l.account_id AS "accountId", l.livemode, l.amount, l.offers,
+  l.ttl_seconds AS "ttlSeconds", l.metadata, l.state, l.paid_by AS "paidBy", l.created_at AS "createdAt",
+  l.expires_at AS "expiresAt", l.paid_at AS "paidAt", l.cancelled_at AS "cancelledAt",
+  coalesce((SELECT json_agg(json_build_object('intentId', i.intent_id, 'offer', i.offer, 'version', i.version,
+      'paid', i.paid, 'open', i.open, 'createdAt', i.created_at) ORDER BY i.created_at, i.intent_id)
+    FROM service.payment_link_intents i WHERE i.link_id = l.id), '[]') AS intents`;
+
+export const linkOf = ({ createdAt, expiresAt, paidAt, cancelledAt, intents, ...row }: Row): PaymentLink => ({
+  ...row,
+  createdAt: createdAt.getTime(),
+  expiresAt: expiresAt.getTime(),
+  paidAt: paidAt?.getTime() ?? null,
+  cancelledAt: cancelledAt?.getTime() ?? null,
+  intents: intents.map((intent) => ({ ...intent, createdAt: instantOf(intent.createdAt) })),
+});
+
+/** A link as the API and webhooks show it. */
+export const shownLink = (link: PaymentLink): ShownPaymentLink => ({
+  id: link.id,
+  amount: link.amount,
+  offers: [...link.offers],
+  state: link.state,
+  intents: link.intents.map(({ offer, intentId, paid, createdAt }) => ({
+    offer,
+    intentId,
+    paid,
+    createdAt: isoTime(createdAt),
+  })),
+  paidBy: link.paidBy,
+  metadata: link.metadata === null ? null : { ...link.metadata },
+  ttlSeconds: link.ttlSeconds,
+  expiresAt: isoTime(link.expiresAt),
+  createdAt: isoTime(link.createdAt),
+  paidAt: link.paidAt === null ? null : isoTime(link.paidAt),
+  cancelledAt: link.cancelledAt === null ? null : isoTime(link.cancelledAt),
+  livemode: link.livemode,
+});
+
+/** Creates a link, within the caller's transaction. */
+export async function createPaymentLink(
+  client: pg.PoolClient,
+  { accountId, livemode }: IntentOwner,
+  { amount, offers, ttlSeconds, metadata }: Pick<PaymentLink, 'amount' | 'offers' | 'ttlSeconds' | 'metadata'>,
+  at: Date,
+): Promise<PaymentLink> {
+  const { rows } = await client.query<Row>(
+    `INSERT INTO service.payment_links AS l
+            (id, account_id, livemode, amount, offers, ttl_seconds, metadata, created_at, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING ${LINK_COLUMNS}`,
+    [
+      newPaymentLinkId(),
+      accountId,
+      livemode,
+      amount,
+      JSON.stringify(offers),
+      ttlSeconds,
+      metadata && JSON.stringify(metadata),
+      at,
+      new Date(at.getTime() + ttlSeconds * 1_000),
+    ],
+  );
+  return linkOf(rows[0] as Row);
+}
+
+/** Null if the account has no such link in this mode. */
+export const findPaymentLink = (
+  { sql }: Pick<Database, 'sql'>,
+  owner: IntentOwner,
+  id: string,
+): Promise<PaymentLink | null> => readLink(sql, owner, id);
+
+async function readLink(
+  client: pg.Pool | pg.PoolClient,
+  { accountId, livemode }: IntentOwner,
+  id: string,
+): Promise<PaymentLink | null> {
+  const { rows } = await client.query<Row>(
+    `SELECT ${LINK_COLUMNS} FROM service.payment_links l WHERE l.id = $1 AND l.account_id = $2 AND l.livemode = $3`,
+    [id, accountId, livemode],
+  );
+  return rows[0] ? linkOf(rows[0]) : null;
+}
+
+/** The links of an account and mode, newest first. @param after where the page before ended */
+export async function listPaymentLinks(
+  { sql }: Pick<Database, 'sql'>,
+  { accountId, livemode }: IntentOwner,
+  after: Position | null,
+  limit: number,
+): Promise<readonly PaymentLink[]> {
+  const values: unknown[] = [accountId, livemode, limit];
+  if (after) values.push(new Date(after.createdAt), after.id);
+  const { rows } = await sql.query<Row>(
+    `SELECT ${LINK_COLUMNS} FROM service.payment_links l WHERE l.account_id = $1 AND l.livemode = $2
+      ${after ? 'AND (l.created_at, l.id) < ($4::timestamptz, $5)' : ''}
+      ORDER BY l.created_at DESC, l.id DESC LIMIT $3`,
+    values,
+  );
+  return rows.map(linkOf);
+}
+
+/** Locks the link until the end of the transaction; null if the account has none with this id in this mode. */
+async function lockLink(client: pg.PoolClient, owner: IntentOwner, id: string): Promise<PaymentLink | null> {
+  // Read after the lock was granted: the statement that waits for it would not see the intents that were added.
+  await client.query('SELECT FROM service.payment_links WHERE id = $1 FOR UPDATE', [id]);
+  return readLink(client, owner, id);
+}
+
+/** What a payer gets for choosing an offer: the link, and its intent, or why there is none. */
+type Choice =
+  | { readonly kind: 'begun'; readonly link: PaymentLink; readonly intentId: IntentId; readonly isNew: boolean }
+  | { readonly kind: 'ended'; readonly link: PaymentLink }
+  | { readonly kind: 'no_such_offer'; readonly link: PaymentLink }
+  | { readonly kind: 'too_many'; readonly max: number };
+
+/**
+ * Assigns an intent to an offer, before it is created: whoever asks again gets the same one, until it has ended unpaid.
+ * @param newIntentId the id of a new intent
+ * @returns null if the account has no such link in this mode
+ */
+export function chooseOffer(
+  database: Database,
+  owner: IntentOwner,
+  {
+    id,
+    offer,
+    newIntentId,
+    at,
+  }: { readonly id: string; readonly offer: number; readonly newIntentId: IntentId; readonly at: Date },
+): Promise<Choice | null> {
+  return inTransaction(database, async (client) => {
+    const link = await lockLink(client, owner, id);
+    if (!link) return null;
+    if (offer >= link.offers.length) return { kind: 'no_such_offer', link };
+    const last = link.intents.findLast((intent) => intent.offer === offer);
+    if (last && !(await hasEndedUnpaid(client, last.intentId)))
+      return { kind: 'begun', link, intentId: last.intentId, isNew: false };
+    if (link.state !== 'open' || at.getTime() >= link.expiresAt) return { kind: 'ended', link };
+    if (link.intents.length >= LINK_INTENTS_MAX) return { kind: 'too_many', max: LINK_INTENTS_MAX };
+    await client.query(
+      'INSERT INTO service.payment_link_intents (intent_id, link_id, offer, created_at) VALUES ($1, $2, $3, $4)',
+      [newIntentId, id, offer, at],
+    );
+    return { kind: 'begun', link, intentId: newIntentId, isNew: true };
+  });
+}
+
+/** As the projection has it, which shows what the payer was told last. */
+async function hasEndedUnpaid(client: pg.PoolClient, intentId: IntentId): Promise<boolean> {
+  const { rows } = await client.query(
+    `SELECT FROM ledger.intents WHERE id = $1 AND status IN ('failed', 'expired', 'cancelled')`,
+    [intentId],
+  );
+  return rows.length > 0;
+}
+
+/** What cancelling a link did. */
+interface CancelledLink {
+  /** As it is now: only an open link is cancelled. */
+  readonly link: PaymentLink;
+  readonly deliveries: readonly NewDelivery[];
+}
+
+/** Cancels an open link, and tells its account. @returns null if the account has no such link in this mode */
+export function cancelPaymentLink(
+  database: Database,
+  owner: IntentOwner,
+  id: string,
+  at: Date,
+): Promise<CancelledLink | null> {
+  return inTransaction(database, async (client) => {
+    const link = await lockLink(client, owner, id);
+    if (link?.state !== 'open') return link && { link, deliveries: [] };
+    const cancelled = { ...link, state: 'cancelled', cancelledAt: at.getTime() } as const;
+    await client.query(`UPDATE service.payment_links SET state = 'cancelled', cancelled_at = $2 WHERE id = $1`, [
+      id,
+      at,
+    ]);
+    return { link: cancelled, deliveries: await endLink(client, cancelled, 'payment_link.cancelled', at) };
+  });
+}
+
+/** The intents of a link that has ended unpaid are to be cancelled, and its account is told. */
+export async function endLink(
+  client: pg.PoolClient,
+  link: PaymentLink,
+  type: 'payment_link.cancelled' | 'payment_link.expired',
+  at: Date,
+): Promise<readonly NewDelivery[]> {
+  await client.query(
+    'UPDATE service.payment_link_intents SET cancel_at = $2 WHERE link_id = $1 AND open AND cancel_at IS NULL',
+    [link.id, at],
+  );
+  const event = paymentLinkEvent(type, shownLink(link), at);
+  const { accountId, livemode } = link;
+  return insertDeliveries(
+    client,
+    [
+      {
+        eventId: event.eventId,
+        eventType: type,
+        body: event.body,
+        intentId: null,
+        version: null,
+        accountId,
+        livemode,
+        traceparent: null,
+        requestId: null,
+      },
+    ],
+    at,
+  );
+}

@@ -1,0 +1,105 @@
+import {
+  chooseOfferRequest,
+  newIntentId,
+  OPERATIONS,
+  randomPartition,
+  type ShownOffer,
+  TTL_SECONDS,
+} from '@pf/contracts';
+import { chooseOffer as choose, type Database, type IntentQueries, type PaymentLink } from '@pf/database';
+import { type CreateData, type IntentId, type PublicIntent, view } from '@pf/domain';
+import { readBody } from '@pf/http';
+import { ApiError, validationFailed } from '../api-error.ts';
+import { type Holder, isPayer } from '../api-keys.ts';
+import type { ClientSecrets } from '../client-secrets.ts';
+import type { Commands } from '../commands.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { requireCleanWallets, type ScreeningDependencies } from '../intents/clean-wallets.ts';
+import { resolveIntent } from '../intents/create.ts';
+import { type Adapters, intentAfter } from '../intents/lookup.ts';
+import { linkIdOf, notOpen } from './payment-links.ts';
+
+interface Dependencies extends ScreeningDependencies {
+  readonly adapters: Adapters;
+  readonly clientSecrets: Pick<ClientSecrets, 'forPayer'>;
+  readonly commands: Commands;
+  readonly database: Database;
+  readonly intents: IntentQueries;
+  readonly now: () => number;
+  readonly partitions: number;
+}
+
+/**
+ * POST /payment-links/{id}/choose. The id of the intent is in Postgres before the intent is created, and a create with
+ * an id that exists returns its intent: so an offer has one, whoever asks, and however often.
+ */
+export const chooseOffer = (dependencies: Dependencies): Endpoint => ({
+  operation: OPERATIONS.chooseOffer,
+  async handle({ holder, request, response }) {
+    const { clientSecrets, database, intents, now, partitions } = dependencies;
+    const id = linkIdOf(request);
+    const { offer } = await readBody(request, response, chooseOfferRequest);
+    const choice = await choose(database, holder, {
+      id,
+      offer,
+      newIntentId: newIntentId(randomPartition(partitions)),
+      at: new Date(now()),
+    });
+    if (!choice) throw new ApiError('payment_link.not_found');
+    if (choice.kind === 'ended') throw notOpen(choice.link, 'nothing of it can be chosen');
+    if (choice.kind === 'too_many')
+      throw new ApiError('payment_link.limit_reached', { details: { payment_link_id: id, max: choice.max } });
+    const { link } = choice;
+    const chosen = link.offers[offer];
+    if (choice.kind === 'no_such_offer' || !chosen)
+      throw validationFailed([
+        { param: 'offer', message: `offer must be a whole number from 0 to ${link.offers.length - 1}` },
+      ]);
+    const { intentId } = choice;
+    const known = choice.isNew ? null : await intents.findIntent(intentId, holder);
+    const intent = known ? view(known) : await begin(dependencies, holder, link, chosen, intentId);
+    return { status: 200, body: { intent, ...clientSecrets.forPayer(intent) } };
+  },
+});
+
+/** Creates the intent that pays an offer. */
+async function begin(
+  { adapters, commands, intents, log, now, screening }: Dependencies,
+  holder: Holder,
+  link: PaymentLink,
+  offer: ShownOffer,
+  intentId: IntentId,
+): Promise<PublicIntent> {
+  // The request before it failed, and the link has ended since.
+  if (link.state !== 'open' || now() >= link.expiresAt) throw notOpen(link, 'nothing of it can be chosen');
+  const data = intentOf(adapters, link, offer, holder.livemode, now());
+  // Tokens and sanctions may have changed since the link was created.
+  await requireCleanWallets({ screening, log }, data, { holder, what: 'create' });
+  const { accountId, livemode } = holder;
+  const command = { type: 'create', intentId, accountId, livemode, data, byPayer: isPayer(holder) } as const;
+  return intentAfter(intents, await commands.require(command), holder);
+}
+
+/** It expires with the link, as exactly as an intent can. */
+function intentOf(
+  adapters: Adapters,
+  { amount, expiresAt, metadata, ttlSeconds }: PaymentLink,
+  { chain, tokenAddress, requestor }: ShownOffer,
+  livemode: boolean,
+  now: number,
+): CreateData {
+  const left = Math.ceil((expiresAt - now) / 1_000);
+  return resolveIntent(
+    adapters,
+    {
+      chain,
+      token: tokenAddress,
+      requestor,
+      amount,
+      direction: 'request',
+      ttlSeconds: Math.min(ttlSeconds, Math.max(TTL_SECONDS.min, left)),
+      metadata: metadata === null ? null : { ...metadata },
+    },
+    livemode,
+  );
+}

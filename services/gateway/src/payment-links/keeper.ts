@@ -1,0 +1,72 @@
+import { type Database, expirePaymentLinks, takeIntentsToCancel } from '@pf/database';
+import { type Logger, PeriodicTask } from '@pf/runtime';
+import type { Commands } from '../commands.ts';
+import { wake, type Wakes } from '../webhooks/wake.ts';
+
+/** The others of a paid link are open for about this long. */
+const PAUSE_MS = 1_000;
+/** Of one run, so that it is short; the next one follows. */
+const AT_ONCE = 50;
+
+/**
+ * Sees to links that are no longer open: cancels what payers have begun of them, and ends those whose time has run out.
+ * What is due is in Postgres, so every gateway does it, and what one of them forgets another one does.
+ */
+export class PaymentLinkKeeper {
+  readonly #commands: Pick<Commands, 'send'>;
+  readonly #database: Database;
+  readonly #log: Logger;
+  readonly #now: () => number;
+  readonly #wakes: Wakes;
+  readonly #task: PeriodicTask;
+
+  constructor({
+    commands,
+    database,
+    log,
+    now,
+    wakes,
+  }: {
+    readonly commands: Pick<Commands, 'send'>;
+    readonly database: Database;
+    readonly log: Logger;
+    readonly now: () => number;
+    readonly wakes: Wakes;
+  }) {
+    this.#commands = commands;
+    this.#database = database;
+    this.#log = log;
+    this.#now = now;
+    this.#wakes = wakes;
+    this.#task = new PeriodicTask({
+      work: () => this.run(),
+      pauseMs: PAUSE_MS,
+      onFailure: (error) => log.warn({ err: error }, 'payment links cannot be looked after: will retry'),
+    });
+  }
+
+  start(): void {
+    this.#task.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#task.stop();
+  }
+
+  /** Does what is due now. @throws if Postgres is unavailable */
+  async run(): Promise<void> {
+    const told = await expirePaymentLinks(this.#database, new Date(this.#now()), AT_ONCE);
+    for (const endpointId of new Set(told.map((delivery) => delivery.endpointId))) wake(this.#wakes, endpointId);
+    const intents = await takeIntentsToCancel(this.#database, new Date(this.#now()), AT_ONCE);
+    await Promise.all(
+      intents.map(async ({ intentId, accountId, livemode }) => {
+        try {
+          // A refusal is fine: the intent is over, or its payment has begun, and its events will say how it ends.
+          await this.#commands.send({ type: 'cancel', intentId, accountId, livemode, data: {}, byPayer: true });
+        } catch (error) {
+          this.#log.info({ err: error, intentId }, 'an intent of a payment link was not cancelled: will retry');
+        }
+      }),
+    );
+  }
+}
