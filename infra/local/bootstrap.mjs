@@ -35,7 +35,7 @@ const commands = {
     backing: true,
     chromium: true,
     compiled: 'late',
-    args: ['infra/local/src/checks/main.ts'],
+    args: [...sources, 'infra/local/src/checks/main.ts'],
   },
   demo: { backing: false, compiled: 'before', args: [...sources, 'infra/local/src/demo/main.ts'] },
   pay: { backing: false, compiled: 'before', args: ['packages/client/examples/pay.mjs'] },
