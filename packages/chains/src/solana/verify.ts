@@ -132,7 +132,8 @@ export async function differences(
 
   const instructions = named(transaction);
   const of = (kind: Kind): readonly Named[] => instructions.filter((one) => one.kind === kind);
-  compare('nonce', null, of('nonce')[0]?.accounts[0] ?? null);
+  const [nonce] = of('nonce');
+  compare('nonce', null, nonce === undefined ? null : (nonce.accounts[0] ?? 'none named'));
   if (of('guard').length > GUARDS_MAX) compare('guards', `at most ${GUARDS_MAX}`, String(of('guard').length));
   compareBudget(of('limit'), of('price'), instructions.length, compare);
   compare(

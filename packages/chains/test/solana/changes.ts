@@ -146,6 +146,10 @@ export async function tamperings(
     ],
     ['accounts', { rewrite: (message) => withUnusedAccount(message, thief) }],
     ['nonce', before(SystemProgram.nonceAdvance({ noncePubkey: thief, authorizedPubkey: payerKey }))],
+    [
+      'nonce',
+      before(new TransactionInstruction({ programId: SystemProgram.programId, keys: [], data: Buffer.of(4, 0, 0, 0) })),
+    ],
     ['guards', behind(...Array.from({ length: 5 }, () => guard(payerKey)))],
     ['budget', before(ComputeBudgetProgram.setComputeUnitLimit({ units: 50_000 }))],
     ['budget', behind(ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 5 }))],
