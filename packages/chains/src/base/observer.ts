@@ -5,12 +5,20 @@ import { advance, newestOf } from '../evm/observe/checkpoints.ts';
 import { begin, relocate, shortfallOf } from '../evm/observe/chain-position.ts';
 import { firstReaderAfter } from '../evm/observe/first-reader.ts';
 import type { ChainObserver, Cursor, KeptBytes, Network, Step, WatchSet } from '../port.ts';
-import { duePendingOutcomes, findDropped, findFinalReverts, readReceipts } from './observe/pending-outcomes.ts';
+import {
+  duePendingOutcomes,
+  findDropped,
+  findFinalReverts,
+  readReceipts,
+  senderIn,
+  type SentBy,
+} from './observe/pending-outcomes.ts';
 import { Memory } from './observe/memory.ts';
 import { type Position, readPosition, withSeen, writePosition } from './observe/position.ts';
 import type { Scan } from './observe/context.ts';
 import { scan, type Scanned } from './observe/scan.ts';
 import { confirm, finalize, isInLedger, orphan } from './observe/settlements.ts';
+import { type Signer, signerOf } from './signed-transaction.ts';
 
 /** `safe` and `finalized` advance every few seconds at most: they are read no more often. */
 const TAGS_MS = 2_000;
@@ -27,22 +35,27 @@ export class BaseObserver implements ChainObserver {
   readonly network: Network;
   readonly #pool: RpcPool;
   readonly #memory = new Memory();
-  readonly #keptBytes: KeptBytes;
+  readonly #sentBy: SentBy;
   readonly #now: () => number;
 
   /**
    * @param now our clock, in ms, which measures how long a block has stayed canonical
    * @param keptBytes the bytes of transactions that no node has after a reorg
+   * @param signer who has signed them
    */
   constructor(
     network: Network,
     pool: RpcPool,
     now: () => number = Date.now,
     keptBytes: KeptBytes = () => Promise.resolve(null),
+    signer: Signer = signerOf,
   ) {
     this.network = network;
     this.#pool = pool;
-    this.#keptBytes = keptBytes;
+    this.#sentBy = async (hash) => {
+      const bytes = await keptBytes(hash);
+      return bytes && senderIn(bytes, signer);
+    };
     this.#now = now;
   }
 
@@ -120,7 +133,7 @@ export class BaseObserver implements ChainObserver {
       );
       const dead = receipts.missing.filter(({ intentId }) => !waiting.has(intentId));
       if (safe !== null)
-        observations.push(...(await findDropped(context, this.#pool, this.#keptBytes, dead, safe, rescanned)));
+        observations.push(...(await findDropped(context, this.#pool, this.#sentBy, dead, safe, rescanned)));
     }
 
     const confirmed = await confirm(context, seen);

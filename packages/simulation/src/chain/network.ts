@@ -1,5 +1,5 @@
 import { type ChainAdapter, type ChainObserver, type KeptBytes, type Network, networkNamed } from '@pf/chains';
-import { base, BaseAdapter } from '@pf/chains/base';
+import { base, BaseAdapter, BaseObserver } from '@pf/chains/base';
 import type { Instant } from '@pf/domain';
 import { RpcPool } from '@pf/rpc';
 import type { Logger } from '@pf/runtime';
@@ -67,7 +67,7 @@ export class SimulatedNetwork {
     });
     return {
       adapter: new BaseAdapter(network, pool, signerOf),
-      observer: base.observer(network, pool, now, keptBytes),
+      observer: new BaseObserver(network, pool, now, keptBytes, signerOf),
       close: () => pool.close(),
     };
   }

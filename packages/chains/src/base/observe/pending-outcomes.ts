@@ -2,9 +2,9 @@ import type { Address, IntentId, Observation, PaymentTerms, TransactionHash } fr
 import { refusable, type RpcPool, RpcRefusedError, withSecondOpinion } from '@pf/rpc';
 import { getReceipt, getTransaction, getTransactionCount, type Block } from '../../evm/calls.ts';
 import { isAbsentEverywhere } from '../../evm/observe/absence.ts';
-import type { KeptBytes, WatchSet } from '../../port.ts';
+import type { WatchSet } from '../../port.ts';
 import { finalRevert, ignoresReverts } from '../../final-revert.ts';
-import { decodeSigned, SENT_TYPES, signerOf } from '../signed-transaction.ts';
+import { decodeSigned, SENT_TYPES, type Signer } from '../signed-transaction.ts';
 import type { Seen } from './position.ts';
 import { readReceipt } from './receipt.ts';
 import type { Scan } from './context.ts';
@@ -116,14 +116,14 @@ export const findFinalReverts = (reverted: readonly IgnoredRevert[], finalized: 
 export async function findDropped(
   context: Scan,
   pool: RpcPool,
-  keptBytes: KeptBytes,
+  sentBy: SentBy,
   missing: readonly PendingOutcome[],
   safe: Block,
   rescanned: bigint,
 ): Promise<readonly Observation[]> {
   const { node } = context;
   if (missing.length === 0 || rescanned < safe.number) return [];
-  const known = await withNonces(context, keptBytes, missing);
+  const known = await withNonces(context, sentBy, missing);
   const counts = await node.batch(known.map(({ sender }) => refusable(getTransactionCount(sender, safe.number))));
   const observations: Observation[] = [];
   for (const [place, pending] of known.entries()) {
@@ -151,25 +151,30 @@ export async function findDropped(
  */
 async function withNonces(
   { node, memory }: Scan,
-  keptBytes: KeptBytes,
+  sentBy: SentBy,
   pendingOutcomes: readonly PendingOutcome[],
 ): Promise<(PendingOutcome & { readonly nonce: bigint })[]> {
   const found = await Promise.all(
     pendingOutcomes.map(async (pending) => {
       if (pending.nonce !== null) return [{ ...pending, nonce: pending.nonce }];
       const sent =
-        memory.look(pending.hash) ??
-        (await node.call(getTransaction(pending.hash))) ??
-        senderIn(await keptBytes(pending.hash));
+        memory.look(pending.hash) ?? (await node.call(getTransaction(pending.hash))) ?? (await sentBy(pending.hash));
       return sent === null ? [] : [{ ...pending, sender: sent.from, nonce: sent.nonce }];
     }),
   );
   return found.flat();
 }
 
-/** Null without bytes, and for an unknown transaction type. */
-function senderIn(bytes: Uint8Array | null): { readonly from: Address; readonly nonce: bigint } | null {
-  const decoded = bytes === null ? null : decodeSigned(bytes, SENT_TYPES);
-  const from = decoded?.ok === true ? signerOf(decoded.value) : null;
-  return decoded?.ok === true && from !== null ? { from, nonce: BigInt(decoded.value.nonce) } : null;
+/** Who sent a transaction whose bytes are stored; null where they are not. */
+export type SentBy = (hash: TransactionHash) => Promise<Sent | null>;
+interface Sent {
+  readonly from: Address;
+  readonly nonce: bigint;
+}
+
+/** Null for an unknown transaction type. */
+export function senderIn(bytes: Uint8Array, signer: Signer): Sent | null {
+  const decoded = decodeSigned(bytes, SENT_TYPES);
+  const from = decoded.ok ? signer(decoded.value) : null;
+  return decoded.ok && from !== null ? { from, nonce: BigInt(decoded.value.nonce) } : null;
 }
