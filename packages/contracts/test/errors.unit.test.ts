@@ -8,6 +8,7 @@ const DOCUMENTED: Readonly<Record<number, readonly string[]>> = {
   402: ['plan.upgrade_required'],
   404: [
     'intent.not_found',
+    'payment_link.not_found',
     'delivery.not_found',
     'webhook_endpoint.not_found',
     'webhook_replay.not_found',
@@ -23,6 +24,8 @@ const DOCUMENTED: Readonly<Record<number, readonly string[]>> = {
     'intent.already_refunded',
     'intent.original_unpaid',
     'intent.limit_reached',
+    'payment_link.invalid_state',
+    'payment_link.limit_reached',
     'webhook_endpoint.exists',
     'webhook_endpoint.limit_reached',
     'webhook_endpoint.not_enabled',
