@@ -5,6 +5,7 @@ import { v7 as timeOrdered } from 'uuid';
 
 const BYTES = 16;
 const pattern = /^pi_[1-9A-HJ-NP-Za-km-z]{16,22}$/;
+const paymentLinkPattern = /^pl_[1-9A-HJ-NP-Za-km-z]{1,22}$/;
 
 /** A new intent id: `pi_` and 16 bytes in base58. Byte 0 is the partition, the others are random. */
 export function newIntentId(partition: number): IntentId {
@@ -61,6 +62,7 @@ export const newWebhookReplayId = (): string => `whr_${base58.encode(randomBytes
 /** Tells the wake of a replay from that of a URL. */
 export const isReplayId = (id: string): boolean => id.startsWith('whr_');
 export const newPaymentLinkId = (): string => `pl_${base58.encode(randomBytes(BYTES))}`;
+export const isPaymentLinkId = (text: string): boolean => paymentLinkPattern.test(text);
 export const newWebhookSecretId = (): string => `whs_${base58.encode(randomBytes(BYTES))}`;
 export const newAccountId = (): AccountId => `acct_${base58.encode(randomBytes(BYTES))}` as AccountId;
 export const newApiKeyId = (): string => `key_${base58.encode(randomBytes(BYTES))}`;

@@ -71,10 +71,13 @@ const json = <Schema extends z.ZodType>(description: string, schema: Schema) =>
     description,
     content: { 'application/json': schema },
   }) satisfies Success;
-/** The answer that an earlier request with the same key got. */
-const repeated = <Schema extends z.ZodType>(schema: Schema) =>
+/** The answer to a request whose idempotency key was used before. */
+const repeated = <Schema extends z.ZodType>(
+  schema: Schema,
+  description = 'The response to an earlier request with this `idempotencyKey`, repeated.',
+) =>
   ({
-    ...json('The response to an earlier request with this `idempotencyKey`, repeated.', schema),
+    ...json(description, schema),
     headers: z.object({ 'Idempotent-Replayed': z.literal('true') }),
   }) satisfies Success;
 const CONFLICTS = [
@@ -101,10 +104,7 @@ export const OPERATIONS = {
     request: { body: createIntentRequest },
     responses: {
       201: json('The new intent, in the state `created`.', createdIntentResponse),
-      200: {
-        ...json('The intent that an earlier request created with this `idempotencyKey`.', createdIntentResponse),
-        headers: z.object({ 'Idempotent-Replayed': z.literal('true') }),
-      },
+      200: repeated(createdIntentResponse, 'The intent that an earlier request created with this `idempotencyKey`.'),
     },
     errors: [
       'intent.unavailable',
@@ -218,10 +218,7 @@ export const OPERATIONS = {
     request: { body: createPaymentLinkRequest },
     responses: {
       201: json('The new link, in the state `open`.', createdPaymentLinkResponse),
-      200: {
-        ...json('The link that an earlier request with this `idempotencyKey` created.', createdPaymentLinkResponse),
-        headers: z.object({ 'Idempotent-Replayed': z.literal('true') }),
-      },
+      200: repeated(createdPaymentLinkResponse, 'The link that an earlier request with this `idempotencyKey` created.'),
     },
     errors: [
       'plan.upgrade_required',
@@ -587,10 +584,7 @@ export const OPERATIONS = {
     request: { body: createReplayRequest },
     responses: {
       201: json('The new replay.', replayResponse),
-      200: {
-        ...json('The replay that an earlier request with this `idempotencyKey` began.', replayResponse),
-        headers: z.object({ 'Idempotent-Replayed': z.literal('true') }),
-      },
+      200: repeated(replayResponse, 'The replay that an earlier request with this `idempotencyKey` began.'),
     },
     errors: ['webhook_endpoint.not_found', 'webhook_endpoint.not_enabled', 'webhook_replay.limit_reached'],
   },

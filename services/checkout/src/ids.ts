@@ -1,10 +1,9 @@
-import { CLIENT_SECRET, parseIntentId, PAYMENT_LINK_SECRET } from '@pf/contracts';
+import { CLIENT_SECRET, isPaymentLinkId, parseIntentId, PAYMENT_LINK_SECRET } from '@pf/contracts';
 import { ApiError } from '@pf/http';
 import type { Request } from 'express';
 
 /** Ids of any deployment: this service does not know how many partitions its own has. */
 const PARTITIONS_MAX = 256;
-const LINK_ID = /^pl_[1-9A-HJ-NP-Za-km-z]{1,22}$/;
 const BEARER = /^bearer +(\S+)$/i;
 
 /** What people pay: an intent, or a payment link, of which they choose one. */
@@ -14,11 +13,9 @@ export type Paid = 'intent' | 'link';
 export function requestedId({ params }: Request, kind: Paid = 'intent'): string | null {
   const { id } = params;
   if (typeof id !== 'string') return null;
-  if (kind === 'link') return isLinkId(id) ? id : null;
+  if (kind === 'link') return isPaymentLinkId(id) ? id : null;
   return parseIntentId(id, PARTITIONS_MAX)?.id ?? null;
 }
-
-export const isLinkId = (id: string): boolean => LINK_ID.test(id);
 
 /** 404 for an id that no intent has. */
 export const unknownIntent = (): ApiError =>

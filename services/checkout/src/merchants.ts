@@ -1,6 +1,6 @@
+import { isPaymentLinkId } from '@pf/contracts';
 import { accountOfIntent, accountOfPaymentLink, type Database, findMerchant, type Merchant } from '@pf/database';
 import { LRUCache } from 'lru-cache';
-import { isLinkId } from './ids.ts';
 
 /** Changed settings take effect after this time at the latest. */
 const TTL_MS = 30_000;
@@ -21,7 +21,7 @@ export class Merchants {
     this.#accounts = new LRUCache<string, string>({
       max: IDS_MAX,
       fetchMethod: async (id) =>
-        (await (isLinkId(id) ? accountOfPaymentLink : accountOfIntent)(database, id)) ?? undefined,
+        (await (isPaymentLinkId(id) ? accountOfPaymentLink : accountOfIntent)(database, id)) ?? undefined,
     });
     this.#merchants = new LRUCache<string, Merchant>({
       max: MERCHANTS_MAX,

@@ -199,7 +199,7 @@ export const dashboardGuards: readonly Mutant[] = [
     instead: 'email ?',
     test: {
       file: 'services/dashboard/test/identity/oidc.integration.test.ts',
-      name: 'is refused where the provider has not verified the address, and registers nobody',
+      name: 'is refused where the provider has not verified the address, and registers no user',
     },
   },
   {

@@ -2,22 +2,36 @@ import { type Plan, plan } from '@pf/contracts';
 import type { AccountId, IntentId } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
 
-/** The account whose intent it is. */
+/** The account whose intent or payment link it is. */
 export interface IntentAccount {
   readonly accountId: AccountId;
   readonly plan: Plan;
 }
 
 /** The account of an intent of this mode; null if the intent is not projected, or its account does not exist. */
-export async function findIntentAccount(
+export const findIntentAccount = (
   { sql }: Pick<Database, 'sql'>,
   id: IntentId,
   livemode: boolean,
+): Promise<IntentAccount | null> => findAccountOf(sql, 'ledger.intents', id, livemode);
+
+/** The account of a payment link of this mode; null if there is no such link. */
+export const findPaymentLinkAccount = (
+  { sql }: Pick<Database, 'sql'>,
+  id: string,
+  livemode: boolean,
+): Promise<IntentAccount | null> => findAccountOf(sql, 'service.payment_links', id, livemode);
+
+async function findAccountOf(
+  sql: Database['sql'],
+  table: 'ledger.intents' | 'service.payment_links',
+  id: string,
+  livemode: boolean,
 ): Promise<IntentAccount | null> {
   const { rows } = await sql.query<{ account_id: string; plan: string }>({
-    name: 'find-intent-account',
-    text: `SELECT i.account_id, a.plan FROM ledger.intents i JOIN service.accounts a ON a.id = i.account_id
-            WHERE i.id = $1 AND i.livemode = $2`,
+    name: `find-account-of-${table}`,
+    text: `SELECT o.account_id, a.plan FROM ${table} o JOIN service.accounts a ON a.id = o.account_id
+            WHERE o.id = $1 AND o.livemode = $2`,
     values: [id, livemode],
   });
   const [row] = rows;

@@ -1,5 +1,6 @@
 import type { Position } from '@pf/contracts';
 import { ATTENTION_DONE_BY, type AttentionKind, type PaymentAttentionKind } from '@pf/contracts/dashboard';
+import type pg from 'pg';
 import type { IntentOwner } from '../ledger/intents.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordChange } from './audit.ts';
@@ -234,54 +235,36 @@ interface Marking {
 /** Marks a payment as done, and records who has. One that is marked already keeps its mark. */
 export async function markAttentionDone(
   database: Database,
-  {
-    owner: { accountId, livemode },
-    item: { id, kind, intentId },
-    userId,
-    at,
-  }: Marking & {
-    readonly userId: string;
-    readonly at: Date;
-  },
+  { owner, item, userId, at }: Marking & { readonly userId: string; readonly at: Date },
   by: AuditSource,
 ): Promise<void> {
   await inTransaction(database, async (client) => {
     const { rowCount } = await client.query(
       `INSERT INTO dashboard.attention_done (account_id, livemode, item_id, kind, intent_id, done_at, user_id)
        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
-      [accountId, livemode, id, kind, intentId, at, userId],
+      [owner.accountId, owner.livemode, item.id, item.kind, item.intentId, at, userId],
     );
     if (rowCount === 0) return;
-    const change = {
-      accountId,
-      livemode,
-      action: 'attention.done',
-      subject: intentId,
-      after: { kind, item: id },
-    } as const;
-    await recordChange(client, by, change);
+    await recordMark(client, 'attention.done', { owner, item }, by);
   });
 }
 
 /** Takes the mark of a payment away, if it has one, and records who has. */
-export async function reopenAttention(
-  database: Database,
-  { owner: { accountId, livemode }, item: { id, kind, intentId } }: Marking,
-  by: AuditSource,
-): Promise<void> {
+export async function reopenAttention(database: Database, { owner, item }: Marking, by: AuditSource): Promise<void> {
   await inTransaction(database, async (client) => {
     const { rowCount } = await client.query(
       'DELETE FROM dashboard.attention_done WHERE account_id = $1 AND livemode = $2 AND item_id = $3',
-      [accountId, livemode, id],
+      [owner.accountId, owner.livemode, item.id],
     );
     if (rowCount === 0) return;
-    const change = {
-      accountId,
-      livemode,
-      action: 'attention.reopened',
-      subject: intentId,
-      after: { kind, item: id },
-    } as const;
-    await recordChange(client, by, change);
+    await recordMark(client, 'attention.reopened', { owner, item }, by);
   });
 }
+
+const recordMark = (
+  client: pg.PoolClient,
+  action: 'attention.done' | 'attention.reopened',
+  { owner: { accountId, livemode }, item: { id, kind, intentId } }: Marking,
+  by: AuditSource,
+): Promise<void> =>
+  recordChange(client, by, { accountId, livemode, action, subject: intentId, after: { kind, item: id } });

@@ -13,20 +13,21 @@ export interface Merchant {
 }
 
 /** The account that an intent belongs to; null if there is no such intent. */
-export async function accountOfIntent({ sql }: Pick<Database, 'sql'>, intentId: string): Promise<string | null> {
-  const { rows } = await sql.query<{ account_id: string }>({
-    name: 'account-of-intent',
-    text: 'SELECT account_id FROM ledger.intents WHERE id = $1',
-    values: [intentId],
-  });
-  return rows[0]?.account_id ?? null;
-}
+export const accountOfIntent = ({ sql }: Pick<Database, 'sql'>, id: string): Promise<string | null> =>
+  accountOf(sql, 'ledger.intents', id);
 
 /** The account that a payment link belongs to; null if there is no such link. */
-export async function accountOfPaymentLink({ sql }: Pick<Database, 'sql'>, id: string): Promise<string | null> {
+export const accountOfPaymentLink = ({ sql }: Pick<Database, 'sql'>, id: string): Promise<string | null> =>
+  accountOf(sql, 'service.payment_links', id);
+
+async function accountOf(
+  sql: Database['sql'],
+  table: 'ledger.intents' | 'service.payment_links',
+  id: string,
+): Promise<string | null> {
   const { rows } = await sql.query<{ account_id: string }>({
-    name: 'account-of-payment-link',
-    text: 'SELECT account_id FROM service.payment_links WHERE id = $1',
+    name: `account-of-${table}`,
+    text: `SELECT account_id FROM ${table} WHERE id = $1`,
     values: [id],
   });
   return rows[0]?.account_id ?? null;

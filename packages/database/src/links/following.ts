@@ -39,7 +39,7 @@ export async function followPayments(
     const { eventId, type, body } = paymentLinkEvent(news, shownLink(link), at, intentId);
     told.push({ ...event, eventId, eventType: type, body });
   }
-  for (const link of links.values()) await store(client, link, at);
+  await store(client, [...links.values()], at);
   return told;
 }
 
@@ -54,14 +54,22 @@ async function lockLinks(client: pg.PoolClient, ids: readonly string[]): Promise
   return new Map(rows.map((row) => [row.id, linkOf(row)]));
 }
 
-async function store(client: pg.PoolClient, link: PaymentLink, at: Date): Promise<void> {
-  const { id, state, paidBy, paidAt, intents } = link;
-  await client.query('UPDATE service.payment_links SET state = $2, paid_by = $3, paid_at = $4 WHERE id = $1', [
-    id,
-    state,
-    paidBy,
-    paidAt === null ? null : new Date(paidAt),
-  ]);
+async function store(client: pg.PoolClient, links: readonly PaymentLink[], at: Date): Promise<void> {
+  await client.query(
+    `UPDATE service.payment_links l SET state = n.state, paid_by = n.paid_by, paid_at = n.paid_at
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) AS n (id, state, paid_by, paid_at)
+      WHERE l.id = n.id`,
+    [
+      links.map(({ id }) => id),
+      links.map(({ state }) => state),
+      links.map(({ paidBy }) => paidBy),
+      links.map(({ paidAt }) => (paidAt === null ? null : new Date(paidAt))),
+    ],
+  );
+  const intents = links.flatMap((link) => {
+    const cancelled = toBeCancelled(link);
+    return link.intents.map((intent) => ({ ...intent, cancel: cancelled.includes(intent.intentId) }));
+  });
   await client.query(
     `UPDATE service.payment_link_intents i SET version = n.version, paid = n.paid, open = n.open,
             cancel_at = CASE WHEN n.cancel THEN coalesce(i.cancel_at, $6::timestamptz) END
@@ -73,7 +81,7 @@ async function store(client: pg.PoolClient, link: PaymentLink, at: Date): Promis
       intents.map(({ version }) => version),
       intents.map(({ paid }) => paid),
       intents.map(({ open }) => open),
-      intents.map(({ intentId }) => toBeCancelled(link).includes(intentId)),
+      intents.map(({ cancel }) => cancel),
       at,
     ],
   );

@@ -1,8 +1,7 @@
 import type { AccountId, IntentId } from '@pf/domain';
-import { type Plan, plan } from '@pf/contracts';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import type { NewDelivery } from '../webhooks/new-deliveries.ts';
-import { endLink, LINK_COLUMNS, linkOf } from './payment-links.ts';
+import { endLinks, LINK_COLUMNS, linkOf } from './payment-links.ts';
 
 /** An intent of a link that has ended, to be cancelled. */
 interface IntentToCancel {
@@ -55,24 +54,6 @@ export function expirePaymentLinks(database: Database, now: Date, limit: number)
       `UPDATE service.payment_links l SET state = 'expired' WHERE l.id = ANY($1) RETURNING ${LINK_COLUMNS}`,
       [due.map(({ id }) => id)],
     );
-    const deliveries: NewDelivery[] = [];
-    for (const row of rows) deliveries.push(...(await endLink(client, linkOf(row), 'payment_link.expired', now)));
-    return deliveries;
+    return endLinks(client, rows.map(linkOf), 'payment_link.expired', now);
   });
-}
-
-/** The account of a payment link of this mode; null if there is no such link. */
-export async function findPaymentLinkAccount(
-  { sql }: Pick<Database, 'sql'>,
-  id: string,
-  livemode: boolean,
-): Promise<{ readonly accountId: AccountId; readonly plan: Plan } | null> {
-  const { rows } = await sql.query<{ account_id: string; plan: string }>({
-    name: 'find-payment-link-account',
-    text: `SELECT l.account_id, a.plan FROM service.payment_links l JOIN service.accounts a ON a.id = l.account_id
-            WHERE l.id = $1 AND l.livemode = $2`,
-    values: [id, livemode],
-  });
-  const [row] = rows;
-  return row ? { accountId: row.account_id as AccountId, plan: plan.parse(row.plan) } : null;
 }

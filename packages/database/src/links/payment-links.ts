@@ -14,7 +14,6 @@ import {
   isoTime,
   type LinkedIntent,
   type Metadata,
-  type PaymentLinkState,
 } from '@pf/domain';
 import type pg from 'pg';
 import type { IntentOwner } from '../ledger/intents.ts';
@@ -41,22 +40,14 @@ export interface PaymentLink extends FollowedLink {
   readonly intents: readonly BegunIntent[];
 }
 
-interface Row {
-  readonly id: string;
-  readonly accountId: AccountId;
-  readonly livemode: boolean;
-  readonly amount: string;
-  readonly offers: readonly ShownOffer[];
-  readonly ttlSeconds: number;
-  readonly metadata: Metadata | null;
-  readonly state: PaymentLinkState;
-  readonly paidBy: IntentId | null;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-  readonly paidAt: Date | null;
-  readonly cancelledAt: Date | null;
+type LinkTime = 'createdAt' | 'expiresAt' | 'paidAt' | 'cancelledAt';
+
+/** As Postgres has it. */
+type Row = Omit<PaymentLink, LinkTime | 'intents'> & {
+  readonly [Time in LinkTime]: null extends PaymentLink[Time] ? Date | null : Date;
+} & {
   readonly intents: readonly (Omit<BegunIntent, 'createdAt'> & { readonly createdAt: string })[];
-}
+};
 
 /** Of the alias `l`. */
 export const LINK_COLUMNS = `l.id, l.account_id AS "accountId", l.livemode, l.amount, l.offers,
@@ -237,38 +228,26 @@ export function cancelPaymentLink(
       id,
       at,
     ]);
-    return { link: cancelled, deliveries: await endLink(client, cancelled, 'payment_link.cancelled', at) };
+    return { link: cancelled, deliveries: await endLinks(client, [cancelled], 'payment_link.cancelled', at) };
   });
 }
 
-/** The intents of a link that has ended unpaid are to be cancelled, and its account is told. */
-export async function endLink(
+/** The intents of links that have ended unpaid are to be cancelled, and their accounts are told. */
+export async function endLinks(
   client: pg.PoolClient,
-  link: PaymentLink,
+  links: readonly PaymentLink[],
   type: 'payment_link.cancelled' | 'payment_link.expired',
   at: Date,
 ): Promise<readonly NewDelivery[]> {
   await client.query(
-    'UPDATE service.payment_link_intents SET cancel_at = $2 WHERE link_id = $1 AND open AND cancel_at IS NULL',
-    [link.id, at],
+    'UPDATE service.payment_link_intents SET cancel_at = $2 WHERE link_id = ANY($1) AND open AND cancel_at IS NULL',
+    [links.map(({ id }) => id), at],
   );
-  const event = paymentLinkEvent(type, shownLink(link), at);
-  const { accountId, livemode } = link;
-  return insertDeliveries(
-    client,
-    [
-      {
-        eventId: event.eventId,
-        eventType: type,
-        body: event.body,
-        intentId: null,
-        version: null,
-        accountId,
-        livemode,
-        traceparent: null,
-        requestId: null,
-      },
-    ],
-    at,
-  );
+  const news = links.map((link) => {
+    const { eventId, body } = paymentLinkEvent(type, shownLink(link), at);
+    const { accountId, livemode } = link;
+    const none = { intentId: null, version: null, traceparent: null, requestId: null };
+    return { eventId, eventType: type, body, accountId, livemode, ...none };
+  });
+  return insertDeliveries(client, news, at);
 }

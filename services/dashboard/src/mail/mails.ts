@@ -63,7 +63,7 @@ export function mailsOf(origin: string): Mails {
       text: [
         `You have signed in at ${origin} with ${provider} for the first time. It signs you in from now on, as your ` +
           'password does.',
-        `If that was not you, tell those who run ${provider}: somebody has used your account there.`,
+        `If that was not you, tell those who run ${provider} that your account there was used without you.`,
       ].join('\n\n'),
     }),
     passkeyAdded: (to, passkey) => ({

@@ -84,7 +84,7 @@ describe('a sign-in at the identity provider', () => {
     expect(entries).toMatchObject([{ action: 'session.begun' }, { action: 'identity.linked', subject: id }]);
   });
 
-  it('is refused where the provider has not verified the address, and registers nobody', async () => {
+  it('is refused where the provider has not verified the address, and registers no user', async () => {
     for (const change of [{ emailVerified: false }, { email: undefined }] as const) {
       const { email: _none, ...rest } = someone('ulla');
       const as = 'email' in change ? rest : someone('ulla', change);

@@ -2,6 +2,7 @@ import {
   type CreatePaymentLinkRequest,
   createPaymentLinkRequest,
   emptyRequest,
+  isPaymentLinkId,
   listPaymentLinksQuery,
   OPERATIONS,
   type RequestIssue,
@@ -44,12 +45,10 @@ interface CreateDependencies extends Dependencies, ScreeningDependencies {
   readonly keyring: Keyring;
 }
 
-const LINK_ID = /^pl_[1-9A-HJ-NP-Za-km-z]{1,22}$/;
-
 /** @throws ApiError `payment_link.not_found` for a text that cannot be the id of one */
 export function linkIdOf({ params }: Request): string {
   const id = String(params['id']);
-  if (!LINK_ID.test(id)) throw new ApiError('payment_link.not_found');
+  if (!isPaymentLinkId(id)) throw new ApiError('payment_link.not_found');
   return id;
 }
 

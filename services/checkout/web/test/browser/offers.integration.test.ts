@@ -1,30 +1,20 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
-import { barriers, openBrowser, overflow } from '../../../../../infra/e2e/test/dashboard/browser.ts';
-import { EvmWallet, open, type Opened } from './opened.ts';
+import { describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { barriers, overflow } from '../../../../../infra/e2e/test/dashboard/browser.ts';
+import { EvmWallet, type Opened, type Setting, status } from './opened.ts';
+import { openedByTests } from './opened-by-tests.ts';
 
-let browser: Browser;
-let opened: Opened | undefined;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterEach(async () => {
-  const complaints = opened?.complaints;
-  await opened?.close();
-  opened = undefined;
-  expect(complaints).toEqual([]);
-});
-afterAll(() => browser.close());
-
+const visitWith = openedByTests();
 /** The page of a payment link. */
-async function visitOffers(search = '', prepare?: Parameters<typeof open>[1]['prepare']): Promise<Opened> {
-  const wallet = new EvmWallet('base');
-  opened = await open(browser, { family: 'base', install: wallet.install, ...(prepare && { prepare }) });
-  await opened.page.goto(opened.standIn.offersLink(search));
-  return opened;
-}
+const visitOffers = (search = '', prepare?: Setting['prepare']): Promise<Opened> =>
+  visitWith({
+    family: 'base',
+    install: new EvmWallet('base').install,
+    kind: 'link',
+    search,
+    ...(prepare && { prepare }),
+  });
 const offers = (page: Page) => page.locator('.offers button');
-const status = (page: Page, title: string) => page.locator('.status strong').filter({ hasText: title });
 
 describe('the page of a payment link', () => {
   it('offers the ways to pay in words, and explains those that it cannot check', async () => {

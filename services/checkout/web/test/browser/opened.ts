@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { PHONE, visit } from '../../../../../infra/e2e/test/dashboard/browser.ts';
 import type { Intent } from '../../src/api/schemas.ts';
 import { payer as solanaPayer, signedBy } from '../../../../../packages/chains/test/solana/payments.ts';
@@ -18,18 +18,19 @@ export interface Setting {
   readonly changes?: Partial<Intent>;
   readonly install?: (page: Page) => Promise<void>;
   readonly prepare?: (standIn: StandIn) => void;
+  readonly kind?: 'intent' | 'link';
   readonly search?: string;
   readonly viewport?: typeof PHONE;
 }
 
-/** A payment in a browser of its own, its page opened. */
+/** The page of a payment, or of a payment link, in a browser of its own. */
 export async function open(browser: Browser, setting: Setting): Promise<Opened> {
-  const { family, changes = {}, install, prepare, search = '', viewport = PHONE } = setting;
+  const { family, changes = {}, install, prepare, kind, search = '', viewport = PHONE } = setting;
   const standIn = await StandIn.start(family, changes);
   prepare?.(standIn);
   const { context, page, complaints } = await visit(browser, { viewport });
   await install?.(page);
-  await page.goto(standIn.link(search));
+  await page.goto(kind === 'link' ? standIn.offersLink(search) : standIn.link(search));
   return {
     standIn,
     page,
@@ -40,6 +41,10 @@ export async function open(browser: Browser, setting: Setting): Promise<Opened> 
     },
   };
 }
+
+/** The line that says how the payment stands. */
+export const status = (page: Page, title: string | RegExp): Locator =>
+  page.locator('.status strong').filter({ hasText: typeof title === 'string' ? new RegExp(`^${title}`) : title });
 
 export const ACCOUNT = '0x1111111111111111111111111111111111111111';
 export const HASH = `0x${'cd'.repeat(32)}`;

@@ -1,30 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Address } from '@pf/domain';
-import type { Browser, Page } from 'playwright-core';
-import { openBrowser } from '../../../../../infra/e2e/test/dashboard/browser.ts';
+import type { Page } from 'playwright-core';
 import { payer as solanaPayer } from '../../../../../packages/chains/test/solana/payments.ts';
-import { ACCOUNT, EvmWallet, HASH, open, type Opened, solanaWallet } from './opened.ts';
+import { ACCOUNT, EvmWallet, HASH, type Opened, solanaWallet, status } from './opened.ts';
+import { openedByTests } from './opened-by-tests.ts';
 import { TERMS } from './stand-in.ts';
 import { declined, installEvm } from './wallets.ts';
 
-let browser: Browser;
-let opened: Opened | undefined;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterEach(async () => {
-  const complaints = opened?.complaints;
-  await opened?.close();
-  opened = undefined;
-  // Scripts that failed, and whatever the policy has refused.
-  expect(complaints).toEqual([]);
-});
-afterAll(() => browser.close());
-
-const visitWith = async (...[setting]: [Parameters<typeof open>[1]]): Promise<Opened> =>
-  (opened = await open(browser, setting));
-const status = (page: Page, title: string | RegExp) =>
-  page.locator('.status strong').filter({ hasText: typeof title === 'string' ? new RegExp(`^${title}`) : title });
+const visitWith = openedByTests();
 const choose = (page: Page, wallet = 'Amber'): Promise<void> => page.getByRole('button', { name: wallet }).click();
 const pay = (page: Page): Promise<void> => page.getByRole('button', { name: /^Pay 12/ }).click();
 const confirmed = { state: 'confirmed', confirmedAt: '2026-11-22T12:00:00.000Z' } as const;
