@@ -4,8 +4,8 @@ import { openBrowser } from '../../../../../infra/e2e/test/dashboard/browser.ts'
 import { open, type Opened, type Setting } from './opened.ts';
 
 /**
- * Opens a page in each test of this file, and closes it after the test, which fails if the browser had a complaint: of a
- * script that failed, or of something that the policy has refused.
+ * Opens a page in each test of this file, and closes it after the test, which fails if the browser had a complaint: of
+ * a script that failed, or of something that the policy has refused.
  */
 export function openedByTests(): (setting: Setting) => Promise<Opened> {
   let browser: Browser;
