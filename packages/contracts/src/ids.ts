@@ -53,6 +53,15 @@ export const randomPartition = (partitions: number): number => randomBytes(4).re
 export const eventIdOf = (id: IntentId, version: number): string =>
   `evt_${base58.encode(createHash('sha256').update(`${id}:${version}`).digest().subarray(0, BYTES))}`;
 
+/** The id of an identity at a provider, derived from what the provider knows its person by. */
+export const identityIdOf = (issuer: string, subject: string): string =>
+  `idn_${base58.encode(
+    createHash('sha256')
+      .update(JSON.stringify([issuer, subject]))
+      .digest()
+      .subarray(0, BYTES),
+  )}`;
+
 /** The id of an event that is of no intent. */
 export const newEventId = (): string => `evt_${base58.encode(randomBytes(BYTES))}`;
 export const newRequestRecordId = (): string => `rqr_${base58.encode(randomBytes(BYTES))}`;

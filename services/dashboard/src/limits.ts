@@ -44,6 +44,7 @@ const LIMITS: Readonly<Partial<Record<DashboardOperationId, readonly Limit[]>>> 
   addPasskey: PASSWORD_LIMITS,
   renamePasskey: [limit('person', 60, HOUR)],
   removePasskey: PASSWORD_LIMITS,
+  unlinkIdentity: PASSWORD_LIMITS,
   createAccount: [limit('person', 10, HOUR)],
   acceptInvitation: [limit('person', 30, HOUR)],
   // By the address, too: each invitation mails it a text that the account has chosen.

@@ -378,6 +378,8 @@ describe('the dashboard', () => {
     getSignInOptions: { passes: EVERYONE, gets: OK },
     beginOidcSignIn: { passes: EVERYONE, gets: [404, 'oidc.disabled'] },
     signInWithOidc: { passes: EVERYONE, gets: INVALID },
+    listIdentities: { passes: PERSONS, gets: OK },
+    unlinkIdentity: { passes: PERSONS, gets: INVALID },
     createAccount: { passes: PERSONS, gets: INVALID },
     acceptInvitation: { passes: PERSONS, gets: INVALID },
     getAccount: { passes: MEMBERS, gets: OK },

@@ -213,6 +213,26 @@ export const dashboardGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A person unlinks their own identities only',
+    file: 'packages/database/src/dashboard/provider-identities.ts',
+    guard: 'FROM dashboard.provider_identities WHERE user_id = $1\n',
+    instead: 'FROM dashboard.provider_identities WHERE $1::text IS NOT NULL\n',
+    test: {
+      file: 'services/dashboard/test/identity/oidc.integration.test.ts',
+      name: 'is unlinked with the password by its person only, who is told, and then signs in no more',
+    },
+  },
+  {
+    name: 'The only way in which a person can sign in is not unlinked',
+    file: 'services/dashboard/src/identity/oidc-endpoints.ts',
+    guard: "if (!(await hasPassword(database, userId))) throw new DashboardError('identity.only_way');",
+    instead: '',
+    test: {
+      file: 'services/dashboard/test/identity/oidc.integration.test.ts',
+      name: 'stays linked while it is the only way in which its person can sign in',
+    },
+  },
+  {
     name: 'A program gets a token only after its person has approved',
     file: 'packages/database/src/dashboard/device-requests.ts',
     guard: "if (decision !== 'approved' || userId === null || email === null) return 'denied';",

@@ -14,6 +14,7 @@ export const AUDIT_ACTIONS = {
   'passkey.renamed': 'A passkey has another name.',
   'passkey.removed': 'A person has removed a passkey.',
   'identity.linked': 'A person signs in at the identity provider from now on, too.',
+  'identity.unlinked': 'A person no longer signs in with one of their identities at a provider.',
   'token.created': 'A person has created a personal token.',
   'token.revoked': 'A person has revoked a personal token, or has signed out with it.',
   'device.approved': 'A person has let a program have a personal token.',

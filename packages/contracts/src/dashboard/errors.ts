@@ -155,6 +155,12 @@ export const DASHBOARD_ERRORS = {
     cause: 'The passkey was removed, or is of another person.',
     remedy: 'Use an id that `GET /passkeys` returns.',
   },
+  'identity.not_found': {
+    status: 404,
+    message: 'You have no such identity.',
+    cause: 'The identity was unlinked, or is of another person.',
+    remedy: 'Use an id that `GET /identities` returns.',
+  },
   'session.not_found': {
     status: 404,
     message: 'You have no such session.',
@@ -192,6 +198,12 @@ export const DASHBOARD_ERRORS = {
     message: 'This passkey was added already.',
     cause: 'The credential is a passkey of this or another person.',
     remedy: 'Use it, or make another one.',
+  },
+  'identity.only_way': {
+    status: 409,
+    message: 'You have no password: you could no longer sign in. Set one first, by a link that is mailed to you.',
+    cause: 'The person signs in at the identity provider only.',
+    remedy: 'Set a password with `POST /password/forgot` and `POST /password/reset` first.',
   },
   'second_factor.enabled': {
     status: 409,

@@ -2,10 +2,20 @@ import { z } from 'zod';
 import { word } from '../api/fields.ts';
 import { OIDC_SECONDS } from './limits.ts';
 import type { DashboardOperation } from './operation.ts';
-import { signInResponse } from './schemas.ts';
+import { doneResponse, passwordRequest, signInResponse } from './schemas.ts';
 
 const MINUTES = OIDC_SECONDS / 60;
 const PARAMETERS_LENGTH_MAX = 4_000;
+
+const identity = z.strictObject({
+  id: z.string(),
+  issuer: z.string(),
+  /** The provider's id of the person. */
+  subject: z.string(),
+  /** What people call the provider; null if it is not the one that is set up now. */
+  provider: z.string().nullable(),
+  createdAt: z.iso.datetime({ precision: 3 }),
+});
 
 export const OIDC_OPERATIONS = {
   getSignInOptions: {
@@ -56,5 +66,38 @@ export const OIDC_OPERATIONS = {
     status: 200,
     response: signInResponse,
     errors: ['oidc.disabled', 'oidc.refused', 'oidc.email_unverified', 'email.unverified'],
+  },
+  listIdentities: {
+    id: 'listIdentities',
+    method: 'get',
+    path: '/identities',
+    tag: 'Single sign-on',
+    summary: 'List your identities',
+    description:
+      'Who you are at identity providers, newest first. `provider` is null for a provider that is no longer set up: ' +
+      'its identities sign no one in. `hasPassword` is false for who signs in at the identity provider only.',
+    access: 'signed-in',
+    sessionOnly: true,
+    status: 200,
+    response: z.strictObject({ identities: z.array(identity), hasPassword: z.boolean() }),
+    errors: [],
+  },
+  unlinkIdentity: {
+    id: 'unlinkIdentity',
+    method: 'post',
+    action: 'identity.unlinked',
+    path: '/identities/{identityId}/unlink',
+    tag: 'Single sign-on',
+    summary: 'Unlink one of your identities',
+    description:
+      'Takes the password; who has none is refused, because it is their only way to sign in. Sessions that the ' +
+      'identity has begun go on. A later sign-in at the provider links it again only if the provider says that it ' +
+      'has verified your e-mail address.',
+    access: 'signed-in',
+    sessionOnly: true,
+    body: passwordRequest,
+    status: 200,
+    response: doneResponse,
+    errors: ['credentials.invalid', 'identity.not_found', 'identity.only_way'],
   },
 } as const satisfies Readonly<Record<string, DashboardOperation>>;

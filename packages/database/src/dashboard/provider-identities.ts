@@ -1,4 +1,5 @@
-import { newUserId } from '@pf/contracts';
+import { identityIdOf, newUserId } from '@pf/contracts';
+import type pg from 'pg';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordPersonalChange } from './audit.ts';
 
@@ -6,6 +7,12 @@ import { type AuditSource, recordPersonalChange } from './audit.ts';
 export interface ProviderIdentity {
   readonly issuer: string;
   readonly subject: string;
+}
+
+/** An identity as its person sees it. */
+export interface LinkedIdentity extends ProviderIdentity {
+  readonly id: string;
+  readonly createdAt: Date;
 }
 
 interface Person {
@@ -66,5 +73,48 @@ export async function linkIdentity(
     if (isNew) await recordPersonalChange(client, by, { action: 'person.registered', subject: person.userId });
     await recordPersonalChange(client, by, { action: 'identity.linked', subject: person.userId, after: { issuer } });
     return { person, isNew };
+  });
+}
+
+/** A person's identities, newest first. */
+export async function identitiesOf(
+  { sql }: { readonly sql: Pick<pg.PoolClient, 'query'> },
+  userId: string,
+): Promise<readonly LinkedIdentity[]> {
+  const { rows } = await sql.query<ProviderIdentity & { createdAt: Date }>(
+    `SELECT issuer, subject, created_at AS "createdAt" FROM dashboard.provider_identities WHERE user_id = $1
+      ORDER BY created_at DESC, issuer, subject`,
+    [userId],
+  );
+  return rows.map((row) => ({ ...row, id: identityIdOf(row.issuer, row.subject) }));
+}
+
+/** Whether a person can sign in without an identity. Passkeys do not count: a new password removes them. */
+export async function hasPassword({ sql }: Pick<Database, 'sql'>, userId: string): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    'SELECT FROM dashboard.credentials WHERE user_id = $1 AND password IS NOT NULL LIMIT 1',
+    [userId],
+  );
+  return rowCount === 1;
+}
+
+/** Unlinks an identity of a person. @returns the identity; null if the person has none with this id */
+export async function unlinkIdentity(
+  database: Database,
+  { userId, identityId }: { readonly userId: string; readonly identityId: string },
+  source: AuditSource,
+): Promise<LinkedIdentity | null> {
+  return inTransaction(database, async (client) => {
+    const identity = (await identitiesOf({ sql: client }, userId)).find(({ id }) => id === identityId);
+    if (!identity) return null;
+    const { issuer, subject } = identity;
+    const { rowCount } = await client.query(
+      'DELETE FROM dashboard.provider_identities WHERE issuer = $1 AND subject = $2',
+      [issuer, subject],
+    );
+    if (rowCount !== 1) return null;
+    const change = { action: 'identity.unlinked', subject: userId, before: { issuer } } as const;
+    await recordPersonalChange(client, source, change);
+    return identity;
   });
 }

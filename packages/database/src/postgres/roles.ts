@@ -132,7 +132,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'dashboard.members': ['SELECT', 'INSERT', 'UPDATE (role)', 'DELETE'],
       'dashboard.passkeys': ['SELECT', 'INSERT', 'UPDATE (name, counter, last_used_at)', 'DELETE'],
       'dashboard.personal_tokens': ['SELECT', 'INSERT', 'UPDATE (last_used_at, revoked_at)', 'DELETE'],
-      'dashboard.provider_identities': ['SELECT', 'INSERT'],
+      'dashboard.provider_identities': ['SELECT', 'INSERT', 'DELETE'],
       'dashboard.sessions': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'dashboard.two_factors': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'dashboard.users': ['SELECT', 'INSERT', 'UPDATE'],

@@ -64,6 +64,8 @@ import {
   listAttention,
   listDoneAttention,
   findPaymentAttention,
+  hasPassword,
+  identitiesOf,
   linkIdentity,
   personOfIdentity,
   markAttentionDone,
@@ -114,6 +116,7 @@ import {
   findPaymentLinkAccount,
   listPaymentLinks,
   takeIntentsToCancel,
+  unlinkIdentity,
 } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
@@ -406,7 +409,12 @@ describe('the roles of the database', () => {
       const identity = { issuer: 'https://id.example', subject: 'sub' };
       const linking = { ...identity, name: 'Ida', email: 'ida@shop.example', at: now };
       expect(await linkIdentity(database, linking, BY)).toMatchObject({ isNew: true });
-      expect(await personOfIdentity(database, identity)).toMatchObject({ email: linking.email });
+      const ida = await personOfIdentity(database, identity);
+      expect(ida).toMatchObject({ email: linking.email });
+      const userId = ida?.userId ?? '';
+      expect(await hasPassword(database, userId)).toBe(false);
+      const [linked] = await identitiesOf(database, userId);
+      expect(await unlinkIdentity(database, { userId, identityId: linked?.id ?? '' }, BY)).toMatchObject(identity);
       const revocation = { userId: user.id, tokenId, at: now };
       expect(await revokePersonalToken(database, revocation, { ...BY, id: user.id })).not.toBeNull();
       await revokePersonalTokens(database, user.id, now);

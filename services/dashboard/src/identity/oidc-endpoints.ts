@@ -1,5 +1,13 @@
 import { DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
-import { type Database, linkIdentity, personOfIdentity, recordPersonalChange } from '@pf/database';
+import {
+  type Database,
+  hasPassword,
+  identitiesOf,
+  linkIdentity,
+  personOfIdentity,
+  recordPersonalChange,
+  unlinkIdentity,
+} from '@pf/database';
 import { count } from '@pf/runtime';
 import { DashboardError } from '../dashboard-error.ts';
 import type { Endpoints } from '../endpoint.ts';
@@ -49,6 +57,8 @@ export function oidcEndpoints({
     if (!linked.isNew) mailer.send(mails.identityLinked(email.data, name));
     return linked.person;
   };
+  /** What people call the provider with this issuer; null if it is not the one that is set up. */
+  const nameAt = (issuer: string): string | null => (oidc?.hasIssuer(issuer) === true ? oidc.name : null);
   return {
     async getSignInOptions() {
       return Promise.resolve({ oidc: oidc && { name: oidc.name } });
@@ -75,6 +85,22 @@ export function oidcEndpoints({
       }
       setCookies(cookies);
       return { next };
+    },
+    async listIdentities({ person }) {
+      const identities = (await identitiesOf(database, person.userId)).map(({ createdAt, ...identity }) => ({
+        ...identity,
+        provider: nameAt(identity.issuer),
+        createdAt: createdAt.toISOString(),
+      }));
+      return { identities, hasPassword: await hasPassword(database, person.userId) };
+    },
+    async unlinkIdentity({ body, by, client, param, person: { email, userId } }) {
+      if (!(await hasPassword(database, userId))) throw new DashboardError('identity.only_way');
+      await identity.checkPassword(body.password, client);
+      const unlinked = await unlinkIdentity(database, { userId, identityId: param('identityId') }, by);
+      if (!unlinked) throw new DashboardError('identity.not_found');
+      mailer.send(mails.identityUnlinked(email, nameAt(unlinked.issuer) ?? unlinked.issuer));
+      return { done: true };
     },
   };
 }

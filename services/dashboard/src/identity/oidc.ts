@@ -59,6 +59,12 @@ export class OidcProvider {
     this.#log = log;
   }
 
+  /** Whether identities of this issuer are of this provider. */
+  hasIssuer(issuer: string): boolean {
+    // A URL has a slash at its end where the provider may write none.
+    return URL.parse(issuer)?.href === this.#options.issuer.href;
+  }
+
   /**
    * @returns where the person signs in, and the checks that complete it
    * @throws DashboardError `service.unavailable`

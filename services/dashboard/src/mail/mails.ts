@@ -8,6 +8,7 @@ export interface Mails {
   resetPassword(to: string, token: string): Mail;
   passwordChanged(to: string): Mail;
   identityLinked(to: string, provider: string): Mail;
+  identityUnlinked(to: string, provider: string): Mail;
   passkeyAdded(to: string, passkey: string): Mail;
   passkeyRemoved(to: string, passkey: string): Mail;
   invitation(to: string, invitation: { readonly account: string; readonly role: Role; readonly token: string }): Mail;
@@ -62,8 +63,17 @@ export function mailsOf(origin: string): Mails {
       subject: 'Single sign-on was connected',
       text: [
         `You have signed in at ${origin} with ${provider} for the first time. It signs you in from now on, as your ` +
-          'password does.',
+          'password does. You can unlink it there, under Profile and security.',
         `If that was not you, tell those who run ${provider} that your account there was used without you.`,
+      ].join('\n\n'),
+    }),
+    identityUnlinked: (to, provider) => ({
+      to,
+      subject: 'Single sign-on was disconnected',
+      text: [
+        `Your identity at ${provider} was unlinked: it no longer signs you in at ${origin}. A sign-in with it links it ` +
+          `again, as long as ${provider} says that your e-mail address is verified there.`,
+        notYou,
       ].join('\n\n'),
     }),
     passkeyAdded: (to, passkey) => ({

@@ -288,6 +288,17 @@ describe('the audit log', () => {
       const parameters = await provider.signIn(body.url, { subject: 'federated', email: by, emailVerified: true });
       return { by, ...(await person.ask('signInWithOidc', { body: { parameters }, headers })) };
     },
+    async unlinkIdentity() {
+      const by = 'unlinking@shop.example';
+      const person = await step('unlinking');
+      const browser = new Person(dashboard.url);
+      const { body } = await browser.ask('beginOidcSignIn');
+      const parameters = await provider.signIn(body.url, { subject: 'unlinking', email: by, emailVerified: true });
+      await browser.ask('signInWithOidc', { body: { parameters } });
+      const { body: linked } = await person.ask('listIdentities');
+      const params = { identityId: linked.identities[0]?.id ?? '' };
+      return { by, ...(await person.ask('unlinkIdentity', { params, body: { password: PASSWORD }, headers })) };
+    },
     async markAttentionDone() {
       const wrong = events.mismatchedPayment(samples.FIRST, { amount: 1n }, 'amount');
       const now = Date.now();

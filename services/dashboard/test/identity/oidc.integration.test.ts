@@ -132,6 +132,50 @@ describe('a sign-in at the identity provider', () => {
     expect((await complete(stranger(), 'code=of-nothing')).code).toBe('oidc.refused');
   });
 
+  it('is unlinked with the password by its person only, who is told, and then signs in no more', async () => {
+    const olga = await member('olga');
+    const other = await member('otto');
+    const [{ id: userId }, as] = [await personOf(olga), someone('olga')];
+    await signIn(stranger(), as);
+    const { body } = await olga.ask('listIdentities');
+    const [linked] = body.identities;
+    expect(body).toMatchObject({ hasPassword: true, identities: [{ subject: as.subject, provider: 'Example ID' }] });
+    expect((await other.ask('listIdentities')).body.identities).toEqual([]);
+    const unlink = (person: Person, password: string) =>
+      person.ask('unlinkIdentity', { params: { identityId: linked?.id ?? '' }, body: { password } });
+    expect((await unlink(olga, 'another long password')).code).toBe('credentials.invalid');
+    expect((await unlink(other, PASSWORD)).code).toBe('identity.not_found');
+    expect((await unlink(olga, PASSWORD)).status).toBe(200);
+    expect((await unlink(olga, PASSWORD)).code).toBe('identity.not_found');
+    expect((await olga.ask('listIdentities')).body).toEqual({ hasPassword: true, identities: [] });
+    await until('the mail', async () =>
+      (await mailsTo(dashboard, 'olga@shop.example')).some((text) => text.includes('was unlinked')),
+    );
+    const [entry] = await auditEntries(cluster.database, accountId, { actor: userId }, null, 1);
+    expect(entry).toMatchObject({ action: 'identity.unlinked', subject: userId, before: { issuer: linked?.issuer } });
+    // With an address that is another person's now, or none, it opens nothing.
+    expect((await signIn(stranger(), { ...as, emailVerified: false })).code).toBe('oidc.email_unverified');
+    // The provider has verified the address of its person: that links it as the first time.
+    const again = stranger();
+    expect((await signIn(again, as)).body).toEqual({ next: 'signed_in' });
+    expect((await personOf(again)).id).toBe(userId);
+  });
+
+  it('stays linked while it is the only way in which its person can sign in', async () => {
+    const email = 'rita@shop.example';
+    const rita = stranger();
+    await signIn(rita, someone('rita'));
+    const { body } = await rita.ask('listIdentities');
+    const params = { identityId: body.identities[0]?.id ?? '' };
+    expect(body.hasPassword).toBe(false);
+    expect((await rita.ask('unlinkIdentity', { params, body: { password: PASSWORD } })).code).toBe('identity.only_way');
+    await stranger().ask('forgotPassword', { body: { email } });
+    const token = await tokenFor(dashboard, email, 'reset-password');
+    expect((await stranger().ask('resetPassword', { body: { token, password: PASSWORD } })).status).toBe(200);
+    const again = await stranger().signIn(email, PASSWORD);
+    expect((await again.ask('unlinkIdentity', { params, body: { password: PASSWORD } })).status).toBe(200);
+  });
+
   it('is unavailable while the provider is, and password and passkeys go on', async () => {
     const env = { OIDC_ISSUER: 'http://127.0.0.1:9', OIDC_CLIENT_ID: 'a', OIDC_CLIENT_SECRET: 'b' };
     const other = await cluster.start('dashboard', { env });

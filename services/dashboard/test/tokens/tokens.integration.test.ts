@@ -181,6 +181,8 @@ describe('a personal token', () => {
       'addPasskey',
       'renamePasskey',
       'removePasskey',
+      'listIdentities',
+      'unlinkIdentity',
       'listTokens',
       'createToken',
       'revokeToken',

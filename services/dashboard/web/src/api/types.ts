@@ -33,6 +33,7 @@ export type Member = Of<'listMembers'>['members'][number];
 export type Invitation = Of<'listInvitations'>['invitations'][number];
 export type OwnSession = Of<'listSessions'>['sessions'][number];
 export type Passkey = Of<'listPasskeys'>['passkeys'][number];
+export type Identity = Of<'listIdentities'>['identities'][number];
 export type PersonalToken = Of<'listTokens'>['tokens'][number];
 export type DeviceRequest = Of<'getDevice'>['device'];
 export type Session = Of<'getSession'>;

@@ -17,6 +17,7 @@ const LABELS = {
   'passkey.renamed': 'Passkey renamed',
   'passkey.removed': 'Passkey removed',
   'identity.linked': 'Single sign-on linked',
+  'identity.unlinked': 'Single sign-on unlinked',
   'token.created': 'Token created',
   'token.revoked': 'Token revoked',
   'device.approved': 'Program connected',

@@ -16,6 +16,7 @@ import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { NewPassword } from '../identity/password-field.tsx';
+import { Identities, identitiesQuery } from './identities.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { programOf } from './program.ts';
 import { SecondFactor } from './second-factor.tsx';
@@ -37,17 +38,54 @@ export default function Profile() {
       />
       <SecondFactor isOn={user.secondFactor} />
       <Passkeys />
-      <Section
-        title="Password"
-        about="Setting a new one signs you out everywhere else, and removes your passkeys and tokens."
-      >
-        <div className="card narrow">
-          <ChangePassword />
-        </div>
-      </Section>
+      <Identities email={user.email} />
+      <Password email={user.email} />
       <Sessions />
       <Tokens />
     </Page>
+  );
+}
+
+function Password({ email }: { readonly email: string }) {
+  const { data } = useQuery(identitiesQuery);
+  if (data?.hasPassword === false)
+    return (
+      <Section
+        title="Password"
+        about="You have none: single sign-on signs you in. A second factor and passkeys need one."
+      >
+        <div className="card narrow">
+          <FirstPassword email={email} />
+        </div>
+      </Section>
+    );
+  return (
+    <Section
+      title="Password"
+      about="Setting a new one signs you out everywhere else, and removes your passkeys and tokens."
+    >
+      <div className="card narrow">
+        <ChangePassword />
+      </div>
+    </Section>
+  );
+}
+
+/** By a link, which proves what a password proves elsewhere. */
+function FirstPassword({ email }: { readonly email: string }) {
+  return (
+    <Form
+      submit="Mail me a link"
+      look="plain"
+      run={async () => {
+        await dashboard('post', '/password/forgot', { body: { email } });
+        notify('The link is on its way to you.');
+      }}
+    >
+      <p>
+        A link to <span className="wrap">{email}</span> sets one, within an hour. You are then signed out everywhere.
+      </p>
+    </Form>
   );
 }
 
