@@ -92,9 +92,9 @@ describe('two accounts', () => {
     await signIn(page, dashboard);
     // A payment is found in its own account only, though the person is a member of both.
     await page.goto(`${url}/accounts/${other.accountId}/test/payments/${id}`);
-    await page.getByText('No payment intent has this id.').waitFor();
+    await page.getByRole('heading', { name: 'Payment not found' }).waitFor();
     await page.goto(`${url}/accounts/${shop.accountId}/live/payments/${id}`);
-    await page.getByText('No payment intent has this id.').waitFor();
+    await page.getByRole('heading', { name: 'Payment not found' }).waitFor();
     await page.goto(`${url}/accounts/acct_11111111111111111111/test/payments`);
     await page.getByRole('heading', { name: 'Account not found' }).waitFor();
     await context.close();

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { ApiError, messageOf } from '../api/error.ts';
 import { Button } from './button.tsx';
 import { Notice } from './notice.tsx';
+import { Page } from './page.tsx';
 
 /** What a query has found; before that its outline, and what to do where it failed. */
 export function Loaded<Data>({
@@ -36,6 +37,26 @@ export function Loaded<Data>({
       {data !== undefined && children(data)}
     </>
   );
+}
+
+/** A page of one thing. Where there is no such thing, it says so, and leads back. */
+export function LoadedPage<Data>({
+  missing,
+  back,
+  ...rest
+}: Parameters<typeof Loaded<Data>>[0] & {
+  /** The heading where it does not exist: "Payment not found". */
+  readonly missing: string;
+  readonly back: ReactNode;
+}) {
+  const { error } = rest.query;
+  if (error instanceof ApiError && error.status === 404)
+    return (
+      <Page title={missing} back={back} about="This account has none with this address in this mode.">
+        <p>It may be of another account, or of the other mode: switch above.</p>
+      </Page>
+    );
+  return <Loaded {...rest} />;
 }
 
 /** The outline of what is being loaded. */

@@ -17,7 +17,7 @@ import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Choice, Field, Tick } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
-import { Loaded } from '../../ui/loaded.tsx';
+import { Loaded, LoadedPage } from '../../ui/loaded.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { OnceDialog } from '../../ui/once.tsx';
@@ -61,18 +61,19 @@ export default function Endpoint() {
     notify('Deliveries are sent again.');
   });
 
+  const back = (
+    <Link href="/developers/endpoints" className="row">
+      <ChevronLeft size={15} aria-hidden /> Webhooks
+    </Link>
+  );
   return (
-    <Loaded query={query}>
+    <LoadedPage query={query} missing="Webhook not found" back={back}>
       {({ endpoint }) => (
         <Page
           title={endpoint.url}
           heading={<span className="wrap">{endpoint.url}</span>}
           about={endpoint.name ?? undefined}
-          back={
-            <Link href="/developers/endpoints" className="row">
-              <ChevronLeft size={15} aria-hidden /> Webhooks
-            </Link>
-          }
+          back={back}
           actions={
             hasRole(here, DEVELOPERS) && (
               <>
@@ -172,7 +173,7 @@ export default function Endpoint() {
           )}
         </Page>
       )}
-    </Loaded>
+    </LoadedPage>
   );
 }
 

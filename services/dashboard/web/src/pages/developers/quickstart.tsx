@@ -61,7 +61,7 @@ export default function Quickstart() {
             <Button look="main" isPending={isCreating} onPress={() => create()}>
               Create a test key and put it in
             </Button>
-            <span className="muted small">Or put one of yours in the place of pk_test_….</span>
+            <span className="muted small">Or put one of yours where it says pk_test_… below.</span>
           </div>
         ) : (
           <p className="muted">Ask an owner or a developer of the account for a test key.</p>

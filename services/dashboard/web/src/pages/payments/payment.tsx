@@ -16,7 +16,7 @@ import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { Loaded } from '../../ui/loaded.tsx';
+import { LoadedPage } from '../../ui/loaded.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page, Section } from '../../ui/page.tsx';
@@ -37,16 +37,17 @@ export default function Payment() {
     queryFn: async ({ signal }) => (await payments(here)('get', '/intents/{id}', { params: { id }, signal })).intent,
   });
   usePaymentStream(here, id, query.data !== undefined && !hasEnded(query.data.state));
+  const back = (
+    <Link href="/payments" className="row">
+      <ChevronLeft size={15} aria-hidden /> Payments
+    </Link>
+  );
   return (
-    <Loaded query={query}>
+    <LoadedPage query={query} missing="Payment not found" back={back}>
       {(payment) => (
         <Page
           title={`Payment of ${amount(payment.amount)} ${payment.token}`}
-          back={
-            <Link href="/payments" className="row">
-              <ChevronLeft size={15} aria-hidden /> Payments
-            </Link>
-          }
+          back={back}
           heading={
             <span className="row">
               <span className="number">
@@ -85,7 +86,7 @@ export default function Payment() {
           </div>
         </Page>
       )}
-    </Loaded>
+    </LoadedPage>
   );
 }
 
