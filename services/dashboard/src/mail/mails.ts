@@ -71,8 +71,8 @@ export function mailsOf(origin: string): Mails {
       to,
       subject: 'Single sign-on was disconnected',
       text: [
-        `Your identity at ${provider} was unlinked: it no longer signs you in at ${origin}. A sign-in with it links it ` +
-          `again, as long as ${provider} says that your e-mail address is verified there.`,
+        `Your identity at ${provider} was unlinked: it no longer signs you in at ${origin}. A sign-in with it ` +
+          `links it again, as long as ${provider} says that your e-mail address is verified there.`,
         notYou,
       ].join('\n\n'),
     }),
