@@ -89,7 +89,7 @@ const forPayer = {
   }),
 };
 export const createdPaymentLinkResponse = z.strictObject({ paymentLink, ...forPayer });
-/** Keys get with the link what its payer needs; a person in the dashboard does not. */
+/** Keys get with the link what its payer needs; in the dashboard, those who may see secrets do. */
 export const fetchPaymentLinkResponse = z.strictObject({
   paymentLink,
   clientSecret: forPayer.clientSecret.exactOptional(),

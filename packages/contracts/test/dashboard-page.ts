@@ -91,6 +91,11 @@ function payments(): string {
     ...table(['Operation', ...ROLES], rows),
     '',
     wrapped(
+      'The `clientSecret` and the `url` of a payment link are shown to owners and developers only: also by ' +
+        '`GET /payment-links/{id}`.',
+    ),
+    '',
+    wrapped(
       'In addition to the errors of the operation: `session.required`, `token.invalid`, `origin.foreign`, ' +
         '`role.insufficient`, `account.not_found`, and `service.unavailable` if the payment API does not respond. A ' +
         'stream ends within 30 s when the session or the token ends or the role no longer allows it, and may end at ' +

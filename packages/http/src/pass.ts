@@ -11,6 +11,8 @@ export interface Pass {
   readonly plan: Plan;
   /** The person, whose role the dashboard has checked. */
   readonly userId: string;
+  /** Whether the role of the person allows to see secrets of the account. */
+  readonly secrets: boolean;
 }
 
 /** How long a pass is accepted: it is made for one request. */
@@ -26,16 +28,18 @@ const claims = z.object({
   mode: z.enum(['test', 'live']),
   plan: planSchema,
   scope: z.literal('full'),
+  // A dashboard of before does not send it.
+  secrets: z.boolean().default(false),
 });
 
 /** Signs a pass. @param at milliseconds since 1970 */
 export async function signPass(
-  { accountId, livemode, plan, userId }: Pass,
+  { accountId, livemode, plan, userId, secrets }: Pass,
   secret: Uint8Array,
   at: number,
 ): Promise<string> {
   const seconds = Math.floor(at / 1_000);
-  return new SignJWT({ account: accountId, mode: livemode ? 'live' : 'test', plan, scope: 'full' })
+  return new SignJWT({ account: accountId, mode: livemode ? 'live' : 'test', plan, scope: 'full', secrets })
     .setProtectedHeader({ alg: 'HS256', typ: KIND.typ })
     .setSubject(userId)
     .setIssuer(KIND.issuer)
@@ -70,8 +74,8 @@ export async function readPass(
       });
       const parsed = claims.safeParse(payload);
       if (!parsed.success) return null;
-      const { account, mode, plan, sub } = parsed.data;
-      return { accountId: account, livemode: mode === 'live', plan, userId: sub };
+      const { account, mode, plan, sub, secrets: maySeeSecrets } = parsed.data;
+      return { accountId: account, livemode: mode === 'live', plan, userId: sub, secrets: maySeeSecrets };
     } catch (error) {
       if (!(error instanceof JOSEError)) throw error;
       // Another secret may have signed it.

@@ -5,7 +5,7 @@ import { type Pass, PASS_SECONDS, readPass, signPass } from '../src/pass.ts';
 const SECRET = Buffer.from('a secret of at least 32 characters');
 const OTHER = Buffer.from('another secret, as long as the other');
 const AT = Date.parse('2026-01-01T00:00:00.000Z');
-const PASS: Pass = { accountId: 'acct_1', livemode: false, plan: 'growth', userId: 'usr_1' };
+const PASS: Pass = { accountId: 'acct_1', livemode: false, plan: 'growth', userId: 'usr_1', secrets: true };
 const CLAIMS = { account: 'acct_1', mode: 'live', plan: 'scale', scope: 'full' };
 
 /** What the dashboard would sign, with changes. */
@@ -30,6 +30,17 @@ describe('a pass', () => {
         ...PASS,
         livemode,
       });
+  });
+
+  it('allows to see secrets only if it says so', async () => {
+    expect(await readPass(await signPass({ ...PASS, secrets: false }, SECRET, AT), [SECRET], AT)).toMatchObject({
+      secrets: false,
+    });
+    // That of a dashboard of before says nothing of it.
+    expect(await readPass(await signed((token) => token), [SECRET], AT)).toMatchObject({ secrets: false });
+    expect(
+      await readPass(await signed((token) => token, { claims: { ...CLAIMS, secrets: 'yes' } }), [SECRET], AT),
+    ).toBeNull();
   });
 
   it('is accepted under each secret, and under no other', async () => {

@@ -27,6 +27,8 @@ export interface Holder extends Omit<KeyHolder, 'scope'> {
   readonly scope: Access;
   /** The person; `keyId` then names them in this account, for limits. */
   readonly userId?: string;
+  /** Of a person: whether they may see secrets of the account. */
+  readonly secrets?: boolean;
   /** The only intent that exists for this holder; `keyId` is then its id. */
   readonly intentId?: IntentId;
   /** The only payment link that exists for this holder; `keyId` is then its id. */
@@ -38,6 +40,9 @@ export const isPayer = ({ scope }: Pick<Holder, 'scope'>): boolean => scope !== 
 
 /** A key of scope `full`. Not a person in the dashboard: some may only look. */
 export const isAccount = (holder: Holder): boolean => !isPayer(holder) && holder.userId === undefined;
+
+/** Whether it may pass a payment link on: a key of scope `full`, or a person who may see secrets. */
+export const sharesLinks = (holder: Holder): boolean => isAccount(holder) || holder.secrets === true;
 
 /** What an Authorization header presents, whatever it is. */
 export const bearerOf = (authorization: string | undefined): string | undefined =>
@@ -152,7 +157,7 @@ export class ApiKeys {
   async #person(text: string, graceSeconds: number): Promise<Holder> {
     const pass = await readPass(text, this.#passSecrets, this.#now(), graceSeconds);
     if (!pass) throw unauthorized('api_key.invalid');
-    const { accountId, livemode, plan, userId } = pass;
+    const { accountId, livemode, plan, userId, secrets } = pass;
     return {
       keyId: `${userId} ${accountId}`,
       accountId: accountId as AccountId,
@@ -161,6 +166,7 @@ export class ApiKeys {
       plan,
       expiresAt: null,
       userId,
+      secrets,
     };
   }
 

@@ -15,7 +15,11 @@ describe('a pass of the dashboard', () => {
     return [list.body.error?.code, simulation.body.error?.code];
   };
   const sign = (change: Partial<Pass> = {}, secret: Uint8Array = cluster.passSecret, at = Date.now()) =>
-    signPass({ accountId: cluster.accountId, livemode: false, plan: 'free', userId: USER, ...change }, secret, at);
+    signPass(
+      { accountId: cluster.accountId, livemode: false, plan: 'free', userId: USER, secrets: false, ...change },
+      secret,
+      at,
+    );
 
   beforeAll(async () => {
     cluster = await startCluster();

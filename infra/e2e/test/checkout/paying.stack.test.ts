@@ -1,9 +1,8 @@
-import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient, chainOf, readStack, type StackChain, type StackWallet } from '@pf/testing';
 import { signSolanaPay, solanaWallet } from '@pf/testing/wallets';
 import type { Browser, Page } from 'playwright-core';
-import { barriers, openBrowser, PHONE, visit, type Visitor } from '../dashboard/browser.ts';
+import { barriers, openBrowser, PHONE, scanned, visit, type Visitor } from '../dashboard/browser.ts';
 import { evmPayer, type Payer, slowPayer, smartPayer, solanaPayer, tempoPayer } from './payers.ts';
 
 const stack = readStack();
@@ -122,7 +121,7 @@ describe('the payment page', () => {
   it('is paid by a wallet that scans its code, on Solana', async () => {
     const { id, paymentUrl } = await newIntent(solana);
     const page = await open(paymentUrl);
-    const code = await scanned(page);
+    const code = await scanned(page.locator('.qr-image'));
     expect(code.startsWith(`solana:${stack.checkout.url}/s/${id}_spl_`)).toBe(true);
     const phone = solanaWallet(solana, payerOn.solana);
     const signed = await signSolanaPay(phone, code.slice('solana:'.length));
@@ -137,7 +136,7 @@ describe('the payment page', () => {
   ])('is paid on the phone that scans its code, on %s', async (_, chain, keys) => {
     const { paymentUrl } = await newIntent(chain);
     const page = await open(paymentUrl);
-    const code = await scanned(page);
+    const code = await scanned(page.locator('.qr-image'));
     expect(code).toBe(paymentUrl);
     await pay(await open(code, evmPayer(chain, keys)));
     await status(page, 'Paid').waitFor();
@@ -153,23 +152,3 @@ describe('the payment page', () => {
     expect(await barriers(page)).toEqual([]);
   });
 });
-
-/** What a camera reads from the code on the screen. */
-async function scanned(page: Page): Promise<string> {
-  const image = page.locator('.qr-image');
-  await image.waitFor();
-  const png = (await image.screenshot()).toString('base64');
-  const reader = await page.context().newPage();
-  // In the browser it takes a moment, in Jest's sandbox many seconds.
-  await reader.addScriptTag({ path: createRequire(import.meta.url).resolve('jsqr') });
-  const read = await reader.evaluate<{ readonly data: string } | null>(`(async () => {
-    const bitmap = await createImageBitmap(await (await fetch('data:image/png;base64,${png}')).blob());
-    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
-    canvas.drawImage(bitmap, 0, 0);
-    const { width, height, data } = canvas.getImageData(0, 0, bitmap.width, bitmap.height);
-    return jsQR(data, width, height);
-  })()`);
-  await reader.close();
-  if (read === null) throw new Error('the code cannot be read');
-  return read.data;
-}

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { mailedLink } from './mails.ts';
 
 /** As packages call it (infra/local/setup/chromium.mjs). */
@@ -132,3 +133,22 @@ export async function shoot(page: Page, file: string): Promise<void> {
 /** By how many pixels a page is wider than its window. */
 export const overflow = (page: Page): Promise<number> =>
   page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+/** What a camera reads from a code on the screen. */
+export async function scanned(code: Locator): Promise<string> {
+  await code.waitFor();
+  const png = (await code.screenshot()).toString('base64');
+  const reader = await code.page().context().newPage();
+  // In the browser it takes a moment, in Jest's sandbox many seconds.
+  await reader.addScriptTag({ path: createRequire(import.meta.url).resolve('jsqr') });
+  const read = await reader.evaluate<{ readonly data: string } | null>(`(async () => {
+    const bitmap = await createImageBitmap(await (await fetch('data:image/png;base64,${png}')).blob());
+    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
+    canvas.drawImage(bitmap, 0, 0);
+    const { width, height, data } = canvas.getImageData(0, 0, bitmap.width, bitmap.height);
+    return jsQR(data, width, height);
+  })()`);
+  await reader.close();
+  if (read === null) throw new Error('the code cannot be read');
+  return read.data;
+}

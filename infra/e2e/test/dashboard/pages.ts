@@ -13,6 +13,7 @@ export const OUTSIDE = [
 export const INSIDE = [
   ['home', 'Home'],
   ['payments', 'Payments'],
+  ['payment-links', 'Payment links'],
   ['attention', 'Needs attention'],
   ['developers/quickstart', 'Quickstart'],
   ['developers/keys', 'API keys'],
@@ -28,7 +29,7 @@ export const INSIDE = [
 ] as const;
 
 /** Pages of one thing, which the tests have to make first. */
-const OF_ONE = ['payment', 'endpoint'] as const;
+const OF_ONE = ['payment', 'payment-link', 'endpoint'] as const;
 
 const nameOf = (path: string): string => path.replace(/^\//, '').replaceAll('/', '-');
 

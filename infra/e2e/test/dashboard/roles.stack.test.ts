@@ -14,8 +14,8 @@ let shop: Shop;
 let member: Person;
 /** The member, whose role changes. */
 let visitor: Visitor;
-/** A payment that waits, one that is paid, and a webhook with a delivery that has failed. */
-let [open, paid, endpointId] = ['', '', ''];
+/** A payment that waits, one that is paid, a payment link, and a webhook with a delivery that has failed. */
+let [open, paid, linkId, endpointId] = ['', '', '', ''];
 
 beforeAll(async () => {
   [browser, owner] = await Promise.all([openBrowser(), clerkOf(dashboard)]);
@@ -33,6 +33,15 @@ beforeAll(async () => {
   };
   [open, paid] = [await create(), await create()];
   await api.simulate(paid, 'confirmed');
+  const { paymentLink } = await owner.call<{ paymentLink: { id: string } }>(
+    'POST',
+    `/accounts/${shop.accountId}/test/v1/payment-links`,
+    {
+      amount: '1',
+      offers: [{ chain: 'eip155:84532', token: 'USDC', requestor: '0x1111111111111111111111111111111111111111' }],
+    },
+  );
+  linkId = paymentLink.id;
   member = await newMember(url, owner, shop, 'viewer');
   visitor = await visit(browser);
   await signIn(visitor.page, { url, ...member });
@@ -46,6 +55,9 @@ const ACTIONS = [
   ['payments/{open}', 'Simulate'],
   ['payments/{paid}', 'Refund'],
   ['payments/{paid}', 'Add'],
+  ['payment-links', 'New payment link'],
+  ['payment-links/{link}', 'Cancel'],
+  ['payment-links/{link}', 'Copy the link'],
   ['developers/endpoints', 'Add endpoint'],
   ['developers/endpoints/{endpoint}', 'Send test event'],
   ['developers/endpoints/{endpoint}', 'More'],
@@ -66,10 +78,13 @@ const PAGES = [
   'audit',
 ] as const;
 
-const FOR_SUPPORT = ['Cancel', 'Simulate', 'Refund', 'Send again'];
+// One cancels a payment, one a payment link.
+const FOR_SUPPORT = ['Cancel', 'Cancel', 'Simulate', 'Refund', 'Send again'];
 const FOR_DEVELOPERS = [
   ...FOR_SUPPORT,
   'New payment',
+  'New payment link',
+  'Copy the link',
   'Add',
   'Add endpoint',
   'Send test event',
@@ -80,7 +95,11 @@ const FOR_DEVELOPERS = [
 ];
 
 function urlOf(path: string): string {
-  const filled = path.replace('{open}', open).replace('{paid}', paid).replace('{endpoint}', endpointId);
+  const filled = path
+    .replace('{open}', open)
+    .replace('{paid}', paid)
+    .replace('{link}', linkId)
+    .replace('{endpoint}', endpointId);
   return `${url}/accounts/${shop.accountId}/test/${filled}`;
 }
 

@@ -1,3 +1,4 @@
+import type { ShownPaymentLink } from '@pf/contracts';
 import type { PublicIntent, Reference } from '@pf/domain';
 import { apiClient, chainOf, type Stack, until } from '@pf/testing';
 import { walletOn } from '@pf/testing/wallets';
@@ -78,7 +79,7 @@ export async function newShop(owner: Clerk, name: string): Promise<Shop> {
 const BASE = 'eip155:84532';
 const SOLANA = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 const TEMPO = 'eip155:42431';
-const SOLANA_WALLET = '7bNpZ1qKfQv6rJ8Yx3wHcT5eUoLsGdMa2RkVnXhWiJBy';
+export const SOLANA_WALLET = '7bNpZ1qKfQv6rJ8Yx3wHcT5eUoLsGdMa2RkVnXhWiJBy';
 
 /** A day at a coffee shop: in which states its payments are, oldest first. */
 const PAYMENTS = [
@@ -117,6 +118,31 @@ export async function fill(stack: Stack, owner: Clerk, shop: Shop): Promise<Publ
   await underpay(stack, owner, shop, { order: 'A-1013', item: 'Lunch' });
   if (!shown) throw new Error('No payment is confirmed.');
   return shown;
+}
+
+/** Payment links: one that is paid, one that is cancelled. @returns one of which a payment has begun */
+export async function linkOf(stack: Stack, owner: Clerk, { accountId, key }: Shop): Promise<ShownPaymentLink> {
+  const links = `/accounts/${accountId}/test/v1/payment-links`;
+  const { merchant } = walletsOf(stack);
+  const offers = [
+    { chain: BASE, token: 'USDC', requestor: merchant.address },
+    { chain: SOLANA, token: 'USDC', requestor: SOLANA_WALLET },
+    { chain: TEMPO, token: 'USDC', requestor: merchant.address },
+  ];
+  const create = async (amount: string, metadata: Readonly<Record<string, string>>): Promise<string> =>
+    (await owner.call<{ paymentLink: ShownPaymentLink }>('POST', links, { amount, offers, metadata })).paymentLink.id;
+  const choose = async (id: string, offer: number): Promise<string> =>
+    (await owner.call<{ intent: PublicIntent }>('POST', `${links}/${id}/choose`, { offer })).intent.id;
+  const get = async (id: string): Promise<ShownPaymentLink> =>
+    (await owner.call<{ paymentLink: ShownPaymentLink }>('GET', `${links}/${id}`)).paymentLink;
+  const paid = await create('64.00', { order: 'A-1014', item: 'Catering' });
+  await apiClient(stack.baseUrl, key).simulate(await choose(paid, 0), 'confirmed');
+  await until('the link to be paid', async () => (await get(paid)).state === 'paid');
+  const cancelled = await create('12.00', { order: 'A-1015', item: 'Workshop' });
+  await owner.call('POST', `${links}/${cancelled}/cancel`, {});
+  const open = await create('240.00', { order: 'A-1016', item: 'Grinder' });
+  await choose(open, 1);
+  return get(open);
 }
 
 function walletsOf(stack: Stack) {

@@ -46,6 +46,9 @@ export const PAYMENT_ACCESS: Readonly<Record<PaymentOperationId, Roles>> = {
   simulateIntent: SUPPORT,
 };
 
+/** The roles that also get what only opens something to a payer: the address of a payment link. */
+export const SECRETS_ACCESS: Roles = DEVELOPERS;
+
 /** What only reads. */
 type Reading = {
   [Id in PaymentOperationId]: (typeof OPERATIONS)[Id]['method'] extends 'get' ? Id : never;

@@ -1,5 +1,5 @@
 import type { Operation } from '@pf/contracts';
-import { PAYMENT_ACCESS, type PaymentChange, type PaymentOperationId } from '@pf/contracts/dashboard';
+import { PAYMENT_ACCESS, type PaymentChange, type PaymentOperationId, SECRETS_ACCESS } from '@pf/contracts/dashboard';
 import {
   type Gateway,
   type GatewayCapacity,
@@ -189,7 +189,13 @@ export class Forwarding {
     mode: 'test' | 'live',
   ): Promise<Record<string, string>> {
     const { now, passSecret } = this.#dependencies;
-    const pass = { accountId: account.id, livemode: mode === 'live', plan: account.plan, userId: person.userId };
+    const pass = {
+      accountId: account.id,
+      livemode: mode === 'live',
+      plan: account.plan,
+      userId: person.userId,
+      secrets: SECRETS_ACCESS.includes(account.role),
+    };
     const { traceparent } = currentTrace();
     const headers: Record<string, string> = {
       authorization: `Bearer ${await signPass(pass, passSecret, now())}`,

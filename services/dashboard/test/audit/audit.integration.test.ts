@@ -388,6 +388,21 @@ describe('the audit log', () => {
       expect(JSON.stringify(await newest())).not.toContain('hidden');
     });
 
+    it('names the payment link that was created or cancelled, and nothing that opens it', async () => {
+      const paymentLink = { id: 'pl_made' };
+      answer = { status: 201, body: { paymentLink, clientSecret: 'pl_made_secret_hidden', url: 'https://p/#hidden' } };
+      await ask('createPaymentLink', { amount: '1.00', offers: [], metadata: { note: 'hidden' } });
+      expect(await newest()).toMatchObject({
+        action: 'payment_link.created',
+        subject: 'pl_made',
+        after: { amount: '1.00' },
+      });
+      expect(JSON.stringify(await newest())).not.toContain('hidden');
+      answer = { status: 200, body: { paymentLink: { id: 'some_id' } } };
+      await ask('cancelPaymentLink', {});
+      expect(await newest()).toMatchObject({ action: 'payment_link.cancelled', subject: 'some_id', after: null });
+    });
+
     it('has none for what was refused, repeated or only read', async () => {
       const count = (await entries()).length;
       const refused = { error: { code: 'intent.invalid_state', message: 'No.', param: null, details: null } };

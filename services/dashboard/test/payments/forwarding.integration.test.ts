@@ -28,7 +28,10 @@ describe('the payment API in the dashboard', () => {
 
   beforeAll(async () => {
     cluster = await startCluster();
-    [gateway] = await Promise.all([cluster.start('gateway'), cluster.start('intent')]);
+    [gateway] = await Promise.all([
+      cluster.start('gateway', { env: { CHECKOUT_URL: 'https://pay.example' } }),
+      cluster.start('intent'),
+    ]);
     dashboard = await cluster.start('dashboard', { env: { GATEWAY_URL: gateway.url } });
     accountId = await newAccount('Shop');
     owner = await member('owner', 'owner');
@@ -54,6 +57,31 @@ describe('the payment API in the dashboard', () => {
     expect(simulated.body['intent']).toMatchObject({ state: 'confirmed' });
     const inLive = { accountId, mode: 'live', params, body: { targetState: 'confirmed' } } as const;
     expect((await owner.pay('simulateIntent', inLive)).code).toBe('api_key.test_mode_required');
+  });
+
+  it('shows the address of a payment link to those who may see secrets, and to no one else', async () => {
+    const { chain, token, requestor } = CREATE;
+    const body = { amount: '1.00', offers: [{ chain, token, requestor }] };
+    const created = await owner.pay('createPaymentLink', { accountId, body });
+    const { paymentLink, url, clientSecret } = created.body as {
+      readonly paymentLink: { readonly id: string };
+      readonly url: string;
+      readonly clientSecret: string;
+    };
+    expect([created.status, url]).toEqual([201, expect.stringContaining(`/link/${paymentLink.id}#`)]);
+    const params = { id: paymentLink.id };
+    for (const [role, shown] of [
+      ['owner', { url, clientSecret }],
+      ['developer', { url, clientSecret }],
+      ['support', {}],
+      ['viewer', {}],
+    ] as const) {
+      const person = role === 'owner' ? owner : await member(`link ${role}`, role);
+      const found = await person.pay('getPaymentLink', { accountId, params });
+      expect([role, found.body]).toEqual([role, { paymentLink, ...shown }]);
+      const listed = await person.pay('listPaymentLinks', { accountId });
+      expect([role, listed.body['paymentLinks']]).toEqual([role, [paymentLink]]);
+    }
   });
 
   it('repeats an answer to the same idempotency key', async () => {

@@ -94,6 +94,7 @@ describe('a request that the dashboard forwards', () => {
       livemode: true,
       plan: 'growth',
       userId: body.user.id,
+      secrets: true,
     });
   });
 

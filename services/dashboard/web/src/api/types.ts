@@ -22,6 +22,8 @@ export type Payment = Of<'getIntent'>['intent'];
 export type State = Payment['state'];
 export type PaymentEvent = Of<'intentEvents'>['events'][number];
 export type PaymentFilters = Filters<'listIntents'>;
+/** Several ways to pay one amount, of which the payer chooses one. */
+export type PaymentLink = Of<'getPaymentLink'>['paymentLink'];
 export type Delivery = Of<'listDeliveries'>['deliveries'][number];
 export type DeliveryFilters = Filters<'listDeliveries'>;
 export type Endpoint = Of<'getEndpoint'>['endpoint'];

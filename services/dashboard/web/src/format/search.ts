@@ -19,6 +19,7 @@ export function meaningsOf(typed: string): readonly Found[] {
   const list = (label: string, filter: object): Found => ({ label, href: `/payments${queryString(filter)}` });
   const found: Found[] = [];
   if (/^pi_\w+$/.test(text)) found.push({ label: `Payment ${text}`, href: `/payments/${text}` });
+  if (/^pl_\w+$/.test(text)) found.push({ label: `Payment link ${text}`, href: `/payment-links/${text}` });
   if (/^whe_\w+$/.test(text)) found.push({ label: `Webhook endpoint ${text}`, href: `/developers/endpoints/${text}` });
   if (/^evt_\w+$/.test(text))
     found.push({

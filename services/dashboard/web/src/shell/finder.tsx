@@ -37,7 +37,7 @@ export function Finder({ onClose }: { readonly onClose: () => void }) {
           className="input"
           aria-label="Search"
           aria-describedby={id}
-          placeholder="pi_…, wallet, transaction, order=A-1001"
+          placeholder="pi_…, pl_…, wallet, transaction, order=A-1001"
           autoFocus
           value={typed}
           onChange={(event) => setTyped(event.target.value)}

@@ -6,6 +6,7 @@ import {
   FileClock,
   House,
   KeyRound,
+  Link2,
   type LucideIcon,
   Radio,
   Settings,
@@ -33,6 +34,7 @@ const GROUPS: readonly { readonly title: string | null; readonly entries: readon
     entries: [
       { page: 'home', label: 'Home', icon: House },
       { page: 'payments', label: 'Payments', icon: Wallet },
+      { page: 'payment-links', label: 'Payment links', icon: Link2 },
       { page: 'attention', label: 'Needs attention', icon: CircleAlert },
     ],
   },

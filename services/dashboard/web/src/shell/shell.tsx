@@ -20,6 +20,8 @@ import { UserMenu } from './user-menu.tsx';
 const Home = lazy(() => import('../pages/home/home.tsx'));
 const Payments = lazy(() => import('../pages/payments/payments.tsx'));
 const Payment = lazy(() => import('../pages/payments/payment.tsx'));
+const Links = lazy(() => import('../pages/links/links.tsx'));
+const PaymentLink = lazy(() => import('../pages/links/link.tsx'));
 const Attention = lazy(() => import('../pages/attention/attention.tsx'));
 const Quickstart = lazy(() => import('../pages/developers/quickstart.tsx'));
 const Keys = lazy(() => import('../pages/developers/keys.tsx'));
@@ -160,6 +162,8 @@ const Pages = () => (
     <Route path="/home" component={Home} />
     <Route path="/payments" component={Payments} />
     <Route path="/payments/:id" component={Payment} />
+    <Route path="/payment-links" component={Links} />
+    <Route path="/payment-links/:id" component={PaymentLink} />
     <Route path="/attention" component={Attention} />
     <Route path="/developers/quickstart" component={Quickstart} />
     <Route path="/developers/keys">

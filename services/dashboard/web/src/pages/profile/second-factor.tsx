@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import { encode } from 'uqr';
 import { dashboard } from '../../api/client.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { sessionQuery } from '../../api/session.ts';
@@ -12,6 +11,7 @@ import { Field } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Section } from '../../ui/page.tsx';
+import { QrCode } from '../../ui/qr-code.tsx';
 import { notify } from '../../ui/toasts.tsx';
 
 export function SecondFactor({ isOn }: { readonly isOn: boolean }) {
@@ -119,17 +119,5 @@ function SetUp({ onClose }: { readonly onClose: () => void }) {
         />
       </Form>
     </Dialog>
-  );
-}
-
-const QUIET = 2;
-
-function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
-  const { data, size } = encode(text, { border: QUIET });
-  const path = data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : ''))).join('');
-  return (
-    <svg className="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={label}>
-      <path d={path} />
-    </svg>
   );
 }
