@@ -92,6 +92,13 @@ const slow =
     [`${histogram}_count{${labels}}`]: counting(sum(good, bad)),
     [`${histogram}_bucket{${[labels, `le="${bound}"`].filter(Boolean).join(',')}}`]: counting(good),
   });
+/** Requests with these labels, of which the bad ones are answered with 503. */
+const answered =
+  (labels: string) =>
+  (good: Course, bad: Course): Readonly<Record<string, string>> => ({
+    [`http_server_request_duration_seconds_count{${labels},http_response_status_code="200"}`]: counting(good),
+    [`http_server_request_duration_seconds_count{${labels},http_response_status_code="503"}`]: counting(bad),
+  });
 const created = (status: number): string =>
   `http_request_method="POST",http_route="/v1/intents",http_response_status_code="${status}",` +
   'url_scheme="http",service_name="gateway"';
@@ -111,6 +118,28 @@ const ALERTS: Readonly<Record<string, Burn>> = {
     summary: 'Too many creates take longer than 0.5 s.',
     labels: {},
     series: slow('http_server_request_duration_seconds', created(201), '0.5'),
+  },
+  'page-availability': {
+    name: 'CheckoutFailing',
+    summary: 'Too much of what people ask of the page on which they pay fails with 5xx.',
+    labels: {},
+    series: answered('service_name="checkout",http_request_method="GET",http_route="/pay/{id}/merchant"'),
+  },
+  'payer-availability': {
+    name: 'PayersFailing',
+    summary: 'Too many payers cannot build, submit or choose a payment: their calls fail with 5xx.',
+    labels: {},
+    series: answered('service_name="gateway",http_request_method="POST",http_route="/v1/intents/{id}/submit"'),
+  },
+  'time-to-see': {
+    name: 'PayersWaiting',
+    summary: 'Too many payers on {{ $labels.network }} see later than 7.5 s that they have paid.',
+    labels: { network: 'base' },
+    series: slow(
+      'payments_payer_wait_duration_seconds',
+      'network="base",livemode="true",service_name="gateway"',
+      '7.5',
+    ),
   },
   'time-to-confirm': {
     name: 'ConfirmationsSlow',

@@ -19,6 +19,13 @@ export interface Slo {
   readonly good: string;
 }
 
+/** What people ask of the payment page, and the page of the payment API. */
+const PAGE = 'service_name="checkout"';
+/** What payers do, with their client secrets and keys of scope `payer`: through the page, and from apps of their own. */
+export const PAYERS =
+  'service_name="gateway",http_request_method="POST",' +
+  'http_route=~"/v1/intents/[^/]+/(detected|build|submit)|/v1/payment-links/[^/]+/choose"';
+
 const CREATE = 'http_request_method="POST",http_route="/v1/intents"';
 
 /** Matches a bucket's bound: Prometheus 3 writes whole numbers with `.0`. */
@@ -34,15 +41,20 @@ function slowerThan(seconds: number, histogram: string, labels: string, by: stri
   };
 }
 
+/** Bad events are responses with 5xx. */
+const failing = (labels: string): Pick<Slo, 'total' | 'bad'> => ({
+  total: (range) => `sum(rate(http_server_request_duration_seconds_count{${labels}}[${range}]))`,
+  bad: (range) =>
+    `sum(rate(http_server_request_duration_seconds_count{${labels},http_response_status_code=~"5.."}[${range}]))`,
+});
+
 export const SLOS: readonly Slo[] = [
   {
     name: 'create-availability',
     title: 'Creates succeed',
     objective: 0.999,
     by: [],
-    total: (range) => `sum(rate(http_server_request_duration_seconds_count{${CREATE}}[${range}]))`,
-    bad: (range) =>
-      `sum(rate(http_server_request_duration_seconds_count{${CREATE},http_response_status_code=~"5.."}[${range}]))`,
+    ...failing(CREATE),
     good: 'a `POST /v1/intents` whose response is not a 5xx',
   },
   {
@@ -52,6 +64,30 @@ export const SLOS: readonly Slo[] = [
     by: [],
     ...slowerThan(0.5, 'http_server_request_duration_seconds', `${CREATE},http_response_status_code=~"2.."`, ''),
     good: 'a `POST /v1/intents` that succeeds within 0.5 s',
+  },
+  {
+    name: 'page-availability',
+    title: 'The payment page works',
+    objective: 0.999,
+    by: [],
+    ...failing(PAGE),
+    good: 'a request to the payment page, or of it to the payment API, whose response is not a 5xx',
+  },
+  {
+    name: 'payer-availability',
+    title: 'Payers can pay',
+    objective: 0.999,
+    by: [],
+    ...failing(PAYERS),
+    good: 'a `detected`, `build`, `submit` or `choose` whose response is not a 5xx',
+  },
+  {
+    name: 'time-to-see',
+    title: 'Payers see it on time',
+    objective: 0.95,
+    by: ['network'],
+    ...slowerThan(7.5, 'payments_payer_wait_duration_seconds', 'livemode="true"', ' by (network) '),
+    good: 'a payer on a live network who sees `intent.confirmed` within 7.5 s of the submit, for each network by itself',
   },
   {
     name: 'time-to-confirm',

@@ -50,7 +50,7 @@ describe('payment links in the browser', () => {
     await page.getByRole('heading', { level: 1, name: /18\.50/ }).waitFor();
     const [link] = await links();
     expect(link).toMatchObject({
-      amount: '18.50',
+      amount: '18.5',
       metadata: { order: 'A-1' },
       offers: [
         { token: 'USDC', requestor: SOLANA_WALLET },

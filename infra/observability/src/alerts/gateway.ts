@@ -6,8 +6,6 @@ const commands = (outcome: string): string =>
 const screened = (verdict: string): string =>
   `payments_screening_duration_seconds_count{service_name="gateway",verdict="${verdict}"}`;
 const refused = (policy: string): string => `payments_rate_limited_total{service_name="gateway",policy="${policy}"}`;
-const CHECKOUT_REQUESTS = 'http_server_request_duration_seconds_count{service_name="checkout"';
-const paying = (status: number): string => `${CHECKOUT_REQUESTS},http_response_status_code="${status}"}`;
 const DASHBOARD_REQUESTS = 'http_server_request_duration_seconds_count{service_name="dashboard"';
 const asked = (status: number): string => `${DASHBOARD_REQUESTS},http_response_status_code="${status}"}`;
 const streams = 'payments_streams_open{service_name="gateway"}';
@@ -99,20 +97,6 @@ their creates and submits are refused with 503.`,
       series: { [refused('connections')]: '0+0x20', [refused('streams')]: '0+50x20', [streams]: '3500+0x20' },
       at: '12m',
     },
-  },
-  {
-    name: 'CheckoutFailing',
-    severity: 'page',
-    expr: [
-      `sum(rate(${CHECKOUT_REQUESTS},http_response_status_code=~"5.."}[5m]))`,
-      `/ sum(rate(${CHECKOUT_REQUESTS}}[5m])) > 0.05`,
-    ].join('\n'),
-    for: '5m',
-    summary: '{{ $value | humanizePercentage }} of what people ask of the page on which they pay fails.',
-    fires: { series: { [paying(200)]: '0+10x30', [paying(503)]: '0+5x30' }, at: '20m', labels: {} },
-    quiet: { series: { [paying(200)]: '0+100x30', [paying(503)]: '0+1x30' }, at: '20m' },
-    // A rollout of the gateway.
-    nearMiss: { series: { [paying(200)]: '0+10x30', [paying(503)]: '0+0x5 0+5x3 15+0x22' }, at: '20m' },
   },
   {
     name: 'DashboardFailing',

@@ -1,8 +1,14 @@
-import { recordedRatio, SLOS } from '../slo.ts';
+import { PAYERS, recordedRatio, SLOS } from '../slo.ts';
 import { chart, stat, type DashboardSpec, percentiles, stacked } from '../panels.ts';
 
-const unsuccessful =
-  'rate(http_server_request_duration_seconds_count{http_response_status_code!~"2.."}[$__rate_interval])';
+const requests = (labels: string): string =>
+  `rate(http_server_request_duration_seconds_count{${labels}}[$__rate_interval])`;
+/** Each once: what dashboard and checkout forward to the payment API is counted there. */
+const once = (labels = ''): string =>
+  [
+    requests(`service_name="gateway"${labels}`),
+    requests(`service_name!="gateway",http_route!~".*/v1/.*"${labels}`),
+  ].join(' or ');
 const statements = 'rate(db_client_operation_duration_seconds_bucket[$__rate_interval])';
 
 /** Whether the SLOs are met, and where to look if not. */
@@ -37,12 +43,12 @@ export const overview: DashboardSpec = {
     {
       title: 'Requests',
       panels: [
-        chart('Requests', 'reqps', 'HTTP requests, by route.', [
-          'sum by (http_route) (rate(http_server_request_duration_seconds_count[$__rate_interval]))',
+        chart('Requests', 'reqps', 'HTTP requests, by route. What is forwarded to the gateway counts there.', [
+          `sum by (http_route) (${once()})`,
           '{{http_route}}',
         ]),
         stacked('Responses that are not 2xx', 'reqps', '4xx: errors of clients. 5xx: ours.', [
-          `sum by (http_response_status_code) (${unsuccessful})`,
+          `sum by (http_response_status_code) (${once(',http_response_status_code!~"2.."')})`,
           '{{http_response_status_code}}',
         ]),
         chart(
@@ -69,6 +75,29 @@ export const overview: DashboardSpec = {
           'sum by (policy) (rate(payments_rate_limited_total[$__rate_interval]))',
           '{{policy}}',
         ]),
+      ],
+    },
+    {
+      title: 'Payers',
+      panels: [
+        chart('The payment page', 'reqps', 'What browsers and wallets ask of the checkout, by route.', [
+          `sum by (http_route) (${requests('service_name="checkout"')})`,
+          '{{http_route}}',
+        ]),
+        stacked('The payment page: not 2xx', 'reqps', '5xx: people see "try again".', [
+          `sum by (http_response_status_code) (${requests('service_name="checkout",http_response_status_code!~"2.."')})`,
+          '{{http_response_status_code}}',
+        ]),
+        chart('Calls of payers', 'reqps', 'By the page and by apps of payers, at the gateways: by route and status.', [
+          `sum by (http_route, http_response_status_code) (${requests(PAYERS)})`,
+          '{{http_route}} {{http_response_status_code}}',
+        ]),
+        chart(
+          'Submitted until seen as paid',
+          's',
+          'What a payer waits for who watches. "Time to confirm" is the part before the page.',
+          ...percentiles('payments_payer_wait_duration_seconds', ''),
+        ),
       ],
     },
     {

@@ -214,6 +214,16 @@ export const METRICS = {
     ),
     labels: { network, livemode: of('true', 'false') },
   }),
+  'payments.payer.wait.duration': histogram({
+    services: ['gateway'],
+    unit: 's',
+    buckets: SETTLING,
+    description: lines(
+      'What a payer waits for: from an accepted submit to `intent.confirmed` on a stream of theirs that was open then.',
+      'Simulated ones are left out.',
+    ),
+    labels: { network, livemode: of('true', 'false') },
+  }),
   'payments.finalization.duration': histogram({
     services: ['intent'],
     unit: 's',

@@ -76,7 +76,7 @@ describe('the payment API in the dashboard', () => {
       ['support', {}],
       ['viewer', {}],
     ] as const) {
-      const person = role === 'owner' ? owner : await member(`link ${role}`, role);
+      const person = role === 'owner' ? owner : await member(`link-${role}`, role);
       const found = await person.pay('getPaymentLink', { accountId, params });
       expect([role, found.body]).toEqual([role, { paymentLink, ...shown }]);
       const listed = await person.pay('listPaymentLinks', { accountId });

@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { payerEventOf, SNAPSHOT } from '@pf/contracts';
+import { networkOf } from '@pf/chains';
 import type { StoredEvent } from '@pf/database';
-import { type PaymentIntent, payerView, view } from '@pf/domain';
-import { add } from '@pf/runtime';
+import { type Instant, type PaymentIntent, payerView, submissionOf, view } from '@pf/domain';
+import { add, record } from '@pf/runtime';
 import type { Follower } from './feeds.ts';
 
 /** Tells proxies not to cache, transform or buffer the stream. */
@@ -37,6 +38,7 @@ export interface StreamDependencies {
  */
 export class EventStream implements Follower {
   readonly #dependencies: StreamDependencies;
+  readonly #openedAt = Date.now();
   readonly #timer: NodeJS.Timeout;
   #position: number | null;
   #full = false;
@@ -75,6 +77,7 @@ export class EventStream implements Follower {
       for (const { version, type, body } of events) {
         if (!this.ready) return;
         this.#send(version, type, forPayer ? payerEventOf(body) : body);
+        if (forPayer && type === 'intent.confirmed') recordWait(intent, this.#openedAt, Date.now());
       }
     }
   }
@@ -129,4 +132,17 @@ export class EventStream implements Follower {
     this.#ended = true;
     clearInterval(this.#timer);
   }
+}
+
+/**
+ * Records how long a payer has waited who watches their payment.
+ * @param openedAt when their stream began: what was confirmed before was waited for elsewhere
+ */
+function recordWait(intent: PaymentIntent, openedAt: Instant, now: Instant): void {
+  const { chain, confirmedAt, livemode, simulated, txSignature } = intent;
+  if (simulated || txSignature === null || confirmedAt === null || confirmedAt < openedAt) return;
+  const submission = submissionOf(intent, txSignature);
+  if (!submission) return;
+  const where = { network: networkOf(chain).name, livemode: livemode ? 'true' : 'false' } as const;
+  record('payments.payer.wait.duration', Math.max(0, now - submission.preparedAt) / 1_000, where);
 }

@@ -90,8 +90,12 @@ const List = ({ rows }: { readonly rows: readonly PaymentLink[] }) => (
       {
         title: 'Paid by',
         from: 'tablet',
-        cell: ({ paidBy }) =>
-          paidBy === null ? <span className="muted">None yet</span> : <code>{short(paidBy)}</code>,
+        cell: ({ paidBy, state }) =>
+          paidBy === null ? (
+            <span className="muted">{state === 'open' ? 'None yet' : 'None'}</span>
+          ) : (
+            <code>{short(paidBy)}</code>
+          ),
       },
       { title: 'Created', end: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
     ]}
