@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ShownPaymentLink } from '@pf/contracts';
-import { apiClient, readStack, until } from '@pf/testing';
+import { apiClient, readStack } from '@pf/testing';
 import type { Browser } from 'playwright-core';
 import { barriers, complete, openBrowser, overflow, PHONE, scanned, signIn, visit, type Visitor } from './browser.ts';
 import { type Clerk, clerkOf, newShop, type Shop, SOLANA_WALLET } from './shop.ts';

@@ -1,5 +1,5 @@
-import { PAYERS, recordedRatio, SLOS } from '../slo.ts';
-import { chart, stat, type DashboardSpec, percentiles, stacked } from '../panels.ts';
+import { PAYERS, recordedRatio, type Slo, SLOS } from '../slo.ts';
+import { chart, stat, type DashboardSpec, percentiles, stacked, type Stat } from '../panels.ts';
 
 const requests = (labels: string): string =>
   `rate(http_server_request_duration_seconds_count{${labels}}[$__rate_interval])`;
@@ -11,6 +11,20 @@ const once = (labels = ''): string =>
   ].join(' or ');
 const statements = 'rate(db_client_operation_duration_seconds_bucket[$__rate_interval])';
 
+const OF_PAYERS = ['page-availability', 'payer-availability', 'time-to-see', 'time-to-confirm'];
+const isOfPayers = ({ name }: Slo): boolean => OF_PAYERS.includes(name);
+/** A line of them. */
+const budgetsOf = (slos: readonly Slo[]): readonly Stat[] =>
+  slos.map(({ name, title }) =>
+    stat(
+      `${title}: budget left`,
+      'percentunit',
+      'Of 30 days: 1 is untouched, below 0 the objective is missed. For budgets by network: the worst one.',
+      [`min(payments:slo_budget:remaining_ratio{slo="${name}"})`, ''],
+      { warn: 0.5, bad: 0 },
+    ),
+  );
+
 /** Whether the SLOs are met, and where to look if not. */
 export const overview: DashboardSpec = {
   uid: 'payments-overview',
@@ -18,18 +32,11 @@ export const overview: DashboardSpec = {
   description: 'Whether the objectives of docs/operations/slo.md are met. The other dashboards show why not.',
   byNetwork: false,
   rows: [
+    { title: 'Objectives for payers', panels: budgetsOf(SLOS.filter(isOfPayers)) },
     {
-      title: 'Objectives',
+      title: 'Objectives for shops',
       panels: [
-        ...SLOS.map(({ name, title }) =>
-          stat(
-            `${title}: budget left`,
-            'percentunit',
-            'Of 30 days: 1 is untouched, below 0 the objective is missed. For budgets by network: the worst one.',
-            [`min(payments:slo_budget:remaining_ratio{slo="${name}"})`, ''],
-            { warn: 0.5, bad: 0 },
-          ),
-        ),
+        ...budgetsOf(SLOS.filter((slo) => !isOfPayers(slo))),
         chart('Errors in the last hour', 'percentunit', 'The share of bad events, by SLO.', [
           `max by (slo, network) (${recordedRatio('1h')})`,
           '{{slo}} {{network}}',

@@ -6,7 +6,7 @@ import { payments } from '../../api/client.ts';
 import { useLive } from '../../api/live.ts';
 import { queryClient } from '../../api/query-client.ts';
 import type { Of, PaymentLink as LinkData } from '../../api/types.ts';
-import { LINK_STATES, offerLabel, tokensOf } from '../../format/links.ts';
+import { offerLabel, tokensOf } from '../../format/links.ts';
 import { amount, short } from '../../format/money.ts';
 import { networkLabel } from '../../format/networks.ts';
 import { DEVELOPERS, hasRole, SUPPORT, useHere } from '../../shell/place.ts';
@@ -23,6 +23,7 @@ import { QrCode } from '../../ui/qr-code.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { linkKey, linksKey } from './keys.ts';
+import { LINK_STATES } from './states.ts';
 
 /** The link follows the events of its payments a moment later: what told of them may have come before it. */
 const OPEN_MS = 5_000;

@@ -6,7 +6,7 @@ import { payments } from '../../api/client.ts';
 import { useLive } from '../../api/live.ts';
 import { BY_CURSOR } from '../../api/pages.ts';
 import type { PaymentLink } from '../../api/types.ts';
-import { LINK_STATES, offerLabel, tokensOf } from '../../format/links.ts';
+import { offerLabel, tokensOf } from '../../format/links.ts';
 import { amount, short } from '../../format/money.ts';
 import { DEVELOPERS, hasRole, useHere } from '../../shell/place.ts';
 import { RoleNote } from '../../shell/roles.tsx';
@@ -18,6 +18,7 @@ import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { linksKey } from './keys.ts';
 import { NewLink } from './new-link.tsx';
+import { LINK_STATES } from './states.ts';
 
 const PAGE = 25;
 
