@@ -1,5 +1,5 @@
 import { networks } from '@pf/chains/networks';
-import { CLIENT_SECRET, SOLANA_PAY_TOKEN } from '@pf/contracts';
+import { CLIENT_SECRET, PAYMENT_LINK_SECRET, SOLANA_PAY_TOKEN } from '@pf/contracts';
 import type { Merchant } from '@pf/database';
 import { type Gateway, gatewayUnavailable, readBytes } from '@pf/http';
 import type { Request, RequestHandler, Response } from 'express';
@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { asHttpError } from './errors.ts';
 import { payerHeaders, REQUEST_MS } from './forwarding.ts';
 import { html, type Html } from './html.ts';
+import type { Paid } from './ids.ts';
 import type { Limits } from './limits.ts';
 import type { Merchants } from './merchants.ts';
 import { pageHeaders } from './page.ts';
@@ -21,7 +22,7 @@ export interface PlainDependencies {
   readonly url: URL;
 }
 
-/** No scripts, and one form. */
+/** No scripts, and forms that lead back here. */
 const POLICY = {
   'script-src': "'none'",
   'connect-src': "'none'",
@@ -45,6 +46,16 @@ const fetched = z.object({
   solanaPayToken: z.string().regex(SOLANA_PAY_TOKEN).nullish(),
 });
 type Fetched = z.output<typeof fetched>;
+const fetchedLink = z.object({
+  paymentLink: z.object({
+    amount: z.string(),
+    expiresAt: z.iso.datetime(),
+    offers: z.array(z.object({ chain: z.string(), token: z.string() })),
+    state: z.string(),
+  }),
+});
+type FetchedLink = z.output<typeof fetchedLink>;
+const chosen = z.object({ clientSecret: z.string().regex(CLIENT_SECRET) });
 
 /** By state, in words. */
 const STATES: Readonly<Record<string, string>> = {
@@ -57,40 +68,77 @@ const STATES: Readonly<Record<string, string>> = {
   failed: 'The payment failed. Ask the merchant for a new link.',
 };
 
+/** Those of a payment link, in words. */
+const LINK_STATES: Readonly<Record<string, string>> = {
+  open: 'Waiting for the payment.',
+  paid: 'Paid. You can close this page.',
+  expired: 'The time for this payment has passed. Do not pay: ask the merchant for a new link.',
+  cancelled: 'The merchant has cancelled this payment. Do not pay.',
+};
+
 /** The form in which a person pastes their link: what follows # in it reaches the server in no other way. */
 export const plainForm: RequestHandler = (_request, response) => {
   response.locals['route'] = '/plain';
   send(response, 200, [form(null)]);
 };
 
-/** The payment of a pasted link, without scripts. */
+/**
+ * The payment of a pasted link, without scripts. For a payment link first the ways to pay, each a form: its `offer` is
+ * chosen, and the intent that pays it is shown.
+ */
 export const plainPayment =
   (dependencies: PlainDependencies) =>
   async (request: Request, response: Response): Promise<void> => {
     response.locals['route'] = '/plain';
+    const { url } = dependencies;
     const fields = new URLSearchParams(Buffer.from(await readBytes(request, response)).toString());
-    const secret = secretIn(fields.get('link') ?? '', dependencies.url);
-    if (secret === null) {
+    const pasted = pastedIn(fields.get('link') ?? '', url);
+    if (pasted === null) {
       send(response, 400, [form('This is no link to pay here, or a part of it is missing. Copy the whole link.')]);
       return;
     }
-    const found = await look(secret, request, response, dependencies);
-    if ('problem' in found) send(response, found.status, [form(found.problem)]);
-    else send(response, 200, payment(found, secret, dependencies.url));
+    const asking = { ...dependencies, request, response };
+    const offer = fields.get('offer');
+    if (pasted.kind === 'intent') await sendIntent(asking, pasted, pastedIn(fields.get('of') ?? '', url));
+    else if (offer !== null && OFFER.test(offer)) await choose(asking, pasted, Number(offer));
+    else await sendLink(asking, pasted, null);
   };
 
-/** The client secret in a link `…/pay/pi_…#…`, or the secret itself; null if it is neither. */
-function secretIn(link: string, url: URL): string | null {
-  if (link.length > LINK_LENGTH_MAX) return null;
-  const text = link.trim();
-  if (CLIENT_SECRET.test(text)) return text;
-  const parsed = URL.parse(text);
-  if (parsed?.origin !== url.origin || !parsed.pathname.startsWith('/pay/')) return null;
-  const secret = `${parsed.pathname.slice('/pay/'.length)}_secret_${parsed.hash.slice(1)}`;
-  return CLIENT_SECRET.test(secret) ? secret : null;
+/** The number of an offer. */
+const OFFER = /^\d{1,2}$/;
+
+/** What a pasted link opens. */
+interface Pasted {
+  readonly kind: Paid;
+  readonly id: string;
+  readonly secret: string;
 }
 
-interface Found extends Fetched {
+const LINKS = [
+  { path: '/pay/', pattern: CLIENT_SECRET, kind: 'intent' },
+  { path: '/link/', pattern: PAYMENT_LINK_SECRET, kind: 'link' },
+] as const;
+
+/** The client secret in a link `…/pay/pi_…#…` or `…/link/pl_…#…`, or the secret itself; null if it is none of them. */
+function pastedIn(link: string, url: URL): Pasted | null {
+  if (link.length > LINK_LENGTH_MAX) return null;
+  const text = link.trim();
+  const parsed = URL.parse(text);
+  for (const { path, pattern, kind } of LINKS) {
+    const isPage = parsed?.origin === url.origin && parsed.pathname.startsWith(path);
+    const secret = isPage ? `${parsed.pathname.slice(path.length)}_secret_${parsed.hash.slice(1)}` : text;
+    const [, id] = pattern.exec(secret) ?? [];
+    if (id !== undefined) return { kind, id, secret };
+  }
+  return null;
+}
+
+interface Asking extends PlainDependencies {
+  readonly request: Request;
+  readonly response: Response;
+}
+interface Found<Body> {
+  readonly body: Body;
   readonly merchant: Merchant;
 }
 interface Problem {
@@ -98,30 +146,32 @@ interface Problem {
   readonly problem: string;
 }
 
-async function look(
-  secret: string,
-  request: Request,
-  response: Response,
-  { gateway, limits, merchants }: PlainDependencies,
-): Promise<Found | Problem> {
-  const id = CLIENT_SECRET.exec(secret)?.[1] ?? '';
+const UNKNOWN = { status: 404, problem: 'No payment has this link. Check that you have copied all of it.' };
+
+/** Asks the gateway with the secret. @returns its body if the status is 200, otherwise what to say */
+async function ask<Body>(
+  { gateway, limits, merchants, request, response }: Asking,
+  { id, secret }: Pasted,
+  asked: { readonly path: string; readonly body?: object },
+  schema: z.ZodType<Body>,
+): Promise<Found<Body> | Problem> {
   try {
     const release = limits.begin(request.ip, 'requests');
     try {
+      const headers = payerHeaders(request, response, `Bearer ${secret}`);
       const { statusCode, text } = await gateway.request({
-        method: 'GET',
-        path: `/v1/intents/${id}`,
-        headers: payerHeaders(request, response, `Bearer ${secret}`),
-        body: null,
+        method: asked.body ? 'POST' : 'GET',
+        path: asked.path,
+        headers: asked.body ? { ...headers, 'content-type': 'application/json' } : headers,
+        body: asked.body ? Buffer.from(JSON.stringify(asked.body)) : null,
         signal: AbortSignal.timeout(REQUEST_MS),
       });
       const body = await text().then(JSON.parse as (text: string) => unknown, (cause: unknown) => {
         throw gatewayUnavailable(cause);
       });
       const merchant = statusCode === 200 ? await merchants.of(id) : null;
-      if (merchant) return { ...fetched.parse(body), merchant };
-      if (statusCode < 500 && statusCode !== 429)
-        return { status: 404, problem: 'No payment has this link. Check that you have copied all of it.' };
+      if (merchant) return { body: schema.parse(body), merchant };
+      if (statusCode < 500 && statusCode !== 429) return { ...UNKNOWN, status: statusCode === 409 ? 409 : 404 };
     } finally {
       release();
     }
@@ -132,8 +182,38 @@ async function look(
   return { status: 503, problem: 'The payment cannot be shown at the moment. Try again in a few seconds.' };
 }
 
-function payment({ intent, merchant, solanaPayToken }: Found, secret: string, url: URL): readonly Html[] {
-  const network = networks.find(({ chain }) => chain === intent.chain)?.label ?? intent.chain;
+/** @param of the payment link of which the intent was chosen */
+async function sendIntent(asking: Asking, intent: Pasted, of: Pasted | null): Promise<void> {
+  const found = await ask(asking, intent, { path: `/v1/intents/${intent.id}` }, fetched);
+  if ('problem' in found) send(asking.response, found.status, [form(found.problem)]);
+  else send(asking.response, 200, payment(found, intent.secret, of?.kind === 'link' ? of.secret : null, asking.url));
+}
+
+/** @param problem why the offer that was chosen cannot be paid */
+async function sendLink(asking: Asking, link: Pasted, problem: string | null): Promise<void> {
+  const found = await ask(asking, link, { path: `/v1/payment-links/${link.id}` }, fetchedLink);
+  if ('problem' in found) send(asking.response, found.status, [form(found.problem)]);
+  else send(asking.response, problem === null ? 200 : 409, waysToPay(found, link.secret, problem, asking.url));
+}
+
+/** However often it is sent, an offer has one intent. */
+async function choose(asking: Asking, link: Pasted, offer: number): Promise<void> {
+  const path = `/v1/payment-links/${link.id}/choose`;
+  const found = await ask(asking, link, { path, body: { offer } }, chosen);
+  if (!('problem' in found)) {
+    const { clientSecret: secret } = found.body;
+    await sendIntent(asking, { kind: 'intent', id: CLIENT_SECRET.exec(secret)?.[1] ?? '', secret }, link);
+  } else if (found.status === 503) send(asking.response, 503, [form(found.problem)]);
+  else await sendLink(asking, link, 'This way to pay is not available now.');
+}
+
+function payment(
+  { body: { intent, solanaPayToken }, merchant }: Found<Fetched>,
+  secret: string,
+  linkSecret: string | null,
+  url: URL,
+): readonly Html[] {
+  const network = networkLabel(intent.chain);
   const isOpen = intent.state === 'created';
   // Wallets refuse links that are not https.
   const request =
@@ -148,10 +228,8 @@ function payment({ intent, merchant, solanaPayToken }: Found, secret: string, ur
       <p class="amount">${intent.amount} ${intent.token}</p>
       <p>on ${network}</p>
       <p role="status"><strong>${status}</strong></p>
-      <form method="post" action="/plain">
-        <input type="hidden" name="link" value="${secret}" />
-        <button>Look again</button>
-      </form>`,
+      ${again(secret, linkSecret === null ? {} : { of: linkSecret }, 'Look again')}`,
+    ...(isOpen && linkSecret !== null ? [again(linkSecret, {}, 'Choose another way to pay')] : []),
     ...(isOpen ? [howToPay(request, intent.expiresAt)] : []),
     html`<h2>Where it goes</h2>
       <p>Your wallet must show this address:</p>
@@ -160,25 +238,82 @@ function payment({ intent, merchant, solanaPayToken }: Found, secret: string, ur
         Do not send money to it by hand. Only a payment that was prepared here carries the reference by which
         ${merchant.name} finds it.
       </p>`,
-    ...(merchant.supportUrl === null
-      ? []
-      : [html`<p><a href="${merchant.supportUrl}" rel="noreferrer">Help from ${merchant.name}</a></p>`]),
+    ...help(merchant),
   ];
 }
 
+/** The ways to pay of a payment link. Here only those can be chosen that need no script afterwards. */
+function waysToPay(
+  { body: { paymentLink }, merchant }: Found<FetchedLink>,
+  secret: string,
+  problem: string | null,
+  url: URL,
+): readonly Html[] {
+  const { amount, expiresAt, offers, state } = paymentLink;
+  const ways = offers.map(({ chain, token }, number) => ({
+    number,
+    label: `${amount} ${token} on ${networkLabel(chain)}`,
+    // Wallets refuse links that are not https.
+    isHere: url.protocol === 'https:' && networks.find((network) => network.chain === chain)?.family === 'solana',
+  }));
+  const elsewhere = ways.filter(({ isHere }) => !isHere);
+  const tokens = new Set(offers.map(({ token }) => token));
+  const status = LINK_STATES[state] ?? 'The state of this payment is not known here.';
+  return [
+    html`<h1>${merchant.name}</h1>
+      <p class="amount">${amount} ${tokens.size === 1 ? ([...tokens][0] ?? '') : ''}</p>
+      ${problem === null ? [] : [html`<p role="alert"><strong>${problem}</strong></p>`]}
+      <p role="status"><strong>${status}</strong></p>
+      ${again(secret, {}, 'Look again')}`,
+    ...(state === 'open'
+      ? [
+          html`<h2>How to pay</h2>
+            ${ways.filter(({ isHere }) => isHere).map(({ label, number }) => again(secret, { offer: `${number}` }, label))}
+            ${
+              elsewhere.length === 0
+                ? []
+                : [
+                    html`<p>Open your link in a browser with JavaScript, or in the browser of your wallet, to pay</p>
+                      <ul>
+                        ${elsewhere.map(({ label }) => html`<li>${label}</li>`)}
+                      </ul>
+                      <p>There the payment is checked before your wallet signs it, which takes a script.</p>`,
+                  ]
+            }
+            ${until(expiresAt)}`,
+        ]
+      : []),
+    ...help(merchant),
+  ];
+}
+
+/** A button that leads back here with a secret, in the body of the request. */
+const again = (secret: string, more: Readonly<Record<string, string>>, label: string): Html =>
+  html`<form method="post" action="/plain">
+    ${Object.entries({ link: secret, ...more }).map(
+      ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
+    )}
+    <button>${label}</button>
+  </form>`;
+
+const help = ({ name, supportUrl }: Merchant): readonly Html[] =>
+  supportUrl === null ? [] : [html`<p><a href="${supportUrl}" rel="noreferrer">Help from ${name}</a></p>`];
+
+const networkLabel = (chain: string): string => networks.find((network) => network.chain === chain)?.label ?? chain;
+
+const until = (expiresAt: string): Html =>
+  html`<p>Pay until <time datetime="${expiresAt}">${expiresAt.replace('T', ' ').slice(0, 16)} UTC</time>.</p>`;
+
 function howToPay(request: string | null, expiresAt: string): Html {
-  const until = html`<p>
-    Pay until <time datetime="${expiresAt}">${expiresAt.replace('T', ' ').slice(0, 16)} UTC</time>.
-  </p>`;
   if (request === null)
     return html`<h2>How to pay</h2>
       <p>Open your link in a browser with JavaScript, or in the browser of your wallet.</p>
-      ${until}`;
+      ${until(expiresAt)}`;
   const code = Buffer.from(renderSVG(request, { ecc: 'M', border: 4 })).toString('base64');
   return html`<h2>How to pay</h2>
     <p>Scan this code with a wallet for Solana, or <a href="${request}">open the wallet of this device</a>.</p>
     <p><img src="${`data:image/svg+xml;base64,${code}`}" alt="Code for wallets" width="264" height="264" /></p>
-    ${until}`;
+    ${until(expiresAt)}`;
 }
 
 /** A whole address, which people can compare. */

@@ -10,7 +10,7 @@ import {
   startCluster,
 } from '@pf/testing';
 import { linkInCode } from '@pf/testing/wallets';
-import { openShop } from './shops.ts';
+import { addIntent, addLink, openShop } from './shops.ts';
 
 const URL_OF_CHECKOUT = 'https://pay.example';
 const CODE = '3mJr7AoUXx2Wqd1mKJr7AoUXx2Wqd1mKJr7AoUXx2Wq';
@@ -101,6 +101,100 @@ describe('the page without scripts', () => {
       expect(page).not.toMatch(/<script|<img|<svg|onload="|onfocus='|onerror="/);
       expect(page).toContain('window.injected &#61; 1');
     }
+  });
+
+  describe('of a payment link', () => {
+    const OFFERS = [
+      { chain: 'eip155:84532', token: 'USDC' },
+      { chain: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', token: 'USDC' },
+    ];
+    const linkOf = (state: string) => ({
+      paymentLink: { amount: '12.50', expiresAt: '2026-11-22T23:00:00.000Z', offers: OFFERS, state },
+    });
+    let chosenId: string;
+    let secret: string;
+    let page: string;
+    const post = (fields: Readonly<Record<string, string>>): Promise<Response> =>
+      fetch(`${checkout.url}/plain`, { method: 'POST', body: new URLSearchParams(fields) });
+    /** The hidden fields of the form with this button. */
+    const fieldsOf = (text: string, button: string): Readonly<Record<string, string>> => {
+      const found = text.split('<form ').find((part) => part.includes(`<button>${button}</button>`)) ?? '';
+      return Object.fromEntries(
+        [...found.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]),
+      );
+    };
+
+    beforeAll(async () => {
+      const { accountId } = await openShop(cluster.database, 'Link Shop');
+      const linkId = await addLink(cluster.database, accountId);
+      chosenId = await addIntent(cluster.database, accountId);
+      secret = `${linkId}_secret_${CODE}`;
+      page = `${URL_OF_CHECKOUT}/link/${linkId}?lang=en#${CODE}`;
+    });
+
+    it('offers what can be paid without scripts, and says how to pay the rest', async () => {
+      gateway.answerWith(json(200, linkOf('open')));
+      const response = await show(page);
+      const text = await response.text();
+      expect([response.status, gateway.received[0]?.request.headers.authorization]).toEqual([200, `Bearer ${secret}`]);
+      for (const part of ['Link Shop', 'Waiting for the payment.', '<li>12.50 USDC on Base Sepolia</li>'])
+        expect(text).toContain(part);
+      expect(fieldsOf(text, '12.50 USDC on Solana devnet')).toEqual({ link: secret, offer: '1' });
+      expect(fieldsOf(text, '12.50 USDC on Base Sepolia')).toEqual({});
+      expect(response.headers.get('content-security-policy')).toContain("form-action 'self'");
+    });
+
+    it('leads from a chosen offer to its intent, and back to the choice', async () => {
+      const token = `${chosenId}_spl_2222222222222222`;
+      const clientSecret = `${chosenId}_secret_${CODE}`;
+      gateway.answerWith((request, response) => {
+        const isChoice = request.url?.endsWith('/choose') === true;
+        const body = isChoice
+          ? { intent: {}, clientSecret, paymentUrl: null }
+          : { intent: intentOf(chosenId), solanaPayToken: token };
+        json(200, body)(request, response);
+      });
+      const text = await (await post({ link: secret, offer: '1' })).text();
+      const [choice, fetched] = gateway.received;
+      expect([choice?.request.method, choice?.request.headers.authorization, choice?.body]).toEqual([
+        'POST',
+        `Bearer ${secret}`,
+        '{"offer":1}',
+      ]);
+      expect(fetched?.request.headers.authorization).toBe(`Bearer ${clientSecret}`);
+      const code = /href="(solana:[^"]+)"/.exec(text)?.[1] ?? '';
+      expect(linkInCode(code).href).toBe(`${URL_OF_CHECKOUT}/s/${token}`);
+      expect(fieldsOf(text, 'Choose another way to pay')).toEqual({ link: secret });
+      const lookAgain = fieldsOf(text, 'Look again');
+      expect(lookAgain).toEqual({ link: clientSecret, of: secret });
+      expect(fieldsOf(await (await post(lookAgain)).text(), 'Choose another way to pay')).toEqual({ link: secret });
+    });
+
+    it('shows the link as it is now where an offer cannot be chosen any more', async () => {
+      for (const [status, code, state] of [
+        [409, 'payment_link.invalid_state', 'paid'],
+        [422, 'address.sanctions_match', 'open'],
+      ] as const) {
+        gateway.answerWith((request, response) => {
+          const isChoice = request.method === 'POST';
+          json(isChoice ? status : 200, isChoice ? refusalOf(code) : linkOf(state))(request, response);
+        });
+        const response = await post({ link: secret, offer: '1' });
+        const text = await response.text();
+        expect([response.status, text.includes('not available now')]).toEqual([409, true]);
+        expect(text.includes('How to pay')).toBe(state === 'open');
+      }
+      gateway.answerWith(json(503, refusalOf('service.unavailable')));
+      expect((await post({ link: secret, offer: '1' })).status).toBe(503);
+    });
+
+    it('has no way to pay once it has ended', async () => {
+      for (const state of ['paid', 'expired', 'cancelled']) {
+        gateway.answerWith(json(200, linkOf(state)));
+        const text = await (await show(page)).text();
+        expect([state, text.includes('How to pay'), text.includes('not known here')]).toEqual([state, false, false]);
+      }
+    });
   });
 
   it('refuses what is no link of its own, without asking the gateway', async () => {
