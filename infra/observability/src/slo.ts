@@ -21,7 +21,7 @@ export interface Slo {
 
 /** What people ask of the payment page, and the page of the payment API. */
 const PAGE = 'service_name="checkout"';
-/** What payers do, with their client secrets and keys of scope `payer`: through the page, and from apps of their own. */
+/** What payers do, with client secrets and keys of scope `payer`: through the page, and from apps of their own. */
 export const PAYERS =
   'service_name="gateway",http_request_method="POST",' +
   'http_route=~"/v1/intents/[^/]+/(detected|build|submit)|/v1/payment-links/[^/]+/choose"';
@@ -87,7 +87,7 @@ export const SLOS: readonly Slo[] = [
     objective: 0.95,
     by: ['network'],
     ...slowerThan(7.5, 'payments_payer_wait_duration_seconds', 'livemode="true"', ' by (network) '),
-    good: 'a payer on a live network who sees `intent.confirmed` within 7.5 s of the submit, for each network by itself',
+    good: 'a payer on a live network who sees `intent.confirmed` within 7.5 s of the submit, for each network',
   },
   {
     name: 'time-to-confirm',

@@ -256,6 +256,7 @@ function waysToPay(
     // Wallets refuse links that are not https.
     isHere: url.protocol === 'https:' && networks.find((network) => network.chain === chain)?.family === 'solana',
   }));
+  const here = ways.filter(({ isHere }) => isHere);
   const elsewhere = ways.filter(({ isHere }) => !isHere);
   const tokens = new Set(offers.map(({ token }) => token));
   const status = LINK_STATES[state] ?? 'The state of this payment is not known here.';
@@ -268,7 +269,7 @@ function waysToPay(
     ...(state === 'open'
       ? [
           html`<h2>How to pay</h2>
-            ${ways.filter(({ isHere }) => isHere).map(({ label, number }) => again(secret, { offer: `${number}` }, label))}
+            ${here.map(({ label, number }) => again(secret, { offer: `${number}` }, label))}
             ${
               elsewhere.length === 0
                 ? []

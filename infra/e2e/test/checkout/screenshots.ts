@@ -11,6 +11,7 @@ import {
   type Opened,
   type Setting,
 } from '../../../../services/checkout/web/test/browser/opened.ts';
+import type { StandIn } from '../../../../services/checkout/web/test/browser/stand-in.ts';
 import { declined } from '../../../../services/checkout/web/test/browser/wallets.ts';
 import { openBrowser, shoot } from '../dashboard/browser.ts';
 import { COLORS } from '../dashboard/pages.ts';
@@ -44,6 +45,16 @@ const pay = async (opened: Opened): Promise<void> => {
   await choose(opened);
   await opened.page.getByRole('button', { name: /^Pay 24\.90/ }).click();
 };
+
+/** The page of a payment link. */
+const link = (changes: Partial<StandIn['paymentLink']>): Pick<Scene, 'kind' | 'prepare'> => ({
+  kind: 'link',
+  prepare: (standIn) => {
+    const { paymentLink } = standIn;
+    const offers = [...paymentLink.offers.slice(0, 2), { chain: 'eip155:42431' as never, token: 'USDC' }];
+    standIn.paymentLink = { ...paymentLink, offers, ...changes };
+  },
+});
 
 const SCENES: Readonly<Record<StateName, Scene>> = {
   choose: { install: wallet, title: 'Waiting for your payment' },
@@ -92,6 +103,21 @@ const SCENES: Readonly<Record<StateName, Scene>> = {
       await page.reload();
     },
   },
+  offers: { ...link({}), title: 'How would you like to pay' },
+  'offers-begun': {
+    ...link({ intents: [{ offer: 1, intentId: 'pi_5mUj8xNgYq3vWJ2hTfKd7' }] }),
+    title: 'How would you like to pay',
+  },
+  'link-paid': {
+    ...link({
+      state: 'paid',
+      intents: [{ offer: 1, intentId: 'pi_5mUj8xNgYq3vWJ2hTfKd7' }],
+      paidBy: 'pi_5mUj8xNgYq3vWJ2hTfKd7',
+    }),
+    search: '?return=https://shop.example/orders/1042',
+    title: 'Paid',
+  },
+  'link-expired': { ...link({ state: 'expired' }), title: 'The time has run out' },
   arabic: { install: wallet, search: '?lang=ar', title: 'في انتظار دفعتك' },
 };
 
@@ -110,10 +136,10 @@ for (const [name, { act, title, family = 'base', changes, prepare, ...setting }]
     viewport: SIZE,
   });
   const { page } = opened;
-  await page.locator('.status').first().waitFor();
+  await page.locator('.status, .offers').first().waitFor();
   await act?.(opened);
   await page
-    .locator('.status strong')
+    .locator('.status strong, .ways h2')
     .filter({ hasText: new RegExp(`^(?:${title})`) })
     .waitFor();
   for (const colorScheme of COLORS) {

@@ -16,6 +16,10 @@ export const STATES = {
   late: 'The time has run out while a payment is under way',
   cancelled: 'The merchant has cancelled',
   unknown: 'A link without its secret',
+  offers: 'A payment link: the networks on which it can be paid',
+  'offers-begun': 'A payment link of which a payment was begun',
+  'link-paid': 'A payment link that was paid',
+  'link-expired': 'A payment link whose time has run out',
   arabic: 'From right to left',
 } as const;
 export type StateName = keyof typeof STATES;

@@ -11,6 +11,7 @@ const once = (labels = ''): string =>
   ].join(' or ');
 const statements = 'rate(db_client_operation_duration_seconds_bucket[$__rate_interval])';
 
+const NOT_2XX_OF_CHECKOUT = 'service_name="checkout",http_response_status_code!~"2.."';
 const OF_PAYERS = ['page-availability', 'payer-availability', 'time-to-see', 'time-to-confirm'];
 const isOfPayers = ({ name }: Slo): boolean => OF_PAYERS.includes(name);
 /** A line of them. */
@@ -92,7 +93,7 @@ export const overview: DashboardSpec = {
           '{{http_route}}',
         ]),
         stacked('The payment page: not 2xx', 'reqps', '5xx: people see "try again".', [
-          `sum by (http_response_status_code) (${requests('service_name="checkout",http_response_status_code!~"2.."')})`,
+          `sum by (http_response_status_code) (${requests(NOT_2XX_OF_CHECKOUT)})`,
           '{{http_response_status_code}}',
         ]),
         chart('Calls of payers', 'reqps', 'By the page and by apps of payers, at the gateways: by route and status.', [
