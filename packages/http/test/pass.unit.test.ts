@@ -6,7 +6,7 @@ const SECRET = Buffer.from('a secret of at least 32 characters');
 const OTHER = Buffer.from('another secret, as long as the other');
 const AT = Date.parse('2026-01-01T00:00:00.000Z');
 const PASS: Pass = { accountId: 'acct_1', livemode: false, plan: 'growth', userId: 'usr_1', secrets: true };
-const CLAIMS = { account: 'acct_1', mode: 'live', plan: 'scale', scope: 'full' };
+const CLAIMS = { account: 'acct_1', mode: 'live', plan: 'scale', scope: 'full', secrets: true };
 
 /** What the dashboard would sign, with changes. */
 const signed = (
@@ -37,7 +37,10 @@ describe('a pass', () => {
       secrets: false,
     });
     // That of a dashboard of before says nothing of it.
-    expect(await readPass(await signed((token) => token), [SECRET], AT)).toMatchObject({ secrets: false });
+    const { secrets: _, ...before } = CLAIMS;
+    expect(await readPass(await signed((token) => token, { claims: before }), [SECRET], AT)).toMatchObject({
+      secrets: false,
+    });
     expect(
       await readPass(await signed((token) => token, { claims: { ...CLAIMS, secrets: 'yes' } }), [SECRET], AT),
     ).toBeNull();
