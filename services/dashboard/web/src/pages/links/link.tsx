@@ -16,7 +16,7 @@ import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { Loaded } from '../../ui/loaded.tsx';
+import { LoadedPage } from '../../ui/loaded.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { QrCode } from '../../ui/qr-code.tsx';
@@ -38,18 +38,19 @@ export default function PaymentLink() {
     meta,
     refetchInterval: (read) => (read.state.data?.paymentLink.state === 'open' ? OPEN_MS : refetchInterval(read)),
   });
+  const back = (
+    <Link href="/payment-links" className="row">
+      <ChevronLeft size={15} aria-hidden /> Payment links
+    </Link>
+  );
   return (
-    <Loaded query={query}>
+    <LoadedPage query={query} missing="Payment link not found" back={back}>
       {(found) => {
         const { paymentLink: link } = found;
         return (
           <Page
             title={`Payment link over ${amount(link.amount)} ${tokensOf(link)}`}
-            back={
-              <Link href="/payment-links" className="row">
-                <ChevronLeft size={15} aria-hidden /> Payment links
-              </Link>
-            }
+            back={back}
             heading={
               <span className="row">
                 <span className="number">
@@ -85,7 +86,7 @@ export default function PaymentLink() {
           </Page>
         );
       }}
-    </Loaded>
+    </LoadedPage>
   );
 }
 
