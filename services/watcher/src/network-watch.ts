@@ -57,6 +57,14 @@ const isInterruption = (error: unknown): boolean =>
 
 const mayBeUndone = (one: Observation): boolean => one.type === 'landed' && one.data.level === 'confirmed';
 
+interface StepTaken {
+  readonly cursor: Cursor;
+  /** Whether it knew all intents that payers may know. */
+  readonly isWhole: boolean;
+  readonly observed: boolean;
+  readonly behind: boolean;
+}
+
 /** The watch over one network: stands by until it has the lease, then goes from step to step. */
 export class NetworkWatch {
   readonly #dependencies: NetworkWatchDependencies;
@@ -130,6 +138,8 @@ export class NetworkWatch {
     const ended = AbortSignal.any([stop, lease.lost]);
     let cursor = lease.cursor;
     let stored = { cursor, at: performance.now() };
+    // Steps have gone on from the stored cursor without knowing all intents: it waits where they began.
+    let isBlind = false;
     const store = async (): Promise<void> => {
       if (cursor === null || cursor === stored.cursor) return;
       await lease.moveCursor(cursor);
@@ -139,25 +149,33 @@ export class NetworkWatch {
       await this.#attempt(async () => {
         const step = await this.#step(cursor, ended);
         if (step === null) return;
+        if (isBlind && step.isWhole) {
+          this.#log.warn('a transaction of the log has ended that hung: what was read meanwhile is read again');
+          isBlind = false;
+          cursor = stored.cursor;
+          return;
+        }
         cursor = step.cursor;
-        if (step.observed || performance.now() - stored.at >= STORE_EVERY_MS) await store();
+        const isFirst = stored.cursor === null;
+        isBlind = !step.isWhole && !isFirst;
+        const isDue = isFirst || step.observed || performance.now() - stored.at >= STORE_EVERY_MS;
+        if (isDue && !isBlind) await store();
         this.#backOff.reset();
         if (!step.behind) await pause(this.#dependencies.observer.intervalMs, ended);
       }, ended);
     }
-    if (!lease.lost.aborted) await store();
-    else this.#log.warn({ err: lease.lost.reason as unknown }, 'the lease is lost: no longer watching');
+    if (lease.lost.aborted)
+      this.#log.warn({ err: lease.lost.reason as unknown }, 'the lease is lost: no longer watching');
+    else if (!isBlind) await store();
   }
 
   /** Null where it ended before all its observations were acknowledged: the cursor stays where it was. */
-  async #step(
-    cursor: Cursor | null,
-    ended: AbortSignal,
-  ): Promise<{ readonly cursor: Cursor; readonly observed: boolean; readonly behind: boolean } | null> {
+  async #step(cursor: Cursor | null, ended: AbortSignal): Promise<StepTaken | null> {
     const { observer, sets, publisher, rebroadcaster, unscreened, clock } = this.#dependencies;
     const began = performance.now();
     const inUse: WatchedIntents[] = [];
     let known: Known | null = null;
+    let isWhole = true;
     const synchronize = async (): Promise<WatchedIntents> => {
       const now = clock.provenTime();
       const at = performance.now();
@@ -165,6 +183,7 @@ export class NetworkWatch {
       known = now === null ? null : { now, asOf: (id) => now - Math.max(0, at - sets.knownAt(id)) };
       const set = await sets.synchronize(observer.network.chain, () => this.#progress());
       inUse.push(set);
+      isWhole = sets.isWhole;
       return set;
     };
     try {
@@ -212,7 +231,7 @@ export class NetworkWatch {
       if (!(await publishObservations(publisher, seen, ended, this.#log, () => this.#progress()))) return null;
       if (last && known !== null) rebroadcaster.look(last, known, ended);
       this.#metrics.stepped();
-      return { cursor: step.cursor, observed: step.observations.length > 0, behind: step.behind > 0n };
+      return { cursor: step.cursor, isWhole, observed: step.observations.length > 0, behind: step.behind > 0n };
     } finally {
       for (const set of inUse) set.release();
     }

@@ -12,6 +12,9 @@ const MENDED_AT_ONCE = 1_000;
 /** For this long a log may end before what was read of it: a new leader learns late what is committed. */
 const BEHIND_MAX_MS = 10_000;
 
+/** A transaction that is open for longer hangs: it ends when the owner of its partition has ended it. */
+const HANGING_MS = 2_000;
+
 /** The log cannot be followed: a record cannot be applied, or a position is not in the log. */
 export class BrokenLogError extends Error {
   override readonly name = 'BrokenLogError';
@@ -46,6 +49,8 @@ export class WatchSets {
   readonly #knownAt = new Map<number, number>();
   /** By partition: where the log ended then, with open transactions, for the earliest time that is not yet known. */
   readonly #openAt = new Map<number, { readonly end: bigint; readonly at: number }>();
+  /** When the log was last read, by performance.now(). */
+  #readAt = Number.NEGATIVE_INFINITY;
   /** Since when the log of a partition has ended before our position. */
   readonly #behindSince = new Map<number, number>();
   readonly #waiting = new Set<OnProgress>();
@@ -127,6 +132,14 @@ export class WatchSets {
     return this.#knownAt.get(partitionOf(id)) ?? Number.NEGATIVE_INFINITY;
   }
 
+  /**
+   * False while a transaction of the log hangs: the intents in it are not in the sets, although payers may know them,
+   * as they are in the projection.
+   */
+  get isWhole(): boolean {
+    return [...this.#openAt.values()].every(({ at }) => this.#readAt - at < HANGING_MS);
+  }
+
   /** The trace in which an intent was last processed, where it is known and sampled. */
   traceOf(id: IntentId): TraceContext | null {
     return this.#traces.of(id);
@@ -165,6 +178,7 @@ export class WatchSets {
     const ends = await this.#reader.endOffsets('intent.events');
     for (const [partition, end] of ends.entries()) await this.#readPartition(positions, partition, end);
     for (const [partition, end] of appended.entries()) this.#know(partition, positions.get(partition) ?? 0n, end, at);
+    this.#readAt = at;
     if (isTidy) return;
     this.#tidiedAt = at;
     for (const set of this.#sets.values()) {

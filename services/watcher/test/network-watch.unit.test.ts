@@ -17,6 +17,11 @@ class Bench {
   readonly stop = new AbortController();
   readonly happened: string[] = [];
   ends: readonly bigint[] = [0n];
+  /** Where the log ends with open transactions. */
+  appended: readonly bigint[] = [0n];
+  /** The cursors that steps began with, and those that were stored. */
+  readonly begun: unknown[] = [];
+  readonly stored: unknown[] = [];
   load: WatchedIntentSource['load'] = async () => new Map();
   readonly log: Logger = createLogger('test', 'silent');
   provenTime: number | null = 1_000;
@@ -28,24 +33,32 @@ class Bench {
       return { chain, epoch: 1n, cursor: null };
     },
     renew: async () => true,
-    moveCursor: async () => true,
+    moveCursor: async (_lease, cursor) => {
+      this.stored.push(cursor);
+      return true;
+    },
     release: async () => undefined,
   };
   readonly #observer = {
     network: { chain: BASE_SEPOLIA, name: 'base-sepolia' },
     intervalMs: 1_000,
-    step: async (_cursor: unknown, synchronize: () => Promise<WatchSet>) => {
+    step: async (cursor: unknown, synchronize: () => Promise<WatchSet>) => {
       await synchronize();
       this.happened.push('step');
-      return { observations: this.observed.splice(0), cursor: {}, head: 1n, behind: 0n, warnings: [] };
+      this.begun.push(cursor);
+      const next = { step: this.begun.length };
+      return { observations: this.observed.splice(0), cursor: next, head: 1n, behind: 0n, warnings: [] };
     },
   } as unknown as ChainObserver;
 
   constructor() {
     const reader = {
       endOffsets: async () => this.ends,
-      appendedOffsets: async () => this.ends,
-      read: () => [],
+      appendedOffsets: async () =>
+        this.appended.map((end, at) => (end < (this.ends[at] ?? 0n) ? (this.ends[at] ?? 0n) : end)),
+      read: async function* (_topic: string, _partition: number, _from: bigint, end: bigint) {
+        yield { records: [], next: end };
+      },
     } as unknown as LogReader;
     const sets = new WatchSets(
       { load: async (...wanted) => this.load(...wanted), rebuilds: async () => 0, find: async () => [] },
@@ -152,5 +165,24 @@ describe('NetworkWatch', () => {
     bench.observed.push(about(newIntentId(0), watcher.landed(samples.FIRST)));
     await bench.run(() => jest.advanceTimersByTimeAsync(500).then(() => undefined));
     expect(bench.happened.slice(1, 4)).toEqual(['step', 'bytes of 1', 'published']);
+  });
+
+  it('reads again what it had read while a transaction of the log hung', async () => {
+    await bench.run(async () => {
+      await jest.advanceTimersByTimeAsync(10_000);
+      // New intents are projected, and their payers may know them, before the log shows them.
+      bench.appended = [3n];
+      await jest.advanceTimersByTimeAsync(10_000);
+      const [before] = bench.stored.slice(-1);
+      const steps = bench.begun.length;
+      await jest.advanceTimersByTimeAsync(60_000);
+      expect(bench.stored.at(-1)).toEqual(before);
+      expect(bench.begun.length).toBeGreaterThan(steps);
+      bench.ends = [3n];
+      const blind = bench.begun.length;
+      await jest.advanceTimersByTimeAsync(10_000);
+      expect(bench.begun.slice(blind)).toContainEqual(before);
+    });
+    expect(bench.stored.at(-1)).toEqual({ step: bench.begun.length });
   });
 });

@@ -23,6 +23,16 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'What was read while a transaction of the log hung is read again',
+    file: 'services/watcher/src/network-watch.ts',
+    guard: 'isBlind = !step.isWhole && !isFirst;',
+    instead: 'isBlind = !step.isWhole && !isFirst && false;',
+    test: {
+      file: 'services/watcher/test/network-watch.unit.test.ts',
+      name: 'reads again what it had read while a transaction of the log hung',
+    },
+  },
+  {
     name: 'A cursor moves only under the newest lease',
     file: 'packages/database/src/watching/network-watches.ts',
     guard: 'SET cursor = $3, updated_at = clock_timestamp() WHERE chain = $1 AND epoch = $2',
