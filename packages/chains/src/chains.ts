@@ -54,6 +54,7 @@ export function createChains({
     const pool = new RpcPool({
       network: network.name,
       urls,
+      dialect: family.dialect,
       identify: family.identify(chain),
       probe: family.probe(),
       log,

@@ -4,6 +4,8 @@ import type { ChainAdapter, ChainObserver, Cursor, KeptBytes, Network } from './
 
 /** How the networks of one family are served. Each family's folder has one in its `family.ts`. */
 export interface Family {
+  /** Whose error codes its nodes use. */
+  readonly dialect: RpcPoolOptions['dialect'];
   /** What finds out an upstream that serves another chain. */
   identify(chain: ChainId): RpcPoolOptions['identify'];
   /** A cheap call that reports an upstream's head. */

@@ -32,6 +32,21 @@ export class RpcUpstreamError extends Error {
   }
 }
 
+/** One response to a whole batch: an error, or a status that says no more. */
+export class RpcBatchError extends RpcUpstreamError {
+  /** HTTP's. */
+  readonly status: number;
+  /** What the node says; null where it says nothing. */
+  readonly error: { readonly code: number; readonly message: string } | null;
+  constructor(name: string, status: number, error: RpcBatchError['error']) {
+    const said = error === null ? '' : `: ${error.message} (${error.code})`;
+    const isSpent = status === 429;
+    super(`${name} refused a batch with HTTP ${status}${said}`, 'no', undefined, isSpent ? 'throttled' : 'http');
+    this.status = status;
+    this.error = error;
+  }
+}
+
 /** No upstream of a network responds now: 503 `rpc.unavailable`. */
 export class RpcUnavailableError extends Error {
   override readonly name = 'RpcUnavailableError';

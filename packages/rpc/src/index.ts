@@ -1,6 +1,7 @@
 export { RpcClient, type RpcClientOptions } from './client.ts';
+export type { ErrorDialect } from './error-classes.ts';
 export * from './errors.ts';
-export { refusable, reportingHead, type Results, type RpcCall, rpcCall, type RpcNode } from './node.ts';
+export { limited, refusable, reportingHead, type Results, type RpcCall, rpcCall, type RpcNode } from './node.ts';
 export { type Attempt, type Responses, RpcPool, type RpcPoolOptions, type Transports } from './pool.ts';
 export type { JsonRpcRequest, JsonRpcResponse, RpcTransport } from './transport.ts';
 export { withSecondOpinion } from './second-opinion.ts';

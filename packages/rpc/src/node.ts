@@ -1,13 +1,15 @@
 import type { z } from 'zod';
-import { RpcRefusedError, RpcUpstreamError } from './errors.ts';
-import type { JsonRpcResponse, RpcTransport } from './transport.ts';
+import { classOf, type ErrorDialect } from './error-classes.ts';
+import { RpcBatchError, RpcRefusedError, RpcUpstreamError } from './errors.ts';
+import { deliveredWith, type JsonRpcResponse, type RpcTransport } from './transport.ts';
 
 /** One JSON-RPC call and the parser of its result: a result that it rejects counts as no response. */
 export interface RpcCall<T> {
   readonly method: string;
   readonly params: readonly unknown[];
   readonly parse: (result: unknown) => T;
-  readonly refusable?: true;
+  /** Which errors are a result: the chain's answers, or also the limits of a plan. Any other is no response. */
+  readonly refusable?: 'answers' | 'limits';
   /** Reads the chain's newest block or slot from the result, where it is in there. */
   readonly head?: (result: unknown) => bigint | null;
 }
@@ -18,8 +20,11 @@ export const rpcCall = <T>(method: string, params: readonly unknown[], schema: z
   parse: (result) => schema.parse(result),
 });
 
-/** The same call, for callers to whom a node's refusal is a result. */
-export const refusable = <T>(call: RpcCall<T>): RpcCall<T | RpcRefusedError> => ({ ...call, refusable: true });
+/** The same call, for callers to whom the chain's refusal is a result. */
+export const refusable = <T>(call: RpcCall<T>): RpcCall<T | RpcRefusedError> => ({ ...call, refusable: 'answers' });
+
+/** The same call, for callers that ask for less where the upstream's plan refuses so much. */
+export const limited = <T>(call: RpcCall<T>): RpcCall<T | RpcRefusedError> => ({ ...call, refusable: 'limits' });
 
 /** The same call, whose result also tells the pool the upstream's head. */
 export const reportingHead = <T>(call: RpcCall<T>, head: (result: T) => bigint | null): RpcCall<T> => ({
@@ -43,13 +48,12 @@ export interface RpcNode {
   batch<const Calls extends readonly RpcCall<unknown>[]>(calls: Calls): Promise<Results<Calls>>;
 }
 
-/** Error codes by which providers say "not now" or "not here": the call was not executed. */
-const BUSY = new Set([-32005, -32016, -32029, -32002, -32004, -32601, -32603, -32700]);
-/** Some nodes report a failed simulation as an internal error, although they have executed it. */
-const EXECUTED = /revert|out ?of ?gas|EVM error/i;
-
-/** Providers limit the length of a batch; a longer one is split. */
+/** The most calls in one HTTP request. An upstream that refuses so many gets fewer. */
 const BATCH_MAX = 100;
+/** What was learnt of a plan is forgotten after this time: plans change. */
+const LEARNT_MS = 60 * 60_000;
+/** Requests at a time to an upstream that takes no batches. */
+const SINGLES_MAX = 5;
 
 /** Receives each head that an upstream reported, and when it was asked for. */
 export type OnHead = (head: bigint, askedAt: number) => void;
@@ -57,10 +61,15 @@ export type OnHead = (head: bigint, askedAt: number) => void;
 /** One upstream over a transport. */
 export class TransportNode implements RpcNode {
   readonly #transport: RpcTransport;
+  readonly #dialect: ErrorDialect;
   readonly #onHead: OnHead;
+  /** The most calls that a request to this upstream may have, until the time at which that is forgotten. */
+  #batchMax = BATCH_MAX;
+  #learntUntil = 0;
 
-  constructor(transport: RpcTransport, onHead: OnHead) {
+  constructor(transport: RpcTransport, dialect: ErrorDialect, onHead: OnHead) {
     this.#transport = transport;
+    this.#dialect = dialect;
     this.#onHead = onHead;
   }
 
@@ -75,22 +84,50 @@ export class TransportNode implements RpcNode {
 
   async batch<const Calls extends readonly RpcCall<unknown>[]>(calls: Calls): Promise<Results<Calls>> {
     const results: unknown[] = [];
-    for (let start = 0; start < calls.length; start += BATCH_MAX)
-      results.push(...(await this.#part(calls.slice(start, start + BATCH_MAX))));
+    while (results.length < calls.length) {
+      if (performance.now() > this.#learntUntil) this.#batchMax = BATCH_MAX;
+      const rest = calls.slice(results.length);
+      const areSingle = this.#batchMax === 1 || rest.length === 1;
+      results.push(...(await (areSingle ? this.#singles(rest) : this.#part(rest))));
+    }
     return results as Results<Calls>;
   }
 
-  async #part(calls: readonly RpcCall<unknown>[]): Promise<unknown[]> {
+  /** The results of as many calls as a request may have; none where it had too many, which is learnt. */
+  async #part(all: readonly RpcCall<unknown>[]): Promise<readonly unknown[]> {
+    const calls = all.slice(0, this.#batchMax);
     const askedAt = performance.now();
-    const responses = await this.#transport.batch(calls);
-    return calls.map((call, index) => this.#read(call, responses[index] ?? { id: index }, askedAt));
+    try {
+      const responses = await this.#transport.batch(calls);
+      return calls.map((call, index) => this.#read(call, responses[index] ?? { id: index }, askedAt));
+    } catch (error) {
+      if (!(error instanceof RpcBatchError) || !this.#isTooMany(error)) throw error;
+      this.#batchMax = Math.floor(calls.length / 2);
+      this.#learntUntil = performance.now() + LEARNT_MS;
+      return [];
+    }
   }
 
-  #read<T>(call: RpcCall<T>, { error, result }: JsonRpcResponse, askedAt: number): T {
+  #singles(all: readonly RpcCall<unknown>[]): Promise<readonly unknown[]> {
+    return Promise.all(all.slice(0, SINGLES_MAX).map((call) => this.call(call)));
+  }
+
+  #isTooMany({ status, error }: RpcBatchError): boolean {
+    return error === null || classOf(this.#dialect, { ...error, status }) === 'limit';
+  }
+
+  #read<T>(call: RpcCall<T>, { error, result, status = 200 }: JsonRpcResponse, askedAt: number): T {
     if (error !== undefined && error !== null) {
-      if (call.refusable === true && (!BUSY.has(error.code) || EXECUTED.test(error.message)))
-        return new RpcRefusedError(error.message, error.code, error.data) as T;
-      throw new RpcUpstreamError(`${this.name} refused ${call.method}: ${error.message} (${error.code})`, 'maybe');
+      const { code, message, data } = error;
+      const is = classOf(this.#dialect, { code, message, status });
+      if (call.refusable !== undefined && (is === 'answer' || (is === 'limit' && call.refusable === 'limits')))
+        return new RpcRefusedError(message, code, data) as T;
+      throw new RpcUpstreamError(
+        `${this.name} refused ${call.method}: ${message} (${code})`,
+        deliveredWith(status),
+        undefined,
+        is === 'later' ? 'throttled' : 'rpc',
+      );
     }
     const value = this.#parsed(call, result);
     const head = call.head?.(result) ?? null;

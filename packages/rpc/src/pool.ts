@@ -1,5 +1,6 @@
 import { type Logger, registerGauge } from '@pf/runtime';
 import { Agent } from 'undici';
+import type { ErrorDialect } from './error-classes.ts';
 import { RpcUnavailableError, RpcUpstreamError } from './errors.ts';
 import { Heads } from './heads.ts';
 import { MeasuredNode } from './measured-node.ts';
@@ -12,6 +13,8 @@ export interface RpcPoolOptions {
   readonly network: string;
   /** In order of preference. */
   readonly urls: readonly string[];
+  /** Whose error codes the upstreams use. */
+  readonly dialect: ErrorDialect;
   /** What is wrong with an upstream's network, or null: `it serves chain 1, not 8453`. */
   readonly identify: (node: RpcNode) => Promise<string | null>;
   /** A cheap call that reports the upstream's head. Sent to upstreams whose head is old, and to those that failed. */
@@ -88,7 +91,7 @@ export class RpcPool {
     this.#options = options;
     this.#transports = options.transports ?? overHttp(timeoutMs);
     this.#upstreams = options.urls.map((url) => {
-      const node = new TransportNode(this.#transports.open(url, timeoutMs), (head, askedAt) =>
+      const node = new TransportNode(this.#transports.open(url, timeoutMs), options.dialect, (head, askedAt) =>
         this.#headReported(upstream, head, askedAt),
       );
       const upstream = new Upstream(new MeasuredNode(node, options.network));

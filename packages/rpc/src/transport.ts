@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
-import { RpcUpstreamError } from './errors.ts';
+import { RpcBatchError, RpcUpstreamError } from './errors.ts';
 
 export interface JsonRpcRequest {
   readonly method: string;
@@ -12,7 +12,17 @@ const jsonRpcResponse = z.object({
   result: z.unknown().optional(),
   error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }).nullish(),
 });
-export type JsonRpcResponse = z.infer<typeof jsonRpcResponse>;
+export interface JsonRpcResponse extends z.infer<typeof jsonRpcResponse> {
+  /** HTTP's. Default: 200 */
+  readonly status?: number;
+}
+
+/** Of these statuses it is certain that the server rejected the request before a node saw it. */
+export const deliveredWith = (status: number): 'no' | 'maybe' =>
+  [401, 402, 403, 404, 429].includes(status) ? 'no' : 'maybe';
+
+/** With these, providers refuse arrays without a word: publicnode's of Solana, for one. */
+const ARRAYS_REFUSED = new Set([400, 405, 413, 415]);
 
 /** Errors that occur while connecting: nothing was sent. */
 const NEVER_SENT = new Set([
@@ -70,20 +80,29 @@ export class JsonRpcTransport implements RpcTransport {
   }
 
   async request(request: JsonRpcRequest): Promise<JsonRpcResponse> {
-    return this.#parse(jsonRpcResponse, await this.#post(envelope(request, 0)));
+    const { status, body } = await this.#post(envelope(request, 0));
+    return { ...this.#parse(jsonRpcResponse, body), status };
   }
 
   /**
    * All in one HTTP request. @returns the responses in the order of the requests, whatever order the node sent them in
    */
   async batch(requests: readonly JsonRpcRequest[]): Promise<readonly JsonRpcResponse[]> {
-    const responses = this.#parse(z.array(jsonRpcResponse), await this.#post(requests.map(envelope)));
-    const byId = new Map(responses.map((response) => [response.id, response]));
+    const { status, body } = await this.#post(requests.map(envelope));
+    const { data: alone } = jsonRpcResponse.safeParse(body);
+    if (alone?.error) throw new RpcBatchError(this.name, status, alone.error);
+    const responses = this.#parse(z.array(jsonRpcResponse), body);
     return requests.map(({ method }, id) => {
-      const response = byId.get(id);
-      if (response === undefined)
-        throw new RpcUpstreamError(`${this.name} sent no response to ${method} of a batch`, 'maybe');
-      return response;
+      const [response, repeated] = responses.filter((one) => one.id === id);
+      // Of two, neither is known to be the response to this call.
+      if (response === undefined || repeated !== undefined)
+        throw new RpcUpstreamError(
+          `${this.name} sent ${response === undefined ? 'no response' : 'two responses'} to ${method} of a batch`,
+          'maybe',
+          undefined,
+          'malformed',
+        );
+      return { ...response, status };
     });
   }
 
@@ -99,7 +118,8 @@ export class JsonRpcTransport implements RpcTransport {
     return parsed.data;
   }
 
-  async #post(body: unknown): Promise<unknown> {
+  /** @returns the response to a request that reached a node, or a provider that says in JSON why it did not */
+  async #post(body: object): Promise<{ readonly status: number; readonly body: unknown }> {
     let status: number;
     let text: string;
     try {
@@ -122,21 +142,31 @@ export class JsonRpcTransport implements RpcTransport {
         /TIME(D)?_?OUT/i.test(reason) ? 'timeout' : 'unreachable',
       );
     }
-    // With these the server rejected the request before a node saw it. Any other status below 500 is read: some
-    // providers put a JSON-RPC error into a 400.
-    if (status === 429 || status === 401 || status === 403 || status === 404)
+    const parsed = parsedJson(text);
+    // Providers put the reason into a body of any status. What is no JSON is a server's page about the status.
+    if (status >= 400 && (parsed === undefined || !isJsonRpc(parsed))) {
+      if (Array.isArray(body) && ARRAYS_REFUSED.has(status)) throw new RpcBatchError(this.name, status, null);
       throw new RpcUpstreamError(
         `${this.name} responded with HTTP ${status}`,
-        'no',
+        deliveredWith(status),
         undefined,
         status === 429 ? 'throttled' : 'http',
       );
-    if (status >= 500)
-      throw new RpcUpstreamError(`${this.name} responded with HTTP ${status}`, 'maybe', undefined, 'http');
-    try {
-      return JSON.parse(text) as unknown;
-    } catch (cause) {
-      throw new RpcUpstreamError(`${this.name} sent a response that is not JSON`, 'maybe', cause, 'malformed');
     }
+    if (parsed === undefined)
+      throw new RpcUpstreamError(`${this.name} sent a response that is not JSON`, 'maybe', undefined, 'malformed');
+    return { status, body: parsed };
   }
 }
+
+/** Undefined where it is not JSON. */
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const isJsonRpc = (body: unknown): boolean =>
+  z.union([jsonRpcResponse, z.array(jsonRpcResponse)]).safeParse(body).success;

@@ -19,6 +19,7 @@ export const poolOver = (urls: readonly string[], timeoutMs: number): RpcPool =>
   new RpcPool({
     network: 'base-sepolia',
     urls,
+    dialect: 'evm',
     identify: async (node) => {
       const chain = await node.call(getChainId());
       return chain === 84_532n ? null : `it serves eip155:${chain}, not eip155:84532`;

@@ -5,6 +5,7 @@ import { BaseObserver } from './observer.ts';
 import { rewind } from './observe/position.ts';
 
 export const base: Family = {
+  dialect: 'evm',
   identify: identifyChain,
   probe: getHeadNumber,
   adapter: (network, pool) => new BaseAdapter(network, pool),

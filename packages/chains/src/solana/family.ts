@@ -5,6 +5,7 @@ import { SolanaObserver } from './observer.ts';
 import { rewind } from './observe/position.ts';
 
 export const solana: Family = {
+  dialect: 'solana',
   identify: identifyGenesis,
   probe: getHead,
   adapter: (network, pool) => new SolanaAdapter(network, pool),

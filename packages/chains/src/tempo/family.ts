@@ -5,6 +5,7 @@ import { TempoObserver } from './observer.ts';
 import { rewind } from './observe/position.ts';
 
 export const tempo: Family = {
+  dialect: 'evm',
   identify: identifyChain,
   probe: getHeadNumber,
   adapter: (network, pool, now) => new TempoAdapter(network, pool, now),

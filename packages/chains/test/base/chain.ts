@@ -21,6 +21,7 @@ export const poolOver = (urls: readonly string[], timeoutMs = 10_000): RpcPool =
   new RpcPool({
     network: 'base-sepolia',
     urls,
+    dialect: 'evm',
     identify: identifyChain(CHAIN),
     probe: getHeadNumber(),
     log,

@@ -231,6 +231,24 @@ describe('Base adapter', () => {
       await pool.close();
     });
 
+    it.each([
+      [-32_000, 'header not found'],
+      [429, 'Too many requests: execution of eth_call'],
+    ])('refuses no payment for an error of the node: %i %s', async (code, message) => {
+      const pool = poolOver([proxy.url]);
+      const adapter = new BaseAdapter(base.adapter.network, pool);
+      const terms = newTerms();
+      const transaction = await signed(terms, payer(8));
+      proxy.faults = [];
+      proxy.respond = ({ method }) =>
+        ['eth_call', 'eth_estimateGas'].includes(method) ? Object.assign(new Error(message), { code }) : undefined;
+      const unavailable = { name: 'RpcUnavailableError' };
+      await expect(build(terms, payer(8).address, adapter)).rejects.toMatchObject(unavailable);
+      await expect(adapter.verify(transaction, terms, payer(8).address, false)).rejects.toMatchObject(unavailable);
+      proxy.respond = () => undefined;
+      await pool.close();
+    });
+
     it('throws RpcUnavailableError when no upstream responds', async () => {
       const pool = poolOver([proxy.url], 300);
       proxy.faults = [{ kind: 'status', status: 503 }];

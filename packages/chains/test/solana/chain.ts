@@ -29,7 +29,15 @@ const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' as ChainId;
 
 /** A pool over these upstreams, which may be slow on a busy machine. */
 export const solanaPool = (urls: readonly string[], timeoutMs = 10_000): RpcPool =>
-  new RpcPool({ network: 'solana-devnet', urls, identify: identifyGenesis(DEVNET), probe: getHead(), log, timeoutMs });
+  new RpcPool({
+    network: 'solana-devnet',
+    urls,
+    dialect: 'solana',
+    identify: identifyGenesis(DEVNET),
+    probe: getHead(),
+    log,
+    timeoutMs,
+  });
 
 export interface SolanaPayer extends PayerWallet {
   sign(blob: string, change?: (transaction: VersionedTransaction) => VersionedTransaction): Promise<string>;

@@ -397,6 +397,20 @@ describe('SolanaObserver', () => {
       expect(await after(1_000)).toMatchObject([{ type: 'landed', data: { hash } }]);
     });
 
+    it('finds a payment whose look-up was throttled', async () => {
+      const terms = newTerms();
+      watcher.watched.add('pi_test', terms);
+      await watcher.step();
+      const hash = await scan(terms);
+      await solana.node.advance();
+      proxy.respond = ({ method }) =>
+        method === 'getTransaction' ? Object.assign(new Error('Too many requests'), { code: 429 }) : undefined;
+      for (let times = 0; times < 3; times += 1)
+        await expect(after(1_000)).rejects.toMatchObject({ name: 'RpcUnavailableError' });
+      proxy.respond = () => undefined;
+      expect(await after(1_000)).toMatchObject([{ type: 'landed', data: { hash } }]);
+    });
+
     it('finds a payment although the balance is unchanged, because the same amount left', async () => {
       const terms = newTerms('USDC', payer(7).address);
       watcher.watched.add('pi_test', terms);

@@ -22,6 +22,7 @@ export const tempoPool = (urls: readonly string[], timeoutMs = 10_000): RpcPool 
   new RpcPool({
     network: 'tempo-moderato',
     urls,
+    dialect: 'evm',
     identify: identifyChain(CHAIN),
     probe: getHeadNumber(),
     log,

@@ -53,6 +53,7 @@ export class SimulatedNetwork {
     const pool = new RpcPool({
       network: network.name,
       urls: [...byName.keys()],
+      dialect: base.dialect,
       identify: base.identify(network.chain),
       probe: base.probe(),
       log,

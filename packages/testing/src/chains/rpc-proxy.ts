@@ -26,7 +26,10 @@ export interface RpcProxy {
    * The active faults. The first that applies to a request counts, so faults with `times` follow one another.
    */
   faults: readonly RpcFault[];
-  /** Responds instead of the node, now or later; an Error becomes a JSON-RPC error. undefined: the node responds. */
+  /**
+   * Responds instead of the node, now or later; an Error becomes a JSON-RPC error, of its `code` or else -32000.
+   * undefined: the node responds.
+   */
   respond: (request: RpcRequest) => unknown;
   /** The number of calls by method. */
   readonly calls: Map<string, number>;
@@ -34,6 +37,12 @@ export interface RpcProxy {
   readonly requests: number;
   stop(): Promise<void>;
 }
+
+const coded = z.object({ code: z.number() });
+const errorOf = (error: Error): object => ({
+  code: coded.safeParse(error).data?.code ?? -32_000,
+  message: error.message,
+});
 
 /** What a proxy without a node behind it responds: these answers, beside those of a Base node at block 100. */
 export const answering =
@@ -89,7 +98,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     return {
       jsonrpc: '2.0',
       id: call.id,
-      ...(result instanceof Error ? { error: { code: -32000, message: result.message } } : { result }),
+      ...(result instanceof Error ? { error: errorOf(result) } : { result }),
     };
   }
 

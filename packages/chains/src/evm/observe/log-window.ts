@@ -1,4 +1,4 @@
-import { refusable, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
+import { limited, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import { type Block, getBlock, getLogs, type Log, type LogFilter } from '../calls.ts';
 
 /**
@@ -57,7 +57,7 @@ export class LogWindow {
   ): Promise<[readonly Log[] | RpcRefusedError, Block | null]> {
     if (wanted === null) return [[], await node.call(getBlock(toBlock))];
     try {
-      return await node.batch([refusable(getLogs({ ...wanted, fromBlock, toBlock })), getBlock(toBlock)]);
+      return await node.batch([limited(getLogs({ ...wanted, fromBlock, toBlock })), getBlock(toBlock)]);
     } catch (error) {
       // It may have been too much to return in time: the next call asks for less.
       this.#shrink();

@@ -1,0 +1,105 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { limited, refusable, rpcCall, type RpcPool, RpcRefusedError, RpcUnavailableError } from '../src/index.ts';
+import { poolOver } from './upstreams.ts';
+
+interface Call {
+  readonly id: number;
+  readonly method: string;
+  readonly params: readonly number[];
+}
+interface Response {
+  readonly status?: number;
+  readonly body: unknown;
+}
+const error = (id: number | null, code: number, message: string) => ({ jsonrpc: '2.0', id, error: { code, message } });
+const result = ({ id, method, params }: Call) => ({
+  jsonrpc: '2.0',
+  id,
+  result: method === 'eth_chainId' ? '0x14a34' : (params[0] ?? null),
+});
+const echo = (value: number) => rpcCall('echo', [value], z.number());
+const values = (count: number): readonly number[] => Array.from({ length: count }, (_, value) => value);
+
+describe('batches', () => {
+  let server: Server | undefined;
+  let pool: RpcPool | undefined;
+  /** The lengths of the requests; 0: no array. */
+  let lengths: number[] = [];
+
+  /** A pool over one upstream, of which the test says how it responds. */
+  async function over(respond: (calls: readonly Call[], isArray: boolean) => Response): Promise<RpcPool> {
+    lengths = [];
+    const listening = createServer((request, response) => {
+      void json(request).then((body) => {
+        const calls = [body].flat() as Call[];
+        if (calls[0]?.method !== 'eth_chainId') lengths.push(Array.isArray(body) ? calls.length : 0);
+        const { status = 200, body: sent } = respond(calls, Array.isArray(body));
+        response.writeHead(status).end(typeof sent === 'string' ? sent : JSON.stringify(sent));
+      });
+    });
+    server = listening;
+    await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
+    pool = poolOver([`http://127.0.0.1:${(listening.address() as AddressInfo).port}`], 10_000);
+    return pool;
+  }
+  const ask = (over: RpcPool, count: number): Promise<readonly unknown[]> => over.batch(values(count).map(echo));
+
+  afterEach(async () => {
+    await pool?.close();
+    const ended = new Promise((resolve) => server?.close(resolve) ?? resolve(null));
+    server?.closeAllConnections();
+    await ended;
+  });
+
+  it('are halved until the upstream takes them, and are that short from then on', async () => {
+    const base = await over((calls, isArray) => {
+      if (calls.length > 10) return { body: error(null, -32014, 'too many RPC calls in batch request') };
+      return { body: isArray ? calls.map(result) : result(calls[0] as Call) };
+    });
+    expect(await ask(base, 33)).toEqual(values(33));
+    expect(lengths).toEqual([33, 16, 8, 8, 8, 8, 0]);
+    expect(await ask(base, 9)).toEqual(values(9));
+    expect(lengths.slice(7)).toEqual([8, 0]);
+  });
+
+  it.each<readonly [string, Response]>([
+    ['an error for all', { status: 403, body: error(null, -32403, 'Batch requests are only for paid plans') }],
+    ['a status and no reason', { status: 400, body: 'Bad Request' }],
+    ['an error of its server', { status: 500, body: error(null, 31, 'Batch of more than 3 requests are not allowed') }],
+  ])('become single calls where an upstream refuses every array, with %s', async (_with, refusal) => {
+    const upstream = await over((calls, isArray) => (isArray ? refusal : { body: result(calls[0] as Call) }));
+    expect(await ask(upstream, 7)).toEqual(values(7));
+    expect(lengths).toEqual([7, 3, 0, 0, 0, 0, 0, 0, 0]);
+  });
+
+  it('are matched by id only: two responses to one call are none', async () => {
+    const strange = await over((calls, isArray) => {
+      if (!isArray) return { body: result(calls[0] as Call) };
+      return { body: calls.flatMap((call) => (call.id === 1 ? [result(call), result(call)] : [result(call)])) };
+    });
+    await expect(ask(strange, 3)).rejects.toThrow(RpcUnavailableError);
+  });
+
+  it('take an item that is throttled for no answer, also where a refusal is one', async () => {
+    const throttled = await over((calls, isArray) =>
+      isArray
+        ? { body: calls.map((call) => (call.id === 1 ? error(1, 429, 'Too many requests') : result(call))) }
+        : { body: result(calls[0] as Call) },
+    );
+    await expect(throttled.batch(values(3).map(echo).map(refusable))).rejects.toThrow(RpcUnavailableError);
+  });
+
+  it('show the limits of a plan to callers that can ask for less, and to no others', async () => {
+    const free = await over((calls) => {
+      const [call] = calls as [Call];
+      if (call.method === 'eth_chainId') return { body: result(call) };
+      return { status: 400, body: error(call.id, -32600, 'you can request up to a 10 block range') };
+    });
+    expect(await free.call(limited(echo(1)))).toBeInstanceOf(RpcRefusedError);
+    await expect(free.call(refusable(echo(1)))).rejects.toThrow(RpcUnavailableError);
+  });
+});
