@@ -45,8 +45,17 @@ const RANGE = new RegExp(
   'i',
 );
 /** The node does not have that block or state. */
-const BEHIND =
-  /beyond current head|head block|unknown block|header not found|(?:block|state) .*not (?:found|available)|missing trie/i;
+const BEHIND = new RegExp(
+  [
+    'beyond current head',
+    'head block',
+    'unknown block',
+    'header not found',
+    '(?:block|state) .*not (?:found|available)',
+    'missing trie',
+  ].join('|'),
+  'i',
+);
 /** As RANGE, or the addresses, topics or age of what is asked for. */
 const SHAPE = new RegExp(
   `${RANGE.source}|archive|blocked parameter|specify an address|addresses or topics|filters`,
