@@ -8,5 +8,6 @@ export {
 } from './chains.ts';
 export { findNetwork, networkNamed, networkOf, networks } from './networks.ts';
 export * from './port.ts';
+export { aliasOf } from './alias.ts';
 export { RpcUnavailableError } from '@pf/rpc';
 export { resolveChain, resolveToken } from './resolve.ts';

@@ -83,12 +83,33 @@ export type BroadcastResult =
   /** A node may have it (time-out, connection lost after sending): broadcast again later. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
+/** What a charge of the Machine Payments Protocol asks for (paymentauth.org), without what binds it to a server. */
+interface MppCharge {
+  /** The protection space: one intent, named by its reference. Clients of Tempo write its fingerprint into the memo. */
+  readonly realm: string;
+  /** As JSON; amounts are base units as text. */
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
+/** How one chain is paid by the Machine Payments Protocol. */
+export interface MppMethod {
+  /** `tempo`, `solana`: the payment method in challenges and receipts. */
+  readonly name: string;
+  charge(terms: PaymentTerms): MppCharge;
+  /** What a credential's payload submits. A problem: 422 `transaction.malformed`. */
+  parse(payload: unknown): Parsed<Submitted>;
+  /** The wallet that pays by this transaction, which `verify` checks; null where the bytes name none. */
+  senderOf(transaction: SignedTransaction): Address | null;
+}
+
 /**
  * One chain behind the gateway: everything about paying that is particular to it. Methods that call the chain throw
  * RpcUnavailableError when no upstream responds; the others neither wait nor throw.
  */
 export interface ChainAdapter {
   readonly network: Network;
+  /** How it is paid by the Machine Payments Protocol; null where that has no form which names our intents. */
+  readonly mpp: MppMethod | null;
   /** A new random correlation reference in the chain's form. */
   newReference(): Reference;
   /**
@@ -134,6 +155,8 @@ export interface WatchedIntent {
 export interface WatchSet {
   readonly size: number;
   byReference(reference: Reference): WatchedIntent | undefined;
+  /** By the other name that payments on this network may give an intent: that of `aliasOf`. */
+  byAlias(alias: string): WatchedIntent | undefined;
   /** True where some watched intent is to be paid to this address. */
   hasRecipient(address: Address): boolean;
   /** All recipients, each once. */

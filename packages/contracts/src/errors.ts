@@ -170,6 +170,14 @@ export const ERRORS = {
     cause: 'A submission has begun and may still land on chain.',
     remedy: 'Follow the intent until its state changes. Submitting the same signed transaction again is safe.',
   },
+  'mpp.challenge_expired': {
+    status: 409,
+    message: 'The challenge of this payment credential has expired. Nothing was sent by this request.',
+    cause: 'The `expires` of the challenge is past: that of the intent, when the challenge was made.',
+    remedy:
+      'If you have sent the transaction yourself, fetch the intent: it may be paid. Otherwise ask for a new ' +
+      'challenge, with the key or client secret.',
+  },
   'intent.already_refunded': {
     status: 409,
     message: 'This payment intent already has a refund.',

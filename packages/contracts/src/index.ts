@@ -12,7 +12,17 @@ export * from './ids.ts';
 export * from './intent-events.ts';
 export * from './intent-state.ts';
 export * from './messages.ts';
-export { type Access, allows, errorsOf, jsonOf, type Operation, statusesOf, type Success, TAGS } from './operation.ts';
+export {
+  type Access,
+  allows,
+  type Answered,
+  errorsOf,
+  jsonOf,
+  type Operation,
+  statusesOf,
+  type Success,
+  TAGS,
+} from './operation.ts';
 export { OPERATIONS } from './operations.ts';
 export * from './payment-links.ts';
 export * from './quotas.ts';

@@ -40,26 +40,35 @@ export interface Operation {
   readonly solanaPay?: true;
   /** Whether the secret of the payment link suffices. Nothing else of a payer's does. */
   readonly paymentLink?: true;
+  /** Whether the credential of an MPP challenge suffices. It opens this operation only. */
+  readonly mpp?: true;
   readonly request: {
     readonly params?: z.ZodObject;
     readonly query?: z.ZodObject;
     readonly headers?: z.ZodObject;
     readonly body?: z.ZodType;
   };
-  readonly responses: Readonly<Partial<Record<200 | 201, Success>>>;
+  /** 402 asks for a payment, which is no error. */
+  readonly responses: Readonly<Partial<Record<Answered, Success>>>;
   /** What payers get as JSON instead: the same, with intents reduced. */
   readonly forPayers?: z.ZodType;
   /** The errors specific to this operation; `errorsOf` adds those that every operation can return. */
   readonly errors: readonly ErrorCode[];
 }
 
-/** What a credential allows: a key by its scope; a secret or token of a payer, of its one intent or payment link. */
-export type Access = KeyScope | ClientSecretKind;
+/** The statuses of responses that are no errors. */
+export type Answered = 200 | 201 | 202 | 402;
+
+/**
+ * What a credential allows: a key by its scope; a secret or token of a payer, of its one intent or payment link; an MPP
+ * challenge, of its one intent.
+ */
+export type Access = KeyScope | ClientSecretKind | 'mpp_challenge';
 
 /** Whether a credential allows the operation; of an intent or a payment link, on that one. */
 export function allows(
   access: Access,
-  { scope, solanaPay, paymentLink }: Pick<Operation, 'scope' | 'solanaPay' | 'paymentLink'>,
+  { scope, solanaPay, paymentLink, mpp }: Pick<Operation, 'scope' | 'solanaPay' | 'paymentLink' | 'mpp'>,
 ): boolean {
   switch (access) {
     case 'full':
@@ -71,14 +80,18 @@ export function allows(
       return solanaPay === true;
     case 'payment_link_secret':
       return paymentLink === true;
+    case 'mpp_challenge':
+      return mpp === true;
     default:
       return access satisfies never;
   }
 }
 
 /** The JSON of a successful response: that for payers too, where it is another. */
-export function jsonOf({ responses, forPayers }: Operation, status: 200 | 201): z.ZodType | undefined {
-  const whole = responses[status]?.content['application/json'];
+export function jsonOf({ responses, forPayers }: Operation, status: Answered): z.ZodType | undefined {
+  const content = responses[status]?.content;
+  if (content?.['application/problem+json']) return content['application/problem+json'];
+  const whole = content?.['application/json'];
   return whole && forPayers ? z.union([whole, forPayers]) : whole;
 }
 

@@ -10,6 +10,7 @@ import {
   payerCreatedResponse,
   payerIntentResponse,
   payerSubmitResponse,
+  paymentRequiredResponse,
   submitIntentResponse,
 } from './api/intent.ts';
 import { listIntentsQuery } from './api/intent-list.ts';
@@ -361,6 +362,54 @@ export const OPERATIONS = {
       'intent.original_unpaid',
       'intent.limit_reached',
       'chain.not_available',
+      'address.sanctions_match',
+      'transaction.malformed',
+      'transaction.mismatch',
+      'transaction.rejected',
+      'rpc.unavailable',
+      'transaction.not_visible',
+      'screening.unavailable',
+    ],
+  },
+  payByMpp: {
+    id: 'payByMpp',
+    method: 'post',
+    path: '/intents/{id}/mpp',
+    tag: 'Payment',
+    summary: 'Pay by the Machine Payments Protocol',
+    description:
+      'Without a credential, returns 402 with the challenge that clients of MPP pay, on Tempo and Solana. Their ' +
+      'second request carries the credential in `Authorization: Payment …`, which takes the place of the key or ' +
+      'secret. Its payment is judged as by `submit`; the response then waits up to 20 s for its confirmation. ' +
+      'After 202, follow the intent with the key or secret of the first request.',
+    scope: 'payer',
+    mpp: true,
+    request: { params: intentPath, body: emptyRequest },
+    responses: {
+      200: {
+        ...json('The payment is confirmed.', submitIntentResponse),
+        headers: z.object({
+          'Payment-Receipt': z.string().meta({ description: 'The receipt: JSON in base64url.' }),
+        }),
+      },
+      202: json('The transaction was submitted, and is not confirmed yet.', submitIntentResponse),
+      402: {
+        description: 'The intent is to be paid.',
+        content: { 'application/problem+json': paymentRequiredResponse },
+        headers: z.object({
+          'WWW-Authenticate': z.string().meta({ description: 'The challenge: `Payment id="…", realm="…", …`.' }),
+        }),
+      },
+    },
+    forPayers: payerSubmitResponse,
+    errors: [
+      'intent.not_found',
+      'intent.unavailable',
+      ...CONFLICTS,
+      'intent.original_unpaid',
+      'intent.limit_reached',
+      'chain.not_available',
+      'mpp.challenge_expired',
       'address.sanctions_match',
       'transaction.malformed',
       'transaction.mismatch',

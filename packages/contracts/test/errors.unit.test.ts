@@ -21,6 +21,7 @@ const DOCUMENTED: Readonly<Record<number, readonly string[]>> = {
     'intent.expired',
     'intent.stale_update',
     'intent.submission_in_progress',
+    'mpp.challenge_expired',
     'intent.already_refunded',
     'intent.original_unpaid',
     'intent.limit_reached',

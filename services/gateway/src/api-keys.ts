@@ -17,6 +17,8 @@ const UNKNOWN_MS = 2_000;
 const PROVEN_MAX = 50_000;
 /** Look-ups of other keys at a time, and those that wait for their turn. */
 const UNPROVEN = { atOnce: 2, waiting: 100, waitMs: 2_000 } as const;
+/** Of MPP: services/gateway/src/mpp/credential.ts reads it. */
+const PAYMENT = /^Payment +/i;
 const bearer = /^Bearer +(\S+) *$/i;
 
 /**
@@ -110,6 +112,8 @@ export class ApiKeys {
     const isProven = hash !== null && this.#proven.has(hash);
     // Before anything is looked up.
     if (!isProven) this.#strangers?.admit(ip);
+    if (key === undefined && PAYMENT.test(authorization ?? ''))
+      throw unauthorized('api_key.invalid', { message: NO_CREDENTIAL });
     if (key === undefined) throw unauthorized('api_key.missing');
     try {
       const holder = await (hash === null ? this.#person(key, 0) : this.#lookUp(hash));
@@ -180,12 +184,16 @@ export class ApiKeys {
 /** @throws ApiError `api_key.insufficient_scope` if the operation requires more */
 export function requireAccess(
   { scope }: Holder,
-  operation: Pick<Operation, 'scope' | 'solanaPay' | 'paymentLink'>,
+  operation: Pick<Operation, 'scope' | 'solanaPay' | 'paymentLink' | 'mpp'>,
 ): void {
   if (allows(scope, operation)) return;
   const message = BEYOND[scope];
   throw unauthorized('api_key.insufficient_scope', { ...(message !== undefined && { message }) });
 }
+
+const NO_CREDENTIAL =
+  'The payment credential does not answer a challenge of this service, or the challenge was changed. Send the ' +
+  'request with an API key or the client secret, to get a challenge.';
 
 /** What is said to payers who ask for more than their secret allows. */
 const BEYOND: Readonly<Partial<Record<Access, string>>> = {
@@ -194,6 +202,8 @@ const BEYOND: Readonly<Partial<Record<Access, string>>> = {
     'scope "full".',
   solana_pay_token:
     'A Solana Pay token only fetches and builds its payment intent. Use the client secret of the intent.',
+  mpp_challenge:
+    'A payment credential only pays the payment intent of its challenge. Use the client secret of the intent.',
   payment_link_secret:
     'The client secret of a payment link only fetches it and chooses an offer. Use that of the chosen intent, or an ' +
     'API key with the scope "full".',

@@ -27,6 +27,8 @@ import type { KeyUses } from './key-uses.ts';
 import type { Limiter } from './limits/limiter.ts';
 import type { OpenStreams } from './limits/open-streams.ts';
 import type { Strangers } from './limits/strangers.ts';
+import type { MppChallenges } from './mpp/challenges.ts';
+import { payByMpp } from './mpp/pay.ts';
 import { chooseOffer } from './payment-links/choose.ts';
 import {
   cancelPaymentLink,
@@ -70,6 +72,8 @@ export interface AppDependencies {
   readonly keyring: Keyring;
   readonly limiter: Limiter;
   readonly log: Logger;
+  /** Make and verify the challenges of MPP payments. */
+  readonly mppChallenges: MppChallenges;
   /** Milliseconds since 1970, by a clock that all processes share. */
   readonly now: () => number;
   readonly partitions: number;
@@ -97,6 +101,7 @@ const ENDPOINTS: readonly ((dependencies: AppDependencies & ModeStore) => Endpoi
   updateIntent,
   buildIntent,
   submitIntent,
+  (dependencies) => payByMpp(dependencies),
   detectIntent,
   cancelIntent,
   refundIntent,

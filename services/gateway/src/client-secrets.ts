@@ -5,9 +5,9 @@ import { type Keyring, keysOf } from '@pf/database';
 import type { IntentId, PaymentIntent, PublicIntent } from '@pf/domain';
 import { bearerOf } from './api-keys.ts';
 
-/** What a client secret or a Solana Pay token opens: one intent. */
-interface OpenedIntent {
-  readonly access: Exclude<ClientSecretKind, 'payment_link_secret'>;
+/** What a client secret, a Solana Pay token or an MPP challenge opens: one intent. */
+export interface OpenedIntent {
+  readonly access: Exclude<ClientSecretKind, 'payment_link_secret'> | 'mpp_challenge';
   readonly intentId: IntentId;
   readonly livemode: boolean;
 }

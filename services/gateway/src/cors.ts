@@ -1,8 +1,9 @@
 import type { NextFunction, Request, Response } from 'express';
 
 /** The headers that pages of any origin may send and read on the routes for payers. Cookies are never used. */
-const REQUEST_HEADERS = 'Authorization, Content-Type, Last-Event-ID, X-Request-Id';
-const RESPONSE_HEADERS = 'X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, Idempotent-Replayed';
+const REQUEST_HEADERS = 'Accept-Payment, Authorization, Content-Type, Last-Event-ID, X-Request-Id';
+const RESPONSE_HEADERS =
+  'X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, Idempotent-Replayed, WWW-Authenticate, Payment-Receipt';
 /** The longest time that any browser caches a preflight response. */
 const MAX_AGE_SECONDS = 7_200;
 

@@ -9,6 +9,7 @@ import type { ClientSecrets } from './client-secrets.ts';
 import type { IntentHolders } from './intent-holders.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Limiter } from './limits/limiter.ts';
+import type { MppChallenges } from './mpp/challenges.ts';
 import type { RequestRecords } from './request-records.ts';
 
 /** Any id that has the form is recorded, whether or not there is such an intent. */
@@ -16,7 +17,7 @@ const PARTITIONS_MAX = 256;
 
 /** The successful response of an endpoint; `body` becomes JSON. */
 export interface EndpointResponse {
-  readonly status: 200 | 201;
+  readonly status: 200 | 201 | 202;
   readonly body: object;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -48,6 +49,7 @@ interface Admission {
   readonly intentHolders: Pick<IntentHolders, 'holder'>;
   readonly keys: ApiKeys;
   readonly limiter: Limiter;
+  readonly mppChallenges: Pick<MppChallenges, 'read'>;
   /** Milliseconds since 1970, by a clock that all processes share. */
   readonly now: () => number;
   readonly records: Pick<RequestRecords, 'record'>;
@@ -58,13 +60,13 @@ interface Admission {
 export const serve =
   (
     { operation, live, test }: InModes,
-    { clientSecrets, intentHolders, keys, limiter, now, records, uses }: Admission,
+    { clientSecrets, intentHolders, keys, limiter, mppChallenges, now, records, uses }: Admission,
   ) =>
   async (request: Request, response: Response): Promise<void> => {
     const began = performance.now();
     response.locals['route'] = `/v1${operation.path}`;
     const { authorization } = request.headers;
-    const opened = clientSecrets.read(authorization);
+    const opened = clientSecrets.read(authorization) ?? mppChallenges.read(authorization);
     // Before anything is looked up: payers' requests take nothing from those of keys.
     if (opened) await limiter.admitPayer(opened, request, response);
     const holder = await (opened ? intentHolders.holder(opened) : keys.holder(authorization, request.ip));

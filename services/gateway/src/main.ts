@@ -15,6 +15,7 @@ import { ClientSecrets } from './client-secrets.ts';
 import { Commands } from './commands.ts';
 import { gatewayVariables } from './config.ts';
 import { Feeds } from './events/feeds.ts';
+import { MppChallenges } from './mpp/challenges.ts';
 import { IntentHolders } from './intent-holders.ts';
 import { KeyUses } from './key-uses.ts';
 import { CommandTurns } from './limits/command-turns.ts';
@@ -110,6 +111,7 @@ runService('gateway', async ({ log, onShutdown }) => {
       clientSecrets: new ClientSecrets(config.SECRETS_KEY, config.CHECKOUT_URL),
       commands,
       feeds,
+      mppChallenges: new MppChallenges(config.SECRETS_KEY),
       intentHolders: new IntentHolders({ live: database, test: testDatabase }),
       keyring: config.SECRETS_KEY,
       keys: new ApiKeys(database, {

@@ -21,6 +21,7 @@ import {
   startCluster,
 } from '@pf/testing';
 import { ClientSecrets } from '../src/client-secrets.ts';
+import { type Challenge, challengeOf, credentialFor } from './mpp/credentials.ts';
 
 const SOLANA = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 const REQUESTOR = '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU';
@@ -29,7 +30,8 @@ const PRIVATE = { idempotencyKey: 'order-private-1', metadata: { customer: 'priv
 const good = { chain: SOLANA, token: 'USDC', amount: '12.50', requestor: REQUESTOR, ttlSeconds: 600 };
 
 /** The operations of payers, those of a Solana Pay token, and those of the secret of a payment link. */
-const PAYERS = ['getIntent', 'detectIntent', 'buildIntent', 'submitIntent', 'intentEvents'];
+const PAYERS = ['getIntent', 'detectIntent', 'buildIntent', 'submitIntent', 'payByMpp', 'intentEvents'];
+const MPP = ['payByMpp'];
 const SOLANA_PAY = ['getIntent', 'buildIntent'];
 const LINK = ['getPaymentLink', 'chooseOffer'];
 
@@ -55,6 +57,8 @@ interface LinkBody {
   readonly paymentLink: { readonly id: string };
   readonly clientSecret: string;
 }
+/** What it pays with is no transaction: access is decided before it is looked at. */
+const credentialOf = (challenge: Challenge) => credentialFor(challenge, { type: 'transaction', transaction: 'AA==' });
 const codeOf = (secret: string): string => secret.split('_secret_')[1] ?? '';
 
 describe('access to the API', () => {
@@ -66,6 +70,8 @@ describe('access to the API', () => {
   /** What the full key changes. */
   let spare: CreatedBody;
   let token: string;
+  let challenge: Challenge;
+  let otherChallenge: Challenge;
   let link: LinkBody;
   let otherLink: LinkBody;
   const as = (credential: string | null) => apiClient(`${gateway.url}/v1`, credential);
@@ -81,6 +87,8 @@ describe('access to the API', () => {
     other = (await full.create(good)).body;
     spare = (await full.create(good)).body;
     token = (await fetched<{ solanaPayToken: string }>(created.clientSecret)).solanaPayToken;
+    challenge = await challengeOf(as(created.clientSecret), created.intent.id);
+    otherChallenge = await challengeOf(as(other.clientSecret), other.intent.id);
     const createLink = async () =>
       (
         await full.request<LinkBody>('POST', '/payment-links', {
@@ -106,6 +114,9 @@ describe('access to the API', () => {
     'the secret of another payment link': () => otherLink.clientSecret,
     'a secret with the code of a payment link': () => `${created.intent.id}_secret_${codeOf(link.clientSecret)}`,
     'a forged secret of the payment link': () => `${link.paymentLink.id}_secret_${codeOf(otherLink.clientSecret)}`,
+    'an MPP credential': () => credentialOf(challenge),
+    'an MPP credential of another intent': () => credentialOf(otherChallenge),
+    'an MPP credential with a changed challenge': () => credentialOf({ ...challenge, realm: otherChallenge.realm }),
     'a forged client secret': () => `${created.intent.id}_secret_${other.clientSecret.split('_secret_')[1]}`,
     'a malformed client secret': () => `${created.intent.id}_secret_`,
     'no credential': () => null,
@@ -128,6 +139,11 @@ describe('access to the API', () => {
         return LINK.includes(operation) ? 'passes' : 'api_key.insufficient_scope';
       case 'the secret of another payment link':
         return LINK.includes(operation) ? 'payment_link.not_found' : 'api_key.insufficient_scope';
+      case 'an MPP credential':
+        return MPP.includes(operation) ? 'passes' : 'api_key.insufficient_scope';
+      case 'an MPP credential of another intent':
+        return MPP.includes(operation) ? 'intent.not_found' : 'api_key.insufficient_scope';
+      case 'an MPP credential with a changed challenge':
       case 'a secret with the code of a payment link':
       case 'a forged secret of the payment link':
       case 'a forged client secret':
@@ -150,7 +166,10 @@ describe('access to the API', () => {
           () => (LINK.includes(id) ? null : IDS[path.split('/')[1] ?? '']?.()) ?? ownId,
         );
         const body = method === 'get' || method === 'delete' ? undefined : (BODIES[id] ?? {});
-        const response: ApiResponse<object> = await as(CALLERS[caller]()).request(method.toUpperCase(), target, body);
+        const credential = CALLERS[caller]();
+        const response: ApiResponse<object> = await (typeof credential === 'object'
+          ? as(null).request(method.toUpperCase(), target, body, credential ?? {})
+          : as(credential).request(method.toUpperCase(), target, body));
         const code = response.body.error?.code;
         const isOfIntent = path.includes('/intents/{id}');
         const isRefused =

@@ -18,6 +18,7 @@ import { IntentHolders } from '../src/intent-holders.ts';
 import { Limiter } from '../src/limits/limiter.ts';
 import { RateLimits } from '../src/limits/rate-limits.ts';
 import { SharedBuckets } from '../src/limits/shared-buckets.ts';
+import { MppChallenges } from '../src/mpp/challenges.ts';
 import { Outcomes } from '../src/outcomes.ts';
 import { ReplyChannel } from '../src/reply-channel.ts';
 
@@ -86,6 +87,7 @@ export async function startBareApp({
     keys: holder ? new OneHolder(database, holder) : new ApiKeys(database),
     limiter: new Limiter(new RateLimits(new SharedBuckets(redis, '')), rateFactor),
     log,
+    mppChallenges: new MppChallenges(Buffer.alloc(32)),
     partitions: 6,
     records: { record: () => undefined },
     uses: { used: () => undefined },

@@ -1,4 +1,4 @@
-import type { WatchedIntent, WatchSet } from '@pf/chains';
+import { aliasOf, type WatchedIntent, type WatchSet } from '@pf/chains';
 import {
   type Address,
   type EventHead,
@@ -51,6 +51,7 @@ export class WatchedIntents implements WatchSet {
   readonly #watchMs: number;
   readonly #intents = new Map<IntentId, PaymentIntent>();
   readonly #byReference = new Map<Reference, IntentId>();
+  readonly #byAlias = new Map<string, IntentId>();
   /** The number of watched intents by recipient. */
   readonly #recipients = new Map<Address, number>();
   readonly #expected = new Map<IntentId, WatchedIntent>();
@@ -73,9 +74,11 @@ export class WatchedIntents implements WatchSet {
   }
 
   byReference(reference: Reference): WatchedIntent | undefined {
-    const id = this.#byReference.get(reference);
-    const intent = id && this.#intents.get(id);
-    return intent && viewOf(intent);
+    return this.#viewOf(this.#byReference.get(reference));
+  }
+
+  byAlias(alias: string): WatchedIntent | undefined {
+    return this.#viewOf(this.#byAlias.get(alias));
   }
 
   hasRecipient(address: Address): boolean {
@@ -128,6 +131,8 @@ export class WatchedIntents implements WatchSet {
     const view = viewOf(kept);
     this.#intents.set(kept.id, kept);
     this.#byReference.set(kept.reference, kept.id);
+    const alias = aliasOf(kept);
+    if (alias !== null) this.#byAlias.set(alias, kept.id);
     this.#recipients.set(kept.requestor, (this.#recipients.get(kept.requestor) ?? 0) + 1);
     if (intent.status === 'created' && intent.detectedAt !== null && !isSubmitted(view))
       this.#expected.set(kept.id, view);
@@ -186,6 +191,11 @@ export class WatchedIntents implements WatchSet {
     }
   }
 
+  #viewOf(id: IntentId | undefined): WatchedIntent | undefined {
+    const intent = id && this.#intents.get(id);
+    return intent && viewOf(intent);
+  }
+
   #change(change: () => void): void {
     if (this.#later) this.#later.push(change);
     else change();
@@ -214,6 +224,8 @@ export class WatchedIntents implements WatchSet {
     const until = watchedUntil(intent, this.#watchMs);
     if (until !== null) this.#until.get(hourOf(until))?.delete(id);
     this.#byReference.delete(intent.reference);
+    const alias = aliasOf(intent);
+    if (alias !== null) this.#byAlias.delete(alias);
     this.#expected.delete(id);
     this.#lapsed.delete(id);
     this.#submitted.delete(id);

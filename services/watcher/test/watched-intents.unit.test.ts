@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { WatchedIntent } from '@pf/chains';
+import { aliasOf, type WatchedIntent } from '@pf/chains';
 import {
+  type ChainId,
   evolve,
   type IntentEvent,
   type IntentId,
@@ -44,6 +45,18 @@ describe('WatchedIntents', () => {
     });
     expect(set.hasRecipient(ALICE)).toBe(true);
     expect(set.hasRecipient(BOB)).toBe(false);
+  });
+
+  it('finds an intent on Tempo by the name that MPP gives it, while it is watched', () => {
+    const chain = 'eip155:42431' as ChainId;
+    const alias = aliasOf({ chain, reference: REFERENCE }) ?? '';
+    const set = after(events.created({ chain }), events.detected());
+    expect(set.byAlias(alias)).toMatchObject({ id: INTENT, terms: { reference: REFERENCE } });
+    expect(set.byAlias(`${alias.slice(0, -1)}x`)).toBeUndefined();
+    expect(after(events.created()).byAlias(alias)).toBeUndefined();
+    const closed = after(events.created({ chain }), events.cancelled());
+    closed.prune(SCENARIO_START + WATCH_MS + 2_000);
+    expect(closed.byAlias(alias)).toBeUndefined();
   });
 
   it('keeps a recipient for as long as one of its intents is watched', () => {

@@ -297,4 +297,24 @@ export const gatewayGuards: readonly Mutant[] = [
       name: 'builds with a Solana Pay token without recording, because the wallet changes the transaction',
     },
   },
+  {
+    name: 'An MPP credential opens only the intent of an unchanged challenge',
+    file: 'services/gateway/src/mpp/challenges.ts',
+    guard: 'timingSafeEqual(macOf(key, intentId, livemode, challenge), mac)',
+    instead: 'macOf(key, intentId, livemode, challenge).length === mac.length',
+    test: {
+      file: 'services/gateway/test/mpp/challenges.unit.test.ts',
+      name: 'open nothing once a part of them was changed',
+    },
+  },
+  {
+    name: 'An MPP challenge ends with its intent',
+    file: 'services/gateway/src/mpp/pay.ts',
+    guard: 'if (Date.parse(credential.challenge.expires) <= now())',
+    instead: 'if (false)',
+    test: {
+      file: 'services/gateway/test/mpp/mpp.integration.test.ts',
+      name: 'returns 409 for an expired challenge, and no other challenge',
+    },
+  },
 ];

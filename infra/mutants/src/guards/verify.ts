@@ -139,4 +139,24 @@ export const verifyGuards: readonly Mutant[] = [
   uncompared('Tempo: to the intent’s token', 'token', tempo, 'cannot add, change or reorder calls'),
   uncompared('Tempo: the intent’s amount', 'amount', tempo, 'cannot change bytes signed with a key'),
   uncompared('Tempo: the intent’s reference', 'reference', tempo, 'cannot change bytes signed with a key'),
+  {
+    name: 'Tempo: an MPP memo names its own intent only',
+    file: `${CHAINS}/src/tempo/mpp.ts`,
+    guard: 'mppNameIn(memo) === mppNameOf(terms)',
+    instead: 'mppNameIn(memo) !== null',
+    test: {
+      file: `${CHAINS}/test/tempo/mpp.unit.test.ts`,
+      name: 'does not count for another realm, another intent or another version',
+    },
+  },
+  {
+    name: 'Solana: a memo names the intent only where nothing else could be meant',
+    file: `${CHAINS}/src/solana/observe/landings.ts`,
+    guard: 'memos.length === 1 && transfers.length === 1',
+    instead: 'true',
+    test: {
+      file: `${CHAINS}/test/solana/landings.unit.test.ts`,
+      name: 'come from the only memo where the only transfer has no reference, and from nothing less certain',
+    },
+  },
 ];

@@ -7,6 +7,7 @@ import type {
   BuildRequest,
   BuildResult,
   ChainAdapter,
+  MppMethod,
   Network,
   Parsed,
   SignedTransaction,
@@ -26,6 +27,7 @@ const randomHex = (bytes: number): string => `0x${randomBytes(bytes).toString('h
 /** What all EVM chains have in common behind the port: references, hashes, and how a signed transaction comes in. */
 export abstract class EvmAdapter implements ChainAdapter {
   readonly network: Network;
+  readonly mpp: MppMethod | null = null;
   protected readonly pool: RpcPool;
 
   constructor(network: Network, pool: RpcPool) {

@@ -17,6 +17,7 @@ import { parseSignature, parseWalletAddress, randomAddress, randomReference, ran
 import { broadcast } from './broadcast.ts';
 import { buildPayment } from './build.ts';
 import { getBlockHeight, getTransaction } from './calls.ts';
+import { SolanaMpp } from './mpp.ts';
 import { decodeSigned, signedTransaction } from './signed-transaction.ts';
 import { verifyPayment } from './verify.ts';
 
@@ -30,10 +31,12 @@ const BYTES_MAX = 1_232;
  */
 export class SolanaAdapter implements ChainAdapter {
   readonly network: Network;
+  readonly mpp: SolanaMpp;
   readonly #pool: RpcPool;
 
   constructor(network: Network, pool: RpcPool) {
     this.network = network;
+    this.mpp = new SolanaMpp(network, (text) => this.parseSubmitted(text));
     this.#pool = pool;
   }
 

@@ -146,6 +146,7 @@ export async function differences(
   compareAccountCreation(of('account'), expected, compare);
   compareMemo(of('memo'), terms, compare);
   compareTransfer(transaction, of('transfer'), terms, expected, compare);
+  const byMemo = of('transfer').every(({ accounts }) => accounts.length <= TRANSFER_ACCOUNTS);
 
   const order = instructions
     .map(({ kind }) => kind)
@@ -155,8 +156,9 @@ export async function differences(
     'order',
     [
       ...of('account').map(() => 'account'),
-      ...of('memo').map(() => 'memo'),
-      ...of('transfer').map(() => 'transfer'),
+      ...(byMemo && order.endsWith('memo')
+        ? ['transfer', 'memo']
+        : [...of('memo').map(() => 'memo'), ...of('transfer').map(() => 'transfer')]),
     ].join(', '),
     order,
   );
@@ -219,7 +221,9 @@ function compareTransfer(
   compare('amount', terms.amount.toString(), amount.toString());
   compare('decimals', decimalsOf(terms).toString(), decimals.toString());
   const references = transfer.places.slice(TRANSFER_ACCOUNTS);
-  compare('reference', terms.reference, references.map((place) => nameOf(transaction, place)).join(', ') || null);
+  // Without accounts after its own, the memo alone names the intent: it is compared by itself.
+  if (references.length > 0)
+    compare('reference', terms.reference, references.map((place) => nameOf(transaction, place)).join(', '));
   if (references.some((place) => transaction.isWritable(place)))
     compare('reference', `${terms.reference}, read-only`, `${terms.reference}, writable`);
 }

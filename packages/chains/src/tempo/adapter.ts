@@ -15,6 +15,7 @@ import { parseTempoAddress } from './address.ts';
 import { broadcast } from './broadcast.ts';
 import { buildPayment } from './build.ts';
 import { getTempoTransaction } from './calls.ts';
+import { TempoMpp } from './mpp.ts';
 import { decodeSigned, fromChain, signedTransaction } from './signed-transaction.ts';
 import { verifyPayment } from './verify.ts';
 
@@ -22,6 +23,7 @@ import { verifyPayment } from './verify.ts';
  * Tempo behind the port: transactions of type 0x76 that call transferWithMemo with the intent's reference, and expire.
  */
 export class TempoAdapter extends EvmAdapter {
+  override readonly mpp = new TempoMpp((text) => this.parseSubmitted(text));
   readonly #now: () => number;
 
   /** @param now our clock, in ms */

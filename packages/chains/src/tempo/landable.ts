@@ -23,7 +23,7 @@ export async function whyItCannotLand(
   terms: PaymentTerms,
   sender: Address,
 ): Promise<string | null> {
-  const { nonceKey = 0n, nonce = 0n, gas = 0n, maxFeePerGas = 0n, validBefore = 0 } = transaction;
+  const { nonceKey = 0n, nonce = 0n, gas = 0n, maxFeePerGas = 0n, validBefore = 0, validAfter = 0 } = transaction;
   const feePayer = feePayerOf(transaction, sender) ?? sender;
   const isPayer = feePayer === sender;
   const chosen = typeof transaction.feeToken === 'string' ? (getAddress(transaction.feeToken) as TokenAddress) : null;
@@ -45,6 +45,9 @@ export async function whyItCannotLand(
     return `it has expired: its validBefore is ${until}, and the chain's time is ${newest.timestamp}`;
   if (isTooLong(until, newest, now))
     return `its validBefore ${until} is too far ahead: choose a time at most five minutes from now`;
+  // Wallets choose one in the past, so that two transactions that are otherwise equal have two hashes.
+  if (BigInt(validAfter) > newest.timestamp)
+    return `it cannot land yet: its validAfter is ${validAfter}, and the chain's time is ${newest.timestamp}`;
   if (nonceKey === EXPIRING && nonce !== 0n) return 'an expiring nonce must be 0';
   if (nonceKey !== EXPIRING && nonce < next) return `nonce ${nonce} is already used: the next one is ${next}`;
   if (maxFeePerGas < newest.baseFeePerGas)

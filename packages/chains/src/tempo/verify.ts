@@ -4,6 +4,7 @@ import { getAddress } from 'ethers/address';
 import type { Differences, SignedTransaction, Verification } from '../port.ts';
 import { decodePayment } from './calldata.ts';
 import { whyItCannotLand } from './landable.ts';
+import { referenceIn } from './mpp.ts';
 import { nonceName } from './nonce.ts';
 import { decodeSigned, feePayerOf, signerOf, type TempoTransaction } from './signed-transaction.ts';
 
@@ -20,7 +21,7 @@ export function differences(transaction: TempoTransaction, terms: PaymentTerms, 
   const compare = (name: string, expected: string | null, actual: string | null): void => {
     if (expected !== actual) differs[name] = { expected, actual };
   };
-  const { signature, calls, authorizationList, keyAuthorization, validBefore, validAfter } = transaction;
+  const { signature, calls, authorizationList, keyAuthorization, validBefore } = transaction;
   const [call] = calls;
   if (signature.type === 'keychain' || signature.type === 'multisig')
     compare('signature', 'secp256k1, p256 or webAuthn', signature.type);
@@ -33,14 +34,13 @@ export function differences(transaction: TempoTransaction, terms: PaymentTerms, 
   compare('authorizations', '0', String(authorizationList?.length ?? 0));
   compare('keyAuthorization', null, keyAuthorization === undefined ? null : 'present');
   if (validBefore === undefined) compare('validBefore', 'a time', null);
-  compare('validAfter', null, validAfter === undefined ? null : String(validAfter));
   const payment = decodePayment(call?.data ?? '0x');
   if (payment === null)
     compare('calldata', 'transferWithMemo(recipient, amount, reference)', (call?.data ?? '0x').slice(0, 2 + 2 * 256));
   else {
     compare('recipient', terms.requestor, payment.to);
     compare('amount', terms.amount.toString(), payment.amount.toString());
-    compare('reference', terms.reference, payment.reference);
+    compare('reference', terms.reference, referenceIn(payment.reference, terms));
   }
   return differs;
 }

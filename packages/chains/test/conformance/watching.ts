@@ -8,7 +8,14 @@ import type {
   Settlement,
   Submission,
 } from '@pf/domain';
-import type { ChainObserver, Cursor, Step, WatchedIntent, WatchSet } from '../../src/index.ts';
+import {
+  aliasOf,
+  type ChainObserver,
+  type Cursor,
+  type Step,
+  type WatchedIntent,
+  type WatchSet,
+} from '../../src/index.ts';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -71,6 +78,9 @@ export class Watched implements WatchSet {
   }
   byReference(reference: Reference): WatchedIntent | undefined {
     return this.#intents.get(reference);
+  }
+  byAlias(alias: string): WatchedIntent | undefined {
+    return [...this.#intents.values()].find(({ terms }) => aliasOf(terms) === alias);
   }
   hasRecipient(address: Address): boolean {
     return this.recipients().includes(address);

@@ -204,10 +204,6 @@ export async function tamperings(
     ['reference', transferWith((instruction) => withKey(instruction, 4, { pubkey: randomKey() }))],
     [
       'reference',
-      transferWith((instruction) => new TransactionInstruction({ ...instruction, keys: instruction.keys.slice(0, 4) })),
-    ],
-    [
-      'reference',
       transferWith(
         (instruction) =>
           new TransactionInstruction({ ...instruction, keys: [...instruction.keys, reader(randomKey())] }),

@@ -186,6 +186,28 @@ describe('Solana landings', () => {
     });
   });
 
+  it('come from the only memo where the only transfer has no reference, and from nothing less certain', async () => {
+    const blob = await blobFor(terms);
+    const bare = (one: TransactionInstruction) =>
+      one.data[0] === 12 ? new TransactionInstruction({ ...one, keys: one.keys.slice(0, 4) }) : one;
+    const change = (add: (all: readonly TransactionInstruction[]) => readonly TransactionInstruction[]) =>
+      signedBy(blob, (instructions) => add(instructions.map(bare)));
+    expect(
+      read(
+        await landed(
+          change((all) => all),
+          terms,
+        ),
+      ),
+    ).toMatchObject({ landings: paid('4'), warnings: [] });
+    const uncertain = [
+      change((all) => all.filter((_one, place) => place !== 3)),
+      change((all) => [...all, ...all.slice(3, 4)]),
+      change((all) => [...all, ...all.slice(4)]),
+    ];
+    for (const raw of uncertain) expect(read(await landed(raw, terms))).toEqual({ landings: [], warnings: [] });
+  });
+
   it('do not mistake the signers of a multisig for references', async () => {
     const raw = signedBy(await blobFor(terms), (instructions) =>
       instructions.map((one) =>

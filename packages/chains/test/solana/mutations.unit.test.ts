@@ -52,6 +52,21 @@ const wanted = [creation, memo, transfer].map(
     ),
 );
 
+const [wantedCreation, wantedMemo, wantedTransfer] = wanted;
+/** As MPP's clients pay: without the reference account, the memo alone names the intent. */
+const bare =
+  transfer &&
+  told(
+    transfer.programId,
+    transfer.keys.slice(0, 4).map(({ pubkey }) => pubkey),
+    transfer.data,
+  );
+const payments = [
+  [wantedMemo, wantedTransfer],
+  [wantedMemo, bare],
+  [bare, wantedMemo],
+].flatMap((all) => [all.join(), [wantedCreation, ...all].join()]);
+
 const LIGHTHOUSE = new PublicKey(LIGHTHOUSE_PROGRAM_ADDRESS);
 const BUDGET = ComputeBudgetProgram.programId;
 const REFERENCE = new PublicKey(terms.reference);
@@ -95,8 +110,9 @@ function isPayment(message: VersionedMessage): boolean {
   if (seen.limits > 1 || seen.prices > 1 || seen.guards > 4) return false;
   // Lamports for the priority, rounded up, and the signature's: 0.01 SOL at most.
   if ((BigInt(Math.min(units, 1_400_000)) * price + 999_999n) / 1_000_000n + 5_000n > 10_000_000n) return false;
-  if (message.isAccountWritable(keys.findIndex((one) => one.equals(REFERENCE)))) return false;
-  return [wanted, wanted.slice(1)].some((all) => all.join() === rest.join());
+  const named = keys.findIndex((one) => one.equals(REFERENCE));
+  if (named >= 0 && message.isAccountWritable(named)) return false;
+  return payments.includes(rest.join());
 }
 
 async function judge(raw: Uint8Array): Promise<Differences | null> {

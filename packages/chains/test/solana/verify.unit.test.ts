@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PaymentTerms } from '@pf/domain';
-import { Keypair, VersionedTransaction } from '@solana/web3.js';
+import { Keypair, TransactionInstruction, VersionedTransaction } from '@solana/web3.js';
 import fc from 'fast-check';
 import type { Differences } from '../../src/index.ts';
 import { randomAddress } from '../../src/solana/address.ts';
@@ -8,6 +8,8 @@ import { decodeSigned } from '../../src/solana/signed-transaction.ts';
 import { differences } from '../../src/solana/verify.ts';
 import { type Change, type Rewrite, tamperings, walletChanges } from './changes.ts';
 import { blobFor, fulfiller, payer, signedBy, termsIn } from './payments.ts';
+
+const isTransfer = ({ data, keys }: TransactionInstruction): boolean => data[0] === 12 && keys.length >= 4;
 
 async function differ(raw: Uint8Array, terms: PaymentTerms): Promise<Differences> {
   const decoded = decodeSigned(raw);
@@ -44,6 +46,23 @@ describe.each(['USDC', 'PYUSD'])('Solana verify of %s', (symbol) => {
     const tried = await tamperings(terms, fulfiller);
     for (const [what, change] of tried) expect({ what, ...(await differsWith(change)) }).toHaveProperty([what]);
     expect(tried.length).toBeGreaterThan(30);
+  });
+
+  it('accepts the memo alone as the reference, before or after the transfer, as MPP clients pay', async () => {
+    const alone: Change = (instructions) =>
+      instructions.map((one) =>
+        isTransfer(one) ? new TransactionInstruction({ ...one, keys: one.keys.slice(0, 4) }) : one,
+      );
+    expect(await differsWith(alone, false)).toEqual({});
+    const memoLast: Change = (instructions, by) => {
+      const changed = alone(instructions, by);
+      return [...changed.slice(0, 2), ...changed.slice(3), ...changed.slice(2, 3)];
+    };
+    expect(await differsWith(memoLast, false)).toEqual({});
+    const without: Change = (instructions, by) => alone(instructions, by).filter((_one, place) => place !== 2);
+    expect(Object.keys(await differsWith(without, false))).toEqual(['memo']);
+    const another = { ...terms, reference: termsIn(symbol).reference };
+    expect(Object.keys(await differ(signedBy(await blobFor(terms, false), alone), another))).toEqual(['memo']);
   });
 
   it('refuses a payment for the terms of another intent', async () => {

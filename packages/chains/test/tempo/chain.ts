@@ -162,6 +162,5 @@ function tamperings(
     ['calls', and([{ to: tokens['USDC'] as Hex, data: encodePayment({ ...good, to: THIEF as string as Address }) }])],
     ['calls', and([{ to: THIEF, data: '0x' }])],
     ['validBefore', ({ validBefore: _validBefore, ...transaction }) => transaction],
-    ['validAfter', (transaction) => ({ ...transaction, validAfter: Math.floor(Date.now() / 1_000) - 60 })],
   ];
 }

@@ -62,6 +62,7 @@ function meaning(raw: Buffer): unknown {
     feeToken: _token,
     accessList: _list,
     validBefore,
+    validAfter: _after,
     from: _from,
     signature: _signature,
     ...rest

@@ -270,6 +270,11 @@ describe('Tempo adapter', () => {
     it.each<[string, Change, string]>([
       ['a past validBefore', (transaction) => ({ ...transaction, validBefore: 1_700_000_000 }), 'it has expired'],
       [
+        'a validAfter in the future',
+        (transaction) => ({ ...transaction, validAfter: (transaction.validBefore ?? 0) - 1 }),
+        'it cannot land yet',
+      ],
+      [
         'a validBefore far ahead',
         (transaction) => ({ ...transaction, validBefore: (transaction.validBefore ?? 0) + 3_600 }),
         'too far ahead',

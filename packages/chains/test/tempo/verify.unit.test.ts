@@ -60,7 +60,8 @@ describe('Tempo verify', () => {
         }),
         { maxLength: 2 },
       ),
-      validBefore: fc.integer({ min: 1, max: 2 ** 40 }),
+      validBefore: fc.integer({ min: 1_700_000_001, max: 2 ** 40 }),
+      validAfter: fc.option(fc.integer({ min: 1, max: 1_700_000_000 }), { nil: undefined }),
     });
     await fc.assert(
       fc.asyncProperty(own, async ({ fees: [a, b], ...rest }) => {
@@ -166,7 +167,6 @@ describe('Tempo verify', () => {
         .map((times) => ['calls', { calls: Array.from({ length: times }, () => call) }] as const),
       address.map((to) => ['calls', { calls: [{ to }, call] }] as const),
       address.map((to) => ['calls', { calls: [call, { to }] }] as const),
-      fc.integer({ min: 1, max: 1_700_000_000 }).map((validAfter) => ['validAfter', { validAfter }] as const),
     );
     await fc.assert(
       fc.asyncProperty(change, async ([what, changes]) => {

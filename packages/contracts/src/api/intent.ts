@@ -85,6 +85,14 @@ const built = { transaction: unsignedTransaction satisfies z.ZodType<UnsignedTra
 export const buildIntentResponse = z.strictObject({ intent: publicIntent, ...built });
 const submitted = { txSignature: transactionHash };
 export const submitIntentResponse = z.strictObject({ intent: publicIntent, ...submitted });
+/** The problem details (RFC 9457) beside the challenge of an MPP payment. */
+export const paymentRequiredResponse = z.strictObject({
+  type: z.literal('https://paymentauth.org/problems/payment-required'),
+  title: z.string(),
+  status: z.literal(402),
+  detail: z.string(),
+  challengeId: z.string(),
+});
 export const listIntentsResponse = z.strictObject({ intents: z.array(publicIntent), ...pageResponse });
 
 /** What payers get instead. A client secret gets the token beside the intent. */

@@ -6,7 +6,7 @@ import { nameComponents } from './components.ts';
 import { EXAMPLES } from './examples.ts';
 import { FIELDS } from './fields.ts';
 import { webhookOperations } from './webhooks.ts';
-import { errorsOf, jsonOf, type Operation, type Success, TAGS } from '../operation.ts';
+import { type Answered, errorsOf, jsonOf, type Operation, type Success, TAGS } from '../operation.ts';
 
 /** Headers of every response. The RateLimit pair needs a valid key (draft-ietf-httpapi-ratelimit-headers). */
 const commonHeaders = z.object({
@@ -74,6 +74,11 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
             scheme: 'bearer',
             description: 'The `solanaPayToken` of one payment intent: `pi_…_spl_…`.',
           },
+          mppCredential: {
+            type: 'http',
+            scheme: 'payment',
+            description: 'The credential that answers a challenge of this operation, as MPP clients make it.',
+          },
         },
       },
     },
@@ -105,7 +110,7 @@ function describeFields({ components }: OpenApiDocument): void {
 }
 
 function describe(operation: Operation): ZodOpenApiOperationObject {
-  const { id, tag, summary, description, scope, solanaPay, paymentLink, request, responses } = operation;
+  const { id, tag, summary, description, scope, solanaPay, paymentLink, mpp, request, responses } = operation;
   const { params, query, headers, body } = request;
   return {
     operationId: id,
@@ -113,7 +118,12 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
     summary,
     description: scope === 'payer' ? `${description}\n\n${FOR_PAYERS}` : description,
     ...(scope === 'payer' && {
-      security: [{ apiKey: [] }, { clientSecret: [] }, ...(solanaPay ? [{ solanaPayToken: [] }] : [])],
+      security: [
+        { apiKey: [] },
+        { clientSecret: [] },
+        ...(solanaPay ? [{ solanaPayToken: [] }] : []),
+        ...(mpp ? [{ mppCredential: [] }] : []),
+      ],
     }),
     ...(paymentLink && { security: [{ apiKey: [] }, { paymentLinkSecret: [] }] }),
     requestParams: { ...(params && { path: params }), ...(query && { query }), ...(headers && { header: headers }) },
@@ -124,7 +134,7 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
       ...Object.fromEntries(
         Object.entries(responses).map(([status, response]) => [
           status,
-          success(response, jsonOf(operation, Number(status) as 200 | 201)),
+          success(response, jsonOf(operation, Number(status) as Answered)),
         ]),
       ),
       ...errorResponses(errorsOf(operation)),

@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import {
+  type Answered,
   ERRORS,
   type ErrorCode,
   errorResponse,
@@ -49,8 +50,8 @@ export function checkAgainstContract({ method, path: target, status, body }: Obs
   const where = `${method} ${operation.path} returned ${status}`;
   if (!statuses.has(status))
     throw new Error(`${where}, which its documentation does not know: ${JSON.stringify(body)}`);
-  const success = status < 300 ? operation.responses[status as 200 | 201] : undefined;
-  const schema = success === undefined ? errorResponse : jsonOf(operation, status as 200 | 201);
+  const success = operation.responses[status as Answered];
+  const schema = success === undefined ? errorResponse : jsonOf(operation, status as Answered);
   const checked = body === undefined ? undefined : schema?.safeParse(body);
   if (checked?.success === false)
     throw new Error(`${where} with another body than documented: ${checked.error.message}`, { cause: body });

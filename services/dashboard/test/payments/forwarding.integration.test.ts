@@ -154,6 +154,7 @@ describe('the payment API in the dashboard', () => {
     detectIntent: { passes: DEVELOPERS, gets: NO_INTENT },
     buildIntent: { passes: SUPPORT, gets: NO_INTENT },
     submitIntent: { passes: SUPPORT, gets: NO_INTENT },
+    payByMpp: { passes: DEVELOPERS, gets: NO_INTENT },
     intentEvents: { passes: MEMBERS, gets: NO_INTENT },
     createPaymentLink: { passes: DEVELOPERS, gets: INVALID },
     getPaymentLink: { passes: MEMBERS, gets: NO_LINK },

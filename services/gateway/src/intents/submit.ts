@@ -12,6 +12,7 @@ import {
   isPastClaim,
   type PaymentIntent,
   type PreparedTransaction,
+  type PublicIntent,
   refusalUnlessCreated,
   type Submission,
   submissionOf,
@@ -21,13 +22,14 @@ import {
 } from '@pf/domain';
 import { ApiError } from '../api-error.ts';
 import { readBody } from '@pf/http';
+import type { Holder } from '../api-keys.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { requireAllowed } from '../refusals.ts';
 import { claimAndBroadcast, type ClaimDependencies } from './claim.ts';
 import { requireCleanWallets, type ScreeningDependencies } from './clean-wallets.ts';
 import { type Adapters, findRequestedIntent, pathId, payerOf, type RequestedIntent } from './lookup.ts';
 
-interface Dependencies extends ClaimDependencies, ScreeningDependencies {
+export interface SubmitDependencies extends ClaimDependencies, ScreeningDependencies {
   readonly adapters: Adapters;
   readonly partitions: number;
   readonly signedTransactions: SignedTransactions;
@@ -37,6 +39,19 @@ interface Dependencies extends ClaimDependencies, ScreeningDependencies {
 interface SubmitRequest extends RequestedIntent {
   readonly signedTransactions: SignedTransactions;
   readonly submitted: Submitted;
+  readonly senderOf: SenderOf | undefined;
+}
+
+/** The wallet that a transaction itself names as its payer. */
+type SenderOf = (transaction: SignedTransaction) => Address | null;
+
+/** What was submitted to pay an intent, and by whom. */
+interface SubmittedPayment {
+  readonly requested: RequestedIntent;
+  readonly holder: Holder;
+  readonly submitted: Submitted;
+  /** Without it, the request or the intent has to name the fulfiller. */
+  readonly senderOf?: SenderOf;
 }
 
 /** A verified transaction, for which the intent can be claimed. */
@@ -46,46 +61,50 @@ interface Payment {
   readonly isOut: boolean;
 }
 
-/**
- * POST /intents/{id}/submit, in the order of docs/reference/contract.md: parse and hash. For a hash that the intent
- * knows and that is past its claim, return the current intent. Otherwise check the state, screen, verify, store the
- * bytes, claim, broadcast, record.
- */
-export const submitIntent = (dependencies: Dependencies): Endpoint => ({
+/** POST /intents/{id}/submit. */
+export const submitIntent = (dependencies: SubmitDependencies): Endpoint => ({
   operation: OPERATIONS.submitIntent,
   async handle({ holder, request, response }) {
     const id = pathId(request, dependencies.partitions);
     const { signedTransaction, fulfiller } = await readBody(request, response, submitIntentRequest);
     const requested = await findRequestedIntent(dependencies, id, holder, fulfiller);
-    const { intent, adapter } = requested;
-    const submitted = parseSubmitted(adapter, signedTransaction);
-    const submit: SubmitRequest = { ...requested, signedTransactions: dependencies.signedTransactions, submitted };
-
-    const hash = hashOf(submitted);
-    const earlier = submissionOf(intent, hash);
-    if (isPastClaim(intent, hash)) {
-      if (earlier?.status === 'live' && submitted.kind === 'signed')
-        await broadcastAgain(adapter, submitted.transaction);
-      return { status: 200, body: { intent: view(intent), txSignature: hash } };
-    }
-    const payment =
-      earlier?.status === 'live'
-        ? await resume(submit, earlier)
-        : await begin(
-            submit,
-            (fulfiller) =>
-              requireCleanWallets(dependencies, { ...intent, fulfiller }, { holder, what: 'submit', intentId: id }),
-            (hash, unnamed) => reportUnnamed(dependencies, holder, intent, hash, unnamed),
-          );
-    return {
-      status: 200,
-      body: {
-        intent: await claimAndBroadcast(dependencies, { id, owner: holder, adapter, ...payment }),
-        txSignature: hash,
-      },
-    };
+    const submitted = parseSubmitted(requested.adapter, signedTransaction);
+    const paid = await submitPayment(dependencies, { requested, holder, submitted });
+    return { status: 200, body: { intent: paid, txSignature: hashOf(submitted) } };
   },
 });
+
+/**
+ * Judges a transaction by what it does, and makes it the payment of its intent, in the order of
+ * docs/reference/contract.md. For a hash that the intent knows and that is past its claim, returns the current intent.
+ * Otherwise checks the state, screens, verifies, stores the bytes, claims, broadcasts, records.
+ * @throws ApiError where it is refused, or cannot be sent now
+ */
+export async function submitPayment(
+  dependencies: SubmitDependencies,
+  { requested, holder, submitted, senderOf }: SubmittedPayment,
+): Promise<PublicIntent> {
+  const { intent, adapter } = requested;
+  const { id } = intent;
+  const { signedTransactions } = dependencies;
+  const submit: SubmitRequest = { ...requested, signedTransactions, submitted, senderOf };
+  const hash = hashOf(submitted);
+  const earlier = submissionOf(intent, hash);
+  if (isPastClaim(intent, hash)) {
+    if (earlier?.status === 'live' && submitted.kind === 'signed') await broadcastAgain(adapter, submitted.transaction);
+    return view(intent);
+  }
+  const payment =
+    earlier?.status === 'live'
+      ? await resume(submit, earlier)
+      : await begin(
+          submit,
+          (fulfiller) =>
+            requireCleanWallets(dependencies, { ...intent, fulfiller }, { holder, what: 'submit', intentId: id }),
+          (hash, unnamed) => reportUnnamed(dependencies, holder, intent, hash, unnamed),
+        );
+  return claimAndBroadcast(dependencies, { id, owner: holder, adapter, ...payment });
+}
 
 function parseSubmitted(adapter: ChainAdapter, text: string): Submitted {
   const parsed = adapter.parseSubmitted(text);
@@ -97,20 +116,22 @@ function parseSubmitted(adapter: ChainAdapter, text: string): Submitted {
   return parsed.value;
 }
 
-const hashOf = (submitted: Submitted): TransactionHash =>
+export const hashOf = (submitted: Submitted): TransactionHash =>
   submitted.kind === 'signed' ? submitted.transaction.hash : submitted.hash;
 
 /** Verifies a transaction that this intent does not know, or whose claim was released. */
 async function begin(
-  { adapter, signedTransactions, intent, submitted, named }: SubmitRequest,
+  { adapter, signedTransactions, intent, submitted, named, senderOf }: SubmitRequest,
   screen: (fulfiller: Address) => Promise<void>,
   report: (hash: TransactionHash, payment: UnnamedPayment) => Promise<boolean>,
 ): Promise<Payment> {
   requireAllowed(refusalUnlessCreated(intent, 'it cannot be paid'));
-  const fulfiller = payerOf(intent, named);
-  await screen(fulfiller);
   const isOut = submitted.kind === 'sent';
-  const signed = isOut ? await fetchSent(adapter, submitted.hash) : submitted.transaction;
+  const read = async () => (isOut ? fetchSent(adapter, submitted.hash) : submitted.transaction);
+  const early = senderOf && intent.fulfiller === null ? await read() : null;
+  const fulfiller = payerOf(intent, early && senderOf ? senderOf(early) : named);
+  await screen(fulfiller);
+  const signed = early ?? (await read());
   const verification = await adapter.verify(signed, termsOf(intent), fulfiller, isOut);
   if (verification.kind === 'mismatch') {
     const { differs, unnamed } = verification;
@@ -162,7 +183,7 @@ const CLOCKS_DIFFER_MS = 5_000;
  * @returns false for one from before the intent, which cannot have been meant for it
  */
 async function reportUnnamed(
-  { commands }: Pick<Dependencies, 'commands'>,
+  { commands }: Pick<SubmitDependencies, 'commands'>,
   { accountId, livemode }: IntentOwner,
   { id, createdAt }: PaymentIntent,
   hash: TransactionHash,

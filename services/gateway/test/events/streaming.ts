@@ -81,6 +81,7 @@ export class Streaming {
             intentHolders,
             keys,
             limiter,
+            mppChallenges: { read: () => null },
             now: Date.now,
             records: { record: () => undefined },
             uses: { used: () => undefined },

@@ -8,7 +8,7 @@ import {
 import { type Address, getBase58Encoder } from '@solana/kit';
 import type { Network, WatchedIntent, WatchSet } from '../../port.ts';
 import type { LandedTransaction } from '../calls.ts';
-import { TOKEN_PROGRAMS } from '../programs.ts';
+import { MEMO_PROGRAM_ADDRESS, TOKEN_PROGRAMS } from '../programs.ts';
 import { type DecodedTransaction, decodeSigned, type Instruction } from '../signed-transaction.ts';
 
 const TRANSFER_BYTES = 9;
@@ -26,6 +26,21 @@ interface ExecutedTransfer {
   readonly references: readonly Address[];
   /** The instruction's index: `4`, or `2.0` for one that another instruction called. */
   readonly index: string;
+}
+
+/**
+ * The text of a transaction's only memo, which names the intent of its only transfer where that carries no reference:
+ * MPP's clients pay so. Null where it would not be certain what the memo is for.
+ */
+function soleMemo(
+  { accounts, instructions }: DecodedTransaction,
+  transfers: readonly ExecutedTransfer[],
+): string | null {
+  const memos = instructions.filter(({ program }) => accounts[program] === MEMO_PROGRAM_ADDRESS);
+  const [memo] = memos;
+  return memo !== undefined && memos.length === 1 && transfers.length === 1
+    ? Buffer.from(memo.data).toString('utf8')
+    : null;
 }
 
 /** The transfers of a successful transaction; none of a failed one. */
@@ -123,8 +138,9 @@ export interface Payments {
 }
 
 /**
- * The payments to watched intents in a transaction, by their references. A transfer with several references pays none
- * of them: it would settle two intents with one amount. Null where the node returned another transaction.
+ * The payments to watched intents in a transaction, by their references, or by the memo.
+ * A transfer with several references pays none of them: it would settle two intents with one amount. Null where the
+ * node returned another transaction.
  */
 export function landingsIn(
   landed: LandedTransaction,
@@ -136,9 +152,12 @@ export function landingsIn(
   if (!decoded.ok || decoded.value.hash !== hash) return null;
   const landings: Landing[] = [];
   const warnings: string[] = [];
-  for (const { mint, from, to, amount, references, index } of transfersOf(landed, decoded.value)) {
+  const transfers = transfersOf(landed, decoded.value);
+  const memo = soleMemo(decoded.value, transfers);
+  for (const { mint, from, to, amount, references: carried, index } of transfers) {
+    const references = carried.length > 0 || memo === null ? carried : [memo];
     const intent = references
-      .map((one) => watch.byReference(one as string as Reference))
+      .map((one) => watch.byReference(one as Reference))
       .find((one): one is WatchedIntent => one !== undefined);
     if (intent === undefined) continue;
     if (references.length > 1) {

@@ -1,9 +1,10 @@
-import type { Observation, TransactionHash } from '@pf/domain';
+import type { Observation, Reference, TransactionHash } from '@pf/domain';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { zeroPadValue } from 'ethers/utils';
 import { getReceipt, type Block, type Receipt } from '../../evm/calls.ts';
 import { type LogWindow, RECIPIENTS_MAX, type Wanted } from '../../evm/observe/log-window.ts';
-import type { Network, WatchSet } from '../../port.ts';
+import type { Network, WatchedIntent, WatchSet } from '../../port.ts';
+import { mppNameIn } from '../mpp.ts';
 import { GUARD, landingsIn, readLanding, TRANSFER_BLOCKED, TRANSFER_WITH_MEMO, type Landing } from './landings.ts';
 
 export interface Scan {
@@ -13,12 +14,18 @@ export interface Scan {
   readonly window: LogWindow;
 }
 
+/** The watched intent that a memo names, by its reference or as MPP's clients name it. */
+function named({ watch }: Pick<Scan, 'watch'>, memo: Reference): WatchedIntent | undefined {
+  const alias = mppNameIn(memo);
+  return watch.byReference(memo) ?? (alias === null ? undefined : watch.byAlias(alias));
+}
+
 /** The observation of a payment, which is confirmed and final at once. Null where its reference is not watched. */
-function observed({ watch }: Pick<Scan, 'watch'>, hash: TransactionHash, transfer: Landing): Observation | null {
-  const intent = watch.byReference(transfer.reference);
-  return intent === undefined
-    ? null
-    : { kind: 'observation', type: 'landed', intentId: intent.id, data: { hash, level: 'finalized', transfer } };
+function observed(context: Pick<Scan, 'watch'>, hash: TransactionHash, landing: Landing): Observation | null {
+  const intent = named(context, landing.reference);
+  if (intent === undefined) return null;
+  const transfer = { ...landing, reference: intent.terms.reference };
+  return { kind: 'observation', type: 'landed', intentId: intent.id, data: { hash, level: 'finalized', transfer } };
 }
 
 /** The observations of watched intents in a receipt. */
@@ -36,12 +43,12 @@ export async function scan(
   to: bigint,
   expected: string,
 ): Promise<{ readonly end: Block; readonly observations: readonly Observation[] }> {
-  const { node, network, watch, window } = context;
+  const { node, network, window } = context;
   const { logs, end } = await window.read(node, wanted(context), from, to, expected);
   const hits = new Set<TransactionHash>();
   for (const log of logs) {
     const landing = readLanding(log, network);
-    if (landing !== null && watch.byReference(landing.reference) !== undefined) hits.add(log.transactionHash);
+    if (landing !== null && named(context, landing.reference) !== undefined) hits.add(log.transactionHash);
   }
   if (hits.size === 0) return { end, observations: [] };
   const receipts = await node.batch([...hits].map((hash) => getReceipt(hash)));

@@ -49,6 +49,7 @@ const LABELS = {
   'intent.cancelled': 'Payment cancelled',
   'intent.refunded': 'Refund created',
   'intent.detected': 'Payer reported',
+  'intent.challenged': 'MPP payment requested',
   'intent.built': 'Transaction built',
   'intent.submitted': 'Transaction submitted',
   'intent.simulated': 'State simulated',

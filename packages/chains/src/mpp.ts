@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import type { Parsed, Submitted } from './port.ts';
+
+/**
+ * Reads a payload that has the transaction for us to send in one field, or the hash of one that the client has sent in
+ * another.
+ */
+export function parsePayload(
+  payload: unknown,
+  [signedType, signedField]: readonly [type: string, field: string],
+  [sentType, sentField]: readonly [type: string, field: string],
+  parseSubmitted: (text: string) => Parsed<Submitted>,
+): Parsed<Submitted> {
+  const kinds = new Map([
+    [signedType, ['signed', signedField] as const],
+    [sentType, ['sent', sentField] as const],
+  ]);
+  const read = z.looseObject({ type: z.string() }).safeParse(payload);
+  const [kind, field] = (read.success ? kinds.get(read.data.type) : undefined) ?? [];
+  const text = z.string().safeParse(field === undefined || !read.success ? undefined : read.data[field]);
+  if (!text.success)
+    return {
+      ok: false,
+      problem: `must be {"type": "${signedType}", "${signedField}": …} or {"type": "${sentType}", "${sentField}": …}`,
+    };
+  const parsed = parseSubmitted(text.data);
+  if (!parsed.ok || parsed.value.kind === kind) return parsed;
+  return { ok: false, problem: `has the type "${kind === 'sent' ? sentType : signedType}", but another content` };
+}

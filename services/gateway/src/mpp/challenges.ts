@@ -1,0 +1,84 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { MppMethod } from '@pf/chains';
+import { parseIntentId } from '@pf/contracts';
+import { type Keyring, keysOf } from '@pf/database';
+import { type PaymentIntent, termsOf } from '@pf/domain';
+import type { OpenedIntent } from '../client-secrets.ts';
+import { type EchoedChallenge, readCredential } from './credential.ts';
+
+/** A challenge of MPP (paymentauth.org): a charge that one intent asks for. */
+type Challenge = Pick<EchoedChallenge, 'id' | 'realm' | 'method' | 'intent' | 'request' | 'expires'>;
+
+const MODES = [true, false] as const;
+/** The id of a challenge: its intent, then an HMAC of the whole challenge. */
+const ID = /^(pi_[1-9A-HJ-NP-Za-km-z]{16,22})_mpp_([\w-]{43})$/;
+const PARTITIONS_MAX = 256;
+
+/**
+ * Makes challenges, and finds out whether a credential answers one of them, unchanged: its id is an HMAC, with keys
+ * that are derived from SECRETS_KEY. So a credential opens its intent to be paid, in place of the key or secret with
+ * which the challenge was asked for. Nothing is stored.
+ */
+export class MppChallenges {
+  readonly #keys: readonly Buffer[];
+
+  /** The first key makes, all verify. */
+  constructor(keyring: Keyring) {
+    this.#keys = keysOf(keyring).map((key) =>
+      Buffer.from(hkdfSync('sha256', key, '', 'payment intents: mpp_challenge', 32)),
+    );
+  }
+
+  /** It expires with the intent. */
+  make(intent: PaymentIntent, method: MppMethod): Challenge {
+    const [key] = this.#keys;
+    if (key === undefined) throw new Error('SECRETS_KEY holds no key');
+    const { realm, request } = method.charge(termsOf(intent));
+    const challenge = {
+      realm,
+      method: method.name,
+      intent: 'charge',
+      request: Buffer.from(canonical(request)).toString('base64url'),
+      expires: new Date(intent.expiresAt).toISOString(),
+    } as const;
+    const mac = macOf(key, intent.id, intent.livemode, challenge).toString('base64url');
+    return { id: `${intent.id}_mpp_${mac}`, ...challenge };
+  }
+
+  /** What the credential in an Authorization header opens: null where it does not answer a challenge made here. */
+  read(authorization: string | undefined): OpenedIntent | null {
+    const challenge = readCredential(authorization)?.challenge;
+    const [, id, given] = ID.exec(challenge?.id ?? '') ?? [];
+    const intentId = id === undefined ? undefined : parseIntentId(id, PARTITIONS_MAX)?.id;
+    if (challenge === undefined || intentId === undefined || given === undefined) return null;
+    const mac = Buffer.from(given, 'base64url');
+    for (const livemode of MODES)
+      if (this.#keys.some((key) => timingSafeEqual(macOf(key, intentId, livemode, challenge), mac)))
+        return { access: 'mpp_challenge', intentId, livemode };
+    return null;
+  }
+}
+
+/** As a header: the values are ASCII without quotes. */
+export const headerOf = (challenge: Challenge): string =>
+  `Payment ${(['id', 'realm', 'method', 'intent', 'expires', 'request'] as const)
+    .map((name) => `${name}="${challenge[name]}"`)
+    .join(', ')}`;
+
+const macOf = (
+  key: Buffer,
+  intentId: string,
+  livemode: boolean,
+  { realm, method, intent, request, expires }: Omit<Challenge, 'id'>,
+): Buffer =>
+  createHmac('sha256', key)
+    .update(JSON.stringify([intentId, livemode, realm, method, intent, request, expires]))
+    .digest();
+
+/** RFC 8785, for objects of text, whole numbers and lists: clients write the request again in this form. */
+const canonical = (value: object): string =>
+  JSON.stringify(value, (_name, one: unknown) =>
+    typeof one === 'object' && one !== null && !Array.isArray(one)
+      ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : one,
+  );
