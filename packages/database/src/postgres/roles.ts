@@ -75,7 +75,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       ],
       'service.webhook_replays': ['SELECT', 'INSERT', 'UPDATE (state, read_at, ended_at, next_step_at)'],
       'service.webhook_secrets': ['SELECT', 'INSERT', 'DELETE'],
-      'service.signed_transactions': ['SELECT (intent_id, hash)', 'INSERT', 'UPDATE (created_at)'],
+      'service.signed_transactions': ['SELECT', 'INSERT', 'UPDATE (created_at)'],
     },
     settings: limits('8s', '3s', '10s'),
   },

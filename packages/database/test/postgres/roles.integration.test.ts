@@ -228,6 +228,7 @@ describe('the roles of the database', () => {
       await listIntents(database, owner(), { metadata: { order: '1' } }, null, 10);
       await signedTransactions.keep(transaction());
       await signedTransactions.keep(transaction());
+      expect((await signedTransactions.find(CHAIN, [transaction().hash])).size).toBe(1);
       expect(await listDeliveries(database, owner(), {}, null, 10)).toHaveLength(1);
       expect(await retryDelivery(database, { deliveryId, ...owner(), at: now })).not.toBeNull();
       const request = { ...owner(), operation: 'test', idempotencyKey: 'key' };
