@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readStack } from '@pf/testing';
 import type { Browser, Page } from 'playwright-core';
 import { openBrowser, signIn, visit } from './browser.ts';
-import { clerkOf, newMember, newShop } from './shop.ts';
+import { clerkOf, newMember } from './shop.ts';
 
-const { dashboard } = readStack();
+const { accountId, dashboard } = readStack();
 const { url } = dashboard;
 
 let browser: Browser;
@@ -42,13 +42,12 @@ async function signOut(page: Page): Promise<void> {
 describe('a passkey in the browser', () => {
   it('is added, signs in, and once it is removed signs in no more', async () => {
     const owner = await clerkOf(dashboard);
-    const shop = await newShop(owner, 'Passkeys Ltd.');
-    const person = await newMember(url, owner, shop, 'viewer');
+    const person = await newMember(url, owner, { accountId }, 'viewer');
     const { context, page, complaints } = await visit(browser);
     await plugIn(page);
     await signIn(page, { url, ...person });
 
-    const profile = `${url}/accounts/${shop.accountId}/test/profile`;
+    const profile = `${url}/accounts/${accountId}/test/profile`;
     await page.goto(profile);
     await page.getByText('You have none.').waitFor();
     await page.getByRole('button', { name: 'Add a passkey' }).click();

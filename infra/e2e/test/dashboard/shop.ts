@@ -66,6 +66,7 @@ export interface Shop {
   readonly key: string;
 }
 
+/** Creates an account. A person may create ten an hour, and in a run of the tests one person creates them all. */
 export async function newShop(owner: Clerk, name: string): Promise<Shop> {
   const { account } = await owner.call<{ account: { id: string } }>('POST', '/accounts', { name });
   const { secret } = await owner.call<{ secret: string }>('POST', `/accounts/${account.id}/keys`, {

@@ -31,6 +31,7 @@ let cluster: Cluster;
 let chain: Anvil;
 let collector: OtlpReceiver;
 let receiver: WebhookReceiver;
+let url: string;
 let api: ApiClient;
 let paid: PublicIntent;
 let signed: string;
@@ -49,6 +50,7 @@ async function pay(): Promise<PublicIntent> {
   expect((await api.request('GET', `/intents/${clientSecret}`)).status).toBe(404);
   const { body } = await api.build(intent.id, payer.address);
   signed = await payer.sign(body.transaction.blob);
+  const page = await apiClient(url, clientSecret).follow(intent.id);
   const submitted = await api.submit(intent.id, signed, payer.address);
   expect([submitted.status, submitted.body.error]).toEqual([200, undefined]);
   const webhooks = () => receiver.received.filter((webhook) => webhook.body.data.intent.id === intent.id);
@@ -57,6 +59,8 @@ async function pay(): Promise<PublicIntent> {
     () => webhooks().some(({ body: { type } }) => type === 'intent.finalized'),
     45_000,
   );
+  await page.ended;
+  expect(page.messages.map(({ event }) => event)).toContain('intent.confirmed');
   return (await api.get(intent.id)).body.intent;
 }
 
@@ -88,7 +92,8 @@ beforeAll(async () => {
     }),
   );
   for (const { service, log } of started) logs.set(service, log);
-  api = apiClient(`${started[0]?.url}/v1`, cluster.apiKeys.test);
+  url = `${started[0]?.url}/v1`;
+  api = apiClient(url, cluster.apiKeys.test);
   paid = await pay();
 }, 120_000);
 afterAll(async () => {
@@ -418,6 +423,7 @@ describe('metrics after a payment', () => {
         http_response_status_code: '201',
       }),
     ).toBe(1);
+    expect(value(gateway, 'payments_payer_wait_duration_seconds_count', { network: 'base-sepolia' })).toBe(1);
     expect(value(watcher, 'payments_watcher_active', { network: 'base-sepolia' })).toBe(1);
     expect(value(webhook, 'payments_delivery_first_attempt_delay_seconds_count')).toBeGreaterThanOrEqual(4);
     expect(value(webhook, 'payments_delivery_attempts_total', { outcome: 'delivered' })).toBeGreaterThanOrEqual(4);
