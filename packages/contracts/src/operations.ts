@@ -88,6 +88,23 @@ const CONFLICTS = [
   'intent.submission_in_progress',
 ] as const;
 
+/** Of whatever pays an intent by a transaction. */
+const SUBMIT_ERRORS = [
+  'intent.not_found',
+  'intent.unavailable',
+  ...CONFLICTS,
+  'intent.original_unpaid',
+  'intent.limit_reached',
+  'chain.not_available',
+  'address.sanctions_match',
+  'transaction.malformed',
+  'transaction.mismatch',
+  'transaction.rejected',
+  'rpc.unavailable',
+  'transaction.not_visible',
+  'screening.unavailable',
+] as const;
+
 /** Every operation of the API, in the order in which the documentation lists them. */
 export const OPERATIONS = {
   createIntent: {
@@ -355,21 +372,7 @@ export const OPERATIONS = {
     request: { params: intentPath, body: submitIntentRequest },
     responses: { 200: json('The intent, and the transaction hash (on Solana, its signature).', submitIntentResponse) },
     forPayers: payerSubmitResponse,
-    errors: [
-      'intent.not_found',
-      'intent.unavailable',
-      ...CONFLICTS,
-      'intent.original_unpaid',
-      'intent.limit_reached',
-      'chain.not_available',
-      'address.sanctions_match',
-      'transaction.malformed',
-      'transaction.mismatch',
-      'transaction.rejected',
-      'rpc.unavailable',
-      'transaction.not_visible',
-      'screening.unavailable',
-    ],
+    errors: SUBMIT_ERRORS,
   },
   payByMpp: {
     id: 'payByMpp',
@@ -402,22 +405,7 @@ export const OPERATIONS = {
       },
     },
     forPayers: payerSubmitResponse,
-    errors: [
-      'intent.not_found',
-      'intent.unavailable',
-      ...CONFLICTS,
-      'intent.original_unpaid',
-      'intent.limit_reached',
-      'chain.not_available',
-      'mpp.challenge_expired',
-      'address.sanctions_match',
-      'transaction.malformed',
-      'transaction.mismatch',
-      'transaction.rejected',
-      'rpc.unavailable',
-      'transaction.not_visible',
-      'screening.unavailable',
-    ],
+    errors: [...SUBMIT_ERRORS, 'mpp.challenge_expired'],
   },
   intentEvents: {
     id: 'intentEvents',

@@ -79,10 +79,10 @@ export const ERROR_RULES: readonly ErrorRule[] = [
   },
   { codes: [-32029], is: 'later', source: 'BlockPI, Blast' },
   {
-    codes: [-32403, -32014, 31],
+    codes: [-32014, 31],
     dialect: 'evm',
     is: 'limit',
-    source: 'Helius free, Base (proxyd), dRPC free: batches',
+    source: 'Base (proxyd), dRPC free: batches',
   },
   { codes: [-32403], is: 'limit', source: 'Helius free: batches' },
 

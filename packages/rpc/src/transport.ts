@@ -91,9 +91,9 @@ export class JsonRpcTransport implements RpcTransport {
     const { status, body } = await this.#post(requests.map(envelope));
     const { data: alone } = jsonRpcResponse.safeParse(body);
     if (alone?.error) throw new RpcBatchError(this.name, status, alone.error);
-    const responses = this.#parse(z.array(jsonRpcResponse), body);
+    const byId = Map.groupBy(this.#parse(z.array(jsonRpcResponse), body), (response) => response.id);
     return requests.map(({ method }, id) => {
-      const [response, repeated] = responses.filter((one) => one.id === id);
+      const [response, repeated] = byId.get(id) ?? [];
       // Of two, neither is known to be the response to this call.
       if (response === undefined || repeated !== undefined)
         throw new RpcUpstreamError(

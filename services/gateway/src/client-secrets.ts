@@ -1,9 +1,10 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { networkOf } from '@pf/chains';
 import { CLIENT_SECRETS, type ClientSecretKind, readClientSecret, writeClientSecret } from '@pf/contracts';
-import { type Keyring, keysOf } from '@pf/database';
+import type { Keyring } from '@pf/database';
 import type { IntentId, PaymentIntent, PublicIntent } from '@pf/domain';
 import { bearerOf } from './api-keys.ts';
+import { derivedKeys } from './derived-keys.ts';
 
 /** What a client secret, a Solana Pay token or an MPP challenge opens: one intent. */
 export interface OpenedIntent {
@@ -34,12 +35,10 @@ export class ClientSecrets {
 
   /** @param checkoutUrl the origin of the payment page, if there is one */
   constructor(keyring: Keyring, checkoutUrl?: URL) {
-    const derived = (kind: ClientSecretKind): readonly Buffer[] =>
-      keysOf(keyring).map((key) => Buffer.from(hkdfSync('sha256', key, '', `payment intents: ${kind}`, 32)));
     this.#keys = {
-      client_secret: derived('client_secret'),
-      solana_pay_token: derived('solana_pay_token'),
-      payment_link_secret: derived('payment_link_secret'),
+      client_secret: derivedKeys(keyring, 'client_secret'),
+      solana_pay_token: derivedKeys(keyring, 'solana_pay_token'),
+      payment_link_secret: derivedKeys(keyring, 'payment_link_secret'),
     };
     this.#checkoutUrl = checkoutUrl;
   }

@@ -1,9 +1,10 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { MppMethod } from '@pf/chains';
 import { parseIntentId } from '@pf/contracts';
-import { type Keyring, keysOf } from '@pf/database';
+import type { Keyring } from '@pf/database';
 import { type PaymentIntent, termsOf } from '@pf/domain';
 import type { OpenedIntent } from '../client-secrets.ts';
+import { derivedKeys } from '../derived-keys.ts';
 import { type EchoedChallenge, readCredential } from './credential.ts';
 
 /** A challenge of MPP (paymentauth.org): a charge that one intent asks for. */
@@ -22,11 +23,8 @@ const PARTITIONS_MAX = 256;
 export class MppChallenges {
   readonly #keys: readonly Buffer[];
 
-  /** The first key makes, all verify. */
   constructor(keyring: Keyring) {
-    this.#keys = keysOf(keyring).map((key) =>
-      Buffer.from(hkdfSync('sha256', key, '', 'payment intents: mpp_challenge', 32)),
-    );
+    this.#keys = derivedKeys(keyring, 'mpp_challenge');
   }
 
   /** It expires with the intent. */

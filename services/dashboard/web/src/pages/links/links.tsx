@@ -14,6 +14,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty, Loaded, More } from '../../ui/loaded.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Purpose } from '../../ui/purpose.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { linksKey } from './keys.ts';
@@ -86,7 +87,7 @@ const List = ({ rows }: { readonly rows: readonly PaymentLink[] }) => (
         ),
       },
       { title: 'State', cell: ({ state }) => <Badge tone={LINK_STATES[state].tone}>{LINK_STATES[state].label}</Badge> },
-      { title: 'What for', from: 'phone', cell: (link) => <Purpose link={link} /> },
+      { title: 'What for', from: 'phone', cell: (link) => <Purpose of={link} /> },
       { title: 'Offers', from: 'tablet', cell: ({ offers }) => <Offers offers={offers} /> },
       {
         title: 'Paid by',
@@ -108,18 +109,6 @@ function Offers({ offers }: Pick<PaymentLink, 'offers'>) {
   return (
     <span className="clipped" title={offers.map(offerLabel).join(', ')}>
       {first}
-      {rest.length > 0 && <span className="muted"> +{rest.length}</span>}
-    </span>
-  );
-}
-
-/** What the shop has written on the link, or else its id. */
-function Purpose({ link: { id, metadata } }: { readonly link: PaymentLink }) {
-  const [first, ...rest] = Object.entries(metadata ?? {});
-  if (!first) return <code className="muted">{short(id)}</code>;
-  return (
-    <span className="clipped">
-      {first[0]}: {first[1]}
       {rest.length > 0 && <span className="muted"> +{rest.length}</span>}
     </span>
   );

@@ -4,6 +4,7 @@ import { amount, short } from '../../format/money.ts';
 import { networkLabel } from '../../format/networks.ts';
 import { STATES } from '../../format/states.ts';
 import { Badge } from '../../ui/badge.tsx';
+import { Purpose } from '../../ui/purpose.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
@@ -23,7 +24,16 @@ export const List = ({ rows }: { readonly rows: readonly Payment[] }) => (
         ),
       },
       { title: 'State', cell: ({ state }) => <Badge tone={STATES[state].tone}>{STATES[state].label}</Badge> },
-      { title: 'What for', from: 'phone', cell: (payment) => <Purpose payment={payment} /> },
+      {
+        title: 'What for',
+        from: 'phone',
+        cell: (payment) =>
+          payment.refundOf === null ? (
+            <Purpose of={payment} />
+          ) : (
+            <span className="nowrap">Refund of {short(payment.refundOf)}</span>
+          ),
+      },
       { title: 'Network', from: 'tablet', cell: ({ chain }) => <span className="nowrap">{networkLabel(chain)}</span> },
       {
         title: 'From',
@@ -39,16 +49,3 @@ export const List = ({ rows }: { readonly rows: readonly Payment[] }) => (
     ]}
   />
 );
-
-/** What the shop has written on the payment, or else its id. */
-function Purpose({ payment: { id, metadata, refundOf } }: { readonly payment: Payment }) {
-  const [first, ...rest] = Object.entries(metadata ?? {});
-  if (refundOf !== null) return <span className="nowrap">Refund of {short(refundOf)}</span>;
-  if (!first) return <code className="muted">{short(id)}</code>;
-  return (
-    <span className="clipped">
-      {first[0]}: {first[1]}
-      {rest.length > 0 && <span className="muted"> +{rest.length}</span>}
-    </span>
-  );
-}

@@ -3,10 +3,10 @@ import { useState } from 'react';
 import { dashboard } from '../../api/client.ts';
 import { queryClient } from '../../api/query-client.ts';
 import type { Identity } from '../../api/types.ts';
+import { CurrentPassword } from './current-password.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Field } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -109,7 +109,7 @@ function Unlink({
           onClose();
         }}
       >
-        <Field label="Password" name="password" type="password" autoComplete="current-password" isRequired autoFocus />
+        <CurrentPassword autoFocus />
       </Form>
     </Dialog>
   );

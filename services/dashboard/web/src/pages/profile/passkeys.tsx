@@ -4,6 +4,7 @@ import { dashboard } from '../../api/client.ts';
 import { queryClient } from '../../api/query-client.ts';
 import type { Passkey } from '../../api/types.ts';
 import { addPasskey, canUsePasskeys } from '../../passkeys/passkeys.ts';
+import { CurrentPassword } from './current-password.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogButton } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
@@ -88,10 +89,6 @@ const Name = ({ initial }: { readonly initial: string }) => (
   />
 );
 
-const Password = () => (
-  <Field label="Password" name="password" type="password" autoComplete="current-password" isRequired />
-);
-
 function AddPasskey({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Add a passkey" onClose={onClose}>
@@ -107,7 +104,7 @@ function AddPasskey({ onClose }: { readonly onClose: () => void }) {
         }}
       >
         <Name initial={programOf(navigator.userAgent)} />
-        <Password />
+        <CurrentPassword />
       </Form>
     </Dialog>
   );
@@ -154,7 +151,7 @@ function RemovePasskey({ passkey, onClose }: OfOne) {
           onClose();
         }}
       >
-        <Password />
+        <CurrentPassword />
       </Form>
     </Dialog>
   );

@@ -3,6 +3,7 @@ import { dashboard } from '../../api/client.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { sessionQuery } from '../../api/session.ts';
 import type { Of } from '../../api/types.ts';
+import { CurrentPassword } from './current-password.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
@@ -32,10 +33,6 @@ export function SecondFactor({ isOn }: { readonly isOn: boolean }) {
   );
 }
 
-const Password = () => (
-  <Field label="Password" name="password" type="password" autoComplete="current-password" isRequired autoFocus />
-);
-
 function TurnOff({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Turn the second factor off?" onClose={onClose}>
@@ -51,7 +48,7 @@ function TurnOff({ onClose }: { readonly onClose: () => void }) {
           onClose();
         }}
       >
-        <Password />
+        <CurrentPassword autoFocus />
       </Form>
     </Dialog>
   );
@@ -70,7 +67,7 @@ function SetUp({ onClose }: { readonly onClose: () => void }) {
             setSecret(await dashboard('post', '/second-factor', { body: { password: field('password') } }))
           }
         >
-          <Password />
+          <CurrentPassword autoFocus />
         </Form>
       </Dialog>
     );
