@@ -26,6 +26,9 @@ interface FamilyFacts {
   readonly rebroadcastAfterMs: number;
 }
 
+/** The longest step of an observer, in ms: on a plan of few calls a second most of it waits for their turn. */
+export const STEP_MS = 30_000;
+
 const POLL_MS = { awaiting: 400, idle: 1_000 };
 const families: Readonly<Record<ChainFamily, FamilyFacts & { readonly liveFeature: Feature | null }>> = {
   base: { format: 'evm_rlp', blockMs: 200, pollMs: POLL_MS, rebroadcastAfterMs: 15_000, liveFeature: null },

@@ -21,7 +21,7 @@ async function offerToEach(
 ): Promise<BroadcastResult> {
   let refused: string | null = null;
   let open: string | null = null;
-  for await (const attempt of pool.attempts(offer)) {
+  for await (const attempt of pool.attempts(offer, true)) {
     if (attempt.kind === 'failed') {
       if (attempt.error.delivered === 'maybe') open ??= attempt.error.message;
     } else if (attempt.value.kind === 'taken') return attempt.value;

@@ -25,10 +25,19 @@ export class RpcUpstreamError extends Error {
   /** `no`: the request certainly had no effect there. `maybe`: the node may have processed it. */
   readonly delivered: 'no' | 'maybe';
   readonly fault: RpcFault;
-  constructor(message: string, delivered: 'no' | 'maybe', cause?: unknown, fault: RpcFault = 'rpc') {
+  /** How long a throttled upstream asks to be left alone; null where it does not say. */
+  readonly pauseMs: number | null;
+  constructor(
+    message: string,
+    delivered: 'no' | 'maybe',
+    cause?: unknown,
+    fault: RpcFault = 'rpc',
+    pauseMs: number | null = null,
+  ) {
     super(message, { cause });
     this.delivered = delivered;
     this.fault = fault;
+    this.pauseMs = pauseMs;
   }
 }
 
@@ -38,10 +47,9 @@ export class RpcBatchError extends RpcUpstreamError {
   readonly status: number;
   /** What the node says; null where it says nothing. */
   readonly error: { readonly code: number; readonly message: string } | null;
-  constructor(name: string, status: number, error: RpcBatchError['error']) {
+  constructor(name: string, status: number, error: RpcBatchError['error'], pauseMs: number | null) {
     const said = error === null ? '' : `: ${error.message} (${error.code})`;
-    const isSpent = status === 429;
-    super(`${name} refused a batch with HTTP ${status}${said}`, 'no', undefined, isSpent ? 'throttled' : 'http');
+    super(`${name} refused a batch with HTTP ${status}${said}`, 'no', undefined, 'http', pauseMs);
     this.status = status;
     this.error = error;
   }

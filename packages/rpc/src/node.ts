@@ -1,7 +1,10 @@
 import type { z } from 'zod';
-import { classOf, type ErrorDialect } from './error-classes.ts';
-import { RpcBatchError, RpcRefusedError, RpcUpstreamError } from './errors.ts';
+import { classOf, type ErrorClass, type ErrorDialect } from './error-classes.ts';
+import { RpcBatchError, type RpcFault, RpcRefusedError, RpcUpstreamError } from './errors.ts';
+import { type Exchange, measured } from './measured.ts';
+import { LEARNED_MS, Pace } from './pace.ts';
 import { deliveredWith, type JsonRpcResponse, type RpcTransport } from './transport.ts';
+import { currentWork, type Work } from './work.ts';
 
 /** One JSON-RPC call and the parser of its result: a result that it rejects counts as no response. */
 export interface RpcCall<T> {
@@ -44,94 +47,151 @@ export interface RpcNode {
   /** The upstream's host: for logs and metrics. Its URL may hold a key. */
   readonly name: string;
   call<T>(call: RpcCall<T>): Promise<T>;
-  /** Several calls in one HTTP request; the results are in the order of the calls. */
+  /**
+   * Several calls in as few HTTP requests as the upstream allows; the results are in the order of the calls. Calls that
+   * it refused because of their number are asked again, alone, when it takes some again.
+   */
   batch<const Calls extends readonly RpcCall<unknown>[]>(calls: Calls): Promise<Results<Calls>>;
 }
 
 /** The most calls in one HTTP request. An upstream that refuses so many gets fewer. */
 const BATCH_MAX = 100;
-/** What was learnt of a plan is forgotten after this time: plans change. */
-const LEARNT_MS = 60 * 60_000;
 /** Requests at a time to an upstream that takes no batches. */
 const SINGLES_MAX = 5;
+/** How long calls wait for their turn outside of a pool's work. */
+const WAIT_MS = 6_000;
+/** The calls that broadcast a transaction. They have a bucket of their own: reads never hold them back. */
+const SENDS = new Set(['eth_sendRawTransaction', 'sendTransaction']);
 
-/** Receives each head that an upstream reported, and when it was asked for. */
-export type OnHead = (head: bigint, askedAt: number) => void;
+export interface TransportNodeOptions {
+  readonly transport: RpcTransport;
+  readonly dialect: ErrorDialect;
+  /** The network's name. */
+  readonly network: string;
+  /** Receives each head that the upstream reported, and when it was asked for. */
+  readonly onHead: (head: bigint, askedAt: number) => void;
+  /** The upstream refuses calls because of their number. */
+  readonly onPause: (bucket: 'reads' | 'sends', ms: number, callsPerSecond: number) => void;
+}
+
+/** What became of a call in a request: undefined where it has to be asked again. */
+type Outcome = { readonly value: unknown } | undefined;
 
 /** One upstream over a transport. */
 export class TransportNode implements RpcNode {
-  readonly #transport: RpcTransport;
-  readonly #dialect: ErrorDialect;
-  readonly #onHead: OnHead;
+  readonly reads = new Pace();
+  readonly sends = new Pace();
+  readonly #options: TransportNodeOptions;
   /** The most calls that a request to this upstream may have, until the time at which that is forgotten. */
   #batchMax = BATCH_MAX;
-  #learntUntil = 0;
+  #learnedUntil = 0;
 
-  constructor(transport: RpcTransport, dialect: ErrorDialect, onHead: OnHead) {
-    this.#transport = transport;
-    this.#dialect = dialect;
-    this.#onHead = onHead;
+  constructor(options: TransportNodeOptions) {
+    this.#options = options;
   }
 
   get name(): string {
-    return this.#transport.name;
+    return this.#options.transport.name;
   }
 
   async call<T>(call: RpcCall<T>): Promise<T> {
-    const askedAt = performance.now();
-    return this.#read(call, await this.#transport.request(call), askedAt);
+    const [result] = await this.batch([call]);
+    return result;
   }
 
   async batch<const Calls extends readonly RpcCall<unknown>[]>(calls: Calls): Promise<Results<Calls>> {
-    const results: unknown[] = [];
-    while (results.length < calls.length) {
-      if (performance.now() > this.#learntUntil) this.#batchMax = BATCH_MAX;
-      const rest = calls.slice(results.length);
-      const areSingle = this.#batchMax === 1 || rest.length === 1;
-      results.push(...(await (areSingle ? this.#singles(rest) : this.#part(rest))));
+    const results: unknown[] = calls.map(() => undefined);
+    let open = calls.map((call, index) => ({ call, index }));
+    while (open.length > 0) {
+      const outcomes = await this.#part(open.map(({ call }) => call));
+      for (const [place, { index }] of open.entries()) {
+        const outcome = outcomes[place];
+        if (outcome !== undefined) results[index] = outcome.value;
+      }
+      open = open.filter((_call, place) => outcomes[place] === undefined);
     }
     return results as Results<Calls>;
   }
 
-  /** The results of as many calls as a request may have; none where it had too many, which is learnt. */
-  async #part(all: readonly RpcCall<unknown>[]): Promise<readonly unknown[]> {
-    const calls = all.slice(0, this.#batchMax);
-    const askedAt = performance.now();
-    try {
-      const responses = await this.#transport.batch(calls);
-      return calls.map((call, index) => this.#read(call, responses[index] ?? { id: index }, askedAt));
-    } catch (error) {
-      if (!(error instanceof RpcBatchError) || !this.#isTooMany(error)) throw error;
-      this.#batchMax = Math.floor(calls.length / 2);
-      this.#learntUntil = performance.now() + LEARNT_MS;
-      return [];
-    }
+  /** The outcomes of the first of these calls, as many as a request may have. */
+  async #part(all: readonly RpcCall<unknown>[]): Promise<readonly Outcome[]> {
+    if (performance.now() > this.#learnedUntil) this.#batchMax = BATCH_MAX;
+    const pace = all.some(({ method }) => SENDS.has(method)) ? this.sends : this.reads;
+    const most = Math.min(this.#batchMax, pace.atOnce);
+    if (most > 1) return this.#exchange(pace, all.slice(0, most));
+    return (await Promise.all(all.slice(0, SINGLES_MAX).map((call) => this.#exchange(pace, [call])))).flat();
   }
 
-  #singles(all: readonly RpcCall<unknown>[]): Promise<readonly unknown[]> {
-    return Promise.all(all.slice(0, SINGLES_MAX).map((call) => this.call(call)));
+  /** One HTTP request, when its turn has come. */
+  async #exchange(pace: Pace, calls: readonly RpcCall<unknown>[]): Promise<readonly Outcome[]> {
+    const work: Work = currentWork() ?? { deadline: performance.now() + WAIT_MS, canMoveOn: false, isUrgent: false };
+    if (!(await pace.take(calls.length, work)))
+      throw new RpcUpstreamError(`${this.name} takes no more calls in time`, 'no', undefined, 'throttled');
+    const to = { network: this.#options.network, upstream: this.name };
+    const methods = calls.map(({ method }) => method);
+    const unanswered = (fault: RpcFault) => ({ result: calls.map(() => undefined), fault });
+    return measured<readonly Outcome[]>(to, methods, async () => {
+      try {
+        return await this.#request(pace, calls);
+      } catch (error) {
+        if (error instanceof RpcBatchError && this.#isTooMany(error)) {
+          this.#batchMax = Math.floor(calls.length / 2);
+          this.#learnedUntil = performance.now() + LEARNED_MS;
+          return unanswered('http');
+        }
+        if (!(error instanceof RpcUpstreamError) || !this.#isSpent(error)) throw error;
+        this.#refused(pace, error.pauseMs);
+        return unanswered('throttled');
+      }
+    });
+  }
+
+  async #request(pace: Pace, calls: readonly RpcCall<unknown>[]): Promise<Exchange<readonly Outcome[]>> {
+    const { transport } = this.#options;
+    const [only] = calls;
+    const askedAt = performance.now();
+    const responses =
+      only !== undefined && calls.length === 1 ? [await transport.request(only)] : await transport.batch(calls);
+    const later = responses.filter((response) => this.#classOf(response) === 'later');
+    pace.passed(calls.length - later.length);
+    if (later.length > 0) this.#refused(pace, Math.max(...later.map(({ pauseMs }) => pauseMs ?? 0)) || null);
+    const result = calls.map((call, index): Outcome => {
+      const response = responses[index] ?? { id: index };
+      return later.includes(response) ? undefined : { value: this.#read(call, response, askedAt) };
+    });
+    return { result, fault: later.length > 0 ? 'throttled' : null };
+  }
+
+  #refused(pace: Pace, pauseMs: number | null): void {
+    const begun = pace.refused(pauseMs);
+    if (begun !== null) this.#options.onPause(pace === this.sends ? 'sends' : 'reads', begun, pace.rate);
   }
 
   #isTooMany({ status, error }: RpcBatchError): boolean {
-    return error === null || classOf(this.#dialect, { ...error, status }) === 'limit';
+    return error === null || classOf(this.#options.dialect, { ...error, status }) === 'limit';
   }
 
-  #read<T>(call: RpcCall<T>, { error, result, status = 200 }: JsonRpcResponse, askedAt: number): T {
+  #isSpent(error: RpcUpstreamError): boolean {
+    if (!(error instanceof RpcBatchError) || error.error === null) return error.fault === 'throttled';
+    return classOf(this.#options.dialect, { ...error.error, status: error.status }) === 'later';
+  }
+
+  #classOf({ error, status = 200 }: JsonRpcResponse): ErrorClass | null {
+    return error === undefined || error === null ? null : classOf(this.#options.dialect, { ...error, status });
+  }
+
+  #read<T>(call: RpcCall<T>, response: JsonRpcResponse, askedAt: number): T {
+    const { error, result, status = 200 } = response;
     if (error !== undefined && error !== null) {
       const { code, message, data } = error;
-      const is = classOf(this.#dialect, { code, message, status });
+      const is = this.#classOf(response);
       if (call.refusable !== undefined && (is === 'answer' || (is === 'limit' && call.refusable === 'limits')))
         return new RpcRefusedError(message, code, data) as T;
-      throw new RpcUpstreamError(
-        `${this.name} refused ${call.method}: ${message} (${code})`,
-        deliveredWith(status),
-        undefined,
-        is === 'later' ? 'throttled' : 'rpc',
-      );
+      throw new RpcUpstreamError(`${this.name} refused ${call.method}: ${message} (${code})`, deliveredWith(status));
     }
     const value = this.#parsed(call, result);
     const head = call.head?.(result) ?? null;
-    if (head !== null) this.#onHead(head, askedAt);
+    if (head !== null) this.#options.onHead(head, askedAt);
     return value;
   }
 

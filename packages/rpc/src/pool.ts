@@ -3,10 +3,10 @@ import { Agent } from 'undici';
 import type { ErrorDialect } from './error-classes.ts';
 import { RpcUnavailableError, RpcUpstreamError } from './errors.ts';
 import { Heads } from './heads.ts';
-import { MeasuredNode } from './measured-node.ts';
 import { type Results, type RpcCall, type RpcNode, TransportNode } from './node.ts';
 import { JsonRpcTransport, type RpcTransport } from './transport.ts';
 import { Upstream } from './upstream.ts';
+import { currentWork, runWork, type Work } from './work.ts';
 
 export interface RpcPoolOptions {
   /** The network's name, for messages. */
@@ -22,7 +22,7 @@ export interface RpcPoolOptions {
   readonly log: Logger;
   /** Limit of one request to one upstream. */
   readonly timeoutMs?: number;
-  /** Limit of all attempts at one piece of work; an attempt that has begun is not cut off. */
+  /** Limit of all attempts at one piece of work, with their waits; an attempt that has begun is not cut off. */
   readonly deadlineMs?: number;
   /** Default: HTTP. */
   readonly transports?: Transports;
@@ -46,8 +46,6 @@ const overHttp = (timeoutMs: number): Transports => {
   const agent = new Agent({ connections: 64, connect: { timeout: timeoutMs }, maxResponseSize: RESPONSE_MAX_BYTES });
   return { open: (url) => new JsonRpcTransport(url, agent, timeoutMs), close: () => agent.close() };
 };
-
-const isUp = (upstream: Upstream): boolean => upstream.rank === 0 && !upstream.isExcluded(performance.now());
 
 /** The result, or undefined when it takes longer. */
 async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
@@ -91,15 +89,29 @@ export class RpcPool {
     this.#options = options;
     this.#transports = options.transports ?? overHttp(timeoutMs);
     this.#upstreams = options.urls.map((url) => {
-      const node = new TransportNode(this.#transports.open(url, timeoutMs), options.dialect, (head, askedAt) =>
-        this.#headReported(upstream, head, askedAt),
-      );
-      const upstream = new Upstream(new MeasuredNode(node, options.network));
+      const node = new TransportNode({
+        transport: this.#transports.open(url, timeoutMs),
+        dialect: options.dialect,
+        network: options.network,
+        onHead: (head, askedAt) => this.#headReported(upstream, head, askedAt),
+        onPause: (bucket, ms, callsPerSecond) =>
+          options.log.warn(
+            {
+              network: options.network,
+              upstream: node.name,
+              bucket,
+              pauseMs: Math.round(ms),
+              callsPerSecond: Math.round(callsPerSecond),
+            },
+            'an RPC upstream takes no more calls for now',
+          ),
+      });
+      const upstream = new Upstream(node);
       return upstream;
     });
     this.#unregister = registerGauge('payments.rpc.upstream.up', () =>
       this.#upstreams.map((upstream) => [
-        isUp(upstream) ? 1 : 0,
+        upstream.isUp(performance.now()) ? 1 : 0,
         { network: options.network, upstream: upstream.node.name },
       ]),
     );
@@ -117,21 +129,28 @@ export class RpcPool {
 
   /**
    * Runs the whole work on one upstream; where it throws RpcUpstreamError, again from the start on the next one. A
-   * single upstream gets a second attempt: the node may have closed a kept connection.
+   * single upstream gets a second attempt, as the node may have closed a kept connection. Where no other is left, the
+   * work waits for one whose calls are spent.
+   * @param deadlineMs instead of the pool's
    * @throws RpcUnavailableError when none is left, and whatever else the work throws
    */
-  async run<T>(work: (node: RpcNode) => Promise<T>): Promise<T> {
-    const deadline = performance.now() + (this.#options.deadlineMs ?? DEADLINE_MS);
+  async run<T>(work: (node: RpcNode) => Promise<T>, deadlineMs = this.#deadlineMs): Promise<T> {
+    const deadline = performance.now() + deadlineMs;
     let last: RpcUpstreamError | undefined;
     await this.#catchUp();
-    const upstreams = this.#inOrder();
-    for (const upstream of upstreams.length === 1 ? [...upstreams, ...upstreams] : upstreams) {
-      if (upstream.isExcluded(performance.now())) continue;
-      if (last !== undefined && performance.now() > deadline) break;
-      const attempt = await this.#attempt(upstream, work);
-      if (attempt.kind === 'completed') return attempt.value;
-      last = attempt.error;
-    }
+    const first = this.#inOrder();
+    const again: Upstream[] = [];
+    for (const round of [first, again])
+      for (const upstream of round) {
+        if (upstream.isExcluded(performance.now())) continue;
+        if (last !== undefined && performance.now() > deadline) break;
+        const canMoveOn = round === first && first.length > 1;
+        const attempt = await this.#attempt(upstream, work, { deadline, canMoveOn, isUrgent: false });
+        if (attempt.kind === 'completed') return attempt.value;
+        last = attempt.error;
+        const isSpent = last.fault === 'throttled';
+        if (round === first && (first.length === 1 ? !isSpent : isSpent)) again.push(upstream);
+      }
     throw this.unavailable(last);
   }
 
@@ -143,15 +162,23 @@ export class RpcPool {
     return this.run((node) => node.batch(calls));
   }
 
-  /** Runs the work on one upstream after the other, for as long as the caller takes results. */
-  async *attempts<T>(work: (node: RpcNode) => Promise<T>): AsyncGenerator<Attempt<T>> {
-    for (const upstream of this.#inOrder()) yield await this.#attempt(upstream, work);
+  /**
+   * Runs the work on one upstream after the other, for as long as the caller takes results.
+   * @param isUrgent its calls go before those that wait for their turn
+   */
+  async *attempts<T>(work: (node: RpcNode) => Promise<T>, isUrgent = false): AsyncGenerator<Attempt<T>> {
+    const deadline = this.#deadline();
+    const upstreams = this.#inOrder();
+    for (const upstream of upstreams)
+      yield await this.#attempt(upstream, work, { deadline, canMoveOn: upstream !== upstreams.at(-1), isUrgent });
   }
 
   /** Runs the work on another healthy upstream than this one; null where there is none, or it fails. */
   async onAnother<T>(than: RpcNode, work: (node: RpcNode) => Promise<T>): Promise<T | null> {
-    const other = this.#inOrder().find(({ node, isOpen, isLagging }) => node !== than && !isOpen && !isLagging);
-    const attempt = other === undefined ? null : await this.#attempt(other, work);
+    const now = performance.now();
+    const other = this.#inOrder().find((upstream) => upstream.node !== than && upstream.isUp(now));
+    const waits = { deadline: this.#deadline(), canMoveOn: true, isUrgent: false };
+    const attempt = other === undefined ? null : await this.#attempt(other, work, waits);
     return attempt?.kind === 'completed' ? attempt.value : null;
   }
 
@@ -183,8 +210,9 @@ export class RpcPool {
     const upstreams = this.#inOrder();
     // A wrong conclusion may cost a payer money: an upstream may serve another chain since it was identified.
     for (const upstream of upstreams) upstream.forgetIdentity();
+    const waits = { deadline: this.#deadline(), canMoveOn: false, isUrgent: false };
     const attempts = await Promise.all(
-      upstreams.filter(({ isOpen }) => !isOpen).map((upstream) => this.#attempt(upstream, work)),
+      upstreams.filter(({ isOpen }) => !isOpen).map((upstream) => this.#attempt(upstream, work, waits)),
     );
     const responses = attempts.flatMap((attempt) => (attempt.kind === 'completed' ? [attempt.value] : []));
     const now = performance.now();
@@ -219,7 +247,16 @@ export class RpcPool {
   #inOrder(): readonly Upstream[] {
     const now = performance.now();
     if (this.#upstreams.length > 1) this.#probe(now);
-    return this.#upstreams.filter((upstream) => !upstream.isExcluded(now)).sort((a, b) => a.rank - b.rank);
+    return this.#upstreams.filter((upstream) => !upstream.isExcluded(now)).sort((a, b) => a.rank(now) - b.rank(now));
+  }
+
+  get #deadlineMs(): number {
+    return this.#options.deadlineMs ?? DEADLINE_MS;
+  }
+
+  /** Of work that is part of another, the other's. */
+  #deadline(): number {
+    return currentWork()?.deadline ?? performance.now() + this.#deadlineMs;
   }
 
   /** After a pause the pool does not know which upstreams lag: the first work waits a moment for their heads. */
@@ -234,7 +271,8 @@ export class RpcPool {
   #probe(now: number): void {
     for (const upstream of this.#upstreams) {
       if (this.#probes.has(upstream) || !upstream.isProbeDue(now)) continue;
-      const probe = this.#attempt(upstream, (node) => node.call(this.#options.probe))
+      const waits = { deadline: now + this.#deadlineMs, canMoveOn: true, isUrgent: false };
+      const probe = this.#attempt(upstream, (node) => node.call(this.#options.probe), waits)
         .then(() => undefined)
         .catch((error: unknown) =>
           this.#options.log.error(
@@ -265,14 +303,20 @@ export class RpcPool {
     );
   }
 
-  async #attempt<T>(upstream: Upstream, work: (node: RpcNode) => Promise<T>): Promise<Attempt<T>> {
+  async #attempt<T>(upstream: Upstream, work: (node: RpcNode) => Promise<T>, waits: Work): Promise<Attempt<T>> {
     try {
-      await this.#identify(upstream);
-      const value = await work(upstream.node);
+      const value = await runWork(waits, async () => {
+        await this.#identify(upstream);
+        return work(upstream.node);
+      });
       upstream.succeeded();
       return { kind: 'completed', value };
     } catch (error) {
       if (!(error instanceof RpcUpstreamError)) throw error;
+      if (error.fault === 'throttled') {
+        upstream.throttled(performance.now());
+        return { kind: 'failed', error };
+      }
       upstream.failed(performance.now());
       this.#options.log.warn(
         { network: this.#options.network, upstream: upstream.node.name, reason: error.message },

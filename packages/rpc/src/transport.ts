@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
+import { pauseInData, pauseInHeaders } from './asked-pause.ts';
 import { RpcBatchError, RpcUpstreamError } from './errors.ts';
 
 export interface JsonRpcRequest {
@@ -15,11 +16,16 @@ const jsonRpcResponse = z.object({
 export interface JsonRpcResponse extends z.infer<typeof jsonRpcResponse> {
   /** HTTP's. Default: 200 */
   readonly status?: number;
+  /** How long the upstream asks to be left alone. Default: it does not say */
+  readonly pauseMs?: number | null;
 }
 
 /** Of these statuses it is certain that the server rejected the request before a node saw it. */
 export const deliveredWith = (status: number): 'no' | 'maybe' =>
   [401, 402, 403, 404, 429].includes(status) ? 'no' : 'maybe';
+
+/** With these, the calls of the plan are spent: too many now, or for the day. */
+const SPENT = new Set([402, 429]);
 
 /** With these, providers refuse arrays without a word: publicnode's of Solana, for one. */
 const ARRAYS_REFUSED = new Set([400, 405, 413, 415]);
@@ -80,17 +86,18 @@ export class JsonRpcTransport implements RpcTransport {
   }
 
   async request(request: JsonRpcRequest): Promise<JsonRpcResponse> {
-    const { status, body } = await this.#post(envelope(request, 0));
-    return { ...this.#parse(jsonRpcResponse, body), status };
+    const { status, body, pauseMs } = await this.#post(envelope(request, 0));
+    const response = this.#parse(jsonRpcResponse, body);
+    return { ...response, status, pauseMs: pauseInData(response.error?.data) ?? pauseMs };
   }
 
   /**
    * All in one HTTP request. @returns the responses in the order of the requests, whatever order the node sent them in
    */
   async batch(requests: readonly JsonRpcRequest[]): Promise<readonly JsonRpcResponse[]> {
-    const { status, body } = await this.#post(requests.map(envelope));
+    const { status, body, pauseMs } = await this.#post(requests.map(envelope));
     const { data: alone } = jsonRpcResponse.safeParse(body);
-    if (alone?.error) throw new RpcBatchError(this.name, status, alone.error);
+    if (alone?.error) throw new RpcBatchError(this.name, status, alone.error, pauseInData(alone.error.data) ?? pauseMs);
     const byId = Map.groupBy(this.#parse(z.array(jsonRpcResponse), body), (response) => response.id);
     return requests.map(({ method }, id) => {
       const [response, repeated] = byId.get(id) ?? [];
@@ -102,7 +109,7 @@ export class JsonRpcTransport implements RpcTransport {
           undefined,
           'malformed',
         );
-      return { ...response, status };
+      return { ...response, status, pauseMs: pauseInData(response.error?.data) ?? pauseMs };
     });
   }
 
@@ -119,9 +126,10 @@ export class JsonRpcTransport implements RpcTransport {
   }
 
   /** @returns the response to a request that reached a node, or a provider that says in JSON why it did not */
-  async #post(body: object): Promise<{ readonly status: number; readonly body: unknown }> {
+  async #post(body: object): Promise<Received> {
     let status: number;
     let text: string;
+    let pauseMs: number | null;
     try {
       const response = await this.#dispatcher.request({
         origin: this.#url.origin,
@@ -132,6 +140,7 @@ export class JsonRpcTransport implements RpcTransport {
         signal: AbortSignal.timeout(this.#timeoutMs),
       });
       status = response.statusCode;
+      pauseMs = pauseInHeaders(response.headers, Date.now());
       text = await response.body.text();
     } catch (cause) {
       const reason = reasonOf(cause);
@@ -145,18 +154,25 @@ export class JsonRpcTransport implements RpcTransport {
     const parsed = parsedJson(text);
     // Providers put the reason into a body of any status. What is no JSON is a server's page about the status.
     if (status >= 400 && (parsed === undefined || !isJsonRpc(parsed))) {
-      if (Array.isArray(body) && ARRAYS_REFUSED.has(status)) throw new RpcBatchError(this.name, status, null);
+      if (Array.isArray(body) && ARRAYS_REFUSED.has(status)) throw new RpcBatchError(this.name, status, null, pauseMs);
       throw new RpcUpstreamError(
         `${this.name} responded with HTTP ${status}`,
         deliveredWith(status),
         undefined,
-        status === 429 ? 'throttled' : 'http',
+        SPENT.has(status) ? 'throttled' : 'http',
+        pauseMs,
       );
     }
     if (parsed === undefined)
       throw new RpcUpstreamError(`${this.name} sent a response that is not JSON`, 'maybe', undefined, 'malformed');
-    return { status, body: parsed };
+    return { status, body: parsed, pauseMs };
   }
+}
+
+interface Received {
+  readonly status: number;
+  readonly body: unknown;
+  readonly pauseMs: number | null;
 }
 
 /** Undefined where it is not JSON. */

@@ -1,4 +1,4 @@
-import type { RpcNode } from './node.ts';
+import type { TransportNode } from './node.ts';
 
 /** A circuit stays open this long after the first failure, twice as long after each further one, up to the maximum. */
 const OPEN_MS = 1_000;
@@ -20,9 +20,10 @@ const LONG_DOWN_MS = 600_000;
  * network. Times are of one clock, in ms.
  */
 export class Upstream {
-  readonly node: RpcNode;
+  readonly node: TransportNode;
   #failures = 0;
-  #failingSince = 0;
+  /** Since when it has not done any work: failed, or refused calls because of their number. */
+  #failingSince: number | null = null;
   /** While there are failures: from then on a probe may close the circuit. */
   #openUntil = 0;
   #lagMs = 0;
@@ -30,7 +31,7 @@ export class Upstream {
   #identifiedUntil = Number.NEGATIVE_INFINITY;
   #excludedUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(node: RpcNode) {
+  constructor(node: TransportNode) {
     this.node = node;
   }
 
@@ -41,11 +42,20 @@ export class Upstream {
   get isLagging(): boolean {
     return this.#lagMs > LAG_MS;
   }
+  /** It refuses reads because of their number. */
+  isPaused(now: number): boolean {
+    return this.node.reads.isPaused(now);
+  }
+  isUp(now: number): boolean {
+    return !this.isOpen && !this.isLagging && !this.isPaused(now) && !this.isExcluded(now);
+  }
   /**
-   * Lower is better: 0 for a healthy upstream, 1 for a lagging one, more for a failed one, by when it may be retried.
+   * Lower is better: 0 for a healthy upstream, 1 for one whose reads wait, 2 and 3 for lagging ones, more for a failed
+   * one, by when it may be retried.
    */
-  get rank(): number {
-    return this.isOpen ? 2 + this.#openUntil : Number(this.isLagging);
+  rank(now: number): number {
+    if (this.isOpen) return 4 + this.#openUntil;
+    return (this.isLagging ? 2 : 0) + (this.node.reads.isBusy(now) ? 1 : 0);
   }
   isExcluded(now: number): boolean {
     return now < this.#excludedUntil;
@@ -54,16 +64,17 @@ export class Upstream {
     return now < this.#identifiedUntil;
   }
   isLongDown(now: number): boolean {
-    return this.isOpen && now - this.#failingSince > LONG_DOWN_MS;
+    return this.#failingSince !== null && now - this.#failingSince > LONG_DOWN_MS;
   }
   /** Whether it is time for a cheap call that finds out how it does. */
   isProbeDue(now: number): boolean {
-    return !this.isExcluded(now) && (this.isOpen ? now >= this.#openUntil : now - this.#headAt >= HEAD_DUE_MS);
+    if (this.isExcluded(now) || this.isPaused(now)) return false;
+    return this.isOpen ? now >= this.#openUntil : now - this.#headAt >= HEAD_DUE_MS;
   }
 
   /** Whether it may have begun to lag unnoticed. */
   isHeadStale(now: number): boolean {
-    return !this.isOpen && !this.isExcluded(now) && now - this.#headAt >= HEAD_STALE_MS;
+    return !this.isOpen && !this.isExcluded(now) && !this.isPaused(now) && now - this.#headAt >= HEAD_STALE_MS;
   }
 
   identified(now: number): void {
@@ -85,10 +96,15 @@ export class Upstream {
   }
   succeeded(): void {
     this.#failures = 0;
+    this.#failingSince = null;
+  }
+  /** It may respond to other calls: its circuit stays closed. */
+  throttled(now: number): void {
+    this.#failingSince ??= now;
   }
   /** After a failure another node may respond at the same URL: its network is identified again. */
   failed(now: number): void {
-    if (this.#failures === 0) this.#failingSince = now;
+    this.#failingSince ??= now;
     this.#failures += 1;
     this.forgetIdentity();
     const openMs = Math.min(OPEN_MS * 2 ** (this.#failures - 1), OPEN_MAX_MS);

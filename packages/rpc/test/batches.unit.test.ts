@@ -1,31 +1,14 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { limited, refusable, rpcCall, type RpcPool, RpcRefusedError, RpcUnavailableError } from '../src/index.ts';
+import { type Call, error, type Provider, type Response, result, startProvider } from './provider.ts';
 import { poolOver } from './upstreams.ts';
 
-interface Call {
-  readonly id: number;
-  readonly method: string;
-  readonly params: readonly number[];
-}
-interface Response {
-  readonly status?: number;
-  readonly body: unknown;
-}
-const error = (id: number | null, code: number, message: string) => ({ jsonrpc: '2.0', id, error: { code, message } });
-const result = ({ id, method, params }: Call) => ({
-  jsonrpc: '2.0',
-  id,
-  result: method === 'eth_chainId' ? '0x14a34' : (params[0] ?? null),
-});
 const echo = (value: number) => rpcCall('echo', [value], z.number());
 const values = (count: number): readonly number[] => Array.from({ length: count }, (_, value) => value);
 
 describe('batches', () => {
-  let server: Server | undefined;
+  let provider: Provider | undefined;
   let pool: RpcPool | undefined;
   /** The lengths of the requests; 0: no array. */
   let lengths: number[] = [];
@@ -33,26 +16,18 @@ describe('batches', () => {
   /** A pool over one upstream, of which the test says how it responds. */
   async function over(respond: (calls: readonly Call[], isArray: boolean) => Response): Promise<RpcPool> {
     lengths = [];
-    const listening = createServer((request, response) => {
-      void json(request).then((body) => {
-        const calls = [body].flat() as Call[];
-        if (calls[0]?.method !== 'eth_chainId') lengths.push(Array.isArray(body) ? calls.length : 0);
-        const { status = 200, body: sent } = respond(calls, Array.isArray(body));
-        response.writeHead(status).end(typeof sent === 'string' ? sent : JSON.stringify(sent));
-      });
+    provider = await startProvider((calls, isArray) => {
+      if (calls[0]?.method !== 'eth_chainId') lengths.push(isArray ? calls.length : 0);
+      return respond(calls, isArray);
     });
-    server = listening;
-    await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
-    pool = poolOver([`http://127.0.0.1:${(listening.address() as AddressInfo).port}`], 10_000);
+    pool = poolOver([provider.url], 10_000);
     return pool;
   }
   const ask = (over: RpcPool, count: number): Promise<readonly unknown[]> => over.batch(values(count).map(echo));
 
   afterEach(async () => {
     await pool?.close();
-    const ended = new Promise((resolve) => server?.close(resolve) ?? resolve(null));
-    server?.closeAllConnections();
-    await ended;
+    await provider?.stop();
   });
 
   it('are halved until the upstream takes them, and are that short from then on', async () => {
@@ -82,15 +57,6 @@ describe('batches', () => {
       return { body: calls.flatMap((call) => (call.id === 1 ? [result(call), result(call)] : [result(call)])) };
     });
     await expect(ask(strange, 3)).rejects.toThrow(RpcUnavailableError);
-  });
-
-  it('take an item that is throttled for no answer, also where a refusal is one', async () => {
-    const throttled = await over((calls, isArray) =>
-      isArray
-        ? { body: calls.map((call) => (call.id === 1 ? error(1, 429, 'Too many requests') : result(call))) }
-        : { body: result(calls[0] as Call) },
-    );
-    await expect(throttled.batch(values(3).map(echo).map(refusable))).rejects.toThrow(RpcUnavailableError);
   });
 
   it('show the limits of a plan to callers that can ask for less, and to no others', async () => {

@@ -15,7 +15,7 @@ export const getTransactionCount = (account: string): RpcCall<bigint> =>
   rpcCall('eth_getTransactionCount', [account, 'latest'], quantity);
 
 /** A pool over these upstreams that gives up fast. */
-export const poolOver = (urls: readonly string[], timeoutMs: number): RpcPool =>
+export const poolOver = (urls: readonly string[], timeoutMs: number, deadlineMs?: number): RpcPool =>
   new RpcPool({
     network: 'base-sepolia',
     urls,
@@ -27,4 +27,5 @@ export const poolOver = (urls: readonly string[], timeoutMs: number): RpcPool =>
     probe: getHeadNumber(),
     log: createLogger('test', 'silent'),
     timeoutMs,
+    ...(deadlineMs !== undefined && { deadlineMs }),
   });

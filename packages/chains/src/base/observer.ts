@@ -4,6 +4,7 @@ import { getBlock, getHead, type Block } from '../evm/calls.ts';
 import { advance, newestOf } from '../evm/observe/checkpoints.ts';
 import { begin, relocate, shortfallOf } from '../evm/observe/chain-position.ts';
 import { firstReaderAfter } from '../evm/observe/first-reader.ts';
+import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, KeptBytes, Network, Step, WatchSet } from '../port.ts';
 import {
   duePendingOutcomes,
@@ -66,7 +67,7 @@ export class BaseObserver implements ChainObserver {
 
   step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
     const before = cursor === null ? null : readPosition(cursor);
-    return this.#pool.run((node) => this.#step(node, before, synchronize));
+    return this.#pool.run((node) => this.#step(node, before, synchronize), STEP_MS);
   }
 
   async #step(node: RpcNode, before: Position | null, synchronize: () => Promise<WatchSet>): Promise<Step> {

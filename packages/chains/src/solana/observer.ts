@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Observation, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
+import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
 import { type EpochInfo, getEpochInfo, getHead, type SignatureInfo } from './calls.ts';
 import { deriveAccounts, pollBalances, readLists } from './observe/accounts.ts';
@@ -54,7 +55,7 @@ export class SolanaObserver implements ChainObserver {
 
   step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
     const before = cursor === null ? null : readPosition(cursor);
-    return this.#pool.run((node) => this.#step(node, before, synchronize));
+    return this.#pool.run((node) => this.#step(node, before, synchronize), STEP_MS);
   }
 
   async #step(node: RpcNode, before: Position | null, synchronize: () => Promise<WatchSet>): Promise<Step> {

@@ -6,6 +6,7 @@ import { LogWindow } from '../evm/observe/log-window.ts';
 import { ReceiptSchedule } from '../evm/observe/receipt-schedule.ts';
 import { begin, relocate, shortfallOf } from '../evm/observe/chain-position.ts';
 import { firstReaderAfter } from '../evm/observe/first-reader.ts';
+import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
 import { duePendingOutcomes, readPendingOutcomes } from './observe/pending-outcomes.ts';
 import { type Position, readPosition, writePosition } from './observe/position.ts';
@@ -48,7 +49,7 @@ export class TempoObserver implements ChainObserver {
 
   step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
     const before = cursor === null ? null : readPosition(cursor);
-    return this.#pool.run((node) => this.#step(node, before, synchronize));
+    return this.#pool.run((node) => this.#step(node, before, synchronize), STEP_MS);
   }
 
   async #step(node: RpcNode, before: Position | null, synchronize: () => Promise<WatchSet>): Promise<Step> {

@@ -403,11 +403,11 @@ describe('SolanaObserver', () => {
       await watcher.step();
       const hash = await scan(terms);
       await solana.node.advance();
+      let throttled = 0;
       proxy.respond = ({ method }) =>
-        method === 'getTransaction' ? Object.assign(new Error('Too many requests'), { code: 429 }) : undefined;
-      for (let times = 0; times < 3; times += 1)
-        await expect(after(1_000)).rejects.toMatchObject({ name: 'RpcUnavailableError' });
-      proxy.respond = () => undefined;
+        method === 'getTransaction' && throttled++ < 3
+          ? Object.assign(new Error('Too many requests'), { code: 429 })
+          : undefined;
       expect(await after(1_000)).toMatchObject([{ type: 'landed', data: { hash } }]);
     });
 

@@ -1,0 +1,45 @@
+import type { Mutant } from '../mutant.ts';
+
+/** Guards of the calls to RPC upstreams. */
+export const rpcGuards: readonly Mutant[] = [
+  {
+    name: 'Of a throttled batch only what was refused is asked again',
+    file: 'packages/rpc/src/node.ts',
+    guard: 'open = open.filter((_call, place) => outcomes[place] === undefined);',
+    instead: 'if (!outcomes.includes(undefined)) open = open.slice(outcomes.length);',
+    test: {
+      file: 'packages/rpc/test/pacing.unit.test.ts',
+      name: 'lets a batch of 60 calls pass on a plan of 45 a second: only what was refused is asked again',
+    },
+  },
+  {
+    name: 'Reads never hold back a broadcast, nor broadcasts a read',
+    file: 'packages/rpc/src/node.ts',
+    guard: 'all.some(({ method }) => SENDS.has(method)) ? this.sends : this.reads',
+    instead: 'all.some(({ method }) => SENDS.has(method)) ? this.reads : this.reads',
+    test: {
+      file: 'packages/rpc/test/pacing.unit.test.ts',
+      name: 'is of reads and of broadcasts apart: neither waits for the other',
+    },
+  },
+  {
+    name: 'A refusal because of the number of calls opens no circuit',
+    file: 'packages/rpc/src/pool.ts',
+    guard: "if (error.fault === 'throttled') {",
+    instead: "if (error.fault === 'throttled' && upstream.isOpen) {",
+    test: {
+      file: 'packages/rpc/test/pacing.unit.test.ts',
+      name: 'leaves an upstream that refuses broadcasts the first to be read from',
+    },
+  },
+  {
+    name: 'An upstream is left alone for as long as it asks',
+    file: 'packages/rpc/src/pace.ts',
+    guard: 'askedMs === null ? PAUSE_MIN_MS * 2 ** (this.#refusals - 1) : Math.max(askedMs, PAUSE_MIN_MS);',
+    instead: 'PAUSE_MIN_MS * 2 ** (this.#refusals - 1);',
+    test: {
+      file: 'packages/rpc/test/pacing.unit.test.ts',
+      name: 'waits as long as the only upstream asks for, by Retry-After, and then asks once more',
+    },
+  },
+];

@@ -1,0 +1,136 @@
+import { pause } from '@pf/runtime';
+import type { Work } from './work.ts';
+
+/** What was learned of a plan is forgotten after this time: plans change, and others may use the same one. */
+export const LEARNED_MS = 60 * 60_000;
+/**
+ * Of the rate, this much is used evenly and this much at once, so that no second has more calls, wherever it begins.
+ */
+const EVEN = 0.75;
+const AT_ONCE = 0.2;
+const SLACK_MS = 50;
+/** A pair of calls that belong together stays one request at any rate. */
+const AT_ONCE_MIN = 2;
+/** Pauses where a provider does not say how long: doubled each time. And the longest, whatever it says. */
+const PAUSE_MIN_MS = 500;
+const PAUSE_MAX_MS = 60_000;
+/** A learned rate in calls a second: the lowest, the lowest to begin with, and its changes. */
+const RATE_MIN = 1;
+const RATE_FIRST = 10;
+const SLOWER = 0.75;
+const FASTER = 1.02;
+/** An upstream whose calls wait this long is asked after others. */
+const BACKLOG_MS = 250;
+
+/**
+ * A bucket of calls to one upstream. Calls take turns at the configured rate, or at the rate that is learned from
+ * refusals: down at once, slowly up, and forgotten after an hour. After a refusal all wait for as long as the upstream
+ * says. Times are of performance.now(), in ms.
+ */
+export class Pace {
+  readonly #callsPerSecond: number;
+  /** When the calls so far have used up their share. */
+  #usedUntil = 0;
+  #pausedUntil = 0;
+  /** Refusals since the last call that was not refused. */
+  #refusals = 0;
+  #learned: { readonly rate: number; readonly at: number; readonly until: number } | null = null;
+  /** Calls that passed in this second and in the one before. */
+  #passed = { second: 0, now: 0, before: 0 };
+
+  /** @param callsPerSecond of the plan; not known: as many as there are, until the upstream refuses some */
+  constructor(callsPerSecond = Number.POSITIVE_INFINITY) {
+    this.#callsPerSecond = callsPerSecond;
+  }
+
+  /** Calls a second. */
+  get rate(): number {
+    if (this.#learned !== null && performance.now() >= this.#learned.until) this.#learned = null;
+    return Math.min(this.#learned?.rate ?? Number.POSITIVE_INFINITY, this.#callsPerSecond);
+  }
+  /** The most calls of one request. */
+  get atOnce(): number {
+    return Math.max(1, Math.floor(Math.max(this.rate * AT_ONCE, Math.min(AT_ONCE_MIN, this.rate))));
+  }
+  isPaused(now: number): boolean {
+    return now < this.#pausedUntil;
+  }
+  /** Its calls wait, so that others had better be asked. */
+  isBusy(now: number): boolean {
+    return this.isPaused(now) || this.#usedUntil - now > BACKLOG_MS;
+  }
+
+  /**
+   * Waits for the turn of so many calls. @returns false, at once, where that is later than the work may wait
+   */
+  async take(calls: number, { deadline, canMoveOn, isUrgent }: Work): Promise<boolean> {
+    let turn: number | null = null;
+    for (;;) {
+      const now = performance.now();
+      if (this.isPaused(now)) {
+        if (canMoveOn || this.#pausedUntil > deadline) return false;
+        // Voids the turns: after it they are taken in order again.
+        turn = null;
+        await pause(this.#pausedUntil - now);
+        continue;
+      }
+      turn ??= this.#reserve(calls);
+      if (isUrgent || turn <= now) return true;
+      if (turn > deadline) {
+        this.#usedUntil -= this.#costOf(calls);
+        return false;
+      }
+      await pause(turn - now);
+    }
+  }
+
+  /** Calls that were not refused. */
+  passed(calls: number): void {
+    const now = performance.now();
+    const second = Math.floor(now / 1_000);
+    const { second: last, now: count } = this.#passed;
+    const before = second === last + 1 ? count : 0;
+    this.#passed = second === last ? { ...this.#passed, now: count + calls } : { second, now: calls, before };
+    if (calls > 0) this.#refusals = 0;
+    if (this.#learned !== null && now - this.#learned.at >= 1_000)
+      this.#learned = { ...this.#learned, rate: this.#learned.rate * FASTER, at: now };
+  }
+
+  /**
+   * The upstream refused calls because of their number.
+   * @param askedMs the pause that it asks for; null where it does not say
+   * @returns the pause in ms; null where it had begun already
+   */
+  refused(askedMs: number | null): number | null {
+    const now = performance.now();
+    const wasPaused = this.isPaused(now);
+    if (!wasPaused) this.#refusals += 1;
+    const ms = askedMs === null ? PAUSE_MIN_MS * 2 ** (this.#refusals - 1) : Math.max(askedMs, PAUSE_MIN_MS);
+    // Never shorter than it asks for; different in each process.
+    const until = now + Math.min(ms, PAUSE_MAX_MS) * (1 + Math.random() / 4);
+    this.#pausedUntil = Math.max(this.#pausedUntil, until);
+    this.#usedUntil = this.#pausedUntil;
+    if (wasPaused) return null;
+    this.#slowDown(now);
+    return this.#pausedUntil - now;
+  }
+
+  #slowDown(now: number): void {
+    const passed = Math.max(this.#passed.now, this.#passed.before);
+    const { rate } = this;
+    const slower = Number.isFinite(rate) ? rate * SLOWER : Math.max(passed, RATE_FIRST);
+    this.#learned = { rate: Math.max(RATE_MIN, slower), at: now, until: now + LEARNED_MS };
+  }
+
+  /** @returns when the turn of these calls is */
+  #reserve(calls: number): number {
+    const from = Math.max(this.#usedUntil, performance.now());
+    this.#usedUntil = from + this.#costOf(calls);
+    return from - SLACK_MS;
+  }
+
+  /** The ms of the budget that calls use. */
+  #costOf(calls: number): number {
+    return (calls * 1_000) / (this.rate * EVEN);
+  }
+}
