@@ -3,6 +3,7 @@ import { clockGuards } from './guards/clock.ts';
 import { dashboardGuards } from './guards/dashboard.ts';
 import { gatewayGuards } from './guards/gateway.ts';
 import { ownerGuards } from './guards/owner.ts';
+import { rpcGuards } from './guards/rpc.ts';
 import { screeningGuards } from './guards/screening.ts';
 import { smartAccountGuards } from './guards/smart-accounts.ts';
 import { verifyGuards } from './guards/verify.ts';
@@ -26,5 +27,6 @@ export const mutants: readonly Mutant[] = [
   ...verifyGuards,
   ...smartAccountGuards,
   ...watcherGuards,
+  ...rpcGuards,
   ...webhookGuards,
 ];

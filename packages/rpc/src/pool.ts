@@ -1,5 +1,6 @@
 import { type Logger, registerGauge } from '@pf/runtime';
 import { Agent } from 'undici';
+import { RESPONSE_MAX_BYTES } from './decoded.ts';
 import type { ErrorDialect } from './error-classes.ts';
 import { RpcUnavailableError, RpcUpstreamError } from './errors.ts';
 import { Heads } from './heads.ts';
@@ -39,8 +40,6 @@ const TIMEOUT_MS = 2_500;
 const DEADLINE_MS = 6_000;
 /** Healthy upstreams report their heads within this. */
 const CATCH_UP_MS = 300;
-/** Blocks full of our tokens' logs have some MB; a larger response cannot be what we asked for. */
-const RESPONSE_MAX_BYTES = 64 * 2 ** 20;
 
 const overHttp = (timeoutMs: number): Transports => {
   const agent = new Agent({ connections: 64, connect: { timeout: timeoutMs }, maxResponseSize: RESPONSE_MAX_BYTES });

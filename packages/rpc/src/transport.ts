@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { pauseInData, pauseInHeaders } from './asked-pause.ts';
+import { decoded, ENCODINGS } from './decoded.ts';
 import { RpcBatchError, RpcUpstreamError } from './errors.ts';
 
 export interface JsonRpcRequest {
@@ -42,7 +43,11 @@ const NEVER_SENT = new Set([
 
 // Not `instanceof Error`: system errors come from another realm where modules run in a context of their own (Jest).
 const failure = z
-  .object({ code: z.string().optional().catch(undefined), name: z.string().catch('failed') })
+  .object({
+    code: z.string().optional().catch(undefined),
+    name: z.string().catch('failed'),
+    message: z.string().optional().catch(undefined),
+  })
   .catch({ name: 'failed' });
 /** What ended a request: the code of the system or of undici; `TimeoutError` for one that took too long. */
 const reasonOf = (cause: unknown): string => {
@@ -79,6 +84,7 @@ export class JsonRpcTransport implements RpcTransport {
     );
     this.#headers = {
       'content-type': 'application/json',
+      'accept-encoding': ENCODINGS,
       ...(username === '' ? {} : { authorization: `Basic ${credentials}` }),
     };
     this.#dispatcher = dispatcher;
@@ -113,6 +119,18 @@ export class JsonRpcTransport implements RpcTransport {
     });
   }
 
+  async #decoded(body: Uint8Array, encoding: unknown, status: number): Promise<string> {
+    try {
+      return await decoded(body, encoding);
+    } catch (cause) {
+      // Its status says enough.
+      if (status >= 400) return '';
+      const { code, message } = failure.parse(cause);
+      const reason = code ?? message ?? 'it cannot be decoded';
+      throw new RpcUpstreamError(`${this.name} sent an unusable response: ${reason}`, 'maybe', cause, 'malformed');
+    }
+  }
+
   #parse<T>(schema: z.ZodType<T>, body: unknown): T {
     const parsed = schema.safeParse(body);
     if (!parsed.success)
@@ -128,7 +146,8 @@ export class JsonRpcTransport implements RpcTransport {
   /** @returns the response to a request that reached a node, or a provider that says in JSON why it did not */
   async #post(body: object): Promise<Received> {
     let status: number;
-    let text: string;
+    let sent: Uint8Array;
+    let encoding: unknown;
     let pauseMs: number | null;
     try {
       const response = await this.#dispatcher.request({
@@ -141,7 +160,8 @@ export class JsonRpcTransport implements RpcTransport {
       });
       status = response.statusCode;
       pauseMs = pauseInHeaders(response.headers, Date.now());
-      text = await response.body.text();
+      encoding = response.headers['content-encoding'];
+      sent = await response.body.bytes();
     } catch (cause) {
       const reason = reasonOf(cause);
       throw new RpcUpstreamError(
@@ -151,7 +171,7 @@ export class JsonRpcTransport implements RpcTransport {
         /TIME(D)?_?OUT/i.test(reason) ? 'timeout' : 'unreachable',
       );
     }
-    const parsed = parsedJson(text);
+    const parsed = parsedJson(await this.#decoded(sent, encoding, status));
     // Providers put the reason into a body of any status. What is no JSON is a server's page about the status.
     if (status >= 400 && (parsed === undefined || !isJsonRpc(parsed))) {
       if (Array.isArray(body) && ARRAYS_REFUSED.has(status)) throw new RpcBatchError(this.name, status, null, pauseMs);

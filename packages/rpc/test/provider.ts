@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
@@ -16,6 +16,8 @@ export interface Response {
 }
 export interface Provider {
   readonly url: string;
+  /** Of the last request. */
+  readonly headers: IncomingHttpHeaders;
   stop(): Promise<void>;
 }
 
@@ -40,7 +42,9 @@ export const served = (calls: readonly Call[], isArray: boolean): Response => ({
 export async function startProvider(
   respond: (calls: readonly Call[], isArray: boolean) => Response,
 ): Promise<Provider> {
+  let received: IncomingHttpHeaders = {};
   const server = createServer((request, response) => {
+    received = request.headers;
     void json(request).then((body) => {
       const { status = 200, headers = {}, body: sent } = respond([body].flat() as Call[], Array.isArray(body));
       const isRaw = typeof sent === 'string' || sent instanceof Uint8Array;
@@ -50,6 +54,9 @@ export async function startProvider(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get headers() {
+      return received;
+    },
     stop: async () => {
       const ended = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();

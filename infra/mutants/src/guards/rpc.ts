@@ -42,4 +42,14 @@ export const rpcGuards: readonly Mutant[] = [
       name: 'waits as long as the only upstream asks for, by Retry-After, and then asks once more',
     },
   },
+  {
+    name: 'A compressed response has a bound once it is decoded',
+    file: 'packages/rpc/src/decoded.ts',
+    guard: 'const options = { maxOutputLength: RESPONSE_MAX_BYTES };',
+    instead: 'const options = { maxOutputLength: 4 * RESPONSE_MAX_BYTES };',
+    test: {
+      file: 'packages/rpc/test/compression.unit.test.ts',
+      name: 'are no responses where they are longer than 64 MiB once decoded',
+    },
+  },
 ];

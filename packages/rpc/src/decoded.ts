@@ -1,0 +1,26 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, type InputType, zstdDecompress } from 'node:zlib';
+
+/** Blocks full of our tokens' logs have some MB; a larger response cannot be what we asked for. */
+export const RESPONSE_MAX_BYTES = 64 * 2 ** 20;
+
+const options = { maxOutputLength: RESPONSE_MAX_BYTES };
+const decoders: Readonly<Record<string, (body: InputType) => Promise<Uint8Array>>> = {
+  gzip: (body) => promisify(gunzip)(body, options),
+  br: (body) => promisify(brotliDecompress)(body, options),
+  zstd: (body) => promisify(zstdDecompress)(body, options),
+};
+/** For the header accept-encoding. */
+export const ENCODINGS = Object.keys(decoders).join(', ');
+
+/**
+ * The text of a response.
+ * @param encoding its header content-encoding
+ * @throws Error where it is longer than RESPONSE_MAX_BYTES, cut, or of another encoding
+ */
+export async function decoded(body: Uint8Array, encoding: unknown): Promise<string> {
+  if (encoding === undefined || encoding === 'identity') return Buffer.from(body).toString('utf8');
+  const decode = typeof encoding === 'string' ? decoders[encoding.toLowerCase()] : undefined;
+  if (decode === undefined) throw new Error(`its content-encoding is ${JSON.stringify(encoding)}, not ${ENCODINGS}`);
+  return Buffer.from(await decode(body)).toString('utf8');
+}

@@ -1,0 +1,50 @@
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { rpcCall, type RpcPool, RpcUnavailableError } from '../src/index.ts';
+import { type Provider, result, startProvider } from './provider.ts';
+import { poolOver } from './upstreams.ts';
+
+const echo = rpcCall('echo', [7], z.number());
+
+describe('compressed responses', () => {
+  let provider: Provider | undefined;
+  let pool: RpcPool | undefined;
+  afterEach(async () => {
+    await pool?.close();
+    await provider?.stop();
+  });
+
+  async function over(encoding: string, compress: (text: string) => Uint8Array, status = 200): Promise<RpcPool> {
+    provider = await startProvider(([call]) => ({
+      status,
+      headers: { 'content-encoding': encoding },
+      body: compress(JSON.stringify(call && result(call))),
+    }));
+    pool = poolOver([provider.url], 20_000);
+    return pool;
+  }
+
+  it.each<readonly [string, (text: string) => Uint8Array]>([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+  ])('are requested, and decoded with %s', async (encoding, compress) => {
+    expect(await (await over(encoding, compress)).call(echo)).toBe(7);
+    expect(provider?.headers['accept-encoding']).toContain(encoding);
+  });
+
+  it('are no responses where they are longer than 64 MiB once decoded', async () => {
+    const bomb = (text: string): string => text + ' '.repeat(64 * 2 ** 20);
+    await expect((await over('gzip', (text) => gzipSync(bomb(text)))).call(echo)).rejects.toThrow(
+      'ERR_BUFFER_TOO_LARGE',
+    );
+  });
+
+  it('are no responses where they are cut, or of an encoding that was not requested', async () => {
+    const cut = await over('gzip', (text) => gzipSync(text).subarray(0, 20));
+    await expect(cut.call(echo)).rejects.toThrow(RpcUnavailableError);
+    await Promise.all([cut.close(), provider?.stop()]);
+    await expect((await over('compress', (text) => Buffer.from(text))).call(echo)).rejects.toThrow('"compress"');
+  });
+});
