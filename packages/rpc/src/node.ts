@@ -139,7 +139,7 @@ export class TransportNode implements RpcNode {
           this.#learnedUntil = performance.now() + LEARNED_MS;
           return unanswered('http');
         }
-        if (!(error instanceof RpcUpstreamError) || !this.#isSpent(error)) throw error;
+        if (!(error instanceof RpcUpstreamError) || error.delivered === 'maybe' || !this.#isSpent(error)) throw error;
         this.#refused(pace, error.pauseMs);
         return unanswered('throttled');
       }
@@ -155,6 +155,9 @@ export class TransportNode implements RpcNode {
     const later = responses.filter((response) => this.#classOf(response) === 'later');
     pace.passed(calls.length - later.length);
     if (later.length > 0) this.#refused(pace, Math.max(...later.map(({ pauseMs }) => pauseMs ?? 0)) || null);
+    // Thrown at once: a broadcast that may have arrived must not become one that certainly has not.
+    if (pace === this.sends && later.some(({ status = 200 }) => deliveredWith(status) === 'maybe'))
+      throw new RpcUpstreamError(`${this.name} refused a broadcast for its number`, 'maybe', undefined, 'throttled');
     const result = calls.map((call, index): Outcome => {
       const response = responses[index] ?? { id: index };
       return later.includes(response) ? undefined : { value: this.#read(call, response, askedAt) };

@@ -114,6 +114,18 @@ describe('the pace of an upstream', () => {
     expect(await other.call(send(3))).toBe(3);
   });
 
+  it('leaves it open whether a broadcast arrived that was refused with HTTP 200', async () => {
+    let sends = 0;
+    const url = await started((calls, isArray) => {
+      if (!isSend(calls)) return served(calls, isArray);
+      sends += 1;
+      return { body: error(calls[0]?.id ?? 0, -32000, 'failed to forward: 429 Too Many Requests') };
+    });
+    for await (const attempt of over([url]).attempts((node) => node.call(refusable(send(1)))))
+      expect(attempt).toMatchObject({ kind: 'failed', error: { delivered: 'maybe', fault: 'throttled' } });
+    expect(sends).toBe(1);
+  });
+
   it('leaves an upstream that refuses broadcasts the first to be read from', async () => {
     let reads = 0;
     const first = await started((calls, isArray) => {
