@@ -74,7 +74,7 @@ export interface TransportNodeOptions {
   readonly onPause: (bucket: 'reads' | 'sends', ms: number, callsPerSecond: number) => void;
 }
 
-/** What became of a call in a request: undefined where it has to be asked again. */
+/** The outcome of a call in a request: undefined where it has to be asked again. */
 type Outcome = { readonly value: unknown } | undefined;
 
 /** One upstream over a transport. */
