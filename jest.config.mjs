@@ -1,23 +1,14 @@
-// Tests run on the TypeScript sources: the "source" condition of every package.json points there.
+// Node runs the tests, on the TypeScript sources (infra/jest/runtime.mjs).
 const shared = {
-  extensionsToTreatAsEsm: ['.ts'],
-  testEnvironment: 'node',
-  testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } },
-    ],
-  },
-  // This dependency exports its own TypeScript under the condition "source".
-  transformIgnorePatterns: ['/node_modules/(?!\\.pnpm/eventsource-parser@|eventsource-parser/)'],
-  // One module of viem/tempo takes one chain from the index of all 700, which costs each test file most of a second.
-  moduleNameMapper: { '^\\.\\./\\.\\./\\.\\./chains/index\\.js$': '../../../chains/definitions/tempo.js' },
+  runtime: '<rootDir>/infra/jest/runtime.mjs',
+  testEnvironment: '<rootDir>/infra/jest/environment.mjs',
+  testEnvironmentOptions: { globalsCleanup: 'off' },
+  transform: {},
   watchPathIgnorePatterns: ['/\\.local/', '/\\.tools/'],
   modulePathIgnorePatterns: ['/\\.tools/', '/\\.local/'],
 };
 // What opens connections and starts processes has to end them.
-const clean = { testEnvironment: '<rootDir>/jest.environment.mjs' };
+const clean = { testEnvironment: '<rootDir>/infra/jest/clean-environment.mjs' };
 // unit: no process beside the test. integration: on the real broker, database and chains, one package at a time.
 // e2e: end to end, through the public API only, on services and chains of their own.
 // stack: as e2e, on the stack that is running. drills: as e2e, while processes, brokers and databases are killed, fail

@@ -45,9 +45,8 @@ export async function runTests({ root, file, names, env, signal }: TestRun): Pro
   await rm(output, { force: true });
   // What a test without its guard leaves open must not hide its result.
   const args = [
-    '--experimental-vm-modules',
     'node_modules/jest/bin/jest.js',
-    '--testEnvironment=node',
+    '--testEnvironment=./infra/jest/environment.mjs',
     '--runInBand',
     '--forceExit',
     '--json',

@@ -69,9 +69,8 @@ async function jest(
 ): Promise<Result> {
   const report = path.join(folder, `${projects.join('-')}.json`);
   return await out.step(`Tests: ${projects.join(', ')}`, async () => {
-    // jest.environment.mjs fails a test file that leaves something running, so Jest need not wait.
+    // infra/jest/clean-environment.mjs fails a test file that leaves something running, so Jest need not wait.
     const args = [
-      '--experimental-vm-modules',
       '--disable-warning=ExperimentalWarning',
       bin('jest', 'bin/jest.js'),
       '--selectProjects',

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';
 import { resample } from '../../src/sound/resampler.ts';
 
-// Jest's globals are slow to look up, a million times.
 const { cos, imul, log, PI, round, sin, sqrt } = Math;
 
 /** What happens to a sound between a speaker and a microphone, the same in every run. All samples are at 48 kHz. */

@@ -381,8 +381,6 @@ export class Kernel implements Scheduler {
   }
 }
 
-/** Errors of another realm (Jest's sandbox) are no instances of Error. */
-const isError = (error: unknown): error is Error => typeof error === 'object' && error !== null && 'message' in error;
-const asError = (error: unknown): Error => (isError(error) ? error : new Error(String(error)));
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 const messageOf = (error: unknown): string => asError(error).message;
 const textOf = (what: CallOptions['what']): string => (typeof what === 'function' ? what() : (what ?? 'call'));

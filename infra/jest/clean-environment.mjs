@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { TestEnvironment } from 'jest-environment-node';
+import NodeRealm from './environment.mjs';
 
 /** Sockets and processes need a moment to close, longer on a busy machine. */
 const PATIENCE_MS = 10_000;
@@ -23,7 +23,7 @@ const open = () =>
  * by force without naming the resource or the file. To see where it was opened, run the file alone with
  * --detectOpenHandles.
  */
-export default class CleanEnvironment extends TestEnvironment {
+export default class CleanEnvironment extends NodeRealm {
   #before = open();
   #failures = [];
 
