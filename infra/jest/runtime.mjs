@@ -4,6 +4,7 @@ import Runtime from 'jest-runtime';
 import { useGlobals } from './globals.mjs';
 
 const GLOBALS = import.meta.resolve('./globals.mjs');
+const { console } = globalThis;
 
 // Our packages resolve to their TypeScript sources, as no test needs a build.
 registerHooks({
@@ -33,5 +34,10 @@ export default class NodeRuntime extends Runtime {
     // Our record of API responses asks whether a test runs, and which. What is written to the console, Jest reports.
     Object.assign(globalThis, { expect: globals.expect, console: this._environment.global.console });
     return await import(pathToFileURL(file).href);
+  }
+
+  teardown() {
+    globalThis.console = console;
+    super.teardown();
   }
 }

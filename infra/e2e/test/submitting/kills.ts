@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from '@jest/globals';
 import { type CommandType, UNRELEASABLE_AFTER_MS } from '@pf/domain';
 import { topicConfig } from '@pf/event-log';
-import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
+import kafkajs from 'kafkajs';
 import { type Instance, readBackingStack, type StackWallet, until } from '@pf/testing';
 import { type Name, NAMES, SENDS, type Signed, type SubmittingHarness, type Victim } from './harness.ts';
 
@@ -59,14 +59,14 @@ const untilKnown = ({ harness, payments }: KillContext): Promise<unknown> =>
 
 /** Sets the largest record that the topic of commands accepts; with 1 byte the broker refuses every append. */
 async function limitCommandSize({ cluster }: SubmittingHarness, bytes: number): Promise<void> {
-  const admin = new Kafka({
+  const admin = new kafkajs.Kafka({
     clientId: 'test',
     brokers: readBackingStack().kafka.split(','),
-    logLevel: logLevel.NOTHING,
+    logLevel: kafkajs.logLevel.NOTHING,
   }).admin();
   await admin.connect();
   try {
-    const topic = { type: ConfigResourceTypes.TOPIC, name: `${cluster.prefix}intent.commands` };
+    const topic = { type: kafkajs.ConfigResourceTypes.TOPIC, name: `${cluster.prefix}intent.commands` };
     // alterConfigs resets every setting that it does not list to the broker's default.
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
