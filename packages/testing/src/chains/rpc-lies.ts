@@ -45,14 +45,20 @@ export const behind =
   (blocks: number): Lie =>
   (call, ask) =>
     call.method.includes('_') ? evmBehind(BigInt(blocks), call, ask) : solanaBehind(blocks, call, ask);
+/** The head that a node of an EVM chain has so many blocks ago. */
+export async function evmHeadBehind(blocks: bigint, ask: Ask): Promise<bigint> {
+  const newest = hex.parse(await ask({ method: 'eth_blockNumber', params: [] }));
+  return newest > blocks ? newest - blocks : 0n;
+}
+const evmBehind = async (blocks: bigint, call: RpcCall, ask: Ask): Promise<unknown> =>
+  evmAt(await evmHeadBehind(blocks, ask), call, ask);
 
 const NEWEST = new Set<unknown>(['latest', 'pending']);
 const landing = z.object({ blockNumber: hex.nullish() }).nullable();
 const range = z.tuple([z.looseObject({ fromBlock: hex, toBlock: hex })]);
 
-async function evmBehind(blocks: bigint, { method, params }: RpcCall, ask: Ask): Promise<unknown> {
-  const newest = hex.parse(await ask({ method: 'eth_blockNumber', params: [] }));
-  const head = newest > blocks ? newest - blocks : 0n;
+/** What a node of an EVM chain with this head responds; undefined: the same as the newest. */
+export async function evmAt(head: bigint, { method, params }: RpcCall, ask: Ask): Promise<unknown> {
   const blockAt = (tag: unknown): Promise<unknown> =>
     ask({ method: 'eth_getBlockByNumber', params: [tag, ...params.slice(1)] });
   switch (method) {
