@@ -4,7 +4,7 @@ import type { BroadcastResult, SignedTransaction } from '../port.ts';
 
 const NODE_TEXTS = {
   known: /already known|already imported|already exists|alreadyknown|known transaction/i,
-  late: /nonce(?: is)? too low|nonce has already been used|oldnonce/i,
+  used: /nonce(?: is)? too low|nonce has already been used|oldnonce/i,
   refused: new RegExp(
     [
       'insufficient funds',

@@ -7,8 +7,10 @@ import { isKnown, sendRawTransaction } from './calls.ts';
 export interface NodeTexts {
   /** It has the transaction already. */
   readonly known: RegExp;
-  /** The transaction cannot land any more, unless it is the very one that has landed. */
-  readonly late: RegExp;
+  /** Its nonce is used: by this very transaction where it has landed, which a lagging node may not show yet. */
+  readonly used: RegExp;
+  /** Its time is over, unless it has landed. */
+  readonly late?: RegExp;
   /**
    * Refusals after which the transaction is certainly not in that node's pool. Any other (an unreachable sequencer,
    * say) leaves it open.
@@ -21,7 +23,9 @@ async function offer(node: RpcNode, { hash, raw }: SignedTransaction, texts: Nod
   const answer = await node.call(refusable(sendRawTransaction(`0x${Buffer.from(raw).toString('hex')}`)));
   if (!(answer instanceof RpcRefusedError) || texts.known.test(answer.message)) return { kind: 'taken' };
   const reason = answer.message;
-  if (texts.late.test(reason))
+  if (texts.used.test(reason))
+    return (await node.call(isKnown(hash))) ? { kind: 'taken' } : { kind: 'unknown', reason };
+  if (texts.late?.test(reason) === true)
     return (await node.call(isKnown(hash))) ? { kind: 'taken' } : { kind: 'refused', reason };
   return texts.refused.test(reason) ? { kind: 'refused', reason } : { kind: 'unknown', reason };
 }

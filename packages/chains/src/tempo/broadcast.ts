@@ -5,7 +5,8 @@ import type { BroadcastResult, SignedTransaction } from '../port.ts';
 const NODE_TEXTS = {
   known: /already known|already imported|already exists|known transaction/i,
   // Also after it has landed: then its nonce is used, or its hash known.
-  late: /nonce(?: is)? too low|nonce has already been used|replay|transaction expired|validBefore|valid_before/i,
+  used: /nonce(?: is)? too low|nonce has already been used|replay/i,
+  late: /transaction expired|validBefore|valid_before/i,
   refused: new RegExp(
     [
       'insufficient',

@@ -67,6 +67,15 @@ describe('Base broadcast', () => {
     expect((await broadcast(pool, { hash: hash as never, raw: await signed(good) })).kind).toBe('unknown');
   });
 
+  it('is unknown while a used nonce may be its own, which a lagging node does not show', async () => {
+    const used = answering({ eth_sendRawTransaction: new Error('nonce too low') });
+    let shown: object | null = null;
+    first.respond = (request) => (request.method === 'eth_getTransactionByHash' ? shown : used(request));
+    expect(await send(first.url)).toBe('unknown');
+    shown = { hash };
+    expect(await send(first.url)).toBe('taken');
+  });
+
   it('is unknown when no upstream is reachable, or a refusal is ambiguous', async () => {
     expect(await send(await closedPort())).toBe('unknown');
     first.respond = answering({ eth_sendRawTransaction: new Error('failed to forward to the sequencer') });

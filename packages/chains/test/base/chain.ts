@@ -56,9 +56,11 @@ const base64Of = (hex: Hex): string => Buffer.from(hexToBytes(hex)).toString('ba
 let recipients = 0;
 
 /** Base on an anvil of one's own; wallets are viem's. */
-export async function startBase(): Promise<BaseUnderTest> {
-  const anvil = await startAnvil();
-  const pool = poolOver([anvil.rpcUrl]);
+export const startBase = async (): Promise<BaseUnderTest> => baseOn(await startAnvil());
+
+/** @param url where the service reaches this anvil */
+export async function baseOn(anvil: Anvil, url = anvil.rpcUrl): Promise<BaseUnderTest> {
+  const pool = poolOver([url]);
   const network = networkOf(CHAIN);
   const clock = new Clock();
   const usdc = anvil.tokens['USDC'] as Address;

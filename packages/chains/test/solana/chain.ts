@@ -65,9 +65,11 @@ async function signWithKit(blob: string, privateKey: string): Promise<string> {
 }
 
 /** Solana on a local node of one's own whose clock stands still; wallets are web3.js 1.x's. */
-export async function startSolana(): Promise<SolanaUnderTest> {
-  const node = await startNode();
-  const pool = solanaPool([node.rpcUrl]);
+export const startSolana = async (): Promise<SolanaUnderTest> => solanaOn(await startNode());
+
+/** @param url where the service reaches this node */
+export async function solanaOn(node: LocalSolana, url = node.rpcUrl): Promise<SolanaUnderTest> {
+  const pool = solanaPool([url]);
   const network = networkOf(DEVNET);
   const clock = new Clock();
   const payers = node.wallets.map((wallet): SolanaPayer => {

@@ -56,9 +56,11 @@ function withOx(blob: string, privateKey: Hex): string {
 }
 
 /** Tempo on an anvil of one's own, whose clock the test can put forward; wallets are viem's. */
-export async function startTempoUnderTest(): Promise<TempoUnderTest> {
-  const tempo = await startTempo();
-  const pool = tempoPool([tempo.rpcUrl]);
+export const startTempoUnderTest = async (): Promise<TempoUnderTest> => tempoOn(await startTempo());
+
+/** @param url where the service reaches this chain */
+export async function tempoOn(tempo: Tempo, url = tempo.rpcUrl): Promise<TempoUnderTest> {
+  const pool = tempoPool([url]);
   const network = networkOf(CHAIN);
   const usdc = tempo.tokens['USDC'] as Hex;
   let passed = 0;

@@ -28,19 +28,17 @@ const OF_ALL: readonly Spoil[] = [
 ];
 
 /**
- * Spoils the envelope of every so-many-th response, each time in another way: arrays first in their own ways, then as
- * all responses.
+ * Spoils the envelopes of a share of the responses, at random, each time in another way: arrays first in their own ways,
+ * then as all responses.
  * @param stallMs how long the last of the ways takes
  */
 export const spoiltEnvelopes =
-  (every: number, stallMs: number): Behavior =>
-  ({ wait }) => {
-    let requests = 0;
+  (share: number, stallMs: number): Behavior =>
+  ({ wait, random }) => {
     const turns = { arrays: 0, all: 0 };
     return async (request, next) => {
       const reply = await next(request);
-      requests += 1;
-      if (requests % every !== 0) return reply;
+      if (random() >= share) return reply;
       const isOfArrays = request.calls.length > 1 && turns.arrays <= turns.all + OF_ALL.length;
       const ways = isOfArrays ? OF_ARRAYS : OF_ALL;
       const turn = isOfArrays ? turns.arrays++ : turns.all++;

@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { behind, evmAt, evmHeadBehind } from '../chains/rpc-lies.ts';
 import { type Answer, answering, type Behavior, type Call, refusal, type Request } from './exchange.ts';
 
-/** The node of a pool that a request goes to: one after the other. */
-function inTurn(lags: readonly number[]): (request: Request) => number {
+/** The node of a pool that a request goes to: each serves once in every round, in another order. */
+function inTurn(lags: readonly number[], random: () => number): (request: Request) => number {
   const lagOf = new WeakMap<Request, number>();
-  let requests = 0;
+  let round: number[] = [];
   return (request) => {
-    const lag = lagOf.get(request) ?? lags[requests++ % lags.length] ?? 0;
+    if (round.length === 0) round = lags.toSorted(() => random() - 0.5);
+    const lag = lagOf.get(request) ?? round.shift() ?? 0;
     lagOf.set(request, lag);
     return lag;
   };
@@ -17,14 +18,14 @@ function inTurn(lags: readonly number[]): (request: Request) => number {
 const logRange = z.tuple([z.object({ toBlock: z.string().transform(BigInt) })]);
 
 /**
- * Nodes of an EVM chain behind one URL: each request goes to the next of them.
+ * Nodes of an EVM chain behind one URL: each request goes to one of them.
  * @param lags how many blocks each is behind
  * @param retriedSends the share of sends, at random, that the balancer sends twice: they land, and the response is that
  *   of the second
  */
 export const evmPool = (lags: readonly number[], retriedSends: number): Behavior =>
   answering(({ ask, random }) => {
-    const lagOf = inTurn(lags);
+    const lagOf = inTurn(lags, random);
     const headOf = new WeakMap<Request, Promise<bigint>>();
     let tooLate = 0;
     return async (call, request) => {
@@ -69,13 +70,13 @@ const withWire = z.tuple([z.string(), z.looseObject({ encoding: z.string().nulli
 const BLOCKHASH_NOT_FOUND = { err: 'BlockhashNotFound', logs: [], accounts: null, unitsConsumed: 0, returnData: null };
 
 /**
- * Nodes of Solana behind one URL: each request goes to the next of them. One that is far behind says that it is
+ * Nodes of Solana behind one URL: each request goes to one of them. One that is far behind says that it is
  * unhealthy, and has no statuses.
  * @param lags how many slots each is behind
  */
 export const solanaPool = (lags: readonly number[]): Behavior =>
-  answering(({ ask }) => {
-    const lagOf = inTurn(lags);
+  answering(({ ask, random }) => {
+    const lagOf = inTurn(lags, random);
     /** The blockhashes that were given out here. */
     const slotOf = new Map<string, number>();
     const newestSlot = async (commitment: string): Promise<number> =>

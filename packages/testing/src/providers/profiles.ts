@@ -380,9 +380,8 @@ export const PROFILES = {
   }),
   envelopes: plan({
     families: ['base', 'solana', 'tempo'],
-    // A response in so many is spoilt.
-    limits: limits({ every: 3, stallMs: 30 * SECOND }),
-    behaviors: ({ every, stallMs }) => [spoiltEnvelopes(every, stallMs)],
+    limits: limits({ spoilt: 0.2, stallMs: 30 * SECOND }),
+    behaviors: ({ spoilt, stallMs }) => [spoiltEnvelopes(spoilt, stallMs)],
   }),
   streams: plan({
     families: ['base', 'solana', 'tempo'],

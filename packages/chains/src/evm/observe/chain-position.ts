@@ -42,6 +42,8 @@ export type Relocation =
 export async function relocate(node: RpcNode, chain: ChainId, before: ChainPosition, head: Block): Promise<Relocation> {
   const below = before.checkpoints.filter(({ number }) => number <= head.number);
   const hashes = await hashesOf(node, [0n, ...below.map(({ number }) => number)]);
+  // Its head is higher: behind one URL, another node reported that.
+  if (below[0] !== undefined && !hashes.has(below[0].number)) return { kind: 'behind' };
   const checkpoints = below.filter(({ number, hash }) => hashes.get(number) === hash);
   const [ancestor] = checkpoints;
   if (ancestor !== undefined) {

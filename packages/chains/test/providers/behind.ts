@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RpcUnavailableError } from '@pf/rpc';
+import { PROFILE_NAMES, type ProfileName, PROFILES, startProvider } from '@pf/testing/providers';
+import type { ChainFamily } from '../../src/networks.ts';
+import type { ChainAdapter, ChainObserver, Step } from '../../src/index.ts';
+import { type ChainUnderTest, conformance, type Exemptions } from '../conformance/suite.ts';
+
+/** A local chain that all profiles share. */
+interface SharedChain {
+  readonly rpcUrl: string;
+  /**
+   * The chain as the suite needs it, reached at this URL. Its `stop` leaves the chain as it was. `pass` lets so much
+   * time pass for the watcher that everything it reads now and then is due.
+   */
+  at(url: string): Promise<ChainUnderTest & { readonly pass: () => unknown }>;
+  stop(): Promise<void>;
+}
+
+/** A plan's calls a second are enough: at the provider so much time passes from one request to the next. */
+const PACE_MS = 1_000;
+/** The attempts of a caller that does not give up: a client after 503, or the watcher. */
+const ATTEMPTS = 20;
+/** Behind these the watcher sees a thing only after some looks: at most so many where the suite looks once. */
+const LOOKS: Partial<Record<ProfileName, number>> = {
+  quicknode: 4,
+  'base-pool': 20,
+  'solana-pool': 20,
+  envelopes: 10,
+};
+
+/** Repeats what found no upstream that responds, as clients and the watcher do. */
+async function insist<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof RpcUnavailableError) || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** The same object, but for these methods. */
+const replacing = <T extends object>(target: T, methods: Partial<T>): T =>
+  new Proxy(target, {
+    get(_, name) {
+      const value: unknown = Reflect.get(Object.hasOwn(methods, name) ? methods : target, name);
+      // Its methods use private fields.
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+
+const insistingAdapter = (adapter: ChainAdapter): ChainAdapter =>
+  replacing(adapter, {
+    build: (request) => insist(() => adapter.build(request)),
+    canLand: (build) => insist(() => adapter.canLand(build)),
+    fetchSent: (hash) => insist(() => adapter.fetchSent(hash)),
+    verify: (...of) => insist(() => adapter.verify(...of)),
+    broadcast: async (transaction) => {
+      for (let attempt = 1; ; attempt += 1) {
+        const result = await insist(() => adapter.broadcast(transaction));
+        if (result.kind !== 'unknown' || attempt === ATTEMPTS) return result;
+      }
+    },
+  });
+
+const insistingObserver = (observer: ChainObserver, looks: number, pass: () => unknown): ChainObserver =>
+  replacing(observer, {
+    step: async (cursor, watched) => {
+      let step: Step = await insist(() => observer.step(cursor, watched));
+      for (let look = 1; look < looks && step.observations.length === 0; look += 1) {
+        const before = step;
+        await pass();
+        const next = await insist(() => observer.step(before.cursor, watched));
+        step = { ...next, warnings: [...before.warnings, ...next.warnings] };
+      }
+      // Time passes while it catches up.
+      if (step.behind > 0n) await pass();
+      return step;
+    },
+  });
+
+/**
+ * Runs the suite behind each profile of the family.
+ * @param unserved the profiles that it does not run behind, and why
+ */
+export function conformanceBehindProviders(
+  family: ChainFamily,
+  start: () => Promise<SharedChain>,
+  unserved: Partial<Record<ProfileName, string>>,
+  exempt: Exemptions = {},
+): void {
+  const names = PROFILE_NAMES.filter((name) => (PROFILES[name].families as readonly ChainFamily[]).includes(family));
+  describe(`profiles of providers for ${family}`, () => {
+    let shared: SharedChain;
+    beforeAll(async () => {
+      shared = await start();
+    });
+    afterAll(() => shared.stop());
+
+    it('serve payments, but for those whose reason is known', () => {
+      expect(names).toEqual(expect.arrayContaining(Object.keys(unserved)));
+      for (const name of names)
+        expect({ name, isServed: unserved[name] === undefined }).toEqual({
+          name,
+          isServed: PROFILES[name].cannot.length === 0,
+        });
+    });
+
+    for (const name of names.filter((one) => unserved[one] === undefined))
+      conformance(
+        `${family} behind ${name}:`,
+        async () => {
+          let now = 0;
+          const provider = await startProvider(name, shared.rpcUrl, {
+            now: () => (now += PACE_MS),
+            wait: () => Promise.resolve(),
+          });
+          const chain = await shared.at(provider.url);
+          const looks = LOOKS[name] ?? 1;
+          // What a watcher reads now and then is due by then.
+          const slowly = async (move: () => Promise<void>): Promise<void> => {
+            await move();
+            if (looks > 1) await chain.pass();
+          };
+          return {
+            ...chain,
+            settle: () => slowly(chain.settle),
+            finalize: () => slowly(chain.finalize),
+            adapter: insistingAdapter(chain.adapter),
+            observer: insistingObserver(chain.observer, looks, chain.pass),
+            stop: async () => {
+              await chain.stop();
+              await provider.stop();
+            },
+          };
+        },
+        exempt,
+      );
+  });
+}
