@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { readProviders } from './chains/providers.ts';
 import { reset } from './stack/reset.ts';
 import { readSettings } from './stack/settings.ts';
 import { supervise } from './processes/supervisor.ts';
@@ -27,6 +28,7 @@ try {
     const up = (): void => void process.send?.('up');
     await supervise({
       settings,
+      providers: command === 'start' ? readProviders(process.argv.slice(3)) : [],
       environment: process.env,
       terminal: out,
       withServices: command === 'start',

@@ -1,4 +1,6 @@
+import type { ProfileName } from '@pf/testing/providers';
 import { startBacking } from '../backing/backing.ts';
+import { startProviders } from '../chains/providers.ts';
 import { startReaper } from './reaper.ts';
 import { identify, takeOwnership } from './data-lock.ts';
 import { portsNeeded, requireFreePorts } from './ports.ts';
@@ -15,6 +17,8 @@ import type { Terminal } from './terminal.ts';
 
 interface Order {
   readonly settings: Settings;
+  /** The profiles of providers between the services and the local chains. */
+  readonly providers: readonly ProfileName[];
   readonly environment: NodeJS.ProcessEnv;
   readonly terminal: Terminal;
   readonly withServices: boolean;
@@ -32,6 +36,7 @@ interface Order {
  */
 export async function supervise({
   settings,
+  providers: names,
   environment,
   terminal,
   withServices,
@@ -78,6 +83,7 @@ export async function supervise({
 
   const reaper = startReaper();
   let stopClocks = (): void => undefined;
+  let stopProviders = (): Promise<void> => Promise.resolve();
   try {
     await requireFreePorts(settings, portsNeeded(settings, withServices));
     const former = await readStack(settings.data);
@@ -111,9 +117,12 @@ export async function supervise({
         sanctionedAddresses: sanctionedAddresses(),
         sanctions: sanctionsOf(settings),
       };
+      const providers = await startProviders(names, settings, running.addresses.chains);
+      stopProviders = providers.stop;
+      providers.lines.forEach(terminal.line);
       await startServices(
         { settings, environment, terminal, reaper, changed, started: joins(services) },
-        running.addresses,
+        { ...running.addresses, upstreams: providers.upstreams },
         { secretsKey, logins },
       );
       stack = {
@@ -144,6 +153,7 @@ export async function supervise({
     phase = 'ending';
     stopClocks();
     await stopAll(services);
+    await stopProviders();
     await stopAll(backing);
     if (stack) stack = notServing(stack);
     changed();

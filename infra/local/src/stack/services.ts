@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import path from 'node:path';
 import { networks } from '@pf/chains/networks';
 import type { BackingAddresses } from '../backing/backing.ts';
-import { CHAIN_NAMES, CHAINS } from '../chains/chains.ts';
+import { CHAIN_NAMES, CHAINS, type ChainName } from '../chains/chains.ts';
 import { type StackDependencies, superviseOn } from '../processes/dependencies.ts';
 import type { ProcessSpec } from '../processes/process-spec.ts';
 import type { Prepared } from './preparation.ts';
@@ -36,10 +36,16 @@ interface ServiceSecrets extends Pick<Prepared, 'logins'> {
   readonly secretsKey: string;
 }
 
+/** Where services find what they depend on. */
+interface ServiceAddresses extends BackingAddresses {
+  /** The URLs of each chain, comma-separated. */
+  readonly upstreams: Readonly<Record<ChainName, string>>;
+}
+
 /** The services as they run in production, `node dist/main.js`, configured by the same variables. */
 function serviceSpecs(
   settings: Settings,
-  addresses: BackingAddresses,
+  addresses: ServiceAddresses,
   { secretsKey, logins }: ServiceSecrets,
 ): readonly ProcessSpec[] {
   const shared = {
@@ -50,12 +56,7 @@ function serviceSpecs(
     SECRETS_KEY: secretsKey,
     // Networks without a local chain get no upstreams: those of the shell would make them served, but not watched.
     ...Object.fromEntries(networks.map(({ upstreamVariable }) => [upstreamVariable, ''])),
-    ...Object.fromEntries(
-      CHAIN_NAMES.map((name) => [
-        CHAINS[name].upstreams,
-        settings.external.chains[name] ?? addresses.chains[name].rpcUrl,
-      ]),
-    ),
+    ...Object.fromEntries(CHAIN_NAMES.map((name) => [CHAINS[name].upstreams, addresses.upstreams[name]])),
     NETWORKS: CHAIN_NAMES.map((name) => CHAINS[name].caip2).join(','),
     ...screeningVariables(settings),
     // A developer's webhook receiver runs on this machine.
@@ -113,7 +114,7 @@ function serviceSpecs(
  */
 export async function startServices(
   dependencies: StackDependencies,
-  addresses: BackingAddresses,
+  addresses: ServiceAddresses,
   secrets: ServiceSecrets,
 ): Promise<void> {
   const { settings, terminal } = dependencies;

@@ -18,6 +18,7 @@ import { broadcast } from './broadcast.ts';
 import { buildPayment } from './build.ts';
 import { getBlockHeight, getTransaction } from './calls.ts';
 import { SolanaMpp } from './mpp.ts';
+import { NewestSlot } from './newest-slot.ts';
 import { decodeSigned, signedTransaction } from './signed-transaction.ts';
 import { verifyPayment } from './verify.ts';
 
@@ -33,6 +34,7 @@ export class SolanaAdapter implements ChainAdapter {
   readonly network: Network;
   readonly mpp: SolanaMpp;
   readonly #pool: RpcPool;
+  readonly #slots = new NewestSlot();
 
   constructor(network: Network, pool: RpcPool) {
     this.network = network;
@@ -57,7 +59,7 @@ export class SolanaAdapter implements ChainAdapter {
   }
 
   build(request: BuildRequest): Promise<BuildResult> {
-    return this.#pool.run((node) => buildPayment(node, request));
+    return this.#pool.run((node) => buildPayment(node, request, this.#slots));
   }
 
   async canLand({ lifetime }: Build): Promise<boolean> {
@@ -104,11 +106,11 @@ export class SolanaAdapter implements ChainAdapter {
     fulfiller: Address,
     sent: boolean,
   ): Promise<Verification> {
-    return verifyPayment(this.#pool, transaction, terms, fulfiller, sent);
+    return verifyPayment(this.#pool, transaction, terms, fulfiller, sent, this.#slots);
   }
 
   broadcast(transaction: SignedTransaction): Promise<BroadcastResult> {
-    return broadcast(this.#pool, transaction);
+    return broadcast(this.#pool, transaction, this.#slots);
   }
 
   synthetic(): { readonly hash: TransactionHash; readonly address: Address } {

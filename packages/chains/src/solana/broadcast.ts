@@ -2,6 +2,7 @@ import { refusable, type RpcNode, type RpcPool, RpcRefusedError } from '@pf/rpc'
 import type { BroadcastResult, SignedTransaction } from '../port.ts';
 import { offerInTurn } from '../offer-in-turn.ts';
 import { getSignatureStatuses, isBlockhashValid, sendTransaction } from './calls.ts';
+import type { NewestSlot } from './newest-slot.ts';
 import { decodeSigned } from './signed-transaction.ts';
 
 const KNOWN = /already (?:been )?processed|AlreadyProcessed/i;
@@ -25,7 +26,7 @@ const REFUSED = new RegExp(
  * Offers the bytes to one upstream. Without preflight a node accepts whatever it can decode, so an expired one is not
  * sent.
  */
-async function offer(node: RpcNode, { hash, raw }: SignedTransaction): Promise<BroadcastResult> {
+async function offer(node: RpcNode, { hash, raw }: SignedTransaction, slots: NewestSlot): Promise<BroadcastResult> {
   const decoded = decodeSigned(raw);
   if (!decoded.ok) return { kind: 'refused', reason: decoded.problem };
   const [statuses, live] = await node.batch([
@@ -33,10 +34,12 @@ async function offer(node: RpcNode, { hash, raw }: SignedTransaction): Promise<B
     isBlockhashValid(decoded.value.blockhash),
   ]);
   if (isKnown(statuses)) return { kind: 'taken' };
-  if (!live.value)
+  if (!live.value) {
+    slots.requireReached(node, live.context.slot);
     return isKnown(await node.call(getSignatureStatuses([hash], true)))
       ? { kind: 'taken' }
       : { kind: 'refused', reason: 'the blockhash has expired' };
+  }
   const answer = await node.call(refusable(sendTransaction(raw)));
   if (!(answer instanceof RpcRefusedError) || KNOWN.test(answer.message)) return { kind: 'taken' };
   return { kind: REFUSED.test(answer.message) ? 'refused' : 'unknown', reason: answer.message };
@@ -48,5 +51,5 @@ const isKnown = ({ value: [status = null] }: { readonly value: readonly unknown[
  * Sends a signed transaction to one upstream after the other until one accepts it. A lagging node does not know a fresh
  * blockhash: its refusal counts only where no other has accepted the transaction.
  */
-export const broadcast = (pool: RpcPool, transaction: SignedTransaction): Promise<BroadcastResult> =>
-  offerInTurn(pool, (node) => offer(node, transaction));
+export const broadcast = (pool: RpcPool, transaction: SignedTransaction, slots: NewestSlot): Promise<BroadcastResult> =>
+  offerInTurn(pool, (node) => offer(node, transaction, slots));

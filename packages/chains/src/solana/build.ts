@@ -1,5 +1,5 @@
 import { formatAmount } from '@pf/domain';
-import type { RpcNode } from '@pf/rpc';
+import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { isOffCurveAddress } from '@solana/kit';
 import type { BuildRequest, BuildResult } from '../port.ts';
 import { networkOf } from '../networks.ts';
@@ -12,6 +12,7 @@ import {
   getRecentPrioritizationFees,
   simulateTransaction,
 } from './calls.ts';
+import type { NewestSlot } from './newest-slot.ts';
 import { feeOf, proposedPrice, UNITS } from './fees.ts';
 import { accountsOf, compilePayment, type PaymentAccounts } from './payment.ts';
 import { SYSTEM_PROGRAM_ADDRESS, TOKEN_2022_PROGRAM_ADDRESS } from './programs.ts';
@@ -21,6 +22,8 @@ import { isMintOrTokenAccount, type TokenAccount, tokenAccountIn } from './token
 const SOL_DECIMALS = 9;
 /** A token account without extensions; those of Token-2022 are larger. */
 const TOKEN_ACCOUNT_BYTES = 165;
+/** Slots that a node may be behind the newest that is known: some seconds of a blockhash's minute. */
+const LAG_MAX = 16n;
 /** A wallet's account has no data. It may be emptied, but not left with less than its rent. */
 const WALLET_BYTES = 0;
 
@@ -35,7 +38,11 @@ const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResu
  * Builds the unsigned version 0 transaction that pays these terms (docs/internals/chains.md), from the state of one
  * upstream in two round trips. The simulation tells what a new token account costs and what arrives in it.
  */
-export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildRequest): Promise<BuildResult> {
+export async function buildPayment(
+  node: RpcNode,
+  { terms, fulfiller }: BuildRequest,
+  slots: NewestSlot,
+): Promise<BuildResult> {
   const accounts = await accountsOf(terms, fulfiller);
   const { payer, recipient, mint, source, destination, tokenProgram } = accounts;
   if (isOffCurveAddress(payer)) return notPayable('fulfiller', 'is off the ed25519 curve: no key can sign for it');
@@ -46,6 +53,9 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
     getMinimumBalanceForRentExemption(TOKEN_ACCOUNT_BYTES),
     getMinimumBalanceForRentExemption(WALLET_BYTES),
   ]);
+  // The blockhash of a node that is far behind dies early.
+  slots.requireReached(node, latest.context.slot + LAG_MAX);
+  slots.saw(latest.context.slot);
   const [payerInfo = null, recipientInfo = null, sourceInfo = null, destinationInfo = null, mintInfo = null] =
     found.value;
   const [held, credited] = [tokenAccountIn(sourceInfo), tokenAccountIn(destinationInfo)];
@@ -83,6 +93,8 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
     getFeeForMessage(Buffer.from(message).toString('base64')),
   ]);
   const { err, accounts: after } = simulated.value;
+  // No fault of the payer's: behind one URL another node may respond, which does not have our blockhash yet.
+  if (err === 'BlockhashNotFound') throw new RpcUpstreamError(`${node.name} does not know its own blockhash`, 'no');
   const [destinationAfter = null] = after ?? [];
   if (err !== null) return rejected(`the transfer would fail: ${reasonOf(err, programs)}`);
   const arrives = (tokenAccountIn(destinationAfter)?.amount ?? 0n) - (credited?.amount ?? 0n);

@@ -7,6 +7,7 @@ import {
   isBlockhashValid,
   simulateTransaction,
 } from './calls.ts';
+import type { NewestSlot } from './newest-slot.ts';
 import type { PaymentAccounts } from './payment.ts';
 import { reasonOf } from './refusal.ts';
 import { type DecodedTransaction, programsOf } from './signed-transaction.ts';
@@ -28,10 +29,11 @@ export async function landability(
   signed: SignedTransaction,
   decoded: DecodedTransaction,
   accounts: PaymentAccounts,
+  slots: NewestSlot,
 ): Promise<Landability> {
   let first: Landability | undefined;
   let lastError: RpcUpstreamError | undefined;
-  for await (const attempt of pool.attempts((node) => landabilityOn(node, signed, decoded, accounts))) {
+  for await (const attempt of pool.attempts((node) => landabilityOn(node, signed, decoded, accounts, slots))) {
     if (attempt.kind === 'failed') lastError = attempt.error;
     else if (attempt.value.reason === null) return attempt.value;
     else first ??= attempt.value;
@@ -45,6 +47,7 @@ async function landabilityOn(
   { hash, raw }: SignedTransaction,
   decoded: DecodedTransaction,
   { destination, recipient }: PaymentAccounts,
+  slots: NewestSlot,
 ): Promise<Landability> {
   const [height, live, statuses, simulated, found] = await node.batch([
     getBlockHeight('processed'),
@@ -60,7 +63,10 @@ async function landabilityOn(
   const { err } = simulated.value;
   // It is in a block already: the wallet has sent it too, or this is a repeated request.
   if ((statuses.value[0] ?? null) !== null || err === 'AlreadyProcessed') return { lastValid, reason: null };
-  if (!live.value) return { lastValid, reason: 'the blockhash has expired' };
+  if (!live.value || err === 'BlockhashNotFound') {
+    slots.requireReached(node, live.context.slot);
+    return { lastValid, reason: 'the blockhash has expired' };
+  }
   if (err !== null) return { lastValid, reason: `the transaction would fail: ${reasonOf(err, programsOf(decoded))}` };
   const account = tokenAccountIn(found.value[0] ?? null);
   if (account !== null && account.owner !== recipient)

@@ -15,6 +15,7 @@ import { getBlockHeight } from './calls.ts';
 import type { Differences, SignedTransaction, Verification } from '../port.ts';
 import { FEE_MAX, feeOf } from './fees.ts';
 import { BLOCKHASH_BLOCKS, landability } from './landable.ts';
+import type { NewestSlot } from './newest-slot.ts';
 import { accountsOf, decimalsOf, memoOf, type PaymentAccounts } from './payment.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
@@ -241,6 +242,7 @@ export async function verifyPayment(
   terms: PaymentTerms,
   fulfiller: WalletAddress,
   sent: boolean,
+  slots: NewestSlot,
 ): Promise<Verification> {
   const decoded = decodeSigned(signed.raw);
   if (!decoded.ok)
@@ -252,7 +254,7 @@ export async function verifyPayment(
   if (Object.keys(differs).length > 0) return { kind: 'mismatch', differs };
   const { lastValid, reason } = sent
     ? { lastValid: (await pool.call(getBlockHeight('processed'))) + BLOCKHASH_BLOCKS, reason: null }
-    : await landability(pool, signed, decoded.value, await accountsOf(terms, fulfiller));
+    : await landability(pool, signed, decoded.value, await accountsOf(terms, fulfiller), slots);
   if (reason !== null) return { kind: 'rejected', reason };
   return {
     kind: 'verified',

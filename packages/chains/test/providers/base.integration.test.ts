@@ -25,6 +25,19 @@ conformanceBehindProviders(
       stop: () => anvil.stop(),
     };
   },
-  { infura: '', 'publicnode-base': '', 'drpc-free': '' },
+  {
+    quicknode: 'serves',
+    'alchemy-free': 'serves',
+    infura: 'not yet: the calls of a build in one array cost more credits than a second has',
+    cdp: 'serves',
+    'base-public': 'serves',
+    'base-pool': 'serves',
+    'base-flashblocks': 'serves',
+    'publicnode-base': 'cannot: receipts are refused, and they tell whether a payment succeeded',
+    'drpc-free': 'cannot: logs are refused, and payments are found by them',
+    'ankr-public': 'serves',
+    envelopes: 'serves',
+    streams: 'serves',
+  },
   { expiry: true },
 );
