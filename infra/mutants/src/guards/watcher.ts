@@ -240,4 +240,34 @@ export const watcherGuards: readonly Mutant[] = [
       name: 'have an intent within a minute of a rebuild whose row was missing when they were loaded',
     },
   },
+  {
+    name: 'A used nonce refuses no transaction that a lagging node does not show',
+    file: 'packages/chains/src/evm/broadcast.ts',
+    guard: "? { kind: 'taken' } : { kind: 'unknown', reason };",
+    instead: "? { kind: 'taken' } : { kind: 'refused', reason };",
+    test: {
+      file: 'packages/chains/test/base/broadcast.unit.test.ts',
+      name: 'is unknown while a used nonce may be its own, which a lagging node does not show',
+    },
+  },
+  {
+    name: 'Blocks that a lagging node does not have are no reorganization',
+    file: 'packages/chains/src/evm/observe/chain-position.ts',
+    guard: 'if (below[0] !== undefined && !hashes.has(below[0].number))',
+    instead: 'if (below[0] === undefined && hashes.size === 0)',
+    test: {
+      file: 'packages/chains/test/evm/chain-position.unit.test.ts',
+      name: 'concludes nothing from a node that lacks blocks below the head which another one reported',
+    },
+  },
+  {
+    name: 'A node that is behind does not tell that a blockhash has expired',
+    file: 'packages/chains/src/solana/newest-slot.ts',
+    guard: 'if (slot < this.#slot) throw',
+    instead: 'if (slot < 0n) throw',
+    test: {
+      file: 'packages/chains/test/providers/solana.integration.test.ts',
+      name: 'refuses no payment because a node does not have its blockhash yet',
+    },
+  },
 ];

@@ -28,8 +28,8 @@ const OF_ALL: readonly Spoil[] = [
 ];
 
 /**
- * Spoils the envelopes of a share of the responses, at random, each time in another way: arrays first in their own ways,
- * then as all responses.
+ * Spoils the envelopes of a share of the responses, at random, each time in another way: arrays first in their own
+ * ways, then as all responses.
  * @param stallMs how long the last of the ways takes
  */
 export const spoiltEnvelopes =

@@ -52,7 +52,7 @@ export interface World {
   readonly ask: Ask;
 }
 
-/** One way in which a provider differs from the node behind it. Called once for each start; what it returns has state. */
+/** One way in which a provider differs from the node behind it. Called at each start; what it returns has state. */
 export type Behavior = (world: World) => (request: Request, next: Handler) => Promise<Reply>;
 
 /** How a provider says no. */
@@ -94,8 +94,8 @@ export const refusing =
 export type Answer = { readonly result: unknown } | Refusal;
 
 /**
- * Responds to single calls instead of the node; null: the node responds. In an array a refusal is an item, and the other
- * calls go on.
+ * Responds to single calls instead of the node; null: the node responds. In an array a refusal is an item, and the
+ * other calls go on.
  */
 export const answering =
   (judge: (world: World) => (call: Call, request: Request) => Promise<Answer | null> | Answer | null): Behavior =>
