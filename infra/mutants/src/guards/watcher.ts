@@ -253,8 +253,8 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'Blocks that a lagging node does not have are no reorganization',
     file: 'packages/chains/src/evm/observe/chain-position.ts',
-    guard: 'if (below[0] !== undefined && !hashes.has(below[0].number))',
-    instead: 'if (below[0] === undefined && hashes.size === 0)',
+    guard: '!hashes.has(expected.number) && head.number - expected.number <= SHORTFALL_WARNED',
+    instead: 'hashes.size === 0',
     test: {
       file: 'packages/chains/test/evm/chain-position.unit.test.ts',
       name: 'concludes nothing from a node that lacks blocks below the head which another one reported',
@@ -263,8 +263,8 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'A node that is behind does not tell that a blockhash has expired',
     file: 'packages/chains/src/solana/newest-slot.ts',
-    guard: 'if (slot < this.#slot) throw',
-    instead: 'if (slot < 0n) throw',
+    guard: 'if (isKnown && slot < this.#slot)',
+    instead: 'if (isKnown && slot < 0n)',
     test: {
       file: 'packages/chains/test/providers/solana.integration.test.ts',
       name: 'refuses no payment because a node does not have its blockhash yet',

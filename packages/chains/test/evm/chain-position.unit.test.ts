@@ -33,4 +33,8 @@ describe('the relocation of a chain position', () => {
     expect(await from([0n], 13n)).toEqual({ kind: 'behind' });
     expect(await from([0n, 10n, 11n], 11n)).toEqual({ kind: 'behind' });
   });
+
+  it('goes on below blocks that a node has dropped long ago', async () => {
+    expect(await from([0n, 10n, 64n], 64n)).toMatchObject({ kind: 'reorg', ancestor: 10n });
+  });
 });

@@ -42,8 +42,10 @@ export type Relocation =
 export async function relocate(node: RpcNode, chain: ChainId, before: ChainPosition, head: Block): Promise<Relocation> {
   const below = before.checkpoints.filter(({ number }) => number <= head.number);
   const hashes = await hashesOf(node, [0n, ...below.map(({ number }) => number)]);
-  // Its head is higher: behind one URL, another node reported that.
-  if (below[0] !== undefined && !hashes.has(below[0].number)) return { kind: 'behind' };
+  const [expected] = below;
+  // Its head is a little higher: behind one URL, another node reported that. Local nodes drop old blocks.
+  if (expected !== undefined && !hashes.has(expected.number) && head.number - expected.number <= SHORTFALL_WARNED)
+    return { kind: 'behind' };
   const checkpoints = below.filter(({ number, hash }) => hashes.get(number) === hash);
   const [ancestor] = checkpoints;
   if (ancestor !== undefined) {
