@@ -31,7 +31,7 @@ export interface RunningProviders {
   readonly upstreams: Readonly<Record<ChainName, string>>;
   /** What runs before which chain, and what the services cannot do there, for the terminal. */
   readonly lines: readonly string[];
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Address, IntentId, PaymentTerms } from '@pf/domain';
+import type { Address, IntentId, PaymentTerms, TokenAddress } from '@pf/domain';
 import { type LocalSolana, startSolana } from '@pf/testing/chains';
 import { type Provider, startProvider } from '@pf/testing/providers';
 import type { PayerWallet } from '../conformance/suite.ts';
@@ -62,7 +62,7 @@ describe('the Solana adapter behind solana-pool', () => {
     for (let payment = 0; payment < 6; payment += 1) {
       const terms: PaymentTerms = {
         chain: adapter.network.chain,
-        tokenAddress: adapter.token('USDC')?.address as Address,
+        tokenAddress: adapter.token('USDC')?.address as TokenAddress,
         amount: 1n,
         requestor: solana.newRecipient(),
         reference: adapter.newReference(),

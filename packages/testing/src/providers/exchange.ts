@@ -13,7 +13,7 @@ export type Call = z.infer<typeof rpcCall>;
 export const posted = z.union([rpcCall, z.array(rpcCall).min(1)]);
 
 const rpcError = z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() });
-export type RpcError = z.infer<typeof rpcError>;
+type RpcError = z.infer<typeof rpcError>;
 /** What a node responds to one call. */
 export const item = z.object({
   jsonrpc: z.literal('2.0').default('2.0'),
@@ -149,7 +149,7 @@ export const rewriting =
     next({ ...request, calls: request.calls.map(rewrite) });
 
 export const json = (body: Item | readonly Item[]): Reply => ({ status: 200, headers: {}, body });
-export const isList = (body: Reply['body']): body is readonly Item[] => Array.isArray(body);
+const isList = (body: Reply['body']): body is readonly Item[] => Array.isArray(body);
 
 const itemOf = ({ id }: Call, answer: Answer): Item =>
   'result' in answer

@@ -8,9 +8,9 @@ const LATE_MAX = 100;
 const MESSAGE_MAX_BYTES = 2 ** 20;
 
 /** What happens to a notification. */
-export type Delivery = 'once' | 'twice' | 'late' | 'never';
+type Delivery = 'once' | 'twice' | 'late' | 'never';
 /** What happens to the notifications of a new socket, the first to the last. Counts sockets from 0. */
-export type Sockets = (socket: number) => (notification: number) => Delivery;
+type Sockets = (socket: number) => (notification: number) => Delivery;
 
 /** A socket relays every response, and notifications as this says. */
 export interface SocketBehavior {

@@ -1,7 +1,7 @@
 import { type ProfileName, type Provider, type ProviderOptions, startProvider } from '../../src/providers/index.ts';
 
 /** An HTTP response. */
-export interface Response {
+interface Response {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -30,7 +30,7 @@ async function post(url: string, body: unknown): Promise<Response> {
 }
 
 /** A plain HTTP client of a URL. */
-export const clientOf = (url: string): Client => ({
+const clientOf = (url: string): Client => ({
   url,
   call: (method, ...params) => post(url, { jsonrpc: '2.0', id: 7, method, params }),
   array: (calls) =>
