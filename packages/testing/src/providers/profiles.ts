@@ -85,7 +85,7 @@ const INFURA_PRICE = 80;
 
 /**
  * The plans of providers as read in autumn 2026, one for each row of what providers do; docs/internals/providers.md
- * lists them with what they stand for. Where a provider does not say a number or a text, it is made up and says so here.
+ * lists them. Where a provider does not tell a number or a text, it is made up, and the comment says so.
  */
 export const PROFILES = {
   'helius-free': plan({
