@@ -98,7 +98,7 @@ export async function baseOn(anvil: Anvil, url = anvil.rpcUrl): Promise<BaseUnde
     payers,
     newRecipient: () => {
       recipients += 1;
-      return `0x${'11'.repeat(18)}${recipients.toString().padStart(4, '0')}` as Address;
+      return `0x${'11'.repeat(16)}${recipients.toString().padStart(8, '0')}` as Address;
     },
     balanceOf: (address) =>
       client.readContract({

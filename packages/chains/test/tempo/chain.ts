@@ -100,7 +100,7 @@ export async function tempoOn(tempo: Tempo, url = tempo.rpcUrl): Promise<TempoUn
     payers,
     newRecipient: () => {
       recipients += 1;
-      return `0x${'11'.repeat(18)}${recipients.toString().padStart(4, '0')}` as Address;
+      return `0x${'11'.repeat(16)}${recipients.toString().padStart(8, '0')}` as Address;
     },
     balanceOf,
     now,
