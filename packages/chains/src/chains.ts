@@ -1,9 +1,9 @@
 import type { ChainId, Instant, TransactionHash } from '@pf/domain';
-import { RpcPool } from '@pf/rpc';
-import { type Logger, variables } from '@pf/runtime';
+import { RpcPool, type UpstreamSettings } from '@pf/rpc';
+import type { Logger } from '@pf/runtime';
 import { base } from './base/family.ts';
 import type { Family } from './family.ts';
-import { type ChainFamily, type Network, networkOf, networks, type UpstreamVariable } from './networks.ts';
+import { type ChainFamily, type Network, networkOf } from './networks.ts';
 import type { ChainAdapter, ChainObserver, Cursor } from './port.ts';
 import { solana } from './solana/family.ts';
 import { tempo } from './tempo/family.ts';
@@ -19,8 +19,8 @@ export interface Chains {
 }
 
 export interface ChainsOptions {
-  /** URLs by network, in order of preference: upstreamsOf(config). A network without URLs is not served. */
-  readonly upstreams: ReadonlyMap<ChainId, readonly string[]>;
+  /** By network, in order of preference: upstreamsOf(config). A network without any is not served. */
+  readonly upstreams: ReadonlyMap<ChainId, readonly (string | UpstreamSettings)[]>;
   readonly log: Logger;
   /** Milliseconds since 1970, also across restarts and processes. Default: the system's clock. */
   readonly now?: () => Instant;
@@ -48,12 +48,12 @@ export function createChains({
   const adapters = new Map<ChainId, ChainAdapter>();
   const observers = new Map<ChainId, ChainObserver>();
   const pools: RpcPool[] = [];
-  for (const [chain, urls] of upstreams) {
+  for (const [chain, ofNetwork] of upstreams) {
     const network = networkOf(chain);
     const family = families[network.family];
     const pool = new RpcPool({
       network: network.name,
-      urls,
+      upstreams: ofNetwork,
       dialect: family.dialect,
       identify: family.identify(chain),
       probe: family.probe(),
@@ -73,22 +73,4 @@ export function createChains({
       await Promise.all(pools.map((pool) => pool.close()));
     },
   };
-}
-
-const urls = variables.urls.optional();
-/** The variables that name the upstreams of each network: for loadConfig. A network without one is not served. */
-export const upstreamVariables: Readonly<Record<UpstreamVariable, typeof urls>> = Object.fromEntries(
-  networks.map(({ upstreamVariable }) => [upstreamVariable, urls]),
-) as Record<UpstreamVariable, typeof urls>;
-
-/** What createChains takes, from a configuration that has `upstreamVariables`. */
-export function upstreamsOf(
-  config: Readonly<Partial<Record<UpstreamVariable, readonly string[] | undefined>>>,
-): ReadonlyMap<ChainId, readonly string[]> {
-  return new Map(
-    networks.flatMap(({ chain, upstreamVariable }): [ChainId, readonly string[]][] => {
-      const upstreams = config[upstreamVariable];
-      return upstreams === undefined ? [] : [[chain, upstreams]];
-    }),
-  );
 }

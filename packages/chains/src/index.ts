@@ -1,11 +1,5 @@
-export {
-  createChains,
-  rewindCursor,
-  upstreamsOf,
-  upstreamVariables,
-  type Chains,
-  type ChainsOptions,
-} from './chains.ts';
+export { createChains, rewindCursor, type Chains, type ChainsOptions } from './chains.ts';
+export { upstreamsOf, upstreamVariables } from './upstreams.ts';
 export { findNetwork, networkNamed, networkOf, networks } from './networks.ts';
 export * from './port.ts';
 export { aliasOf } from './alias.ts';

@@ -8,7 +8,6 @@ import {
   networks,
   resolveChain,
   resolveToken,
-  upstreamsOf,
   upstreamVariables,
 } from '../src/index.ts';
 import { counterpartOf, findNetwork } from '../src/networks.ts';
@@ -69,6 +68,7 @@ describe('network registry', () => {
     expect(Object.keys(upstreamVariables).sort()).toEqual([
       'RPC_BASE',
       'RPC_BASE_SEPOLIA',
+      'RPC_CONFIG',
       'RPC_SOLANA',
       'RPC_SOLANA_DEVNET',
       'RPC_TEMPO',
@@ -117,11 +117,5 @@ describe('network registry', () => {
   it('maps no testnet address in live mode', () => {
     const live = resolveChain('eip155:8453', true);
     expect(live && resolveToken(live, '0x036CbD53842c5426634e7929541eC2318f3dCF7e')).toBeNull();
-  });
-
-  it('reads the upstreams of the networks that are served', () => {
-    expect([...upstreamsOf({ RPC_BASE_SEPOLIA: ['http://a', 'http://b'], RPC_BASE: undefined })]).toEqual([
-      ['eip155:84532', ['http://a', 'http://b']],
-    ]);
   });
 });

@@ -7,8 +7,9 @@ export type ErrorDialect = 'evm' | 'solana';
  * - `elsewhere`: this node cannot tell now: it lags, has pruned the state, or is in trouble.
  * - `later`: the plan's calls are spent; another upstream may have some left.
  * - `limit`: the plan refuses requests of this shape: a shorter range, batch or list may pass.
+ * - `unsupported`: it does not have the method.
  */
-export type ErrorClass = 'answer' | 'elsewhere' | 'later' | 'limit';
+export type ErrorClass = 'answer' | 'elsewhere' | 'later' | 'limit' | 'unsupported';
 
 /** An error as a node reports it, in a response of this HTTP status. */
 export interface NodeError {
@@ -85,6 +86,8 @@ export const ERROR_RULES: readonly ErrorRule[] = [
     source: 'Base (proxyd), dRPC free: batches',
   },
   { codes: [-32403], is: 'limit', source: 'Helius free: batches' },
+
+  { codes: [-32601], is: 'unsupported', source: 'JSON-RPC 2.0' },
 
   // EVM. The text of a failed execution counts whatever its code: graph-node and eRPC do the same.
   {

@@ -15,7 +15,7 @@ export class RpcRefusedError extends Error {
 }
 
 /** Why a request to an upstream failed: the `error.type` of metrics. */
-export type RpcFault = 'timeout' | 'unreachable' | 'throttled' | 'http' | 'malformed' | 'rpc';
+export type RpcFault = 'timeout' | 'unreachable' | 'throttled' | 'http' | 'malformed' | 'unsupported' | 'rpc';
 
 /**
  * One upstream gave no usable response: it was unreachable, hung, was busy, or sent something that cannot be parsed.

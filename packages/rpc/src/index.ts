@@ -5,3 +5,4 @@ export { limited, refusable, reportingHead, type Results, type RpcCall, rpcCall,
 export { type Attempt, type Responses, RpcPool, type RpcPoolOptions, type Transports } from './pool.ts';
 export type { JsonRpcRequest, JsonRpcResponse, RpcTransport } from './transport.ts';
 export { withSecondOpinion } from './second-opinion.ts';
+export { upstreamAt, type UpstreamSettings, upstreamSchema } from './upstream-settings.ts';

@@ -14,14 +14,16 @@ export interface Exchange<T> {
   readonly fault: RpcFault | null;
 }
 
-/** Measures one HTTP request with these calls; gives it a span where its trace is recorded. */
+/** Measures one HTTP request with these calls, which cost so many credits in all; gives it a span where its trace is recorded. */
 export async function measured<T>(
   to: Destination,
   methods: readonly string[],
+  credits: number,
   request: () => Promise<Exchange<T>>,
 ): Promise<T> {
   const labels = { network: to.network, upstream: to.upstream };
   for (const method of methods) count('payments.rpc.calls', { ...labels, 'rpc.method': method });
+  if (credits > 0) count('payments.rpc.credits', labels, credits);
   const startedAt = performance.now();
   let fault: RpcFault | null = null;
   try {

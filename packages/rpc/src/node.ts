@@ -1,8 +1,11 @@
+import { recordDuration } from '@pf/runtime';
 import type { z } from 'zod';
 import { classOf, type ErrorClass, type ErrorDialect } from './error-classes.ts';
 import { RpcBatchError, type RpcFault, RpcRefusedError, RpcUpstreamError } from './errors.ts';
 import { type Exchange, measured } from './measured.ts';
 import { LEARNED_MS, Pace } from './pace.ts';
+import type { Plan } from './plans.ts';
+import { type PriceList, priceOf } from './prices.ts';
 import { deliveredWith, type JsonRpcResponse, type RpcTransport } from './transport.ts';
 import { currentWork, type Work } from './work.ts';
 
@@ -46,6 +49,8 @@ export type Results<Calls extends readonly RpcCall<unknown>[]> = {
 export interface RpcNode {
   /** The upstream's host: for logs and metrics. Its URL may hold a key. */
   readonly name: string;
+  /** What is known of its plan. */
+  readonly plan: Plan;
   call<T>(call: RpcCall<T>): Promise<T>;
   /**
    * Several calls in as few HTTP requests as the upstream allows; the results are in the order of the calls. Calls that
@@ -65,6 +70,9 @@ const SENDS = new Set(['eth_sendRawTransaction', 'sendTransaction']);
 
 export interface TransportNodeOptions {
   readonly transport: RpcTransport;
+  readonly plan: Plan;
+  /** What its calls cost; null where that is not known. */
+  readonly prices: PriceList | null;
   readonly dialect: ErrorDialect;
   /** The network's name. */
   readonly network: string;
@@ -79,15 +87,28 @@ type Outcome = { readonly value: unknown } | undefined;
 
 /** One upstream over a transport. */
 export class TransportNode implements RpcNode {
-  readonly reads = new Pace();
-  readonly sends = new Pace();
+  readonly plan: Plan;
+  readonly reads: Pace;
+  readonly sends: Pace;
   readonly #options: TransportNodeOptions;
   /** The most calls that a request to this upstream may have, until the time at which that is forgotten. */
-  #batchMax = BATCH_MAX;
+  #batchMax: number;
   #learnedUntil = 0;
+  /** Methods that it does not have, each until that is forgotten. */
+  readonly #lacks = new Map<string, number>();
 
   constructor(options: TransportNodeOptions) {
+    const { plan } = options;
     this.#options = options;
+    this.plan = plan;
+    this.reads = new Pace(plan);
+    this.sends = new Pace({ ...plan, callsPerSecond: plan.sendsPerSecond ?? plan.callsPerSecond });
+    this.#batchMax = this.#batchPlanned;
+    for (const method of plan.unsupported ?? []) this.#lacks.set(method, Number.POSITIVE_INFINITY);
+  }
+
+  get #batchPlanned(): number {
+    return Math.min(this.plan.batch ?? BATCH_MAX, BATCH_MAX);
   }
 
   get name(): string {
@@ -115,22 +136,24 @@ export class TransportNode implements RpcNode {
 
   /** The outcomes of the first of these calls, as many as a request may have. */
   async #part(all: readonly RpcCall<unknown>[]): Promise<readonly Outcome[]> {
-    if (performance.now() > this.#learnedUntil) this.#batchMax = BATCH_MAX;
+    if (performance.now() > this.#learnedUntil) this.#batchMax = this.#batchPlanned;
     const pace = all.some(({ method }) => SENDS.has(method)) ? this.sends : this.reads;
-    const most = Math.min(this.#batchMax, pace.atOnce);
-    if (most > 1) return this.#exchange(pace, all.slice(0, most));
+    const most = Math.min(this.#batchMax, pace.most(this.#creditsOf(all)));
+    if (most > 1 || all.length === 1) return this.#exchange(pace, all.slice(0, most));
     return (await Promise.all(all.slice(0, SINGLES_MAX).map((call) => this.#exchange(pace, [call])))).flat();
   }
 
   /** One HTTP request, when its turn has come. */
   async #exchange(pace: Pace, calls: readonly RpcCall<unknown>[]): Promise<readonly Outcome[]> {
-    const work: Work = currentWork() ?? { deadline: performance.now() + WAIT_MS, canMoveOn: false, isUrgent: false };
-    if (!(await pace.take(calls.length, work)))
-      throw new RpcUpstreamError(`${this.name} takes no more calls in time`, 'no', undefined, 'throttled');
-    const to = { network: this.#options.network, upstream: this.name };
     const methods = calls.map(({ method }) => method);
+    const lacking = methods.find((method) => performance.now() < (this.#lacks.get(method) ?? 0));
+    if (lacking !== undefined)
+      throw new RpcUpstreamError(`${this.name} does not have ${lacking}`, 'no', undefined, 'unsupported');
+    await this.#turn(pace, calls);
+    const to = { network: this.#options.network, upstream: this.name };
     const unanswered = (fault: RpcFault) => ({ result: calls.map(() => undefined), fault });
-    return measured<readonly Outcome[]>(to, methods, async () => {
+    const cost = this.#creditsOf(calls).reduce((sum, each) => sum + each, 0);
+    return measured<readonly Outcome[]>(to, methods, cost, async () => {
       try {
         return await this.#request(pace, calls);
       } catch (error) {
@@ -144,6 +167,28 @@ export class TransportNode implements RpcNode {
         return unanswered('throttled');
       }
     });
+  }
+
+  async #turn(pace: Pace, calls: readonly RpcCall<unknown>[]): Promise<void> {
+    const startedAt = performance.now();
+    const work: Work = currentWork() ?? { deadline: startedAt + WAIT_MS, canMoveOn: false, isUrgent: false };
+    const isInTime = await pace.take(this.#creditsOf(calls), work);
+    if (performance.now() - startedAt > 1)
+      recordDuration('payments.rpc.wait.duration', startedAt, {
+        network: this.#options.network,
+        upstream: this.name,
+        bucket: this.#bucketOf(pace),
+      });
+    if (!isInTime) throw new RpcUpstreamError(`${this.name} takes no more calls in time`, 'no', undefined, 'throttled');
+  }
+
+  #creditsOf(calls: readonly RpcCall<unknown>[]): readonly number[] {
+    const { prices } = this.#options;
+    return calls.map(({ method }) => (prices === null ? 0 : priceOf(prices, method)));
+  }
+
+  #bucketOf(pace: Pace): 'reads' | 'sends' {
+    return pace === this.sends ? 'sends' : 'reads';
   }
 
   async #request(pace: Pace, calls: readonly RpcCall<unknown>[]): Promise<Exchange<readonly Outcome[]>> {
@@ -167,7 +212,7 @@ export class TransportNode implements RpcNode {
 
   #refused(pace: Pace, pauseMs: number | null): void {
     const begun = pace.refused(pauseMs);
-    if (begun !== null) this.#options.onPause(pace === this.sends ? 'sends' : 'reads', begun, pace.rate);
+    if (begun !== null) this.#options.onPause(this.#bucketOf(pace), begun, pace.rate);
   }
 
   #isTooMany({ status, error }: RpcBatchError): boolean {
@@ -190,7 +235,14 @@ export class TransportNode implements RpcNode {
       const is = this.#classOf(response);
       if (call.refusable !== undefined && (is === 'answer' || (is === 'limit' && call.refusable === 'limits')))
         return new RpcRefusedError(message, code, data) as T;
-      throw new RpcUpstreamError(`${this.name} refused ${call.method}: ${message} (${code})`, deliveredWith(status));
+      const isLacking = is === 'unsupported';
+      if (isLacking) this.#lacks.set(call.method, performance.now() + LEARNED_MS);
+      throw new RpcUpstreamError(
+        `${this.name} refused ${call.method}: ${message} (${code})`,
+        deliveredWith(status),
+        undefined,
+        isLacking ? 'unsupported' : 'rpc',
+      );
     }
     const value = this.#parsed(call, result);
     const head = call.head?.(result) ?? null;

@@ -22,6 +22,12 @@ const FASTER = 1.02;
 /** An upstream whose calls wait this long is asked after others. */
 const BACKLOG_MS = 250;
 
+/** What a bucket has. */
+export interface Budget {
+  readonly callsPerSecond?: number | undefined;
+  readonly creditsPerSecond?: number | undefined;
+}
+
 /**
  * A bucket of calls to one upstream. Calls take turns at the configured rate, or at the rate that is learned from
  * refusals: down at once, slowly up, and forgotten after an hour. After a refusal all wait for as long as the upstream
@@ -29,6 +35,7 @@ const BACKLOG_MS = 250;
  */
 export class Pace {
   readonly #callsPerSecond: number;
+  readonly #creditsPerSecond: number;
   /** When the calls so far have used up their share. */
   #usedUntil = 0;
   #pausedUntil = 0;
@@ -38,9 +45,10 @@ export class Pace {
   /** Calls that passed in this second and in the one before. */
   #passed = { second: 0, now: 0, before: 0 };
 
-  /** @param callsPerSecond of the plan; not known: as many as there are, until the upstream refuses some */
-  constructor(callsPerSecond = Number.POSITIVE_INFINITY) {
+  /** @param budget of the plan; what is not known: as much as there is, until the upstream refuses some */
+  constructor({ callsPerSecond = Number.POSITIVE_INFINITY, creditsPerSecond = Number.POSITIVE_INFINITY }: Budget = {}) {
     this.#callsPerSecond = callsPerSecond;
+    this.#creditsPerSecond = creditsPerSecond;
   }
 
   /** Calls a second. */
@@ -48,9 +56,15 @@ export class Pace {
     if (this.#learned !== null && performance.now() >= this.#learned.until) this.#learned = null;
     return Math.min(this.#learned?.rate ?? Number.POSITIVE_INFINITY, this.#callsPerSecond);
   }
-  /** The most calls of one request. */
-  get atOnce(): number {
-    return Math.max(1, Math.floor(Math.max(this.rate * AT_ONCE, Math.min(AT_ONCE_MIN, this.rate))));
+  /** How many of these calls fit into one request. @param credits what each costs */
+  most(credits: readonly number[]): number {
+    let ms = 0;
+    for (const [place, each] of credits.entries()) {
+      ms += this.#costOf([each]);
+      const isMuch = ms * EVEN > (place < AT_ONCE_MIN ? 1 : AT_ONCE) * 1_000;
+      if (place > 0 && isMuch) return place;
+    }
+    return credits.length;
   }
   isPaused(now: number): boolean {
     return now < this.#pausedUntil;
@@ -61,9 +75,10 @@ export class Pace {
   }
 
   /**
-   * Waits for the turn of so many calls. @returns false, at once, where that is later than the work may wait
+   * Waits for the turn of these calls. @returns false, at once, where that is later than the work may wait
+   * @param credits what each call costs
    */
-  async take(calls: number, { deadline, canMoveOn, isUrgent }: Work): Promise<boolean> {
+  async take(credits: readonly number[], { deadline, canMoveOn, isUrgent }: Work): Promise<boolean> {
     let turn: number | null = null;
     for (;;) {
       const now = performance.now();
@@ -74,10 +89,10 @@ export class Pace {
         await pause(this.#pausedUntil - now);
         continue;
       }
-      turn ??= this.#reserve(calls);
+      turn ??= this.#reserve(credits);
       if (isUrgent || turn <= now) return true;
       if (turn > deadline) {
-        this.#usedUntil -= this.#costOf(calls);
+        this.#usedUntil -= this.#costOf(credits);
         return false;
       }
       await pause(turn - now);
@@ -123,14 +138,15 @@ export class Pace {
   }
 
   /** @returns when the turn of these calls is */
-  #reserve(calls: number): number {
+  #reserve(credits: readonly number[]): number {
     const from = Math.max(this.#usedUntil, performance.now());
-    this.#usedUntil = from + this.#costOf(calls);
+    this.#usedUntil = from + this.#costOf(credits);
     return from - SLACK_MS;
   }
 
   /** The ms of the budget that calls use. */
-  #costOf(calls: number): number {
-    return (calls * 1_000) / (this.rate * EVEN);
+  #costOf(credits: readonly number[]): number {
+    const all = credits.reduce((sum, each) => sum + each, 0);
+    return (Math.max(credits.length / this.rate, all / this.#creditsPerSecond) * 1_000) / EVEN;
   }
 }

@@ -6,14 +6,15 @@ import { RpcUnavailableError, RpcUpstreamError } from './errors.ts';
 import { Heads } from './heads.ts';
 import { type Results, type RpcCall, type RpcNode, TransportNode } from './node.ts';
 import { JsonRpcTransport, type RpcTransport } from './transport.ts';
+import { upstreamAt, type UpstreamSettings } from './upstream-settings.ts';
 import { Upstream } from './upstream.ts';
 import { currentWork, runWork, type Work } from './work.ts';
 
 export interface RpcPoolOptions {
   /** The network's name, for messages. */
   readonly network: string;
-  /** In order of preference. */
-  readonly urls: readonly string[];
+  /** In order of preference: each by its URL, or with what is known of its plan. */
+  readonly upstreams: readonly (string | UpstreamSettings)[];
   /** Whose error codes the upstreams use. */
   readonly dialect: ErrorDialect;
   /** What is wrong with an upstream's network, or null: `it serves chain 1, not 8453`. */
@@ -31,8 +32,11 @@ export interface RpcPoolOptions {
 
 /** Opens the transports to a pool's upstreams. */
 export interface Transports {
-  /** @param timeoutMs the limit of one request */
-  open(url: string, timeoutMs: number): RpcTransport;
+  /**
+   * @param timeoutMs the limit of one request
+   * @param headers sent with every request, and never logged
+   */
+  open(url: string, timeoutMs: number, headers: Readonly<Record<string, string>>): RpcTransport;
   close(): Promise<void>;
 }
 
@@ -43,7 +47,10 @@ const CATCH_UP_MS = 300;
 
 const overHttp = (timeoutMs: number): Transports => {
   const agent = new Agent({ connections: 64, connect: { timeout: timeoutMs }, maxResponseSize: RESPONSE_MAX_BYTES });
-  return { open: (url) => new JsonRpcTransport(url, agent, timeoutMs), close: () => agent.close() };
+  return {
+    open: (url, _timeoutMs, headers) => new JsonRpcTransport(url, agent, timeoutMs, headers),
+    close: () => agent.close(),
+  };
 };
 
 /** The result, or undefined when it takes longer. */
@@ -87,9 +94,12 @@ export class RpcPool {
     const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
     this.#options = options;
     this.#transports = options.transports ?? overHttp(timeoutMs);
-    this.#upstreams = options.urls.map((url) => {
+    this.#upstreams = options.upstreams.map((one) => {
+      const { url, headers, plan, prices } = typeof one === 'string' ? upstreamAt(one) : one;
       const node = new TransportNode({
-        transport: this.#transports.open(url, timeoutMs),
+        transport: this.#transports.open(url, timeoutMs, headers),
+        plan,
+        prices,
         dialect: options.dialect,
         network: options.network,
         onHead: (head, askedAt) => this.#headReported(upstream, head, askedAt),
@@ -106,6 +116,11 @@ export class RpcPool {
           ),
       });
       const upstream = new Upstream(node);
+      if (plan.unsupported !== undefined && plan.unsupported.length > 0)
+        options.log.warn(
+          { network: options.network, upstream: node.name, unsupported: plan.unsupported },
+          'the plan of an RPC upstream lacks methods: others are asked for them',
+        );
       return upstream;
     });
     this.#unregister = registerGauge('payments.rpc.upstream.up', () =>
@@ -316,7 +331,9 @@ export class RpcPool {
         upstream.throttled(performance.now());
         return { kind: 'failed', error };
       }
-      upstream.failed(performance.now());
+      // The others may have it; here the same would be refused again.
+      if (error.fault === 'unsupported') upstream.lacked(performance.now());
+      else upstream.failed(performance.now());
       this.#options.log.warn(
         { network: this.#options.network, upstream: upstream.node.name, reason: error.message },
         'a request to an RPC upstream failed',

@@ -75,7 +75,8 @@ export class JsonRpcTransport implements RpcTransport {
   readonly #dispatcher: Dispatcher;
   readonly #timeoutMs: number;
 
-  constructor(url: string, dispatcher: Dispatcher, timeoutMs: number) {
+  /** @param headers sent with every request, and never logged */
+  constructor(url: string, dispatcher: Dispatcher, timeoutMs: number, headers: Readonly<Record<string, string>> = {}) {
     this.#url = new URL(url);
     this.name = this.#url.host;
     const { username, password } = this.#url;
@@ -86,6 +87,7 @@ export class JsonRpcTransport implements RpcTransport {
       'content-type': 'application/json',
       'accept-encoding': ENCODINGS,
       ...(username === '' ? {} : { authorization: `Basic ${credentials}` }),
+      ...headers,
     };
     this.#dispatcher = dispatcher;
     this.#timeoutMs = timeoutMs;

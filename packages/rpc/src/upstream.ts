@@ -1,4 +1,5 @@
 import type { TransportNode } from './node.ts';
+import { LEARNED_MS } from './pace.ts';
 
 /** A circuit stays open this long after the first failure, twice as long after each further one, up to the maximum. */
 const OPEN_MS = 1_000;
@@ -26,6 +27,7 @@ export class Upstream {
   #failingSince: number | null = null;
   /** While there are failures: from then on a probe may close the circuit. */
   #openUntil = 0;
+  #lacksUntil = Number.NEGATIVE_INFINITY;
   #lagMs = 0;
   #headAt = Number.NEGATIVE_INFINITY;
   #identifiedUntil = Number.NEGATIVE_INFINITY;
@@ -50,12 +52,12 @@ export class Upstream {
     return !this.isOpen && !this.isLagging && !this.isPaused(now) && !this.isExcluded(now);
   }
   /**
-   * Lower is better: 0 for a healthy upstream, 1 for one whose reads wait, 2 and 3 for lagging ones, more for a failed
-   * one, by when it may be retried.
+   * Lower is better: 0 for a healthy upstream, more for one whose reads wait, that lags, or that lacks what work here
+   * needs, most for a failed one, by when it may be retried.
    */
   rank(now: number): number {
-    if (this.isOpen) return 4 + this.#openUntil;
-    return (this.isLagging ? 2 : 0) + (this.node.reads.isBusy(now) ? 1 : 0);
+    if (this.isOpen) return 8 + this.#openUntil;
+    return (now < this.#lacksUntil ? 4 : 0) + (this.isLagging ? 2 : 0) + (this.node.reads.isBusy(now) ? 1 : 0);
   }
   isExcluded(now: number): boolean {
     return now < this.#excludedUntil;
@@ -97,6 +99,10 @@ export class Upstream {
   succeeded(): void {
     this.#failures = 0;
     this.#failingSince = null;
+  }
+  /** Work failed that needs a method or a history that it does not have: it is asked last while that is known. */
+  lacked(now: number): void {
+    this.#lacksUntil = now + LEARNED_MS;
   }
   /** It may respond to other calls: its circuit stays closed. */
   throttled(now: number): void {

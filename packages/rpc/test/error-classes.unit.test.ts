@@ -51,7 +51,7 @@ const EXAMPLES: readonly Example[] = [
   ['evm', { code: -32000, message: 'insufficient funds for gas * price + value' }, 'answer'],
   ['evm', { code: -32003, message: 'transaction underpriced' }, 'answer'],
   ['evm', { code: -32011, status: 503, message: 'no backend is currently healthy to serve traffic' }, 'elsewhere'],
-  ['evm', { code: -32601, message: 'the method does not exist' }, 'elsewhere'],
+  ['evm', { code: -32601, message: 'the method does not exist' }, 'unsupported'],
   ['evm', { code: 19, status: 500, message: 'Temporary internal error. Please retry' }, 'elsewhere'],
   ['solana', { code: -32005, message: 'Node is behind by 150 slots' }, 'elsewhere'],
   ['solana', { code: -32007, message: '15/second request limit reached' }, 'later'],

@@ -5,6 +5,9 @@ import type { Work } from '../src/work.ts';
 
 const work = (change: Partial<Work> = {}): Work => ({ deadline: 1e9, canMoveOn: false, isUrgent: false, ...change });
 
+/** So many calls without a price. */
+const free = (calls: number): readonly number[] => Array.from({ length: calls }, () => 0);
+
 describe('Pace', () => {
   beforeEach(() => void jest.useFakeTimers({ now: 0 }));
   afterEach(() => void jest.useRealTimers());
@@ -13,7 +16,7 @@ describe('Pace', () => {
   async function turnsOf(pace: Pace, requests: readonly number[], of = work()): Promise<readonly number[]> {
     const turns: number[] = [];
     const all = requests.map(async (calls) => {
-      if (await pace.take(calls, of)) turns.push(performance.now());
+      if (await pace.take(free(calls), of)) turns.push(performance.now());
     });
     await jest.advanceTimersByTimeAsync(100_000);
     await Promise.all(all);
@@ -21,8 +24,8 @@ describe('Pace', () => {
   }
 
   it.each([1, 5, 10, 45, 120])('lets no more than %p calls pass in any second', async (rate) => {
-    const pace = new Pace(rate);
-    const { atOnce } = pace;
+    const pace = new Pace({ callsPerSecond: rate });
+    const atOnce = pace.most(free(1_000));
     const turns = await turnsOf(
       pace,
       Array.from({ length: 40 }, () => atOnce),
@@ -32,23 +35,34 @@ describe('Pace', () => {
     expect(turns).toHaveLength(40);
   });
 
+  it('counts calls by their credits where a plan has a budget of them', async () => {
+    const pace = new Pace({ creditsPerSecond: 500 });
+    expect(pace.most(Array.from({ length: 100 }, () => 20))).toBe(5);
+    // A single call may cost more than a second's budget.
+    expect(pace.most([1_000, 1_000])).toBe(1);
+    expect(await pace.take([60], work())).toBe(true);
+    expect(await pace.take([60], work({ deadline: 100 }))).toBe(false);
+    await jest.advanceTimersByTimeAsync(160);
+    expect(await pace.take([60], work({ deadline: performance.now() }))).toBe(true);
+  });
+
   it('lets as many calls pass as there are where no limit is known', async () => {
     const pace = new Pace();
     expect(new Set(await turnsOf(pace, [100, 100, 100]))).toEqual(new Set([0]));
-    expect(pace.atOnce).toBe(Number.POSITIVE_INFINITY);
+    expect(pace.most(free(1_000))).toBe(1_000);
   });
 
   it('does not wait longer than the work may, nor keep the turn', async () => {
-    const pace = new Pace(1);
-    expect(await pace.take(10, work())).toBe(true);
-    expect(await pace.take(10, work({ deadline: 5_000 }))).toBe(false);
+    const pace = new Pace({ callsPerSecond: 1 });
+    expect(await pace.take(free(10), work())).toBe(true);
+    expect(await pace.take(free(10), work({ deadline: 5_000 }))).toBe(false);
     expect(await turnsOf(pace, [1], work({ deadline: 15_000 }))).toHaveLength(1);
   });
 
   it('lets urgent work go before the calls that wait', async () => {
-    const pace = new Pace(1);
-    await pace.take(10, work());
-    expect(await pace.take(1, work({ isUrgent: true, deadline: 0 }))).toBe(true);
+    const pace = new Pace({ callsPerSecond: 1 });
+    await pace.take(free(10), work());
+    expect(await pace.take(free(1), work({ isUrgent: true, deadline: 0 }))).toBe(true);
   });
 
   it('pauses for as long as it is asked, or twice as long after each refusal, and a minute at most', async () => {
@@ -85,7 +99,7 @@ describe('Pace', () => {
   });
 
   it('never goes faster than the configured rate', () => {
-    const pace = new Pace(10);
+    const pace = new Pace({ callsPerSecond: 10 });
     pace.refused(null);
     expect(pace.rate).toBe(7.5);
     for (let second = 0; second < 100; second++) {

@@ -1,6 +1,6 @@
 import { createLogger } from '@pf/runtime';
 import { z } from 'zod';
-import { type RpcCall, rpcCall, reportingHead, RpcPool } from '../src/index.ts';
+import { type RpcCall, rpcCall, reportingHead, RpcPool, type UpstreamSettings } from '../src/index.ts';
 
 const quantity = z
   .string()
@@ -15,10 +15,14 @@ export const getTransactionCount = (account: string): RpcCall<bigint> =>
   rpcCall('eth_getTransactionCount', [account, 'latest'], quantity);
 
 /** A pool over these upstreams that gives up fast. */
-export const poolOver = (urls: readonly string[], timeoutMs: number, deadlineMs?: number): RpcPool =>
+export const poolOver = (
+  upstreams: readonly (string | UpstreamSettings)[],
+  timeoutMs: number,
+  deadlineMs?: number,
+): RpcPool =>
   new RpcPool({
     network: 'base-sepolia',
-    urls,
+    upstreams,
     dialect: 'evm',
     identify: async (node) => {
       const chain = await node.call(getChainId());

@@ -56,7 +56,7 @@ runService('watcher', async (service) => {
     const adapter = observer && chains.adapters.get(observer.network.chain);
     if (!observer || !adapter)
       throw new ConfigurationError(
-        `The configuration is invalid:\n  NETWORKS: ${text} has no upstream: set its RPC_… variable`,
+        `The configuration is invalid:\n  NETWORKS: ${text} has no upstream: set its RPC_… variable, or RPC_CONFIG`,
       );
     return { observer, adapter };
   });

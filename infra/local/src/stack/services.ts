@@ -56,6 +56,7 @@ function serviceSpecs(
     SECRETS_KEY: secretsKey,
     // Networks without a local chain get no upstreams: those of the shell would make them served, but not watched.
     ...Object.fromEntries(networks.map(({ upstreamVariable }) => [upstreamVariable, ''])),
+    RPC_CONFIG: '',
     ...Object.fromEntries(CHAIN_NAMES.map((name) => [CHAINS[name].upstreams, addresses.upstreams[name]])),
     NETWORKS: CHAIN_NAMES.map((name) => CHAINS[name].caip2).join(','),
     ...screeningVariables(settings),

@@ -52,4 +52,34 @@ export const rpcGuards: readonly Mutant[] = [
       name: 'are no responses where they are longer than 64 MiB once decoded',
     },
   },
+  {
+    name: 'No more calls a second than the plan has',
+    file: 'packages/rpc/src/pace.ts',
+    guard: 'if (isUrgent || turn <= now) return true;',
+    instead: 'if (isUrgent || turn <= now + 500) return true;',
+    test: {
+      file: 'packages/rpc/test/pace.unit.test.ts',
+      name: 'counts calls by their credits where a plan has a budget of them',
+    },
+  },
+  {
+    name: 'Methods that an upstream lacks are not asked there',
+    file: 'packages/rpc/src/node.ts',
+    guard: 'if (lacking !== undefined)',
+    instead: "if (lacking === '')",
+    test: {
+      file: 'packages/rpc/test/plans.unit.test.ts',
+      name: 'keeps calls of methods that it lacks away from it',
+    },
+  },
+  {
+    name: 'The configuration of upstreams is quoted in no message',
+    file: 'packages/chains/src/upstreams.ts',
+    guard: "return fail('must be JSON, or the path of a JSON file that can be read (docs/operations/providers.md)');",
+    instead: 'return fail(`must be JSON, or the path of a JSON file that can be read: ${text}`);',
+    test: {
+      file: 'packages/chains/test/upstreams.unit.test.ts',
+      name: 'quotes nothing of what cannot be read',
+    },
+  },
 ];

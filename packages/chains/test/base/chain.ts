@@ -20,7 +20,7 @@ const CHAIN = 'eip155:84532' as ChainId;
 export const poolOver = (urls: readonly string[], timeoutMs = 10_000): RpcPool =>
   new RpcPool({
     network: 'base-sepolia',
-    urls,
+    upstreams: urls,
     dialect: 'evm',
     identify: identifyChain(CHAIN),
     probe: getHeadNumber(),

@@ -31,7 +31,7 @@ const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' as ChainId;
 export const solanaPool = (urls: readonly string[], timeoutMs = 10_000): RpcPool =>
   new RpcPool({
     network: 'solana-devnet',
-    urls,
+    upstreams: urls,
     dialect: 'solana',
     identify: identifyGenesis(DEVNET),
     probe: getHead(),

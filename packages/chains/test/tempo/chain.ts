@@ -21,7 +21,7 @@ const OVER = 301;
 export const tempoPool = (urls: readonly string[], timeoutMs = 10_000): RpcPool =>
   new RpcPool({
     network: 'tempo-moderato',
-    urls,
+    upstreams: urls,
     dialect: 'evm',
     identify: identifyChain(CHAIN),
     probe: getHeadNumber(),

@@ -352,7 +352,7 @@ export const METRICS = {
     labels: {
       network,
       upstream,
-      'error.type': of('timeout', 'unreachable', 'throttled', 'http', 'malformed', 'rpc').optional(),
+      'error.type': of('timeout', 'unreachable', 'throttled', 'http', 'malformed', 'unsupported', 'rpc').optional(),
     },
   }),
   'payments.rpc.calls': counter({
@@ -368,6 +368,25 @@ export const METRICS = {
         most: 40,
       }),
     },
+  }),
+  'payments.rpc.credits': counter({
+    services: ['gateway', 'watcher'],
+    unit: '{credit}',
+    description: lines(
+      'What the calls cost at list prices, in the credits of each provider: of upstreams with a preset that has prices.',
+      'Calls that were refused count, too, though some providers do not charge for them.',
+    ),
+    labels: { network, upstream },
+  }),
+  'payments.rpc.wait.duration': histogram({
+    services: ['gateway', 'watcher'],
+    unit: 's',
+    buckets: REQUEST,
+    description: lines(
+      'Waits of requests to RPC upstreams for their turn, by bucket: until the plan has calls for them, or for the end of a',
+      'pause that the upstream asked for. Requests that need not wait are left out.',
+    ),
+    labels: { network, upstream, bucket: of('reads', 'sends') },
   }),
   'payments.rpc.upstream.up': gauge({
     services: ['gateway', 'watcher'],

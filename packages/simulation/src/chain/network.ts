@@ -52,7 +52,7 @@ export class SimulatedNetwork {
     const byName = new Map(this.nodes.map((node) => [node.name, node]));
     const pool = new RpcPool({
       network: network.name,
-      urls: [...byName.keys()],
+      upstreams: [...byName.keys()],
       dialect: base.dialect,
       identify: base.identify(network.chain),
       probe: base.probe(),

@@ -1,11 +1,10 @@
 import { limited, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import { type Block, getBlock, getLogs, type Log, type LogFilter } from '../calls.ts';
 
-/**
- * Blocks of one eth_getLogs while catching up. Providers' limits differ: the window halves when one refuses, and grows
- * again.
- */
+/** Blocks of one eth_getLogs while catching up, where an upstream's own limit is not known. */
 const BLOCKS_MAX = 2_000n;
+/** A limit that was learned is forgotten after this time: providers change theirs. */
+const LEARNED_MS = 60 * 60_000;
 /**
  * Up to this many recipients are part of the filter; with more, the node returns all transfers of our tokens and we
  * match them.
@@ -21,9 +20,21 @@ export interface LogRange {
 /** The logs to look for in a range of blocks; null where there are none to look for. */
 export type Wanted = Pick<LogFilter, 'address' | 'topics'> | null;
 
-/** Reads logs in ranges as long as the upstream allows. */
+/** How many blocks one upstream takes in a call. */
+interface Reach {
+  readonly blocks: bigint;
+  /** The longest range that it may take: what it refused was longer. */
+  readonly most: bigint;
+  /** When that is forgotten, by performance.now(). */
+  readonly until: number;
+}
+
+/**
+ * Reads logs in ranges as long as each upstream allows: by its plan, or learned from what it refuses, halving down and
+ * approaching the limit again by halves.
+ */
 export class LogWindow {
-  #blocks = BLOCKS_MAX;
+  readonly #reaches = new WeakMap<RpcNode, Reach>();
 
   /**
    * Reads the wanted logs from a block on, up to `to` or as far as one call may reach. The same request reads the last
@@ -31,20 +42,29 @@ export class LogWindow {
    * not count.
    */
   async read(node: RpcNode, wanted: Wanted, from: bigint, to: bigint, expected: string | null): Promise<LogRange> {
+    const { historyBlocks } = node.plan;
+    if (wanted !== null && historyBlocks !== undefined && to - from >= BigInt(historyBlocks))
+      throw new RpcUpstreamError(
+        `${node.name} has the logs of ${historyBlocks} blocks, and ${to - from + 1n} are unread`,
+        'no',
+        undefined,
+        'unsupported',
+      );
     for (;;) {
-      const last = to - from < this.#blocks ? to : from + this.#blocks - 1n;
+      const { blocks } = this.#reachOf(node);
+      const last = to - from < blocks ? to : from + blocks - 1n;
       const [logs, end] = await this.#ask(node, wanted, from, last);
       if (logs instanceof RpcRefusedError) {
         // Usually too many blocks or logs for this provider. A single refused block is another matter.
         if (last === from)
           throw new RpcUpstreamError(`${node.name} refuses the logs of block ${from}: ${logs.message}`, 'no');
-        this.#shrink();
+        this.#refused(node, last - from + 1n);
         continue;
       }
       if (end === null || (last === to && expected !== null && end.hash !== expected)) {
         throw new RpcUpstreamError(`${node.name} no longer has block ${last} that it reported before`, 'no');
       }
-      this.#blocks = this.#blocks * 2n > BLOCKS_MAX ? BLOCKS_MAX : this.#blocks * 2n;
+      this.#passed(node, last - from + 1n);
       return { logs, end };
     }
   }
@@ -54,18 +74,46 @@ export class LogWindow {
     wanted: Wanted,
     fromBlock: bigint,
     toBlock: bigint,
-  ): Promise<[readonly Log[] | RpcRefusedError, Block | null]> {
+  ): Promise<readonly [readonly Log[] | RpcRefusedError, Block | null]> {
     if (wanted === null) return [[], await node.call(getBlock(toBlock))];
     try {
-      return await node.batch([limited(getLogs({ ...wanted, fromBlock, toBlock })), getBlock(toBlock)]);
+      const calls = partsOf(wanted.address, node.plan.logAddresses).map((address) =>
+        limited(getLogs({ ...wanted, address, fromBlock, toBlock })),
+      );
+      const [end, ...parts] = await node.batch([getBlock(toBlock), ...calls] as const);
+      return [
+        parts.find((part) => part instanceof RpcRefusedError) ?? (parts as readonly (readonly Log[])[]).flat(),
+        end,
+      ];
     } catch (error) {
       // It may have been too much to return in time: the next call asks for less.
-      this.#shrink();
+      const { blocks, ...reach } = this.#reachOf(node);
+      this.#reaches.set(node, { ...reach, blocks: halfOf(blocks) });
       throw error;
     }
   }
 
-  #shrink(): void {
-    this.#blocks = this.#blocks > 1n ? this.#blocks / 2n : 1n;
+  #reachOf(node: RpcNode): Reach {
+    const known = this.#reaches.get(node);
+    if (known !== undefined && performance.now() < known.until) return known;
+    const most = BigInt(node.plan.logRange ?? BLOCKS_MAX);
+    return { blocks: most, most, until: performance.now() + LEARNED_MS };
+  }
+
+  #refused(node: RpcNode, blocks: bigint): void {
+    this.#reaches.set(node, { blocks: halfOf(blocks), most: blocks - 1n, until: performance.now() + LEARNED_MS });
+  }
+
+  #passed(node: RpcNode, blocks: bigint): void {
+    const reach = this.#reachOf(node);
+    // Only a range that was as long as allowed says that a longer one may pass.
+    if (blocks < reach.blocks || reach.blocks >= reach.most) return;
+    this.#reaches.set(node, { ...reach, blocks: reach.blocks + (reach.most - reach.blocks + 1n) / 2n });
   }
 }
+
+const halfOf = (blocks: bigint): bigint => (blocks > 1n ? blocks / 2n : 1n);
+
+/** A list in parts of so many items; undefined: all in one. */
+const partsOf = (items: readonly string[], most = items.length): readonly (readonly string[])[] =>
+  Array.from({ length: Math.ceil(items.length / most) }, (_, part) => items.slice(part * most, (part + 1) * most));

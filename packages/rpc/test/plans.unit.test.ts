@@ -1,0 +1,107 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { rpcCall, type RpcCall, type RpcPool, type UpstreamSettings, upstreamSchema } from '../src/index.ts';
+import { PRESETS } from '../src/plans.ts';
+import { PRICES, priceOf } from '../src/prices.ts';
+import { type Call, error, type Provider, type Response, result, served, startProvider } from './provider.ts';
+import { poolOver } from './upstreams.ts';
+
+const echo = (value: number): RpcCall<number> => rpcCall('echo', [value], z.number());
+const trace = rpcCall('trace', [5], z.number());
+const values = (count: number): readonly number[] => Array.from({ length: count }, (_, value) => value);
+
+describe('the plan of an upstream', () => {
+  let providers: Provider[] = [];
+  let pool: RpcPool | undefined;
+  /** The lengths of the arrays that arrived, and the methods of all calls. */
+  let lengths: number[] = [];
+  let methods: string[] = [];
+
+  async function started(respond: (calls: readonly Call[], isArray: boolean) => Response = served): Promise<string> {
+    const provider = await startProvider((calls, isArray) => {
+      if (isArray) lengths.push(calls.length);
+      methods.push(...calls.map(({ method }) => method));
+      return respond(calls, isArray);
+    });
+    providers.push(provider);
+    return provider.url;
+  }
+  function over(...upstreams: readonly (string | UpstreamSettings)[]): RpcPool {
+    pool = poolOver(upstreams, 20_000, 60_000);
+    return pool;
+  }
+  const settings = (change: object): UpstreamSettings => upstreamSchema.parse(change);
+
+  afterEach(async () => {
+    await pool?.close();
+    await Promise.all(providers.map((provider) => provider.stop()));
+    [providers, lengths, methods] = [[], [], []];
+  });
+
+  it('bounds its batches from the first on', async () => {
+    const base = over(settings({ url: await started(), preset: 'base-public' }));
+    expect(await base.batch(values(25).map(echo))).toEqual(values(25));
+    expect(lengths).toEqual([10, 10, 5]);
+  });
+
+  it('has single calls only where its preset says so', async () => {
+    const helius = over(settings({ url: await started(), preset: 'helius-free', callsPerSecond: 1_000 }));
+    expect(await helius.batch(values(7).map(echo))).toEqual(values(7));
+    expect(lengths).toEqual([]);
+  });
+
+  it('keeps calls of methods that it lacks away from it', async () => {
+    const url = await started();
+    const lacking = await started((calls, isArray) => {
+      expect(calls.map(({ method }) => method)).not.toContain('trace');
+      return served(calls, isArray);
+    });
+    const both = over(settings({ url: lacking, unsupported: ['trace'] }), url);
+    expect([await both.call(trace), await both.call(echo(1))]).toEqual([5, 1]);
+  });
+
+  it('learns the methods that it lacks, and is asked last by work that needed one', async () => {
+    let asked = 0;
+    const lacking = await started((calls, isArray) => {
+      const [call] = calls as [Call];
+      if (call.method === 'echo') asked += 1;
+      return call.method === 'trace' ? { body: error(call.id, -32601, 'unknown method') } : served(calls, isArray);
+    });
+    const both = over(lacking, await started());
+    expect([await both.call(trace), await both.call(trace), await both.call(echo(1))]).toEqual([5, 5, 1]);
+    expect(methods.filter((method) => method === 'trace')).toHaveLength(3);
+    expect(asked).toBe(0);
+  });
+
+  it('sends its headers, which win', async () => {
+    const url = await started((calls) => ({ body: result(calls[0] as Call) }));
+    const own = over(settings({ url, headers: { 'x-api-key': 'secret', 'content-type': 'application/json; v=1' } }));
+    expect(await own.call(echo(1))).toBe(1);
+    expect(providers[0]?.headers).toMatchObject({ 'x-api-key': 'secret', 'content-type': 'application/json; v=1' });
+  });
+});
+
+describe('the presets', () => {
+  it.each(Object.entries(PRESETS))('has a source, and prices where it has a budget of credits: %s', (_name, preset) => {
+    expect(preset.source).toMatch(/20\d\d/);
+    expect(!('creditsPerSecond' in preset.plan) || 'prices' in preset).toBe(true);
+    if ('prices' in preset) expect(Object.keys(PRICES)).toContain(preset.prices);
+  });
+
+  it('are overruled by the fields beside them', () => {
+    const { plan, prices } = upstreamSchema.parse({ url: 'https://a.example', preset: 'cdp', callsPerSecond: 5 });
+    expect(plan).toEqual({ callsPerSecond: 5, creditsPerSecond: 1_500, logRange: 1_000 });
+    expect(prices).toBe('cdp');
+  });
+
+  it.each([
+    ['helius', 'getTransaction', 10],
+    ['helius', 'getMultipleAccounts', 1],
+    ['alchemy', 'eth_getLogs', 60],
+    ['infura', 'eth_chainId', 80],
+    ['cdp', 'eth_sendRawTransaction', 500],
+    ['ankr', 'constructor', 200],
+  ] as const)('know the price of %s for %s: %p credits', (list, method, credits) => {
+    expect(priceOf(list, method)).toBe(credits);
+  });
+});
