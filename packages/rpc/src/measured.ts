@@ -14,7 +14,10 @@ export interface Exchange<T> {
   readonly fault: RpcFault | null;
 }
 
-/** Measures one HTTP request with these calls, which cost so many credits in all; gives it a span where its trace is recorded. */
+/**
+ * Measures one HTTP request with these calls; gives it a span where its trace is recorded.
+ * @param credits what the calls cost in all
+ */
 export async function measured<T>(
   to: Destination,
   methods: readonly string[],

@@ -373,7 +373,8 @@ export const METRICS = {
     services: ['gateway', 'watcher'],
     unit: '{credit}',
     description: lines(
-      'What the calls cost at list prices, in the credits of each provider: of upstreams with a preset that has prices.',
+      'What the calls cost at list prices, in the credits of each provider: of upstreams with a preset that has',
+      'prices.',
       'Calls that were refused count, too, though some providers do not charge for them.',
     ),
     labels: { network, upstream },
@@ -383,8 +384,8 @@ export const METRICS = {
     unit: 's',
     buckets: REQUEST,
     description: lines(
-      'Waits of requests to RPC upstreams for their turn, by bucket: until the plan has calls for them, or for the end of a',
-      'pause that the upstream asked for. Requests that need not wait are left out.',
+      'Waits of requests to RPC upstreams for their turn, by bucket: until the plan has calls for them, or for the',
+      'end of a pause that the upstream asked for. Requests that need not wait are left out.',
     ),
     labels: { network, upstream, bucket: of('reads', 'sends') },
   }),
