@@ -82,4 +82,14 @@ export const rpcGuards: readonly Mutant[] = [
       name: 'quotes nothing of what cannot be read',
     },
   },
+  {
+    name: 'Solana: an empty page ends a list only at a node that knows where it begins',
+    file: 'packages/chains/src/solana/observe/accounts.ts',
+    guard: '((status ?? null) !== null && (page[0]?.slot ?? 0n) <= paging.slot)',
+    instead: '(page[0]?.slot ?? 0n) <= paging.slot',
+    test: {
+      file: 'packages/chains/test/solana/lists.unit.test.ts',
+      name: 'does not end with an empty page of a node that does not: it is read from its newest again',
+    },
+  },
 ];

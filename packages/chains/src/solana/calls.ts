@@ -133,11 +133,13 @@ export interface SignaturesRange {
   /** Down to this one, without it. */
   readonly until?: TransactionHash | undefined;
   readonly limit: number;
+  /** A node that has not come so far refuses: what it does not list proves nothing. */
+  readonly atLeast: bigint;
 }
 /** Transactions that name this account, the newest first. */
 export const getSignaturesForAddress = (
   of: string,
-  { before, until, limit }: SignaturesRange,
+  { before, until, limit, atLeast }: SignaturesRange,
 ): RpcCall<readonly SignatureInfo[]> =>
   rpcCall(
     'getSignaturesForAddress',
@@ -146,6 +148,7 @@ export const getSignaturesForAddress = (
       {
         commitment: 'confirmed',
         limit,
+        minContextSlot: Number(atLeast),
         ...(before === undefined ? {} : { before }),
         ...(until === undefined ? {} : { until }),
       },

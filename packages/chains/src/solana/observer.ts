@@ -3,7 +3,7 @@ import type { Observation, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
-import { type EpochInfo, getEpochInfo, getHead, type SignatureInfo } from './calls.ts';
+import { type EpochInfo, getEpochInfo, getHead, type SignatureInfo, type SignatureStatus } from './calls.ts';
 import { deriveAccounts, pollBalances, readLists } from './observe/accounts.ts';
 import {
   absence,
@@ -83,15 +83,24 @@ export class SolanaObserver implements ChainObserver {
     );
     const moved = balances.read(balanceAnswers as BalanceAnswer[], now);
 
-    const lists = readLists(memory, moved.changed);
-    const references = dueReferences(memory, watch, now);
-    const listing = (by: RpcNode): Promise<readonly (readonly SignatureInfo[])[]> =>
-      by.batch([...lists.calls, ...references.calls]);
+    const lists = readLists(memory, moved.changed, head);
+    const references = dueReferences(memory, watch, head, now);
+    const listing = async (by: RpcNode): Promise<Listing> => {
+      const [known, pages] = split(
+        await by.batch([...lists.proofs, ...lists.calls, ...references.calls]),
+        lists.proofs.length,
+      );
+      return {
+        known: (known as StateAnswer[]).flatMap(({ value }) => value),
+        pages: pages as readonly (readonly SignatureInfo[])[],
+      };
+    };
     // Now and then from another upstream, where there is one: an index that left out a transaction leaves it out again.
     const elsewhere = Math.random() < OF_ANOTHER ? await this.#pool.onAnother(node, listing) : null;
-    const [listed, named] = split(elsewhere ?? (await listing(node)), lists.calls.length);
+    const { known, pages } = elsewhere ?? (await listing(node));
+    const [listed, named] = split(pages, lists.calls.length);
     moved.commit();
-    lists.read(listed, head, now)();
+    lists.read(known, listed, head, now)();
     references.read(named, head, now)();
     const ended = await readPendingOutcomes(this.#pool, node, judged.landed, this.network, watch);
     const looked = await readUnseen(this.#pool, node, memory, this.network, watch, now);
@@ -159,6 +168,10 @@ export class SolanaObserver implements ChainObserver {
   }
 }
 
+interface Listing {
+  readonly known: readonly (SignatureStatus | null)[];
+  readonly pages: readonly (readonly SignatureInfo[])[];
+}
 type StateAnswer = ReturnType<ReturnType<typeof statusCalls>[number]['parse']>;
 type BalanceAnswer = ReturnType<ReturnType<typeof pollBalances>['calls'][number]['parse']>;
 const split = <T>(items: readonly T[], at: number): readonly [readonly T[], readonly T[]] => [

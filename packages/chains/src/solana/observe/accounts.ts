@@ -1,7 +1,14 @@
 import type { Address as WalletAddress, TransactionHash } from '@pf/domain';
 import { getU64Decoder } from '@solana/kit';
 import type { Network, WatchSet } from '../../port.ts';
-import { ACCOUNTS_MAX, getMultipleAccounts, getSignaturesForAddress, type SignatureInfo } from '../calls.ts';
+import {
+  ACCOUNTS_MAX,
+  getMultipleAccounts,
+  getSignaturesForAddress,
+  getSignatureStatuses,
+  type SignatureInfo,
+  type SignatureStatus,
+} from '../calls.ts';
 import { tokenAccountOf } from '../payment.ts';
 import { TOKEN_PROGRAMS } from '../programs.ts';
 import type { Memory, WatchedAccount } from './memory.ts';
@@ -25,6 +32,9 @@ const LONG_PAGE = 1_000;
 const INDEX_LAG_MS = 20_000;
 /** The same in slots: a list is read again from this far below where it was read. */
 const INDEX_LAG_SLOTS = 300n;
+/** A list counts only from a node that is no further behind the head than this: within what is read again. */
+const NODE_LAG_SLOTS = 150n;
+export const listedAt = (head: bigint): bigint => (head > NODE_LAG_SLOTS ? head - NODE_LAG_SLOTS : 0n);
 
 /** Derives the token accounts of new recipients, not read since `from`, and forgets those of former ones. */
 export async function deriveAccounts(
@@ -125,17 +135,24 @@ export function pollBalances(memory: Memory): BalancePoll {
 }
 
 export interface ListReading {
+  /** What shows, in the same request, that the node knows where the pages go on. */
+  readonly proofs: readonly ReturnType<typeof getSignatureStatuses>[];
   readonly calls: readonly ReturnType<typeof getSignaturesForAddress>[];
   /** True where more accounts are due than one step reads. */
   readonly isBehind: boolean;
-  read(answers: readonly (readonly SignatureInfo[])[], head: bigint, now: number): Commit;
+  read(
+    known: readonly (SignatureStatus | null)[],
+    answers: readonly (readonly SignatureInfo[])[],
+    head: bigint,
+    now: number,
+  ): Commit;
 }
 
 /**
  * The lists of accounts that changed or were not read to their end, and of a few others in turn, the least recently
  * read first.
  */
-export function readLists(memory: Memory, changed: ReadonlySet<string>): ListReading {
+export function readLists(memory: Memory, changed: ReadonlySet<string>, head: bigint): ListReading {
   const all = places(memory);
   const isDue = ({ account }: Place): boolean =>
     account.changedAt !== null || account.paging !== null || changed.has(account.address);
@@ -148,13 +165,29 @@ export function readLists(memory: Memory, changed: ReadonlySet<string>): ListRea
     byAge,
   );
   const asked = [...due.slice(0, CHANGED_MAX), ...turns];
+  const pages = asked.flatMap(({ account: { paging } }) => (paging === null ? [] : [paging.before]));
   return {
+    proofs: pages.length === 0 ? [] : [getSignatureStatuses(pages, true)],
     calls: asked.map(({ account: { address, newest, paging } }) =>
-      getSignaturesForAddress(address, { until: newest, before: paging?.before, limit: limitOf(paging) }),
+      getSignaturesForAddress(address, {
+        until: newest,
+        before: paging?.before,
+        limit: limitOf(paging),
+        atLeast: listedAt(head),
+      }),
     ),
     isBehind: due.length > CHANGED_MAX,
-    read: (answers, head, now) => () => {
-      asked.forEach((place, at) => readList(memory, place, answers[at] ?? [], head, now));
+    read: (known, answers, at, now) => () => {
+      asked.forEach((place, index) => {
+        const page = answers[index] ?? [];
+        const { paging } = place.account;
+        const status = paging === null ? null : known[pages.indexOf(paging.before)];
+        // A node that does not know where the page begins lists nothing, or what it likes: the list is read from its
+        // newest again.
+        const goesOn = paging === null || ((status ?? null) !== null && (page[0]?.slot ?? 0n) <= paging.slot);
+        if (goesOn) readList(memory, place, page, at, now);
+        else put(memory, place, { paging: null, changedAt: now });
+      });
     },
   };
 }
@@ -190,7 +223,8 @@ function readList(memory: Memory, place: Place, page: readonly SignatureInfo[], 
   const last = page.at(-1);
   const isWhole = page.length < limitOf(account.paging) || last === undefined || last.slot <= bound;
   const readHead = account.paging?.head ?? head;
-  if (!isWhole) return put(memory, place, { paging: { before: last.signature, newest, head: readHead } });
+  if (!isWhole)
+    return put(memory, place, { paging: { before: last.signature, slot: last.slot, newest, head: readHead } });
   const isExplained =
     account.paging !== null ||
     reached.length > 0 ||

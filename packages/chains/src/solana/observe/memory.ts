@@ -16,6 +16,8 @@ export interface WatchedAccount {
   /** While a long list is read page by page: the last of the previous page, and what will be the newest in the end. */
   readonly paging: {
     readonly before: TransactionHash;
+    /** Of that one. */
+    readonly slot: bigint;
     readonly newest: TransactionHash | undefined;
     readonly head: bigint;
   } | null;

@@ -1,7 +1,7 @@
 import type { Reference } from '@pf/domain';
 import type { WatchSet } from '../../port.ts';
 import { getSignaturesForAddress, type SignatureInfo } from '../calls.ts';
-import type { Commit } from './accounts.ts';
+import { type Commit, listedAt } from './accounts.ts';
 import type { Memory } from './memory.ts';
 
 /** References that one step looks up: of intents with a payment under way, and of expired ones. */
@@ -23,7 +23,7 @@ export interface ReferenceReading {
  * another account of the requestor, or where there are too many accounts to poll all of them in every step. A reference
  * that is no longer expected is looked up one last time, and so is that of every intent that expires.
  */
-export function dueReferences(memory: Memory, watch: WatchSet, now: number): ReferenceReading {
+export function dueReferences(memory: Memory, watch: WatchSet, head: bigint, now: number): ReferenceReading {
   const expected = new Set<Reference>([...watch.expected()].map(({ terms }) => terms.reference));
   for (const reference of expected)
     if (!memory.expected.has(reference)) memory.expected.set(reference, { since: now, dueAt: now });
@@ -33,12 +33,12 @@ export function dueReferences(memory: Memory, watch: WatchSet, now: number): Ref
   const lapsed = lapsedIn(watch, memory);
   return {
     calls: [...due.map(([reference]) => reference), ...lapsed].map((reference) =>
-      getSignaturesForAddress(reference, { limit: PAGE }),
+      getSignaturesForAddress(reference, { limit: PAGE, atLeast: listedAt(head) }),
     ),
-    read: (answers, head, at) => () => {
+    read: (answers, reached, at) => () => {
       for (const answer of answers) {
         const found = answer.filter(
-          ({ slot, err, signature }) => err === null && slot <= head && !memory.looked.has(signature),
+          ({ slot, err, signature }) => err === null && slot <= reached && !memory.looked.has(signature),
         );
         for (const { signature, slot } of found.toReversed())
           if (!memory.unseen.has(signature)) memory.unseen.set(signature, { slot, since: at });
