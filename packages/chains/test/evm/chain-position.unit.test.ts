@@ -10,6 +10,7 @@ const blockAt = (number: bigint): Block => ({ number, hash: hashAt(number), time
 /** A node that has these blocks. */
 const nodeWith = (blocks: readonly bigint[]): RpcNode => ({
   name: 'node',
+  plan: {},
   call: () => Promise.reject(new Error('only batches')),
   batch: (calls: readonly RpcCall<unknown>[]) =>
     Promise.resolve(
