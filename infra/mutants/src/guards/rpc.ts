@@ -92,4 +92,14 @@ export const rpcGuards: readonly Mutant[] = [
       name: 'does not end with an empty page of a node that does not: it is read from its newest again',
     },
   },
+  {
+    name: 'Base: a used nonce refuses a submission only at a node that has the block that used it',
+    file: 'packages/chains/src/base/landable.ts',
+    guard: "if (count <= nonce) throw new RpcUpstreamError(`${node.name} lags: it had a newer block before`, 'no');",
+    instead: '',
+    test: {
+      file: 'packages/chains/test/base/landable.unit.test.ts',
+      name: 'concludes nothing about a used nonce from a node that lags behind the one before',
+    },
+  },
 ];

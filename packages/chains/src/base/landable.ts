@@ -53,7 +53,13 @@ export async function whyItCannotLand(
   if (block === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
   const reason = whyNotLandable(nonce, maxFee, { latestCount, pendingCount, baseFee: block.baseFeePerGas });
   // This very transaction may have used the nonce: the wallet has sent it too, or this is a repeated request.
-  if (nonce < latestCount) return (await node.call(getTransaction(hash))) === null ? reason : null;
+  if (nonce < latestCount) {
+    const [landed, count] = await node.batch([getTransaction(hash), getTransactionCount(signer, 'latest')]);
+    if (landed !== null) return null;
+    // Behind one URL another node may respond now, without the block that used the nonce: it knows nothing of it.
+    if (count <= nonce) throw new RpcUpstreamError(`${node.name} lags: it had a newer block before`, 'no');
+    return reason;
+  }
   if (reason !== null) return reason;
   if (wei < gasLimit * maxFee)
     return `the payer has ${wei} wei, and the transaction may cost ${gasLimit * maxFee} wei in fees`;
