@@ -87,6 +87,9 @@ beforeAll(async () => {
           OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${COLLECTOR_KEY}`,
           OTEL_METRIC_EXPORT_INTERVAL: '1000',
           OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+          // A plan with prices: what calls cost is counted.
+          RPC_BASE_SEPOLIA: '',
+          RPC_CONFIG: JSON.stringify({ 'base-sepolia': [{ url: chain.rpcUrl, preset: 'alchemy-paid' }] }),
         },
       });
     }),
@@ -328,9 +331,9 @@ describe('metrics after a payment', () => {
   const family = ({ name }: Sample): string => name.replace(/_(bucket|sum|count)$/, '');
   /** The metrics that a successful payment does not touch. */
   const UNTOUCHED: Readonly<Record<(typeof SERVICES)[number], readonly string[]>> = {
-    gateway: [],
+    gateway: ['payments.rpc.wait.duration'],
     intent: ['messaging.client.operation.duration'],
-    watcher: ['payments.screening.duration', 'payments.broadcasts'],
+    watcher: ['payments.screening.duration', 'payments.broadcasts', 'payments.rpc.wait.duration'],
     webhook: [],
   };
 
