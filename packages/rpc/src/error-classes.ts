@@ -118,6 +118,8 @@ export const ERROR_RULES: readonly ErrorRule[] = [
     source: 'Alchemy: the month’s capacity is spent',
   },
   { dialect: 'evm', codes: [-32600], text: RANGE, is: 'limit', source: 'Alchemy free, Ankr: ranges' },
+  { dialect: 'evm', codes: [-32600], text: /batch/i, is: 'limit', source: 'Ankr: batches' },
+  { dialect: 'evm', codes: [-32008], is: 'limit', source: 'reth (Tempo): responses of a batch or a call' },
   {
     dialect: 'evm',
     codes: [-32602, -32000],

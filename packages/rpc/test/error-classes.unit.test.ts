@@ -37,6 +37,8 @@ const EXAMPLES: readonly Example[] = [
   ['evm', { code: -32701, message: 'exceed maximum block range: 50000' }, 'limit'],
   ['evm', { code: -32600, status: 403, message: 'Monthly capacity limit exceeded.' }, 'later'],
   ['evm', { code: -32600, status: 400, message: 'with up to a 10 block range. This should work: [0x1, 0xa]' }, 'limit'],
+  ['evm', { code: -32600, message: 'batch size is too large' }, 'limit'],
+  ['evm', { code: -32008, message: 'Response is too big' }, 'limit'],
   ['evm', { code: -32600, message: 'Must be authenticated!' }, 'elsewhere'],
   ['evm', { code: -32602, message: 'block range extends beyond current head block' }, 'elsewhere'],
   ['evm', { code: -32000, message: 'header not found' }, 'elsewhere'],
