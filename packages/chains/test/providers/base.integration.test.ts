@@ -28,7 +28,8 @@ conformanceBehindProviders(
   {
     quicknode: 'serves',
     'alchemy-free': 'serves',
-    infura: 'not yet: the calls of a build in one array cost more credits than a second has',
+    infura:
+      'not yet: the calls of a build in one array cost more than a second’s credits, and it asks for 30 s of rest',
     cdp: 'serves',
     'base-public': 'serves',
     'base-pool': 'serves',

@@ -27,13 +27,17 @@ const LOOKS: Partial<Record<ProfileName, number>> = {
   envelopes: 10,
 };
 
-/** Repeats what found no upstream that responds, as clients and the watcher do. */
-export async function insist<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Repeats what found no upstream that responds, as clients and the watcher do.
+ * @param pass lets time pass before each further attempt
+ */
+export async function insist<T>(work: () => Promise<T>, pass: () => unknown = () => undefined): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof RpcUnavailableError) || attempt === ATTEMPTS) throw error;
+      await pass();
     }
   }
 }
@@ -50,6 +54,10 @@ const replacing = <T extends object>(target: T, methods: Partial<T>): T =>
 
 const insistingAdapter = (adapter: ChainAdapter, looks: number): ChainAdapter =>
   replacing(adapter, {
+    ready: async (timeoutMs) => {
+      for (let attempt = 1; attempt < ATTEMPTS; attempt += 1) if (await adapter.ready(timeoutMs)) return true;
+      return adapter.ready(timeoutMs);
+    },
     build: (request) => insist(() => adapter.build(request)),
     canLand: (build) => insist(() => adapter.canLand(build)),
     fetchSent: async (hash) => {
@@ -70,11 +78,11 @@ const insistingAdapter = (adapter: ChainAdapter, looks: number): ChainAdapter =>
 const insistingObserver = (observer: ChainObserver, looks: number, pass: () => unknown): ChainObserver =>
   replacing(observer, {
     step: async (cursor, watched) => {
-      let step: Step = await insist(() => observer.step(cursor, watched));
+      let step: Step = await insist(() => observer.step(cursor, watched), pass);
       for (let look = 1; look < looks && step.observations.length === 0; look += 1) {
         const before = step;
         await pass();
-        const next = await insist(() => observer.step(before.cursor, watched));
+        const next = await insist(() => observer.step(before.cursor, watched), pass);
         step = { ...next, warnings: [...before.warnings, ...next.warnings] };
       }
       // Time passes while it catches up.
