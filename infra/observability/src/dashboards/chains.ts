@@ -116,6 +116,21 @@ export const chains: DashboardSpec = {
           `sum by (network, rpc_method) (rate(payments_rpc_calls_total{${NETWORK}}[$__rate_interval]))`,
           '{{network}} {{rpc_method}}',
         ]),
+        chart(
+          'Credits per hour',
+          'short',
+          'What calls cost at list prices, of upstreams with a preset that has prices.',
+          [
+            `sum by (network, upstream) (rate(payments_rpc_credits_total{${NETWORK}}[$__rate_interval])) * 3600`,
+            '{{network}} {{upstream}}',
+          ],
+        ),
+        chart(
+          'Waits',
+          's',
+          'Of requests that wait for their turn, by bucket: the plan has no calls left for them now.',
+          ...percentiles('payments_rpc_wait_duration_seconds', NETWORK, 'bucket'),
+        ),
       ],
     },
   ],
