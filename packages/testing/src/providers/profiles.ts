@@ -232,6 +232,7 @@ export const PROFILES = {
         { units: creditsPerSecond, perMs: SECOND, prices: INFURA_PRICES, price: INFURA_PRICE },
         refusal(429, -32_005, 'project ID request rate exceeded', { backoff_seconds: 30 }),
       ),
+      // The code is not known.
       logs(() => ({ addresses, topics }) => {
         const count = addresses.length + topics.length;
         if (count <= filters) return null;
@@ -308,6 +309,7 @@ export const PROFILES = {
       );
       const blocked = (what: string): Refusal => refusal(403, -32_602, `Request blocked. Details: blocked ${what}`);
       return [
+        // The text is not known, nor the status of a range that is too long.
         unsupported(['eth_getTransactionReceipt'], blocked('parameter: method')),
         logs(() => ({ addresses, range, head }) => {
           if (addresses.length === 0) return refusal(403, -32_602, 'Please specify an address');
@@ -370,6 +372,7 @@ export const PROFILES = {
     families: ['tempo'],
     cannot: ['follow a chain: 20 calls a minute are fewer than watching it needs'],
     limits: limits({ callsPerMinute: 20 }),
+    // The texts and the challenge are not known.
     behaviors: ({ callsPerMinute }) => [
       rate(
         { units: callsPerMinute, perMs: MINUTE },
