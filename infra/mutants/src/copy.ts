@@ -11,7 +11,6 @@ const COPIED = [
   'infra',
   'package.json',
   'jest.config.mjs',
-  'jest.environment.mjs',
   'tsconfig.base.json',
   'tsconfig.json',
   'tsconfig.tests.json',

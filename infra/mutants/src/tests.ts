@@ -36,7 +36,7 @@ const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\
 
 /**
  * Runs tests of one file by their names.
- * @returns the result of each name; a name of which no test ran is missing
+ * @returns the result of each name: failed, where they do not end; a name of which no test ran is missing
  * @throws Error where Jest ended without a report, or `signal` aborted
  */
 export async function runTests({ root, file, names, env, signal }: TestRun): Promise<ReadonlyMap<string, Verdict>> {
@@ -71,13 +71,18 @@ export async function runTests({ root, file, names, env, signal }: TestRun): Pro
       // No process is left.
     }
   };
-  const timer = setTimeout(kill, LONGEST_MS);
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    kill();
+  }, LONGEST_MS);
   signal.addEventListener('abort', kill, { once: true });
   await exited;
   clearTimeout(timer);
   signal.removeEventListener('abort', kill);
   kill();
   signal.throwIfAborted();
+  if (isLate) return new Map(names.map((name) => [name, { passed: false, reason: 'it did not end' }]));
   const { testResults } = report.parse(JSON.parse(await readFile(output, 'utf8')));
   const ran = testResults
     .flatMap(({ assertionResults }) => assertionResults)
