@@ -23,6 +23,8 @@ export interface TestRun {
 }
 
 const LONGEST_MS = 300_000;
+/** Characters of Jest's last words. */
+const SAID_MAX = 4_000;
 const report = z.object({
   testResults: z.array(
     z.object({
@@ -58,11 +60,13 @@ export async function runTests({ root, file, names, env, signal }: TestRun): Pro
   ];
   const jest = spawn(process.execPath, args, {
     cwd: root,
-    stdio: 'ignore',
+    stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...env, NODE_NO_WARNINGS: '1' },
     detached: true,
   });
   const exited = once(jest, 'exit');
+  let said = '';
+  jest.stderr.on('data', (text: Buffer) => (said = (said + text.toString()).slice(-SAID_MAX)));
   // Jest ends by force, and all that it started with it: without its guard a test may not come to its own cleaning up.
   const kill = (): void => {
     try {
@@ -83,7 +87,10 @@ export async function runTests({ root, file, names, env, signal }: TestRun): Pro
   kill();
   signal.throwIfAborted();
   if (isLate) return new Map(names.map((name) => [name, { passed: false, reason: 'it did not end' }]));
-  const { testResults } = report.parse(JSON.parse(await readFile(output, 'utf8')));
+  const text = await readFile(output, 'utf8').catch((cause: unknown) => {
+    throw new Error(`Jest ended without a report of ${file}: ${said}`, { cause });
+  });
+  const { testResults } = report.parse(JSON.parse(text));
   const ran = testResults
     .flatMap(({ assertionResults }) => assertionResults)
     .filter(({ status }) => status === 'passed' || status === 'failed');
