@@ -41,7 +41,7 @@ const NEVER_SENT = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-// Not `instanceof Error`: system errors come from another realm where modules run in a context of their own (Jest).
+/** Errors of the system and of undici have a code; what is thrown need be no Error. */
 const failure = z
   .object({
     code: z.string().optional().catch(undefined),
