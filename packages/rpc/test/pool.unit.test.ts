@@ -105,6 +105,16 @@ describe('RpcPool', () => {
     expect(await opinion()).toBeNull();
   });
 
+  it('reads again from an upstream that has not read the first time', async () => {
+    const pool = over(first.url, second.url);
+    const again = (reader: string | null) =>
+      pool.run((node) => pool.doubleCheck(node, reader, (other) => other.call(getTransactionCount(ACCOUNT))));
+    // In use is the first one.
+    expect(await again(new URL(second.url).host)).toEqual([1n]);
+    expect(await again(new URL(first.url).host)).toEqual([2n]);
+    expect(await again(null)).toEqual([2n, 1n]);
+  });
+
   it('concludes nothing from one upstream where two are configured', async () => {
     const pool = over(first.url, second.url);
     const ask = (): Promise<unknown> => pool.onAll((node) => node.call(getTransactionCount(ACCOUNT)));

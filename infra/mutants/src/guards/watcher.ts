@@ -180,8 +180,8 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'if (first !== null && first !== node.name) return [await work(node)];',
     instead: '',
     test: {
-      file: 'packages/simulation/test/chain/chain.unit.test.ts',
-      name: 'finds a payment that was left out by the upstream that is in use no more',
+      file: 'packages/rpc/test/pool.unit.test.ts',
+      name: 'reads again from an upstream that has not read the first time',
     },
   },
   {
