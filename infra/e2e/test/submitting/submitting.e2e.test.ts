@@ -231,16 +231,14 @@ const HELD: readonly Scenario[] = [
   },
   {
     what: 'releases its claim when every upstream refuses it as too late, and another payer pays',
-    on: NAMES,
+    on: ['solana', 'tempo'],
     async run(name) {
       const [payer, rival] = [harness.walletOf(name, 5), harness.walletOf(name, 6)];
       const intent = await harness.create(name);
       const payment = await harness.sign(intent, payer);
-      const { blob } = payment;
       const invalidate = async (): Promise<void> => {
         if (name === 'solana') await harness.chains.solana.expire();
-        else if (name === 'tempo') await harness.chains.tempo.rpc('evm_increaseTime', FIVE_MINUTES);
-        else await sendRaw(harness.chains.base, await usedUp.base(harness.chains.base, payer, blob));
+        else await harness.chains.tempo.rpc('evm_increaseTime', FIVE_MINUTES);
         await harness.pass(name);
       };
       // Between the claim and the broadcast.
@@ -271,6 +269,45 @@ const HELD: readonly Scenario[] = [
         state: 'pending',
         txSignature: rivalPayment.hash,
       });
+      await harness.passUntil(name, intent.id, 'finalized');
+      await harness.expectPaidOnce(rivalPayment);
+    },
+  },
+  {
+    what: 'keeps its claim while a used nonce may be its own, until a safe block proves that it is not',
+    on: ['base'],
+    async run(name) {
+      const [payer, rival] = [harness.walletOf(name, 5), harness.walletOf(name, 6)];
+      const intent = await harness.create(name);
+      const rivalPayment = await harness.sign(intent, rival);
+      const payment = await harness.sign(intent, payer);
+      const { base } = harness.chains;
+      // Between the claim and the broadcast: the node says “nonce too low”, as it would if this payment had landed.
+      let used: Promise<unknown> | undefined;
+      const useNonce = async (): Promise<void> => {
+        await sendRaw(base, await usedUp.base(base, payer, payment.blob));
+        await harness.pass(name);
+      };
+      for (const upstream of harness.upstreams[name])
+        upstream.respond = async ({ method }) => {
+          if (SENDS.includes(method)) await (used ??= useNonce());
+          return undefined;
+        };
+      await submitInDoubt(payment);
+      heal(name);
+      expect(used).toBeDefined();
+      expect(await harness.isKnown(payment)).toBe(false);
+      expect(await harness.submit(harness.api, rivalPayment)).toMatchObject(CLAIMED);
+      const paid = await until('the claim to end', async () => {
+        await harness.pass(name);
+        const response = await harness.submit(harness.api, rivalPayment);
+        return response.status !== CLAIMED.status && response;
+      });
+      expect(paid).toEqual({ ...ACCEPTED, state: 'pending', txSignature: rivalPayment.hash });
+      expect((await harness.stored(intent.id)).submissions).toMatchObject([
+        { hash: payment.hash, status: 'dropped', attempts: 1 },
+        { hash: rivalPayment.hash },
+      ]);
       await harness.passUntil(name, intent.id, 'finalized');
       await harness.expectPaidOnce(rivalPayment);
     },
