@@ -1,3 +1,4 @@
+import type { Authorization, RelayedCall, TypedData } from '@pf/contracts';
 import type {
   Address,
   Build,
@@ -102,6 +103,44 @@ export interface MppMethod {
   senderOf(transaction: SignedTransaction): Address | null;
 }
 
+/** An authorization and its signature: `0x` hex, of a key or of what the wallet's contract asks for. */
+export interface SignedAuthorization {
+  readonly authorization: Authorization;
+  readonly signature: string;
+}
+
+/** The token does not know authorizations: 422 `token.not_available`. */
+interface Unsupported {
+  readonly kind: 'unsupported';
+}
+
+export type AuthorizationResult =
+  | { readonly kind: 'built'; readonly typedData: TypedData }
+  | Exclude<BuildResult, { readonly kind: 'built' }>
+  | Unsupported;
+
+export type AuthorizationVerification =
+  /** Anyone may send the call. `transaction` claims the intent for as long as it can move money. */
+  | { readonly kind: 'verified'; readonly transaction: PreparedTransaction; readonly call: RelayedCall }
+  | Exclude<Verification, { readonly kind: 'verified' }>
+  | Unsupported;
+
+/**
+ * How one chain is paid by an authorization (EIP-3009): the payer signs what the token is to do, and whoever sends it
+ * pays the gas. Both methods throw RpcUnavailableError when no upstream responds.
+ */
+export interface Authorizations {
+  /** What the fulfiller is to sign. Each call returns another lifetime. */
+  build(request: BuildRequest): Promise<AuthorizationResult>;
+  /** Compares by meaning, and simulates it. @param expiresAt the end of the intent, after which it must not live */
+  verify(
+    signed: SignedAuthorization,
+    terms: PaymentTerms,
+    fulfiller: Address,
+    expiresAt: Instant,
+  ): Promise<AuthorizationVerification>;
+}
+
 /**
  * One chain behind the gateway: everything about paying that is particular to it. Methods that call the chain throw
  * RpcUnavailableError when no upstream responds; the others neither wait nor throw.
@@ -110,6 +149,8 @@ export interface ChainAdapter {
   readonly network: Network;
   /** How it is paid by the Machine Payments Protocol; null where that has no form which names our intents. */
   readonly mpp: MppMethod | null;
+  /** How it is paid without gas; null where no token of it is. */
+  readonly authorizations: Authorizations | null;
   /** A new random correlation reference in the chain's form. */
   newReference(): Reference;
   /**

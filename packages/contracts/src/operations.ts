@@ -1,16 +1,20 @@
 import { z } from 'zod';
 import {
+  buildAuthorizationResponse,
   buildIntentResponse,
   createdIntentResponse,
   fetchIntentResponse,
   intentResponse,
   listIntentsResponse,
+  payerAuthorizationResponse,
   payerBuildResponse,
   payerFetchResponse,
   payerCreatedResponse,
   payerIntentResponse,
+  payerRelayedResponse,
   payerSubmitResponse,
   paymentRequiredResponse,
+  submitAuthorizationResponse,
   submitIntentResponse,
 } from './api/intent.ts';
 import { listIntentsQuery } from './api/intent-list.ts';
@@ -19,6 +23,7 @@ import {
   createIntentRequest,
   emptyRequest,
   simulateIntentRequest,
+  submitAuthorizationRequest,
   submitIntentRequest,
   updateIntentRequest,
 } from './api/intent-requests.ts';
@@ -373,6 +378,63 @@ export const OPERATIONS = {
     responses: { 200: json('The intent, and the transaction hash (on Solana, its signature).', submitIntentResponse) },
     forPayers: payerSubmitResponse,
     errors: SUBMIT_ERRORS,
+  },
+  buildAuthorization: {
+    id: 'buildAuthorization',
+    method: 'post',
+    path: '/intents/{id}/authorization/build',
+    tag: 'Payment',
+    summary: 'Build an authorization to pay without gas',
+    description:
+      'Returns what the wallet `fulfiller` signs (EIP-712) so that another pays the gas: an authorization of EIP-3009 ' +
+      'whose nonce is the reference of the intent. On Base, for USDC and EURC. It can move money for ten minutes, and ' +
+      'not after the end of the intent.',
+    scope: 'payer',
+    request: { params: intentPath, body: buildIntentRequest },
+    responses: { 200: json('The intent and what its payer signs.', buildAuthorizationResponse) },
+    forPayers: payerAuthorizationResponse,
+    errors: [
+      'intent.not_found',
+      'intent.unavailable',
+      ...CONFLICTS,
+      'intent.original_unpaid',
+      'chain.not_available',
+      'token.not_available',
+      'address.not_payable',
+      'transaction.rejected',
+      'intent.too_many_builds',
+      'rpc.unavailable',
+    ],
+  },
+  submitAuthorization: {
+    id: 'submitAuthorization',
+    method: 'post',
+    path: '/intents/{id}/authorization/submit',
+    tag: 'Payment',
+    summary: 'Submit a signed authorization',
+    description:
+      'Verifies that the authorization pays this intent, and returns the call that moves the money: pass it to whoever ' +
+      'pays the gas. The service sends nothing itself. Until the authorization is used, cancelled or over, no other ' +
+      'payer can pay. The intent stays `created` until the payment is found on chain. Submitting the same ' +
+      'authorization again is safe.',
+    scope: 'payer',
+    request: { params: intentPath, body: submitAuthorizationRequest },
+    responses: { 200: json('The intent, and the call to send.', submitAuthorizationResponse) },
+    forPayers: payerRelayedResponse,
+    errors: [
+      'intent.not_found',
+      'intent.unavailable',
+      ...CONFLICTS,
+      'intent.original_unpaid',
+      'intent.limit_reached',
+      'chain.not_available',
+      'token.not_available',
+      'address.sanctions_match',
+      'transaction.mismatch',
+      'transaction.rejected',
+      'rpc.unavailable',
+      'screening.unavailable',
+    ],
   },
   payByMpp: {
     id: 'payByMpp',

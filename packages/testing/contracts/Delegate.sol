@@ -32,6 +32,19 @@ contract Delegate {
         }
     }
 
+    /// ERC-1271: what the account's own key has signed. Like many wallets it has more in a signature than the key's 65
+    /// bytes: the first 20 say whose key it is.
+    function isValidSignature(bytes32 digest, bytes calldata signature) external view returns (bytes4) {
+        if (signature.length != 85 || address(bytes20(signature)) != address(this)) return 0xffffffff;
+        address signer = ecrecover(
+            digest,
+            uint8(signature[84]),
+            bytes32(signature[20:52]),
+            bytes32(signature[52:84])
+        );
+        return signer == address(this) ? bytes4(0x1626ba7e) : bytes4(0xffffffff);
+    }
+
     function runAll(Call[] memory calls, bool mayFail) private {
         for (uint256 i = 0; i < calls.length; i++) run(calls[i].to, calls[i].value, calls[i].data, mayFail);
     }

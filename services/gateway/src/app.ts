@@ -6,6 +6,8 @@ import type { Screening } from '@pf/screening';
 import express, { type Express, type RequestHandler } from 'express';
 import { ApiError, asApiError } from './api-error.ts';
 import type { ApiKeys } from './api-keys.ts';
+import { buildAuthorization } from './authorizations/build.ts';
+import { submitAuthorization } from './authorizations/submit.ts';
 import type { ClientSecrets } from './client-secrets.ts';
 import type { Commands } from './commands.ts';
 import { openToBrowsers, preflight } from './cors.ts';
@@ -101,6 +103,8 @@ const ENDPOINTS: readonly ((dependencies: AppDependencies & ModeStore) => Endpoi
   updateIntent,
   buildIntent,
   submitIntent,
+  buildAuthorization,
+  submitAuthorization,
   (dependencies) => payByMpp(dependencies),
   detectIntent,
   cancelIntent,

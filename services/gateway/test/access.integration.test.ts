@@ -25,12 +25,22 @@ import { type Challenge, challengeOf, credentialFor } from './mpp/credentials.ts
 
 const SOLANA = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 const REQUESTOR = '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU';
+const EVM_WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const FULFILLER = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM';
 const PRIVATE = { idempotencyKey: 'order-private-1', metadata: { customer: 'private@example.com' } };
 const good = { chain: SOLANA, token: 'USDC', amount: '12.50', requestor: REQUESTOR, ttlSeconds: 600 };
 
 /** The operations of payers, those of a Solana Pay token, and those of the secret of a payment link. */
-const PAYERS = ['getIntent', 'detectIntent', 'buildIntent', 'submitIntent', 'payByMpp', 'intentEvents'];
+const PAYERS = [
+  'getIntent',
+  'detectIntent',
+  'buildIntent',
+  'submitIntent',
+  'buildAuthorization',
+  'submitAuthorization',
+  'payByMpp',
+  'intentEvents',
+];
 const MPP = ['payByMpp'];
 const SOLANA_PAY = ['getIntent', 'buildIntent'];
 const LINK = ['getPaymentLink', 'chooseOffer'];
@@ -40,6 +50,17 @@ const BODIES: Readonly<Record<string, object>> = {
   updateIntent: { updatedAt: '2026-11-21T12:00:00.000Z', metadata: {} },
   buildIntent: { fulfiller: FULFILLER },
   submitIntent: { signedTransaction: 'AA==', fulfiller: FULFILLER },
+  submitAuthorization: {
+    authorization: {
+      from: EVM_WALLET,
+      to: EVM_WALLET,
+      value: '1',
+      validAfter: '0',
+      validBefore: '1',
+      nonce: `0x${'0'.repeat(64)}`,
+    },
+    signature: '0x12',
+  },
   simulateIntent: { targetState: 'created' },
   createEndpoint: { url: 'https://shop.example/webhooks' },
   createReplay: { since: '2026-11-21T12:00:00.000Z' },

@@ -28,12 +28,22 @@ const holder: KeyHolder = {
 };
 
 const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+const AUTHORIZATION = {
+  from: wallet,
+  to: wallet,
+  value: '1',
+  validAfter: '0',
+  validBefore: '1',
+  nonce: `0x${'0'.repeat(64)}`,
+};
 /** A valid body for each operation. */
 const bodies: Readonly<Record<string, object>> = {
   createIntent: { chain: 'eip155:84532', token: 'USDC', amount: '1', requestor: wallet },
   updateIntent: { updatedAt: '2026-11-21T12:00:00.000Z', metadata: {} },
   buildIntent: { fulfiller: wallet },
   submitIntent: { signedTransaction: `0x${'0'.repeat(64)}`, fulfiller: wallet },
+  buildAuthorization: { fulfiller: wallet },
+  submitAuthorization: { authorization: AUTHORIZATION, signature: '0x12' },
   simulateIntent: { targetState: 'confirmed' },
   createEndpoint: { url: 'https://shop.example/webhooks' },
   createReplay: { since: '2026-11-21T12:00:00.000Z' },
@@ -87,6 +97,21 @@ const invalid: Readonly<Record<string, Readonly<Record<string, readonly unknown[
   },
   buildIntent: { fulfiller: [...MAYBE_TEXT, ...WALLET] },
   submitIntent: { signedTransaction: [...NO_TEXT, '\0', '\ud800'], fulfiller: [...MAYBE_TEXT, ...WALLET] },
+  buildAuthorization: { fulfiller: [...MAYBE_TEXT, ...WALLET] },
+  submitAuthorization: {
+    authorization: [
+      ...NO_TEXT,
+      { ...AUTHORIZATION, from: '0x12' },
+      { ...AUTHORIZATION, to: 'x'.repeat(201) },
+      { ...AUTHORIZATION, value: 1 },
+      { ...AUTHORIZATION, value: '-1' },
+      { ...AUTHORIZATION, validAfter: '0x1' },
+      { ...AUTHORIZATION, validBefore: `${2n ** 256n}` },
+      { ...AUTHORIZATION, nonce: '0x12' },
+      { ...AUTHORIZATION, surprise: 1 },
+    ],
+    signature: [...NO_TEXT, '0x', '0x1', '12', `0x${'12'.repeat(8_192)}`],
+  },
   simulateIntent: { targetState: [...NO_TEXT, 'paid', 'CONFIRMED', 'confirmed '] },
   createEndpoint: {
     url: [

@@ -1,6 +1,6 @@
 import type { BroadcastResult, ChainAdapter, WatchSet } from '@pf/chains';
 import type { SignedTransactions } from '@pf/database';
-import { type Instant, type IntentId, rebroadcastAt, type TransactionHash } from '@pf/domain';
+import { type Instant, type IntentId, isAuthorization, rebroadcastAt, type TransactionHash } from '@pf/domain';
 import { inSpan, type Logger } from '@pf/runtime';
 
 /** How often it checks what is due. */
@@ -121,6 +121,8 @@ export class Rebroadcaster {
       if (at <= asOf(intentId)) candidates.push({ intentId, hash, key, at });
     };
     for (const { id, submission } of set.submitted()) {
+      // Its bytes are no transaction: whoever pays the gas sends it.
+      if (isAuthorization(submission)) continue;
       const { hash, preparedAt, broadcastAt } = submission;
       const key = broadcastAt === null ? `unheard ${hash} ${preparedAt}` : hash;
       consider(id, hash, key, rebroadcastAt(submission, this.#everyMs));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ChainAdapter, SignedTransaction, WatchSet } from '@pf/chains';
 import type { SignedTransactions } from '@pf/database';
-import type { IntentId, TransactionHash } from '@pf/domain';
+import type { IntentId, Submission, TransactionHash } from '@pf/domain';
 import { samples } from '@pf/domain/testing';
 import { createLogger } from '@pf/runtime';
 import { type HeldIntents, Rebroadcaster } from '../src/rebroadcaster.ts';
@@ -17,6 +17,7 @@ function bench(
   submissions: number,
   held: ReadonlySet<string> = new Set(),
   missing: ReadonlySet<TransactionHash> = new Set(),
+  change: Partial<Submission> = {},
 ): {
   readonly set: WatchSet & HeldIntents;
   readonly rebroadcaster: Rebroadcaster;
@@ -51,7 +52,14 @@ function bench(
   };
   const all = Array.from({ length: submissions }, (_, index) => ({
     id: `pi_${index}`,
-    submission: { hash: hashOf(index), status: 'live', attempts: 1, preparedAt: 0, broadcastAt: 0 },
+    submission: {
+      ...samples.signed(hashOf(index)),
+      status: 'live',
+      attempts: 1,
+      preparedAt: 0,
+      broadcastAt: 0,
+      ...change,
+    },
   }));
   const set = { submitted: () => all, settling: () => [], held: () => held } as unknown as WatchSet & HeldIntents;
   const log = createLogger('test', 'silent');
@@ -73,6 +81,13 @@ describe('Rebroadcaster', () => {
     expect(broadcasts.size).toBe(1_000);
     expect(Math.min(...broadcasts.values())).toBe(2);
     expect(Math.max(...broadcasts.values())).toBeLessThanOrEqual(3);
+  });
+
+  it('broadcasts no authorization, which whoever pays the gas sends', async () => {
+    const { set, rebroadcaster, broadcasts } = bench(2, new Set(), new Set(), { nonce: samples.REFERENCE });
+    rebroadcaster.look(set, { now: 100_000, asOf: () => 100_000 }, new AbortController().signal);
+    await rebroadcaster.idle();
+    expect(broadcasts.size).toBe(0);
   });
 
   it('broadcasts nothing of a held intent, and keeps all its bytes', async () => {

@@ -5,6 +5,7 @@ import { EvmAdapter } from '../evm/adapter.ts';
 import { parseWalletAddress } from '../evm/address.ts';
 import { getBlock, getReceipt, getTransaction, getTransactionCount, type Receipt } from '../evm/calls.ts';
 import type {
+  Authorizations,
   BroadcastResult,
   BuildRequest,
   BuildResult,
@@ -13,6 +14,8 @@ import type {
   SignedTransaction,
   Verification,
 } from '../port.ts';
+import { buildAuthorization } from './authorization/build.ts';
+import { verifyAuthorization } from './authorization/verify.ts';
 import { broadcast } from './broadcast.ts';
 import { buildPayment } from './build.ts';
 import { whyNotLandable } from './landable.ts';
@@ -23,10 +26,16 @@ import { verifyPayment } from './verify.ts';
 
 /** Base behind the port: EIP-1559 transfers with the intent's reference at the end of the calldata. */
 export class BaseAdapter extends EvmAdapter {
+  override readonly authorizations: Authorizations;
   readonly #signer: Signer;
 
   constructor(network: Network, pool: RpcPool, signer: Signer = signerOf) {
     super(network, pool);
+    this.authorizations = {
+      build: (request) => pool.run((node) => buildAuthorization(node, request)),
+      verify: (signed, terms, fulfiller, expiresAt) =>
+        pool.run((node) => verifyAuthorization(node, signed, terms, fulfiller, expiresAt)),
+    };
     this.#signer = signer;
   }
 

@@ -1,4 +1,4 @@
-import { formatAmount } from '@pf/domain';
+import { formatAmount, type PaymentTerms } from '@pf/domain';
 import { refusable, type RpcNode, RpcRefusedError } from '@pf/rpc';
 import { Transaction } from 'ethers/transaction';
 import { dataSlice } from 'ethers/utils';
@@ -21,8 +21,8 @@ const BASE_FEE_HEADROOM = 3n;
 const ETH_DECIMALS = 18;
 const eth = (wei: bigint): string => `${formatAmount(wei, ETH_DECIMALS)} ETH`;
 
-const rejected = (reason: string): BuildResult => ({ kind: 'rejected', reason });
-const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResult => ({
+const rejected = (reason: string): Refusal => ({ kind: 'rejected', reason });
+const notPayable = (param: 'requestor' | 'fulfiller', reason: string): Refusal => ({
   kind: 'not_payable',
   param,
   reason,
@@ -46,19 +46,9 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
     refusable(callContract({ from: fulfiller, to: terms.tokenAddress, data: balanceOf(fulfiller) })),
     refusable(estimateGas(call)),
   ]);
-  if (balance instanceof RpcRefusedError)
-    return rejected(`the token contract did not return the payer's balance: ${reasonOf(balance)}`);
-  const held = balance === '0x' ? 0n : BigInt(dataSlice(balance, 0, 32));
-  if (held < terms.amount)
-    return rejected(`the payer has ${inTokens(terms, held)} and needs ${inTokens(terms, terms.amount)}`);
-  if (gas instanceof RpcRefusedError) {
-    const blocked = await node.call(
-      refusable(callContract({ from: fulfiller, to: terms.tokenAddress, data: isBlacklisted(terms.requestor) })),
-    );
-    return isTrue(blocked)
-      ? notPayable('requestor', 'may not receive this token: its issuer has blocked the address')
-      : rejected(`the transfer would fail: ${reasonOf(gas)}`);
-  }
+  const refusal = refusalOfBalance(terms, balance);
+  if (refusal !== null) return refusal;
+  if (gas instanceof RpcRefusedError) return refusalOfTransfer(node, { terms, fulfiller }, gas);
 
   const baseFee = fees.baseFeePerGas.at(-1) ?? 0n;
   const tip = proposedTip(fees);
@@ -89,6 +79,32 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
     },
     lifetime: { kind: 'unlimited' },
   };
+}
+
+type Refusal = Exclude<BuildResult, { readonly kind: 'built' }>;
+
+/** Null where the payer has the amount. @param balance the answer to `balanceOf` */
+export function refusalOfBalance(terms: PaymentTerms, balance: string | RpcRefusedError): Refusal | null {
+  if (balance instanceof RpcRefusedError)
+    return rejected(`the token contract did not return the payer's balance: ${reasonOf(balance)}`);
+  const held = balance === '0x' ? 0n : BigInt(dataSlice(balance, 0, 32));
+  return held < terms.amount
+    ? rejected(`the payer has ${inTokens(terms, held)} and needs ${inTokens(terms, terms.amount)}`)
+    : null;
+}
+
+/** Why a node refuses the transfer of these terms. */
+export async function refusalOfTransfer(
+  node: RpcNode,
+  { terms, fulfiller }: Pick<BuildRequest, 'terms' | 'fulfiller'>,
+  refused: RpcRefusedError,
+): Promise<Refusal> {
+  const blocked = await node.call(
+    refusable(callContract({ from: fulfiller, to: terms.tokenAddress, data: isBlacklisted(terms.requestor) })),
+  );
+  return isTrue(blocked)
+    ? notPayable('requestor', 'may not receive this token: its issuer has blocked the address')
+    : rejected(`the transfer would fail: ${reasonOf(refused)}`);
 }
 
 /** True for a contract's `true`. A contract without the function returns nothing, or reverts. */

@@ -14,6 +14,7 @@ import {
   senderIn,
   type SentBy,
 } from './observe/pending-outcomes.ts';
+import { findLapsed } from './observe/lapsed.ts';
 import { Memory } from './observe/memory.ts';
 import { type Position, readPosition, withSeen, writePosition } from './observe/position.ts';
 import type { Scan } from './observe/context.ts';
@@ -133,8 +134,10 @@ export class BaseObserver implements ChainObserver {
         seen.filter((one) => one.kind === 'reverted' || !one.reported).map(({ intentId }) => intentId),
       );
       const dead = receipts.missing.filter(({ intentId }) => !waiting.has(intentId));
-      if (safe !== null)
+      if (safe !== null) {
         observations.push(...(await findDropped(context, this.#pool, this.#sentBy, dead, safe, rescanned)));
+        observations.push(...(await findLapsed(context, safe, rescanned, waiting)));
+      }
     }
 
     const confirmed = await confirm(context, seen);

@@ -2,14 +2,20 @@ import type { Address, PaymentTerms } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
 import type { Receipt } from '../evm/calls.ts';
 import type { Network, SignedTransaction, Verification } from '../port.ts';
+import { sendsAuthorization } from './authorization/eip3009.ts';
 import { explainTransfers } from './nested/explain.ts';
 import { readTransfer } from './observe/landings.ts';
 import { decodeSigned, SENT_TYPES } from './signed-transaction.ts';
 
-/** True for a transaction that calls another contract than a token: only its effects show what it pays. */
+/**
+ * True for a transaction that calls another contract than a token, or brings it an authorization: only its effects show
+ * what it pays.
+ */
 export function isNested({ tokens }: Network, { raw }: SignedTransaction): boolean {
   const decoded = decodeSigned(raw, SENT_TYPES);
-  return decoded.ok && !tokens.some(({ address }) => (address as string) === decoded.value.to);
+  if (!decoded.ok) return false;
+  const { to, data } = decoded.value;
+  return sendsAuthorization(data) || !tokens.some(({ address }) => (address as string) === to);
 }
 
 /**

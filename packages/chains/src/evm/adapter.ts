@@ -3,6 +3,7 @@ import type { Address, Build, PaymentTerms, Reference, TransactionHash } from '@
 import type { RpcNode, RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { getAddress } from 'ethers/address';
 import type {
+  Authorizations,
   BroadcastResult,
   BuildRequest,
   BuildResult,
@@ -28,6 +29,7 @@ const randomHex = (bytes: number): string => `0x${randomBytes(bytes).toString('h
 export abstract class EvmAdapter implements ChainAdapter {
   readonly network: Network;
   readonly mpp: MppMethod | null = null;
+  readonly authorizations: Authorizations | null = null;
   protected readonly pool: RpcPool;
 
   constructor(network: Network, pool: RpcPool) {

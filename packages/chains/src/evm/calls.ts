@@ -69,8 +69,8 @@ const requested = ({ gas, ...rest }: CallRequest): Record<string, unknown> => ({
   ...(gas === undefined ? {} : { gas: toQuantity(gas) }),
 });
 
-export const callContract = (request: CallRequest): RpcCall<string> =>
-  rpcCall('eth_call', [requested(request), 'latest'], bytes);
+export const callContract = (request: CallRequest, tag: BlockTag = 'latest'): RpcCall<string> =>
+  rpcCall('eth_call', [requested(request), at(tag)], bytes);
 export const estimateGas = (request: CallRequest): RpcCall<bigint> =>
   rpcCall('eth_estimateGas', [requested(request)], quantity);
 

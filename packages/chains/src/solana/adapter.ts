@@ -33,6 +33,7 @@ const BYTES_MAX = 1_232;
 export class SolanaAdapter implements ChainAdapter {
   readonly network: Network;
   readonly mpp: SolanaMpp;
+  readonly authorizations = null;
   readonly #pool: RpcPool;
   readonly #slots = new NewestSlot();
 

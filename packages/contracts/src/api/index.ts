@@ -1,3 +1,4 @@
+export * from './authorization.ts';
 export * from './intent.ts';
 export * from './intent-list.ts';
 export * from './intent-requests.ts';

@@ -1,5 +1,6 @@
 import { INTENT_STATUSES } from '@pf/domain';
 import { z } from 'zod';
+import { authorization, signature } from './authorization.ts';
 import {
   amount,
   chain,
@@ -57,6 +58,10 @@ export const submitIntentRequest = z.strictObject({
   fulfiller: wallet.nullish(),
 });
 export type SubmitIntentRequest = z.infer<typeof submitIntentRequest>;
+
+/** POST /intents/{id}/authorization/submit: x402's payload of an EIP-3009 payment. */
+export const submitAuthorizationRequest = z.strictObject({ authorization, signature });
+export type SubmitAuthorizationRequest = z.infer<typeof submitAuthorizationRequest>;
 
 /** POST /test/intents/{id}/simulate. */
 export const simulateIntentRequest = z.strictObject({

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { unsignedTransaction } from '../intent-state.ts';
 import { address, chainId, intentId, reference, tokenAddress, transactionHash } from '../scalars.ts';
 import { CLIENT_SECRET, SOLANA_PAY_TOKEN } from '../client-secrets.ts';
+import { relayedCall, typedData } from './authorization.ts';
 import { pageResponse } from './paging.ts';
 
 const time = z.iso.datetime({ precision: 3 });
@@ -85,6 +86,10 @@ const built = { transaction: unsignedTransaction satisfies z.ZodType<UnsignedTra
 export const buildIntentResponse = z.strictObject({ intent: publicIntent, ...built });
 const submitted = { txSignature: transactionHash };
 export const submitIntentResponse = z.strictObject({ intent: publicIntent, ...submitted });
+const authorized = { typedData };
+export const buildAuthorizationResponse = z.strictObject({ intent: publicIntent, ...authorized });
+const relayed = { call: relayedCall };
+export const submitAuthorizationResponse = z.strictObject({ intent: publicIntent, ...relayed });
 /** The problem details (RFC 9457) beside the challenge of an MPP payment. */
 export const paymentRequiredResponse = z.strictObject({
   type: z.literal('https://paymentauth.org/problems/payment-required'),
@@ -103,4 +108,6 @@ export const payerFetchResponse = z.strictObject({
 export const payerCreatedResponse = z.strictObject({ intent: payerIntent, ...forPayer });
 export const payerIntentResponse = z.strictObject({ intent: payerIntent });
 export const payerBuildResponse = z.strictObject({ intent: payerIntent, ...built });
+export const payerAuthorizationResponse = z.strictObject({ intent: payerIntent, ...authorized });
+export const payerRelayedResponse = z.strictObject({ intent: payerIntent, ...relayed });
 export const payerSubmitResponse = z.strictObject({ intent: payerIntent, ...submitted });

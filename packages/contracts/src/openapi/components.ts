@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import {
+  authorization,
   buildIntentRequest,
   createIntentRequest,
   payerIntent,
   publicIntent,
+  relayedCall,
   simulateIntentRequest,
+  submitAuthorizationRequest,
   submitIntentRequest,
+  typedData,
   updateIntentRequest,
 } from '../api/index.ts';
 import { webhookDelivery } from '../deliveries.ts';
@@ -21,6 +25,9 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   PaymentIntent: publicIntent,
   PayerIntent: payerIntent,
   Transaction: unsignedTransaction,
+  Authorization: authorization,
+  TypedData: typedData,
+  RelayedCall: relayedCall,
   Event: intentEvent,
   PayerEvent: payerEvent,
   UnexpectedPayment: unexpectedPayment,
@@ -31,6 +38,7 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   CreateIntentRequest: createIntentRequest,
   BuildIntentRequest: buildIntentRequest,
   SubmitIntentRequest: submitIntentRequest,
+  SubmitAuthorizationRequest: submitAuthorizationRequest,
   UpdateIntentRequest: updateIntentRequest,
   SimulateIntentRequest: simulateIntentRequest,
   CreateEndpointRequest: createEndpointRequest,

@@ -3,7 +3,7 @@ import type { Command } from '../model/input.ts';
 import type { PaymentIntent } from '../model/intent.ts';
 import { RECORDED_BUILDS } from '../model/limits.ts';
 import { refusalInProgress, refusalUnlessCreated } from '../model/refusal.ts';
-import { liveSubmission } from '../model/submission.ts';
+import { isAuthorization, liveSubmission } from '../model/submission.ts';
 import { payerProblem } from '../model/terms.ts';
 import type { Draft } from './draft.ts';
 import { accept, refuse, refuseWith } from './outcome.ts';
@@ -26,8 +26,9 @@ export const recordBuild = (
   const { build } = intent;
   const live = liveSubmission(intent);
   if (live !== undefined) {
-    // Its payer may fetch the same bytes again. Anyone else would get new ones, and the intent could be paid twice.
-    return live.sender === fulfiller && build?.fulfiller === fulfiller
+    // Its payer may fetch the same bytes again. Anyone else would get new ones, and the intent could be paid twice, as
+    // with a transaction beside an authorization.
+    return live.sender === fulfiller && build?.fulfiller === fulfiller && !isAuthorization(live)
       ? accept(intent.id, { build })
       : refuseWith(refusalInProgress(intent));
   }

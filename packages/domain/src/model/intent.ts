@@ -27,7 +27,7 @@ export type Metadata = Readonly<Record<string, string>>;
 
 /**
  * How long a transaction can land by itself. Base: `unlimited`, it lives until its nonce is used. Solana: up to a block
- * height. Tempo: up to a time of the chain, in seconds.
+ * height. Tempo, and authorizations on Base: up to a time of the chain, in seconds.
  */
 export type Lifetime =
   | { readonly kind: 'unlimited' }
@@ -67,7 +67,10 @@ export interface PreparedTransaction {
   readonly hash: TransactionHash;
   /** The signer whose funds move: the fulfiller. */
   readonly sender: Address;
-  /** Only one transaction of a sender can use a nonce. Null where there is none (Solana, expiring Tempo nonces). */
+  /**
+   * Only one transaction of a sender can use a nonce. Null where there is none (Solana, expiring Tempo nonces); an
+   * authorization's is the intent's reference.
+   */
   readonly nonce: string | null;
   readonly lifetime: Lifetime;
   readonly terms: PaymentTerms;

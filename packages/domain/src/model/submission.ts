@@ -23,6 +23,13 @@ export const liveSubmission = (intent: PaymentIntent): Submission | undefined =>
 export const submissionOf = (intent: PaymentIntent, hash: TransactionHash): Submission | undefined =>
   intent.submissions.find((submission) => submission.hash === hash);
 
+/**
+ * True for a payment that its wallet has authorized, and that anyone may send: its hash is the authorization's, and its
+ * nonce the intent's reference. Two of one wallet exclude each other, like transactions with one nonce.
+ */
+export const isAuthorization = ({ nonce, terms }: Pick<Submission, 'nonce' | 'terms'>): boolean =>
+  nonce === terms.reference;
+
 /** How often this transaction has claimed the intent. */
 export const claimsOf = ({ claims, attempts }: Submission): number => claims ?? attempts;
 

@@ -154,6 +154,8 @@ describe('the payment API in the dashboard', () => {
     detectIntent: { passes: DEVELOPERS, gets: NO_INTENT },
     buildIntent: { passes: SUPPORT, gets: NO_INTENT },
     submitIntent: { passes: SUPPORT, gets: NO_INTENT },
+    buildAuthorization: { passes: SUPPORT, gets: NO_INTENT },
+    submitAuthorization: { passes: SUPPORT, gets: NO_INTENT },
     payByMpp: { passes: DEVELOPERS, gets: NO_INTENT },
     intentEvents: { passes: MEMBERS, gets: NO_INTENT },
     createPaymentLink: { passes: DEVELOPERS, gets: INVALID },

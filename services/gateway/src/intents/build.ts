@@ -1,7 +1,9 @@
+import type { BuildResult } from '@pf/chains';
 import { buildIntentRequest, OPERATIONS } from '@pf/contracts';
 import type { IntentQueries } from '@pf/database';
 import {
   type IntentId,
+  isAuthorization,
   liveSubmission,
   type PublicIntent,
   refusalInProgress,
@@ -48,6 +50,19 @@ export const buildIntent = (dependencies: Dependencies): Endpoint => ({
   },
 });
 
+/** The error for a payment that cannot be built. */
+export function unbuilt(result: Exclude<BuildResult, { readonly kind: 'built' }>, id: IntentId): ApiError {
+  const { reason } = result;
+  const details = { intent_id: id, reason };
+  return result.kind === 'not_payable'
+    ? new ApiError('address.not_payable', {
+        message: `The ${result.param} ${reason}.`,
+        param: result.param,
+        details,
+      })
+    : new ApiError('transaction.rejected', { message: `The chain would reject this payment: ${reason}.`, details });
+}
+
 /** @returns null if another payer's build came first: the caller tries again with the intent as it is then */
 async function tryBuild(
   dependencies: Dependencies,
@@ -62,7 +77,8 @@ async function tryBuild(
   const present = intent.build?.fulfiller === fulfiller ? intent.build : null;
   const live = liveSubmission(intent);
   // While a submitted transaction can still land, its payer gets the same bytes: new ones could pay twice.
-  if (live && !(present && live.sender === fulfiller)) throw refused(refusalInProgress(intent));
+  if (live && (isAuthorization(live) || !(present && live.sender === fulfiller)))
+    throw refused(refusalInProgress(intent));
   if (present && (live || (await adapter.canLand(present)))) {
     return { intent: view(intent), transaction: present.transaction };
   }
@@ -75,21 +91,7 @@ async function tryBuild(
     fulfiller,
     expiresAt: intent.expiresAt,
   });
-  if (result.kind === 'not_payable') {
-    const { param, reason } = result;
-    throw new ApiError('address.not_payable', {
-      message: `The ${param} ${reason}.`,
-      param,
-      details: { intent_id: id, reason },
-    });
-  }
-  if (result.kind === 'rejected') {
-    const { reason } = result;
-    throw new ApiError('transaction.rejected', {
-      message: `The chain would reject this payment: ${reason}.`,
-      details: { intent_id: id, reason },
-    });
-  }
+  if (result.kind !== 'built') throw unbuilt(result, id);
   const { transaction, lifetime } = result;
   // The wallet replaces the blockhash, so nothing is known of what it will sign.
   if (owner.scope === 'solana_pay_token') return { intent: view(intent), transaction };

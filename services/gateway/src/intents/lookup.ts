@@ -91,19 +91,23 @@ export interface RequestedIntent {
   readonly named: Address | null;
 }
 
-/** @throws ApiError `intent.not_found`, `chain.not_available` or `request.validation_failed` */
+/**
+ * @param param the field that names the fulfiller
+ * @throws ApiError `intent.not_found`, `chain.not_available` or `request.validation_failed`
+ */
 export async function findRequestedIntent(
   { adapters, intents }: { readonly adapters: Adapters; readonly intents: IntentQueries },
   id: IntentId,
   owner: IntentOwner,
   fulfiller: string | null | undefined,
+  param = 'fulfiller',
 ): Promise<RequestedIntent> {
   const intent = await requireIntent(intents, id, owner);
   const adapter = adapterOf(adapters, intent);
   return {
     intent,
     adapter,
-    named: fulfiller === undefined || fulfiller === null ? null : parseAddress(adapter, 'fulfiller', fulfiller),
+    named: fulfiller === undefined || fulfiller === null ? null : parseAddress(adapter, param, fulfiller),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Log } from '../../evm/calls.ts';
 import { decodePayment, decodeTransfer } from '../calldata.ts';
 import { type LoggedTransfer, readTransfer } from '../observe/landings.ts';
 import { callsOf } from './account-calls.ts';
+import { authorizedIn } from './authorized.ts';
 import type { CallFrame } from './call-trace.ts';
 import { type Execution, executionsOf, isEntryPoint } from './user-operations.ts';
 
@@ -24,13 +25,13 @@ export interface NestedTransaction {
 export type References = ReadonlyMap<bigint, Reference | null>;
 
 /**
- * What is known from the calldata: what an account executed (a user operation, or its own call), opened down to the
+ * What is known from the logs: the nonces of authorizations. And from the calldata: what an account executed (a user operation, or its own call), opened down to the
  * calls of tokens. Each transfer that the account made is the effect of exactly one of these calls: where there are as
  * many of one kind (token, recipient, amount) as transfers were logged, they belong together in their order. Otherwise
  * something else made a transfer, or a call failed, and none of that kind is explained.
  */
 export function referencesByCalldata({ to, input, logs }: NestedTransaction): References {
-  const references = new Map<bigint, Reference | null>();
+  const references = new Map<bigint, Reference | null>(authorizedIn(logs));
   for (const execution of readExecutions(to, input, logs) ?? []) explain(execution, references);
   return references;
 }
@@ -47,7 +48,7 @@ function explain({ account, calldata, logs }: Execution, references: Map<bigint,
   const transfers = Map.groupBy(
     logs.flatMap((log) => {
       const transfer = readTransfer(log);
-      return transfer?.from === account ? [transfer] : [];
+      return transfer?.from === account && !references.has(log.logIndex) ? [transfer] : [];
     }),
     ({ to, amount, log }) => kindOf(log.address, to, amount),
   );

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { ChainTransaction } from '../../evm/calls.ts';
 import { LogWindow } from '../../evm/observe/log-window.ts';
 import { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
+import { sendsAuthorization } from '../authorization/eip3009.ts';
 import type { PaymentCall } from '../calldata.ts';
 import { decodePayment } from '../calldata.ts';
 
@@ -14,6 +15,8 @@ export interface TransactionSummary {
   readonly to: Address | null;
   /** Null where its calldata is not a payment with a reference. */
   readonly payment: PaymentCall | null;
+  /** Its calldata is that of an authorization. */
+  readonly isAuthorized: boolean;
 }
 
 /** A payment that was made through another contract. */
@@ -37,6 +40,8 @@ export class Memory {
   /** By transaction and block: in another block its logs have other places. */
   readonly #nested = new LRUCache<string, NestedPayments>({ max: SUMMARIES_MAX });
   readonly receipts = new ReceiptSchedule();
+  /** Of the nonces of authorizations. */
+  readonly states = new ReceiptSchedule();
   readonly logs = new LogWindow();
   /** A payment is under way: the next steps may see it. */
   isAwaiting = false;
@@ -49,7 +54,7 @@ export class Memory {
 
   /** Evicts the oldest summary when there are too many. */
   remember({ hash, from, nonce, to, input }: ChainTransaction): TransactionSummary {
-    const summary = { from, nonce, to, payment: decodePayment(input) };
+    const summary = { from, nonce, to, payment: decodePayment(input), isAuthorized: sendsAuthorization(input) };
     this.#summaries.set(hash, summary);
     const oldest = this.#summaries.keys().next();
     if (this.#summaries.size > SUMMARIES_MAX && oldest.done !== true) this.#summaries.delete(oldest.value);

@@ -2,6 +2,7 @@ import type { Address, Reference, TransactionHash } from '@pf/domain';
 import { RpcUpstreamError } from '@pf/rpc';
 import { type ChainTransaction, getReceipt } from '../../evm/calls.ts';
 import { referencesBehind } from '../calldata.ts';
+import { authorizedIn } from '../nested/authorized.ts';
 import { explainTransfers } from '../nested/explain.ts';
 import type { Scan } from './context.ts';
 import type { LoggedTransfer } from './landings.ts';
@@ -10,48 +11,41 @@ import type { NestedPayment, NestedPayments } from './memory.ts';
 /** Transactions of one range of blocks whose transfers may need a trace. Those beyond are judged by their calldata. */
 const TRACED_MAX = 50;
 
-interface Candidate {
-  readonly transaction: ChainTransaction;
-  readonly transfers: readonly LoggedTransfer[];
-  /** Watched references, by the index of the transfer that may carry them. */
-  readonly likely: ReadonlyMap<bigint, readonly Reference[]>;
-}
+/** Watched references, by the index of the transfer that may carry them. */
+type Likely = ReadonlyMap<bigint, readonly Reference[]>;
 
-/** Finds what transactions that call another contract than the token pay, and remembers it. */
+/** Finds what these transactions pay, each of which pays by more than a transfer of its own, and remembers it. */
 export async function findNested(
   context: Scan,
   transactions: readonly ChainTransaction[],
   transfersOf: (hash: TransactionHash) => readonly LoggedTransfer[],
 ): Promise<void> {
-  const { node, memory } = context;
-  const candidates: Candidate[] = [];
-  for (const transaction of transactions) {
+  const { node, memory, pool } = context;
+  if (transactions.length === 0) return;
+  const receipts = await node.batch(transactions.map(({ hash }) => getReceipt(hash)));
+  let traced = 0;
+  for (const [place, transaction] of transactions.entries()) {
     const transfers = transfersOf(transaction.hash);
-    const likely = likelyReferences(context, transaction.input, transfers);
-    if (likely.size > 0) candidates.push({ transaction, transfers, likely });
-    else memory.rememberNested(transaction.hash, blockOf(transfers), new Map());
-  }
-  if (candidates.length === 0) return;
-  const receipts = await node.batch(candidates.map(({ transaction }) => getReceipt(transaction.hash)));
-  for (const [place, { transaction, transfers, likely }] of candidates.entries()) {
     const receipt = receipts[place] ?? null;
     if (receipt === null || receipt.blockHash !== blockOf(transfers))
       throw new RpcUpstreamError(`${node.name} logs ${transaction.hash} but has no such receipt of it`, 'no');
-    const suspects = transfers.filter(({ log }) => likely.has(log.logIndex));
-    const references = await explainTransfers(
-      context.pool,
-      { ...transaction, logs: receipt.logs },
-      suspects,
-      place < TRACED_MAX,
-    );
-    memory.rememberNested(transaction.hash, receipt.blockHash, paymentsAmong(suspects, likely, references));
+    const { logs, blockHash } = receipt;
+    const likely = likelyReferences(context, transaction.input, transfers);
+    const authorized = authorizedIn(logs);
+    const suspects = transfers.filter(({ log }) => likely.has(log.logIndex) || authorized.has(log.logIndex));
+    if (likely.size > 0) traced += 1;
+    const references =
+      suspects.length === 0
+        ? new Map<bigint, Reference>()
+        : await explainTransfers(pool, { ...transaction, logs }, suspects, traced <= TRACED_MAX);
+    memory.rememberNested(transaction.hash, blockHash, paymentsAmong(suspects, likely, references));
   }
 }
 
 const blockOf = (transfers: readonly LoggedTransfer[]): string => transfers[0]?.log.blockHash ?? '';
 
-/** A transaction in which no watched reference follows such a transfer's bytes costs no further call. */
-function likelyReferences({ watch }: Scan, input: string, transfers: readonly LoggedTransfer[]): Candidate['likely'] {
+/** Only a transaction in which a watched reference follows such a transfer's bytes is worth a trace. */
+function likelyReferences({ watch }: Scan, input: string, transfers: readonly LoggedTransfer[]): Likely {
   const calldata = Buffer.from(input.slice(2), 'hex');
   const isPaidTo = (reference: Reference, to: Address): boolean => watch.byReference(reference)?.terms.requestor === to;
   const likely = new Map<bigint, readonly Reference[]>();
@@ -65,7 +59,7 @@ function likelyReferences({ watch }: Scan, input: string, transfers: readonly Lo
 /** Of what is not explained, each reference that no transfer of the transaction carries stands for one transfer. */
 function paymentsAmong(
   transfers: readonly LoggedTransfer[],
-  likely: Candidate['likely'],
+  likely: Likely,
   references: ReadonlyMap<bigint, Reference | null>,
 ): NestedPayments {
   const named = new Set(references.values());

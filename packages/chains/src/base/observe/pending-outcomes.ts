@@ -1,4 +1,11 @@
-import type { Address, IntentId, Observation, PaymentTerms, TransactionHash } from '@pf/domain';
+import {
+  type Address,
+  type IntentId,
+  isAuthorization,
+  type Observation,
+  type PaymentTerms,
+  type TransactionHash,
+} from '@pf/domain';
 import { refusable, type RpcPool, RpcRefusedError, withSecondOpinion } from '@pf/rpc';
 import { getReceipt, getTransaction, getTransactionCount, type Block } from '../../evm/calls.ts';
 import { isAbsentEverywhere } from '../../evm/observe/absence.ts';
@@ -29,6 +36,8 @@ const RECEIPTS_MAX = 100;
 /** Live submissions, and settlements that a reorg has orphaned. */
 function* open(watch: WatchSet, now: number): Generator<PendingOutcome> {
   for (const { id, status, terms, submission } of watch.submitted()) {
+    // No transaction has its hash: whoever sends an authorization makes one (lapsed.ts).
+    if (isAuthorization(submission)) continue;
     yield {
       intentId: id,
       hash: submission.hash,

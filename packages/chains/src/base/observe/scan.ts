@@ -5,6 +5,7 @@ import { type Block, type ChainTransaction, getTransaction, type Log } from '../
 import { RECIPIENTS_MAX, type Wanted } from '../../evm/observe/log-window.ts';
 import type { Scan } from './context.ts';
 import { landed, type LoggedTransfer, NO_REFERENCE, readTransfer, TRANSFER } from './landings.ts';
+import type { TransactionSummary } from './memory.ts';
 import { findNested } from './nested-payments.ts';
 import type { Seen } from './position.ts';
 
@@ -62,6 +63,10 @@ async function match(context: Scan, logs: readonly Log[]): Promise<Seen[]> {
   });
 }
 
+/** True where the transaction's own calldata says what this transfer of the token is for. */
+const isDirect = ({ to, isAuthorized }: TransactionSummary, { address }: Log): boolean =>
+  to === address && !isAuthorized;
+
 /** Learns what the transactions of these transfers call: the token itself, or a contract that calls it. */
 async function lookUp(context: Scan, hits: readonly LoggedTransfer[]): Promise<void> {
   const { node, memory } = context;
@@ -70,7 +75,7 @@ async function lookUp(context: Scan, hits: readonly LoggedTransfer[]): Promise<v
     const summary = memory.look(hash);
     return (
       summary !== undefined &&
-      transfers.every(({ log }) => summary.to === log.address || memory.nested(hash, log.blockHash) !== undefined)
+      transfers.every(({ log }) => isDirect(summary, log) || memory.nested(hash, log.blockHash) !== undefined)
     );
   };
   const unknown = [...byHash].flatMap(([hash, transfers]) => (isKnown(hash, transfers) ? [] : [hash]));
@@ -80,8 +85,8 @@ async function lookUp(context: Scan, hits: readonly LoggedTransfer[]): Promise<v
   found.forEach((transaction, place) => {
     if (transaction === null)
       throw new RpcUpstreamError(`${node.name} logs ${unknown[place] ?? ''} but does not return it`, 'no');
-    const { to } = memory.remember(transaction);
-    if (byHash.get(transaction.hash)?.some(({ log }) => log.address !== to)) nested.push(transaction);
+    const summary = memory.remember(transaction);
+    if (byHash.get(transaction.hash)?.some(({ log }) => !isDirect(summary, log))) nested.push(transaction);
   });
   await findNested(context, nested, (hash) => byHash.get(hash) ?? []);
 }

@@ -1,0 +1,352 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Authorization, decodeIntent, type RelayedCall, type TypedData } from '@pf/contracts';
+import type { PaymentIntent, PublicIntent } from '@pf/domain';
+import {
+  type ApiClient,
+  apiClient,
+  type ApiResponse,
+  type Cluster,
+  type CreatedBody,
+  readBackingStack,
+  type StackWallet,
+  startCluster,
+  until,
+} from '@pf/testing';
+import { type Anvil, contractNamed, startAnvil, startTempo, type Tempo } from '@pf/testing/chains';
+import { bundle, type ChainWallet, installEntryPoint, newSmartWallet, newWallet, walletOn } from '@pf/testing/wallets';
+import { encodeFunctionData, type Hex, type TypedDataDefinition } from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { Relayer, type Way } from './relayer.ts';
+
+const PACE_MS = 300;
+const WAIT_MS = 60_000;
+/** A test waits several times. */
+const TEST_MS = 180_000;
+const UNITS = 3_000_000n;
+/** Longer than any authorization lives, in seconds. */
+const LIFETIME_S = 700;
+
+interface Order {
+  readonly id: string;
+  readonly intent: PublicIntent;
+  readonly merchant: ChainWallet;
+  /** With the intent's secret: what the payer's app has. */
+  readonly payer: ApiClient;
+}
+interface Signed {
+  readonly authorization: Authorization;
+  readonly signature: Hex;
+}
+interface Relayed {
+  readonly intent: PublicIntent;
+  readonly call: RelayedCall;
+}
+
+let chain: Anvil;
+let tempo: Tempo;
+let cluster: Cluster;
+let relayer: Relayer;
+let api: ApiClient;
+let baseUrl: string;
+let usdc: string;
+
+beforeAll(async () => {
+  [chain, tempo] = await Promise.all([startAnvil({ blockMs: PACE_MS }), startTempo({ blockMs: PACE_MS })]);
+  usdc = chain.tokens['USDC'] ?? '';
+  relayer = await Relayer.start(chain, chain.wallets[3] as StackWallet);
+  cluster = await startCluster(readBackingStack(), [chain, tempo]);
+  const [gateway] = await Promise.all([cluster.start('gateway'), cluster.start('intent'), cluster.start('watcher')]);
+  baseUrl = `${gateway.url}/v1`;
+  api = apiClient(baseUrl, cluster.apiKeys.test);
+}, TEST_MS);
+afterAll(async () => {
+  await cluster.close();
+  await Promise.all([relayer.stop(), chain.stop(), tempo.stop()]);
+});
+
+/** Repeats a request while it returns 503: the service or a node is busy. */
+const whileBusy = <Body>(what: string, request: () => Promise<ApiResponse<Body>>): Promise<ApiResponse<Body>> =>
+  until(
+    what,
+    async () => {
+      const response = await request();
+      return response.status !== 503 && response;
+    },
+    WAIT_MS,
+  );
+async function order(): Promise<Order> {
+  const merchant = walletOn(chain, newWallet(chain));
+  const { status, body } = await whileBusy<CreatedBody>('an intent', () =>
+    api.create({ chain: chain.caip2, token: 'USDC', amount: '3', requestor: merchant.address }),
+  );
+  expect([status, body.error]).toEqual([201, undefined]);
+  const { intent, clientSecret } = body;
+  return { id: intent.id, intent, merchant, payer: apiClient(baseUrl, clientSecret) };
+}
+/** Someone with USDC and no ETH at all. */
+async function penniless(): Promise<PrivateKeyAccount> {
+  const account = privateKeyToAccount(generatePrivateKey());
+  await chain.asTokenOwner(usdc, 'mint', [account.address, 2n * UNITS]);
+  return account;
+}
+const build = ({ id, payer }: Order, fulfiller: string) =>
+  whileBusy('typed data', () =>
+    payer.request<{ readonly intent: PublicIntent; readonly typedData: TypedData }>(
+      'POST',
+      `/intents/${id}/authorization/build`,
+      { fulfiller },
+    ),
+  );
+/** The wallet signs what `build` returns, as it is. */
+async function sign(what: Order, account: PrivateKeyAccount, change: Partial<Authorization> = {}): Promise<Signed> {
+  const { status, body } = await build(what, account.address);
+  expect([status, body.error]).toEqual([200, undefined]);
+  const authorization = { ...body.typedData.message, ...change };
+  const typedData = { ...body.typedData, message: authorization } as unknown as TypedDataDefinition;
+  return { authorization, signature: await account.signTypedData(typedData) };
+}
+const submit = ({ id, payer }: Order, signed: Signed) =>
+  whileBusy('the call', () => payer.request<Relayed>('POST', `/intents/${id}/authorization/submit`, signed));
+async function authorize(what: Order, account: PrivateKeyAccount): Promise<Signed & { readonly call: RelayedCall }> {
+  const signed = await sign(what, account);
+  const { status, body } = await submit(what, signed);
+  expect([status, body.error]).toEqual([200, undefined]);
+  return { ...signed, call: body.call };
+}
+const summary = ({ status, body }: ApiResponse<unknown>) => [
+  status,
+  (body as { error?: { code: string } }).error?.code,
+];
+const reached = ({ id }: Order, state: string): Promise<PublicIntent> =>
+  until(
+    `${id} to be ${state}`,
+    async () => {
+      const { intent } = (await api.get(id)).body;
+      return intent.state === state && intent;
+    },
+    WAIT_MS,
+  );
+/** The intent in the ledger, with what the API does not show. */
+async function stored({ id }: Order): Promise<PaymentIntent> {
+  const { rows } = await cluster.database.sql.query<{ state: string }>(
+    'SELECT state FROM ledger.intents WHERE id = $1',
+    [id],
+  );
+  return decodeIntent(rows[0]?.state ?? '');
+}
+const claimEnded = (what: Order): Promise<unknown> =>
+  until(
+    `the claim of ${what.id} to end`,
+    async () => (await stored(what)).submissions.every(({ status }) => status !== 'live'),
+    WAIT_MS,
+  );
+/** The chain's clock goes on by more than an authorization lives. */
+const timePasses = async (): Promise<void> => {
+  await chain.rpc('evm_increaseTime', LIFETIME_S);
+  await chain.mine();
+};
+async function expectPaidOnce(what: Order, by: string, hash: string | undefined): Promise<void> {
+  const paid = await reached(what, 'finalized');
+  expect(paid).toMatchObject({ fulfiller: by, txSignature: hash, retryRequired: false });
+  expect(await what.merchant.tokenBalance(usdc)).toBe(UNITS);
+  expect((await stored(what)).transfers).toHaveLength(1);
+}
+/** Another payer, with a transaction of its own. */
+async function paidByAnother(what: Order, place: number): Promise<void> {
+  const wallet = walletOn(chain, chain.wallets[place] as StackWallet);
+  const { body } = await whileBusy('a transaction', () => api.build(what.id, wallet.address));
+  const signed = await wallet.sign(body.transaction.blob);
+  const { status, body: paid } = await whileBusy('the broadcast', () => api.submit(what.id, signed, wallet.address));
+  expect(status).toBe(200);
+  await expectPaidOnce(what, wallet.address, paid.txSignature);
+}
+
+describe('a payer without ETH', () => {
+  it(
+    "pays with a signature, which the shop's relayer sends",
+    async () => {
+      const [what, account] = [await order(), await penniless()];
+      const { call } = await authorize(what, account);
+      expect((await api.get(what.id)).body.intent).toMatchObject({ state: 'created', txSignature: null });
+      const { hash } = await relayer.relay('honest', call);
+      await expectPaidOnce(what, account.address, hash);
+      expect((await api.events(what.id)).body.events.map(({ type }) => type)).toEqual([
+        'intent.created',
+        'intent.pending',
+        'intent.confirmed',
+        'intent.finalized',
+      ]);
+      await claimEnded(what);
+      expect(await chain.rpc('eth_getBalance', account.address, 'latest')).toBe('0x0');
+    },
+    TEST_MS,
+  );
+
+  it(
+    'pays without the service, through a relayer that was given the authorization alone',
+    async () => {
+      const [what, account] = [await order(), await penniless()];
+      const { authorization, signature } = await sign(what, account);
+      const { from, to, value, validAfter, validBefore, nonce } = authorization;
+      const data = encodeFunctionData({
+        abi: contractNamed('Stablecoin').abi,
+        functionName: 'transferWithAuthorization',
+        args: [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce, signature],
+      });
+      const { hash } = await relayer.relay('honest', { to: usdc, data });
+      await expectPaidOnce(what, account.address, hash);
+    },
+    TEST_MS,
+  );
+
+  it(
+    'pays through a bundler, in the operation of an account that pays the gas',
+    async () => {
+      const [what, account] = [await order(), await penniless()];
+      await installEntryPoint(chain, '0.7');
+      const sponsor = await newSmartWallet(chain, '0.7');
+      const { call } = await authorize(what, account);
+      const relayed = sponsor.calldataOf([{ to: call.to, data: call.data as Hex }]);
+      const hash = await bundle(chain, '0.7', [await sponsor.operation(relayed)]);
+      await expectPaidOnce(what, account.address, hash);
+    },
+    TEST_MS,
+  );
+});
+
+describe('a signed authorization', () => {
+  it(
+    'keeps other payers out while it can move money, and gives the same call again',
+    async () => {
+      const [what, account, rival] = [await order(), await penniless(), await penniless()];
+      const { authorization, signature, call } = await authorize(what, account);
+      const repeated = await submit(what, { authorization, signature });
+      expect([repeated.status, repeated.body.call]).toEqual([200, call]);
+      expect((await stored(what)).submissions).toMatchObject([{ status: 'live', attempts: 1 }]);
+      const busy = [409, 'intent.submission_in_progress'];
+      for (const fulfiller of [rival.address, account.address])
+        expect(summary(await whileBusy('a build', () => api.build(what.id, fulfiller)))).toEqual(busy);
+      expect(summary(await build(what, rival.address))).toEqual(busy);
+      expect(summary(await api.cancel(what.id))).toEqual(busy);
+      // Its own wallet may sign again: whatever is sent, one of the two moves money.
+      const { call: second } = await authorize(what, account);
+      await relayer.relay('honest', call);
+      await relayer.relay('honest', second);
+      await reached(what, 'finalized');
+      expect(await what.merchant.tokenBalance(usdc)).toBe(UNITS);
+      expect((await stored(what)).transfers).toHaveLength(1);
+    },
+    TEST_MS,
+  );
+
+  it(
+    'is refused for another intent, altered, too late, cancelled and used',
+    async () => {
+      const [what, other, account] = [await order(), await order(), await penniless()];
+      const signed = await sign(what, account);
+      expect(await submit(other, signed)).toMatchObject({
+        status: 422,
+        body: { error: { code: 'transaction.mismatch', details: { reference: {}, recipient: {} } } },
+      });
+      for (const change of [{ value: '1' }, { to: account.address }, { nonce: other.intent.reference }])
+        expect(summary(await submit(what, await sign(what, account, change)))).toEqual([422, 'transaction.mismatch']);
+      const altered = { ...signed, authorization: { ...signed.authorization, validAfter: '1' } };
+      expect(await submit(what, altered)).toMatchObject({
+        status: 422,
+        body: { error: { code: 'transaction.rejected', message: expect.stringContaining('invalid signature') } },
+      });
+      expect(summary(await submit(what, await sign(what, account, { validBefore: '1' })))).toEqual([
+        422,
+        'transaction.rejected',
+      ]);
+      await chain.rpc('eth_sendTransaction', {
+        from: (chain.wallets[4] as StackWallet).address,
+        to: usdc,
+        data: encodeFunctionData({
+          abi: contractNamed('Stablecoin').abi,
+          functionName: 'cancelAuthorization',
+          args: [
+            account.address,
+            what.intent.reference,
+            await account.signTypedData({
+              domain: { name: 'USDC', version: '2', chainId: 84_532, verifyingContract: usdc as Hex },
+              types: {
+                CancelAuthorization: [
+                  { name: 'authorizer', type: 'address' },
+                  { name: 'nonce', type: 'bytes32' },
+                ],
+              },
+              primaryType: 'CancelAuthorization',
+              message: { authorizer: account.address, nonce: what.intent.reference as Hex },
+            }),
+          ],
+        }),
+      });
+      await chain.mine();
+      expect(await submit(what, signed)).toMatchObject({
+        status: 422,
+        body: { error: { code: 'transaction.rejected', message: expect.stringContaining('used or canceled') } },
+      });
+      expect((await stored(what)).submissions).toEqual([]);
+      await paidByAnother(what, 0);
+    },
+    TEST_MS,
+  );
+
+  it('is 422 on a chain whose tokens do not know it', async () => {
+    const { body } = await whileBusy<CreatedBody>('an intent', () =>
+      api.create({ chain: tempo.caip2, token: 'USDC', amount: '3', requestor: newWallet(tempo).address }),
+    );
+    const { status, body: refused } = await api.request('POST', `/intents/${body.intent.id}/authorization/build`, {
+      fulfiller: newWallet(tempo).address,
+    });
+    expect([status, refused.error?.code]).toEqual([422, 'chain.not_available']);
+  });
+});
+
+describe.each([
+  ['refuses', 403],
+  ['lies', 200],
+  ['stalls', 202],
+] as const)('a relayer that %s', (way: Way, says: number) => {
+  it(
+    'costs nothing: once the authorization is over, another pays, and nothing comes late',
+    async () => {
+      const [what, account] = [await order(), await penniless()];
+      const { call } = await authorize(what, account);
+      const { status, hash } = await relayer.relay(way, call);
+      expect(status).toBe(says);
+      if (hash !== undefined)
+        expect(summary(await api.submit(what.id, hash, account.address))).toEqual([503, 'transaction.not_visible']);
+      expect((await api.get(what.id)).body.intent).toMatchObject({ state: 'created', txSignature: null });
+      await timePasses();
+      await claimEnded(what);
+      expect(await stored(what)).toMatchObject({ status: 'created', submissions: [{ status: 'dropped' }] });
+      await paidByAnother(what, 1);
+      if (way === 'stalls') expect(await relayer.relay('wakes-up')).toMatchObject({ status: 200 });
+      await chain.mine(2);
+      expect(await what.merchant.tokenBalance(usdc)).toBe(UNITS);
+    },
+    TEST_MS,
+  );
+});
+
+describe.each(['redirects', 'takes-more'] as const)('a relayer that %s', (way) => {
+  it(
+    'moves nothing, and the same authorization pays through another',
+    async () => {
+      const [what, account] = [await order(), await penniless()];
+      const { call } = await authorize(what, account);
+      const { hash: useless } = await relayer.relay(way, call);
+      await until('its transaction to fail', async () => {
+        const receipt = await chain.rpc<{ status: string } | null>('eth_getTransactionReceipt', useless);
+        return receipt?.status === '0x0';
+      });
+      expect((await api.get(what.id)).body.intent).toMatchObject({ state: 'created' });
+      const { hash } = await relayer.relay('honest', call);
+      await expectPaidOnce(what, account.address, hash);
+      await claimEnded(what);
+    },
+    TEST_MS,
+  );
+});
