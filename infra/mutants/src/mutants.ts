@@ -1,3 +1,4 @@
+import { authorizationGuards } from './guards/authorizations.ts';
 import { checkoutGuards } from './guards/checkout.ts';
 import { clockGuards } from './guards/clock.ts';
 import { dashboardGuards } from './guards/dashboard.ts';
@@ -26,6 +27,7 @@ export const mutants: readonly Mutant[] = [
   ...screeningGuards,
   ...verifyGuards,
   ...smartAccountGuards,
+  ...authorizationGuards,
   ...watcherGuards,
   ...rpcGuards,
   ...webhookGuards,

@@ -249,8 +249,10 @@ export const ERRORS = {
   'token.not_available': {
     status: 422,
     message: 'This token is not available on this chain.',
-    cause: 'The value is neither the symbol nor the address of a token that is supported on this chain.',
-    remedy: 'Use one of the tokens in `details.available`.',
+    cause:
+      'The value is neither the symbol nor the address of a token that is supported on this chain, or an ' +
+      'authorization is asked for of a token that does not know EIP-3009.',
+    remedy: 'Use one of the tokens in `details.available`, or pay by a transaction.',
   },
   'address.sanctions_match': {
     status: 422,

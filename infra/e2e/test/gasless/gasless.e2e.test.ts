@@ -219,6 +219,7 @@ describe('a signed authorization', () => {
     'keeps other payers out while it can move money, and gives the same call again',
     async () => {
       const [what, account, rival] = [await order(), await penniless(), await penniless()];
+      const late = await sign(what, rival);
       const { authorization, signature, call } = await authorize(what, account);
       const repeated = await submit(what, { authorization, signature });
       expect([repeated.status, repeated.body.call]).toEqual([200, call]);
@@ -227,6 +228,7 @@ describe('a signed authorization', () => {
       for (const fulfiller of [rival.address, account.address])
         expect(summary(await whileBusy('a build', () => api.build(what.id, fulfiller)))).toEqual(busy);
       expect(summary(await build(what, rival.address))).toEqual(busy);
+      expect(summary(await submit(what, late))).toEqual(busy);
       expect(summary(await api.cancel(what.id))).toEqual(busy);
       // Its own wallet may sign again: whatever is sent, one of the two moves money.
       const { call: second } = await authorize(what, account);

@@ -292,6 +292,18 @@ describe('an authorization on Base', () => {
   });
 });
 
+describe('a token without EIP-3009 on Base', () => {
+  it('is paid by transactions only', async () => {
+    const eurc = base.anvil.tokens['EURC'] ?? '';
+    const [terms, payer] = [{ ...newTerms(), tokenAddress: eurc as PaymentTerms['tokenAddress'] }, await newPayer()];
+    await base.anvil.rpc('anvil_setCode', eurc, delegateCode);
+    await expect(build(terms, payer)).rejects.toThrow('unsupported');
+    const authorization = await build({ ...terms, tokenAddress: usdc as string as typeof terms.tokenAddress }, payer);
+    const signature = await payer.sign(authorization);
+    expect(await verify(terms, payer, authorization, signature)).toEqual({ kind: 'unsupported' });
+  });
+});
+
 describe('the claim of an authorization on Base', () => {
   it('ends when the time of a safe block is its own, and not before', async () => {
     const [terms, payer] = [newTerms(), await newPayer()];

@@ -9,6 +9,7 @@ import {
   parseTransaction,
   type PublicClient,
   type TransactionSerializableEIP1559,
+  type TypedDataDefinition,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { StackChain, StackWallet } from '../stack/stack.ts';
@@ -27,6 +28,8 @@ export interface EvmWallet {
     blob: string,
     change?: (transaction: TransactionSerializableEIP1559) => TransactionSerializableEIP1559,
   ): Promise<string>;
+  /** Signs what `authorization/build` returns, as a wallet does (`eth_signTypedData_v4`). */
+  signTypedData(typedData: object): Promise<Hex>;
   /** The balance in base units. */
   tokenBalance(token: string): Promise<bigint>;
   /** Sends a plain transfer, with `data` appended to its calldata; resolves with the hash. */
@@ -54,6 +57,7 @@ export function evmWallet(chain: StackChain, wallet: StackWallet): EvmWallet {
       ) as TransactionSerializableEIP1559;
       return Buffer.from(hexToBytes(await account.signTransaction(change(unsigned)))).toString('base64');
     },
+    signTypedData: (typedData) => account.signTypedData(typedData as TypedDataDefinition),
     tokenBalance: (token) =>
       client.readContract({
         address: token as Address,

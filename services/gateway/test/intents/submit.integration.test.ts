@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { encodeInput, partitionOf } from '@pf/contracts';
+import { encodeInput, partitionOf, type RelayedCall, type TypedData } from '@pf/contracts';
 import { createStore, findIntent } from '@pf/database';
 import type {
   AccountId,
@@ -137,6 +137,28 @@ describe('payments on a local chain without a watcher', () => {
       await paid(false);
       expect((await api.submit(refund, signed, merchant)).status).toBe(200);
       await publisher.close();
+    });
+  });
+
+  describe('POST /intents/{id}/authorization/submit', () => {
+    it('claims the intent, also against the transaction that its wallet has built before', async () => {
+      const id = await create();
+      await signedBy(payer, id);
+      const ask = <Body>(what: string, body: object) =>
+        api.request<Body>('POST', `/intents/${id}/authorization/${what}`, body);
+      const { body } = await ask<{ typedData: TypedData }>('build', { fulfiller: payer.address });
+      const signature = await payer.signTypedData(body.typedData);
+      const authorization = body.typedData.message;
+      const claimed = await ask<{ call: RelayedCall }>('submit', { authorization, signature });
+      expect([claimed.status, claimed.body.call.to]).toEqual([200, usdc]);
+      expect((await stored(id)).submissions).toMatchObject([
+        { status: 'live', sender: payer.address, nonce: authorization.nonce },
+      ]);
+      for (const wallet of [payer, rival])
+        expect(codeOf(await api.build(id, wallet.address))).toEqual([409, 'intent.submission_in_progress']);
+      expect(codeOf(await ask('build', { fulfiller: rival.address }))).toEqual([409, 'intent.submission_in_progress']);
+      // At most one of two with the same nonce moves money.
+      expect(codeOf(await ask('build', { fulfiller: payer.address }))).toEqual([200, undefined]);
     });
   });
 

@@ -1,10 +1,11 @@
 import { type IntentId, isAuthorization, type Observation, type Submission } from '@pf/domain';
-import type { Block } from '../../evm/calls.ts';
+import type { RpcRefusedError } from '@pf/rpc';
+import { type Block, getBlock } from '../../evm/calls.ts';
 import { askState, stateIn } from '../authorization/eip3009.ts';
 import type { Scan } from './context.ts';
 
-/** At most so many states are read in one step; the others wait for the next. */
-const STATES_MAX = 100;
+/** At most so many claims are looked at in one step; the others wait for the next. */
+const CLAIMS_MAX = 100;
 
 interface Claim {
   readonly intentId: IntentId;
@@ -13,11 +14,12 @@ interface Claim {
 
 /**
  * The live authorizations that provably move nothing any more: at a safe block up to which every transfer was read,
- * their time is over, or the token has their nonce as used or cancelled. What one of them has paid was read before.
+ * their time is over, or the token has their nonce as used or cancelled. What one of them has paid was read before. All
+ * upstreams that respond must say so; two where two are configured.
  * @param waiting intents of which something was seen that is not reported yet
  */
 export async function findLapsed(
-  { node, watch, memory, now }: Scan,
+  { node, pool, watch, memory, now }: Pick<Scan, 'node' | 'pool' | 'watch' | 'memory' | 'now'>,
   safe: Block,
   rescanned: bigint,
   waiting: ReadonlySet<IntentId>,
@@ -28,36 +30,40 @@ export async function findLapsed(
     if (isAuthorization(submission)) claims.push({ intentId: id, submission });
   memory.states.keep(new Set(claims.map(({ submission }) => submission.hash)));
   const open = claims.filter(({ intentId }) => !waiting.has(intentId));
-  const isOver = ({ submission: { lifetime } }: Claim): boolean =>
-    lifetime.kind === 'time' && lifetime.validBefore <= safe.timestamp;
-  const proof = `at the safe block ${safe.number}, up to which every transfer was read`;
-  const over = open
-    .filter(isOver)
-    .map((claim) => dropped(claim, `the authorization's validBefore has passed ${proof}`));
+  const stateOf = ({ submission: { sender, terms } }: Claim) =>
+    askState(terms.tokenAddress, sender, terms.reference, safe.number);
 
+  const ended = open.filter((claim) => isOver(claim, safe)).slice(0, CLAIMS_MAX);
   const asked = open
-    .filter((claim) => !isOver(claim) && memory.states.isDue(claim.submission.hash, now))
-    .slice(0, STATES_MAX);
-  if (asked.length === 0) return over;
-  const states = await node.batch(
-    asked.map(({ submission: { sender, terms } }) =>
-      askState(terms.tokenAddress, sender, terms.reference, safe.number),
-    ),
-  );
-  const used: Observation[] = [];
+    .filter((claim) => !isOver(claim, safe) && memory.states.isDue(claim.submission.hash, now))
+    .slice(0, CLAIMS_MAX);
+  const states = asked.length === 0 ? [] : await node.batch(asked.map(stateOf));
   for (const [place, claim] of asked.entries()) {
-    const { hash, preparedAt } = claim.submission;
-    memory.states.asked(hash, preparedAt, now);
-    // A node that has pruned that state cannot prove it.
-    if (states[place] !== undefined && stateIn(states[place]) === true)
-      used.push(dropped(claim, `the authorization is used or cancelled ${proof}`));
+    memory.states.asked(claim.submission.hash, claim.submission.preparedAt, now);
+    if (isUsed(states[place])) ended.push(claim);
   }
-  return [...over, ...used];
+  if (ended.length === 0) return [];
+  const { responses, conclusive } = await pool.onAll((one) =>
+    one.batch([getBlock(safe.number), ...ended.map(stateOf)] as const),
+  );
+  if (!conclusive || responses.some(([block]) => block?.hash !== safe.hash)) return [];
+  return ended.flatMap((claim, place): Observation[] => {
+    const isOverEverywhere = responses.every(([block]) => block !== null && isOver(claim, block));
+    const isUsedEverywhere = responses.every(([, ...used]) => isUsed(used[place]));
+    if (!isOverEverywhere && !isUsedEverywhere) return [];
+    const why = isOverEverywhere
+      ? `the authorization's validBefore has passed`
+      : 'the authorization is used or cancelled';
+    const proof = `${why} at the safe block ${safe.number}, up to which every transfer was read`;
+    const { intentId, submission } = claim;
+    return [{ kind: 'observation', type: 'dropped', intentId, data: { hash: submission.hash, proof } }];
+  });
 }
 
-const dropped = ({ intentId, submission: { hash } }: Claim, proof: string): Observation => ({
-  kind: 'observation',
-  type: 'dropped',
-  intentId,
-  data: { hash, proof },
-});
+/** In a block of this time, or a later one, the token refuses it. */
+const isOver = ({ submission: { lifetime } }: Claim, { timestamp }: Block): boolean =>
+  lifetime.kind === 'time' && lifetime.validBefore <= timestamp;
+
+/** False where a node does not say: it may have pruned that state. */
+const isUsed = (answer: string | RpcRefusedError | undefined): boolean =>
+  answer !== undefined && stateIn(answer) === true;
