@@ -386,9 +386,9 @@ export const OPERATIONS = {
     tag: 'Payment',
     summary: 'Build an authorization to pay without gas',
     description:
-      'Returns what the wallet `fulfiller` signs (EIP-712) so that another pays the gas: an authorization of EIP-3009 ' +
-      'whose nonce is the reference of the intent. On Base, for USDC and EURC. It can move money for ten minutes, and ' +
-      'not after the end of the intent.',
+      'Returns what the wallet `fulfiller` signs (EIP-712) so that another pays the gas: an authorization of ' +
+      'EIP-3009 whose nonce is the reference of the intent. On Base, for USDC and EURC. It can move money for ten ' +
+      'minutes, and not after the end of the intent.',
     scope: 'payer',
     request: { params: intentPath, body: buildIntentRequest },
     responses: { 200: json('The intent and what its payer signs.', buildAuthorizationResponse) },
@@ -413,9 +413,9 @@ export const OPERATIONS = {
     tag: 'Payment',
     summary: 'Submit a signed authorization',
     description:
-      'Verifies that the authorization pays this intent, and returns the call that moves the money: pass it to whoever ' +
-      'pays the gas. The service sends nothing itself. Until the authorization is used, cancelled or over, no other ' +
-      'payer can pay. The intent stays `created` until the payment is found on chain. Submitting the same ' +
+      'Verifies that the authorization pays this intent, and returns the call that moves the money: pass it to ' +
+      'whoever pays the gas. The service sends nothing itself. Until the authorization is used, cancelled or over, ' +
+      'no other payer can pay. The intent stays `created` until the payment is found on chain. Submitting the same ' +
       'authorization again is safe.',
     scope: 'payer',
     request: { params: intentPath, body: submitAuthorizationRequest },

@@ -333,7 +333,7 @@ describe.each([
   );
 });
 
-describe.each(['redirects', 'takes-more'] as const)('a relayer that %s', (way) => {
+describe.each(['redirects', 'takes-more'] as const)('a relayer that alters the call: %s', (way) => {
   it(
     'moves nothing, and the same authorization pays through another',
     async () => {

@@ -12,7 +12,7 @@ const uncompared = (name: string, line: string, field: string): Mutant => ({
   file: `${authorization}/verify.ts`,
   guard: line,
   instead: '',
-  test: { file: unit, name: `of another ${field} is told by it` },
+  test: { file: unit, name: `differs in the ${field} that is not of its intent` },
 });
 
 /** What a payment rests on that its payer has signed, and that anyone may send. */
@@ -50,14 +50,14 @@ export const authorizationGuards: readonly Mutant[] = [
     file: `${CHAINS}/src/base/nested/authorized.ts`,
     guard: 'next.address === address && ',
     instead: '',
-    test: { file: unit, name: 'the transfer of an authorization is not in another token' },
+    test: { file: unit, name: 'is not found in another token' },
   },
   {
     name: 'Authorizations: the transfer is of the wallet that signed',
     file: `${CHAINS}/src/base/nested/authorized.ts`,
     guard: 'next.topics[1] === authorizer && ',
     instead: '',
-    test: { file: unit, name: 'the transfer of an authorization is not in another wallet' },
+    test: { file: unit, name: 'is not found in another wallet' },
   },
   {
     name: 'Authorizations: their transfer is no effect of another call, so that it never settles two intents',

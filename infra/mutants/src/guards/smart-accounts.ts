@@ -49,8 +49,8 @@ export const smartAccountGuards: readonly Mutant[] = [
   {
     name: 'Smart accounts: a transfer is explained by the calls of its own account',
     file: `${nested}/references.ts`,
-    guard: 'return transfer?.from === account ? [transfer] : [];',
-    instead: 'return transfer ? [transfer] : [];',
+    guard: 'transfer?.from === account && ',
+    instead: 'transfer !== null && ',
     test: { file: unit, name: OTHER_EVENTS },
   },
   {

@@ -79,7 +79,7 @@ describe('an authorization', () => {
     ['recipient', { to: STRANGER }, terms.requestor, STRANGER],
     ['amount', { value: '12345677' }, '12345678', '12345677'],
     ['reference', { nonce: other }, terms.reference, other],
-  ])('of another %s is told by it', (name, change, expected, actual) => {
+  ])('differs in the %s that is not of its intent', (name, change, expected, actual) => {
     expect(differences({ ...good, ...change }, terms, fulfiller)).toEqual({ [name]: { expected, actual } });
   });
 
@@ -142,7 +142,7 @@ describe('the transfer of an authorization', () => {
     ['an earlier log', receipt(transferred(), used())],
     ['a log of another place', [...receipt(used()), { ...transferred(), logIndex: 9n }]],
     ['no log', receipt(used())],
-  ])('is not in %s', (_where, logs) => {
+  ])('is not found in %s', (_where, logs) => {
     expect(authorizedIn(logs)).toEqual(new Map());
   });
 

@@ -203,11 +203,23 @@ describe('an authorization on Base', () => {
     },
   );
 
+  it('is the same in whatever case its addresses and its nonce are written', async () => {
+    const [terms, payer] = [newTerms(), await newPayer()];
+    const { signed, transaction, call } = await authorize(terms, payer);
+    const upper = (text: string): string => `0x${text.slice(2).toUpperCase()}`;
+    const written = { ...signed, from: upper(signed.from), to: upper(signed.to), nonce: upper(signed.nonce) };
+    expect(await verify(terms, payer, written, await payer.sign(signed))).toEqual({
+      kind: 'verified',
+      transaction,
+      call,
+    });
+  });
+
   it.each([
     ['recipient', { to: `0x${'66'.repeat(20)}` }],
     ['amount', { value: (AMOUNT + 1n).toString() }],
     ['reference', { nonce: `0x${'01'.repeat(32)}` }],
-  ])('of another %s is refused, signed or not', async (name, change) => {
+  ])('is refused with another %s, signed or not', async (name, change) => {
     const [terms, payer] = [newTerms(), await newPayer()];
     const authorization = { ...(await build(terms, payer)), ...change };
     const verification = await verify(terms, payer, authorization, await payer.sign(authorization));
@@ -266,7 +278,7 @@ describe('an authorization on Base', () => {
     expect(await base.balanceOf(terms.requestor)).toBe(AMOUNT);
   });
 
-  it('is judged by the account itself where it has code (EIP-7702, ERC-1271), wrapped for its factory or not', async () => {
+  it('is judged by the account itself where it has code (EIP-7702), wrapped for its factory or not', async () => {
     const [terms, payer] = [newTerms(), await newPayer()];
     const contract = privateKeyToAddress(generatePrivateKey());
     await base.anvil.rpc('anvil_setCode', contract, delegateCode);

@@ -124,6 +124,24 @@ export interface components {
             /** @description The wallet that pays. */
             readonly fulfiller?: string | null;
         };
+        readonly SubmitAuthorizationRequest: {
+            readonly authorization: components["schemas"]["Authorization"];
+            readonly signature: string;
+        };
+        readonly Authorization: {
+            /** @description The wallet that pays. */
+            readonly from: string;
+            /** @description The wallet that is paid. */
+            readonly to: string;
+            /** @description Base units. */
+            readonly value: string;
+            /** @description Seconds since 1970, by the clock of the chain. */
+            readonly validAfter: string;
+            /** @description Seconds since 1970: from then on it can move nothing. */
+            readonly validBefore: string;
+            /** @description The `reference` of the intent. */
+            readonly nonce: string;
+        };
         readonly CreateEndpointRequest: {
             /** @description The URL that events are sent to. It starts with `https://` in live mode. */
             readonly url: string;
@@ -503,6 +521,90 @@ export interface components {
             readonly estimatedFeeEth: string | null;
         } & {
             readonly [key: string]: unknown;
+        };
+        readonly TypedData: {
+            readonly types: {
+                readonly EIP712Domain: readonly [
+                    {
+                        /** @constant */
+                        readonly name: "name";
+                        /** @constant */
+                        readonly type: "string";
+                    },
+                    {
+                        /** @constant */
+                        readonly name: "version";
+                        /** @constant */
+                        readonly type: "string";
+                    },
+                    {
+                        /** @constant */
+                        readonly name: "chainId";
+                        /** @constant */
+                        readonly type: "uint256";
+                    },
+                    {
+                        /** @constant */
+                        readonly name: "verifyingContract";
+                        /** @constant */
+                        readonly type: "address";
+                    }
+                ];
+                readonly TransferWithAuthorization: readonly [
+                    {
+                        /** @constant */
+                        readonly name: "from";
+                        /** @constant */
+                        readonly type: "address";
+                    },
+                    {
+                        /** @constant */
+                        readonly name: "to";
+                        /** @constant */
+                        readonly type: "address";
+                    },
+                    {
+                        /** @constant */
+                        readonly name: "value";
+                        /** @constant */
+                        readonly type: "uint256";
+                    },
+                    {
+                        /** @constant */
+                        readonly name: "validAfter";
+                        /** @constant */
+                        readonly type: "uint256";
+                    },
+                    {
+                        /** @constant */
+                        readonly name: "validBefore";
+                        /** @constant */
+                        readonly type: "uint256";
+                    },
+                    {
+                        /** @constant */
+                        readonly name: "nonce";
+                        /** @constant */
+                        readonly type: "bytes32";
+                    }
+                ];
+            };
+            readonly domain: {
+                readonly name: string;
+                readonly version: string;
+                readonly chainId: number;
+                /** @description The token. */
+                readonly verifyingContract: string;
+            };
+            /** @constant */
+            readonly primaryType: "TransferWithAuthorization";
+            readonly message: components["schemas"]["Authorization"];
+        };
+        readonly RelayedCall: {
+            /** @description The contract to call. */
+            readonly to: string;
+            /** @description Calldata, with the signature in it. */
+            readonly data: string;
         };
         readonly Event: {
             readonly eventId: string;

@@ -43,8 +43,10 @@ export async function verifyAuthorization(
   const differs = differences(authorization, terms, fulfiller);
   if (Object.keys(differs).length > 0) return { kind: 'mismatch', differs };
   const token = terms.tokenAddress;
+  // In canonical form: addresses may be written in any case.
+  const signed = { ...authorization, from: fulfiller, to: terms.requestor, nonce: terms.reference };
   const inner = innerSignature(signature);
-  const data = encodeCall(authorization, inner ?? signature);
+  const data = encodeCall(signed, inner ?? signature);
   const [name, version, separator, code, head, simulated] = await node.batch([
     ...askDomain(token, fulfiller),
     getCode(fulfiller),
@@ -65,7 +67,7 @@ export async function verifyAuthorization(
   return {
     kind: 'verified',
     transaction: {
-      hash: hashOf(domain, authorization),
+      hash: hashOf(domain, signed),
       sender: fulfiller,
       nonce: terms.reference,
       lifetime: { kind: 'time', validBefore },
