@@ -27,9 +27,9 @@ export type References = ReadonlyMap<bigint, Reference | null>;
 /**
  * What is known from the logs: the nonces of authorizations. And from the calldata: what an account executed (a user
  * operation, or its own call), opened down to the calls of tokens. Each other transfer that the account made is the
- * effect of exactly one of these calls: where there are as many of one kind (token, recipient, amount) as transfers were
- * logged, they belong together in their order. Otherwise something else made a transfer, or a call failed, and none of
- * that kind is explained.
+ * effect of exactly one of these calls. Where there are as many of one kind (token, recipient, amount) as transfers
+ * were logged, they belong together in their order. Otherwise something else made a transfer, or a call failed, and
+ * none of that kind is explained.
  */
 export function referencesByCalldata({ to, input, logs }: NestedTransaction): References {
   const references = new Map<bigint, Reference | null>(authorizedIn(logs));
