@@ -76,11 +76,11 @@ const ask = (
 ): RpcCall<string | RpcRefusedError> =>
   refusable(callContract({ from, to: token, data: contract.encodeFunctionData(name, args) }, at));
 
-/** What the token says of itself; its answers are read by `domainIn`. */
+/** What the token says of itself; the answers are read by `domainIn`. */
 export const askDomain = (token: string, from: string) =>
   [ask(token, from, 'name'), ask(token, from, 'version'), ask(token, from, 'DOMAIN_SEPARATOR')] as const;
 
-/** Whether a wallet has used or cancelled this nonce; the answer is read by `isTrue`. */
+/** Whether a wallet has used or cancelled this nonce; the answer is read by `stateIn`. */
 export const askState = (token: string, authorizer: string, nonce: string, at?: BlockTag) =>
   ask(token, authorizer, 'authorizationState', [authorizer, nonce], at);
 
