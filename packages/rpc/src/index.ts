@@ -1,7 +1,16 @@
 export { RpcClient, type RpcClientOptions } from './client.ts';
 export type { ErrorDialect } from './error-classes.ts';
 export * from './errors.ts';
-export { limited, refusable, reportingHead, type Results, type RpcCall, rpcCall, type RpcNode } from './node.ts';
+export {
+  ifSupported,
+  limited,
+  refusable,
+  reportingHead,
+  type Results,
+  type RpcCall,
+  rpcCall,
+  type RpcNode,
+} from './node.ts';
 export { type Attempt, type Responses, RpcPool, type RpcPoolOptions, type Transports } from './pool.ts';
 export type { JsonRpcRequest, JsonRpcResponse, RpcTransport } from './transport.ts';
 export { withSecondOpinion } from './second-opinion.ts';

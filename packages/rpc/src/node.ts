@@ -2,6 +2,7 @@ import { recordDuration } from '@pf/runtime';
 import type { z } from 'zod';
 import { classOf, type ErrorClass, type ErrorDialect } from './error-classes.ts';
 import { RpcBatchError, type RpcFault, RpcRefusedError, RpcUpstreamError } from './errors.ts';
+import { Lack } from './lack.ts';
 import { type Exchange, measured } from './measured.ts';
 import { LEARNED_MS, Pace } from './pace.ts';
 import type { Plan } from './plans.ts';
@@ -16,6 +17,8 @@ export interface RpcCall<T> {
   readonly parse: (result: unknown) => T;
   /** Which errors are a result: the chain's answers, or also the limits of a plan. Any other is no response. */
   readonly refusable?: 'answers' | 'limits';
+  /** Where the upstream does not have the method the result is null. */
+  readonly isOptional?: boolean;
   /** Reads the chain's newest block or slot from the result, where it is in there. */
   readonly head?: (result: unknown) => bigint | null;
 }
@@ -31,6 +34,9 @@ export const refusable = <T>(call: RpcCall<T>): RpcCall<T | RpcRefusedError> => 
 
 /** The same call, for callers that ask for less where the upstream's plan refuses so much. */
 export const limited = <T>(call: RpcCall<T>): RpcCall<T | RpcRefusedError> => ({ ...call, refusable: 'limits' });
+
+/** The same call, for callers that can do without: null where the upstream does not have the method. */
+export const ifSupported = <T>(call: RpcCall<T>): RpcCall<T | null> => ({ ...call, isOptional: true });
 
 /** The same call, whose result also tells the pool the upstream's head. */
 export const reportingHead = <T>(call: RpcCall<T>, head: (result: T) => bigint | null): RpcCall<T> => ({
@@ -51,6 +57,11 @@ export interface RpcNode {
   readonly name: string;
   /** What is known of its plan. */
   readonly plan: Plan;
+  /**
+   * How many calls of a method its rate allows within this time, at least one; infinite where no rate is known. Work
+   * with more calls than that may never come to its end.
+   */
+  callsIn(ms: number, method: string): number;
   call<T>(call: RpcCall<T>): Promise<T>;
   /**
    * Several calls in as few HTTP requests as the upstream allows; the results are in the order of the calls. Calls that
@@ -94,8 +105,9 @@ export class TransportNode implements RpcNode {
   /** The most calls that a request to this upstream may have, until the time at which that is forgotten. */
   #batchMax: number;
   #learnedUntil = 0;
-  /** Methods that it does not have, each until that is forgotten. */
-  readonly #lacks = new Map<string, number>();
+  /** Methods that it does not have: by its plan, and learned. */
+  readonly #unsupported: ReadonlySet<string>;
+  readonly #lacks = new Map<string, Lack>();
 
   constructor(options: TransportNodeOptions) {
     const { plan } = options;
@@ -104,7 +116,7 @@ export class TransportNode implements RpcNode {
     this.reads = new Pace(plan);
     this.sends = new Pace({ ...plan, callsPerSecond: plan.sendsPerSecond ?? plan.callsPerSecond });
     this.#batchMax = this.#batchPlanned;
-    for (const method of plan.unsupported ?? []) this.#lacks.set(method, Number.POSITIVE_INFINITY);
+    this.#unsupported = new Set(plan.unsupported);
   }
 
   get #batchPlanned(): number {
@@ -121,8 +133,10 @@ export class TransportNode implements RpcNode {
   }
 
   async batch<const Calls extends readonly RpcCall<unknown>[]>(calls: Calls): Promise<Results<Calls>> {
-    const results: unknown[] = calls.map(() => undefined);
-    let open = calls.map((call, index) => ({ call, index }));
+    const results: unknown[] = calls.map(() => null);
+    let open = calls
+      .map((call, index) => ({ call, index }))
+      .filter(({ call }) => call.isOptional !== true || !this.#doesLack(call.method));
     while (open.length > 0) {
       const outcomes = await this.#part(open.map(({ call }) => call));
       for (const [place, { index }] of open.entries()) {
@@ -146,7 +160,7 @@ export class TransportNode implements RpcNode {
   /** One HTTP request, when its turn has come. */
   async #exchange(pace: Pace, calls: readonly RpcCall<unknown>[]): Promise<readonly Outcome[]> {
     const methods = calls.map(({ method }) => method);
-    const lacking = methods.find((method) => performance.now() < (this.#lacks.get(method) ?? 0));
+    const lacking = methods.find((method) => this.#doesLack(method));
     if (lacking !== undefined)
       throw new RpcUpstreamError(`${this.name} does not have ${lacking}`, 'no', undefined, 'unsupported');
     await this.#turn(pace, calls);
@@ -172,7 +186,9 @@ export class TransportNode implements RpcNode {
   async #turn(pace: Pace, calls: readonly RpcCall<unknown>[]): Promise<void> {
     const startedAt = performance.now();
     const work: Work = currentWork() ?? { deadline: startedAt + WAIT_MS, canMoveOn: false, isUrgent: false };
-    const isInTime = await pace.take(this.#creditsOf(calls), work);
+    // Broadcasts are all urgent: among themselves they take turns.
+    const isUrgent = work.isUrgent && pace !== this.sends;
+    const isInTime = await pace.take(this.#creditsOf(calls), { ...work, isUrgent });
     if (performance.now() - startedAt > 1)
       recordDuration('payments.rpc.wait.duration', startedAt, {
         network: this.#options.network,
@@ -180,6 +196,21 @@ export class TransportNode implements RpcNode {
         bucket: this.#bucketOf(pace),
       });
     if (!isInTime) throw new RpcUpstreamError(`${this.name} takes no more calls in time`, 'no', undefined, 'throttled');
+  }
+
+  callsIn(ms: number, method: string): number {
+    const { prices } = this.#options;
+    return this.reads.callsIn(ms, prices === null ? 0 : priceOf(prices, method));
+  }
+
+  #doesLack(method: string): boolean {
+    return this.#unsupported.has(method) || (this.#lacks.get(method)?.isKnown(performance.now()) ?? false);
+  }
+
+  #learnLacking(method: string): void {
+    const lack = this.#lacks.get(method) ?? new Lack();
+    lack.learned(performance.now());
+    this.#lacks.set(method, lack);
   }
 
   #creditsOf(calls: readonly RpcCall<unknown>[]): readonly number[] {
@@ -236,7 +267,8 @@ export class TransportNode implements RpcNode {
       if (call.refusable !== undefined && (is === 'answer' || (is === 'limit' && call.refusable === 'limits')))
         return new RpcRefusedError(message, code, data) as T;
       const isLacking = is === 'unsupported';
-      if (isLacking) this.#lacks.set(call.method, performance.now() + LEARNED_MS);
+      if (isLacking) this.#learnLacking(call.method);
+      if (isLacking && call.isOptional === true) return null as T;
       throw new RpcUpstreamError(
         `${this.name} refused ${call.method}: ${message} (${code})`,
         deliveredWith(status),
@@ -244,6 +276,7 @@ export class TransportNode implements RpcNode {
         isLacking ? 'unsupported' : 'rpc',
       );
     }
+    this.#lacks.delete(call.method);
     const value = this.#parsed(call, result);
     const head = call.head?.(result) ?? null;
     if (head !== null) this.#options.onHead(head, askedAt);

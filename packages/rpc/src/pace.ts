@@ -66,6 +66,10 @@ export class Pace {
     }
     return credits.length;
   }
+  /** How many calls have their turn within this time, at least one. @param credits what each costs */
+  callsIn(ms: number, credits: number): number {
+    return Math.max(1, Math.floor(ms / this.#costOf([credits])));
+  }
   isPaused(now: number): boolean {
     return now < this.#pausedUntil;
   }

@@ -2,7 +2,7 @@ import { type Logger, registerGauge } from '@pf/runtime';
 import { Agent } from 'undici';
 import { RESPONSE_MAX_BYTES } from './decoded.ts';
 import type { ErrorDialect } from './error-classes.ts';
-import { RpcUnavailableError, RpcUpstreamError } from './errors.ts';
+import { RpcBehindError, RpcUnavailableError, RpcUpstreamError } from './errors.ts';
 import { Heads } from './heads.ts';
 import { type Results, type RpcCall, type RpcNode, TransportNode } from './node.ts';
 import { JsonRpcTransport, type RpcTransport } from './transport.ts';
@@ -331,6 +331,7 @@ export class RpcPool {
         upstream.throttled(performance.now());
         return { kind: 'failed', error };
       }
+      if (error instanceof RpcBehindError) return { kind: 'failed', error };
       // The others may have it; here the same would be refused again.
       if (error.fault === 'unsupported') upstream.lacked(performance.now());
       else upstream.failed(performance.now());

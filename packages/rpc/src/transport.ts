@@ -9,10 +9,14 @@ export interface JsonRpcRequest {
   readonly params: readonly unknown[];
 }
 
+/** Messages of nodes end up in logs and in responses to clients. */
+const MESSAGE_MAX = 1_000;
+const message = z.string().transform((text) => text.slice(0, MESSAGE_MAX));
+
 const jsonRpcResponse = z.object({
   id: z.number().nullable(),
   result: z.unknown().optional(),
-  error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }).nullish(),
+  error: z.object({ code: z.number(), message, data: z.unknown().optional() }).nullish(),
 });
 export interface JsonRpcResponse extends z.infer<typeof jsonRpcResponse> {
   /** HTTP's. Default: 200 */
@@ -80,9 +84,7 @@ export class JsonRpcTransport implements RpcTransport {
     this.#url = new URL(url);
     this.name = this.#url.host;
     const { username, password } = this.#url;
-    const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString(
-      'base64',
-    );
+    const credentials = Buffer.from(`${unescaped(username)}:${unescaped(password)}`).toString('base64');
     this.#headers = {
       'content-type': 'application/json',
       'accept-encoding': ENCODINGS,
@@ -188,6 +190,15 @@ export class JsonRpcTransport implements RpcTransport {
     if (parsed === undefined)
       throw new RpcUpstreamError(`${this.name} sent a response that is not JSON`, 'maybe', undefined, 'malformed');
     return { status, body: parsed, pauseMs };
+  }
+}
+
+/** A part of a URL; as it is where a percent sign in it begins no escape. */
+function unescaped(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
   }
 }
 

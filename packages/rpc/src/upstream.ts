@@ -1,5 +1,5 @@
+import { Lack } from './lack.ts';
 import type { TransportNode } from './node.ts';
-import { LEARNED_MS } from './pace.ts';
 
 /** A circuit stays open this long after the first failure, twice as long after each further one, up to the maximum. */
 const OPEN_MS = 1_000;
@@ -27,7 +27,7 @@ export class Upstream {
   #failingSince: number | null = null;
   /** While there are failures: from then on a probe may close the circuit. */
   #openUntil = 0;
-  #lacksUntil = Number.NEGATIVE_INFINITY;
+  readonly #lack = new Lack();
   #lagMs = 0;
   #headAt = Number.NEGATIVE_INFINITY;
   #identifiedUntil = Number.NEGATIVE_INFINITY;
@@ -57,7 +57,7 @@ export class Upstream {
    */
   rank(now: number): number {
     if (this.isOpen) return 8 + this.#openUntil;
-    return (now < this.#lacksUntil ? 4 : 0) + (this.isLagging ? 2 : 0) + (this.node.reads.isBusy(now) ? 1 : 0);
+    return (this.#lack.isKnown(now) ? 4 : 0) + (this.isLagging ? 2 : 0) + (this.node.reads.isBusy(now) ? 1 : 0);
   }
   isExcluded(now: number): boolean {
     return now < this.#excludedUntil;
@@ -102,7 +102,7 @@ export class Upstream {
   }
   /** Work failed that needs a method or a history that it does not have: it is asked last while that is known. */
   lacked(now: number): void {
-    this.#lacksUntil = now + LEARNED_MS;
+    this.#lack.learned(now);
   }
   /** It may respond to other calls: its circuit stays closed. */
   throttled(now: number): void {

@@ -10,9 +10,19 @@ export interface Work {
   readonly isUrgent: boolean;
 }
 
-const works = new AsyncLocalStorage<Work>();
+const works = new AsyncLocalStorage<{ readonly work: Work; isOver: boolean }>();
 
-/** The work under way; undefined outside of any. */
-export const currentWork = (): Work | undefined => works.getStore();
+/** The work under way; undefined outside of any, also for what it has started and does not wait for. */
+export function currentWork(): Work | undefined {
+  const current = works.getStore();
+  return current === undefined || current.isOver ? undefined : current.work;
+}
 
-export const runWork = <T>(work: Work, run: () => Promise<T>): Promise<T> => works.run(work, run);
+export async function runWork<T>(work: Work, run: () => Promise<T>): Promise<T> {
+  const current = { work, isOver: false };
+  try {
+    return await works.run(current, run);
+  } finally {
+    current.isOver = true;
+  }
+}

@@ -52,6 +52,13 @@ describe('Pace', () => {
     expect(pace.most(free(1_000))).toBe(1_000);
   });
 
+  it('tells how many calls have their turn within a time, at least one', () => {
+    expect(new Pace({ callsPerSecond: 4 }).callsIn(4_000, 0)).toBe(12);
+    expect(new Pace({ creditsPerSecond: 500 }).callsIn(4_000, 40)).toBe(37);
+    expect(new Pace({ callsPerSecond: 1 / 60 }).callsIn(4_000, 0)).toBe(1);
+    expect(new Pace().callsIn(4_000, 40)).toBe(Number.POSITIVE_INFINITY);
+  });
+
   it('does not wait longer than the work may, nor keep the turn', async () => {
     const pace = new Pace({ callsPerSecond: 1 });
     expect(await pace.take(free(10), work())).toBe(true);

@@ -1,6 +1,15 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { refusable, rpcCall, type RpcCall, type RpcPool, RpcRefusedError, RpcUnavailableError } from '../src/index.ts';
+import {
+  refusable,
+  rpcCall,
+  type RpcCall,
+  type RpcPool,
+  RpcRefusedError,
+  RpcUnavailableError,
+  upstreamAt,
+  type UpstreamSettings,
+} from '../src/index.ts';
 import { type Call, error, type Provider, type Response, result, served, startProvider } from './provider.ts';
 import { poolOver } from './upstreams.ts';
 
@@ -42,7 +51,7 @@ describe('the pace of an upstream', () => {
     providers.push(provider);
     return provider.url;
   }
-  function over(urls: readonly string[], deadlineMs = PATIENT_MS): RpcPool {
+  function over(urls: readonly (string | UpstreamSettings)[], deadlineMs = PATIENT_MS): RpcPool {
     const pool = poolOver(urls, TIMEOUT_MS, deadlineMs);
     pools.push(pool);
     return pool;
@@ -112,6 +121,37 @@ describe('the pace of an upstream', () => {
     refused = isAnEcho;
     await expect(other.call(echo(2))).rejects.toThrow(RpcUnavailableError);
     expect(await other.call(send(3))).toBe(3);
+  });
+
+  it('lets broadcasts take turns among themselves, urgent as they are', async () => {
+    let sends = 0;
+    const url = await started((calls, isArray) => {
+      if (isSend(calls)) sends += 1;
+      return served(calls, isArray);
+    });
+    const pool = over([{ ...upstreamAt(url), plan: { sendsPerSecond: 0.01 } }], 5_000);
+    const outcomes: string[] = [];
+    for (const value of [1, 2])
+      for await (const attempt of pool.attempts((node) => node.call(send(value)), true)) outcomes.push(attempt.kind);
+    expect(outcomes).toEqual(['completed', 'failed']);
+    expect(sends).toBe(1);
+  });
+
+  it('does not hurry what a piece of work has started and not waited for, once the work is over', async () => {
+    const pool = over([{ ...upstreamAt(await started(served)), plan: { callsPerSecond: 4 } }], 20_000);
+    const ended = Promise.withResolvers<void>();
+    let background: Promise<readonly string[]> = Promise.resolve([]);
+    await pool.run(async () => {
+      background = (async () => {
+        await ended.promise;
+        const kinds: string[] = [];
+        for await (const { kind } of pool.attempts((node) => node.batch(values(6).map(echo)))) kinds.push(kind);
+        return kinds;
+      })();
+      return Promise.resolve();
+    }, 1);
+    ended.resolve();
+    expect(await background).toEqual(['completed']);
   });
 
   it('leaves it open whether a broadcast arrived that was refused with HTTP 200', async () => {

@@ -1,6 +1,13 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { rpcCall, type RpcCall, type RpcPool, type UpstreamSettings, upstreamSchema } from '../src/index.ts';
+import {
+  ifSupported,
+  rpcCall,
+  type RpcCall,
+  type RpcPool,
+  type UpstreamSettings,
+  upstreamSchema,
+} from '../src/index.ts';
 import { PRESETS } from '../src/plans.ts';
 import { PRICES, priceOf } from '../src/prices.ts';
 import { type Call, error, type Provider, type Response, result, served, startProvider } from './provider.ts';
@@ -71,6 +78,39 @@ describe('the plan of an upstream', () => {
     expect([await both.call(trace), await both.call(trace), await both.call(echo(1))]).toEqual([5, 5, 1]);
     expect(methods.filter((method) => method === 'trace')).toHaveLength(3);
     expect(asked).toBe(0);
+  });
+
+  it('has null instead of what the caller can do without', async () => {
+    const lacking = await started((calls, isArray) => {
+      const items = calls.map((call) => (call.method === 'trace' ? error(call.id, -32601, 'no such') : result(call)));
+      return { body: isArray ? items : items[0] };
+    });
+    const one = over(lacking);
+    const both = (): Promise<readonly unknown[]> => one.batch([ifSupported(trace), echo(1)]);
+    expect([await both(), await both()]).toEqual([
+      [null, 1],
+      [null, 1],
+    ]);
+    expect(methods.filter((method) => method === 'trace')).toHaveLength(1);
+    const planned = over(settings({ url: await started(), unsupported: ['trace'] }));
+    expect(await planned.call(ifSupported(trace))).toBeNull();
+    expect(await planned.call(ifSupported(echo(2)))).toBe(2);
+    await one.close();
+  });
+
+  it('takes the credentials of its URL as they are where they are not escaped', async () => {
+    const url = (await started()).replace('//', '//user:100%@');
+    expect(await over(url).call(echo(1))).toBe(1);
+    expect(providers[0]?.headers.authorization).toBe(`Basic ${Buffer.from('user:100%').toString('base64')}`);
+  });
+
+  it('quotes no more of an error than a log can hold', async () => {
+    const url = await started((calls, isArray) =>
+      calls[0]?.method === 'echo' ? { body: error(calls[0].id, -32000, 'no'.repeat(100_000)) } : served(calls, isArray),
+    );
+    await expect(over(url).call(echo(1))).rejects.toMatchObject({
+      message: expect.stringMatching(/^.{1000,2000}$/),
+    });
   });
 
   it('sends its headers, which win', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { until } from '@pf/testing';
 import { answering, type RpcFault, type RpcProxy, startRpcProxy } from '@pf/testing/chains';
-import { type RpcPool, RpcUnavailableError } from '../src/index.ts';
+import { RpcBehindError, type RpcPool, RpcUnavailableError } from '../src/index.ts';
 import { getChainId, getHeadNumber, getTransactionCount, poolOver } from './upstreams.ts';
 
 const ACCOUNT = `0x${'12'.repeat(20)}`;
@@ -94,6 +94,19 @@ describe('RpcPool', () => {
     // And returns to it when it has caught up.
     first.respond = answering({ eth_getTransactionCount: '0x1', eth_blockNumber: '0x65' });
     await until('the first to be asked again', async () => (await count(pool)) === 1n);
+  });
+
+  it('asks the next one where an upstream is behind, which has not failed', async () => {
+    const pool = over(first.url, second.url);
+    const work = (isBehind: boolean): Promise<string> =>
+      pool.run(async (node) => {
+        await node.call(getChainId());
+        if (isBehind && first.url.endsWith(node.name)) throw new RpcBehindError(`${node.name} is behind`);
+        return node.name;
+      });
+    const [behind, after] = [await work(true), await work(false)];
+    expect(second.url).toContain(behind);
+    expect(first.url).toContain(after);
   });
 
   it('asks another healthy upstream for a second opinion, and returns null where there is none', async () => {

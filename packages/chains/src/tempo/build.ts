@@ -1,5 +1,5 @@
 import { type Address, formatAmount, type Instant, type TokenAddress } from '@pf/domain';
-import { refusable, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
+import { ifSupported, refusable, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import * as TxEnvelopeTempo from 'ox/tempo/TxEnvelopeTempo';
 import { isContract } from '../evm/account.ts';
 import { getBlock, getCode, getFeeHistory } from '../evm/calls.ts';
@@ -50,7 +50,7 @@ export async function buildPayment(
     getCode(fulfiller),
     getBlock('latest'),
     getFeeHistory(FEE_HISTORY_BLOCKS),
-    refusable(getClientVersion()),
+    ifSupported(refusable(getClientVersion())),
     getTokenBalance(token, fulfiller),
     refusable(isBlockedByReceivePolicy(token, fulfiller, requestor)),
   ]);

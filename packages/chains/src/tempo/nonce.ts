@@ -1,4 +1,4 @@
-import { RpcRefusedError } from '@pf/rpc';
+import type { RpcRefusedError } from '@pf/rpc';
 import { randomBytes } from 'node:crypto';
 
 /** The key of expiring nonces: the chain remembers the transaction's hash until it expires (TIP-1009). */
@@ -11,8 +11,8 @@ const WITHOUT_EXPIRING = /^anvil\//i;
  * The nonce key of a new transaction, by the node's client: the expiring one, or a random one on a chain without
  * expiring nonces. 16 random bytes collide with no other key, nor with one that the chain reserves.
  */
-export function newNonceKey(clientVersion: string | RpcRefusedError): bigint {
-  const isLocal = !(clientVersion instanceof RpcRefusedError) && WITHOUT_EXPIRING.test(clientVersion);
+export function newNonceKey(clientVersion: string | RpcRefusedError | null): bigint {
+  const isLocal = typeof clientVersion === 'string' && WITHOUT_EXPIRING.test(clientVersion);
   return isLocal ? BigInt(`0x${randomBytes(16).toString('hex')}`) : EXPIRING;
 }
 
