@@ -28,8 +28,7 @@ conformanceBehindProviders(
   {
     quicknode: 'serves',
     'alchemy-free': 'serves',
-    infura:
-      'not yet: the calls of a build in one array cost more than a second’s credits, and it asks for 30 s of rest',
+    infura: 'serves',
     cdp: 'serves',
     'base-public': 'serves',
     'base-pool': 'serves',

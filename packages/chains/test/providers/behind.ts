@@ -20,10 +20,15 @@ interface SharedChain {
 const PACE_MS = 1_000;
 /** The attempts of a caller that does not give up: a client after 503, or the watcher. */
 const ATTEMPTS = 20;
+/** Limits that take longer than a test: the pauses that a provider asks for. */
+const LIMITS: Partial<Record<ProfileName, Readonly<Record<string, number>>>> = {
+  infura: { backOffSeconds: 0 },
+};
 /** Behind these the watcher sees a thing only after some looks: at most so many where the suite looks once. */
 const LOOKS: Partial<Record<ProfileName, number>> = {
   quicknode: 4,
   'base-pool': 20,
+  'solana-pool': 20,
   envelopes: 10,
 };
 
@@ -123,6 +128,7 @@ export function conformanceBehindProviders(
           const provider = await startProvider(name, shared.rpcUrl, {
             now: () => (now += PACE_MS),
             wait: () => Promise.resolve(),
+            limits: LIMITS[name] ?? {},
           });
           const chain = await shared.at(provider.url);
           const looks = LOOKS[name] ?? 1;

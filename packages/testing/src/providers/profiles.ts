@@ -219,18 +219,19 @@ export const PROFILES = {
     limits: limits({
       creditsPerSecond: 500,
       creditsPerDay: 3_000_000,
+      backOffSeconds: 30,
       logBlocks: 10_000,
       logResults: 10_000,
       filters: 5_000,
     }),
-    behaviors: ({ creditsPerSecond, creditsPerDay, logBlocks, logResults: results, filters }) => [
+    behaviors: ({ creditsPerSecond, creditsPerDay, backOffSeconds, logBlocks, logResults: results, filters }) => [
       rate(
         { units: creditsPerDay, perMs: DAY, prices: INFURA_PRICES, price: INFURA_PRICE },
         refusal(402, 402, 'daily request count exceeded, request rate limited'),
       ),
       rate(
         { units: creditsPerSecond, perMs: SECOND, prices: INFURA_PRICES, price: INFURA_PRICE },
-        refusal(429, -32_005, 'project ID request rate exceeded', { backoff_seconds: 30 }),
+        refusal(429, -32_005, 'project ID request rate exceeded', { backoff_seconds: backOffSeconds }),
       ),
       // The code is not known.
       logs(() => ({ addresses, topics }) => {
