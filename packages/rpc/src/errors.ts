@@ -42,8 +42,8 @@ export class RpcUpstreamError extends Error {
 }
 
 /**
- * The upstream has not come as far as it or another one had before. The next one is asked; this one has not failed, as a
- * block or two are the usual difference between nodes.
+ * The upstream has not come as far as it or another one had before. The next one is asked; this one has not failed, as
+ * a block or two are the usual difference between nodes.
  */
 export class RpcBehindError extends RpcUpstreamError {
   constructor(message: string) {

@@ -73,6 +73,46 @@ export const rpcGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A single odd error does not hide a method of an upstream for an hour',
+    file: 'packages/rpc/src/lack.ts',
+    guard: 'this.#ms = isForgotten ? FIRST_MS : Math.min(this.#ms * 2, LEARNED_MS);',
+    instead: 'this.#ms = isForgotten ? LEARNED_MS : Math.min(this.#ms * 2, LEARNED_MS);',
+    test: {
+      file: 'packages/rpc/test/lack.unit.test.ts',
+      name: 'is known for a minute at first: behind one URL a single node may have responded so',
+    },
+  },
+  {
+    name: 'No more broadcasts a second than the plan has',
+    file: 'packages/rpc/src/node.ts',
+    guard: 'const isUrgent = work.isUrgent && pace !== this.sends;',
+    instead: 'const { isUrgent } = work;',
+    test: {
+      file: 'packages/rpc/test/pacing.unit.test.ts',
+      name: 'lets broadcasts take turns among themselves, urgent as they are',
+    },
+  },
+  {
+    name: 'The time that a piece of work has does not bind what it has left behind',
+    file: 'packages/rpc/src/work.ts',
+    guard: 'current === undefined || current.isOver',
+    instead: 'current === undefined',
+    test: {
+      file: 'packages/rpc/test/pacing.unit.test.ts',
+      name: 'does not hurry what a piece of work has started and not waited for, once the work is over',
+    },
+  },
+  {
+    name: 'Solana: reads that are throttled hold back no broadcast',
+    file: 'packages/chains/src/solana/broadcast.ts',
+    guard: "if (error instanceof RpcUpstreamError && error.fault === 'throttled') return null;",
+    instead: '',
+    test: {
+      file: 'packages/chains/test/solana/broadcast.unit.test.ts',
+      name: 'is not held back where the plan has no reads left',
+    },
+  },
+  {
     name: 'The configuration of upstreams is quoted in no message',
     file: 'packages/chains/src/upstreams.ts',
     guard: "return fail('must be JSON, or the path of a JSON file that can be read (docs/operations/providers.md)');",
@@ -85,8 +125,8 @@ export const rpcGuards: readonly Mutant[] = [
   {
     name: 'Solana: an empty page ends a list only at a node that knows where it begins',
     file: 'packages/chains/src/solana/observe/accounts.ts',
-    guard: '((status ?? null) !== null && (page[0]?.slot ?? 0n) <= paging.slot)',
-    instead: '(page[0]?.slot ?? 0n) <= paging.slot',
+    guard: 'page[0]?.signature === paging.last',
+    instead: 'page.length >= 0',
     test: {
       file: 'packages/chains/test/solana/lists.unit.test.ts',
       name: 'does not end with an empty page of a node that does not: it is read from its newest again',
@@ -95,7 +135,7 @@ export const rpcGuards: readonly Mutant[] = [
   {
     name: 'Base: a used nonce refuses a submission only at a node that has the block that used it',
     file: 'packages/chains/src/base/landable.ts',
-    guard: "if (count <= nonce) throw new RpcUpstreamError(`${node.name} lags: it had a newer block before`, 'no');",
+    guard: 'if (count <= nonce) throw new RpcBehindError(`${node.name} lags: it had a newer block before`);',
     instead: '',
     test: {
       file: 'packages/chains/test/base/landable.unit.test.ts',

@@ -243,8 +243,8 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'A used nonce refuses no transaction that a lagging node does not show',
     file: 'packages/chains/src/evm/broadcast.ts',
-    guard: "? { kind: 'taken' } : { kind: 'unknown', reason };",
-    instead: "? { kind: 'taken' } : { kind: 'refused', reason };",
+    guard: "return { kind: isLate && isShown === false ? 'refused' : 'unknown', reason };",
+    instead: "return { kind: isShown === false ? 'refused' : 'unknown', reason };",
     test: {
       file: 'packages/chains/test/base/broadcast.unit.test.ts',
       name: 'is unknown while a used nonce may be its own, which a lagging node does not show',
@@ -261,13 +261,63 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
-    name: 'A node that is behind does not tell that a blockhash has expired',
-    file: 'packages/chains/src/solana/newest-slot.ts',
-    guard: 'if (isKnown && slot < this.#slot)',
-    instead: 'if (isKnown && slot < 0n)',
+    name: 'A node that is behind the block of a build refuses no payment',
+    file: 'packages/chains/src/newest-head.ts',
+    guard: 'if (isKnown && head < this.#head)',
+    instead: 'if (isKnown && head < 0n)',
     test: {
-      file: 'packages/chains/test/providers/solana.integration.test.ts',
-      name: 'refuses no payment because a node does not have its blockhash yet',
+      file: 'packages/chains/test/base/landable.unit.test.ts',
+      name: 'refuses nothing at a node that is behind the block which a build was based on',
+    },
+  },
+  {
+    name: 'A payment is refused only where it can land on no upstream that responds',
+    file: 'packages/chains/src/landability.ts',
+    guard: "if (attempt.kind === 'completed' && attempt.value.reason === null) return attempt.value;",
+    instead: "if (attempt.kind === 'completed') return attempt.value;",
+    test: {
+      file: 'packages/chains/test/landability.unit.test.ts',
+      name: 'is decided by the first upstream on which it can',
+    },
+  },
+  {
+    name: 'The first position is block 0 only on a chain that has just begun',
+    file: 'packages/chains/src/evm/observe/chain-position.ts',
+    guard: 'if (finalized === null && (head === null || head.number >= YOUNG_BLOCKS))',
+    instead: 'if (finalized === null && head === null)',
+    test: {
+      file: 'packages/chains/test/evm/chain-position.unit.test.ts',
+      name: 'is block 0 only where the chain has just begun: the present would be years away',
+    },
+  },
+  {
+    name: 'Solana: a listed transaction that no node returns is asked for again for a day',
+    file: 'packages/chains/src/solana/observe/lookups.ts',
+    guard: 'if (isUnknown || age >= GIVEN_UP_MS) {',
+    instead: 'if (isUnknown || age >= SHOWN_WITHIN_MS) {',
+    test: {
+      file: 'packages/chains/test/solana/lookups.unit.test.ts',
+      name: 'holds the cursor below it, and is warned of after five minutes',
+    },
+  },
+  {
+    name: 'Solana: the last look at a reference counts only at a node that has the newest slot',
+    file: 'packages/chains/src/solana/observe/references.ts',
+    guard: 'return await node.batch(last.map((reference) => listed(reference, head)));',
+    instead: 'return await node.batch(last.map((reference) => listed(reference, listedAt(head))));',
+    test: {
+      file: 'packages/chains/test/solana/references.unit.test.ts',
+      name: 'is repeated where the node is behind: it may not have the payment of the last minute',
+    },
+  },
+  {
+    name: 'Receipts that a failed step has read are read again at once',
+    file: 'packages/chains/src/evm/observe/receipt-schedule.ts',
+    guard: '    this.#asked.clear();\n    for (const hash',
+    instead: '    for (const hash',
+    test: {
+      file: 'packages/chains/test/evm/receipt-schedule.unit.test.ts',
+      name: 'reads it at once after a step that failed midway',
     },
   },
 ];

@@ -14,6 +14,7 @@ import type {
   SignedTransaction,
   Verification,
 } from '../port.ts';
+import { NewestHead } from '../newest-head.ts';
 import { buildAuthorization } from './authorization/build.ts';
 import { verifyAuthorization } from './authorization/verify.ts';
 import { broadcast } from './broadcast.ts';
@@ -28,13 +29,14 @@ import { verifyPayment } from './verify.ts';
 export class BaseAdapter extends EvmAdapter {
   override readonly authorizations: Authorizations;
   readonly #signer: Signer;
+  readonly #blocks = new NewestHead();
 
   constructor(network: Network, pool: RpcPool, signer: Signer = signerOf) {
     super(network, pool);
     this.authorizations = {
-      build: (request) => pool.run((node) => buildAuthorization(node, request)),
+      build: (request) => pool.run((node) => buildAuthorization(node, request, this.#blocks)),
       verify: (signed, terms, fulfiller, expiresAt) =>
-        pool.run((node) => verifyAuthorization(node, signed, terms, fulfiller, expiresAt)),
+        pool.run((node) => verifyAuthorization(node, signed, terms, fulfiller, expiresAt, this.#blocks)),
     };
     this.#signer = signer;
   }
@@ -44,7 +46,7 @@ export class BaseAdapter extends EvmAdapter {
   }
 
   build(request: BuildRequest): Promise<BuildResult> {
-    return this.pool.run((node) => buildPayment(node, request));
+    return this.pool.run((node) => buildPayment(node, request, this.#blocks));
   }
 
   async canLand({ fulfiller, transaction: { blob } }: Build): Promise<boolean> {
@@ -71,7 +73,7 @@ export class BaseAdapter extends EvmAdapter {
   ): Promise<Verification> {
     return sent
       ? this.#verifySent(transaction, terms, fulfiller)
-      : verifyPayment(this.pool, transaction, terms, fulfiller, sent, this.#signer);
+      : verifyPayment(this.pool, transaction, terms, fulfiller, sent, this.#signer, this.#blocks);
   }
 
   async #verifySent(transaction: SignedTransaction, terms: PaymentTerms, fulfiller: Address): Promise<Verification> {
@@ -79,7 +81,7 @@ export class BaseAdapter extends EvmAdapter {
       this.firstOf((node) => node.call(getReceipt(transaction.hash)));
     const verification = isNested(this.network, transaction)
       ? await verifyNested(this.pool, this.network, transaction, await getItsReceipt(), terms, fulfiller)
-      : await verifyPayment(this.pool, transaction, terms, fulfiller, true, this.#signer);
+      : await verifyPayment(this.pool, transaction, terms, fulfiller, true, this.#signer, this.#blocks);
     if (verification.kind !== 'mismatch') return verification;
     const unnamed = await findUnnamed(this.pool, transaction, await getItsReceipt(), terms, fulfiller);
     return unnamed === null ? verification : { ...verification, unnamed };

@@ -4,8 +4,9 @@ import { Transaction } from 'ethers/transaction';
 import { dataSlice } from 'ethers/utils';
 import { balanceOf, isBlacklisted, isContract } from '../evm/account.ts';
 import { callContract, estimateGas, getBalance, getCode, getFeeHistory, getTransactionCount } from '../evm/calls.ts';
-import { FEE_HISTORY_BLOCKS, proposedTip } from '../evm/fees.ts';
+import { FEE_HISTORY_BLOCKS, newestBlockOf, proposedTip } from '../evm/fees.ts';
 import { reasonOf } from '../evm/refusal.ts';
+import type { NewestHead } from '../newest-head.ts';
 import { inTokens } from '../resolve.ts';
 import type { BuildRequest, BuildResult } from '../port.ts';
 import { encodePayment } from './calldata.ts';
@@ -32,7 +33,11 @@ const notPayable = (param: 'requestor' | 'fulfiller', reason: string): Refusal =
  * Builds the unsigned EIP-1559 transaction that pays these terms, from the state of one upstream
  * (docs/internals/chains.md). For a smart account it is the call that the account is to make.
  */
-export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildRequest): Promise<BuildResult> {
+export async function buildPayment(
+  node: RpcNode,
+  { terms, fulfiller }: BuildRequest,
+  blocks: NewestHead,
+): Promise<BuildResult> {
   const call = {
     from: fulfiller,
     to: terms.tokenAddress,
@@ -46,9 +51,16 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
     refusable(callContract({ from: fulfiller, to: terms.tokenAddress, data: balanceOf(fulfiller) })),
     refusable(estimateGas(call)),
   ]);
+  const newest = newestBlockOf(fees);
+  blocks.saw(newest);
+  /** A node that is behind may not have the money. */
+  const refused = (result: Refusal): Refusal => {
+    blocks.requireReached(node, newest);
+    return result;
+  };
   const refusal = refusalOfBalance(terms, balance);
-  if (refusal !== null) return refusal;
-  if (gas instanceof RpcRefusedError) return refusalOfTransfer(node, { terms, fulfiller }, gas);
+  if (refusal !== null) return refused(refusal);
+  if (gas instanceof RpcRefusedError) return refused(await refusalOfTransfer(node, { terms, fulfiller }, gas));
 
   const baseFee = fees.baseFeePerGas.at(-1) ?? 0n;
   const tip = proposedTip(fees);
@@ -66,7 +78,8 @@ export async function buildPayment(node: RpcNode, { terms, fulfiller }: BuildReq
   const l1Fee = await getL1Fee(node, fulfiller, transaction.unsignedSerialized);
   const needed = transaction.gasLimit * (transaction.maxFeePerGas ?? 0n) + l1Fee;
   // A paymaster may pay for an account with code, and a contract's bundler decides what the fee is.
-  if (code === '0x' && wei < needed) return rejected(`the payer has ${eth(wei)} for fees and may need ${eth(needed)}`);
+  if (code === '0x' && wei < needed)
+    return refused(rejected(`the payer has ${eth(wei)} for fees and may need ${eth(needed)}`));
   return {
     kind: 'built',
     transaction: {

@@ -1,8 +1,9 @@
 import type { Address } from '@pf/domain';
-import { refusable, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
+import { refusable, RpcBehindError, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import type { Transaction } from 'ethers/transaction';
 import { callContract, getBalance, getBlock, getTransaction, getTransactionCount } from '../evm/calls.ts';
 import { reasonOf } from '../evm/refusal.ts';
+import type { NewestHead } from '../newest-head.ts';
 import type { SignedTransaction } from '../port.ts';
 
 /** The account state that decides whether a transaction can land, all read from one upstream at one time. */
@@ -37,6 +38,7 @@ export async function whyItCannotLand(
   { hash }: SignedTransaction,
   transaction: Transaction,
   signer: Address,
+  blocks: NewestHead,
 ): Promise<string | null> {
   const { gasLimit, data, to } = transaction;
   const maxFee = transaction.maxFeePerGas ?? transaction.gasPrice ?? 0n;
@@ -57,11 +59,16 @@ export async function whyItCannotLand(
     const [landed, count] = await node.batch([getTransaction(hash), getTransactionCount(signer, 'latest')]);
     if (landed !== null) return null;
     // Behind one URL another node may respond now, without the block that used the nonce: it knows nothing of it.
-    if (count <= nonce) throw new RpcUpstreamError(`${node.name} lags: it had a newer block before`, 'no');
+    if (count <= nonce) throw new RpcBehindError(`${node.name} lags: it had a newer block before`);
     return reason;
   }
-  if (reason !== null) return reason;
-  if (wei < gasLimit * maxFee)
-    return `the payer has ${wei} wei, and the transaction may cost ${gasLimit * maxFee} wei in fees`;
-  return simulated instanceof RpcRefusedError ? `the transaction would fail: ${reasonOf(simulated)}` : null;
+  const missing =
+    wei < gasLimit * maxFee
+      ? `the payer has ${wei} wei, and the transaction may cost ${gasLimit * maxFee} wei in fees`
+      : null;
+  const failure = simulated instanceof RpcRefusedError ? `the transaction would fail: ${reasonOf(simulated)}` : null;
+  const refusal = reason ?? missing ?? failure;
+  // A node that is behind may not have the nonce, the money or the base fee that the build was based on.
+  if (refusal !== null) blocks.requireReached(node, block.number);
+  return refusal;
 }

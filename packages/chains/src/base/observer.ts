@@ -141,6 +141,7 @@ export class BaseObserver implements ChainObserver {
     }
 
     const confirmed = await confirm(context, seen);
+    this.#memory.receipts.commit();
     if (hasMore) this.#memory.tagsAskedAt = 0;
     this.#memory.isAwaiting =
       hasMore || !isEmpty(watch.submitted()) || confirmed.seen.some((one) => one.kind === 'reverted' || !one.reported);

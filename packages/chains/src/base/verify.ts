@@ -1,6 +1,8 @@
 import type { Address, PaymentTerms } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
 import type { Transaction } from 'ethers/transaction';
+import { bestLandability } from '../landability.ts';
+import type { NewestHead } from '../newest-head.ts';
 import type { Differences, SignedTransaction, Verification } from '../port.ts';
 import { decodePayment } from './calldata.ts';
 import { whyItCannotLand } from './landable.ts';
@@ -48,6 +50,7 @@ export async function verifyPayment(
   fulfiller: Address,
   sent: boolean,
   signer: Signer,
+  blocks: NewestHead,
 ): Promise<Verification> {
   const decoded = decodeSigned(signed.raw);
   if (!decoded.ok)
@@ -55,7 +58,9 @@ export async function verifyPayment(
   const differs = differences(decoded.value, terms, fulfiller, signer);
   if (Object.keys(differs).length > 0) return { kind: 'mismatch', differs };
   if (!sent) {
-    const reason = await pool.run((node) => whyItCannotLand(node, signed, decoded.value, fulfiller));
+    const { reason } = await bestLandability(pool, async (node) => ({
+      reason: await whyItCannotLand(node, signed, decoded.value, fulfiller, blocks),
+    }));
     if (reason !== null) return { kind: 'rejected', reason };
   }
   return {

@@ -1,4 +1,5 @@
-import { refusable, type RpcNode, type RpcPool, RpcRefusedError } from '@pf/rpc';
+import type { TransactionHash } from '@pf/domain';
+import { refusable, type RpcNode, type RpcPool, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import type { BroadcastResult, SignedTransaction } from '../port.ts';
 import { offerInTurn } from '../offer-in-turn.ts';
 import { isKnown, sendRawTransaction } from './calls.ts';
@@ -23,11 +24,23 @@ async function offer(node: RpcNode, { hash, raw }: SignedTransaction, texts: Nod
   const answer = await node.call(refusable(sendRawTransaction(`0x${Buffer.from(raw).toString('hex')}`)));
   if (!(answer instanceof RpcRefusedError) || texts.known.test(answer.message)) return { kind: 'taken' };
   const reason = answer.message;
-  if (texts.used.test(reason))
-    return (await node.call(isKnown(hash))) ? { kind: 'taken' } : { kind: 'unknown', reason };
-  if (texts.late?.test(reason) === true)
-    return (await node.call(isKnown(hash))) ? { kind: 'taken' } : { kind: 'refused', reason };
+  const isLate = texts.late?.test(reason) === true;
+  if (isLate || texts.used.test(reason)) {
+    const isShown = await doesShow(node, hash);
+    if (isShown === true) return { kind: 'taken' };
+    return { kind: isLate && isShown === false ? 'refused' : 'unknown', reason };
+  }
   return texts.refused.test(reason) ? { kind: 'refused', reason } : { kind: 'unknown', reason };
+}
+
+/** Null where it does not say: then its refusal leaves open whether the transaction has landed. */
+async function doesShow(node: RpcNode, hash: TransactionHash): Promise<boolean | null> {
+  try {
+    return await node.call(isKnown(hash));
+  } catch (error) {
+    if (error instanceof RpcUpstreamError) return null;
+    throw error;
+  }
 }
 
 /** Sends a signed transaction to one upstream after the other until one accepts it. */

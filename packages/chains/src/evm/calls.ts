@@ -74,9 +74,13 @@ export const callContract = (request: CallRequest, tag: BlockTag = 'latest'): Rp
 export const estimateGas = (request: CallRequest): RpcCall<bigint> =>
   rpcCall('eth_estimateGas', [requested(request)], quantity);
 
-const feeHistory = z.object({ baseFeePerGas: z.array(quantity).min(1), reward: z.array(z.array(quantity)).nullish() });
+const feeHistory = z.object({
+  oldestBlock: quantity,
+  baseFeePerGas: z.array(quantity).min(1),
+  reward: z.array(z.array(quantity)).nullish(),
+});
 export type FeeHistory = z.infer<typeof feeHistory>;
-/** Base fees of the newest blocks and of the next one (last), and the median tip of each block. */
+/** Base fees of the newest blocks, from the oldest, and of the next one (last), and the median tip of each block. */
 export const getFeeHistory = (blocks: number): RpcCall<FeeHistory> =>
   rpcCall('eth_feeHistory', [toQuantity(BigInt(blocks)), 'latest', [50]], feeHistory);
 

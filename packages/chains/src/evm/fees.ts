@@ -6,8 +6,12 @@ const TIP_MAX = 500_000_000n;
 /** Blocks whose tips are considered. */
 export const FEE_HISTORY_BLOCKS = 20;
 
+/** The newest block at the time of the fee history. */
+export const newestBlockOf = ({ oldestBlock, baseFeePerGas }: FeeHistory): bigint =>
+  oldestBlock + BigInt(baseFeePerGas.length) - 2n;
+
 /** The median tip of recent blocks with transactions, within our bounds. */
-export function proposedTip({ reward }: FeeHistory): bigint {
+export function proposedTip({ reward }: Pick<FeeHistory, 'reward'>): bigint {
   const paid = (reward ?? [])
     .map(([median]) => median ?? 0n)
     .filter((tip) => tip > 0n)

@@ -12,13 +12,13 @@ import type {
   Token,
   Verification,
 } from '../port.ts';
+import { NewestHead } from '../newest-head.ts';
 import { resolveToken } from '../resolve.ts';
 import { parseSignature, parseWalletAddress, randomAddress, randomReference, randomSignature } from './address.ts';
 import { broadcast } from './broadcast.ts';
 import { buildPayment } from './build.ts';
 import { getBlockHeight, getTransaction } from './calls.ts';
 import { SolanaMpp } from './mpp.ts';
-import { NewestSlot } from './newest-slot.ts';
 import { decodeSigned, signedTransaction } from './signed-transaction.ts';
 import { verifyPayment } from './verify.ts';
 
@@ -35,7 +35,7 @@ export class SolanaAdapter implements ChainAdapter {
   readonly mpp: SolanaMpp;
   readonly authorizations = null;
   readonly #pool: RpcPool;
-  readonly #slots = new NewestSlot();
+  readonly #slots = new NewestHead();
 
   constructor(network: Network, pool: RpcPool) {
     this.network = network;

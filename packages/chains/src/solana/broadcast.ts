@@ -1,8 +1,10 @@
-import { refusable, type RpcNode, type RpcPool, RpcRefusedError } from '@pf/rpc';
+import type { TransactionHash } from '@pf/domain';
+import { refusable, type RpcNode, type RpcPool, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
+import type { Blockhash } from '@solana/kit';
+import type { NewestHead } from '../newest-head.ts';
 import type { BroadcastResult, SignedTransaction } from '../port.ts';
 import { offerInTurn } from '../offer-in-turn.ts';
 import { getSignatureStatuses, isBlockhashValid, sendTransaction } from './calls.ts';
-import type { NewestSlot } from './newest-slot.ts';
 import { decodeSigned } from './signed-transaction.ts';
 
 const KNOWN = /already (?:been )?processed|AlreadyProcessed/i;
@@ -26,16 +28,13 @@ const REFUSED = new RegExp(
  * Offers the bytes to one upstream. Without preflight a node accepts whatever it can decode, so an expired one is not
  * sent.
  */
-async function offer(node: RpcNode, { hash, raw }: SignedTransaction, slots: NewestSlot): Promise<BroadcastResult> {
+async function offer(node: RpcNode, { hash, raw }: SignedTransaction, slots: NewestHead): Promise<BroadcastResult> {
   const decoded = decodeSigned(raw);
   if (!decoded.ok) return { kind: 'refused', reason: decoded.problem };
-  const [statuses, live] = await node.batch([
-    getSignatureStatuses([hash], false),
-    isBlockhashValid(decoded.value.blockhash),
-  ]);
-  if (isKnown(statuses)) return { kind: 'taken' };
-  if (!live.value) {
-    slots.requireReached(node, live.context.slot);
+  const found = await lookUp(node, hash, decoded.value.blockhash);
+  if (found?.isKnown === true) return { kind: 'taken' };
+  if (found?.live.value === false) {
+    slots.requireReached(node, found.live.context.slot);
     return isKnown(await node.call(getSignatureStatuses([hash], true)))
       ? { kind: 'taken' }
       : { kind: 'refused', reason: 'the blockhash has expired' };
@@ -45,11 +44,32 @@ async function offer(node: RpcNode, { hash, raw }: SignedTransaction, slots: New
   return { kind: REFUSED.test(answer.message) ? 'refused' : 'unknown', reason: answer.message };
 }
 
+/**
+ * What the node knows of the transaction and its blockhash. Null where the plan has no reads left: they hold back no
+ * broadcast, and one in vain does no harm.
+ */
+async function lookUp(
+  node: RpcNode,
+  hash: TransactionHash,
+  blockhash: Blockhash,
+): Promise<{
+  readonly isKnown: boolean;
+  readonly live: ReturnType<ReturnType<typeof isBlockhashValid>['parse']>;
+} | null> {
+  try {
+    const [statuses, live] = await node.batch([getSignatureStatuses([hash], false), isBlockhashValid(blockhash)]);
+    return { isKnown: isKnown(statuses), live };
+  } catch (error) {
+    if (error instanceof RpcUpstreamError && error.fault === 'throttled') return null;
+    throw error;
+  }
+}
+
 const isKnown = ({ value: [status = null] }: { readonly value: readonly unknown[] }): boolean => status !== null;
 
 /**
  * Sends a signed transaction to one upstream after the other until one accepts it. A lagging node does not know a fresh
  * blockhash: its refusal counts only where no other has accepted the transaction.
  */
-export const broadcast = (pool: RpcPool, transaction: SignedTransaction, slots: NewestSlot): Promise<BroadcastResult> =>
+export const broadcast = (pool: RpcPool, transaction: SignedTransaction, slots: NewestHead): Promise<BroadcastResult> =>
   offerInTurn(pool, (node) => offer(node, transaction, slots));

@@ -3,6 +3,7 @@ import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { isOffCurveAddress } from '@solana/kit';
 import type { BuildRequest, BuildResult } from '../port.ts';
 import { networkOf } from '../networks.ts';
+import type { NewestHead } from '../newest-head.ts';
 import {
   type AccountInfo,
   getFeeForMessage,
@@ -12,7 +13,6 @@ import {
   getRecentPrioritizationFees,
   simulateTransaction,
 } from './calls.ts';
-import type { NewestSlot } from './newest-slot.ts';
 import { feeOf, proposedPrice, UNITS } from './fees.ts';
 import { accountsOf, compilePayment, type PaymentAccounts } from './payment.ts';
 import { SYSTEM_PROGRAM_ADDRESS, TOKEN_2022_PROGRAM_ADDRESS } from './programs.ts';
@@ -41,7 +41,7 @@ const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResu
 export async function buildPayment(
   node: RpcNode,
   { terms, fulfiller }: BuildRequest,
-  slots: NewestSlot,
+  slots: NewestHead,
 ): Promise<BuildResult> {
   const accounts = await accountsOf(terms, fulfiller);
   const { payer, recipient, mint, source, destination, tokenProgram } = accounts;
@@ -56,13 +56,18 @@ export async function buildPayment(
   // The blockhash of a node that is far behind dies early.
   slots.requireReached(node, latest.context.slot + LAG_MAX);
   slots.saw(latest.context.slot);
+  /** A node that is behind may not have the account or the money. */
+  const refused = (result: BuildResult, slot = found.context.slot): BuildResult => {
+    slots.requireReached(node, slot);
+    return result;
+  };
   const [payerInfo = null, recipientInfo = null, sourceInfo = null, destinationInfo = null, mintInfo = null] =
     found.value;
   const [held, credited] = [tokenAccountIn(sourceInfo), tokenAccountIn(destinationInfo)];
-  if (mintInfo?.owner !== tokenProgram) return rejected(`the token ${mint} does not exist on this network`);
+  if (mintInfo?.owner !== tokenProgram) return refused(rejected(`the token ${mint} does not exist on this network`));
   const unfit =
     whyNotPayer(payerInfo) ?? whyNotRecipient(recipientInfo, credited, accounts) ?? whyNotHeld(held, terms, accounts);
-  if (unfit !== null) return unfit;
+  if (unfit !== null) return refused(unfit);
 
   const createsAccount = credited === null;
   const units = tokenProgram === TOKEN_2022_PROGRAM_ADDRESS ? UNITS.token2022 : UNITS.token;
@@ -86,7 +91,7 @@ export async function buildPayment(
     rent: rentAtLeast,
     left: walletRent,
   });
-  if (missing !== null) return rejected(missing);
+  if (missing !== null) return refused(rejected(missing));
 
   const [simulated, fee] = await node.batch([
     simulateTransaction(raw, false, [destination]),
@@ -96,7 +101,8 @@ export async function buildPayment(
   // No fault of the payer's: behind one URL another node may respond, which does not have our blockhash yet.
   if (err === 'BlockhashNotFound') throw new RpcUpstreamError(`${node.name} does not know its own blockhash`, 'no');
   const [destinationAfter = null] = after ?? [];
-  if (err !== null) return rejected(`the transfer would fail: ${reasonOf(err, programs)}`);
+  if (err !== null)
+    return refused(rejected(`the transfer would fail: ${reasonOf(err, programs)}`), simulated.context.slot);
   const arrives = (tokenAccountIn(destinationAfter)?.amount ?? 0n) - (credited?.amount ?? 0n);
   // Only Token-2022 tokens can withhold a part. More may seem to arrive, as others pay the requestor at the same time.
   if (tokenProgram === TOKEN_2022_PROGRAM_ADDRESS && arrives < terms.amount)

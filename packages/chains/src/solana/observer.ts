@@ -3,7 +3,7 @@ import type { Observation, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
-import { type EpochInfo, getEpochInfo, getHead, type SignatureInfo, type SignatureStatus } from './calls.ts';
+import { type EpochInfo, getEpochInfo, getHead, type SignatureInfo } from './calls.ts';
 import { deriveAccounts, pollBalances, readLists } from './observe/accounts.ts';
 import {
   absence,
@@ -22,6 +22,8 @@ import { type Position, readPosition, writePosition } from './observe/position.t
 
 /** The share of steps that read transaction lists from another upstream than everything else. */
 const OF_ANOTHER = 0.5;
+/** Of a step's time, what the calls of one kind may take where the upstream's rate is known. */
+const SHARE_MS = STEP_MS / 8;
 /** A head this far below an earlier one causes a warning. Upstreams behind one URL always differ by some slots. */
 const SHORTFALL_WARNED = 150n;
 
@@ -83,27 +85,22 @@ export class SolanaObserver implements ChainObserver {
     );
     const moved = balances.read(balanceAnswers as BalanceAnswer[], now);
 
-    const lists = readLists(memory, moved.changed, head);
-    const references = dueReferences(memory, watch, head, now);
-    const listing = async (by: RpcNode): Promise<Listing> => {
-      const [known, pages] = split(
-        await by.batch([...lists.proofs, ...lists.calls, ...references.calls]),
-        lists.proofs.length,
-      );
-      return {
-        known: (known as StateAnswer[]).flatMap(({ value }) => value),
-        pages: pages as readonly (readonly SignatureInfo[])[],
-      };
-    };
+    const lists = readLists(memory, moved.changed, head, node.callsIn(SHARE_MS, 'getSignaturesForAddress'));
+    const references = dueReferences(memory, watch, head, now, node.callsIn(SHARE_MS, 'getSignaturesForAddress'));
+    const listing = async (by: RpcNode): Promise<Listing> => ({
+      pages: await by.batch([...lists.calls, ...references.calls]),
+      last: await references.lookLast(by),
+    });
     // Now and then from another upstream, where there is one: an index that left out a transaction leaves it out again.
     const elsewhere = Math.random() < OF_ANOTHER ? await this.#pool.onAnother(node, listing) : null;
-    const { known, pages } = elsewhere ?? (await listing(node));
+    const { pages, last } = elsewhere ?? (await listing(node));
     const [listed, named] = split(pages, lists.calls.length);
     moved.commit();
-    lists.read(known, listed, head, now)();
-    references.read(named, head, now)();
+    lists.read(listed, head, now)();
+    references.read(named, last, head, now)();
     const ended = await readPendingOutcomes(this.#pool, node, judged.landed, this.network, watch);
-    const looked = await readUnseen(this.#pool, node, memory, this.network, watch, now);
+    const most = node.callsIn(SHARE_MS, 'getTransaction');
+    const looked = await readUnseen(this.#pool, node, memory, this.network, watch, now, most);
     const proven = await this.#prove(node, judged.missing, heads, memory, watch, now);
 
     looked.commit();
@@ -122,7 +119,8 @@ export class SolanaObserver implements ChainObserver {
       lost: lostAfter(position.lost, watch, observations, heads),
     };
     this.#remembered = next.id;
-    this.#isAwaiting = pendingOutcomes.some(({ kind }) => kind === 'submitted') || memory.unseen.size > 0;
+    this.#isAwaiting =
+      pendingOutcomes.some(({ kind }) => kind === 'submitted') || memory.isAwaiting(now + this.network.pollMs.idle);
     return {
       observations,
       cursor: writePosition(next),
@@ -169,8 +167,8 @@ export class SolanaObserver implements ChainObserver {
 }
 
 interface Listing {
-  readonly known: readonly (SignatureStatus | null)[];
   readonly pages: readonly (readonly SignatureInfo[])[];
+  readonly last: readonly (readonly SignatureInfo[])[] | null;
 }
 type StateAnswer = ReturnType<ReturnType<typeof statusCalls>[number]['parse']>;
 type BalanceAnswer = ReturnType<ReturnType<typeof pollBalances>['calls'][number]['parse']>;

@@ -14,8 +14,8 @@ import type { RpcPool } from '@pf/rpc';
 import { getBlockHeight } from './calls.ts';
 import type { Differences, SignedTransaction, Verification } from '../port.ts';
 import { FEE_MAX, feeOf } from './fees.ts';
+import type { NewestHead } from '../newest-head.ts';
 import { BLOCKHASH_BLOCKS, landability } from './landable.ts';
-import type { NewestSlot } from './newest-slot.ts';
 import { accountsOf, decimalsOf, memoOf, type PaymentAccounts } from './payment.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
@@ -242,7 +242,7 @@ export async function verifyPayment(
   terms: PaymentTerms,
   fulfiller: WalletAddress,
   sent: boolean,
-  slots: NewestSlot,
+  slots: NewestHead,
 ): Promise<Verification> {
   const decoded = decodeSigned(signed.raw);
   if (!decoded.ok)

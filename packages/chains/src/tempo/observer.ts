@@ -1,6 +1,7 @@
-import type { ChainId, Observation } from '@pf/domain';
+import type { ChainId, Observation, TransactionHash } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
-import { getBlock, type Block } from '../evm/calls.ts';
+import { LRUCache } from 'lru-cache';
+import { getBlock, type Block, type Receipt } from '../evm/calls.ts';
 import { advance, newestOf } from '../evm/observe/checkpoints.ts';
 import { LogWindow } from '../evm/observe/log-window.ts';
 import { ReceiptSchedule } from '../evm/observe/receipt-schedule.ts';
@@ -10,7 +11,7 @@ import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
 import { duePendingOutcomes, readPendingOutcomes } from './observe/pending-outcomes.ts';
 import { type Position, readPosition, writePosition } from './observe/position.ts';
-import { scan, type Scan } from './observe/scan.ts';
+import { RECEIPTS_KEPT, scan, type Scan } from './observe/scan.ts';
 
 /** The same logs are read once more after this: a node may have had the block before its logs. */
 const REREAD_MS = 15_000;
@@ -30,6 +31,7 @@ export class TempoObserver implements ChainObserver {
   readonly #pool: RpcPool;
   readonly #now: () => number;
   readonly #window = new LogWindow();
+  readonly #receipts = new LRUCache<TransactionHash, Receipt>({ max: RECEIPTS_KEPT });
   readonly #schedule = new ReceiptSchedule();
   #isAwaiting = false;
   /** When logs were last read a second time, by our clock, and how far the first reading had come then. */
@@ -57,7 +59,13 @@ export class TempoObserver implements ChainObserver {
     const [final, standing] = await node.batch([getBlock('finalized'), getBlock(newestOf(stored).number)]);
     if (final === null) throw new RpcUpstreamError(`${node.name} has no final block`, 'no');
     const watch = await synchronize();
-    const context: Scan = { node, network: this.network, watch, window: this.#window };
+    const context: Scan = {
+      node,
+      network: this.network,
+      watch,
+      window: this.#window,
+      receipts: this.#receipts,
+    };
     const now = this.#now();
 
     const { position, warnings } =
@@ -80,6 +88,7 @@ export class TempoObserver implements ChainObserver {
     const pendingOutcomes =
       reached.number < final.number ? [] : duePendingOutcomes(context, this.#schedule, final, now);
     const ends = await readPendingOutcomes(context, this.#pool, this.#schedule, pendingOutcomes, final, now);
+    this.#schedule.commit();
     const observations = new Map(
       [...(scanned?.observations ?? []), ...again.observations, ...ends].map((one) => [nameOf(one), one]),
     );

@@ -1,6 +1,7 @@
 import type { Address, Instant, PaymentTerms } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
 import { getAddress } from 'ethers/address';
+import { bestLandability } from '../landability.ts';
 import type { Differences, SignedTransaction, Verification } from '../port.ts';
 import { decodePayment } from './calldata.ts';
 import { whyItCannotLand } from './landable.ts';
@@ -64,7 +65,9 @@ export async function verifyPayment(
   const differs = differences(transaction, terms, fulfiller);
   if (Object.keys(differs).length > 0) return { kind: 'mismatch', differs };
   if (!sent) {
-    const reason = await pool.run((node) => whyItCannotLand(node, now, signed, transaction, terms, fulfiller));
+    const { reason } = await bestLandability(pool, async (node) => ({
+      reason: await whyItCannotLand(node, now, signed, transaction, terms, fulfiller),
+    }));
     if (reason !== null) return { kind: 'rejected', reason };
   }
   const { nonceKey = 0n, nonce = 0n, validBefore = 0 } = transaction;

@@ -76,6 +76,15 @@ describe('Base broadcast', () => {
     expect(await send(first.url)).toBe('taken');
   });
 
+  it('is unknown where a nonce is used and the node does not tell by what, whatever the next one responds', async () => {
+    first.respond = answering({ eth_sendRawTransaction: new Error('nonce too low') });
+    second.respond = refusing;
+    const pool = over(first.url, second.url);
+    await pool.call(getChainId());
+    first.faults = [{ kind: 'status', status: 403, methods: ['eth_getTransactionByHash'] }];
+    expect((await broadcast(pool, { hash: hash as never, raw: await signed(good) })).kind).toBe('unknown');
+  });
+
   it('is unknown when no upstream is reachable, or a refusal is ambiguous', async () => {
     expect(await send(await closedPort())).toBe('unknown');
     first.respond = answering({ eth_sendRawTransaction: new Error('failed to forward to the sequencer') });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { ChainId } from '@pf/domain';
 import type { RpcCall, RpcNode } from '@pf/rpc';
 import type { Block } from '../../src/evm/calls.ts';
-import { relocate } from '../../src/evm/observe/chain-position.ts';
+import { begin, relocate } from '../../src/evm/observe/chain-position.ts';
 
 const hashAt = (number: bigint): string => `0x${number.toString(16).padStart(64, '0')}`;
 const blockAt = (number: bigint): Block => ({ number, hash: hashAt(number), timestamp: 0n }) as unknown as Block;
@@ -11,6 +11,7 @@ const blockAt = (number: bigint): Block => ({ number, hash: hashAt(number), time
 const nodeWith = (blocks: readonly bigint[]): RpcNode => ({
   name: 'node',
   plan: {},
+  callsIn: () => Number.POSITIVE_INFINITY,
   call: () => Promise.reject(new Error('only batches')),
   batch: (calls: readonly RpcCall<unknown>[]) =>
     Promise.resolve(
@@ -18,6 +19,30 @@ const nodeWith = (blocks: readonly bigint[]): RpcNode => ({
         blocks.includes(BigInt(String(number))) ? blockAt(BigInt(String(number))) : null,
       ),
     ) as never,
+});
+
+describe('the first position on a chain', () => {
+  /** A node with this head and final block. */
+  const startOn = (head: bigint, final: bigint | null) =>
+    begin({
+      ...nodeWith([]),
+      batch: (calls: readonly RpcCall<unknown>[]) =>
+        Promise.resolve(
+          calls.map(({ params: [tag] }) => {
+            if (tag === 'finalized') return final === null ? null : blockAt(final);
+            return blockAt(tag === 'latest' ? head : 0n);
+          }),
+        ) as never,
+    });
+
+  it('is its final block', async () => {
+    expect((await startOn(5_000n, 4_900n)).start.number).toBe(4_900n);
+  });
+
+  it('is block 0 only where the chain has just begun: the present would be years away', async () => {
+    expect((await startOn(20n, null)).start.number).toBe(0n);
+    await expect(startOn(5_000n, null)).rejects.toThrow('has no final block');
+  });
 });
 
 describe('the relocation of a chain position', () => {

@@ -25,6 +25,7 @@ function nodeOf(
   return {
     name: 'node',
     plan,
+    callsIn: () => Number.POSITIVE_INFINITY,
     asked,
     call: (call) => Promise.resolve(respond(call) as never),
     batch: (calls) => Promise.resolve(calls.map(respond) as never),
@@ -61,6 +62,15 @@ describe('LogWindow', () => {
     await readOn(window, narrow, 3);
     await readOn(window, wide, 3);
     expect(blocksOf(wide)).toEqual([2_000, 2_000, 2_000]);
+  });
+
+  it('learns nothing from the refusal of a single block, and leaves the upstream to what it can do', async () => {
+    const node = nodeOf({}, 0);
+    const window = new LogWindow();
+    const read = (): Promise<unknown> => window.read(node, WANTED, 1n, 1_000_000n, null);
+    await expect(read()).rejects.toMatchObject({ name: 'RpcUpstreamError', fault: 'unsupported' });
+    await expect(read()).rejects.toThrow('refuses the logs of block 1');
+    expect(blocksOf(node).filter((blocks) => blocks === 2_000)).toHaveLength(2);
   });
 
   it('asks for as many addresses at a time as the plan allows', async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Address as WalletAddress, TransactionHash } from '@pf/domain';
 import type { Address } from '@solana/kit';
-import type { SignatureInfo, SignatureStatus } from '../../src/solana/calls.ts';
+import type { SignatureInfo } from '../../src/solana/calls.ts';
 import { readLists } from '../../src/solana/observe/accounts.ts';
 import { Memory, type WatchedAccount } from '../../src/solana/observe/memory.ts';
 
@@ -9,13 +9,13 @@ const OWNER = 'owner' as WalletAddress;
 const HEAD = 10_000n;
 const NOW = 1_000;
 const listed = (slot: bigint): SignatureInfo => ({ signature: `of ${slot}` as TransactionHash, slot, err: null });
-const KNOWN: SignatureStatus = { slot: 9_000n, err: null, confirmationStatus: 'finalized' };
+const MANY = 100;
 
 describe('a long list of transactions', () => {
   let memory: Memory;
   const account = (): WatchedAccount | undefined => memory.accounts.get(OWNER)?.[0];
-  const read = (known: readonly (SignatureStatus | null)[], page: readonly SignatureInfo[]): void =>
-    readLists(memory, new Set(), HEAD).read(known, [page], HEAD, NOW)();
+  const read = (page: readonly SignatureInfo[]): void =>
+    readLists(memory, new Set(), HEAD, MANY).read([page], HEAD, NOW)();
 
   beforeEach(() => {
     memory = new Memory();
@@ -24,41 +24,71 @@ describe('a long list of transactions', () => {
         address: 'account' as Address,
         balance: 1n,
         changedAt: NOW,
+        hasMoved: false,
         read: 5_000n,
         newest: undefined,
-        paging: { before: listed(9_000n).signature, slot: 9_000n, newest: listed(9_900n).signature, head: 9_950n },
+        paging: {
+          before: listed(9_001n).signature,
+          last: listed(9_000n).signature,
+          newest: listed(9_900n).signature,
+          head: 9_950n,
+        },
       },
     ]);
   });
 
-  it('is requested with the proof that the node knows where the page begins, and has come near the head', () => {
-    const { proofs, calls } = readLists(memory, new Set(), HEAD);
-    expect(proofs).toMatchObject([
-      { method: 'getSignatureStatuses', params: [['of 9000'], { searchTransactionHistory: true }] },
-    ]);
-    expect(calls).toMatchObject([{ params: ['account', { before: 'of 9000', minContextSlot: 9_850 }] }]);
+  it('is requested from the last but one on, of a node that has come near the head', () => {
+    const { calls } = readLists(memory, new Set(), HEAD, MANY);
+    expect(calls).toMatchObject([{ params: ['account', { before: 'of 9001', minContextSlot: 9_850 }] }]);
   });
 
-  it('ends with an empty page of a node that knows where it begins', () => {
-    read([KNOWN], []);
+  it('ends with a page that begins with the last of the one before, which shows that the node knows it', () => {
+    read([listed(9_000n)]);
     expect(account()).toMatchObject({ paging: null, read: 9_950n, newest: 'of 9900', changedAt: null });
   });
 
   it('does not end with an empty page of a node that does not: it is read from its newest again', () => {
-    read([null], []);
+    read([]);
     expect(account()).toMatchObject({ paging: null, read: 5_000n, newest: undefined, changedAt: NOW });
   });
 
   it('does not end with a page of a node that ignores where it begins', () => {
-    read([KNOWN], [listed(9_900n), listed(9_000n)]);
+    read([listed(9_900n), listed(9_000n)]);
     expect(account()).toMatchObject({ paging: null, read: 5_000n, changedAt: NOW });
     expect(memory.unseen.size).toBe(0);
   });
 
   it('goes on from the last of a full page', () => {
-    const page = Array.from({ length: 1_000 }, (_, index) => listed(8_999n - BigInt(index)));
-    read([KNOWN], page);
-    expect(account()).toMatchObject({ paging: { before: 'of 8000', slot: 8_000n }, read: 5_000n });
+    const page = Array.from({ length: 1_000 }, (_, index) => listed(9_000n - BigInt(index)));
+    read(page);
+    expect(account()).toMatchObject({ paging: { before: 'of 8002', last: 'of 8001' }, read: 5_000n });
     expect(memory.unseen.size).toBe(1_000);
+  });
+
+  it.each([
+    [false, 20_000],
+    [true, 80_000],
+  ] as const)('is read until it shows what moved a balance (%p), or for %p ms', (hasMoved, ms) => {
+    const [one] = memory.accounts.get(OWNER) ?? [];
+    if (one === undefined) throw new Error('no account');
+    memory.accounts.set(OWNER, [{ ...one, paging: null, hasMoved }]);
+    const readAt = (now: number): void => readLists(memory, new Set(), HEAD, MANY).read([[]], HEAD, now)();
+    readAt(NOW + ms - 1);
+    expect(account()?.changedAt).toBe(NOW);
+    readAt(NOW + ms);
+    expect(account()?.changedAt).toBeNull();
+  });
+
+  it('waits for its turn where the rate of the upstream allows fewer lists in a step', () => {
+    const [one] = memory.accounts.get(OWNER) ?? [];
+    if (one === undefined) throw new Error('no account');
+    const addresses = ['first', 'second', 'third'] as Address[];
+    memory.accounts.set(
+      OWNER,
+      addresses.map((address) => ({ ...one, address })),
+    );
+    const { calls, isBehind } = readLists(memory, new Set(), HEAD, 2);
+    expect(calls.map(({ params }) => params[0])).toEqual(['first', 'second']);
+    expect(isBehind).toBe(true);
   });
 });

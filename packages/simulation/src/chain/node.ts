@@ -122,7 +122,11 @@ export class SimulatedNode {
       case 'eth_getCode':
         return '0x';
       case 'eth_feeHistory':
-        return { baseFeePerGas: [quantity(1_000_000), quantity(1_000_000)], reward: [] };
+        return {
+          oldestBlock: quantity(chain.height(at)),
+          baseFeePerGas: [quantity(1_000_000), quantity(1_000_000)],
+          reward: [],
+        };
       case 'eth_estimateGas':
         this.#execute(params[0] as { from: string; to: string; data: string });
         return quantity(60_000);

@@ -1,6 +1,7 @@
 import { refusable, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import { balanceOf } from '../../evm/account.ts';
 import { callContract, getHead } from '../../evm/calls.ts';
+import type { NewestHead } from '../../newest-head.ts';
 import type { AuthorizationResult, BuildRequest } from '../../port.ts';
 import { refusalOfBalance, refusalOfTransfer } from '../build.ts';
 import { encodePayment } from '../calldata.ts';
@@ -8,7 +9,11 @@ import { askDomain, askState, domainIn, stateIn, typedDataOf } from './eip3009.t
 import { validBefore } from './lifetime.ts';
 
 /** What the fulfiller signs to pay these terms without gas, from the state of one upstream. */
-export async function buildAuthorization(node: RpcNode, request: BuildRequest): Promise<AuthorizationResult> {
+export async function buildAuthorization(
+  node: RpcNode,
+  request: BuildRequest,
+  blocks: NewestHead,
+): Promise<AuthorizationResult> {
   const { terms, fulfiller, expiresAt } = request;
   const { tokenAddress: token, requestor, amount, reference } = terms;
   const [name, version, separator, used, head, balance, transfer] = await node.batch([
@@ -30,7 +35,12 @@ export async function buildAuthorization(node: RpcNode, request: BuildRequest): 
   const refusal =
     refusalOfBalance(terms, balance) ??
     (transfer instanceof RpcRefusedError ? await refusalOfTransfer(node, request, transfer) : null);
-  if (refusal !== null) return refusal;
+  blocks.saw(head.number);
+  if (refusal !== null) {
+    // A node that is behind may not have the money.
+    blocks.requireReached(node, head.number);
+    return refusal;
+  }
   const end = validBefore(head.timestamp, expiresAt);
   if (end <= head.timestamp)
     return { kind: 'rejected', reason: 'the payment intent ends before a payment could be in a block' };

@@ -4,6 +4,7 @@ import { refusable, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/
 import { getAddress } from 'ethers/address';
 import { callContract, getCode, getHead } from '../../evm/calls.ts';
 import { reasonOf } from '../../evm/refusal.ts';
+import type { NewestHead } from '../../newest-head.ts';
 import type { AuthorizationVerification, Differences, SignedAuthorization } from '../../port.ts';
 import { askDomain, domainIn, encodeCall, hashOf } from './eip3009.ts';
 import { latestValidBefore } from './lifetime.ts';
@@ -39,6 +40,7 @@ export async function verifyAuthorization(
   terms: PaymentTerms,
   fulfiller: Address,
   expiresAt: Instant,
+  blocks: NewestHead,
 ): Promise<AuthorizationVerification> {
   const differs = differences(authorization, terms, fulfiller);
   if (Object.keys(differs).length > 0) return { kind: 'mismatch', differs };
@@ -63,7 +65,11 @@ export async function verifyAuthorization(
     return rejected(`validBefore is ${validBefore}, and must be at most ${latest}, so that it ends soon`);
   if (inner !== null && code === '0x')
     return rejected('the wallet is not deployed yet, and the token asks only contracts that are');
-  if (simulated instanceof RpcRefusedError) return rejected(`the transfer would fail: ${reasonOf(simulated)}`);
+  if (simulated instanceof RpcRefusedError) {
+    // A node that is behind may not have the money.
+    blocks.requireReached(node, head.number);
+    return rejected(`the transfer would fail: ${reasonOf(simulated)}`);
+  }
   return {
     kind: 'verified',
     transaction: {

@@ -6,7 +6,7 @@ import {
   type PaymentTerms,
   type TransactionHash,
 } from '@pf/domain';
-import { refusable, type RpcPool, RpcRefusedError, withSecondOpinion } from '@pf/rpc';
+import { type RpcNode, type RpcPool, RpcUpstreamError, withSecondOpinion } from '@pf/rpc';
 import { getReceipt, getTransaction, getTransactionCount, type Block } from '../../evm/calls.ts';
 import { isAbsentEverywhere } from '../../evm/observe/absence.ts';
 import type { WatchSet } from '../../port.ts';
@@ -130,15 +130,18 @@ export async function findDropped(
   safe: Block,
   rescanned: bigint,
 ): Promise<readonly Observation[]> {
-  const { node } = context;
   if (missing.length === 0 || rescanned < safe.number) return [];
   const known = await withNonces(context, sentBy, missing);
-  const counts = await node.batch(known.map(({ sender }) => refusable(getTransactionCount(sender, safe.number))));
+  const counts = await countsAt(
+    context,
+    pool,
+    known.map(({ sender }) => sender),
+    safe.number,
+  );
   const observations: Observation[] = [];
   for (const [place, pending] of known.entries()) {
     const count = counts[place];
-    // A node that has pruned that state cannot prove it.
-    if (count === undefined || count instanceof RpcRefusedError || count <= pending.nonce) continue;
+    if (count === undefined || count <= pending.nonce) continue;
     if (!(await isAbsentEverywhere(pool, pending.hash, safe))) continue;
     const proof =
       `another transaction used nonce ${pending.nonce} of ${pending.sender}: the account's transaction count is ` +
@@ -152,6 +155,23 @@ export async function findDropped(
     });
   }
   return observations;
+}
+
+/** The next nonces at this block. None where neither this node nor another has that state: that proves nothing. */
+async function countsAt(
+  { node }: Scan,
+  pool: RpcPool,
+  senders: readonly Address[],
+  block: bigint,
+): Promise<readonly bigint[]> {
+  const read = (by: RpcNode): Promise<readonly bigint[]> =>
+    by.batch(senders.map((sender) => getTransactionCount(sender, block)));
+  try {
+    return await read(node);
+  } catch (error) {
+    if (!(error instanceof RpcUpstreamError)) throw error;
+    return (await pool.onAnother(node, read)) ?? [];
+  }
 }
 
 /**

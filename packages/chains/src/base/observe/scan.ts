@@ -9,6 +9,9 @@ import type { TransactionSummary } from './memory.ts';
 import { findNested } from './nested-payments.ts';
 import type { Seen } from './position.ts';
 
+/** Transactions that are looked up at a time. */
+const LOOKED_UP_AT_ONCE = 20;
+
 export interface Scanned {
   /** The last block that was read, with its hash at that time. */
   readonly end: Pick<Block, 'number' | 'hash'>;
@@ -80,13 +83,17 @@ async function lookUp(context: Scan, hits: readonly LoggedTransfer[]): Promise<v
   };
   const unknown = [...byHash].flatMap(([hash, transfers]) => (isKnown(hash, transfers) ? [] : [hash]));
   if (unknown.length === 0) return;
-  const found = await node.batch(unknown.map((hash) => getTransaction(hash)));
   const nested: ChainTransaction[] = [];
-  found.forEach((transaction, place) => {
-    if (transaction === null)
-      throw new RpcUpstreamError(`${node.name} logs ${unknown[place] ?? ''} but does not return it`, 'no');
-    const summary = memory.remember(transaction);
-    if (byHash.get(transaction.hash)?.some(({ log }) => !isDirect(summary, log))) nested.push(transaction);
-  });
+  // In parts, each remembered: on a slow plan a step that has no time for all goes on where the last one ended.
+  for (let at = 0; at < unknown.length; at += LOOKED_UP_AT_ONCE) {
+    const part = unknown.slice(at, at + LOOKED_UP_AT_ONCE);
+    const found = await node.batch(part.map((hash) => getTransaction(hash)));
+    found.forEach((transaction, place) => {
+      if (transaction === null)
+        throw new RpcUpstreamError(`${node.name} logs ${part[place] ?? ''} but does not return it`, 'no');
+      const summary = memory.remember(transaction);
+      if (byHash.get(transaction.hash)?.some(({ log }) => !isDirect(summary, log))) nested.push(transaction);
+    });
+  }
   await findNested(context, nested, (hash) => byHash.get(hash) ?? []);
 }

@@ -1,6 +1,6 @@
 import type { ChainId } from '@pf/domain';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
-import { type Block, getBlock, identifyChain } from '../calls.ts';
+import { type Block, getBlock, getHead, identifyChain } from '../calls.ts';
 import { type Checkpoint, hashesOf, newestOf } from './checkpoints.ts';
 
 /** Which chain an observer follows, and how far it has read. */
@@ -15,10 +15,16 @@ const SHORTFALL_WARNED = 50n;
 /** Of a different chain than before, only this many of the newest blocks are read. */
 const NEW_CHAIN_BLOCKS = 100_000n;
 
+/** A chain with fewer blocks has just begun: it need not have a final block yet. */
+const YOUNG_BLOCKS = 1_000n;
+
 /** The first start begins at the final block: no intent is older than the service. */
 export async function begin(node: RpcNode): Promise<ChainPosition & { readonly start: Checkpoint }> {
-  const [genesis, finalized] = await node.batch([getBlock(0n), getBlock('finalized')]);
+  const [genesis, finalized, head] = await node.batch([getBlock(0n), getBlock('finalized'), getHead()]);
   if (genesis === null) throw new RpcUpstreamError(`${node.name} has no block 0`, 'no');
+  // From there the present would be years away.
+  if (finalized === null && (head === null || head.number >= YOUNG_BLOCKS))
+    throw new RpcUpstreamError(`${node.name} has no final block`, 'no');
   const { number, hash } = finalized ?? genesis;
   return { genesis: genesis.hash, checkpoints: [{ number, hash }], start: { number, hash } };
 }

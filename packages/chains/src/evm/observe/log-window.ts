@@ -50,14 +50,19 @@ export class LogWindow {
         undefined,
         'unsupported',
       );
+    const before = this.#reachOf(node);
     for (;;) {
       const { blocks } = this.#reachOf(node);
       const last = to - from < blocks ? to : from + blocks - 1n;
       const [logs, end] = await this.#ask(node, wanted, from, last);
       if (logs instanceof RpcRefusedError) {
-        // Usually too many blocks or logs for this provider. A single refused block is another matter.
-        if (last === from)
-          throw new RpcUpstreamError(`${node.name} refuses the logs of block ${from}: ${logs.message}`, 'no');
+        // Usually too many blocks or logs for this provider. A single refused block is another matter: its age, or the
+        // method. That says nothing about the length of other ranges.
+        if (last === from) {
+          this.#reaches.set(node, before);
+          const problem = `${node.name} refuses the logs of block ${from}: ${logs.message}`;
+          throw new RpcUpstreamError(problem, 'no', undefined, 'unsupported');
+        }
         this.#refused(node, last - from + 1n);
         continue;
       }

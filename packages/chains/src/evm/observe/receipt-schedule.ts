@@ -7,16 +7,24 @@ const MAX_MS = 600_000;
 /** When to read each transaction's receipt next. */
 export class ReceiptSchedule {
   readonly #due = new Map<TransactionHash, number>();
+  /** Of a step that is under way: one that fails midway has concluded nothing from the receipts, so they stay due. */
+  readonly #asked = new Map<TransactionHash, number>();
 
   isDue(hash: TransactionHash, now: number): boolean {
     return now >= (this.#due.get(hash) ?? 0);
   }
   /** @param since when the transaction could first be on chain. */
   asked(hash: TransactionHash, since: number, now: number): void {
-    this.#due.set(hash, now + Math.min(Math.max((now - since) / 2, MIN_MS), MAX_MS));
+    this.#asked.set(hash, now + Math.min(Math.max((now - since) / 2, MIN_MS), MAX_MS));
   }
-  /** Forgets the transactions whose receipts are no longer read. */
+  /** The step in which they were asked for has come to its end. */
+  commit(): void {
+    for (const [hash, at] of this.#asked) this.#due.set(hash, at);
+    this.#asked.clear();
+  }
+  /** A step begins: forgets the transactions whose receipts are no longer read. */
   keep(asked: ReadonlySet<TransactionHash>): void {
+    this.#asked.clear();
     for (const hash of this.#due.keys()) if (!asked.has(hash)) this.#due.delete(hash);
   }
 }

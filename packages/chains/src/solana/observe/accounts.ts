@@ -1,14 +1,7 @@
 import type { Address as WalletAddress, TransactionHash } from '@pf/domain';
 import { getU64Decoder } from '@solana/kit';
 import type { Network, WatchSet } from '../../port.ts';
-import {
-  ACCOUNTS_MAX,
-  getMultipleAccounts,
-  getSignaturesForAddress,
-  getSignatureStatuses,
-  type SignatureInfo,
-  type SignatureStatus,
-} from '../calls.ts';
+import { ACCOUNTS_MAX, getMultipleAccounts, getSignaturesForAddress, type SignatureInfo } from '../calls.ts';
 import { tokenAccountOf } from '../payment.ts';
 import { TOKEN_PROGRAMS } from '../programs.ts';
 import type { Memory, WatchedAccount } from './memory.ts';
@@ -32,8 +25,12 @@ const LONG_PAGE = 1_000;
 const INDEX_LAG_MS = 20_000;
 /** The same in slots: a list is read again from this far below where it was read. */
 const INDEX_LAG_SLOTS = 300n;
-/** A list counts only from a node that is no further behind the head than this: within what is read again. */
+/**
+ * A list counts only from a node that is no further behind the head than this: within what is read again. It shows what
+ * has moved a balance by then.
+ */
 const NODE_LAG_SLOTS = 150n;
+const NODE_LAG_MS = 60_000;
 export const listedAt = (head: bigint): bigint => (head > NODE_LAG_SLOTS ? head - NODE_LAG_SLOTS : 0n);
 
 /** Derives the token accounts of new recipients, not read since `from`, and forgets those of former ones. */
@@ -55,6 +52,7 @@ export async function deriveAccounts(
         address,
         balance: undefined,
         changedAt: now,
+        hasMoved: false,
         read: from,
         newest: undefined,
         paging: null,
@@ -127,7 +125,8 @@ export function pollBalances(memory: Memory): BalancePoll {
         changed: new Set(moved.map(({ place }) => place.account.address)),
         commit: () => {
           memory.pollFrom = start + count;
-          for (const { place, balance } of moved) put(memory, place, { balance, changedAt: now });
+          for (const { place, balance } of moved)
+            put(memory, place, { balance, changedAt: now, hasMoved: place.account.balance !== undefined });
         },
       };
     },
@@ -135,24 +134,18 @@ export function pollBalances(memory: Memory): BalancePoll {
 }
 
 export interface ListReading {
-  /** What shows, in the same request, that the node knows where the pages go on. */
-  readonly proofs: readonly ReturnType<typeof getSignatureStatuses>[];
   readonly calls: readonly ReturnType<typeof getSignaturesForAddress>[];
   /** True where more accounts are due than one step reads. */
   readonly isBehind: boolean;
-  read(
-    known: readonly (SignatureStatus | null)[],
-    answers: readonly (readonly SignatureInfo[])[],
-    head: bigint,
-    now: number,
-  ): Commit;
+  read(answers: readonly (readonly SignatureInfo[])[], head: bigint, now: number): Commit;
 }
 
 /**
  * The lists of accounts that changed or were not read to their end, and of a few others in turn, the least recently
  * read first.
+ * @param most lists that the upstream's rate allows in a step
  */
-export function readLists(memory: Memory, changed: ReadonlySet<string>, head: bigint): ListReading {
+export function readLists(memory: Memory, changed: ReadonlySet<string>, head: bigint, most: number): ListReading {
   const all = places(memory);
   const isDue = ({ account }: Place): boolean =>
     account.changedAt !== null || account.paging !== null || changed.has(account.address);
@@ -164,10 +157,9 @@ export function readLists(memory: Memory, changed: ReadonlySet<string>, head: bi
     TURNS_MAX,
     byAge,
   );
-  const asked = [...due.slice(0, CHANGED_MAX), ...turns];
-  const pages = asked.flatMap(({ account: { paging } }) => (paging === null ? [] : [paging.before]));
+  const changedMost = Math.min(CHANGED_MAX, most);
+  const asked = [...due.slice(0, changedMost), ...turns];
   return {
-    proofs: pages.length === 0 ? [] : [getSignatureStatuses(pages, true)],
     calls: asked.map(({ account: { address, newest, paging } }) =>
       getSignaturesForAddress(address, {
         until: newest,
@@ -176,15 +168,14 @@ export function readLists(memory: Memory, changed: ReadonlySet<string>, head: bi
         atLeast: listedAt(head),
       }),
     ),
-    isBehind: due.length > CHANGED_MAX,
-    read: (known, answers, at, now) => () => {
+    isBehind: due.length > changedMost,
+    read: (answers, at, now) => () => {
       asked.forEach((place, index) => {
         const page = answers[index] ?? [];
         const { paging } = place.account;
-        const status = paging === null ? null : known[pages.indexOf(paging.before)];
         // A node that does not know where the page begins lists nothing, or what it likes: the list is read from its
         // newest again.
-        const goesOn = paging === null || ((status ?? null) !== null && (page[0]?.slot ?? 0n) <= paging.slot);
+        const goesOn = paging === null || page[0]?.signature === paging.last;
         if (goesOn) readList(memory, place, page, at, now);
         else put(memory, place, { paging: null, changedAt: now });
       });
@@ -217,18 +208,21 @@ function readList(memory: Memory, place: Place, page: readonly SignatureInfo[], 
     ({ slot, signature }) => slot > bound && !memory.looked.has(signature) && !memory.unseen.has(signature),
   );
   for (const { signature, slot, err } of found.toReversed())
-    if (err === null) memory.unseen.set(signature, { slot, since: now });
+    if (err === null) memory.unseen.set(signature, { slot, since: now, dueAt: now });
 
   const newest: TransactionHash | undefined = account.paging?.newest ?? reached[0]?.signature ?? account.newest;
-  const last = page.at(-1);
-  const isWhole = page.length < limitOf(account.paging) || last === undefined || last.slot <= bound;
+  const [before, last] = page.slice(-2);
+  const isWhole =
+    page.length < limitOf(account.paging) || before === undefined || last === undefined || last.slot <= bound;
   const readHead = account.paging?.head ?? head;
   if (!isWhole)
-    return put(memory, place, { paging: { before: last.signature, slot: last.slot, newest, head: readHead } });
+    return put(memory, place, {
+      paging: { before: before.signature, last: last.signature, newest, head: readHead },
+    });
   const isExplained =
     account.paging !== null ||
     reached.length > 0 ||
-    now - (account.changedAt ?? now) >= INDEX_LAG_MS ||
+    now - (account.changedAt ?? now) >= INDEX_LAG_MS + (account.hasMoved ? NODE_LAG_MS : 0) ||
     account.balance === null;
   const isLater = reached.length < page.length;
   put(memory, place, {

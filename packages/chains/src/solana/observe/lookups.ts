@@ -4,13 +4,21 @@ import type { Network, WatchSet } from '../../port.ts';
 import { getTransaction, type LandedTransaction } from '../calls.ts';
 import type { Commit } from './accounts.ts';
 import { failureIn, type PendingOutcome } from './pending-outcomes.ts';
-import type { Memory } from './memory.ts';
+import type { Memory, Unseen } from './memory.ts';
 import { landingsIn } from './landings.ts';
 
 /** Transactions of watched accounts that one step reads, the oldest first. */
 const LOOKED_MAX = 50;
-/** A node may list a transaction before it returns it; one that it never returns is given up. */
+/** A node may list a transaction before it returns it. After this it is warned of. */
 const SHOWN_WITHIN_MS = 300_000;
+/**
+ * A provider's history may fail for hours while its lists do not. The transaction is asked for again when its age has
+ * grown by half, within the second bound, and given up after the first.
+ */
+const GIVEN_UP_MS = 24 * 3_600_000;
+const AGAIN_MAX_MS = 600_000;
+/** The transaction has a version that is unknown here. No payment is made with it today. */
+const UNSUPPORTED_VERSION = -32_015;
 
 export interface LookupResult {
   readonly observations: readonly Observation[];
@@ -69,7 +77,8 @@ export async function readPendingOutcomes(
 
 /**
  * Reads the transactions that watched accounts list, the oldest first, and each only once, as soon as that is
- * committed.
+ * committed. The cursor stays below those that no node returns.
+ * @param most transactions that the upstream's rate allows in a step
  */
 export async function readUnseen(
   pool: RpcPool,
@@ -78,11 +87,12 @@ export async function readUnseen(
   network: Network,
   watch: WatchSet,
   now: number,
+  most: number,
 ): Promise<LookupResult & { readonly isBehind: boolean; readonly commit: Commit }> {
-  const unseen = [...memory.unseen].sort(([, one], [, other]) =>
-    one.slot < other.slot ? -1 : one.slot > other.slot ? 1 : 0,
-  );
-  const asked = unseen.slice(0, LOOKED_MAX);
+  const due = [...memory.unseen]
+    .filter(([, { dueAt }]) => dueAt <= now)
+    .sort(([, one], [, other]) => (one.slot < other.slot ? -1 : one.slot > other.slot ? 1 : 0));
+  const asked = due.slice(0, Math.min(LOOKED_MAX, most));
   if (asked.length === 0) return { ...nothing, isBehind: false, commit: () => undefined };
   const transactions = await withSecondOpinion(
     pool,
@@ -90,26 +100,35 @@ export async function readUnseen(
     asked.map(([hash]) => refusable(getTransaction(hash))),
   );
   const done: TransactionHash[] = [];
-  const looked = asked.map(([hash, { since }], place): LookupResult => {
+  const open: [TransactionHash, Unseen][] = [];
+  const looked = asked.map(([hash, unseen], place): LookupResult => {
     const transaction = transactions[place] ?? null;
-    if (transaction === null && now - since < SHOWN_WITHIN_MS) return nothing;
-    done.push(hash);
-    if (transaction === null) return skipped(`${node.name} lists ${hash} but does not return it`);
-    // Of an unknown version, say: no payment is made with it today.
-    if (transaction instanceof RpcRefusedError)
-      return skipped(`${node.name} does not return ${hash}: ${transaction.message}`);
-    return paymentsOf(node, hash, transaction, network, watch);
+    const isUnknown = transaction instanceof RpcRefusedError && transaction.code === UNSUPPORTED_VERSION;
+    if (transaction !== null && !(transaction instanceof RpcRefusedError)) {
+      done.push(hash);
+      return paymentsOf(node, hash, transaction, network, watch);
+    }
+    const age = now - unseen.since;
+    const refusal = transaction === null ? '' : `: ${transaction.message}`;
+    const reason = `${node.name} lists ${hash} but does not return it${refusal}`;
+    if (isUnknown || age >= GIVEN_UP_MS) {
+      done.push(hash);
+      return warning(`${reason}: it is skipped`);
+    }
+    open.push([hash, { ...unseen, dueAt: now + Math.min(age / 2, AGAIN_MAX_MS) }]);
+    return age < SHOWN_WITHIN_MS ? nothing : warning(`${reason}: it is asked for again`);
   });
   const commit = (): void => {
+    for (const [hash, unseen] of open) memory.unseen.set(hash, unseen);
     for (const hash of done) {
       memory.unseen.delete(hash);
       memory.looked.set(hash, true);
     }
   };
-  return { ...joined(looked), isBehind: unseen.length > asked.length, commit };
+  return { ...joined(looked), isBehind: due.length > asked.length, commit };
 }
 
-const skipped = (reason: string): LookupResult => ({ observations: [], warnings: [`${reason}: it is skipped`] });
+const warning = (text: string): LookupResult => ({ observations: [], warnings: [text] });
 const nothing: LookupResult = { observations: [], warnings: [] };
 const joined = (all: readonly LookupResult[]): LookupResult => ({
   observations: all.flatMap(({ observations }) => observations),

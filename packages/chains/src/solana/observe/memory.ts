@@ -9,15 +9,19 @@ export interface WatchedAccount {
   readonly balance: bigint | null | undefined;
   /** Since when its list is due, by our clock; null while nothing points to a new transaction. */
   readonly changedAt: number | null;
+  /** It is due because a known balance has moved: there is a transaction to be found. */
+  readonly hasMoved: boolean;
   /** Every transaction up to this slot was found. */
   readonly read: bigint;
   /** The newest transaction that was found: the list is read down to it the next time. */
   readonly newest: TransactionHash | undefined;
-  /** While a long list is read page by page: the last of the previous page, and what will be the newest in the end. */
+  /**
+   * While a long list is read page by page: the last two of the previous page, and what will be the newest in the end.
+   * The next page is requested from the last but one on: it begins with the last, unless the node does not know it.
+   */
   readonly paging: {
     readonly before: TransactionHash;
-    /** Of that one. */
-    readonly slot: bigint;
+    readonly last: TransactionHash;
     readonly newest: TransactionHash | undefined;
     readonly head: bigint;
   } | null;
@@ -26,8 +30,9 @@ export interface WatchedAccount {
 /** A transaction of a watched account that was not read yet. */
 export interface Unseen {
   readonly slot: bigint;
-  /** When it was found, by our clock. */
+  /** When it was found, and when it is asked for next, by our clock. */
   readonly since: number;
+  readonly dueAt: number;
 }
 
 /** An observation is repeated when the ledger does not have it after this time. */
@@ -56,6 +61,11 @@ export class Memory {
   /** True while a list of transactions is read page by page. */
   isPaging(): boolean {
     return [...this.accounts.values()].some((accounts) => accounts.some(({ paging }) => paging !== null));
+  }
+
+  /** True while a transaction that was found is asked for before this time. */
+  isAwaiting(before: number): boolean {
+    return [...this.unseen.values()].some(({ dueAt }) => dueAt <= before);
   }
 
   /** Forgets what was read: the caller goes back to an earlier position. */

@@ -1,5 +1,6 @@
 import type { Reference } from '@pf/domain';
 import type { WatchSet } from '../../port.ts';
+import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { getSignaturesForAddress, type SignatureInfo } from '../calls.ts';
 import { type Commit, listedAt } from './accounts.ts';
 import type { Memory } from './memory.ts';
@@ -13,56 +14,80 @@ const PAGE = 25;
 const AGAIN_MIN_MS = 2_000;
 const AGAIN_MAX_MS = 60_000;
 
+type Answers = readonly (readonly SignatureInfo[])[];
 export interface ReferenceReading {
   readonly calls: readonly ReturnType<typeof getSignaturesForAddress>[];
-  read(answers: readonly (readonly SignatureInfo[])[], head: bigint, now: number): Commit;
+  /** The last look at references, which counts only at a node that has this head. Null: due again in the next step. */
+  lookLast(node: RpcNode): Promise<Answers | null>;
+  read(answers: Answers, last: Answers | null, head: bigint, now: number): Commit;
 }
 
 /**
  * Looks up payments by their reference, for intents with a payment under way: so they are found also where they went to
  * another account of the requestor, or where there are too many accounts to poll all of them in every step. A reference
  * that is no longer expected is looked up one last time, and so is that of every intent that expires.
+ * @param most expired references that the upstream's rate allows in a step
  */
-export function dueReferences(memory: Memory, watch: WatchSet, head: bigint, now: number): ReferenceReading {
+export function dueReferences(
+  memory: Memory,
+  watch: WatchSet,
+  head: bigint,
+  now: number,
+  most: number,
+): ReferenceReading {
   const expected = new Set<Reference>([...watch.expected()].map(({ terms }) => terms.reference));
   for (const reference of expected)
     if (!memory.expected.has(reference)) memory.expected.set(reference, { since: now, dueAt: now });
   const isDue = ([reference, { dueAt }]: [Reference, { readonly dueAt: number }]): boolean =>
     dueAt <= now || !expected.has(reference);
   const due = [...memory.expected].filter(isDue).slice(0, LOOKED_FOR_MAX);
-  const lapsed = lapsedIn(watch, memory);
+  const awaited = due.filter(([reference]) => expected.has(reference));
+  const ended = due.flatMap(([reference]) => (expected.has(reference) ? [] : [reference]));
+  const last = [...ended, ...lapsedIn(watch, memory, Math.min(LAPSED_MAX, most))];
+  const listed = (reference: Reference, atLeast: bigint): ReturnType<typeof getSignaturesForAddress> =>
+    getSignaturesForAddress(reference, { limit: PAGE, atLeast });
   return {
-    calls: [...due.map(([reference]) => reference), ...lapsed].map((reference) =>
-      getSignaturesForAddress(reference, { limit: PAGE, atLeast: listedAt(head) }),
-    ),
-    read: (answers, reached, at) => () => {
-      for (const answer of answers) {
+    calls: awaited.map(([reference]) => listed(reference, listedAt(head))),
+    lookLast: async (node) => {
+      if (last.length === 0) return null;
+      try {
+        return await node.batch(last.map((reference) => listed(reference, head)));
+      } catch (error) {
+        // It has not come so far: nothing else of the step depends on it.
+        if (error instanceof RpcUpstreamError) return null;
+        throw error;
+      }
+    },
+    read: (answers, lastAnswers, reached, at) => () => {
+      for (const answer of [...answers, ...(lastAnswers ?? [])]) {
         const found = answer.filter(
           ({ slot, err, signature }) => err === null && slot <= reached && !memory.looked.has(signature),
         );
         for (const { signature, slot } of found.toReversed())
-          if (!memory.unseen.has(signature)) memory.unseen.set(signature, { slot, since: at });
+          if (!memory.unseen.has(signature)) memory.unseen.set(signature, { slot, since: at, dueAt: at });
       }
-      for (const reference of lapsed) memory.lookedLast.set(reference, true);
-      for (const [reference, { since }] of due) {
+      for (const [reference, { since }] of awaited) {
         // Moves to the end: the others have their turn first.
         memory.expected.delete(reference);
-        if (expected.has(reference))
-          memory.expected.set(reference, {
-            since,
-            dueAt: at + Math.min(Math.max((at - since) / 2, AGAIN_MIN_MS), AGAIN_MAX_MS),
-          });
-        else memory.lookedLast.set(reference, true);
+        memory.expected.set(reference, {
+          since,
+          dueAt: at + Math.min(Math.max((at - since) / 2, AGAIN_MIN_MS), AGAIN_MAX_MS),
+        });
+      }
+      if (lastAnswers === null) return;
+      for (const reference of last) {
+        memory.expected.delete(reference);
+        memory.lookedLast.set(reference, true);
       }
     },
   };
 }
 
 /** The next expired references that were not looked up one last time. */
-function lapsedIn(watch: WatchSet, memory: Memory): readonly Reference[] {
+function lapsedIn(watch: WatchSet, memory: Memory, most: number): readonly Reference[] {
   const found: Reference[] = [];
   for (const { terms } of watch.lapsed()) {
-    if (found.length === LAPSED_MAX) break;
+    if (found.length === most) break;
     if (!memory.lookedLast.has(terms.reference) && !memory.expected.has(terms.reference)) found.push(terms.reference);
   }
   return found;

@@ -1,17 +1,24 @@
 import type { Observation, Reference, TransactionHash } from '@pf/domain';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { zeroPadValue } from 'ethers/utils';
+import type { LRUCache } from 'lru-cache';
 import { getReceipt, type Block, type Receipt } from '../../evm/calls.ts';
 import { type LogWindow, RECIPIENTS_MAX, type Wanted } from '../../evm/observe/log-window.ts';
 import type { Network, WatchedIntent, WatchSet } from '../../port.ts';
 import { mppNameIn } from '../mpp.ts';
 import { GUARD, landingsIn, readLanding, TRANSFER_BLOCKED, TRANSFER_WITH_MEMO, type Landing } from './landings.ts';
 
+/** Receipts that are looked up at a time, and those that are kept. */
+const LOOKED_UP_AT_ONCE = 20;
+export const RECEIPTS_KEPT = 1_000;
+
 export interface Scan {
   readonly node: RpcNode;
   readonly network: Network;
   readonly watch: WatchSet;
   readonly window: LogWindow;
+  /** Of payments in final blocks: they are read twice, and by a step that follows one that had no time for all. */
+  readonly receipts: LRUCache<TransactionHash, Receipt>;
 }
 
 /** The watched intent that a memo names, by its reference or as MPP's clients name it. */
@@ -43,18 +50,30 @@ export async function scan(
   to: bigint,
   expected: string,
 ): Promise<{ readonly end: Block; readonly observations: readonly Observation[] }> {
-  const { node, network, window } = context;
+  const { node, network, window, receipts } = context;
   const { logs, end } = await window.read(node, wanted(context), from, to, expected);
-  const hits = new Set<TransactionHash>();
+  const hits = new Map<TransactionHash, string>();
   for (const log of logs) {
     const landing = readLanding(log, network);
-    if (landing !== null && named(context, landing.reference) !== undefined) hits.add(log.transactionHash);
+    if (landing !== null && named(context, landing.reference) !== undefined)
+      hits.set(log.transactionHash, log.blockHash);
   }
-  if (hits.size === 0) return { end, observations: [] };
-  const receipts = await node.batch([...hits].map((hash) => getReceipt(hash)));
-  const observations = receipts.flatMap((receipt) => {
-    if (receipt === null) throw new RpcUpstreamError(`${node.name} logs a transaction but has no receipt of it`, 'no');
-    return observedIn(context, receipt);
+  const unknown = [...hits].flatMap(([hash, block]) => (receipts.get(hash)?.blockHash === block ? [] : [hash]));
+  const found = new Map<TransactionHash, Receipt>();
+  for (let at = 0; at < unknown.length; at += LOOKED_UP_AT_ONCE) {
+    const part = unknown.slice(at, at + LOOKED_UP_AT_ONCE);
+    const read = await node.batch(part.map((hash) => getReceipt(hash)));
+    for (const [place, hash] of part.entries()) {
+      const receipt = read[place] ?? null;
+      if (receipt === null)
+        throw new RpcUpstreamError(`${node.name} logs a transaction but has no receipt of it`, 'no');
+      receipts.set(hash, receipt);
+      found.set(hash, receipt);
+    }
+  }
+  const observations = [...hits.keys()].flatMap((hash) => {
+    const receipt = found.get(hash) ?? receipts.get(hash);
+    return receipt === undefined ? [] : observedIn(context, receipt);
   });
   return { end, observations };
 }
