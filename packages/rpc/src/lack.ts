@@ -2,6 +2,8 @@ import { LEARNED_MS } from './pace.ts';
 
 /** How long it is believed at first: behind one URL a single node may have responded so. */
 const FIRST_MS = 60_000;
+/** Known for so long, it has turned out several times in a row. */
+const LASTING_MS = 240_000;
 
 /**
  * Something that an upstream does not have, learned from an error: known for a minute, twice as long each time that it
@@ -13,6 +15,10 @@ export class Lack {
 
   isKnown(now: number): boolean {
     return now < this.#until;
+  }
+  /** It is no odd error: it has turned out again and again. */
+  isLasting(now: number): boolean {
+    return this.isKnown(now) && this.#ms >= LASTING_MS;
   }
   learned(now: number): void {
     if (this.isKnown(now)) return;

@@ -53,7 +53,7 @@ export type Results<Calls extends readonly RpcCall<unknown>[]> = {
  * Throws RpcUpstreamError without a usable response: also where the node refuses a call that is not `refusable`.
  */
 export interface RpcNode {
-  /** The upstream's host: for logs and metrics. Its URL may hold a key. */
+  /** The upstream's host, with a number where it is not the first of that host: for logs and metrics. */
   readonly name: string;
   /** What is known of its plan. */
   readonly plan: Plan;
@@ -81,6 +81,7 @@ const SENDS = new Set(['eth_sendRawTransaction', 'sendTransaction']);
 
 export interface TransportNodeOptions {
   readonly transport: RpcTransport;
+  readonly name: string;
   readonly plan: Plan;
   /** What its calls cost; null where that is not known. */
   readonly prices: PriceList | null;
@@ -124,7 +125,7 @@ export class TransportNode implements RpcNode {
   }
 
   get name(): string {
-    return this.#options.transport.name;
+    return this.#options.name;
   }
 
   async call<T>(call: RpcCall<T>): Promise<T> {

@@ -94,10 +94,16 @@ export class RpcPool {
     const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
     this.#options = options;
     this.#transports = options.transports ?? overHttp(timeoutMs);
+    const hosts = new Map<string, number>();
     this.#upstreams = options.upstreams.map((one) => {
       const { url, headers, plan, prices } = typeof one === 'string' ? upstreamAt(one) : one;
+      const transport = this.#transports.open(url, timeoutMs, headers);
+      const ofHost = (hosts.get(transport.name) ?? 0) + 1;
+      hosts.set(transport.name, ofHost);
       const node = new TransportNode({
-        transport: this.#transports.open(url, timeoutMs, headers),
+        transport,
+        // Several keys of one provider are told apart in logs and metrics.
+        name: ofHost === 1 ? transport.name : `${transport.name} #${ofHost}`,
         plan,
         prices,
         dialect: options.dialect,
@@ -198,7 +204,7 @@ export class RpcPool {
 
   /**
    * Runs work once more that an upstream has done, on another one: the same would leave out the same again. On the same
-   * one only where there is no other, or all others have been down for long.
+   * one only where there is no other, or all others have been down for long or cannot do it.
    * @param node the upstream in use, which may be another than the first
    * @param first the name of the upstream that did it the first time; null: several did, or it is not known, so two do
    *   it now
@@ -213,9 +219,7 @@ export class RpcPool {
     const other = await this.onAnother(node, work);
     if (other !== null) return first === null ? [other, await work(node)] : [other];
     const now = performance.now();
-    const isAwaited = this.#upstreams.some(
-      (upstream) => upstream.node !== node && !upstream.isExcluded(now) && !upstream.isLongDown(now),
-    );
+    const isAwaited = this.#upstreams.some((upstream) => upstream.node !== node && upstream.isAwaited(now));
     return isAwaited ? null : [await work(node)];
   }
 
@@ -230,7 +234,7 @@ export class RpcPool {
     );
     const responses = attempts.flatMap((attempt) => (attempt.kind === 'completed' ? [attempt.value] : []));
     const now = performance.now();
-    const expected = upstreams.filter((upstream) => !upstream.isExcluded(now) && !upstream.isLongDown(now)).length;
+    const expected = upstreams.filter((upstream) => upstream.isAwaited(now)).length;
     return { responses, conclusive: responses.length > 0 && responses.length >= Math.min(2, expected) };
   }
 

@@ -65,8 +65,13 @@ export class Upstream {
   isIdentified(now: number): boolean {
     return now < this.#identifiedUntil;
   }
-  isLongDown(now: number): boolean {
-    return this.#failingSince !== null && now - this.#failingSince > LONG_DOWN_MS;
+  /**
+   * Whether it counts among those that have to respond before something is concluded: not where it has been down for
+   * long, or lacks a method or a history again and again.
+   */
+  isAwaited(now: number): boolean {
+    const isLongDown = this.#failingSince !== null && now - this.#failingSince > LONG_DOWN_MS;
+    return !this.isExcluded(now) && !isLongDown && !this.#lack.isLasting(now);
   }
   /** Whether it is time for a cheap call that finds out how it does. */
   isProbeDue(now: number): boolean {

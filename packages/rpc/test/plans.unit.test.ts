@@ -1,9 +1,10 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
 import {
   ifSupported,
   rpcCall,
   type RpcCall,
+  type RpcNode,
   type RpcPool,
   type UpstreamSettings,
   upstreamSchema,
@@ -40,6 +41,7 @@ describe('the plan of an upstream', () => {
   const settings = (change: object): UpstreamSettings => upstreamSchema.parse(change);
 
   afterEach(async () => {
+    jest.restoreAllMocks();
     await pool?.close();
     await Promise.all(providers.map((provider) => provider.stop()));
     [providers, lengths, methods] = [[], [], []];
@@ -111,6 +113,30 @@ describe('the plan of an upstream', () => {
     await expect(over(url).call(echo(1))).rejects.toMatchObject({
       message: expect.stringMatching(/^.{1000,2000}$/),
     });
+  });
+
+  it('is not waited for where it lacks again and again what a conclusion needs', async () => {
+    const both = over(await started(), settings({ url: await started(), unsupported: ['trace'] }));
+    const work = (node: RpcNode): Promise<number> => node.call(trace);
+    const node = await both.run((one) => Promise.resolve(one));
+    const conclude = async (): Promise<readonly unknown[]> => [
+      await both.doubleCheck(node, node.name, work),
+      (await both.onAll(work)).conclusive,
+    ];
+    const began = performance.now();
+    const passed = jest.spyOn(performance, 'now');
+    const at = (minutes: number): void => void passed.mockReturnValue(began + minutes * 60_000);
+    const outcomes: (readonly unknown[])[] = [];
+    for (const minutes of [0, 1.5, 4, 9]) {
+      at(minutes);
+      outcomes.push(await conclude());
+    }
+    expect(outcomes).toEqual([
+      [null, false],
+      [null, false],
+      [[5], true],
+      [[5], true],
+    ]);
   });
 
   it('sends its headers, which win', async () => {

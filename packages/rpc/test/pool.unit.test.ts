@@ -75,6 +75,15 @@ describe('RpcPool', () => {
     await until('the first upstream to be asked again', async () => (await count(pool)) === 1n);
   });
 
+  it('tells upstreams of one host apart, whose keys are in their URLs', async () => {
+    const pool = over(`${first.url}/key-1`, `${first.url}/key-2`);
+    const names: string[] = [];
+    for await (const attempt of pool.attempts((node) => Promise.resolve(node.name)))
+      if (attempt.kind === 'completed') names.push(attempt.value);
+    const { host } = new URL(first.url);
+    expect(names).toEqual([host, `${host} #2`]);
+  });
+
   it('retries its only upstream at once', async () => {
     const pool = over(first.url);
     first.faults = [{ kind: 'status', status: 500 }];

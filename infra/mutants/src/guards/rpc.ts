@@ -83,6 +83,26 @@ export const rpcGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'An upstream that lacks what a conclusion needs is not waited for, once that is certain',
+    file: 'packages/rpc/src/upstream.ts',
+    guard: '!isLongDown && !this.#lack.isLasting(now)',
+    instead: '!isLongDown && !this.#lack.isKnown(now)',
+    test: {
+      file: 'packages/rpc/test/plans.unit.test.ts',
+      name: 'is not waited for where it lacks again and again what a conclusion needs',
+    },
+  },
+  {
+    name: 'Solana: a page with fewer transactions than requested does not end a list',
+    file: 'packages/chains/src/solana/observe/accounts.ts',
+    guard: 'page.length < PAGE : page.length === 1;',
+    instead: 'page.length < PAGE : page.length < LONG_PAGE;',
+    test: {
+      file: 'packages/chains/test/solana/lists.unit.test.ts',
+      name: 'goes on after a page that is shorter than requested: providers may list fewer',
+    },
+  },
+  {
     name: 'No more broadcasts a second than the plan has',
     file: 'packages/rpc/src/node.ts',
     guard: 'const isUrgent = work.isUrgent && pace !== this.sends;',

@@ -76,7 +76,7 @@ describe('Base broadcast', () => {
     expect(await send(first.url)).toBe('taken');
   });
 
-  it('is unknown where a nonce is used and the node does not tell by what, whatever the next one responds', async () => {
+  it('is unknown where a nonce is used and the node does not tell by what, whatever the next one says', async () => {
     first.respond = answering({ eth_sendRawTransaction: new Error('nonce too low') });
     second.respond = refusing;
     const pool = over(first.url, second.url);

@@ -65,6 +65,11 @@ describe('a long list of transactions', () => {
     expect(memory.unseen.size).toBe(1_000);
   });
 
+  it('goes on after a page that is shorter than requested: providers may list fewer', () => {
+    read([listed(9_000n), listed(8_990n), listed(8_980n)]);
+    expect(account()).toMatchObject({ paging: { before: 'of 8990', last: 'of 8980' }, read: 5_000n });
+  });
+
   it.each([
     [false, 20_000],
     [true, 80_000],

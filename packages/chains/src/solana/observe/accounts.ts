@@ -212,8 +212,9 @@ function readList(memory: Memory, place: Place, page: readonly SignatureInfo[], 
 
   const newest: TransactionHash | undefined = account.paging?.newest ?? reached[0]?.signature ?? account.newest;
   const [before, last] = page.slice(-2);
-  const isWhole =
-    page.length < limitOf(account.paging) || before === undefined || last === undefined || last.slot <= bound;
+  // Of a further page the first is known. Providers may list fewer than they are asked for: only none ends the list.
+  const isEnd = account.paging === null ? page.length < PAGE : page.length === 1;
+  const isWhole = isEnd || before === undefined || last === undefined || last.slot <= bound;
   const readHead = account.paging?.head ?? head;
   if (!isWhole)
     return put(memory, place, {
