@@ -23,6 +23,16 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A payment on Solana counts with what the requestor was credited',
+    file: 'packages/chains/src/solana/observe/landings.ts',
+    guard: 'amount: one.amount - (withheld.get(one) ?? 0n)',
+    instead: 'amount: one.amount - 0n * (withheld.get(one) ?? 0n)',
+    test: {
+      file: 'packages/chains/test/solana/landings.unit.test.ts',
+      name: 'count what the requestor was credited, and not what the token withheld',
+    },
+  },
+  {
     name: 'What was read while a transaction of the log hung is read again',
     file: 'services/watcher/src/network-watch.ts',
     guard: 'isBlind = !step.isWhole && !isFirst;',

@@ -156,7 +156,18 @@ export const getSignaturesForAddress = (
     signatures,
   );
 
-const balance = z.object({ accountIndex: z.number().int(), mint: address, owner: address.nullish() });
+const balance = z.object({
+  accountIndex: z.number().int(),
+  mint: address,
+  owner: address.nullish(),
+  /** Base units. */
+  uiTokenAmount: z.object({
+    amount: z
+      .string()
+      .regex(/^\d{1,20}$/)
+      .transform(BigInt),
+  }),
+});
 const innerInstruction = z.object({
   programIdIndex: z.number().int(),
   accounts: z.array(z.number().int()),

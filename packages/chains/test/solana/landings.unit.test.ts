@@ -35,21 +35,41 @@ async function landed(raw: Uint8Array, of: PaymentTerms, meta: Partial<Meta> = {
     ...(meta.loadedAddresses?.writable ?? []),
     ...(meta.loadedAddresses?.readonly ?? []),
   ];
-  const balance = (account: Address, owner: string) => ({
+  const balance = (account: Address, owner: string, amount: bigint) => ({
     accountIndex: all.indexOf(account),
     mint,
     owner: owner as Address,
+    uiTokenAmount: { amount },
   });
-  const balances = [balance(source, fulfiller), balance(destination, of.requestor)];
   return {
     slot: 7n,
     transaction: raw,
-    meta: { err: null, preTokenBalances: balances.slice(0, 1), postTokenBalances: balances, ...meta },
+    meta: {
+      err: null,
+      preTokenBalances: [balance(source, fulfiller, 2n * of.amount)],
+      postTokenBalances: [balance(source, fulfiller, of.amount), balance(destination, of.requestor, of.amount)],
+      ...meta,
+    },
   };
+}
+/** The same where less has arrived in the requestor's account than was sent. */
+async function withheld(raw: Uint8Array, of: PaymentTerms, units: bigint): Promise<LandedTransaction> {
+  const { meta, ...shown } = await landed(raw, of);
+  const [source, destination] = meta?.postTokenBalances ?? [];
+  if (!meta || !source || !destination) throw new Error('no balances');
+  const credited = { ...destination, uiTokenAmount: { amount: destination.uiTokenAmount.amount - units } };
+  return { ...shown, meta: { ...meta, postTokenBalances: [source, credited] } };
 }
 function read(transaction: LandedTransaction, raw = transaction.transaction): Payments | null {
   const decoded = decodeSigned(raw);
   return decoded.ok ? landingsIn(transaction, decoded.value.hash, network, watch) : null;
+}
+/** The transfer with another amount and reference. */
+function sending(transfer: TransactionInstruction, amount: bigint, reference: string): TransactionInstruction {
+  const data = Buffer.from(transfer.data);
+  data.writeBigUInt64LE(amount, 1);
+  const keys = transfer.keys.map((key, place) => (place === 4 ? { ...key, pubkey: new PublicKey(reference) } : key));
+  return new TransactionInstruction({ ...transfer, keys, data });
 }
 const paid = (index: string) => [
   {
@@ -100,6 +120,30 @@ describe('Solana landings', () => {
     ).toMatchObject({ landings: [{ data: { transfer: { tokenAddress: other } } }] });
     expect(read({ ...shown, meta: { err: null, preTokenBalances: [], postTokenBalances: [] } })).toMatchObject({
       landings: [],
+    });
+  });
+
+  it('count what the requestor was credited, and not what the token withheld', async () => {
+    const paidIn = (symbol: string) => {
+      const its = termsIn(symbol);
+      watch.add(`pi_${symbol}`, its);
+      return its;
+    };
+    const dollars = paidIn('PYUSD');
+    expect(read(await withheld(signedBy(await blobFor(dollars)), dollars, 123_456n))).toMatchObject({
+      landings: [{ intentId: 'pi_PYUSD', data: { transfer: { amount: dollars.amount - 123_456n } } }],
+    });
+    // Two in one transaction: the part of each is in proportion to what was sent.
+    const [large, small] = [paidIn('PYUSD'), randomAddress()];
+    const twice = signedBy(await blobFor(large), (instructions) =>
+      instructions.flatMap((one) => (one.data[0] === 12 ? [one, sending(one, large.amount / 4n, small)] : [one])),
+    );
+    const both = await withheld(twice, { ...large, amount: large.amount + large.amount / 4n }, 50_001n);
+    expect(read(both)).toMatchObject({ landings: [{ data: { transfer: { amount: large.amount - 40_000n } } }] });
+    // The program of the other tokens withholds nothing: what is missing was burned, say, after the payment.
+    const coins = paidIn('USDC');
+    expect(read(await withheld(signedBy(await blobFor(coins)), coins, 5n))).toMatchObject({
+      landings: [{ data: { transfer: { amount: coins.amount } } }],
     });
   });
 

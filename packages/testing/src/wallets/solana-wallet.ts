@@ -14,6 +14,13 @@ const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 const ATA = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
 const SYSTEM = new PublicKey('11111111111111111111111111111111');
 const DECIMALS = 6;
+const TRANSFER_CHECKED = 12;
+const TRANSFER_CHECKED_WITH_FEE = [26, 1];
+const u64 = (value: bigint): Buffer => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(value);
+  return bytes;
+};
 
 /**
  * A payer's wallet on Solana, made with web3.js 1.x: a different library than the service's, so that tests prove that
@@ -27,12 +34,15 @@ export interface SolanaWallet {
   sign(blob: string, change?: (transaction: VersionedTransaction) => VersionedTransaction): Promise<string>;
   /** The balance in base units. */
   tokenBalance(mint: string): Promise<bigint>;
-  /** Sends a plain transfer with the references and memo of Solana Pay; resolves with the signature. */
+  /**
+   * Sends a plain transfer with the references and memo of Solana Pay; resolves with the signature.
+   * @param pay.fee what the token withholds, named by the transfer as it may be on Token-2022
+   */
   transfer(
     mint: string,
     to: string,
     amount: bigint,
-    pay?: { readonly references?: readonly string[]; readonly memo?: string },
+    pay?: { readonly references?: readonly string[]; readonly memo?: string; readonly fee?: bigint },
   ): Promise<string>;
   readonly connection: Connection;
 }
@@ -68,17 +78,17 @@ export function solanaWallet(chain: StackChain, wallet: StackWallet): SolanaWall
       const account = await connection.getAccountInfo(associatedAccount(keypair.publicKey, key, await programOf(key)));
       return account === null ? 0n : account.data.readBigUInt64LE(64);
     },
-    async transfer(mint, to, amount, { references = [], memo } = {}) {
+    async transfer(mint, to, amount, { references = [], memo, fee } = {}) {
       const [key, recipient, payer] = [new PublicKey(mint), new PublicKey(to), keypair.publicKey];
       const program = await programOf(key);
       const [source, destination] = [
         associatedAccount(payer, key, program),
         associatedAccount(recipient, key, program),
       ];
-      const checked = Buffer.alloc(10);
-      checked[0] = 12;
-      checked.writeBigUInt64LE(amount, 1);
-      checked[9] = DECIMALS;
+      const data =
+        fee === undefined
+          ? Buffer.concat([Buffer.of(TRANSFER_CHECKED), u64(amount), Buffer.of(DECIMALS)])
+          : Buffer.concat([Buffer.of(...TRANSFER_CHECKED_WITH_FEE), u64(amount), Buffer.of(DECIMALS), u64(fee)]);
       const instructions = [
         new TransactionInstruction({
           programId: ATA,
@@ -104,7 +114,7 @@ export function solanaWallet(chain: StackChain, wallet: StackWallet): SolanaWall
             meta(payer, true, false),
             ...references.map((reference) => meta(new PublicKey(reference), false, false)),
           ],
-          data: checked,
+          data,
         }),
       ];
       const { blockhash } = await connection.getLatestBlockhash();
@@ -118,9 +128,39 @@ export function solanaWallet(chain: StackChain, wallet: StackWallet): SolanaWall
 }
 
 const FREEZE_ACCOUNT = 10;
+const SET_TRANSFER_FEE = [26, 5];
 
 /** Freezes an owner's account of a local chain's token, as its issuer; resolves with the signature. */
-export async function freezeAccount(chain: StackChain, mint: string, owner: string): Promise<string> {
+export const freezeAccount = (chain: StackChain, mint: string, owner: string): Promise<string> =>
+  asIssuer(chain, mint, Buffer.of(FREEZE_ACCOUNT), (token, program) => [
+    meta(associatedAccount(new PublicKey(owner), token, program), false, true),
+    meta(token, false, false),
+  ]);
+
+/**
+ * Sets the part of each transfer that a local chain's Token-2022 token withholds, as its issuer: from the second epoch
+ * after this one. Resolves with the signature.
+ */
+export const setTransferFee = (
+  chain: StackChain,
+  mint: string,
+  basisPoints: number,
+  maximum: bigint,
+): Promise<string> =>
+  asIssuer(
+    chain,
+    mint,
+    Buffer.concat([Buffer.of(...SET_TRANSFER_FEE), u64(BigInt(basisPoints)).subarray(0, 2), u64(maximum)]),
+    (token) => [meta(token, false, true)],
+  );
+
+/** Sends one instruction of the token's program that its issuer signs. */
+async function asIssuer(
+  chain: StackChain,
+  mint: string,
+  data: Buffer,
+  accounts: (token: PublicKey, program: PublicKey) => ReturnType<typeof meta>[],
+): Promise<string> {
   const [issuer, connection, token] = [
     Keypair.fromSecretKey(base58.decode(nodeWallet.privateKey)),
     new Connection(chain.rpcUrl, 'confirmed'),
@@ -128,18 +168,18 @@ export async function freezeAccount(chain: StackChain, mint: string, owner: stri
   ];
   const account = await connection.getAccountInfo(token);
   if (account === null) throw new Error(`${mint} is not on this chain`);
-  const keys = [
-    meta(associatedAccount(new PublicKey(owner), token, account.owner), false, true),
-    meta(token, false, false),
-    meta(issuer.publicKey, true, false),
-  ];
-  const instruction = new TransactionInstruction({ programId: account.owner, keys, data: Buffer.of(FREEZE_ACCOUNT) });
   const { blockhash } = await connection.getLatestBlockhash();
   const transaction = new VersionedTransaction(
     new TransactionMessage({
       payerKey: issuer.publicKey,
       recentBlockhash: blockhash,
-      instructions: [instruction],
+      instructions: [
+        new TransactionInstruction({
+          programId: account.owner,
+          keys: [...accounts(token, account.owner), meta(issuer.publicKey, true, false)],
+          data,
+        }),
+      ],
     }).compileToV0Message(),
   );
   transaction.sign([issuer]);

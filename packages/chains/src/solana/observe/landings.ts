@@ -5,22 +5,24 @@ import {
   TRANSFER_CHECKED_DISCRIMINATOR,
   TRANSFER_DISCRIMINATOR,
 } from '@solana-program/token';
-import { type Address, getBase58Encoder } from '@solana/kit';
+import { type Address, getBase58Encoder, getU64Decoder } from '@solana/kit';
 import type { Network, WatchedIntent, WatchSet } from '../../port.ts';
 import type { LandedTransaction } from '../calls.ts';
-import { MEMO_PROGRAM_ADDRESS, TOKEN_PROGRAMS } from '../programs.ts';
+import { MEMO_PROGRAM_ADDRESS, TOKEN_2022_PROGRAM_ADDRESS, TOKEN_PROGRAMS } from '../programs.ts';
 import { type DecodedTransaction, decodeSigned, type Instruction } from '../signed-transaction.ts';
 
 const TRANSFER_BYTES = 9;
 const TRANSFER_CHECKED_BYTES = 10;
+/** Token-2022's TransferFeeExtension::TransferCheckedWithFee: two discriminators, amount, decimals, fee. */
+const WITH_FEE = { discriminators: [26, 1], bytes: 19, amountAt: 2 } as const;
 
-/** A `transferChecked` or `transfer` that was executed, as the chain recorded it. */
+/** A transfer of tokens that was executed, as the chain recorded it. */
 interface ExecutedTransfer {
   readonly mint: Address;
   /** The owners of the debited and of the credited account. */
   readonly from: Address;
   readonly to: Address;
-  /** Base units. */
+  /** Base units that the recipient was credited. */
   readonly amount: bigint;
   /** The accounts after the instruction's own, without the signers of a multisig. */
   readonly references: readonly Address[];
@@ -43,6 +45,13 @@ function soleMemo(
     : null;
 }
 
+/** A transfer before what the token withholds of it; with its accounts, as indices. */
+interface SentTransfer extends ExecutedTransfer {
+  readonly program: Address;
+  readonly source: number;
+  readonly destination: number;
+}
+
 /** The transfers of a successful transaction; none of a failed one. */
 function transfersOf({ meta }: LandedTransaction, decoded: DecodedTransaction): readonly ExecutedTransfer[] {
   if (meta === null || meta.err !== null) return [];
@@ -54,8 +63,9 @@ function transfersOf({ meta }: LandedTransaction, decoded: DecodedTransaction): 
   const before = heldIn(meta.preTokenBalances);
   const after = heldIn(meta.postTokenBalances);
 
-  function read({ program, accounts: places, data }: Instruction, index: string): ExecutedTransfer[] {
-    if (!TOKEN_PROGRAMS.has(accounts[program] ?? '')) return [];
+  function read({ program: place, accounts: places, data }: Instruction, index: string): SentTransfer[] {
+    const program = accounts[place];
+    if (program === undefined || !TOKEN_PROGRAMS.has(program)) return [];
     const named = transferIn(places, data);
     if (named === null) return [];
     const { source, destination, authority, amount } = named;
@@ -66,11 +76,11 @@ function transfersOf({ meta }: LandedTransaction, decoded: DecodedTransaction): 
     const references = named.others
       .filter((place) => place >= decoded.signers)
       .flatMap((place) => accounts[place] ?? []);
-    return [{ mint, from, to, amount, references, index }];
+    return [{ program, source, destination, mint, from, to, amount, references, index }];
   }
 
   const inner = new Map((meta.innerInstructions ?? []).map(({ index, instructions }) => [index, instructions]));
-  return decoded.instructions.flatMap((outer, place) => [
+  const sent = decoded.instructions.flatMap((outer, place) => [
     ...read(outer, `${place}`),
     ...(inner.get(place) ?? []).flatMap(({ programIdIndex, accounts: places, data }, within) =>
       read(
@@ -79,7 +89,39 @@ function transfersOf({ meta }: LandedTransaction, decoded: DecodedTransaction): 
       ),
     ),
   ]);
+  const withheld = withheldOf(sent, before, after);
+  return sent.map((one) => ({ ...one, amount: one.amount - (withheld.get(one) ?? 0n) }));
 }
+
+/**
+ * What Token-2022 withheld of each transfer: an account is credited less than it was sent, and only
+ * TransferCheckedWithFee names the fee. Where an account got several transfers, each bears its part.
+ */
+function withheldOf(
+  sent: readonly SentTransfer[],
+  before: Balances,
+  after: Balances,
+): ReadonlyMap<SentTransfer, bigint> {
+  const withheld = new Map<SentTransfer, bigint>();
+  const sum = (transfers: readonly SentTransfer[]): bigint => transfers.reduce((units, one) => units + one.amount, 0n);
+  const taxable = sent.filter(({ program }) => program === TOKEN_2022_PROGRAM_ADDRESS);
+  for (const [account, credits] of Map.groupBy(taxable, ({ destination }) => destination)) {
+    const debits = taxable.filter(({ source }) => source === account);
+    const credited = (after.get(account)?.amount ?? 0n) - (before.get(account)?.amount ?? 0n);
+    let units = sum(credits);
+    let missing = units - sum(debits) - credited;
+    for (const one of credits) {
+      if (missing <= 0n || units === 0n) break;
+      const share = least((missing * one.amount) / units, one.amount);
+      withheld.set(one, share);
+      missing -= share;
+      units -= one.amount;
+    }
+  }
+  return withheld;
+}
+
+const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
 /** The accounts of a transfer, as indices. */
 interface NamedTransfer {
@@ -107,6 +149,11 @@ function transferIn(places: readonly number[], data: Uint8Array): NamedTransfer 
       amount: getTransferCheckedInstructionDataDecoder().decode(data).amount,
     };
   }
+  if (WITH_FEE.discriminators.every((one, place) => data[place] === one) && data.length === WITH_FEE.bytes) {
+    const [source, mint, destination, authority, ...others] = places;
+    if (source === undefined || mint === undefined || destination === undefined || authority === undefined) return null;
+    return { source, mint, destination, authority, others, amount: getU64Decoder().decode(data, WITH_FEE.amountAt) };
+  }
   // Some wallets turn a Solana Pay code into this. The chain's record of the accounts tells which token it moved.
   if (data[0] === TRANSFER_DISCRIMINATOR && data.length === TRANSFER_BYTES) {
     const [source, destination, authority, ...others] = places;
@@ -123,12 +170,18 @@ function transferIn(places: readonly number[], data: Uint8Array): NamedTransfer 
   return null;
 }
 
-type Balances = NonNullable<LandedTransaction['meta']>['preTokenBalances'];
-/** The mint and owner of each token account of a transaction. */
-const heldIn = (
-  balances: Balances,
-): ReadonlyMap<number, { readonly mint: Address; readonly owner: Address | undefined }> =>
-  new Map((balances ?? []).map(({ accountIndex, mint, owner }) => [accountIndex, { mint, owner: owner ?? undefined }]));
+/** The token accounts of a transaction by index. */
+type Balances = ReadonlyMap<
+  number,
+  { readonly mint: Address; readonly owner: Address | undefined; readonly amount: bigint }
+>;
+const heldIn = (balances: NonNullable<LandedTransaction['meta']>['preTokenBalances']): Balances =>
+  new Map(
+    (balances ?? []).map(({ accountIndex, mint, owner, uiTokenAmount: { amount } }) => [
+      accountIndex,
+      { mint, owner: owner ?? undefined, amount },
+    ]),
+  );
 
 type Landing = Extract<Observation, { type: 'landed' }>;
 
