@@ -1,19 +1,25 @@
 import { Command, CommanderError, Option } from 'commander';
 import { CliError } from './cli-error.ts';
-import { accountsCommand } from './commands/accounts.ts';
-import { chainCommand } from './commands/chain.ts';
-import { deadLettersCommand } from './commands/dead-letters.ts';
-import { intentsCommand } from './commands/intents.ts';
-import { keysCommand } from './commands/keys.ts';
-import { listenCommand } from './commands/listen.ts';
-import { logCommand } from './commands/log.ts';
-import { loginCommand, logoutCommand, whoamiCommand } from './commands/login.ts';
-import { positionsCommand } from './commands/positions.ts';
-import { sanctionsCommand } from './commands/sanctions.ts';
-import { secretsCommand } from './commands/secrets.ts';
-import { watchCommand } from './commands/watch.ts';
-import { webhooksCommand } from './commands/webhooks.ts';
 import type { CommandContext } from './session.ts';
+
+/** The commands by their first word. Only the one that is asked for is loaded: `pf` starts in half the time. */
+const NOUNS: ReadonlyMap<string, (terminal: Terminal) => Promise<Command>> = new Map([
+  ['login', async (terminal) => (await import('./commands/login.ts')).loginCommand(terminal)],
+  ['logout', async (terminal) => (await import('./commands/login.ts')).logoutCommand(terminal)],
+  ['whoami', async (terminal) => (await import('./commands/login.ts')).whoamiCommand(terminal)],
+  ['intents', async (terminal) => (await import('./commands/intents.ts')).intentsCommand(terminal)],
+  ['accounts', async (terminal) => (await import('./commands/accounts.ts')).accountsCommand(terminal)],
+  ['keys', async (terminal) => (await import('./commands/keys.ts')).keysCommand(terminal)],
+  ['webhooks', async (terminal) => (await import('./commands/webhooks.ts')).webhooksCommand(terminal)],
+  ['listen', async (terminal) => (await import('./commands/listen.ts')).listenCommand(terminal)],
+  ['log', async (terminal) => (await import('./commands/log.ts')).logCommand(terminal)],
+  ['positions', async (terminal) => (await import('./commands/positions.ts')).positionsCommand(terminal)],
+  ['dead-letters', async (terminal) => (await import('./commands/dead-letters.ts')).deadLettersCommand(terminal)],
+  ['watch', async (terminal) => (await import('./commands/watch.ts')).watchCommand(terminal)],
+  ['sanctions', async (terminal) => (await import('./commands/sanctions.ts')).sanctionsCommand(terminal)],
+  ['secrets', async (terminal) => (await import('./commands/secrets.ts')).secretsCommand(terminal)],
+  ['chain', async (terminal) => (await import('./commands/chain.ts')).chainCommand(terminal)],
+]);
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -33,7 +39,8 @@ export async function runPf(args: readonly string[], terminal: Terminal): Promis
   const complain = (message: string, facts: object = {}): void =>
     terminal.writeError(json ? `${JSON.stringify({ error: { message, ...facts } })}\n` : `${message}\n`);
   try {
-    await buildProgram(terminal, (text) => (complaint += text)).parseAsync(args, { from: 'user' });
+    const program = await buildProgram(args, terminal, (text) => (complaint += text));
+    await program.parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) {
@@ -47,7 +54,11 @@ export async function runPf(args: readonly string[], terminal: Terminal): Promis
   }
 }
 
-function buildProgram(terminal: Terminal, complain: (text: string) => void): Command {
+async function buildProgram(
+  args: readonly string[],
+  terminal: Terminal,
+  complain: (text: string) => void,
+): Promise<Command> {
   const program = new Command('pf')
     .description(
       'The command line of the Payment Intent Service: payment intents, accounts, API keys, webhooks, screening, ' +
@@ -65,24 +76,9 @@ function buildProgram(terminal: Terminal, complain: (text: string) => void): Com
         '  pf accounts list\n  pf keys create --scope payer\n' +
         '  pf webhooks add https://shop.example/webhooks --mode live',
     );
-  for (const noun of [
-    loginCommand(terminal),
-    logoutCommand(terminal),
-    whoamiCommand(terminal),
-    intentsCommand(terminal),
-    accountsCommand(terminal),
-    keysCommand(terminal),
-    webhooksCommand(terminal),
-    listenCommand(terminal),
-    logCommand(terminal),
-    positionsCommand(terminal),
-    deadLettersCommand(terminal),
-    watchCommand(terminal),
-    sanctionsCommand(terminal),
-    secretsCommand(terminal),
-    chainCommand(terminal),
-  ])
-    program.addCommand(noun);
+  const asked = NOUNS.get(args[0] ?? '');
+  // For help, and where the command is mistyped or follows an option: all of them.
+  for (const load of asked ? [asked] : NOUNS.values()) program.addCommand(await load(terminal));
   // Settings are not inherited by commands that were made apart.
   for (const command of withChildren(program)) {
     command
