@@ -8,7 +8,7 @@ import { chromium } from './setup/chromium.mjs';
 import { earlierRelease } from './setup/earlier-release.mjs';
 import { kafka } from './setup/kafka.mjs';
 import { oneAtATime } from './setup/lock.mjs';
-import { node as getNode, pnpm as getPnpm } from './setup/programs.mjs';
+import { node as getNode, pnpm as getPnpm, typescript as getTypeScript } from './setup/programs.mjs';
 import { faketime } from './setup/faketime.mjs';
 import { prometheus } from './setup/prometheus.mjs';
 import { redis } from './setup/redis.mjs';
@@ -94,21 +94,23 @@ async function prepare(command) {
     await install({ root, tools, pnpm });
     return pnpm;
   };
-  const [node, pnpm, promtool] = await allOf([
+  const [node, pnpm, typescript, promtool, browser] = await allOf([
     getNode(tools),
     installed(),
+    command.compiled === 'never' ? null : getTypeScript(tools),
     command.prometheus ? prometheus(tools) : null,
+    command.chromium ? chromium(tools) : undefined,
     command.backing ? fetchBacking() : undefined,
     command.faketime ? faketime(tools) : undefined,
-    command.chromium ? chromium() : undefined,
   ]);
   const environment = {
     ...process.env,
     // Most of the time in which a service starts goes into compiling modules.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? path.join(tools, 'compile-cache'),
     PATH: [path.dirname(node), promtool, process.env.PATH].filter(Boolean).join(path.delimiter),
+    ...(browser && { CHROMIUM: browser }),
   };
-  const place = { root, tools, node, pnpm, environment };
+  const place = { root, tools, node, pnpm, typescript, environment };
   const release = command.earlierRelease ? await earlierRelease(place) : null;
   return release ? { ...place, environment: { ...environment, EARLIER_RELEASE: release } } : place;
 }

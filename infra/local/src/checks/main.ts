@@ -19,6 +19,8 @@ const ON_A_STACK = [...APART, 'drills'] as const satisfies readonly Phase[];
 const root = path.resolve(import.meta.dirname, '../../../..');
 const main = path.join(root, 'infra/local/src/main.ts');
 const bin = (name: string, file: string): string => path.join(root, 'node_modules', name, file);
+/** Fetched before this starts (infra/local/setup/programs.mjs). */
+const TSC = path.join(root, '.tools/typescript/node_modules/typescript/bin/tsc');
 const responsesFile = path.join(root, RESPONSES_FILE);
 const out = terminal((text) => process.stderr.write(text));
 
@@ -106,7 +108,7 @@ async function checkApiDocument(): Promise<Result> {
 
 /** The checks that run nothing. */
 async function checkSources(phases: ReadonlySet<Phase>): Promise<readonly Result[]> {
-  const types = () => quiet('Types', [bin('typescript', 'bin/tsc'), '-p', 'tsconfig.tests.json']);
+  const types = () => quiet('Types', [TSC, '-p', 'tsconfig.tests.json']);
   const lint = [
     // The types of all projects at once need more than Node's own limit.
     () => quiet('Lint: ESLint', ['--max-old-space-size=6144', bin('eslint', 'bin/eslint.js'), '.']),
