@@ -12,6 +12,8 @@ export interface Plan {
   /** Blocks of one eth_getLogs, and addresses in its filter. */
   readonly logRange?: number | undefined;
   readonly logAddresses?: number | undefined;
+  /** Values in one position of the topics of its filter: recipients, that is. */
+  readonly logTopics?: number | undefined;
   /** How many blocks back it has logs. */
   readonly historyBlocks?: number | undefined;
   /** Methods that it does not have: they are not asked there. */

@@ -16,6 +16,7 @@ const configured = z.strictObject({
   batch: some.optional(),
   logRange: some.optional(),
   logAddresses: some.optional(),
+  logTopics: some.optional(),
   historyBlocks: some.optional(),
   unsupported: z.array(z.string().regex(/^\w{1,64}$/, 'must be names of methods')).optional(),
   /** Sent with every request: keys, for one. Never logged. */

@@ -261,6 +261,16 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Transfers to every recipient are asked for, in as many lists as it takes',
+    file: 'packages/chains/src/evm/observe/log-window.ts',
+    guard: 'partsOf(wanted.recipients, this.#reachOf(node).recipients);',
+    instead: 'partsOf(wanted.recipients, this.#reachOf(node).recipients).slice(0, 1);',
+    test: {
+      file: 'packages/chains/test/evm/log-window.unit.test.ts',
+      name: 'asks for the logs of each in exactly one list of a thousand',
+    },
+  },
+  {
     name: 'Blocks that a lagging node does not have are no reorganization',
     file: 'packages/chains/src/evm/observe/chain-position.ts',
     guard: '!hashes.has(expected.number) && head.number - expected.number <= SHORTFALL_WARNED',

@@ -308,6 +308,31 @@ describe('BaseObserver', () => {
     expect(await watcher.step()).toMatchObject([{ type: 'landed', data: { hash: signed.hash } }]);
   });
 
+  it('finds payments among 2,500 recipients, and reads no transfer to anyone else', async () => {
+    const all = Array.from({ length: 2_500 }, () => newTerms());
+    for (const [n, terms] of all.entries()) watcher.watched.add(`pi_${n}`, terms);
+    const [wallet] = base.anvil.wallets;
+    if (wallet === undefined) throw new Error('Base has wallets');
+    const sender = evmWallet(base.anvil, wallet);
+    const send = ({ tokenAddress, requestor, amount, reference }: PaymentTerms): Promise<Hex> =>
+      sender.transfer(tokenAddress, requestor, amount, reference as string as Hex);
+    const lists: number[] = [];
+    proxy.respond = ({ method, params: [filter] }) => {
+      if (method === 'eth_getLogs') lists.push((filter as { topics: string[][] }).topics[2]?.length ?? 0);
+      return undefined;
+    };
+    const paid = [all[0], all[1_000], all[2_499]].map((terms) => terms ?? newTerms());
+    await send(newTerms());
+    for (const terms of paid) await send(terms);
+    await base.anvil.mine();
+    await watcher.step();
+    base.clock.pass(2_000);
+    const seen = await watcher.step();
+    expect(seen.map(({ intentId }) => intentId)).toEqual(['pi_0', 'pi_1000', 'pi_2499']);
+    expect(lists.slice(0, 3)).toEqual([1_000, 1_000, 500]);
+    expect(Math.min(...lists)).toBeGreaterThan(0);
+  });
+
   it('makes as few requests for 10,000 open intents as for 10', async () => {
     const recipients = Array.from({ length: 20 }, () => base.newRecipient());
     const measure = async (): Promise<number> => {

@@ -210,6 +210,27 @@ describe('TempoObserver', () => {
     expect(watcher.warnings).toEqual([expect.stringContaining('a different one')]);
   });
 
+  it('finds payments among 2,500 recipients, and reads no transfer to anyone else', async () => {
+    const all = Array.from({ length: 2_500 }, () => newTerms());
+    for (const [n, terms] of all.entries()) watcher.watched.add(`pi_${n}`, terms);
+    const [wallet] = chain.tempo.wallets;
+    if (wallet === undefined) throw new Error('Tempo has wallets');
+    const sender = tempoWallet(chain.tempo, wallet);
+    const lists: number[] = [];
+    proxy.respond = ({ method, params: [filter] }) => {
+      if (method === 'eth_getLogs') lists.push((filter as { topics: string[][] }).topics[2]?.length ?? 0);
+      return undefined;
+    };
+    for (const terms of [newTerms(), all[0], all[2_499]])
+      if (terms !== undefined)
+        await sender.transfer(terms.tokenAddress, terms.requestor, terms.amount, terms.reference as string as Hex);
+    await chain.tempo.mine();
+    const seen = await watcher.step();
+    expect(seen.map(({ intentId }) => intentId)).toEqual(['pi_0', 'pi_2499']);
+    expect(lists.slice(0, 3)).toEqual([1_000, 1_000, 500]);
+    expect(Math.min(...lists)).toBeGreaterThan(0);
+  });
+
   it('makes as few requests for 10,000 open intents as for 10', async () => {
     const recipients = Array.from({ length: 20 }, () => chain.newRecipient());
     const measure = async (): Promise<number> => {

@@ -1,8 +1,7 @@
 import type { TransactionHash } from '@pf/domain';
 import { RpcUpstreamError } from '@pf/rpc';
-import { zeroPadValue } from 'ethers/utils';
 import { type Block, type ChainTransaction, getTransaction, type Log } from '../../evm/calls.ts';
-import { RECIPIENTS_MAX, type Wanted } from '../../evm/observe/log-window.ts';
+import type { Wanted } from '../../evm/observe/log-window.ts';
 import type { Scan } from './context.ts';
 import { landed, type LoggedTransfer, NO_REFERENCE, readTransfer, TRANSFER } from './landings.ts';
 import type { TransactionSummary } from './memory.ts';
@@ -33,11 +32,7 @@ export async function scan(context: Scan, from: bigint, to: bigint, expected: st
 function wanted({ network, watch }: Scan): Wanted {
   const recipients = watch.recipients();
   if (recipients.length === 0) return null;
-  const topics =
-    recipients.length > RECIPIENTS_MAX
-      ? [TRANSFER]
-      : [TRANSFER, null, recipients.map((address) => zeroPadValue(address, 32).toLowerCase())];
-  return { address: network.tokens.map(({ address }) => address), topics };
+  return { address: network.tokens.map(({ address }) => address), events: [TRANSFER], recipients };
 }
 
 /** The logs that pay watched intents. Each transfer to a recipient costs one look-up of its transaction, once. */

@@ -1,3 +1,4 @@
+import type { Address } from '@pf/domain';
 import { limited, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import { type Block, getBlock, getLogs, type Log, type LogFilter } from '../calls.ts';
 
@@ -5,11 +6,10 @@ import { type Block, getBlock, getLogs, type Log, type LogFilter } from '../call
 const BLOCKS_MAX = 2_000n;
 /** A limit that was learned is forgotten after this time: providers change theirs. */
 const LEARNED_MS = 60 * 60_000;
-/**
- * Up to this many recipients are part of the filter; with more, the node returns all transfers of our tokens and we
- * match them.
- */
-export const RECIPIENTS_MAX = 200;
+/** Recipients in the filter of one call: geth takes no more values in a position. */
+const RECIPIENTS_MAX = 1_000;
+/** A refusal of the filter, not of the range: as geth, Infura and web servers say it. */
+const OF_FILTER = /topics|filters|request.* too large/i;
 
 /** The logs of a range that was read, and the last block of it: its hash at that time. */
 export interface LogRange {
@@ -18,20 +18,28 @@ export interface LogRange {
 }
 
 /** The logs to look for in a range of blocks; null where there are none to look for. */
-export type Wanted = Pick<LogFilter, 'address' | 'topics'> | null;
+export type Wanted = {
+  /** The contracts that write them. */
+  readonly address: readonly string[];
+  /** Their first topics. */
+  readonly events: readonly string[];
+  /** Their third topic is one of these. */
+  readonly recipients: readonly Address[];
+} | null;
 
-/** How many blocks one upstream takes in a call. */
+/** How many blocks, and recipients, one upstream takes in a call. */
 interface Reach {
   readonly blocks: bigint;
   /** The longest range that it may take: what it refused was longer. */
   readonly most: bigint;
+  readonly recipients: number;
   /** When that is forgotten, by performance.now(). */
   readonly until: number;
 }
 
 /**
- * Reads logs in ranges as long as each upstream allows: by its plan, or learned from what it refuses, halving down and
- * approaching the limit again by halves.
+ * Reads logs in ranges as long as each upstream allows, and for as many recipients at a time: by its plan, or learned
+ * from what it refuses, halving down. Ranges approach the limit again by halves.
  */
 export class LogWindow {
   readonly #reaches = new WeakMap<RpcNode, Reach>();
@@ -56,6 +64,11 @@ export class LogWindow {
       const last = to - from < blocks ? to : from + blocks - 1n;
       const [logs, end] = await this.#ask(node, wanted, from, last);
       if (logs instanceof RpcRefusedError) {
+        const longest = Math.min(this.#reachOf(node).recipients, wanted?.recipients.length ?? 0);
+        if (OF_FILTER.test(logs.message) && longest > 1) {
+          this.#refusedRecipients(node, longest);
+          continue;
+        }
         // Usually too many blocks or logs for this provider. A single refused block is another matter: its age, or the
         // method. That says nothing about the length of other ranges.
         if (last === from) {
@@ -82,8 +95,9 @@ export class LogWindow {
   ): Promise<readonly [readonly Log[] | RpcRefusedError, Block | null]> {
     if (wanted === null) return [[], await node.call(getBlock(toBlock))];
     try {
-      const calls = partsOf(wanted.address, node.plan.logAddresses).map((address) =>
-        limited(getLogs({ ...wanted, address, fromBlock, toBlock })),
+      const lists = partsOf(wanted.recipients, this.#reachOf(node).recipients);
+      const calls = partsOf(wanted.address, node.plan.logAddresses).flatMap((address) =>
+        lists.map((recipients) => limited(getLogs(filterOf({ ...wanted, address, recipients }, fromBlock, toBlock)))),
       );
       const [end, ...parts] = await node.batch([getBlock(toBlock), ...calls] as const);
       return [
@@ -102,11 +116,20 @@ export class LogWindow {
     const known = this.#reaches.get(node);
     if (known !== undefined && performance.now() < known.until) return known;
     const most = BigInt(node.plan.logRange ?? BLOCKS_MAX);
-    return { blocks: most, most, until: performance.now() + LEARNED_MS };
+    const recipients = node.plan.logTopics ?? RECIPIENTS_MAX;
+    return { blocks: most, most, recipients, until: performance.now() + LEARNED_MS };
   }
 
   #refused(node: RpcNode, blocks: bigint): void {
-    this.#reaches.set(node, { blocks: halfOf(blocks), most: blocks - 1n, until: performance.now() + LEARNED_MS });
+    this.#learn(node, { blocks: halfOf(blocks), most: blocks - 1n });
+  }
+
+  #refusedRecipients(node: RpcNode, recipients: number): void {
+    this.#learn(node, { recipients: Math.ceil(recipients / 2) });
+  }
+
+  #learn(node: RpcNode, learned: Partial<Reach>): void {
+    this.#reaches.set(node, { ...this.#reachOf(node), ...learned, until: performance.now() + LEARNED_MS });
   }
 
   #passed(node: RpcNode, blocks: bigint): void {
@@ -119,6 +142,14 @@ export class LogWindow {
 
 const halfOf = (blocks: bigint): bigint => (blocks > 1n ? blocks / 2n : 1n);
 
+const topicOf = (address: Address): string => `0x${'0'.repeat(24)}${address.slice(2).toLowerCase()}`;
+
+const filterOf = (
+  { address, events, recipients }: NonNullable<Wanted>,
+  fromBlock: bigint,
+  toBlock: bigint,
+): LogFilter => ({ fromBlock, toBlock, address, topics: [events, null, recipients.map(topicOf)] });
+
 /** A list in parts of so many items; undefined: all in one. */
-const partsOf = (items: readonly string[], most = items.length): readonly (readonly string[])[] =>
+const partsOf = <T>(items: readonly T[], most = items.length): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(items.length / most) }, (_, part) => items.slice(part * most, (part + 1) * most));

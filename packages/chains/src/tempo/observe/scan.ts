@@ -1,9 +1,8 @@
 import type { Observation, Reference, TransactionHash } from '@pf/domain';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
-import { zeroPadValue } from 'ethers/utils';
 import type { LRUCache } from 'lru-cache';
 import { getReceipt, type Block, type Receipt } from '../../evm/calls.ts';
-import { type LogWindow, RECIPIENTS_MAX, type Wanted } from '../../evm/observe/log-window.ts';
+import type { LogWindow, Wanted } from '../../evm/observe/log-window.ts';
 import type { Network, WatchedIntent, WatchSet } from '../../port.ts';
 import { mppNameIn } from '../mpp.ts';
 import { GUARD, landingsIn, readLanding, TRANSFER_BLOCKED, TRANSFER_WITH_MEMO, type Landing } from './landings.ts';
@@ -82,10 +81,9 @@ export async function scan(
 function wanted({ network, watch }: Scan): Wanted {
   const recipients = watch.recipients();
   if (recipients.length === 0) return null;
-  const events = [TRANSFER_WITH_MEMO, TRANSFER_BLOCKED];
-  const topics =
-    recipients.length > RECIPIENTS_MAX
-      ? [events]
-      : [events, null, recipients.map((address) => zeroPadValue(address, 32).toLowerCase())];
-  return { address: [...network.tokens.map(({ address }) => address as string), GUARD], topics };
+  return {
+    address: [...network.tokens.map(({ address }) => address as string), GUARD],
+    events: [TRANSFER_WITH_MEMO, TRANSFER_BLOCKED],
+    recipients,
+  };
 }
