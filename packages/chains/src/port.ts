@@ -202,6 +202,8 @@ export interface WatchSet {
   hasRecipient(address: Address): boolean;
   /** All recipients, each once. */
   recipients(): readonly Address[];
+  /** The recipients of intents that were made recently, which are paid soonest. */
+  awaited(): Iterable<Address>;
   /** Intents with a payment under way: in `created`, acknowledged by `detected`, with no live submission. */
   expected(): Iterable<WatchedIntent>;
   /** Intents that expired recently with nothing under way: their payments are looked for one last time. */
@@ -215,10 +217,17 @@ export interface WatchSet {
 /** An observer's position as JSON, which only the observer understands. */
 export type Cursor = Readonly<Record<string, unknown>>;
 
+/** How far the payments to one recipient were read: text, which only the observer understands. */
+export type Bookmark = string;
+/** All stored bookmarks, by recipient, with those of steps whose cursor is not stored yet. */
+export type Bookmarks = () => Promise<ReadonlyMap<string, Bookmark>>;
+
 export interface Step {
   readonly observations: readonly Observation[];
   /** Stored after the observations are acknowledged by the log. */
   readonly cursor: Cursor;
+  /** Stored with the cursor: the bookmarks that changed, by recipient; null for one that is no longer needed. */
+  readonly bookmarks?: ReadonlyMap<Address, Bookmark | null>;
   /** For logs and metrics: the head's block or slot, and how far behind it this step ended. */
   readonly head: bigint;
   readonly behind: bigint;
@@ -232,11 +241,12 @@ export type KeptBytes = (hash: TransactionHash) => Promise<Uint8Array | null>;
 /**
  * Follows one network. A step is: learn the head, let the caller bring the watch set up to the log's end (so that no
  * block is passed before its intents are known), then scan up to that head. Everything needed after a restart is in the
- * cursor; memory only saves work. Repeating a step gives the same observations: the domain counts each once.
+ * cursor and in bookmarks; memory only saves work. Repeating a step gives the same observations: the domain counts each
+ * once.
  */
 export interface ChainObserver {
   readonly network: Network;
   /** Pause between steps when there is nothing to catch up with. */
   readonly intervalMs: number;
-  step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>): Promise<Step>;
+  step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>, bookmarks?: Bookmarks): Promise<Step>;
 }

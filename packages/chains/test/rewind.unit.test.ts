@@ -25,9 +25,9 @@ describe('a rewound cursor', () => {
   });
 
   it('lets the observer of Solana list transactions from a slot on, without what it remembers', () => {
-    const cursor = { id: 'a', slot: '890', head: '900', lost: {} };
+    const cursor = { id: 'a', slot: '890', known: '900', head: '900', lost: {} };
     const rewound = rewindCursor(networkNamed('solana'), cursor, 500n);
-    expect(rewound).toEqual({ ...cursor, id: expect.any(String), slot: '499' });
+    expect(rewound).toEqual({ ...cursor, id: expect.any(String), slot: '499', known: null });
     expect(rewound['id']).not.toBe('a');
   });
 

@@ -98,10 +98,13 @@ export interface NetworkWatches {
   /** @returns false if another holder has acquired the lease since */
   renew(lease: WatchLease, ttlMs: number): Promise<boolean>;
   /**
-   * Moves the cursor, by compare-and-set on the epoch.
+   * Moves the cursor, by compare-and-set on the epoch, and stores bookmarks with it, all or nothing.
+   * @param bookmarks by recipient, those that changed; null for one that is no longer needed
    * @returns false, and nothing is written, if another holder has acquired the lease since
    */
-  moveCursor(lease: WatchLease, cursor: WatchCursor): Promise<boolean>;
+  moveCursor(lease: WatchLease, cursor: WatchCursor, bookmarks?: ReadonlyMap<string, string | null>): Promise<boolean>;
+  /** The stored bookmarks of a network, by recipient. */
+  bookmarks(chain: ChainId): Promise<ReadonlyMap<string, string>>;
   /**
    * Releases the lease, so that a standby need not wait until it expires. Does nothing if another holder has acquired
    * it.

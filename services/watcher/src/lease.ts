@@ -56,9 +56,13 @@ export class Lease {
     return this.#lost.signal;
   }
 
-  /** @throws LeaseLostError where another has taken over: nothing was written */
-  async moveCursor(cursor: WatchCursor): Promise<void> {
-    if (!(await this.#watches.moveCursor(this.#lease, cursor))) throw this.#lose('another watcher has taken over');
+  /**
+   * @param bookmarks that changed since the last one, stored with it
+   * @throws LeaseLostError where another has taken over: nothing was written
+   */
+  async moveCursor(cursor: WatchCursor, bookmarks: ReadonlyMap<string, string | null> = new Map()): Promise<void> {
+    if (!(await this.#watches.moveCursor(this.#lease, cursor, bookmarks)))
+      throw this.#lose('another watcher has taken over');
   }
 
   /** Releases it at once. Rejects when the database is unavailable: then it expires by itself. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type ChainObserver, type Cursor, RpcUnavailableError } from '@pf/chains';
+import { type Bookmark, type Bookmarks, type ChainObserver, type Cursor, RpcUnavailableError } from '@pf/chains';
 import type { Clock } from '@pf/clock';
 import { isDatabaseUnavailable, type NetworkWatches, type UnscreenedPayments } from '@pf/database';
 import { type IntentId, type Observation, VersionGapError } from '@pf/domain';
@@ -59,6 +59,7 @@ const mayBeUndone = (one: Observation): boolean => one.type === 'landed' && one.
 
 interface StepTaken {
   readonly cursor: Cursor;
+  readonly bookmarks: ReadonlyMap<string, Bookmark | null>;
   /** Whether it knew all intents that payers may know. */
   readonly isWhole: boolean;
   readonly observed: boolean;
@@ -136,32 +137,45 @@ export class NetworkWatch {
 
   async #watch(lease: Lease, stop: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([stop, lease.lost]);
+    const { watches, observer } = this.#dependencies;
     let cursor = lease.cursor;
+    /** Of the steps since the stored cursor. */
+    const changed = new Map<string, Bookmark | null>();
+    const bookmarks: Bookmarks = async () => {
+      const known = new Map(await watches.bookmarks(observer.network.chain));
+      for (const [recipient, bookmark] of changed)
+        if (bookmark === null) known.delete(recipient);
+        else known.set(recipient, bookmark);
+      return known;
+    };
     let stored = { cursor, at: performance.now() };
     // Steps have gone on from the stored cursor without knowing all intents: it waits where they began.
     let isBlind = false;
     const store = async (): Promise<void> => {
       if (cursor === null || cursor === stored.cursor) return;
-      await lease.moveCursor(cursor);
+      await lease.moveCursor(cursor, changed);
+      changed.clear();
       stored = { cursor, at: performance.now() };
     };
     while (!ended.aborted) {
       await this.#attempt(async () => {
-        const step = await this.#step(cursor, ended);
+        const step = await this.#step(cursor, bookmarks, ended);
         if (step === null) return;
         if (isBlind && step.isWhole) {
           this.#log.warn('a transaction of the log has ended that hung: what was read meanwhile is read again');
           isBlind = false;
           cursor = stored.cursor;
+          changed.clear();
           return;
         }
         cursor = step.cursor;
+        for (const [recipient, bookmark] of step.bookmarks) changed.set(recipient, bookmark);
         const isFirst = stored.cursor === null;
         isBlind = !step.isWhole && !isFirst;
         const isDue = isFirst || step.observed || performance.now() - stored.at >= STORE_EVERY_MS;
         if (isDue && !isBlind) await store();
         this.#backOff.reset();
-        if (!step.behind) await pause(this.#dependencies.observer.intervalMs, ended);
+        if (!step.behind) await pause(observer.intervalMs, ended);
       }, ended);
     }
     if (lease.lost.aborted)
@@ -170,7 +184,7 @@ export class NetworkWatch {
   }
 
   /** Null where it ended before all its observations were acknowledged: the cursor stays where it was. */
-  async #step(cursor: Cursor | null, ended: AbortSignal): Promise<StepTaken | null> {
+  async #step(cursor: Cursor | null, bookmarks: Bookmarks, ended: AbortSignal): Promise<StepTaken | null> {
     const { observer, sets, publisher, rebroadcaster, unscreened, clock } = this.#dependencies;
     const began = performance.now();
     const inUse: WatchedIntents[] = [];
@@ -187,7 +201,10 @@ export class NetworkWatch {
       return set;
     };
     try {
-      const step = await this.#measured(began, settledWithin(observer.step(cursor, synchronize), ended, FINISH_MS));
+      const step = await this.#measured(
+        began,
+        settledWithin(observer.step(cursor, synchronize, bookmarks), ended, FINISH_MS),
+      );
       const ms = Math.round(performance.now() - began);
       this.#status = {
         role: 'active',
@@ -231,7 +248,13 @@ export class NetworkWatch {
       if (!(await publishObservations(publisher, seen, ended, this.#log, () => this.#progress()))) return null;
       if (last && known !== null) rebroadcaster.look(last, known, ended);
       this.#metrics.stepped();
-      return { cursor: step.cursor, isWhole, observed: step.observations.length > 0, behind: step.behind > 0n };
+      return {
+        cursor: step.cursor,
+        bookmarks: step.bookmarks ?? new Map<string, Bookmark | null>(),
+        isWhole,
+        observed: step.observations.length > 0,
+        behind: step.behind > 0n,
+      };
     } finally {
       for (const set of inUse) set.release();
     }

@@ -26,6 +26,8 @@ type Settling = ReturnType<WatchSet['settling']> extends Iterable<infer Intent> 
 
 /** How long after its expiry an intent's payment is looked for one last time: a watcher may have been down. */
 const LAPSED_MS = 15 * 60_000;
+/** How long after an intent was made its recipient is awaited: most are paid within minutes. */
+const AWAITED_MS = 15 * 60_000;
 /** Closed intents whose time is up within the same hour are dropped together. */
 const HOUR_MS = 3_600_000;
 const hourOf = (at: Instant): number => Math.floor(at / HOUR_MS);
@@ -54,6 +56,8 @@ export class WatchedIntents implements WatchSet {
   readonly #byAlias = new Map<string, IntentId>();
   /** The number of watched intents by recipient. */
   readonly #recipients = new Map<Address, number>();
+  /** When the newest intent of a recipient was made, for those that are awaited. */
+  readonly #awaited = new Map<Address, Instant>();
   readonly #expected = new Map<IntentId, WatchedIntent>();
   readonly #lapsed = new Map<IntentId, WatchedIntent>();
   readonly #submitted = new Map<IntentId, Submitted>();
@@ -87,6 +91,10 @@ export class WatchedIntents implements WatchSet {
 
   recipients(): readonly Address[] {
     return [...this.#recipients.keys()];
+  }
+
+  awaited(): Iterable<Address> {
+    return this.#awaited.keys();
   }
 
   /** True for a transaction that was submitted for this intent, whatever its outcome. */
@@ -134,6 +142,8 @@ export class WatchedIntents implements WatchSet {
     const alias = aliasOf(kept);
     if (alias !== null) this.#byAlias.set(alias, kept.id);
     this.#recipients.set(kept.requestor, (this.#recipients.get(kept.requestor) ?? 0) + 1);
+    if (intent.status === 'created' && now - intent.createdAt < AWAITED_MS)
+      this.#awaited.set(kept.requestor, Math.max(intent.createdAt, this.#awaited.get(kept.requestor) ?? 0));
     if (intent.status === 'created' && intent.detectedAt !== null && !isSubmitted(view))
       this.#expected.set(kept.id, view);
     if (isLapsed(kept, now) && !isSubmitted(view)) this.#lapsed.set(kept.id, view);
@@ -181,6 +191,8 @@ export class WatchedIntents implements WatchSet {
       const intent = this.#intents.get(id);
       if (intent === undefined || !isLapsed(intent, now)) this.#lapsed.delete(id);
     }
+    for (const [recipient, createdAt] of this.#awaited)
+      if (now - createdAt >= AWAITED_MS) this.#awaited.delete(recipient);
     for (const [hour, ids] of this.#until) {
       if (hour > hourOf(now)) continue;
       for (const id of ids) {
@@ -233,6 +245,9 @@ export class WatchedIntents implements WatchSet {
     this.#held.delete(id);
     const others = (this.#recipients.get(intent.requestor) ?? 1) - 1;
     if (others > 0) this.#recipients.set(intent.requestor, others);
-    else this.#recipients.delete(intent.requestor);
+    else {
+      this.#recipients.delete(intent.requestor);
+      this.#awaited.delete(intent.requestor);
+    }
   }
 }

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { ChainObserver, WatchSet } from '@pf/chains';
+import type { Bookmarks, ChainObserver, WatchSet } from '@pf/chains';
 import { newIntentId } from '@pf/contracts';
 import type { NetworkWatches, WatchedIntentSource } from '@pf/database';
-import type { Observation } from '@pf/domain';
+import type { Address, Observation } from '@pf/domain';
 import { about, samples, watcher } from '@pf/domain/testing';
 import type { LogReader, Publisher } from '@pf/event-log';
 import { createLogger, type Logger } from '@pf/runtime';
@@ -22,6 +22,11 @@ class Bench {
   /** The cursors that steps began with, and those that were stored. */
   readonly begun: unknown[] = [];
   readonly stored: unknown[] = [];
+  /** The bookmarks that the next steps change, and those that are stored. */
+  readonly marked: ReadonlyMap<Address, string | null>[] = [];
+  readonly bookmarks = new Map<string, string>();
+  /** What the observer finds stored. */
+  shown: Bookmarks = async () => new Map<string, string>();
   load: WatchedIntentSource['load'] = async () => new Map();
   readonly log: Logger = createLogger('test', 'silent');
   provenTime: number | null = 1_000;
@@ -33,21 +38,34 @@ class Bench {
       return { chain, epoch: 1n, cursor: null };
     },
     renew: async () => true,
-    moveCursor: async (_lease, cursor) => {
+    moveCursor: async (_lease, cursor, bookmarks = new Map<string, string | null>()) => {
       this.stored.push(cursor);
+      for (const [recipient, bookmark] of bookmarks)
+        if (bookmark === null) this.bookmarks.delete(recipient);
+        else this.bookmarks.set(recipient, bookmark);
       return true;
     },
+    bookmarks: async () => this.bookmarks,
     release: async () => undefined,
   };
   readonly #observer = {
     network: { chain: BASE_SEPOLIA, name: 'base-sepolia' },
     intervalMs: 1_000,
-    step: async (cursor: unknown, synchronize: () => Promise<WatchSet>) => {
+    step: async (cursor: unknown, synchronize: () => Promise<WatchSet>, bookmarks: Bookmarks) => {
       await synchronize();
+      this.shown = bookmarks;
       this.happened.push('step');
       this.begun.push(cursor);
       const next = { step: this.begun.length };
-      return { observations: this.observed.splice(0), cursor: next, head: 1n, behind: 0n, warnings: [] };
+      const [marked] = this.marked.splice(0, 1);
+      return {
+        observations: this.observed.splice(0),
+        cursor: next,
+        ...(marked && { bookmarks: marked }),
+        head: 1n,
+        behind: 0n,
+        warnings: [],
+      };
     },
   } as unknown as ChainObserver;
 
@@ -165,6 +183,34 @@ describe('NetworkWatch', () => {
     bench.observed.push(about(newIntentId(0), watcher.landed(samples.FIRST)));
     await bench.run(() => jest.advanceTimersByTimeAsync(500).then(() => undefined));
     expect(bench.happened.slice(1, 4)).toEqual(['step', 'bytes of 1', 'published']);
+  });
+
+  it('stores the bookmarks of all steps with the next cursor, and shows them to the observer before', async () => {
+    const [alice, bob] = ['alice' as Address, 'bob' as Address];
+    await bench.run(async () => {
+      await jest.advanceTimersByTimeAsync(6_000);
+      bench.bookmarks.set(bob, 'old');
+      bench.marked.push(new Map([[alice, '1']]), new Map([[alice, '2']]), new Map([[bob, null]]));
+      await jest.advanceTimersByTimeAsync(3_000);
+      expect([...bench.bookmarks]).toEqual([[bob, 'old']]);
+      expect([...(await bench.shown())]).toEqual([[alice, '2']]);
+      await jest.advanceTimersByTimeAsync(5_000);
+      expect([...bench.bookmarks]).toEqual([[alice, '2']]);
+    });
+  });
+
+  it('stores no bookmark of what it reads again after a transaction of the log hung', async () => {
+    const alice = 'alice' as Address;
+    await bench.run(async () => {
+      await jest.advanceTimersByTimeAsync(10_000);
+      bench.appended = [3n];
+      await jest.advanceTimersByTimeAsync(10_000);
+      bench.marked.push(new Map([[alice, 'blind']]));
+      await jest.advanceTimersByTimeAsync(10_000);
+      bench.ends = [3n];
+      await jest.advanceTimersByTimeAsync(10_000);
+    });
+    expect(bench.bookmarks.size).toBe(0);
   });
 
   it('reads again what it had read while a transaction of the log hung', async () => {

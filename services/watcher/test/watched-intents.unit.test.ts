@@ -67,6 +67,18 @@ describe('WatchedIntents', () => {
     expect(set.byReference(REFERENCE)).toBeUndefined();
   });
 
+  it('awaits a recipient for a while after its newest intent was made', () => {
+    const set = after(events.created(), other());
+    expect([...set.awaited()]).toEqual([ALICE]);
+    set.prune(SCENARIO_START + 15 * 60_000);
+    expect([...set.awaited()]).toEqual([ALICE]);
+    set.prune(SCENARIO_START + 15 * 60_000 + 1_000);
+    expect([...set.awaited()]).toEqual([]);
+    const closed = after(events.created(), events.cancelled());
+    closed.prune(SCENARIO_START + WATCH_MS + 2_000);
+    expect([...closed.awaited()]).toEqual([]);
+  });
+
   it('uses the latest amount', () => {
     const set = after(events.created(), events.updated({ amount: '1', amountBaseUnits: 1_000_000n }));
     expect(set.byReference(REFERENCE)?.terms.amount).toBe(1_000_000n);

@@ -271,6 +271,77 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A recipient without a bookmark keeps the place where those begin',
+    file: 'packages/chains/src/solana/observer.ts',
+    guard: 'derived.isBehind ? marked : head',
+    instead: 'head',
+    test: {
+      file: 'packages/chains/test/solana/bookmarks.integration.test.ts',
+      name: 'finds the payments to recipients whose accounts were not derived yet when it was interrupted',
+    },
+  },
+  {
+    name: 'A bookmark has no balance whose payments were not read',
+    file: 'packages/chains/src/solana/observe/bookmarks.ts',
+    guard: '...(changedAt === null && paging === null && { balance })',
+    instead: 'balance',
+    test: {
+      file: 'packages/chains/test/solana/bookmarks.integration.test.ts',
+      name: 'does not believe a bookmark of a time when the list did not show what moved the balance',
+    },
+  },
+  {
+    name: 'A bookmark passes over no transaction that no node has returned yet',
+    file: 'packages/chains/src/solana/observe/bookmarks.ts',
+    guard: 'const open = unread.get(recipient);',
+    instead: 'const open = unread.size < 0 ? 0n : undefined;',
+    test: {
+      file: 'packages/chains/test/solana/bookmarks.integration.test.ts',
+      name: 'does not believe a bookmark of a time when a listed transaction was not returned yet',
+    },
+  },
+  {
+    name: 'Old transactions do not explain a new balance',
+    file: 'packages/chains/src/solana/observe/accounts.ts',
+    guard: 'const isShown = account.hasMoved\n' + '    ? ',
+    instead: 'const isShown = !account.hasMoved\n' + '    ? ',
+    test: {
+      file: 'packages/chains/test/solana/bookmarks.integration.test.ts',
+      name: 'does not believe a bookmark of a time when the list did not show what moved the balance',
+    },
+  },
+  {
+    name: 'No bookmark counts after a cursor was rewound',
+    file: 'packages/chains/src/solana/observe/position.ts',
+    guard: '    known: null,\n' + '  });',
+    instead: '  });',
+    test: {
+      file: 'packages/chains/test/solana/bookmarks.integration.test.ts',
+      name: 'lists all accounts again after its cursor was rewound',
+    },
+  },
+  {
+    name: 'A former holder of the lease stores no bookmarks',
+    file: 'packages/database/src/watching/network-watches.ts',
+    guard: 'FROM moved, unnest(',
+    instead: 'FROM (SELECT $1::text AS chain) AS moved, unnest(',
+    test: {
+      file: 'packages/database/test/store/store.integration.test.ts',
+      suite: 'packages/database/test/store/suite.ts',
+      name: 'has bookmarks, which are stored with its cursor, and none of a former holder',
+    },
+  },
+  {
+    name: 'No bookmark is kept of what is read again',
+    file: 'services/watcher/src/network-watch.ts',
+    guard: 'cursor = stored.cursor;\n          changed.clear();',
+    instead: 'cursor = stored.cursor;',
+    test: {
+      file: 'services/watcher/test/network-watch.unit.test.ts',
+      name: 'stores no bookmark of what it reads again after a transaction of the log hung',
+    },
+  },
+  {
     name: 'Blocks that a lagging node does not have are no reorganization',
     file: 'packages/chains/src/evm/observe/chain-position.ts',
     guard: '!hashes.has(expected.number) && head.number - expected.number <= SHORTFALL_WARNED',

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Observation, TransactionHash } from '@pf/domain';
+import type { Address, Observation, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import { STEP_MS } from '../networks.ts';
-import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
+import type { Bookmark, Bookmarks, ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
 import { type EpochInfo, getEpochInfo, getHead, type SignatureInfo } from './calls.ts';
 import { deriveAccounts, pollBalances, readLists } from './observe/accounts.ts';
+import { writeBookmarks } from './observe/bookmarks.ts';
 import {
   absence,
   dueProofs,
@@ -32,8 +33,9 @@ const least = (one: bigint, other: bigint): bigint => (one < other ? one : other
 /**
  * Follows a Solana network (docs/internals/chains.md): the statuses of submitted transactions, 256 per call; the
  * balances of the recipients' token accounts, 100 per call; and the transactions of accounts whose balance moved, and
- * of a few others in turn. So the cost depends on what happens, not on how many intents are open. Payments are read
- * from the transactions themselves: a balance proves nothing.
+ * of one more now and then. So the cost depends on what happens, not on how many intents are open. Payments are read
+ * from the transactions themselves: a balance proves nothing. A bookmark for each recipient has the balances and how
+ * far the transactions were read, so that a restart lists the accounts that moved, and no others.
  */
 export class SolanaObserver implements ChainObserver {
   readonly network: Network;
@@ -55,27 +57,47 @@ export class SolanaObserver implements ChainObserver {
     return this.#isAwaiting ? this.network.pollMs.awaiting : this.network.pollMs.idle;
   }
 
-  step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
+  step(
+    cursor: Cursor | null,
+    synchronize: () => Promise<WatchSet>,
+    bookmarks: Bookmarks = () => Promise.resolve(new Map<string, Bookmark>()),
+  ): Promise<Step> {
     const before = cursor === null ? null : readPosition(cursor);
-    return this.#pool.run((node) => this.#step(node, before, synchronize), STEP_MS);
+    return this.#pool.run((node) => this.#step(node, before, synchronize, bookmarks), STEP_MS);
   }
 
-  async #step(node: RpcNode, before: Position | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
+  async #step(
+    node: RpcNode,
+    before: Position | null,
+    synchronize: () => Promise<WatchSet>,
+    bookmarks: Bookmarks,
+  ): Promise<Step> {
     const now = this.#now();
-    const [confirmed, finalized] = await node.batch([getHead(), getEpochInfo('finalized')]);
-    const heads: Heads = { confirmed, finalized };
+    const isExpecting = before === null || this.#memory.isPending;
+    const [confirmed, early = null] = await node.batch(
+      isExpecting ? [getHead(), getEpochInfo('finalized')] : [getHead()],
+    );
     const head = confirmed.absoluteSlot;
-    const position = before ?? first(finalized);
+    const position = before ?? first(early ?? confirmed);
     const watch = await synchronize();
     const shortfall = position.head - head;
+    const isReset = shortfall > SHORTFALL_WARNED;
+    const marked = isReset ? null : position.known;
     // Nothing may be remembered of a step that was not stored: its observations must be made again. Nor of slots that
     // are yet to come, where the chain was reset. A step that fails midway forgets nothing.
-    const memory = this.#remembered === position.id && shortfall <= SHORTFALL_WARNED ? this.#memory : new Memory();
+    const isRemembered = this.#remembered === position.id && !isReset;
+    const memory = isRemembered ? this.#memory : new Memory(marked === null ? undefined : await bookmarks());
     [this.#memory, this.#remembered] = [memory, position.id];
 
-    const derived = await deriveAccounts(memory, watch, this.network, least(position.slot, head), now);
+    const origin = { slot: least(position.slot, head), known: marked === null ? null : least(marked, head) };
+    const derived = await deriveAccounts(memory, watch, this.network, origin, now);
+    const awaited = new Set(watch.awaited());
     const pendingOutcomes = pendingOutcomesOf(watch, position.lost);
-    const balances = pollBalances(memory);
+    memory.isPending = pendingOutcomes.length > 0;
+    // The final head tells about pending outcomes only.
+    const finalized = early ?? (memory.isPending ? await node.call(getEpochInfo('finalized')) : NO_HEAD);
+    const heads: Heads = { confirmed, finalized };
+    const balances = pollBalances(memory, awaited, now, node.callsIn(SHARE_MS, 'getMultipleAccounts'));
     const states = statusCalls(pendingOutcomes);
     const [stateAnswers, balanceAnswers] = split(await node.batch([...states, ...balances.calls]), states.length);
     const judged = judge(
@@ -85,8 +107,9 @@ export class SolanaObserver implements ChainObserver {
     );
     const moved = balances.read(balanceAnswers as BalanceAnswer[], now);
 
-    const lists = readLists(memory, moved.changed, head, node.callsIn(SHARE_MS, 'getSignaturesForAddress'));
-    const references = dueReferences(memory, watch, head, now, node.callsIn(SHARE_MS, 'getSignaturesForAddress'));
+    const listed = node.callsIn(SHARE_MS, 'getSignaturesForAddress');
+    const lists = readLists(memory, moved.changed, head, now, listed, awaited);
+    const references = dueReferences(memory, watch, head, now, listed);
     const listing = async (by: RpcNode): Promise<Listing> => ({
       pages: await by.batch([...lists.calls, ...references.calls]),
       last: await references.lookLast(by),
@@ -94,9 +117,9 @@ export class SolanaObserver implements ChainObserver {
     // Now and then from another upstream, where there is one: an index that left out a transaction leaves it out again.
     const elsewhere = Math.random() < OF_ANOTHER ? await this.#pool.onAnother(node, listing) : null;
     const { pages, last } = elsewhere ?? (await listing(node));
-    const [listed, named] = split(pages, lists.calls.length);
+    const [ofAccounts, named] = split(pages, lists.calls.length);
     moved.commit();
-    lists.read(listed, head, now)();
+    lists.read(ofAccounts, head, now)();
     references.read(named, last, head, now)();
     const ended = await readPendingOutcomes(this.#pool, node, judged.landed, this.network, watch);
     const most = node.callsIn(SHARE_MS, 'getTransaction');
@@ -108,13 +131,16 @@ export class SolanaObserver implements ChainObserver {
       [...judged.observations, ...ended.observations, ...looked.observations, ...proven.observations],
       now,
     );
-    const isBehind = derived.isBehind || lists.isBehind || looked.isBehind || memory.isPaging();
+    const isBehind = derived.isBehind || balances.isBehind || lists.isBehind || looked.isBehind || memory.isPaging();
     // From the slot of a lost settlement on, transactions may be elsewhere now: they are read again.
     const forked = lostFrom(observations, watch);
+    const slot = memory.readUpTo(head);
+    const changed = forked === null ? writeBookmarks(memory, this.network) : new Map<Address, Bookmark | null>();
     if (forked !== null) memory.readAgain();
     const next: Position = {
       id: randomUUID(),
-      slot: least(memory.readUpTo(head), forked === null ? head : forked - 1n),
+      slot: forked === null ? slot : least(slot, forked - 1n),
+      known: forked !== null ? null : derived.isBehind ? marked : head,
       head: shortfall > 0n ? position.head : head,
       lost: lostAfter(position.lost, watch, observations, heads),
     };
@@ -124,8 +150,9 @@ export class SolanaObserver implements ChainObserver {
     return {
       observations,
       cursor: writePosition(next),
+      bookmarks: changed,
       head,
-      behind: isBehind ? least(head, head - next.slot + 1n) : 0n,
+      behind: isBehind ? least(head, head - (origin.known ?? origin.slot) + 1n) : 0n,
       warnings: [
         ...ended.warnings,
         ...looked.warnings,
@@ -166,6 +193,9 @@ export class SolanaObserver implements ChainObserver {
   }
 }
 
+/** No transaction is final by it. */
+const NO_HEAD: EpochInfo = { absoluteSlot: 0n, blockHeight: 0n };
+
 interface Listing {
   readonly pages: readonly (readonly SignatureInfo[])[];
   readonly last: readonly (readonly SignatureInfo[])[] | null;
@@ -181,6 +211,7 @@ const split = <T>(items: readonly T[], at: number): readonly [readonly T[], read
 const first = ({ absoluteSlot }: EpochInfo): Position => ({
   id: randomUUID(),
   slot: absoluteSlot,
+  known: null,
   head: absoluteSlot,
   lost: {},
 });

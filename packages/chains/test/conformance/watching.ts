@@ -10,6 +10,7 @@ import type {
 } from '@pf/domain';
 import {
   aliasOf,
+  type Bookmark,
   type ChainObserver,
   type Cursor,
   type Step,
@@ -23,8 +24,11 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 export class Watched implements WatchSet {
   readonly #intents = new Map<Reference, Mutable<WatchedIntent>>();
   readonly #detected = new Set<Reference>();
+  readonly #recipients = new Set<Address>();
+  readonly #awaited = new Set<Address>();
 
   add(id: string, terms: PaymentTerms): void {
+    this.#recipients.add(terms.requestor);
     this.#intents.set(terms.reference, {
       id: id as IntentId,
       status: 'created',
@@ -33,6 +37,15 @@ export class Watched implements WatchSet {
       settlement: null,
       createdAt: 0,
     });
+  }
+  /** As of an intent that was made a moment ago. */
+  await({ requestor }: PaymentTerms): void {
+    this.#awaited.add(requestor);
+  }
+  /** It is no longer watched, as a month after it was closed. */
+  drop({ reference, requestor }: PaymentTerms): void {
+    this.#intents.delete(reference);
+    this.#recipients.delete(requestor);
   }
   detect({ reference }: PaymentTerms): void {
     this.#detected.add(reference);
@@ -83,10 +96,13 @@ export class Watched implements WatchSet {
     return [...this.#intents.values()].find(({ terms }) => aliasOf(terms) === alias);
   }
   hasRecipient(address: Address): boolean {
-    return this.recipients().includes(address);
+    return this.#recipients.has(address);
   }
   recipients(): readonly Address[] {
-    return [...new Set([...this.#intents.values()].map(({ terms }) => terms.requestor))];
+    return [...this.#recipients];
+  }
+  awaited(): Iterable<Address> {
+    return this.#awaited;
   }
   *expected(): Generator<WatchedIntent> {
     for (const [reference, intent] of this.#intents)
@@ -108,10 +124,14 @@ export class Watched implements WatchSet {
   }
 }
 
-/** A watcher without a log: steps an observer, keeps its cursor as JSON text, and applies what it observes. */
+/**
+ * A watcher without a log: steps an observer, keeps its cursor as JSON text with the bookmarks, and applies what it
+ * observes.
+ */
 export class Watcher {
   readonly watched: Watched;
   readonly warnings: string[] = [];
+  readonly bookmarks = new Map<string, Bookmark>();
   readonly #observer: ChainObserver;
   #cursor: string | null = null;
 
@@ -120,28 +140,42 @@ export class Watcher {
     this.watched = watched;
   }
 
-  /** Another process goes on where this one stands: it has the cursor, and remembers nothing. */
+  /** Another process goes on where this one stands: it has the cursor and the bookmarks, and remembers nothing. */
   restart(observer: ChainObserver): Watcher {
     const restarted = new Watcher(observer, this.watched);
     restarted.#cursor = this.#cursor;
+    for (const [recipient, bookmark] of this.bookmarks) restarted.bookmarks.set(recipient, bookmark);
     return restarted;
+  }
+
+  /** The cursor is changed while no watcher runs. */
+  moveCursor(change: (cursor: Cursor) => Cursor): void {
+    this.#cursor = JSON.stringify(change(JSON.parse(this.#cursor ?? '') as Cursor));
   }
 
   /** One step after the other until the head is reached; the observations of all. */
   async step(): Promise<readonly Observation[]> {
     const observations: Observation[] = [];
-    let step: Step;
-    do {
-      step = await this.#observer.step(
-        this.#cursor === null ? null : (JSON.parse(this.#cursor) as Cursor),
-        async () => this.watched,
-      );
-      this.#cursor = JSON.stringify(step.cursor);
+    for (;;) {
+      const step = await this.stepOnce();
       observations.push(...step.observations);
-      this.warnings.push(...step.warnings);
-      for (const observation of step.observations) this.watched.apply(observation);
-    } while (step.behind > 0n);
-    return observations;
+      if (step.behind === 0n) return observations;
+    }
+  }
+
+  async stepOnce(): Promise<Step> {
+    const step = await this.#observer.step(
+      this.#cursor === null ? null : (JSON.parse(this.#cursor) as Cursor),
+      async () => this.watched,
+      async () => new Map(this.bookmarks),
+    );
+    this.#cursor = JSON.stringify(step.cursor);
+    for (const [recipient, bookmark] of step.bookmarks ?? [])
+      if (bookmark === null) this.bookmarks.delete(recipient);
+      else this.bookmarks.set(recipient, bookmark);
+    this.warnings.push(...step.warnings);
+    for (const observation of step.observations) this.watched.apply(observation);
+    return step;
   }
 
   get cursor(): string | null {

@@ -15,7 +15,7 @@ describe('a long list of transactions', () => {
   let memory: Memory;
   const account = (): WatchedAccount | undefined => memory.accounts.get(OWNER)?.[0];
   const read = (page: readonly SignatureInfo[]): void =>
-    readLists(memory, new Set(), HEAD, MANY).read([page], HEAD, NOW)();
+    readLists(memory, new Set(), HEAD, NOW, MANY).read([page], HEAD, NOW)();
 
   beforeEach(() => {
     memory = new Memory();
@@ -24,6 +24,7 @@ describe('a long list of transactions', () => {
         address: 'account' as Address,
         balance: 1n,
         changedAt: NOW,
+        isCompared: true,
         hasMoved: false,
         read: 5_000n,
         newest: undefined,
@@ -38,7 +39,7 @@ describe('a long list of transactions', () => {
   });
 
   it('is requested from the last but one on, of a node that has come near the head', () => {
-    const { calls } = readLists(memory, new Set(), HEAD, MANY);
+    const { calls } = readLists(memory, new Set(), HEAD, NOW, MANY);
     expect(calls).toMatchObject([{ params: ['account', { before: 'of 9001', minContextSlot: 9_850 }] }]);
   });
 
@@ -77,7 +78,7 @@ describe('a long list of transactions', () => {
     const [one] = memory.accounts.get(OWNER) ?? [];
     if (one === undefined) throw new Error('no account');
     memory.accounts.set(OWNER, [{ ...one, paging: null, hasMoved }]);
-    const readAt = (now: number): void => readLists(memory, new Set(), HEAD, MANY).read([[]], HEAD, now)();
+    const readAt = (now: number): void => readLists(memory, new Set(), HEAD, NOW, MANY).read([[]], HEAD, now)();
     readAt(NOW + ms - 1);
     expect(account()?.changedAt).toBe(NOW);
     readAt(NOW + ms);
@@ -92,7 +93,7 @@ describe('a long list of transactions', () => {
       OWNER,
       addresses.map((address) => ({ ...one, address })),
     );
-    const { calls, isBehind } = readLists(memory, new Set(), HEAD, 2);
+    const { calls, isBehind } = readLists(memory, new Set(), HEAD, NOW, 2);
     expect(calls.map(({ params }) => params[0])).toEqual(['first', 'second']);
     expect(isBehind).toBe(true);
   });

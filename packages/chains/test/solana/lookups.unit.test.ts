@@ -29,7 +29,7 @@ describe('a transaction that a list names', () => {
   let memory: Memory;
   beforeEach(() => {
     memory = new Memory();
-    memory.unseen.set(HASH, { slot: 7n, since: 0, dueAt: 0 });
+    memory.unseen.set(HASH, { slot: 7n, since: 0, dueAt: 0, of: null });
   });
   async function read(node: RpcNode, now: number, most = MANY): Promise<readonly string[]> {
     const read = await readUnseen(alone, node, memory, networkOf(DEVNET), new Watched(), now, most);
@@ -75,7 +75,7 @@ describe('a transaction that a list names', () => {
 
   it('waits for its turn, the oldest first, where the rate of the upstream allows fewer in a step', async () => {
     const asked: unknown[] = [];
-    memory.unseen.set('older' as TransactionHash, { slot: 3n, since: 0, dueAt: 0 });
+    memory.unseen.set('older' as TransactionHash, { slot: 3n, since: 0, dueAt: 0, of: null });
     await read(nodeOf(null, asked), 0, 1);
     expect(asked).toEqual(['older']);
   });

@@ -13,7 +13,9 @@ export interface WatchLease {
 /** An observer's state between its steps: JSON that only its chain's adapter reads. */
 export type WatchCursor = Readonly<Record<string, unknown>>;
 
-/** NetworkWatches in Postgres: one row a network. */
+const NO_BOOKMARKS: ReadonlyMap<string, null> = new Map();
+
+/** NetworkWatches in Postgres: one row a network, and one a bookmark. */
 export class SqlNetworkWatches {
   readonly #database: Database;
 
@@ -45,12 +47,44 @@ export class SqlNetworkWatches {
     return rowCount === 1;
   }
 
-  async moveCursor(lease: WatchLease, cursor: WatchCursor): Promise<boolean> {
+  async moveCursor(
+    lease: WatchLease,
+    cursor: WatchCursor,
+    bookmarks: ReadonlyMap<string, string | null> = NO_BOOKMARKS,
+  ): Promise<boolean> {
+    const kept = [...bookmarks].filter((entry): entry is [string, string] => entry[1] !== null);
     const { rowCount } = await this.#database.sql.query(
-      'UPDATE service.network_watches SET cursor = $3, updated_at = clock_timestamp() WHERE chain = $1 AND epoch = $2',
-      [lease.chain, lease.epoch.toString(), JSON.stringify(cursor)],
+      `WITH moved AS (
+         UPDATE service.network_watches
+           SET cursor = $3, updated_at = clock_timestamp() WHERE chain = $1 AND epoch = $2 RETURNING chain
+       ), kept AS (
+         INSERT INTO service.watch_bookmarks (chain, recipient, bookmark)
+           SELECT moved.chain, one.recipient, one.bookmark
+             FROM moved, unnest($4::text[], $5::text[]) AS one (recipient, bookmark)
+           ON CONFLICT (chain, recipient) DO UPDATE SET bookmark = excluded.bookmark
+       ), removed AS (
+         DELETE FROM service.watch_bookmarks AS one USING moved
+           WHERE one.chain = moved.chain AND one.recipient = ANY($6::text[])
+       )
+       SELECT FROM moved`,
+      [
+        lease.chain,
+        lease.epoch.toString(),
+        JSON.stringify(cursor),
+        kept.map(([recipient]) => recipient),
+        kept.map(([, bookmark]) => bookmark),
+        [...bookmarks].filter(([, bookmark]) => bookmark === null).map(([recipient]) => recipient),
+      ],
     );
     return rowCount === 1;
+  }
+
+  async bookmarks(chain: ChainId): Promise<ReadonlyMap<string, string>> {
+    const { rows } = await this.#database.sql.query<{ recipient: string; bookmark: string }>(
+      'SELECT recipient, bookmark FROM service.watch_bookmarks WHERE chain = $1',
+      [chain],
+    );
+    return new Map(rows.map(({ recipient, bookmark }) => [recipient, bookmark]));
   }
 
   async release(lease: WatchLease): Promise<void> {

@@ -11,7 +11,7 @@ afterAll(() => own.close());
 
 const TABLES =
   'ledger.intents, ledger.intent_events, ledger.checkpoints, service.command_outcomes, service.signed_transactions, ' +
-  'service.network_watches, service.webhook_positions, service.accounts';
+  'service.network_watches, service.watch_bookmarks, service.webhook_positions, service.accounts';
 
 storeSuite((test) => async () => {
   const { database } = own;

@@ -497,6 +497,33 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
     );
 
     it(
+      'has bookmarks, which are stored with its cursor, and none of a former holder',
+      on(async ({ store: { watches } }) => {
+        const former = await watches.acquire(CHAIN, 'one', EXPIRED_MS);
+        if (!former) throw new Error('the lease is free');
+        const first = new Map([
+          ['alice', '1'],
+          ['bob', '2'],
+        ]);
+        expect(await watches.moveCursor(former, { block: '100' }, first)).toBe(true);
+        const changed = new Map<string, string | null>([
+          ['alice', '3'],
+          ['bob', null],
+          ['carol', '4'],
+        ]);
+        expect(await watches.moveCursor(former, { block: '101' }, changed)).toBe(true);
+        const next = await watches.acquire(CHAIN, 'two', LONG_MS);
+        expect(next).toMatchObject({ cursor: { block: '101' } });
+        expect(await watches.moveCursor(former, { block: '102' }, first)).toBe(false);
+        expect([...(await watches.bookmarks(CHAIN))].sort()).toEqual([
+          ['alice', '3'],
+          ['carol', '4'],
+        ]);
+        expect((await watches.bookmarks(OTHER_CHAIN)).size).toBe(0);
+      }),
+    );
+
+    it(
       'is granted again at once to the holder whose response was lost',
       on(async ({ store: { watches } }) => {
         await watches.acquire(CHAIN, 'one', LONG_MS);

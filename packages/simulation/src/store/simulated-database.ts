@@ -132,10 +132,12 @@ export class SimulatedDatabase {
           run('acquire lease', (tables, now) => statements.acquireWatch(tables, chain, holder, ttlMs, now)),
         renew: (lease, ttlMs) =>
           run('renew lease', (tables, now) => statements.changeWatch(tables, lease, { expiresAt: now + ttlMs })),
-        moveCursor: (lease, cursor) => {
+        moveCursor: (lease, cursor, bookmarks = new Map<string, string | null>()) => {
           const stored = JSON.parse(JSON.stringify(cursor)) as WatchCursor;
-          return run('move cursor', (tables) => statements.changeWatch(tables, lease, { cursor: stored }));
+          const changed = [...bookmarks];
+          return run('move cursor', (tables) => statements.moveCursor(tables, lease, stored, changed));
         },
+        bookmarks: (chain) => run('load bookmarks', (tables) => statements.bookmarksOf(tables, chain)),
         release: (lease) =>
           run('release lease', (tables) => {
             statements.changeWatch(tables, lease, { holder: null, expiresAt: null });

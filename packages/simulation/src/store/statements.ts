@@ -203,6 +203,28 @@ export function changeWatch({ watches }: Tables, { chain, epoch }: WatchLease, c
   return true;
 }
 
+/** Moves the cursor under a lease that is still the newest, and stores bookmarks with it. */
+export function moveCursor(
+  tables: Tables,
+  lease: WatchLease,
+  cursor: WatchCursor,
+  changed: Iterable<readonly [string, string | null]>,
+): boolean {
+  if (!changeWatch(tables, lease, { cursor })) return false;
+  const { chain } = lease;
+  for (const [recipient, bookmark] of changed) {
+    const key = `${chain} ${recipient}`;
+    if (bookmark === null) tables.bookmarks.delete(key);
+    else tables.bookmarks.set(key, { chain, recipient, bookmark });
+  }
+  return true;
+}
+
+export const bookmarksOf = ({ bookmarks }: Tables, chain: ChainId): ReadonlyMap<string, string> =>
+  new Map(
+    [...bookmarks.values()].flatMap((one) => (one.chain === chain ? [[one.recipient, one.bookmark] as const] : [])),
+  );
+
 export const watchedRows = (
   { intents }: Tables,
   chains: readonly ChainId[],

@@ -1,6 +1,6 @@
 import type { Outcome } from '@pf/contracts';
 import type { Checkpoint, DeliverableEvent, ProjectedEvent, StoredTransaction, WatchCursor } from '@pf/database';
-import type { CommandId, Instant, IntentId, PaymentIntent } from '@pf/domain';
+import type { ChainId, CommandId, Instant, IntentId, PaymentIntent } from '@pf/domain';
 import { type Journal, Table } from './journal.ts';
 
 export interface IntentRow {
@@ -43,6 +43,8 @@ export class Tables {
   readonly signedTransactions: Table<string, StoredTransaction & { readonly createdAt: Instant }>;
   /** By chain. */
   readonly watches: Table<string, WatchRow>;
+  /** By chain and recipient. */
+  readonly bookmarks: Table<string, { readonly chain: ChainId; readonly recipient: string; readonly bookmark: string }>;
   readonly endpoints: Table<string, EndpointRow>;
   /** By event and endpoint. */
   readonly deliveries: Table<string, DeliveryRow>;
@@ -57,6 +59,7 @@ export class Tables {
     this.outcomes = new Table(journal);
     this.signedTransactions = new Table(journal);
     this.watches = new Table(journal);
+    this.bookmarks = new Table(journal);
     this.endpoints = new Table(journal);
     this.deliveries = new Table(journal);
     this.webhookPositions = new Table(journal);

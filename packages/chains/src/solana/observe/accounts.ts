@@ -4,16 +4,21 @@ import type { Network, WatchSet } from '../../port.ts';
 import { ACCOUNTS_MAX, getMultipleAccounts, getSignaturesForAddress, type SignatureInfo } from '../calls.ts';
 import { tokenAccountOf } from '../payment.ts';
 import { TOKEN_PROGRAMS } from '../programs.ts';
+import { readBookmark } from './bookmarks.ts';
 import type { Memory, WatchedAccount } from './memory.ts';
 
 /**
- * Limits of one step: recipients whose accounts are derived (some hashes each), balance calls (100 accounts each),
- * lists that are read because a balance moved, and lists that are read in turn.
+ * Limits of one step: recipients whose accounts are derived (some hashes each), accounts of awaited recipients and of
+ * all whose balances are read (100 a call), and lists that are read because a balance moved.
  */
 const DERIVED_MAX = 300;
-const POLLS_MAX = 5;
+const AWAITED_MAX = 1_000;
+const POLLED_MAX = 2_500;
 const CHANGED_MAX = 20;
-const TURNS_MAX = 2;
+/** In so many ms the balances of all accounts are read in turn. */
+const BALANCES_MS = 60_000;
+/** Every so many ms one account is listed in turn: as much may have gone out as came in. */
+const TURN_MS = 6_000;
 /** Where a token account's data has its amount. */
 const AMOUNT = { offset: 64, length: 8 };
 /** Transactions of one page: few where the list was read recently, many while going back. */
@@ -33,33 +38,62 @@ const NODE_LAG_SLOTS = 150n;
 const NODE_LAG_MS = 60_000;
 export const listedAt = (head: bigint): bigint => (head > NODE_LAG_SLOTS ? head - NODE_LAG_SLOTS : 0n);
 
-/** Derives the token accounts of new recipients, not read since `from`, and forgets those of former ones. */
+/** Where the accounts of recipients begin that have no bookmark. */
+export interface Origin {
+  /** All accounts were listed up to this slot. */
+  readonly slot: bigint;
+  /** A recipient without a bookmark was not watched before this slot: no intent that pays it is older. */
+  readonly known: bigint | null;
+}
+
+/**
+ * The token accounts of recipients that were not watched in the last step, from their bookmarks or derived, and without
+ * those that are no longer watched.
+ */
 export async function deriveAccounts(
   memory: Memory,
   watch: WatchSet,
-  network: Network,
-  from: bigint,
+  { tokens }: Network,
+  { slot, known }: Origin,
   now: number,
 ): Promise<{ readonly isBehind: boolean }> {
   const recipients = new Set(watch.recipients());
-  for (const recipient of memory.accounts.keys()) if (!recipients.has(recipient)) memory.accounts.delete(recipient);
-  const added = [...recipients].filter((recipient) => !memory.accounts.has(recipient));
-  for (const recipient of added.slice(0, DERIVED_MAX)) {
-    const accounts = await Promise.all(network.tokens.map(({ address }) => tokenAccountOf(recipient, address)));
-    memory.accounts.set(
-      recipient,
-      accounts.map((address) => ({
-        address,
-        balance: undefined,
-        changedAt: now,
-        hasMoved: false,
-        read: from,
-        newest: undefined,
-        paging: null,
-      })),
+  const isGone = (recipient: string): recipient is WalletAddress => !recipients.has(recipient as WalletAddress);
+  for (const recipient of [...memory.accounts.keys(), ...memory.stored.keys()])
+    if (isGone(recipient)) {
+      memory.accounts.delete(recipient);
+      memory.removed.add(recipient);
+    }
+  let derived = 0;
+  for (const recipient of recipients) {
+    if (memory.accounts.has(recipient)) continue;
+    const bookmark = memory.stored.get(recipient);
+    const marks = readBookmark(bookmark);
+    if (marks === null && derived === DERIVED_MAX) return { isBehind: true };
+    if (marks === null) derived += 1;
+    const begin = bookmark === undefined ? known : null;
+    const accounts = await Promise.all(
+      tokens.map(async ({ address }): Promise<WatchedAccount> => {
+        const mark = marks?.[address];
+        const isMoved = mark !== undefined && mark.balance === undefined;
+        return {
+          address: mark?.account ?? (await tokenAccountOf(recipient, address)),
+          balance: mark?.balance,
+          isCompared: false,
+          changedAt: isMoved || (mark === undefined && begin === null) ? now : null,
+          hasMoved: isMoved,
+          read: mark?.read ?? begin ?? slot,
+          newest: undefined,
+          paging: null,
+        };
+      }),
     );
+    memory.accounts.set(recipient, accounts);
+    memory.removed.delete(recipient);
+    if (marks === null) memory.added.add(recipient);
   }
-  return { isBehind: added.length > DERIVED_MAX };
+  memory.stored = new Map();
+  return { isBehind: false };
 }
 
 interface Place {
@@ -68,25 +102,24 @@ interface Place {
   readonly account: WatchedAccount;
 }
 
+const placesOf = (memory: Memory, recipient: WalletAddress): readonly Place[] =>
+  (memory.accounts.get(recipient) ?? []).map((account, index) => ({ recipient, index, account }));
 const places = (memory: Memory): readonly Place[] =>
-  [...memory.accounts].flatMap(([recipient, accounts]) =>
-    accounts.map((account, index) => ({ recipient, index, account })),
-  );
+  [...memory.accounts.keys()].flatMap((recipient) => placesOf(memory, recipient));
 
 /** A change of the memory, applied once all responses that it depends on have arrived. */
 export type Commit = () => void;
 
-function put(memory: Memory, { recipient, index }: Place, change: Partial<WatchedAccount>): void {
-  const accounts = memory.accounts.get(recipient);
-  if (accounts !== undefined)
-    memory.accounts.set(
-      recipient,
-      accounts.map((account, at) => (at === index ? { ...account, ...change } : account)),
-    );
+/** So many of them in turn, beginning with this one. */
+function turnOf<T>(all: readonly T[], from: number, count: number): readonly T[] {
+  const start = all.length === 0 ? 0 : from % all.length;
+  return [...all.slice(start), ...all.slice(0, start)].slice(0, count);
 }
 
 export interface BalancePoll {
   readonly calls: readonly ReturnType<typeof getMultipleAccounts>[];
+  /** True until the balances of all accounts were read once. */
+  readonly isBehind: boolean;
   /** Reads the results, in the order of the calls. @returns the accounts whose balance moved */
   read(
     answers: readonly ReturnType<ReturnType<typeof getMultipleAccounts>['parse']>[],
@@ -94,13 +127,34 @@ export interface BalancePoll {
   ): { readonly changed: ReadonlySet<string>; readonly commit: Commit };
 }
 
-/** The balance calls of one step, a hundred accounts each, taking turns. */
-export function pollBalances(memory: Memory): BalancePoll {
+/**
+ * The balance calls of one step, a hundred accounts each: of the awaited recipients, and of others in turn, so many
+ * that all have one in a minute. Those that were never read come first.
+ * @param most calls that the upstream's rate allows in a step
+ */
+export function pollBalances(
+  memory: Memory,
+  awaited: ReadonlySet<WalletAddress>,
+  now: number,
+  most: number,
+): BalancePoll {
+  const polledMost = Math.min(POLLED_MAX, most * ACCOUNTS_MAX);
   const all = places(memory);
-  const count = Math.min(all.length, POLLS_MAX * ACCOUNTS_MAX);
-  const start = all.length === 0 ? 0 : memory.pollFrom % all.length;
-  const asked = [...all.slice(start), ...all.slice(0, start)].slice(0, count);
-  const chunks = Array.from({ length: Math.ceil(count / ACCOUNTS_MAX) }, (_, chunk) =>
+  const soon = turnOf(
+    [...awaited].flatMap((recipient) => placesOf(memory, recipient)),
+    memory.pollAwaitedFrom,
+    Math.min(AWAITED_MAX, polledMost),
+  );
+  const isSoon = new Set(soon.map(({ account }) => account.address));
+  const unread = all.filter(({ account }) => !account.isCompared && !isSoon.has(account.address));
+  const due = Math.ceil((all.length * Math.min(Math.max(now - memory.polledAt, 0), BALANCES_MS)) / BALANCES_MS);
+  const whole = Math.max(1, Math.ceil((soon.length + due) / ACCOUNTS_MAX)) * ACCOUNTS_MAX;
+  const turn = turnOf(all, memory.pollFrom, Math.min(whole - soon.length, polledMost));
+  const first = unread.slice(0, polledMost);
+  const isFirst = new Set(first.map(({ account }) => account.address));
+  const isTaken = ({ account: { address } }: Place): boolean => isSoon.has(address) || isFirst.has(address);
+  const asked = [...soon, ...first, ...turn.filter((place) => !isTaken(place))];
+  const chunks = Array.from({ length: Math.ceil(asked.length / ACCOUNTS_MAX) }, (_, chunk) =>
     asked.slice(chunk * ACCOUNTS_MAX, (chunk + 1) * ACCOUNTS_MAX),
   );
   return {
@@ -110,23 +164,31 @@ export function pollBalances(memory: Memory): BalancePoll {
         AMOUNT,
       ),
     ),
-    read(answers, now) {
-      const moved = chunks.flatMap((chunk, at) =>
+    isBehind: unread.length > polledMost,
+    read(answers, at) {
+      const moved = chunks.flatMap((chunk, which) =>
         chunk.flatMap((place, within) => {
-          const info = answers[at]?.value[within] ?? null;
+          const info = answers[which]?.value[within] ?? null;
           const balance =
             info !== null && TOKEN_PROGRAMS.has(info.owner) && info.data.length === AMOUNT.length
               ? getU64Decoder().decode(info.data)
               : null;
-          return balance === place.account.balance ? [] : [{ place, balance }];
+          const before = place.account.balance;
+          return balance === before ? [] : [{ place, balance, isMoved: before !== undefined }];
         }),
       );
+      // Nothing was ever paid to a new recipient's account that does not exist.
+      const news = moved.filter(({ balance, isMoved }) => isMoved || balance !== null);
       return {
-        changed: new Set(moved.map(({ place }) => place.account.address)),
+        changed: new Set(news.map(({ place }) => place.account.address)),
         commit: () => {
-          memory.pollFrom = start + count;
-          for (const { place, balance } of moved)
-            put(memory, place, { balance, changedAt: now, hasMoved: place.account.balance !== undefined });
+          memory.polledAt = at;
+          memory.pollAwaitedFrom += soon.length;
+          memory.pollFrom += turn.length;
+          for (const { recipient, index, account } of asked) if (!account.isCompared) memory.compared(recipient, index);
+          for (const { place, balance } of moved) memory.put(place.recipient, place.index, { balance });
+          for (const { place, isMoved } of news)
+            memory.put(place.recipient, place.index, { changedAt: at, hasMoved: isMoved || place.account.hasMoved });
         },
       };
     },
@@ -141,22 +203,33 @@ export interface ListReading {
 }
 
 /**
- * The lists of accounts that changed or were not read to their end, and of a few others in turn, the least recently
- * read first.
+ * The lists of accounts that changed or were not read to their end, those of awaited recipients first, and now and then
+ * of another in turn, the least recently read first.
  * @param most lists that the upstream's rate allows in a step
  */
-export function readLists(memory: Memory, changed: ReadonlySet<string>, head: bigint, most: number): ListReading {
+export function readLists(
+  memory: Memory,
+  changed: ReadonlySet<string>,
+  head: bigint,
+  now: number,
+  most: number,
+  awaited: ReadonlySet<WalletAddress> = new Set(),
+): ListReading {
   const all = places(memory);
   const isDue = ({ account }: Place): boolean =>
     account.changedAt !== null || account.paging !== null || changed.has(account.address);
   const byAge = (one: Place, other: Place): number =>
     one.account.read < other.account.read ? -1 : one.account.read > other.account.read ? 1 : 0;
-  const due = all.filter(isDue).sort(byAge);
-  const turns = first(
-    all.filter((place) => !isDue(place)),
-    TURNS_MAX,
-    byAge,
-  );
+  const isLater = ({ recipient }: Place): number => (awaited.has(recipient) ? 0 : 1);
+  const due = all.filter(isDue).sort((one, other) => isLater(one) - isLater(other) || byAge(one, other));
+  const turns =
+    now - memory.turnedAt < TURN_MS
+      ? []
+      : first(
+          all.filter((place) => !isDue(place)),
+          1,
+          byAge,
+        );
   const changedMost = Math.min(CHANGED_MAX, most);
   const asked = [...due.slice(0, changedMost), ...turns];
   return {
@@ -169,15 +242,16 @@ export function readLists(memory: Memory, changed: ReadonlySet<string>, head: bi
       }),
     ),
     isBehind: due.length > changedMost,
-    read: (answers, at, now) => () => {
+    read: (answers, reached, at) => () => {
+      if (turns.length > 0) memory.turnedAt = at;
       asked.forEach((place, index) => {
         const page = answers[index] ?? [];
         const { paging } = place.account;
         // A node that does not know where the page begins lists nothing, or what it likes: the list is read from its
         // newest again.
         const goesOn = paging === null || page[0]?.signature === paging.last;
-        if (goesOn) readList(memory, place, page, at, now);
-        else put(memory, place, { paging: null, changedAt: now });
+        if (goesOn) readList(memory, place, page, reached, at);
+        else memory.put(place.recipient, place.index, { paging: null, changedAt: at });
       });
     },
   };
@@ -208,7 +282,12 @@ function readList(memory: Memory, place: Place, page: readonly SignatureInfo[], 
     ({ slot, signature }) => slot > bound && !memory.looked.has(signature) && !memory.unseen.has(signature),
   );
   for (const { signature, slot, err } of found.toReversed())
-    if (err === null) memory.unseen.set(signature, { slot, since: now, dueAt: now });
+    if (err === null) memory.unseen.set(signature, { slot, since: now, dueAt: now, of: place.recipient });
+  // Found by its reference, and not read yet.
+  for (const { signature } of reached) {
+    const unseen = memory.unseen.get(signature);
+    if (unseen?.of === null) memory.unseen.set(signature, { ...unseen, of: place.recipient });
+  }
 
   const newest: TransactionHash | undefined = account.paging?.newest ?? reached[0]?.signature ?? account.newest;
   const [before, last] = page.slice(-2);
@@ -216,20 +295,18 @@ function readList(memory: Memory, place: Place, page: readonly SignatureInfo[], 
   const isEnd = account.paging === null ? page.length < PAGE : page.length === 1;
   const isWhole = isEnd || before === undefined || last === undefined || last.slot <= bound;
   const readHead = account.paging?.head ?? head;
-  if (!isWhole)
-    return put(memory, place, {
-      paging: { before: before.signature, last: last.signature, newest, head: readHead },
-    });
+  const put = (change: Partial<WatchedAccount>): void => memory.put(place.recipient, place.index, change);
+  if (!isWhole) return put({ paging: { before: before.signature, last: last.signature, newest, head: readHead } });
+  // Old transactions do not explain a new balance.
+  const isShown = account.hasMoved
+    ? found.length > 0 || reached.some(({ slot }) => slot > account.read)
+    : reached.length > 0;
   const isExplained =
     account.paging !== null ||
-    reached.length > 0 ||
+    isShown ||
     now - (account.changedAt ?? now) >= INDEX_LAG_MS + (account.hasMoved ? NODE_LAG_MS : 0) ||
     account.balance === null;
   const isLater = reached.length < page.length;
-  put(memory, place, {
-    paging: null,
-    newest,
-    read: readHead,
-    changedAt: isExplained && !isLater ? null : account.changedAt,
-  });
+  const read = { paging: null, newest, read: readHead };
+  put(isExplained && !isLater ? { ...read, changedAt: null, hasMoved: false } : read);
 }

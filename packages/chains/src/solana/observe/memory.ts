@@ -1,12 +1,15 @@
 import type { Address as WalletAddress, Observation, Reference, TransactionHash } from '@pf/domain';
 import type { Address } from '@solana/kit';
 import { LRUCache } from 'lru-cache';
+import type { Bookmark } from '../../port.ts';
 
 /** A token account of a recipient, and how far its transactions were read. */
 export interface WatchedAccount {
   readonly address: Address;
-  /** Its last known balance; null: it did not exist; undefined: never read. */
+  /** Its last known balance; null: it did not exist; undefined: not known. */
   readonly balance: bigint | null | undefined;
+  /** Its balance was read since this process began. */
+  readonly isCompared: boolean;
   /** Since when its list is due, by our clock; null while nothing points to a new transaction. */
   readonly changedAt: number | null;
   /** It is due because a known balance has moved: there is a transaction to be found. */
@@ -33,6 +36,8 @@ export interface Unseen {
   /** When it was found, and when it is asked for next, by our clock. */
   readonly since: number;
   readonly dueAt: number;
+  /** The recipient whose account lists it; null where it was found by its reference only. */
+  readonly of: WalletAddress | null;
 }
 
 /** An observation is repeated when the ledger does not have it after this time. */
@@ -41,6 +46,8 @@ const LOOKED_MAX = 50_000;
 
 /** Saves the observer work between steps. Belongs to one position; all of it can be lost. */
 export class Memory {
+  /** The stored bookmarks of recipients, until their accounts are made of them. */
+  stored: ReadonlyMap<string, Bookmark>;
   /** By recipient. */
   readonly accounts = new Map<WalletAddress, readonly WatchedAccount[]>();
   readonly unseen = new Map<TransactionHash, Unseen>();
@@ -54,10 +61,25 @@ export class Memory {
   readonly expected = new Map<Reference, { readonly since: number; readonly dueAt: number }>();
   /** References of expired intents that were looked up one last time. */
   readonly lookedLast = new LRUCache<Reference, true>({ max: LOOKED_MAX });
-  readonly #observedAt = new Map<string, number>();
-  /** Index of the account whose balance is read next. */
+  /** Recipients whose bookmarks are to be stored. */
+  readonly changed = new Set<WalletAddress>();
+  /** Recipients without a stored bookmark; and those with one that are no longer watched. */
+  readonly added = new Set<WalletAddress>();
+  readonly removed = new Set<WalletAddress>();
+  /** Indices of the accounts whose balances are read next: of all, and of those that are awaited. */
   pollFrom = 0;
+  pollAwaitedFrom = 0;
+  /** By our clock: when balances were last read, and when an account was last listed in turn. */
+  polledAt = Number.NEGATIVE_INFINITY;
+  turnedAt = Number.NEGATIVE_INFINITY;
+  /** Some transaction's outcome was pending in the last step. */
+  isPending = false;
+  readonly #observedAt = new Map<string, number>();
 
+  /** @param stored where reading goes on; without a bookmark it begins where the position says */
+  constructor(stored: ReadonlyMap<string, Bookmark> = new Map()) {
+    this.stored = stored;
+  }
   /** True while a list of transactions is read page by page. */
   isPaging(): boolean {
     return [...this.accounts.values()].some((accounts) => accounts.some(({ paging }) => paging !== null));
@@ -68,9 +90,30 @@ export class Memory {
     return [...this.unseen.values()].some(({ dueAt }) => dueAt <= before);
   }
 
+  /** Changes what is known of an account of a recipient, and with it the bookmark. */
+  put(recipient: WalletAddress, index: number, change: Partial<WatchedAccount>): void {
+    if (this.#replace(recipient, index, change)) this.changed.add(recipient);
+  }
+  /** Its balance was read. */
+  compared(recipient: WalletAddress, index: number): void {
+    this.#replace(recipient, index, { isCompared: true });
+  }
+  #replace(recipient: WalletAddress, index: number, change: Partial<WatchedAccount>): boolean {
+    const accounts = this.accounts.get(recipient);
+    if (accounts === undefined) return false;
+    this.accounts.set(
+      recipient,
+      accounts.map((account, at) => (at === index ? { ...account, ...change } : account)),
+    );
+    return true;
+  }
+
   /** Forgets what was read: the caller goes back to an earlier position. */
   readAgain(): void {
+    this.stored = new Map();
     this.accounts.clear();
+    this.added.clear();
+    this.changed.clear();
     this.unseen.clear();
     this.looked.clear();
   }
@@ -81,6 +124,14 @@ export class Memory {
     for (const accounts of this.accounts.values()) for (const { read } of accounts) if (read < slot) slot = read;
     for (const unseen of this.unseen.values()) if (unseen.slot <= slot) slot = unseen.slot - 1n;
     return slot;
+  }
+
+  /** By recipient: the lowest slot of a transaction that its accounts list and that was not looked at. */
+  firstUnread(): ReadonlyMap<WalletAddress, bigint> {
+    const first = new Map<WalletAddress, bigint>();
+    for (const { slot, of } of this.unseen.values())
+      if (of !== null && slot < (first.get(of) ?? slot + 1n)) first.set(of, slot);
+    return first;
   }
 
   /** The observations that were not made recently, each once. */

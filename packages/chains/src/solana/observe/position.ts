@@ -6,8 +6,13 @@ import type { Cursor } from '../../port.ts';
 const position = z.object({
   /** Identifies this position: the observer's memory belongs to one, and is useless at another. */
   id: z.string(),
-  /** Every transaction of a watched token account up to this slot was read. */
+  /** Every transaction of every watched token account up to this slot was listed and read. */
   slot: bigintText,
+  /**
+   * Every recipient that was watched when this slot was the head has a bookmark, so that others begin here. Null: no
+   * bookmark counts, and all begin at `slot`. Older watchers leave it out, and store no bookmarks.
+   */
+  known: bigintText.nullable().default(null),
   /** The newest slot that was seen. */
   head: bigintText,
   /** Lost settlements, by their signature: the block height up to which each can land again. */
@@ -20,8 +25,13 @@ export type Position = z.infer<typeof position>;
 export const readPosition = (cursor: Cursor): Position => position.parse(cursor);
 export const writePosition = (value: Position): Cursor => JSON.parse(toJson(value)) as Cursor;
 
-/** Transactions from this slot on are listed again: a new position, to which no memory belongs. */
+/** Transactions from this slot on are listed again: a new position, to which no memory and no bookmark belongs. */
 export function rewind(cursor: Cursor, from: bigint): Cursor {
   const before = readPosition(cursor);
-  return writePosition({ ...before, id: randomUUID(), slot: from <= before.slot ? from - 1n : before.slot });
+  return writePosition({
+    ...before,
+    id: randomUUID(),
+    slot: from <= before.slot ? from - 1n : before.slot,
+    known: null,
+  });
 }

@@ -64,7 +64,7 @@ export function dueReferences(
           ({ slot, err, signature }) => err === null && slot <= reached && !memory.looked.has(signature),
         );
         for (const { signature, slot } of found.toReversed())
-          if (!memory.unseen.has(signature)) memory.unseen.set(signature, { slot, since: at, dueAt: at });
+          if (!memory.unseen.has(signature)) memory.unseen.set(signature, { slot, since: at, dueAt: at, of: null });
       }
       for (const [reference, { since }] of awaited) {
         // Moves to the end: the others have their turn first.
