@@ -64,7 +64,10 @@ const heardIn = async (page: Page) => {
   return await decode({ samples: Float32Array.from(samples), sampleRate });
 };
 
-/** The page and the script, each with its own policy; `/bare.js` is the script with the page's. */
+/**
+ * The page and the script, each with its own policy; `/bare.js` is the script with the page's, and `/refused` the page
+ * that may not use the microphone.
+ */
 async function serve(): Promise<{ readonly server: Server; readonly port: number }> {
   const { outputFiles } = await build({
     stdin: { contents: PAGE, resolveDir: import.meta.dirname },
@@ -75,19 +78,21 @@ async function serve(): Promise<{ readonly server: Server; readonly port: number
     conditions: ['source'],
   });
   const [page, script] = [outputFiles[0]?.text ?? '', await soundScript()];
+  const html = '<!doctype html><title>Sound</title><script type="module" src="/page.js"></script>';
   const files: Readonly<Record<string, readonly [type: string, policy: string, body: string]>> = {
-    '/': [
-      'text/html',
-      PAGE_POLICY,
-      '<!doctype html><title>Sound</title><script type="module" src="/page.js"></script>',
-    ],
+    '/': ['text/html', PAGE_POLICY, html],
+    '/refused': ['text/html', PAGE_POLICY, html],
     '/page.js': ['text/javascript', PAGE_POLICY, page],
     '/pf-sound.js': ['text/javascript', SCRIPT_POLICY, script],
     '/bare.js': ['text/javascript', PAGE_POLICY, script],
   };
   const server = createServer((request, response) => {
     const [type, policy, body] = files[request.url ?? ''] ?? ['text/plain', PAGE_POLICY, null];
-    response.writeHead(body === null ? 404 : 200, { 'content-type': type, 'content-security-policy': policy });
+    response.writeHead(body === null ? 404 : 200, {
+      'content-type': type,
+      'content-security-policy': policy,
+      ...(request.url === '/refused' && { 'permissions-policy': 'microphone=()' }),
+    });
     response.end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -119,6 +124,8 @@ describe('sound in Chromium', () => {
     await writeFile(file, toWav(recording));
     browser = await openBrowser([
       '--use-fake-device-for-media-stream',
+      // The person says yes.
+      '--use-fake-ui-for-media-stream',
       `--use-file-for-fake-audio-capture=${file}`,
       '--autoplay-policy=no-user-gesture-required',
       `--host-resolver-rules=MAP pf.test 127.0.0.1`,
@@ -130,23 +137,23 @@ describe('sound in Chromium', () => {
   }
   async function open({
     host = '127.0.0.1',
-    permissions = ['microphone'],
+    at = '/',
     userAgent,
     before,
   }: {
     readonly host?: string;
-    readonly permissions?: readonly string[];
+    readonly at?: string;
     readonly userAgent?: string;
     readonly before?: string;
   } = {}): Promise<Page> {
     const context = await openedBrowser().newContext({
-      permissions: [...permissions],
+      permissions: ['microphone'],
       ...(userAgent === undefined ? {} : { userAgent }),
     });
     contexts.push(context);
     const page = await context.newPage();
     if (before !== undefined) await page.addInitScript(before);
-    await page.goto(`http://${host}:${served.port}/`);
+    await page.goto(`http://${host}:${served.port}${at}`);
     await until('the script of the page', () => page.evaluate<boolean>('window.hear !== undefined'));
     return page;
   }
@@ -258,7 +265,7 @@ describe('sound in Chromium', () => {
 
   it.each<[string, string, Parameters<typeof open>[0], string?]>([
     ['the page is not secure', 'insecure_context', { host: 'pf.test' }],
-    ['the microphone is refused', 'microphone_denied', { permissions: [] }],
+    ['the microphone is refused', 'microphone_denied', { at: '/refused' }],
     ['it is an iPhone', 'ios', { userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X)' }],
     [
       'the processing stays on',
