@@ -13,6 +13,8 @@ export interface Pace {
   readonly blockMs: number;
   /** The base fee of every block in wei, where the real network's does not follow demand; null: it follows demand. */
   readonly baseFee: bigint | null;
+  /** The number of blocks with which the chain is full. */
+  readonly blocksUntilFull?: number;
 }
 
 /**
@@ -22,7 +24,11 @@ export interface Pace {
  * @param onFull called when the chain has many blocks and no pending transaction: the moment to drop empty blocks
  * @returns stops the clock
  */
-export function startBlockClock(url: string, { blockMs, baseFee }: Pace, onFull: () => Promise<void>): () => void {
+export function startBlockClock(
+  url: string,
+  { blockMs, baseFee, blocksUntilFull = BLOCKS_UNTIL_FULL }: Pace,
+  onFull: () => Promise<void>,
+): () => void {
   let stopped = false;
   let timer: NodeJS.Timeout;
   let due = performance.now();
@@ -51,7 +57,7 @@ export function startBlockClock(url: string, { blockMs, baseFee }: Pace, onFull:
       await setFee();
     }
     paused = own !== null;
-    if (paused || mined < BLOCKS_UNTIL_FULL) return;
+    if (paused || mined < blocksUntilFull) return;
     const pool = await client.call('txpool_status', [], z.object({ pending: z.string() }));
     if (BigInt(pool.pending) > 0n) return;
     mined = null;

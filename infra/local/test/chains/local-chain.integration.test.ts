@@ -12,6 +12,9 @@ import { readSettings } from '../../src/stack/settings.ts';
 import { Supervised } from '../../src/processes/supervised-process.ts';
 import { placeTokens, TOKENS, wallets } from '../../src/chains/tokens.ts';
 
+/** Until the chain is full: ten times fewer than it is in use. */
+const BLOCKS = 300;
+
 describe('a long-running local chain', () => {
   let data: string;
   let chain: Supervised;
@@ -54,7 +57,7 @@ describe('a long-running local chain', () => {
     const firstPid = chain.pid;
 
     let before = 0;
-    const stop = startBlockClock(url, { blockMs: 1, baseFee: null }, async () => {
+    const stop = startBlockClock(url, { blockMs: 1, baseFee: null, blocksUntilFull: BLOCKS }, async () => {
       before = await height();
       await chain.renew();
     });
@@ -70,7 +73,7 @@ describe('a long-running local chain', () => {
       stop();
     }
 
-    expect(before).toBeGreaterThan(3000);
+    expect(before).toBeGreaterThan(BLOCKS);
     expect(output).toEqual([]);
     expect(await callRpc(url, 'eth_getTransactionReceipt', [hash])).toMatchObject({ status: '0x1' });
     expect(
