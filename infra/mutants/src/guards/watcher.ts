@@ -362,6 +362,16 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Tempo: an upstream that is always a block behind prevents no proof that a transaction was dropped',
+    file: 'packages/chains/src/tempo/observe/proof-blocks.ts',
+    guard: 'if (chosen !== undefined && now - chosen.at < CHOSEN_FOR_MS) return chosen.block;',
+    instead: '',
+    test: {
+      file: 'packages/chains/test/tempo/pending-outcomes.unit.test.ts',
+      name: 'is dropped although an upstream is always a block behind',
+    },
+  },
+  {
     name: 'A payment is refused only where it can land on no upstream that responds',
     file: 'packages/chains/src/landability.ts',
     guard: "if (attempt.kind === 'completed' && attempt.value.reason === null) return attempt.value;",

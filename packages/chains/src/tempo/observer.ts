@@ -11,6 +11,7 @@ import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
 import { duePendingOutcomes, readPendingOutcomes } from './observe/pending-outcomes.ts';
 import { type Position, readPosition, writePosition } from './observe/position.ts';
+import { ProofBlocks } from './observe/proof-blocks.ts';
 import { RECEIPTS_KEPT, scan, type Scan } from './observe/scan.ts';
 
 /** The same logs are read once more after this: a node may have had the block before its logs. */
@@ -34,6 +35,7 @@ export class TempoObserver implements ChainObserver {
   readonly #receipts = new LRUCache<TransactionHash, Receipt>({ max: RECEIPTS_KEPT });
   readonly #schedule = new ReceiptSchedule();
   #isAwaiting = false;
+  readonly #proofBlocks = new ProofBlocks();
   /** When logs were last read a second time, by our clock, and how far the first reading had come then. */
   #rereadAt = 0;
   #rereadTo = 0n;
@@ -65,6 +67,7 @@ export class TempoObserver implements ChainObserver {
       watch,
       window: this.#window,
       receipts: this.#receipts,
+      proofBlocks: this.#proofBlocks,
     };
     const now = this.#now();
 
@@ -74,6 +77,7 @@ export class TempoObserver implements ChainObserver {
         : await recover(node, this.network.chain, stored, final);
     if (position === null)
       return { observations: [], cursor: writePosition(stored), head: final.number, behind: 0n, warnings };
+    if (position !== stored) this.#proofBlocks.clear();
     const from = newestOf(position);
     const scanned =
       from.number >= final.number ? null : await scan(context, from.number + 1n, final.number, final.hash);

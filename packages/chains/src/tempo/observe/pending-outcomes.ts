@@ -21,13 +21,15 @@ const hasExpired = ({ submission: { lifetime } }: Submitted, final: Block): bool
  * expired.
  */
 export function duePendingOutcomes(
-  { watch }: Scan,
+  { watch, proofBlocks }: Scan,
   schedule: ReceiptSchedule,
   final: Block,
   now: number,
 ): readonly Submitted[] {
   const all = [...watch.submitted()];
-  schedule.keep(new Set(all.map(({ submission }) => submission.hash)));
+  const hashes = new Set(all.map(({ submission }) => submission.hash));
+  schedule.keep(hashes);
+  proofBlocks.keep(hashes);
   return all.filter((one) => hasExpired(one, final) || schedule.isDue(one.submission.hash, now)).slice(0, RECEIPTS_MAX);
 }
 
@@ -70,10 +72,12 @@ export async function readPendingOutcomes(
     schedule.asked(submission.hash, submission.preparedAt, now);
     if (receipt !== null) {
       if (receipt.blockNumber <= final.number) observations.push(...ended(context, pending, receipt));
-    } else if (hasExpired(pending, final) && (await isAbsentEverywhere(pool, submission.hash, final))) {
+    } else if (hasExpired(pending, final)) {
+      const at = context.proofBlocks.of(submission.hash, final, now);
+      if (!(await isAbsentEverywhere(pool, submission.hash, at))) continue;
       const validBefore = submission.lifetime.kind === 'time' ? submission.lifetime.validBefore : 0n;
       const proof =
-        `it has expired: the final block ${final.number} has the timestamp ${final.timestamp}, ` +
+        `it has expired: the final block ${at.number} has the timestamp ${at.timestamp}, ` +
         `its validBefore is ${validBefore}, and it has no receipt`;
       observations.push({ kind: 'observation', type: 'dropped', intentId: id, data: { hash: submission.hash, proof } });
     }

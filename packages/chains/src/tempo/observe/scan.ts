@@ -5,6 +5,7 @@ import { getReceipt, type Block, type Receipt } from '../../evm/calls.ts';
 import type { LogWindow, Wanted } from '../../evm/observe/log-window.ts';
 import type { Network, WatchedIntent, WatchSet } from '../../port.ts';
 import { mppNameIn } from '../mpp.ts';
+import type { ProofBlocks } from './proof-blocks.ts';
 import { GUARD, landingsIn, readLanding, TRANSFER_BLOCKED, TRANSFER_WITH_MEMO, type Landing } from './landings.ts';
 
 /** Receipts that are looked up at a time, and those that are kept. */
@@ -18,6 +19,7 @@ export interface Scan {
   readonly window: LogWindow;
   /** Of payments in final blocks: they are read twice, and by a step that follows one that had no time for all. */
   readonly receipts: LRUCache<TransactionHash, Receipt>;
+  readonly proofBlocks: ProofBlocks;
 }
 
 /** The watched intent that a memo names, by its reference or as MPP's clients name it. */
