@@ -372,6 +372,16 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Base: a step on a slow plan finalizes no more than its rate allows, so that it comes to its end',
+    file: 'packages/chains/src/base/observe/settlements.ts',
+    guard: 'const most = Math.min(FINALIZED_MAX, mostBlocks(node));',
+    instead: 'const most = FINALIZED_MAX;',
+    test: {
+      file: 'packages/chains/test/base/slow-plan.unit.test.ts',
+      name: 'finalizes as many settlements as its rate allows, and goes on',
+    },
+  },
+  {
     name: 'A payment is refused only where it can land on no upstream that responds',
     file: 'packages/chains/src/landability.ts',
     guard: "if (attempt.kind === 'completed' && attempt.value.reason === null) return attempt.value;",

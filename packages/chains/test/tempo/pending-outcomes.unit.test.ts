@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { Address, TransactionHash } from '@pf/domain';
+import type { TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import { LRUCache } from 'lru-cache';
 import type { Block } from '../../src/evm/calls.ts';
@@ -44,7 +44,7 @@ describe('an expired transaction on Tempo', () => {
     const watch = new Watched();
     watch.add('pi_test', terms);
     const lifetime = { kind: 'time', validBefore: VALID_BEFORE } as const;
-    watch.submit({ hash: HASH, sender: terms.requestor as Address, nonce: null, lifetime, terms }, 0);
+    watch.submit({ hash: HASH, sender: terms.requestor, nonce: null, lifetime, terms }, 0);
     context = {
       network,
       watch,

@@ -9,6 +9,7 @@ import {
 import { type RpcNode, type RpcPool, RpcUpstreamError, withSecondOpinion } from '@pf/rpc';
 import { getReceipt, getTransaction, getTransactionCount, type Block } from '../../evm/calls.ts';
 import { isAbsentEverywhere } from '../../evm/observe/absence.ts';
+import { STEP_SHARE_MS } from '../../networks.ts';
 import type { WatchSet } from '../../port.ts';
 import { finalRevert, ignoresReverts } from '../../final-revert.ts';
 import { decodeSigned, SENT_TYPES, type Signer } from '../signed-transaction.ts';
@@ -65,10 +66,11 @@ function* open(watch: WatchSet, now: number): Generator<PendingOutcome> {
 /**
  * The pending outcomes whose receipt is due. A success is usually found by its log; receipts are for what leaves none.
  */
-export function duePendingOutcomes({ watch, memory, now }: Scan): readonly PendingOutcome[] {
+export function duePendingOutcomes({ node, watch, memory, now }: Scan): readonly PendingOutcome[] {
+  const most = Math.min(RECEIPTS_MAX, node.callsIn(STEP_SHARE_MS, 'eth_getTransactionReceipt'));
   const pendingOutcomes = [...open(watch, now)];
   memory.receipts.keep(new Set(pendingOutcomes.map(({ hash }) => hash)));
-  return pendingOutcomes.filter(({ hash }) => memory.receipts.isDue(hash, now)).slice(0, RECEIPTS_MAX);
+  return pendingOutcomes.filter(({ hash }) => memory.receipts.isDue(hash, now)).slice(0, most);
 }
 
 /** A reverted submission whose intent no longer waits for it, and its block. */

@@ -1,7 +1,9 @@
 import type { IntentId, Landing, Observation, Settlement } from '@pf/domain';
+import type { RpcNode } from '@pf/rpc';
 import { getReceipt } from '../../evm/calls.ts';
 import { hashesOf } from '../../evm/observe/checkpoints.ts';
 import { lost } from '../../lost.ts';
+import { STEP_SHARE_MS } from '../../networks.ts';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
 import { readReceipt } from './receipt.ts';
 import { placeOf, type Seen } from './position.ts';
@@ -79,15 +81,16 @@ export async function confirm(
   // watcher reported the loss, so that the report changed nothing.
   const isDue = (one: Seen): boolean =>
     now - one.seenAt >= CONFIRM_MS && (one.kind === 'reverted' || !one.reported || isLostInLedger(watch, one));
+  const due = new Set(open.filter(isDue).slice(0, mostBlocks(node)));
   const hashes = await hashesOf(
     node,
-    open.filter(isDue).map((one) => placeOf(one).block),
+    [...due].map((one) => placeOf(one).block),
   );
   const observations: Observation[] = [];
   const kept: Seen[] = [];
   for (const one of open) {
     const { block, blockHash } = placeOf(one);
-    if (!isDue(one)) kept.push(one);
+    if (!due.has(one)) kept.push(one);
     // A lagging node does not have the block yet: the next step asks again. With another block there, it sees the
     // reorg.
     else if (!hashes.has(block)) kept.push(one);
@@ -125,8 +128,10 @@ export async function finalize(
   readonly hasMore: boolean;
 }> {
   const { node, watch, memory, now } = context;
+  const most = Math.min(FINALIZED_MAX, mostBlocks(node));
   const due = pick(
     watch,
+    most,
     ({ id, settlement }) =>
       !settlement.lost &&
       settlement.transfer.block <= finalized &&
@@ -156,14 +161,17 @@ export async function finalize(
     const receipt = await node.call(getReceipt(hash));
     if (receipt !== null) seen.push(...(await readReceipt(context, { intentId: id, hash, terms }, receipt)));
   }
-  return { observations, seen, hasMore: due.length === FINALIZED_MAX };
+  return { observations, seen, hasMore: due.length === most };
 }
 
-function pick(watch: WatchSet, wanted: (intent: Settling) => boolean): readonly Settling[] {
+/** How many blocks the upstream's rate allows in a step, where it is known. */
+const mostBlocks = (node: RpcNode): number => node.callsIn(STEP_SHARE_MS, 'eth_getBlockByNumber');
+
+function pick(watch: WatchSet, most: number, wanted: (intent: Settling) => boolean): readonly Settling[] {
   const picked: Settling[] = [];
   for (const intent of watch.settling()) {
     if (wanted(intent)) picked.push(intent);
-    if (picked.length === FINALIZED_MAX) break;
+    if (picked.length === most) break;
   }
   return picked;
 }

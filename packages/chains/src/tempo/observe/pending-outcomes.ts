@@ -3,6 +3,7 @@ import { type RpcPool, withSecondOpinion } from '@pf/rpc';
 import { getReceipt, type Block, type Receipt } from '../../evm/calls.ts';
 import { isAbsentEverywhere } from '../../evm/observe/absence.ts';
 import type { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
+import { STEP_SHARE_MS } from '../../networks.ts';
 import type { WatchedIntent } from '../../port.ts';
 import { finalRevert, ignoresReverts } from '../../final-revert.ts';
 import { observedIn, type Scan } from './scan.ts';
@@ -21,7 +22,7 @@ const hasExpired = ({ submission: { lifetime } }: Submitted, final: Block): bool
  * expired.
  */
 export function duePendingOutcomes(
-  { watch, proofBlocks }: Scan,
+  { node, watch, proofBlocks }: Scan,
   schedule: ReceiptSchedule,
   final: Block,
   now: number,
@@ -30,7 +31,8 @@ export function duePendingOutcomes(
   const hashes = new Set(all.map(({ submission }) => submission.hash));
   schedule.keep(hashes);
   proofBlocks.keep(hashes);
-  return all.filter((one) => hasExpired(one, final) || schedule.isDue(one.submission.hash, now)).slice(0, RECEIPTS_MAX);
+  const most = Math.min(RECEIPTS_MAX, node.callsIn(STEP_SHARE_MS, 'eth_getTransactionReceipt'));
+  return all.filter((one) => hasExpired(one, final) || schedule.isDue(one.submission.hash, now)).slice(0, most);
 }
 
 /** The outcome of a transaction in a final block: what it paid, or that it failed. */
