@@ -14,9 +14,9 @@ export async function bestLandability<T extends Landability>(
   pool: RpcPool,
   on: (node: RpcNode) => Promise<T>,
 ): Promise<T> {
-  const first = await pool.run(async (node) => ({ node, result: await on(node) }));
-  if (first.result.reason === null) return first.result;
-  for await (const attempt of pool.attempts((node) => (node === first.node ? Promise.resolve(first.result) : on(node))))
+  const { node, first } = await pool.run(async (by) => ({ node: by, first: await on(by) }));
+  if (first.reason === null) return first;
+  for await (const attempt of pool.onOthers(node, on))
     if (attempt.kind === 'completed' && attempt.value.reason === null) return attempt.value;
-  return first.result;
+  return first;
 }

@@ -11,8 +11,8 @@ function poolOf(...upstreams: readonly (string | null | typeof DOWN)[]): {
 } {
   const nodes = upstreams.map((_, place) => ({ name: String(place) }) as RpcNode);
   const asked: number[] = [];
-  const attempts = async function* <T>(work: (node: RpcNode) => Promise<T>) {
-    for (const node of nodes)
+  const attempts = async function* <T>(work: (node: RpcNode) => Promise<T>, than?: RpcNode) {
+    for (const node of nodes.filter((one) => one !== than))
       yield await work(node).then(
         (value) => ({ kind: 'completed' as const, value }),
         (error: RpcUpstreamError) => ({ kind: 'failed' as const, error }),
@@ -22,7 +22,8 @@ function poolOf(...upstreams: readonly (string | null | typeof DOWN)[]): {
     for await (const attempt of attempts(work)) if (attempt.kind === 'completed') return attempt.value;
     throw new Error('none responds');
   };
-  return { pool: { run, attempts } as unknown as RpcPool, asked };
+  const onOthers = <T>(than: RpcNode, work: (node: RpcNode) => Promise<T>) => attempts(work, than);
+  return { pool: { run, onOthers } as unknown as RpcPool, asked };
 }
 
 describe('whether a transaction can land', () => {

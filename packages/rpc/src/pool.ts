@@ -193,6 +193,16 @@ export class RpcPool {
       yield await this.#attempt(upstream, work, { deadline, canMoveOn: upstream !== upstreams.at(-1), isUrgent });
   }
 
+  /**
+   * Runs the work on each other upstream than this one, for as long as the caller takes results. None whose calls are
+   * spent is waited for.
+   */
+  async *onOthers<T>(than: RpcNode, work: (node: RpcNode) => Promise<T>): AsyncGenerator<Attempt<T>> {
+    const waits = { deadline: this.#deadline(), canMoveOn: true, isUrgent: false };
+    for (const upstream of this.#inOrder())
+      if (upstream.node !== than) yield await this.#attempt(upstream, work, waits);
+  }
+
   /** Runs the work on another healthy upstream than this one; null where there is none, or it fails. */
   async onAnother<T>(than: RpcNode, work: (node: RpcNode) => Promise<T>): Promise<T | null> {
     const now = performance.now();
