@@ -67,7 +67,7 @@ describe('a step on a plan of few calls a second', () => {
       kind: 'landed',
       intentId: idOf(place),
       hash: hashOf(place),
-      transfer: transferOf(place),
+      transfer: { ...transferOf(place) },
       seenAt: 0,
       reported: false,
     }));
