@@ -31,7 +31,7 @@ export const STEP_MS = 30_000;
 
 /**
  * Of that, what the calls of one kind may take where the upstream's rate is known, in ms. A step with more never comes
- * to its end, and would begin anew each time: the rest is for the next ones.
+ * to its end, and would begin again each time: the rest is for the next ones.
  */
 export const STEP_SHARE_MS = STEP_MS / 8;
 
