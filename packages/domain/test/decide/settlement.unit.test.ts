@@ -176,6 +176,20 @@ describe('a reorg', () => {
       .then(extraPayment(UNKNOWN, byCarol));
   });
 
+  it('undoes everything that the transaction paid, also what was seen in an earlier block', () => {
+    given(created())
+      .when(watcher.landed(FIRST, { index: '1' }))
+      .then(pending(FIRST), confirmed(FIRST, { index: '1' }))
+      .when(watcher.landed(FIRST))
+      .then(extraPayment(FIRST))
+      .when(watcher.landedFinal(FIRST, MOVED))
+      .then(finalized(FIRST, MOVED))
+      .when(watcher.lost(FIRST))
+      .then(lost(FIRST))
+      .when(watcher.lost(FIRST))
+      .thenNothing();
+  });
+
   it('makes a standing extra payment the settlement, which can be lost in turn', () => {
     const earlier = { from: CAROL, block: 1n };
     given(...paid, extraPayment(UNKNOWN, earlier))
