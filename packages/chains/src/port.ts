@@ -30,6 +30,8 @@ export interface BuildRequest {
   readonly fulfiller: Address;
   /** The transaction must not land after this, where the chain supports expiry. */
   readonly expiresAt: Instant;
+  /** Another account pays the fee, and signs for it after the fulfiller: only where the adapter `takesSponsors`. */
+  readonly sponsored?: boolean;
 }
 
 export type BuildResult =
@@ -151,6 +153,8 @@ export interface ChainAdapter {
   readonly mpp: MppMethod | null;
   /** How it is paid without gas; null where no token of it is. */
   readonly authorizations: Authorizations | null;
+  /** Whether another account may sign for the fee of a transaction. */
+  readonly takesSponsors: boolean;
   /** A new random correlation reference in the chain's form. */
   newReference(): Reference;
   /**

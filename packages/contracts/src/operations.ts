@@ -19,6 +19,7 @@ import {
 } from './api/intent.ts';
 import { listIntentsQuery } from './api/intent-list.ts';
 import {
+  buildAuthorizationRequest,
   buildIntentRequest,
   createIntentRequest,
   emptyRequest,
@@ -345,7 +346,9 @@ export const OPERATIONS = {
     description:
       'Returns the transaction that pays this intent, ready to be signed by the wallet `fulfiller`. Repeated calls ' +
       'return the same bytes for as long as they can land; after that (a Solana blockhash lives about 30 seconds) ' +
-      'the transaction is built again.',
+      'the transaction is built again.\n\n' +
+      'With `sponsored`, on Tempo, another account pays the fee: the payer signs first, then your fee payer service, ' +
+      'and what it returns is submitted.',
     scope: 'payer',
     solanaPay: true,
     request: { params: intentPath, body: buildIntentRequest },
@@ -390,7 +393,7 @@ export const OPERATIONS = {
       'EIP-3009 whose nonce is the reference of the intent. On Base, for USDC and EURC. It can move money for ten ' +
       'minutes, and not after the end of the intent.',
     scope: 'payer',
-    request: { params: intentPath, body: buildIntentRequest },
+    request: { params: intentPath, body: buildAuthorizationRequest },
     responses: { 200: json('The intent and what its payer signs.', buildAuthorizationResponse) },
     forPayers: payerAuthorizationResponse,
     errors: [

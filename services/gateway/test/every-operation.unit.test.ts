@@ -95,7 +95,7 @@ const invalid: Readonly<Record<string, Readonly<Record<string, readonly unknown[
     ttlSeconds: NO_SECONDS,
     metadata: NO_METADATA,
   },
-  buildIntent: { fulfiller: [...MAYBE_TEXT, ...WALLET] },
+  buildIntent: { fulfiller: [...MAYBE_TEXT, ...WALLET], sponsored: [null, 'true', 1, [], {}] },
   submitIntent: { signedTransaction: [...NO_TEXT, '\0', '\ud800'], fulfiller: [...MAYBE_TEXT, ...WALLET] },
   buildAuthorization: { fulfiller: [...MAYBE_TEXT, ...WALLET] },
   submitAuthorization: {

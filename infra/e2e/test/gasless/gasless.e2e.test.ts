@@ -16,7 +16,7 @@ import { type Anvil, contractNamed, startAnvil, startTempo, type Tempo } from '@
 import { bundle, type ChainWallet, installEntryPoint, newSmartWallet, newWallet, walletOn } from '@pf/testing/wallets';
 import { encodeFunctionData, type Hex, type TypedDataDefinition } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { Relayer, type Way } from './relayer.ts';
+import { type Relayer, startRelayer } from './relayer.ts';
 
 const PACE_MS = 300;
 const WAIT_MS = 60_000;
@@ -53,7 +53,7 @@ let usdc: string;
 beforeAll(async () => {
   [chain, tempo] = await Promise.all([startAnvil({ blockMs: PACE_MS }), startTempo({ blockMs: PACE_MS })]);
   usdc = chain.tokens['USDC'] ?? '';
-  relayer = await Relayer.start(chain, chain.wallets[3] as StackWallet);
+  relayer = await startRelayer(chain, chain.wallets[3] as StackWallet);
   cluster = await startCluster(readBackingStack(), [chain, tempo]);
   const [gateway] = await Promise.all([cluster.start('gateway'), cluster.start('intent'), cluster.start('watcher')]);
   baseUrl = `${gateway.url}/v1`;
@@ -168,7 +168,7 @@ describe('a payer without ETH', () => {
       const [what, account] = [await order(), await penniless()];
       const { call } = await authorize(what, account);
       expect((await api.get(what.id)).body.intent).toMatchObject({ state: 'created', txSignature: null });
-      const { hash } = await relayer.relay('honest', call);
+      const { hash } = await relayer.ask('honest', call);
       await expectPaidOnce(what, account.address, hash);
       expect((await api.events(what.id)).body.events.map(({ type }) => type)).toEqual([
         'intent.created',
@@ -193,7 +193,7 @@ describe('a payer without ETH', () => {
         functionName: 'transferWithAuthorization',
         args: [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce, signature],
       });
-      const { hash } = await relayer.relay('honest', { to: usdc, data });
+      const { hash } = await relayer.ask('honest', { to: usdc, data });
       await expectPaidOnce(what, account.address, hash);
     },
     TEST_MS,
@@ -232,8 +232,8 @@ describe('a signed authorization', () => {
       expect(summary(await whileBusy('a cancel', () => api.cancel(what.id)))).toEqual(busy);
       // Its own wallet may sign again: whatever is sent, one of the two moves money.
       const { call: second } = await authorize(what, account);
-      await relayer.relay('honest', call);
-      await relayer.relay('honest', second);
+      await relayer.ask('honest', call);
+      await relayer.ask('honest', second);
       await reached(what, 'finalized');
       expect(await what.merchant.tokenBalance(usdc)).toBe(UNITS);
       expect((await stored(what)).transfers).toHaveLength(1);
@@ -310,13 +310,13 @@ describe.each([
   ['refuses', 403],
   ['lies', 200],
   ['stalls', 202],
-] as const)('a relayer that %s', (way: Way, says: number) => {
+] as const)('a relayer that %s', (way, says) => {
   it(
     'costs nothing: once the authorization is over, another pays, and nothing comes late',
     async () => {
       const [what, account] = [await order(), await penniless()];
       const { call } = await authorize(what, account);
-      const { status, hash } = await relayer.relay(way, call);
+      const { status, hash } = await relayer.ask(way, call);
       expect(status).toBe(says);
       if (hash !== undefined)
         await until('the service to miss what it was told of', async () => {
@@ -328,7 +328,7 @@ describe.each([
       await claimEnded(what);
       expect(await stored(what)).toMatchObject({ status: 'created', submissions: [{ status: 'dropped' }] });
       await paidByAnother(what, 1);
-      if (way === 'stalls') expect(await relayer.relay('wakes-up')).toMatchObject({ status: 200 });
+      if (way === 'stalls') expect(await relayer.ask('wakes-up')).toMatchObject({ status: 200 });
       await chain.mine(2);
       expect(await what.merchant.tokenBalance(usdc)).toBe(UNITS);
     },
@@ -342,13 +342,13 @@ describe.each(['redirects', 'takes-more'] as const)('a relayer that alters the c
     async () => {
       const [what, account] = [await order(), await penniless()];
       const { call } = await authorize(what, account);
-      const { hash: useless } = await relayer.relay(way, call);
+      const { hash: useless } = await relayer.ask(way, call);
       await until('its transaction to fail', async () => {
         const receipt = await chain.rpc<{ status: string } | null>('eth_getTransactionReceipt', useless);
         return receipt?.status === '0x0';
       });
       expect((await api.get(what.id)).body.intent).toMatchObject({ state: 'created' });
-      const { hash } = await relayer.relay('honest', call);
+      const { hash } = await relayer.ask('honest', call);
       await expectPaidOnce(what, account.address, hash);
       await claimEnded(what);
     },

@@ -1,19 +1,13 @@
 // A relayer: it holds a key with ETH, and sends the calls that it is given. How honest it is, the path says.
-// Run as a process of its own: `node relayer-process.ts`, with RPC_URL, CHAIN_ID and PRIVATE_KEY. Prints its port.
+// Run as a process of its own: `node relayer-process.ts`, with RPC_URL, CHAIN_ID and PRIVATE_KEY.
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { createWalletClient, type Hex, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { type Answer, serve } from './serve.ts';
 
 interface Call {
   readonly to: Hex;
   readonly data: Hex;
-}
-interface Answer {
-  readonly status: number;
-  readonly body: { readonly hash?: Hex; readonly error?: string };
 }
 
 const { RPC_URL = '', CHAIN_ID = '', PRIVATE_KEY = '' } = process.env;
@@ -37,7 +31,7 @@ const withWord = ({ to, data }: Call, place: number, word: string): Call => {
 };
 
 const stalled: Call[] = [];
-const ways: Readonly<Record<string, (call: Call) => Promise<Answer>>> = {
+serve<Call>({
   '/honest': sent,
   '/redirects': (call) => sent(withWord(call, 1, account.address.slice(2).toLowerCase())),
   '/takes-more': (call) => sent(withWord(call, 2, 'ffffff')),
@@ -51,20 +45,4 @@ const ways: Readonly<Record<string, (call: Call) => Promise<Answer>>> = {
     const call = stalled.shift();
     return call === undefined ? { status: 404, body: { error: 'nothing is left' } } : sent(call);
   },
-};
-
-async function answer(request: IncomingMessage): Promise<Answer> {
-  const way = ways[request.url ?? ''];
-  if (way === undefined) return { status: 404, body: { error: 'no such way' } };
-  return way(JSON.parse(await text(request)) as Call);
-}
-
-const server = createServer((request, response) => {
-  answer(request)
-    .catch((error: unknown): Answer => ({ status: 500, body: { error: String(error) } }))
-    .then(({ status, body }) =>
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
-    )
-    .catch(() => response.destroy());
 });
-server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port));

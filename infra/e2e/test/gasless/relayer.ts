@@ -6,17 +6,15 @@ import type { RelayedCall } from '@pf/contracts';
 import type { StackChain, StackWallet } from '@pf/testing';
 import type { Hex } from 'viem';
 
-/** How a relayer treats a call. */
-export type Way = 'honest' | 'redirects' | 'takes-more' | 'refuses' | 'lies' | 'stalls' | 'wakes-up';
-
-/** What it says: a hash where it says that it has sent something. */
+/** What a sponsor says: a hash where it says that it has sent something, or a transaction that it has signed. */
 export interface Said {
   readonly status: number;
-  readonly hash: Hex | undefined;
+  readonly hash?: Hex;
+  readonly transaction?: Hex;
 }
 
-/** A process of an integrator, which pays the gas with its own key. */
-export class Relayer {
+/** A process of an integrator, which pays for gas with its own key. It treats a request as its path says. */
+export class Sponsor<Way extends string, Request extends object> {
   readonly #process: ChildProcess;
   readonly #url: string;
 
@@ -25,19 +23,22 @@ export class Relayer {
     this.#url = url;
   }
 
-  static async start({ rpcUrl, caip2 }: StackChain, { privateKey }: StackWallet): Promise<Relayer> {
-    const child = spawn(process.execPath, [path.join(import.meta.dirname, 'relayer-process.ts')], {
-      env: { ...process.env, RPC_URL: rpcUrl, CHAIN_ID: caip2.slice('eip155:'.length), PRIVATE_KEY: privateKey },
+  /** @param file a program beside this one */
+  static async start<Way extends string, Request extends object>(
+    file: string,
+    env: Readonly<Record<string, string>>,
+  ): Promise<Sponsor<Way, Request>> {
+    const child = spawn(process.execPath, [path.join(import.meta.dirname, file)], {
+      env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [port] = (await once(createInterface(child.stdout), 'line')) as [string];
-    return new Relayer(child, `http://127.0.0.1:${port}`);
+    return new Sponsor(child, `http://127.0.0.1:${port}`);
   }
 
-  async relay(way: Way, call?: RelayedCall): Promise<Said> {
-    const response = await fetch(`${this.#url}/${way}`, { method: 'POST', body: JSON.stringify(call ?? {}) });
-    const { hash } = (await response.json()) as { readonly hash?: Hex };
-    return { status: response.status, hash };
+  async ask(way: Way, request?: Request): Promise<Said> {
+    const response = await fetch(`${this.#url}/${way}`, { method: 'POST', body: JSON.stringify(request ?? {}) });
+    return { ...((await response.json()) as object), status: response.status };
   }
 
   async stop(): Promise<void> {
@@ -46,3 +47,19 @@ export class Relayer {
     await once(this.#process, 'exit');
   }
 }
+
+type RelayerWay = 'honest' | 'redirects' | 'takes-more' | 'refuses' | 'lies' | 'stalls' | 'wakes-up';
+export type Relayer = Sponsor<RelayerWay, RelayedCall>;
+/** Sends calls on Base. */
+export const startRelayer = ({ rpcUrl, caip2 }: StackChain, { privateKey }: StackWallet): Promise<Relayer> =>
+  Sponsor.start('relayer-process.ts', {
+    RPC_URL: rpcUrl,
+    CHAIN_ID: caip2.slice('eip155:'.length),
+    PRIVATE_KEY: privateKey,
+  });
+
+type FeePayerWay = 'honest' | 'alters' | 'refuses' | 'lies' | 'stalls' | 'wakes-up';
+export type FeePayer = Sponsor<FeePayerWay, { readonly transaction: Hex }>;
+/** Signs for fees on Tempo. */
+export const startFeePayer = ({ tokens }: StackChain, { privateKey }: StackWallet): Promise<FeePayer> =>
+  Sponsor.start('fee-payer-process.ts', { PRIVATE_KEY: privateKey, FEE_TOKEN: tokens['AlphaUSD'] ?? '' });

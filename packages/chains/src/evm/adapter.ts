@@ -30,6 +30,7 @@ export abstract class EvmAdapter implements ChainAdapter {
   readonly network: Network;
   readonly mpp: MppMethod | null = null;
   readonly authorizations: Authorizations | null = null;
+  readonly takesSponsors: boolean = false;
   protected readonly pool: RpcPool;
 
   constructor(network: Network, pool: RpcPool) {

@@ -34,6 +34,7 @@ export class SolanaAdapter implements ChainAdapter {
   readonly network: Network;
   readonly mpp: SolanaMpp;
   readonly authorizations = null;
+  readonly takesSponsors = false;
   readonly #pool: RpcPool;
   readonly #slots = new NewestHead();
 

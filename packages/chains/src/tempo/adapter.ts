@@ -23,6 +23,7 @@ import { verifyPayment } from './verify.ts';
  * Tempo behind the port: transactions of type 0x76 that call transferWithMemo with the intent's reference, and expire.
  */
 export class TempoAdapter extends EvmAdapter {
+  override readonly takesSponsors = true;
   override readonly mpp = new TempoMpp((text) => this.parseSubmitted(text));
   readonly #now: () => number;
 

@@ -41,7 +41,7 @@ const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResu
 export async function buildPayment(
   node: RpcNode,
   now: Instant,
-  { terms, fulfiller, expiresAt }: BuildRequest,
+  { terms, fulfiller, expiresAt, sponsored = false }: BuildRequest,
 ): Promise<BuildResult> {
   const { tokenAddress: token, requestor } = terms;
   if (isVirtual(fulfiller))
@@ -62,7 +62,7 @@ export async function buildPayment(
   const until = validBefore(newest, now, expiresAt);
   if (until === null) return rejected('the payment intent expires before a transaction could land');
 
-  const feeToken = await resolveFeeToken(node, { chosen: null, feePayer: fulfiller, called: token });
+  const feeToken = await resolveFeeToken(node, { chosen: null, feePayer: fulfiller, called: sponsored ? null : token });
   const nonceKey = newNonceKey(client);
   const data = encodePayment({ to: requestor, amount: terms.amount, reference: terms.reference });
   const nonce = { nonceKey, nonce: 0n, ...(nonceKey === EXPIRING ? { validBefore: until } : {}) };
@@ -80,13 +80,14 @@ export async function buildPayment(
   const tip = proposedTip(fees);
   const gasLimit = gas + gas / 5n + GAS_MARGIN;
   const maxFee = baseFee * BASE_FEE_HEADROOM + tip;
-  const missing = describeShortage(terms, feeToken, feeBalance, feeOf(gasLimit, maxFee), true);
+  const missing = sponsored ? null : describeShortage(terms, feeToken, feeBalance, feeOf(gasLimit, maxFee), true);
   if (missing !== null) return rejected(missing);
 
   const unsigned = TxEnvelopeTempo.serialize({
     chainId: Number(terms.chain.slice('eip155:'.length)),
     calls: [{ to: token as string as `0x${string}`, data }],
-    feeToken: feeToken as string as `0x${string}`,
+    // The sponsor chooses the token, and signs for it after the payer.
+    ...(sponsored ? { feePayerSignature: null } : { feeToken: feeToken as string as `0x${string}` }),
     gas: gasLimit,
     maxFeePerGas: maxFee,
     maxPriorityFeePerGas: tip,
@@ -101,7 +102,7 @@ export async function buildPayment(
       format: 'tempo_tip20',
       ataRentLamports: null,
       estimatedFeeLamports: null,
-      estimatedFeeUsdc: formatAmount(feeOf(gas, baseFee + tip), FEE_DECIMALS),
+      estimatedFeeUsdc: sponsored ? null : formatAmount(feeOf(gas, baseFee + tip), FEE_DECIMALS),
       estimatedFeeEth: null,
     },
     lifetime: { kind: 'time', validBefore: until },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Address, IntentId, PaymentTerms } from '@pf/domain';
 import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
 import { decodeFunctionResult, encodeFunctionData, encodeFunctionResult, type Hex, keccak256, toHex } from 'viem';
+import { generatePrivateKey } from 'viem/accounts';
 import { Abis, Account, Transaction } from 'viem/tempo';
 import type { BuildResult, SignedTransaction, Verification } from '../../src/index.ts';
 import { TempoAdapter } from '../../src/tempo/adapter.ts';
@@ -374,6 +375,45 @@ describe('Tempo adapter', () => {
         hash: transaction.hash,
         raw: Buffer.from(transaction.raw),
       });
+    });
+
+    it('builds for a payer without any fee what a sponsor signs after it, and cannot change', async () => {
+      const [terms, account] = [newTerms(), Account.fromSecp256k1(generatePrivateKey())];
+      await send(payer(1).address, tokenOf('USDC'), transfer(account.address, terms.amount));
+      expect(await build(terms, account.address)).toMatchObject({ kind: 'rejected' });
+      const result = await chain.adapter.build({
+        intentId: 'pi_test' as IntentId,
+        terms,
+        direction: 'request',
+        fulfiller: account.address as string as Address,
+        expiresAt: chain.now() + 3_600_000,
+        sponsored: true,
+      });
+      if (result.kind !== 'built') throw new Error(JSON.stringify(result));
+      expect(result.transaction.estimatedFeeUsdc).toBeNull();
+      const unsigned = Transaction.deserialize(`0x${Buffer.from(result.transaction.blob, 'base64').toString('hex')}`);
+      const handed = await account.signTransaction({ ...unsigned, feePayer: true } as never);
+      const feePayer = Account.fromSecp256k1(payer(0).privateKey);
+      const approve = async (change: object = {}): Promise<Hex> =>
+        Transaction.serialize({
+          ...Transaction.deserialize(handed as never),
+          feeToken: tokenOf('AlphaUSD'),
+          feePayer,
+          ...change,
+        } as never);
+      const judge = async (text: string): Promise<Verification> =>
+        chain.adapter.verify(parsed(text), terms, account.address as string as Address, false);
+      expect(chain.adapter.parseSubmitted(handed)).toMatchObject({ ok: false });
+      expect(await judge(await approve({ gas: 1_000_000n }))).toMatchObject({
+        kind: 'mismatch',
+        differs: { sender: {} },
+      });
+      const approved = await approve();
+      expect(await judge(approved)).toMatchObject({ kind: 'verified', transaction: { sender: account.address } });
+      expect(await chain.adapter.broadcast(parsed(approved))).toEqual({ kind: 'taken' });
+      await chain.tempo.mine();
+      expect(await chain.balanceOf(terms.requestor)).toBe(terms.amount);
+      expect(await balance('USDC', account.address)).toBe(0n);
     });
 
     it('names the type of a payment that a wallet sent as another type of transaction', async () => {

@@ -111,6 +111,8 @@ export interface components {
         readonly BuildIntentRequest: {
             /** @description The wallet that pays. */
             readonly fulfiller?: string | null;
+            /** @description Another account pays the fee, on Tempo. */
+            readonly sponsored?: boolean;
         };
         /**
          * @example {
@@ -122,6 +124,9 @@ export interface components {
             /** @description The signed transaction in base64 (or `0x` hex on EVM chains), or the hash of one that the wallet has sent. */
             readonly signedTransaction: string;
             /** @description The wallet that pays. */
+            readonly fulfiller?: string | null;
+        };
+        readonly BuildAuthorizationRequest: {
             readonly fulfiller?: string | null;
         };
         readonly SubmitAuthorizationRequest: {
@@ -515,7 +520,7 @@ export interface components {
             readonly ataRentLamports: number | null;
             /** @description Estimated fee in lamports. Solana only. */
             readonly estimatedFeeLamports: number | null;
-            /** @description Estimated fee in USD, as a decimal string. Tempo only. */
+            /** @description Estimated fee in USD, as a decimal string. Tempo only; `null` if another account pays it. */
             readonly estimatedFeeUsdc: string | null;
             /** @description Estimated fee in ETH, as a decimal string. Base only. */
             readonly estimatedFeeEth: string | null;

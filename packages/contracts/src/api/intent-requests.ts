@@ -46,8 +46,15 @@ export const updateIntentRequest = z.strictObject({
 export type UpdateIntentRequest = z.infer<typeof updateIntentRequest>;
 
 /** POST /intents/{id}/build. */
-export const buildIntentRequest = z.strictObject({ fulfiller: wallet.nullish() });
+export const buildIntentRequest = z.strictObject({
+  fulfiller: wallet.nullish(),
+  sponsored: z.boolean(must('true or false')).optional(),
+});
 export type BuildIntentRequest = z.infer<typeof buildIntentRequest>;
+
+/** POST /intents/{id}/authorization/build. */
+export const buildAuthorizationRequest = z.strictObject({ fulfiller: wallet.nullish() });
+export type BuildAuthorizationRequest = z.infer<typeof buildAuthorizationRequest>;
 
 /** POST /intents/{id}/submit. Only the body limit bounds `signedTransaction`. */
 export const submitIntentRequest = z.strictObject({

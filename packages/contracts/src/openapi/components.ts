@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   authorization,
+  buildAuthorizationRequest,
   buildIntentRequest,
   createIntentRequest,
   payerIntent,
@@ -37,6 +38,7 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   Error: errorResponse,
   CreateIntentRequest: createIntentRequest,
   BuildIntentRequest: buildIntentRequest,
+  BuildAuthorizationRequest: buildAuthorizationRequest,
   SubmitIntentRequest: submitIntentRequest,
   SubmitAuthorizationRequest: submitAuthorizationRequest,
   UpdateIntentRequest: updateIntentRequest,

@@ -42,7 +42,7 @@ const TRANSACTION: Readonly<Record<keyof UnsignedTransaction, string>> = {
     '`tempo_tip20`: a Tempo transaction, `0x76 ‖ rlp`.',
   ataRentLamports: "Rent for the requestor's token account if it must be created, in lamports. Solana only.",
   estimatedFeeLamports: 'Estimated fee in lamports. Solana only.',
-  estimatedFeeUsdc: 'Estimated fee in USD, as a decimal string. Tempo only.',
+  estimatedFeeUsdc: 'Estimated fee in USD, as a decimal string. Tempo only; `null` if another account pays it.',
   estimatedFeeEth: 'Estimated fee in ETH, as a decimal string. Base only.',
 };
 
@@ -155,6 +155,7 @@ const REQUEST: Readonly<Record<string, string>> = {
     'The signed transaction in base64 (or `0x` hex on EVM chains), or the hash of one that the wallet has sent.',
   updatedAt: 'The current `updatedAt` of the intent. A stale value returns 409.',
   targetState: 'The state to move to.',
+  sponsored: 'Another account pays the fee, on Tempo.',
 };
 
 /** Field descriptions by component. Other components are described by their schemas alone. */

@@ -1,4 +1,4 @@
-import { buildIntentRequest, OPERATIONS } from '@pf/contracts';
+import { buildAuthorizationRequest, OPERATIONS } from '@pf/contracts';
 import type { IntentQueries } from '@pf/database';
 import { isAuthorization, liveSubmission, refusalInProgress, termsOf, view } from '@pf/domain';
 import { readBody } from '@pf/http';
@@ -22,7 +22,7 @@ export const buildAuthorization = (dependencies: Dependencies): Endpoint => ({
   async handle({ holder, request, response }) {
     const { intents, limiter, partitions } = dependencies;
     const id = pathId(request, partitions);
-    const body = await readBody(request, response, buildIntentRequest);
+    const body = await readBody(request, response, buildAuthorizationRequest);
     const { intent, adapter, named } = await findRequestedIntent(dependencies, id, holder, body.fulfiller);
     const authorizations = authorizationsOf(adapter, intent);
     await requirePayable(intents, intent, holder, 'no authorization can be built');

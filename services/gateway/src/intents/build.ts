@@ -1,7 +1,8 @@
 import type { BuildResult } from '@pf/chains';
-import { buildIntentRequest, OPERATIONS } from '@pf/contracts';
+import { type BuildIntentRequest, buildIntentRequest, OPERATIONS } from '@pf/contracts';
 import type { IntentQueries } from '@pf/database';
 import {
+  type ChainId,
   type IntentId,
   isAuthorization,
   liveSubmission,
@@ -44,11 +45,18 @@ export const buildIntent = (dependencies: Dependencies): Endpoint => ({
     const id = pathId(request, dependencies.partitions);
     const body = await readBody(request, response, buildIntentRequest);
     for (let tries = 1; ; tries++) {
-      const built = await tryBuild(dependencies, call, id, body.fulfiller, tries);
+      const built = await tryBuild(dependencies, call, id, body, tries);
       if (built) return { status: 200, body: built };
     }
   },
 });
+
+const unsponsored = (chain: ChainId): ApiError =>
+  new ApiError('chain.not_available', {
+    message: `No other account can sign for the fee of a transaction on ${chain}: build it without sponsored.`,
+    param: 'sponsored',
+    details: { chain },
+  });
 
 /** The error for a payment that cannot be built. */
 export function unbuilt(result: Exclude<BuildResult, { readonly kind: 'built' }>, id: IntentId): ApiError {
@@ -68,10 +76,11 @@ async function tryBuild(
   dependencies: Dependencies,
   { holder: owner, request }: Pick<Call, 'holder' | 'request'>,
   id: IntentId,
-  requestedFulfiller: string | null | undefined,
+  { fulfiller: requestedFulfiller, sponsored = false }: BuildIntentRequest,
   tries: number,
 ): Promise<Built | null> {
   const { intent, adapter, named } = await findRequestedIntent(dependencies, id, owner, requestedFulfiller);
+  if (sponsored && !adapter.takesSponsors) throw unsponsored(intent.chain);
   await requirePayable(dependencies.intents, intent, owner, 'no transaction can be built');
   const fulfiller = payerOf(intent, named);
   const present = intent.build?.fulfiller === fulfiller ? intent.build : null;
@@ -90,6 +99,7 @@ async function tryBuild(
     direction: intent.direction,
     fulfiller,
     expiresAt: intent.expiresAt,
+    sponsored,
   });
   if (result.kind !== 'built') throw unbuilt(result, id);
   const { transaction, lifetime } = result;

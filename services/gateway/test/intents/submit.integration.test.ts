@@ -163,6 +163,12 @@ describe('payments on a local chain without a watcher', () => {
   });
 
   describe('POST /intents/{id}/build', () => {
+    it('returns 422 for a sponsored transaction on a chain that has none', async () => {
+      const path = `/intents/${await create()}/build`;
+      const { status, body } = await api.request('POST', path, { fulfiller: payer.address, sponsored: true });
+      expect([status, body.error]).toMatchObject([422, { code: 'chain.not_available', param: 'sponsored' }]);
+    });
+
     it('returns the same bytes to the same payer, also for concurrent requests', async () => {
       const id = await create();
       const responses = await Promise.all(Array.from({ length: 8 }, () => api.build(id, payer.address)));
