@@ -3,6 +3,16 @@ import type { Mutant } from '../mutant.ts';
 /** Guards of responses and broadcasts. */
 export const gatewayGuards: readonly Mutant[] = [
   {
+    name: 'No transaction is built as sponsored where its payer would pay the fee',
+    file: 'services/gateway/src/intents/build.ts',
+    guard: 'if (sponsored && !adapter.takesSponsors)',
+    instead: 'if (sponsored && !adapter.takesSponsors && false)',
+    test: {
+      file: 'services/gateway/test/intents/submit.integration.test.ts',
+      name: 'returns 422 for a sponsored transaction on a chain that has none',
+    },
+  },
+  {
     name: 'Creates with one idempotency key go to one partition',
     file: 'services/gateway/src/intents/create.ts',
     guard:
