@@ -13,7 +13,7 @@ interface Handed {
 const { PRIVATE_KEY = '', FEE_TOKEN = '' } = process.env;
 const feePayer = Account.fromSecp256k1(PRIVATE_KEY as Hex);
 async function approve({ transaction }: Handed, change: object = {}): Promise<Answer> {
-  const signed = Transaction.deserialize(transaction as never);
+  const signed: object = Transaction.deserialize(transaction as never);
   const approved = await Transaction.serialize({ ...signed, feeToken: FEE_TOKEN, feePayer, ...change } as never);
   return { status: 200, body: { transaction: approved } };
 }

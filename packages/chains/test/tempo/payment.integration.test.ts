@@ -396,7 +396,7 @@ describe('Tempo adapter', () => {
       const feePayer = Account.fromSecp256k1(payer(0).privateKey);
       const approve = async (change: object = {}): Promise<Hex> =>
         Transaction.serialize({
-          ...Transaction.deserialize(handed as never),
+          ...(Transaction.deserialize(handed as never) as object),
           feeToken: tokenOf('AlphaUSD'),
           feePayer,
           ...change,
