@@ -7,14 +7,14 @@ import type { StackChain, StackWallet } from '@pf/testing';
 import type { Hex } from 'viem';
 
 /** What a sponsor says: a hash where it says that it has sent something, or a transaction that it has signed. */
-export interface Said {
+interface Said {
   readonly status: number;
   readonly hash?: Hex;
   readonly transaction?: Hex;
 }
 
 /** A process of an integrator, which pays for gas with its own key. It treats a request as its path says. */
-export class Sponsor<Way extends string, Request extends object> {
+class Sponsor<Way extends string, Request extends object> {
   readonly #process: ChildProcess;
   readonly #url: string;
 
