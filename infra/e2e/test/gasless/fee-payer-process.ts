@@ -1,5 +1,5 @@
 // A fee payer service of Tempo: it holds a key with fee tokens, and signs for the fee of what payers have signed. How
-// honest it is, the path says. Run as a process of its own: `node fee-payer-process.ts`, with PRIVATE_KEY and FEE_TOKEN.
+// honest it is, the path says. Run as a process of its own, with PRIVATE_KEY and FEE_TOKEN.
 import { randomBytes } from 'node:crypto';
 import type { Hex } from 'viem';
 import { Account, Transaction } from 'viem/tempo';

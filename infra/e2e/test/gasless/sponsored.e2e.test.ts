@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { PublicIntent } from '@pf/domain';
 import {
   type ApiClient,
@@ -143,47 +143,45 @@ it(
   TEST_MS,
 );
 
-describe('a fee payer', () => {
-  it(
-    'that alters what the payer signed is refused, and another one pays',
-    async () => {
-      const [what, account] = [await order(), await penniless()];
-      const handed = await sign(what, account);
-      const altered = await feePayer.ask('alters', handed);
-      expect(summary(await submit(what, altered.transaction, account))).toEqual([422, 'transaction.mismatch']);
-      const { transaction } = await feePayer.ask('honest', handed);
-      expect(summary(await submit(what, transaction, account))).toEqual([200, undefined]);
-      await expectPaidOnce(what, account.address);
-    },
-    TEST_MS,
-  );
+it(
+  'a fee payer that alters what the payer signed is refused, and another one pays',
+  async () => {
+    const [what, account] = [await order(), await penniless()];
+    const handed = await sign(what, account);
+    const altered = await feePayer.ask('alters', handed);
+    expect(summary(await submit(what, altered.transaction, account))).toEqual([422, 'transaction.mismatch']);
+    const { transaction } = await feePayer.ask('honest', handed);
+    expect(summary(await submit(what, transaction, account))).toEqual([200, undefined]);
+    await expectPaidOnce(what, account.address);
+  },
+  TEST_MS,
+);
 
-  it(
-    'that refuses or lies claims nothing, and another payer pays',
-    async () => {
-      const [what, account] = [await order(), await penniless()];
-      const handed = await sign(what, account);
-      expect(await feePayer.ask('refuses', handed)).toMatchObject({ status: 403 });
-      const { transaction: lie } = await feePayer.ask('lies', handed);
-      await until('the service to miss what it was told of', async () => {
-        const [, code] = summary(await what.payer.submit(what.id, lie ?? '', account.address));
-        return code === 'transaction.not_visible';
-      });
-      await paidByAnother(what, 1);
-    },
-    TEST_MS,
-  );
+it(
+  'a fee payer that refuses or lies claims nothing, and another payer pays',
+  async () => {
+    const [what, account] = [await order(), await penniless()];
+    const handed = await sign(what, account);
+    expect(await feePayer.ask('refuses', handed)).toMatchObject({ status: 403 });
+    const { transaction: lie } = await feePayer.ask('lies', handed);
+    await until('the service to miss what it was told of', async () => {
+      const [, code] = summary(await what.payer.submit(what.id, lie ?? '', account.address));
+      return code === 'transaction.not_visible';
+    });
+    await paidByAnother(what, 1);
+  },
+  TEST_MS,
+);
 
-  it(
-    'that stalls claims nothing, and comes too late for an intent that is paid',
-    async () => {
-      const [what, account] = [await order(), await penniless()];
-      expect(await feePayer.ask('stalls', await sign(what, account))).toMatchObject({ status: 202 });
-      await paidByAnother(what, 2);
-      const { transaction } = await feePayer.ask('wakes-up');
-      expect(summary(await submit(what, transaction, account))).toEqual([409, 'intent.already_fulfilled']);
-      expect(await what.merchant.tokenBalance(usdc)).toBe(UNITS);
-    },
-    TEST_MS,
-  );
-});
+it(
+  'a fee payer that stalls claims nothing, and comes too late for an intent that is paid',
+  async () => {
+    const [what, account] = [await order(), await penniless()];
+    expect(await feePayer.ask('stalls', await sign(what, account))).toMatchObject({ status: 202 });
+    await paidByAnother(what, 2);
+    const { transaction } = await feePayer.ask('wakes-up');
+    expect(summary(await submit(what, transaction, account))).toEqual([409, 'intent.already_fulfilled']);
+    expect(await what.merchant.tokenBalance(usdc)).toBe(UNITS);
+  },
+  TEST_MS,
+);
