@@ -222,8 +222,8 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
     case 'confirmation_lost': {
       const { settlement } = state;
       if (settlement === null) return {};
-      // Later blocks are orphaned with it, and so is the rest of its transaction, wherever that was seen before. An extra
-      // payment among them is a new payment when it lands again.
+      // Later blocks are orphaned with it, and so is the rest of its transaction, wherever that was seen before. What
+      // was an extra payment among them is a new payment when it lands again.
       const stands = ({ hash, transfer }: Landing): boolean =>
         hash !== settlement.hash && transfer.block < settlement.transfer.block;
       const gone = [settlement, ...state.extraPayments.filter((extra) => !stands(extra))];
