@@ -424,8 +424,8 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'Receipts that a failed step has read are read again at once',
     file: 'packages/chains/src/evm/observe/receipt-schedule.ts',
-    guard: '    this.#asked.clear();\n    for (const hash',
-    instead: '    for (const hash',
+    guard: '  begin(): void {\n    this.#asked.clear();',
+    instead: '  begin(): void {',
     test: {
       file: 'packages/chains/test/evm/receipt-schedule.unit.test.ts',
       name: 'reads it at once after a step that failed midway',

@@ -72,6 +72,7 @@ export class BaseObserver implements ChainObserver {
   }
 
   async #step(node: RpcNode, before: Position | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
+    this.#memory.begin();
     const position = before ?? (await this.#start(node));
     const newest = newestOf(position);
     const [head, standing] = await node.batch([getHead(), getBlock(newest.number)]);
@@ -141,7 +142,7 @@ export class BaseObserver implements ChainObserver {
     }
 
     const confirmed = await confirm(context, seen);
-    this.#memory.receipts.commit();
+    this.#memory.commit();
     if (hasMore) this.#memory.tagsAskedAt = 0;
     this.#memory.isAwaiting =
       hasMore || !isEmpty(watch.submitted()) || confirmed.seen.some((one) => one.kind === 'reverted' || !one.reported);

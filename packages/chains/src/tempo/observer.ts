@@ -57,6 +57,7 @@ export class TempoObserver implements ChainObserver {
   }
 
   async #step(node: RpcNode, before: Position | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
+    this.#schedule.begin();
     const stored = before ?? (await start(node));
     const [final, standing] = await node.batch([getBlock('finalized'), getBlock(newestOf(stored).number)]);
     if (final === null) throw new RpcUpstreamError(`${node.name} has no final block`, 'no');

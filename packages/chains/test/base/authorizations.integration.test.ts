@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Authorization } from '@pf/contracts';
 import type { Address, Instant, Observation, PaymentTerms, Reference, TransactionHash } from '@pf/domain';
-import { contractNamed } from '@pf/testing/chains';
+import { contractNamed, startRpcProxy } from '@pf/testing/chains';
 import { sendAs } from '@pf/testing/wallets';
 import { concat, encodeAbiParameters, encodeFunctionData, type Hex, keccak256, toHex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
 import type { AuthorizationVerification, Authorizations, Verification } from '../../src/index.ts';
 import { named, Watcher } from '../conformance/watching.ts';
 import { BaseObserver } from '../../src/base/observer.ts';
-import { type BaseUnderTest, startBase } from './chain.ts';
+import { type BaseUnderTest, poolOver, startBase } from './chain.ts';
 
 const AMOUNT = 2_000_000n;
 /** The end of every intent here. */
@@ -359,6 +359,27 @@ describe('the claim of an authorization on Base', () => {
     expect(await watcher.step()).toMatchObject([
       { type: 'dropped', data: { hash: transaction.hash, proof: expect.stringContaining('used or cancelled') } },
     ]);
+  });
+
+  it('is asked for less often the older it grows', async () => {
+    const [terms, payer] = [newTerms(), await newPayer()];
+    const { transaction } = await authorize(terms, payer);
+    const proxy = await startRpcProxy(base.anvil.rpcUrl);
+    const pool = poolOver([proxy.url]);
+    const own = new Watcher(new BaseObserver(base.adapter.network, pool, base.clock.now));
+    own.watched.add(`pi_${ids}`, terms);
+    own.watched.submit(transaction, base.clock.now() - 60_000);
+    const asked = async (): Promise<number> => {
+      base.clock.pass(2_000);
+      proxy.calls.clear();
+      await own.step();
+      return proxy.calls.get('eth_call') ?? 0;
+    };
+    expect([await asked(), await asked(), await asked()]).toEqual([1, 0, 0]);
+    base.clock.pass(30_000);
+    expect([await asked(), await asked()]).toEqual([1, 0]);
+    await pool.close();
+    await proxy.stop();
   });
 
   it('is found again after a reorg, in another transaction', async () => {

@@ -48,6 +48,17 @@ export class Memory {
   /** When `safe` and `finalized` were last read, by our clock. */
   tagsAskedAt = 0;
 
+  /** A step begins: forgets what one that failed midway has asked for. */
+  begin(): void {
+    this.receipts.begin();
+    this.states.begin();
+  }
+  /** A step has come to its end. */
+  commit(): void {
+    this.receipts.commit();
+    this.states.commit();
+  }
+
   look(hash: TransactionHash): TransactionSummary | undefined {
     return this.#summaries.get(hash);
   }

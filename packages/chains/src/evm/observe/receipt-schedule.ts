@@ -7,9 +7,13 @@ const MAX_MS = 600_000;
 /** When to read each transaction's receipt next. */
 export class ReceiptSchedule {
   readonly #due = new Map<TransactionHash, number>();
-  /** Of a step that is under way: one that fails midway has concluded nothing from the receipts, so they stay due. */
+  /** Of the step that is under way. */
   readonly #asked = new Map<TransactionHash, number>();
 
+  /** A step begins. One that failed midway has concluded nothing from what it asked for, which stays due. */
+  begin(): void {
+    this.#asked.clear();
+  }
   isDue(hash: TransactionHash, now: number): boolean {
     return now >= (this.#due.get(hash) ?? 0);
   }
@@ -22,9 +26,8 @@ export class ReceiptSchedule {
     for (const [hash, at] of this.#asked) this.#due.set(hash, at);
     this.#asked.clear();
   }
-  /** A step begins: forgets the transactions whose receipts are no longer read. */
+  /** Forgets the transactions whose receipts are no longer read. */
   keep(asked: ReadonlySet<TransactionHash>): void {
-    this.#asked.clear();
     for (const hash of this.#due.keys()) if (!asked.has(hash)) this.#due.delete(hash);
   }
 }
