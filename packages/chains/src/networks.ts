@@ -29,12 +29,6 @@ interface FamilyFacts {
 /** The longest step of an observer, in ms: on a plan of few calls a second most of it waits for their turn. */
 export const STEP_MS = 30_000;
 
-/**
- * Of that, what the calls of one kind may take where the upstream's rate is known, in ms. A step with more never comes
- * to its end, and would begin again each time: the rest is for the next ones.
- */
-export const STEP_SHARE_MS = STEP_MS / 8;
-
 const POLL_MS = { awaiting: 400, idle: 1_000 };
 const families: Readonly<Record<ChainFamily, FamilyFacts & { readonly liveFeature: Feature | null }>> = {
   base: { format: 'evm_rlp', blockMs: 200, pollMs: POLL_MS, rebroadcastAfterMs: 15_000, liveFeature: null },

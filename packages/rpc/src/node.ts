@@ -153,7 +153,7 @@ export class TransportNode implements RpcNode {
   async #part(all: readonly RpcCall<unknown>[]): Promise<readonly Outcome[]> {
     if (performance.now() > this.#learnedUntil) this.#batchMax = this.#batchPlanned;
     const pace = all.some(({ method }) => SENDS.has(method)) ? this.sends : this.reads;
-    const most = Math.min(this.#batchMax, pace.most(this.#creditsOf(all)));
+    const most = Math.min(this.#batchMax, pace.most(all.map(({ method }) => this.#creditsOf(method))));
     if (most > 1 || all.length === 1) return this.#exchange(pace, all.slice(0, most));
     return (await Promise.all(all.slice(0, SINGLES_MAX).map((call) => this.#exchange(pace, [call])))).flat();
   }
@@ -167,7 +167,7 @@ export class TransportNode implements RpcNode {
     await this.#turn(pace, calls);
     const to = { network: this.#options.network, upstream: this.name };
     const unanswered = (fault: RpcFault) => ({ result: calls.map(() => undefined), fault });
-    const cost = this.#creditsOf(calls).reduce((sum, each) => sum + each, 0);
+    const cost = calls.reduce((sum, { method }) => sum + this.#creditsOf(method), 0);
     return measured<readonly Outcome[]>(to, methods, cost, async () => {
       try {
         return await this.#request(pace, calls);
@@ -189,7 +189,10 @@ export class TransportNode implements RpcNode {
     const work: Work = currentWork() ?? { deadline: startedAt + WAIT_MS, canMoveOn: false, isUrgent: false };
     // Broadcasts are all urgent: among themselves they take turns.
     const isUrgent = work.isUrgent && pace !== this.sends;
-    const isInTime = await pace.take(this.#creditsOf(calls), { ...work, isUrgent });
+    const isInTime = await pace.take(
+      calls.map(({ method }) => this.#creditsOf(method)),
+      { ...work, isUrgent },
+    );
     if (performance.now() - startedAt > 1)
       recordDuration('payments.rpc.wait.duration', startedAt, {
         network: this.#options.network,
@@ -200,8 +203,7 @@ export class TransportNode implements RpcNode {
   }
 
   callsIn(ms: number, method: string): number {
-    const { prices } = this.#options;
-    return this.reads.callsIn(ms, prices === null ? 0 : priceOf(prices, method));
+    return this.reads.callsIn(ms, this.#creditsOf(method));
   }
 
   #doesLack(method: string): boolean {
@@ -214,9 +216,10 @@ export class TransportNode implements RpcNode {
     this.#lacks.set(method, lack);
   }
 
-  #creditsOf(calls: readonly RpcCall<unknown>[]): readonly number[] {
+  /** 0 where the upstream's prices are not known. */
+  #creditsOf(method: string): number {
     const { prices } = this.#options;
-    return calls.map(({ method }) => (prices === null ? 0 : priceOf(prices, method)));
+    return prices === null ? 0 : priceOf(prices, method);
   }
 
   #bucketOf(pace: Pace): 'reads' | 'sends' {

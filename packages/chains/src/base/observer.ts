@@ -1,5 +1,6 @@
 import type { Observation } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
+import { greatest, least } from '../bigints.ts';
 import { getBlock, getHead, type Block } from '../evm/calls.ts';
 import { advance, newestOf } from '../evm/observe/checkpoints.ts';
 import { begin, relocate, shortfallOf } from '../evm/observe/chain-position.ts';
@@ -24,9 +25,6 @@ import { type Signer, signerOf } from './signed-transaction.ts';
 
 /** `safe` and `finalized` advance every few seconds at most: they are read no more often. */
 const TAGS_MS = 2_000;
-
-const atLeast = (least: bigint, value: bigint): bigint => (value < least ? least : value);
-const atMost = (most: bigint, value: bigint): bigint => (value > most ? most : value);
 
 /**
  * Follows a Base network by its blocks (docs/internals/chains.md): one eth_getLogs per step over the new range, once
@@ -115,18 +113,18 @@ export class BaseObserver implements ChainObserver {
     ) {
       const [safe, finalized] = await node.batch([getBlock('safe'), getBlock('finalized')]);
       this.#memory.tagsAskedAt = context.now;
-      const end = atMost(reached.number, safe?.number ?? 0n);
+      const end = least(reached.number, safe?.number ?? 0n);
       if (end > rescanned) {
         const { number, hash } = safe?.number === end ? safe : reached;
         const rescan = (by: RpcNode): Promise<Scanned> => scan({ ...context, node: by }, rescanned + 1n, number, hash);
         const again = await this.#pool.doubleCheck(node, firstReader, rescan);
         if (again !== null) {
-          rescanned = again.map(({ end }) => end.number).reduce(atMost);
+          rescanned = again.map(({ end }) => end.number).reduce(least);
           const missed = again.flatMap((one) => one.seen).filter((one) => !isInLedger(watch, one));
           seen = withSeen(seen, missed);
         }
       }
-      const finals = await finalize(context, atMost(reached.number, finalized?.number ?? 0n));
+      const finals = await finalize(context, least(reached.number, finalized?.number ?? 0n));
       observations.push(...finals.observations, ...findFinalReverts(receipts.ignoredReverts, finalized?.number ?? -1n));
       seen = withSeen(seen, finals.seen);
       hasMore = finals.hasMore;
@@ -157,7 +155,7 @@ export class BaseObserver implements ChainObserver {
       observations: [...observations, ...confirmed.observations],
       cursor: writePosition(next),
       head: head.number,
-      behind: atLeast(0n, head.number - reached.number),
+      behind: greatest(0n, head.number - reached.number),
       warnings: found.warnings,
     };
   }
@@ -178,7 +176,7 @@ export class BaseObserver implements ChainObserver {
         position: {
           ...position,
           checkpoints: [...checkpoints],
-          rescanned: atMost(ancestor, position.rescanned),
+          rescanned: least(ancestor, position.rescanned),
           seen: [...orphaned.seen],
         },
         observations: orphaned.observations,

@@ -4,8 +4,9 @@ const DELEGATION = /^0xef0100[0-9a-f]{40}$/;
 /** True for an account that cannot sign for itself: others send what it is to do. */
 export const isContract = (code: string): boolean => code !== '0x' && !DELEGATION.test(code);
 
-const word = (account: string): string => account.slice(2).toLowerCase().padStart(64, '0');
+/** An address as a word of calldata or a topic, without `0x`. */
+export const wordOf = (account: string): string => account.slice(2).toLowerCase().padStart(64, '0');
 /** `balanceOf(account)` of ERC-20. */
-export const balanceOf = (account: string): string => `0x70a08231${word(account)}`;
+export const balanceOf = (account: string): string => `0x70a08231${wordOf(account)}`;
 /** `isBlacklisted(account)` of Circle's tokens. */
-export const isBlacklisted = (account: string): string => `0xfe575a87${word(account)}`;
+export const isBlacklisted = (account: string): string => `0xfe575a87${wordOf(account)}`;

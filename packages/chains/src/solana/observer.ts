@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Address, Observation, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
-import { STEP_MS, STEP_SHARE_MS } from '../networks.ts';
+import { least } from '../bigints.ts';
+import { STEP_MS } from '../networks.ts';
 import type { Bookmark, Bookmarks, ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
+import { callsInStep } from '../step-share.ts';
 import { type EpochInfo, getEpochInfo, getHead, type SignatureInfo } from './calls.ts';
 import { deriveAccounts, pollBalances, readLists } from './observe/accounts.ts';
 import { writeBookmarks } from './observe/bookmarks.ts';
@@ -25,8 +27,6 @@ import { type Position, readPosition, writePosition } from './observe/position.t
 const OF_ANOTHER = 0.5;
 /** A head this far below an earlier one causes a warning. Upstreams behind one URL always differ by some slots. */
 const SHORTFALL_WARNED = 150n;
-
-const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
 /**
  * Follows a Solana network (docs/internals/chains.md): the statuses of submitted transactions, 256 per call; the
@@ -95,7 +95,7 @@ export class SolanaObserver implements ChainObserver {
     // The final head tells about pending outcomes only.
     const finalized = early ?? (memory.isPending ? await node.call(getEpochInfo('finalized')) : NO_HEAD);
     const heads: Heads = { confirmed, finalized };
-    const balances = pollBalances(memory, awaited, now, node.callsIn(STEP_SHARE_MS, 'getMultipleAccounts'));
+    const balances = pollBalances(memory, awaited, now, callsInStep(node, 'getMultipleAccounts'));
     const states = statusCalls(pendingOutcomes);
     const [stateAnswers, balanceAnswers] = split(await node.batch([...states, ...balances.calls]), states.length);
     const judged = judge(
@@ -105,7 +105,7 @@ export class SolanaObserver implements ChainObserver {
     );
     const moved = balances.read(balanceAnswers as BalanceAnswer[], now);
 
-    const listed = node.callsIn(STEP_SHARE_MS, 'getSignaturesForAddress');
+    const listed = callsInStep(node, 'getSignaturesForAddress');
     const lists = readLists(memory, moved.changed, head, now, listed, awaited);
     const references = dueReferences(memory, watch, head, now, listed);
     const listing = async (by: RpcNode): Promise<Listing> => ({
@@ -120,7 +120,7 @@ export class SolanaObserver implements ChainObserver {
     lists.read(ofAccounts, head, now)();
     references.read(named, last, head, now)();
     const ended = await readPendingOutcomes(this.#pool, node, judged.landed, this.network, watch);
-    const most = node.callsIn(STEP_SHARE_MS, 'getTransaction');
+    const most = callsInStep(node, 'getTransaction');
     const looked = await readUnseen(this.#pool, node, memory, this.network, watch, now, most);
     const proven = await this.#prove(node, judged.missing, heads, memory, watch, now);
 

@@ -1,6 +1,7 @@
 import type { ChainId, Observation, TransactionHash } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { LRUCache } from 'lru-cache';
+import { least } from '../bigints.ts';
 import { getBlock, type Block, type Receipt } from '../evm/calls.ts';
 import { advance, newestOf } from '../evm/observe/checkpoints.ts';
 import { LogWindow } from '../evm/observe/log-window.ts';
@@ -17,7 +18,6 @@ import { RECEIPTS_KEPT, scan, type Scan } from './observe/scan.ts';
 /** The same logs are read once more after this: a node may have had the block before its logs. */
 const REREAD_MS = 15_000;
 
-const atMost = (most: bigint, value: bigint): bigint => (value > most ? most : value);
 /** Identifies an observation: a transfer is observed once in a step, however often it was found. */
 const nameOf = ({ intentId, type, data }: Observation): string =>
   `${intentId} ${type} ${data.hash} ${'transfer' in data ? data.transfer.index : ''}`;
@@ -123,7 +123,7 @@ export class TempoObserver implements ChainObserver {
     now: number,
   ): Promise<{ readonly reread: bigint; readonly observations: readonly Observation[] }> {
     if (now - this.#rereadAt < REREAD_MS) return { reread, observations: [] };
-    const to = atMost(reached, this.#rereadTo);
+    const to = least(reached, this.#rereadTo);
     this.#rereadAt = now;
     this.#rereadTo = reached;
     if (to <= reread) return { reread, observations: [] };
@@ -136,7 +136,7 @@ export class TempoObserver implements ChainObserver {
       one.type === 'landed' &&
       context.watch.byReference(one.data.transfer.reference)?.settlement?.hash === one.data.hash;
     return {
-      reread: again.map(({ end }) => end.number).reduce(atMost),
+      reread: again.map(({ end }) => end.number).reduce(least),
       observations: again.flatMap(({ observations }) => observations).filter((one) => !isInLedger(one)),
     };
   }
@@ -163,7 +163,7 @@ async function recover(
       return { position: null, warnings: shortfallOf(position, final) };
     case 'reorg':
       return {
-        position: { ...position, checkpoints: [...found.checkpoints], reread: atMost(found.ancestor, position.reread) },
+        position: { ...position, checkpoints: [...found.checkpoints], reread: least(found.ancestor, position.reread) },
         warnings: [
           `the last ${found.depth} blocks were final and have been replaced: continuing at block ${found.ancestor}`,
         ],

@@ -9,7 +9,7 @@ import {
 import { type RpcNode, type RpcPool, RpcUpstreamError, withSecondOpinion } from '@pf/rpc';
 import { getReceipt, getTransaction, getTransactionCount, type Block } from '../../evm/calls.ts';
 import { isAbsentEverywhere } from '../../evm/observe/absence.ts';
-import { STEP_SHARE_MS } from '../../networks.ts';
+import { callsInStep } from '../../step-share.ts';
 import type { WatchSet } from '../../port.ts';
 import { finalRevert, ignoresReverts } from '../../final-revert.ts';
 import { decodeSigned, SENT_TYPES, type Signer } from '../signed-transaction.ts';
@@ -67,7 +67,7 @@ function* open(watch: WatchSet, now: number): Generator<PendingOutcome> {
  * The pending outcomes whose receipt is due. A success is usually found by its log; receipts are for what leaves none.
  */
 export function duePendingOutcomes({ node, watch, memory, now }: Scan): readonly PendingOutcome[] {
-  const most = Math.min(RECEIPTS_MAX, node.callsIn(STEP_SHARE_MS, 'eth_getTransactionReceipt'));
+  const most = Math.min(RECEIPTS_MAX, callsInStep(node, 'eth_getTransactionReceipt'));
   const pendingOutcomes = [...open(watch, now)];
   memory.receipts.keep(new Set(pendingOutcomes.map(({ hash }) => hash)));
   return pendingOutcomes.filter(({ hash }) => memory.receipts.isDue(hash, now)).slice(0, most);

@@ -2,6 +2,7 @@ import type { TransactionHash } from '@pf/domain';
 import { RpcUpstreamError } from '@pf/rpc';
 import { type Block, type ChainTransaction, getTransaction, type Log } from '../../evm/calls.ts';
 import type { Wanted } from '../../evm/observe/log-window.ts';
+import { partsOf } from '../../parts.ts';
 import type { Scan } from './context.ts';
 import { landed, type LoggedTransfer, NO_REFERENCE, readTransfer, TRANSFER } from './landings.ts';
 import type { TransactionSummary } from './memory.ts';
@@ -80,8 +81,7 @@ async function lookUp(context: Scan, hits: readonly LoggedTransfer[]): Promise<v
   if (unknown.length === 0) return;
   const nested: ChainTransaction[] = [];
   // In parts, each remembered: on a slow plan a step that has no time for all goes on where the last one ended.
-  for (let at = 0; at < unknown.length; at += LOOKED_UP_AT_ONCE) {
-    const part = unknown.slice(at, at + LOOKED_UP_AT_ONCE);
+  for (const part of partsOf(unknown, LOOKED_UP_AT_ONCE)) {
     const found = await node.batch(part.map((hash) => getTransaction(hash)));
     found.forEach((transaction, place) => {
       if (transaction === null)

@@ -3,7 +3,7 @@ import type { RpcNode } from '@pf/rpc';
 import { getReceipt } from '../../evm/calls.ts';
 import { hashesOf } from '../../evm/observe/checkpoints.ts';
 import { lost } from '../../lost.ts';
-import { STEP_SHARE_MS } from '../../networks.ts';
+import { callsInStep } from '../../step-share.ts';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
 import { readReceipt } from './receipt.ts';
 import { placeOf, type Seen } from './position.ts';
@@ -165,7 +165,7 @@ export async function finalize(
 }
 
 /** How many blocks the upstream's rate allows in a step, where it is known. */
-const mostBlocks = (node: RpcNode): number => node.callsIn(STEP_SHARE_MS, 'eth_getBlockByNumber');
+const mostBlocks = (node: RpcNode): number => callsInStep(node, 'eth_getBlockByNumber');
 
 function pick(watch: WatchSet, most: number, wanted: (intent: Settling) => boolean): readonly Settling[] {
   const picked: Settling[] = [];

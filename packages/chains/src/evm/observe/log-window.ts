@@ -1,5 +1,7 @@
 import type { Address } from '@pf/domain';
 import { limited, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
+import { partsOf } from '../../parts.ts';
+import { wordOf } from '../account.ts';
 import { type Block, getBlock, getLogs, type Log, type LogFilter } from '../calls.ts';
 
 /** Blocks of one eth_getLogs while catching up, where an upstream's own limit is not known. */
@@ -142,14 +144,10 @@ export class LogWindow {
 
 const halfOf = (blocks: bigint): bigint => (blocks > 1n ? blocks / 2n : 1n);
 
-const topicOf = (address: Address): string => `0x${'0'.repeat(24)}${address.slice(2).toLowerCase()}`;
+const topicOf = (address: Address): string => `0x${wordOf(address)}`;
 
 const filterOf = (
   { address, events, recipients }: NonNullable<Wanted>,
   fromBlock: bigint,
   toBlock: bigint,
 ): LogFilter => ({ fromBlock, toBlock, address, topics: [events, null, recipients.map(topicOf)] });
-
-/** A list in parts of so many items; undefined: all in one. */
-const partsOf = <T>(items: readonly T[], most = items.length): readonly (readonly T[])[] =>
-  Array.from({ length: Math.ceil(items.length / most) }, (_, part) => items.slice(part * most, (part + 1) * most));

@@ -1,5 +1,6 @@
 import type { Address as WalletAddress, TransactionHash } from '@pf/domain';
 import { getU64Decoder } from '@solana/kit';
+import { partsOf } from '../../parts.ts';
 import type { Network, WatchSet } from '../../port.ts';
 import { ACCOUNTS_MAX, getMultipleAccounts, getSignaturesForAddress, type SignatureInfo } from '../calls.ts';
 import { tokenAccountOf } from '../payment.ts';
@@ -154,20 +155,18 @@ export function pollBalances(
   const isFirst = new Set(first.map(({ account }) => account.address));
   const isTaken = ({ account: { address } }: Place): boolean => isSoon.has(address) || isFirst.has(address);
   const asked = [...soon, ...first, ...turn.filter((place) => !isTaken(place))];
-  const chunks = Array.from({ length: Math.ceil(asked.length / ACCOUNTS_MAX) }, (_, chunk) =>
-    asked.slice(chunk * ACCOUNTS_MAX, (chunk + 1) * ACCOUNTS_MAX),
-  );
+  const parts = partsOf(asked, ACCOUNTS_MAX);
   return {
-    calls: chunks.map((chunk) =>
+    calls: parts.map((part) =>
       getMultipleAccounts(
-        chunk.map(({ account }) => account.address),
+        part.map(({ account }) => account.address),
         AMOUNT,
       ),
     ),
     isBehind: unread.length > polledMost,
     read(answers, at) {
-      const moved = chunks.flatMap((chunk, which) =>
-        chunk.flatMap((place, within) => {
+      const moved = parts.flatMap((part, which) =>
+        part.flatMap((place, within) => {
           const info = answers[which]?.value[within] ?? null;
           const balance =
             info !== null && TOKEN_PROGRAMS.has(info.owner) && info.data.length === AMOUNT.length

@@ -6,6 +6,7 @@ import {
   TRANSFER_DISCRIMINATOR,
 } from '@solana-program/token';
 import { type Address, getBase58Encoder, getU64Decoder } from '@solana/kit';
+import { least } from '../../bigints.ts';
 import type { Network, WatchedIntent, WatchSet } from '../../port.ts';
 import type { LandedTransaction } from '../calls.ts';
 import { MEMO_PROGRAM_ADDRESS, TOKEN_2022_PROGRAM_ADDRESS, TOKEN_PROGRAMS } from '../programs.ts';
@@ -121,8 +122,6 @@ function withheldOf(
   return withheld;
 }
 
-const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
-
 /** The accounts of a transfer, as indices. */
 interface NamedTransfer {
   readonly source: number;
@@ -137,22 +136,11 @@ interface NamedTransfer {
 
 /** Null for other instructions, and for those that lack accounts. */
 function transferIn(places: readonly number[], data: Uint8Array): NamedTransfer | null {
-  if (data[0] === TRANSFER_CHECKED_DISCRIMINATOR && data.length === TRANSFER_CHECKED_BYTES) {
+  const checked = checkedAmountIn(data);
+  if (checked !== null) {
     const [source, mint, destination, authority, ...others] = places;
     if (source === undefined || mint === undefined || destination === undefined || authority === undefined) return null;
-    return {
-      source,
-      mint,
-      destination,
-      authority,
-      others,
-      amount: getTransferCheckedInstructionDataDecoder().decode(data).amount,
-    };
-  }
-  if (WITH_FEE.discriminators.every((one, place) => data[place] === one) && data.length === WITH_FEE.bytes) {
-    const [source, mint, destination, authority, ...others] = places;
-    if (source === undefined || mint === undefined || destination === undefined || authority === undefined) return null;
-    return { source, mint, destination, authority, others, amount: getU64Decoder().decode(data, WITH_FEE.amountAt) };
+    return { source, mint, destination, authority, others, amount: checked };
   }
   // Some wallets turn a Solana Pay code into this. The chain's record of the accounts tells which token it moved.
   if (data[0] === TRANSFER_DISCRIMINATOR && data.length === TRANSFER_BYTES) {
@@ -167,6 +155,15 @@ function transferIn(places: readonly number[], data: Uint8Array): NamedTransfer 
       amount: getTransferInstructionDataDecoder().decode(data).amount,
     };
   }
+  return null;
+}
+
+/** What the instructions send that name the token, in base units; null of any other. */
+function checkedAmountIn(data: Uint8Array): bigint | null {
+  if (data[0] === TRANSFER_CHECKED_DISCRIMINATOR && data.length === TRANSFER_CHECKED_BYTES)
+    return getTransferCheckedInstructionDataDecoder().decode(data).amount;
+  if (WITH_FEE.discriminators.every((one, place) => data[place] === one) && data.length === WITH_FEE.bytes)
+    return getU64Decoder().decode(data, WITH_FEE.amountAt);
   return null;
 }
 

@@ -3,6 +3,7 @@ import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
 import { finalRevert, ignoresReverts } from '../../final-revert.ts';
 import { lost } from '../../lost.ts';
+import { partsOf } from '../../parts.ts';
 import {
   type EpochInfo,
   getBlockTime,
@@ -101,16 +102,11 @@ export function pendingOutcomesOf(watch: WatchSet, lost: Readonly<Record<string,
 export const statusCalls = (
   pendingOutcomes: readonly PendingOutcome[],
 ): readonly ReturnType<typeof getSignatureStatuses>[] =>
-  chunked(pendingOutcomes).map((chunk) =>
+  partsOf(pendingOutcomes, STATUSES_MAX).map((part) =>
     getSignatureStatuses(
-      chunk.map(({ hash }) => hash),
+      part.map(({ hash }) => hash),
       false,
     ),
-  );
-
-const chunked = <T>(items: readonly T[]): readonly (readonly T[])[] =>
-  Array.from({ length: Math.ceil(items.length / STATUSES_MAX) }, (_, chunk) =>
-    items.slice(chunk * STATUSES_MAX, (chunk + 1) * STATUSES_MAX),
   );
 
 /** True in a block that is at least confirmed. Old nodes do not name the level. */

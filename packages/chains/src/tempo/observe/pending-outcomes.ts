@@ -3,7 +3,7 @@ import { type RpcPool, withSecondOpinion } from '@pf/rpc';
 import { getReceipt, type Block, type Receipt } from '../../evm/calls.ts';
 import { isAbsentEverywhere } from '../../evm/observe/absence.ts';
 import type { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
-import { STEP_SHARE_MS } from '../../networks.ts';
+import { callsInStep } from '../../step-share.ts';
 import type { WatchedIntent } from '../../port.ts';
 import { finalRevert, ignoresReverts } from '../../final-revert.ts';
 import { observedIn, type Scan } from './scan.ts';
@@ -31,7 +31,7 @@ export function duePendingOutcomes(
   const hashes = new Set(all.map(({ submission }) => submission.hash));
   schedule.keep(hashes);
   proofBlocks.keep(hashes);
-  const most = Math.min(RECEIPTS_MAX, node.callsIn(STEP_SHARE_MS, 'eth_getTransactionReceipt'));
+  const most = Math.min(RECEIPTS_MAX, callsInStep(node, 'eth_getTransactionReceipt'));
   return all.filter((one) => hasExpired(one, final) || schedule.isDue(one.submission.hash, now)).slice(0, most);
 }
 

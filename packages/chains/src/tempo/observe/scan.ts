@@ -3,6 +3,7 @@ import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import type { LRUCache } from 'lru-cache';
 import { getReceipt, type Block, type Receipt } from '../../evm/calls.ts';
 import type { LogWindow, Wanted } from '../../evm/observe/log-window.ts';
+import { partsOf } from '../../parts.ts';
 import type { Network, WatchedIntent, WatchSet } from '../../port.ts';
 import { mppNameIn } from '../mpp.ts';
 import type { ProofBlocks } from './proof-blocks.ts';
@@ -61,8 +62,7 @@ export async function scan(
   }
   const unknown = [...hits].flatMap(([hash, block]) => (receipts.get(hash)?.blockHash === block ? [] : [hash]));
   const found = new Map<TransactionHash, Receipt>();
-  for (let at = 0; at < unknown.length; at += LOOKED_UP_AT_ONCE) {
-    const part = unknown.slice(at, at + LOOKED_UP_AT_ONCE);
+  for (const part of partsOf(unknown, LOOKED_UP_AT_ONCE)) {
     const read = await node.batch(part.map((hash) => getReceipt(hash)));
     for (const [place, hash] of part.entries()) {
       const receipt = read[place] ?? null;
