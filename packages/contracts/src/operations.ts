@@ -95,6 +95,18 @@ const CONFLICTS = [
 ] as const;
 
 /** Of whatever pays an intent by a transaction. */
+const BUILD_ERRORS = [
+  'intent.not_found',
+  'intent.unavailable',
+  ...CONFLICTS,
+  'intent.original_unpaid',
+  'chain.not_available',
+  'address.not_payable',
+  'transaction.rejected',
+  'intent.too_many_builds',
+  'rpc.unavailable',
+] as const;
+
 const SUBMIT_ERRORS = [
   'intent.not_found',
   'intent.unavailable',
@@ -354,17 +366,7 @@ export const OPERATIONS = {
     request: { params: intentPath, body: buildIntentRequest },
     responses: { 200: json('The intent and its unsigned transaction.', buildIntentResponse) },
     forPayers: payerBuildResponse,
-    errors: [
-      'intent.not_found',
-      'intent.unavailable',
-      ...CONFLICTS,
-      'intent.original_unpaid',
-      'chain.not_available',
-      'address.not_payable',
-      'transaction.rejected',
-      'intent.too_many_builds',
-      'rpc.unavailable',
-    ],
+    errors: BUILD_ERRORS,
   },
   submitIntent: {
     id: 'submitIntent',
@@ -396,18 +398,7 @@ export const OPERATIONS = {
     request: { params: intentPath, body: buildAuthorizationRequest },
     responses: { 200: json('The intent and what its payer signs.', buildAuthorizationResponse) },
     forPayers: payerAuthorizationResponse,
-    errors: [
-      'intent.not_found',
-      'intent.unavailable',
-      ...CONFLICTS,
-      'intent.original_unpaid',
-      'chain.not_available',
-      'token.not_available',
-      'address.not_payable',
-      'transaction.rejected',
-      'intent.too_many_builds',
-      'rpc.unavailable',
-    ],
+    errors: [...BUILD_ERRORS, 'token.not_available'],
   },
   submitAuthorization: {
     id: 'submitAuthorization',

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@pf/contracts';
-import type { Refusal, RefusalCode } from '@pf/domain';
+import type { IntentId, Refusal, RefusalCode } from '@pf/domain';
 import { ApiError, type ErrorDetails, validationFailed } from './api-error.ts';
 
 /**
@@ -39,6 +39,17 @@ export function refused({ code, message, param, intentId, currentState, details 
 export function requireAllowed(refusal: Refusal | null): void {
   if (refusal !== null) throw refused(refusal);
 }
+
+/** @param reason why the chain would not accept it, without a full stop */
+export const rejected = (
+  what: 'payment' | 'transaction' | 'authorization',
+  intentId: IntentId,
+  reason: string,
+): ApiError =>
+  new ApiError('transaction.rejected', {
+    message: `The chain would reject this ${what}: ${reason}.`,
+    details: { intent_id: intentId, reason },
+  });
 
 function detailsOf(code: RefusalCode, conflict: ErrorDetails, details: ErrorDetails | undefined): ErrorDetails | null {
   // A mismatch shows only the differences, as it does when the gateway finds it; an unknown id has no details.

@@ -8,7 +8,7 @@ import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { requireCleanWallets, type ScreeningDependencies } from '../intents/clean-wallets.ts';
 import { type Adapters, findRequestedIntent, intentAfter, pathId, payerOf } from '../intents/lookup.ts';
-import { requireAllowed } from '../refusals.ts';
+import { rejected, requireAllowed } from '../refusals.ts';
 import { authorizationsOf, unsupported } from './supported.ts';
 
 interface Dependencies extends ScreeningDependencies {
@@ -52,10 +52,7 @@ export const submitAuthorization = (dependencies: Dependencies): Endpoint => ({
           details: verification.differs,
         });
       case 'rejected':
-        throw new ApiError('transaction.rejected', {
-          message: `The chain would reject this authorization: ${verification.reason}.`,
-          details: { intent_id: id, reason: verification.reason },
-        });
+        throw rejected('authorization', id, verification.reason);
       case 'verified': {
         const { call, transaction } = verification;
         if (submissionOf(intent, transaction.hash)?.status === 'live')

@@ -18,7 +18,7 @@ import { readBody } from '@pf/http';
 import type { Commands } from '../commands.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import { refused } from '../refusals.ts';
+import { refused, rejected } from '../refusals.ts';
 import { type Adapters, findRequestedIntent, intentAfter, pathId, payerOf, requirePayable } from './lookup.ts';
 
 /** If another payer's build comes first this many times, the client has to retry. */
@@ -60,15 +60,13 @@ const unsponsored = (chain: ChainId): ApiError =>
 
 /** The error for a payment that cannot be built. */
 export function unbuilt(result: Exclude<BuildResult, { readonly kind: 'built' }>, id: IntentId): ApiError {
-  const { reason } = result;
-  const details = { intent_id: id, reason };
-  return result.kind === 'not_payable'
-    ? new ApiError('address.not_payable', {
-        message: `The ${result.param} ${reason}.`,
-        param: result.param,
-        details,
-      })
-    : new ApiError('transaction.rejected', { message: `The chain would reject this payment: ${reason}.`, details });
+  if (result.kind === 'rejected') return rejected('payment', id, result.reason);
+  const { param, reason } = result;
+  return new ApiError('address.not_payable', {
+    message: `The ${param} ${reason}.`,
+    param,
+    details: { intent_id: id, reason },
+  });
 }
 
 /** @returns null if another payer's build came first: the caller tries again with the intent as it is then */

@@ -24,7 +24,7 @@ import { ApiError } from '../api-error.ts';
 import { readBody } from '@pf/http';
 import type { Holder } from '../api-keys.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { requireAllowed } from '../refusals.ts';
+import { rejected, requireAllowed } from '../refusals.ts';
 import { claimAndBroadcast, type ClaimDependencies } from './claim.ts';
 import { requireCleanWallets, type ScreeningDependencies } from './clean-wallets.ts';
 import { type Adapters, findRequestedIntent, pathId, payerOf, type RequestedIntent } from './lookup.ts';
@@ -148,13 +148,7 @@ async function begin(
       details: differs,
     });
   }
-  if (verification.kind === 'rejected') {
-    const { reason } = verification;
-    throw new ApiError('transaction.rejected', {
-      message: `The chain would reject this transaction: ${reason}.`,
-      details: { intent_id: intent.id, reason },
-    });
-  }
+  if (verification.kind === 'rejected') throw rejected('transaction', intent.id, verification.reason);
   // Before the claim is in the log, so that every reader of the claim finds the bytes.
   await signedTransactions.keep({ intentId: intent.id, chain: intent.chain, hash: signed.hash, bytes: signed.raw });
   return { prepared: verification.transaction, signed, isOut };
