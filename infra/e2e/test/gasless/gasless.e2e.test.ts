@@ -4,7 +4,6 @@ import type { PaymentIntent, PublicIntent } from '@pf/domain';
 import {
   type ApiClient,
   apiClient,
-  type ApiResponse,
   type Cluster,
   type CreatedBody,
   readBackingStack,
@@ -17,6 +16,7 @@ import { bundle, type ChainWallet, installEntryPoint, newSmartWallet, newWallet,
 import { encodeFunctionData, type Hex, type TypedDataDefinition } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { type Relayer, startRelayer } from './relayer.ts';
+import { summaryOf, whileBusy } from '../responses.ts';
 
 const PACE_MS = 300;
 const WAIT_MS = 60_000;
@@ -64,16 +64,6 @@ afterAll(async () => {
   await Promise.all([relayer.stop(), chain.stop(), tempo.stop()]);
 });
 
-/** Repeats a request while it returns 503: the service or a node is busy. */
-const whileBusy = <Body>(what: string, request: () => Promise<ApiResponse<Body>>): Promise<ApiResponse<Body>> =>
-  until(
-    what,
-    async () => {
-      const response = await request();
-      return response.status !== 503 && response;
-    },
-    WAIT_MS,
-  );
 async function order(): Promise<Order> {
   const merchant = walletOn(chain, newWallet(chain));
   const { status, body } = await whileBusy<CreatedBody>('an intent', () =>
@@ -113,10 +103,6 @@ async function authorize(what: Order, account: PrivateKeyAccount): Promise<Signe
   expect([status, body.error]).toEqual([200, undefined]);
   return { ...signed, call: body.call };
 }
-const summary = ({ status, body }: ApiResponse<unknown>) => [
-  status,
-  (body as { error?: { code: string } }).error?.code,
-];
 const reached = ({ id }: Order, state: string): Promise<PublicIntent> =>
   until(
     `${id} to be ${state}`,
@@ -226,10 +212,10 @@ describe('a signed authorization', () => {
       expect((await stored(what)).submissions).toMatchObject([{ status: 'live', attempts: 1 }]);
       const busy = [409, 'intent.submission_in_progress'];
       for (const fulfiller of [rival.address, account.address])
-        expect(summary(await whileBusy('a build', () => api.build(what.id, fulfiller)))).toEqual(busy);
-      expect(summary(await build(what, rival.address))).toEqual(busy);
-      expect(summary(await submit(what, late))).toEqual(busy);
-      expect(summary(await whileBusy('a cancel', () => api.cancel(what.id)))).toEqual(busy);
+        expect(summaryOf(await whileBusy('a build', () => api.build(what.id, fulfiller)))).toEqual(busy);
+      expect(summaryOf(await build(what, rival.address))).toEqual(busy);
+      expect(summaryOf(await submit(what, late))).toEqual(busy);
+      expect(summaryOf(await whileBusy('a cancel', () => api.cancel(what.id)))).toEqual(busy);
       // Its own wallet may sign again: whatever is sent, one of the two moves money.
       const { call: second } = await authorize(what, account);
       await relayer.ask('honest', call);
@@ -251,13 +237,13 @@ describe('a signed authorization', () => {
         body: { error: { code: 'transaction.mismatch', details: { reference: {}, recipient: {} } } },
       });
       for (const change of [{ value: '1' }, { to: account.address }, { nonce: other.intent.reference }])
-        expect(summary(await submit(what, await sign(what, account, change)))).toEqual([422, 'transaction.mismatch']);
+        expect(summaryOf(await submit(what, await sign(what, account, change)))).toEqual([422, 'transaction.mismatch']);
       const altered = { ...signed, authorization: { ...signed.authorization, validAfter: '1' } };
       expect(await submit(what, altered)).toMatchObject({
         status: 422,
         body: { error: { code: 'transaction.rejected', message: expect.stringContaining('invalid signature') } },
       });
-      expect(summary(await submit(what, await sign(what, account, { validBefore: '1' })))).toEqual([
+      expect(summaryOf(await submit(what, await sign(what, account, { validBefore: '1' })))).toEqual([
         422,
         'transaction.rejected',
       ]);
@@ -302,7 +288,7 @@ describe('a signed authorization', () => {
     const refused = await whileBusy('typed data', () =>
       api.request('POST', `/intents/${body.intent.id}/authorization/build`, { fulfiller: newWallet(tempo).address }),
     );
-    expect(summary(refused)).toEqual([422, 'chain.not_available']);
+    expect(summaryOf(refused)).toEqual([422, 'chain.not_available']);
   });
 });
 
@@ -320,7 +306,7 @@ describe.each([
       expect(status).toBe(says);
       if (hash !== undefined)
         await until('the service to miss what it was told of', async () => {
-          const [, code] = summary(await api.submit(what.id, hash, account.address));
+          const [, code] = summaryOf(await api.submit(what.id, hash, account.address));
           return code === 'transaction.not_visible';
         });
       expect((await api.get(what.id)).body.intent).toMatchObject({ state: 'created', txSignature: null });

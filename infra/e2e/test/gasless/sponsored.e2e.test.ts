@@ -3,7 +3,6 @@ import type { PublicIntent } from '@pf/domain';
 import {
   type ApiClient,
   apiClient,
-  type ApiResponse,
   type BuildBody,
   type Cluster,
   type CreatedBody,
@@ -17,6 +16,7 @@ import { type ChainWallet, newWallet, tempoWallet, walletOn } from '@pf/testing/
 import type { Hex } from 'viem';
 import { Account, Transaction } from 'viem/tempo';
 import { type FeePayer, startFeePayer } from './relayer.ts';
+import { summaryOf, whileBusy } from '../responses.ts';
 
 const PACE_MS = 300;
 const WAIT_MS = 60_000;
@@ -52,16 +52,6 @@ afterAll(async () => {
   await Promise.all([feePayer.stop(), chain.stop()]);
 });
 
-/** Repeats a request while it returns 503: the service or a node is busy. */
-const whileBusy = <Body>(what: string, request: () => Promise<ApiResponse<Body>>): Promise<ApiResponse<Body>> =>
-  until(
-    what,
-    async () => {
-      const response = await request();
-      return response.status !== 503 && response;
-    },
-    WAIT_MS,
-  );
 async function order(): Promise<Order> {
   const merchant = walletOn(chain, newWallet(chain));
   const { status, body } = await whileBusy<CreatedBody>('an intent', () =>
@@ -93,10 +83,6 @@ async function sign(what: Order, payer: StackWallet): Promise<{ readonly transac
 }
 const submit = ({ id, payer }: Order, text: string | undefined, { address }: { readonly address: string }) =>
   whileBusy('the broadcast', () => payer.submit(id, text ?? '', address));
-const summary = ({ status, body }: ApiResponse<unknown>) => [
-  status,
-  (body as { error?: { code: string } }).error?.code,
-];
 async function expectPaidOnce(what: Order, by: string): Promise<void> {
   const paid = await until(
     `${what.id} to be finalized`,
@@ -121,11 +107,11 @@ it(
   'a payer with nothing for the fee pays with the signature of a fee payer behind its own',
   async () => {
     const [what, account] = [await order(), await penniless()];
-    expect(summary(await build(what, account, false))).toEqual([422, 'transaction.rejected']);
+    expect(summaryOf(await build(what, account, false))).toEqual([422, 'transaction.rejected']);
     const handed = await sign(what, account);
-    expect(summary(await submit(what, handed.transaction, account))).toEqual([422, 'transaction.malformed']);
+    expect(summaryOf(await submit(what, handed.transaction, account))).toEqual([422, 'transaction.malformed']);
     const { transaction } = await feePayer.ask('honest', handed);
-    expect(summary(await submit(what, transaction, account))).toEqual([200, undefined]);
+    expect(summaryOf(await submit(what, transaction, account))).toEqual([200, undefined]);
     await expectPaidOnce(what, account.address);
     expect(await held(account)).toBe(0n);
   },
@@ -149,9 +135,9 @@ it(
     const [what, account] = [await order(), await penniless()];
     const handed = await sign(what, account);
     const altered = await feePayer.ask('alters', handed);
-    expect(summary(await submit(what, altered.transaction, account))).toEqual([422, 'transaction.mismatch']);
+    expect(summaryOf(await submit(what, altered.transaction, account))).toEqual([422, 'transaction.mismatch']);
     const { transaction } = await feePayer.ask('honest', handed);
-    expect(summary(await submit(what, transaction, account))).toEqual([200, undefined]);
+    expect(summaryOf(await submit(what, transaction, account))).toEqual([200, undefined]);
     await expectPaidOnce(what, account.address);
   },
   TEST_MS,
@@ -165,7 +151,7 @@ it(
     expect(await feePayer.ask('refuses', handed)).toMatchObject({ status: 403 });
     const { transaction: lie } = await feePayer.ask('lies', handed);
     await until('the service to miss what it was told of', async () => {
-      const [, code] = summary(await what.payer.submit(what.id, lie ?? '', account.address));
+      const [, code] = summaryOf(await what.payer.submit(what.id, lie ?? '', account.address));
       return code === 'transaction.not_visible';
     });
     await paidByAnother(what, 1);
@@ -180,7 +166,7 @@ it(
     expect(await feePayer.ask('stalls', await sign(what, account))).toMatchObject({ status: 202 });
     await paidByAnother(what, 2);
     const { transaction } = await feePayer.ask('wakes-up');
-    expect(summary(await submit(what, transaction, account))).toEqual([409, 'intent.already_fulfilled']);
+    expect(summaryOf(await submit(what, transaction, account))).toEqual([409, 'intent.already_fulfilled']);
     expect(await what.merchant.tokenBalance(usdc)).toBe(UNITS);
   },
   TEST_MS,

@@ -33,6 +33,7 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { baseSepolia } from 'viem/chains';
+import { whileBusy } from '../responses.ts';
 
 const VERSIONS = Object.keys(ENTRY_POINTS) as EntryPointVersion[];
 const PACE_MS = 300;
@@ -69,16 +70,6 @@ afterAll(async () => {
   await chain.stop();
 });
 
-/** Repeats a request while it returns 503: the service is busy, or no node shows the transaction yet. */
-const whileBusy = <Body>(what: string, request: () => Promise<ApiResponse<Body>>): Promise<ApiResponse<Body>> =>
-  until(
-    what,
-    async () => {
-      const response = await request();
-      return response.status !== 503 && response;
-    },
-    WAIT_MS,
-  );
 async function create(requestor = newWallet(chain).address): Promise<PublicIntent> {
   const { status, body } = await whileBusy('an intent', () =>
     api.create({ chain: chain.caip2, token: 'USDC', amount: '3', requestor }),

@@ -4,7 +4,6 @@ import type { PublicIntent, Reference } from '@pf/domain';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { toHex } from 'viem';
 import {
-  type ApiResponse,
   type ApiClient,
   apiClient,
   type Cluster,
@@ -16,6 +15,7 @@ import {
 import { type Anvil, type LocalSolana, startAnvil, startSolana, startTempo, type Tempo } from '@pf/testing/chains';
 import { associatedAccount, newWallet, tempoWallet, walletOn } from '@pf/testing/wallets';
 import { plain, type Shape, shapes, tempoAccounts } from './wallet-shapes.ts';
+import { whileBusy } from '../responses.ts';
 
 const NAMES = ['base', 'solana', 'tempo'] as const;
 type Name = (typeof NAMES)[number];
@@ -68,16 +68,6 @@ async function balanceOf(name: Name, owner: string): Promise<bigint> {
     ),
   );
 }
-/** Repeats a request while it returns 503: the service is busy, or no node shows the transaction yet. */
-const whileBusy = <Body>(what: string, request: () => Promise<ApiResponse<Body>>): Promise<ApiResponse<Body>> =>
-  until(
-    what,
-    async () => {
-      const response = await request();
-      return response.status !== 503 && response;
-    },
-    WAIT_MS,
-  );
 async function create(name: Name, requestor: string): Promise<PublicIntent> {
   const { status, body } = await whileBusy('an intent', () =>
     api.create({ chain: chains[name].caip2, token: 'USDC', amount: AMOUNT, requestor }),

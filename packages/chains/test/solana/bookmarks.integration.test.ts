@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Observation, PaymentTerms } from '@pf/domain';
+import type { Address, Observation, PaymentTerms } from '@pf/domain';
 import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
 import { rewindCursor } from '../../src/index.ts';
 import { SolanaObserver } from '../../src/solana/observer.ts';
 import { tokenAccountOf } from '../../src/solana/payment.ts';
 import { Watcher } from '../conformance/watching.ts';
-import { solanaPool, type SolanaPayer, type SolanaUnderTest, startSolana } from './chain.ts';
+import { solanaPool, type SolanaPayer, type SolanaUnderTest, startSolana, termsOn } from './chain.ts';
 
 /** So often an account is listed in turn. */
 const TURN_MS = 6_000;
@@ -35,17 +35,7 @@ describe('SolanaObserver, by what it has stored of each recipient', () => {
     closing.unshift(() => pool.close());
     return new SolanaObserver(solana.adapter.network, pool, solana.clock.now);
   }
-  function newTerms(symbol = 'USDC', requestor = solana.newRecipient()): PaymentTerms {
-    const token = solana.adapter.token(symbol);
-    if (token === null) throw new Error(`devnet has ${symbol}`);
-    return {
-      chain: solana.adapter.network.chain,
-      tokenAddress: token.address,
-      amount: 2_000_000n,
-      requestor,
-      reference: solana.adapter.newReference(),
-    };
-  }
+  const newTerms = (symbol?: string, requestor?: Address): PaymentTerms => termsOn(solana, symbol, requestor);
   const payer = (index = 0): SolanaPayer => solana.payers[index] as SolanaPayer;
   type Pay = Parameters<SolanaPayer['transfer']>[3];
   const pay = (

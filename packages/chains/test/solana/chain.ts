@@ -52,6 +52,25 @@ export interface SolanaUnderTest extends ChainUnderTest {
   readonly payers: readonly SolanaPayer[];
 }
 
+/** Terms with a new reference. @param amount base units */
+export function termsOn(
+  solana: SolanaUnderTest,
+  symbol = 'USDC',
+  requestor: Address = solana.newRecipient(),
+  amount = 2_000_000n,
+): PaymentTerms {
+  const { adapter } = solana;
+  const token = adapter.token(symbol);
+  if (token === null) throw new Error(`devnet has ${symbol}`);
+  return {
+    chain: adapter.network.chain,
+    tokenAddress: token.address,
+    amount,
+    requestor,
+    reference: adapter.newReference(),
+  };
+}
+
 /** Signs with @solana/kit, the bytes as they are. */
 async function signWithKit(blob: string, privateKey: string): Promise<string> {
   const signer = await createKeyPairSignerFromBytes(getBase58Encoder().encode(privateKey));

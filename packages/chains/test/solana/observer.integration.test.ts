@@ -8,7 +8,7 @@ import { named, Watcher } from '../conformance/watching.ts';
 import { SolanaObserver } from '../../src/solana/observer.ts';
 import { tokenAccountOf } from '../../src/solana/payment.ts';
 import { changed, toSeededAccount } from './changes.ts';
-import { solanaPool, type SolanaPayer, type SolanaUnderTest, startSolana } from './chain.ts';
+import { solanaPool, type SolanaPayer, type SolanaUnderTest, startSolana, termsOn } from './chain.ts';
 
 describe('SolanaObserver', () => {
   let solana: SolanaUnderTest;
@@ -32,17 +32,7 @@ describe('SolanaObserver', () => {
     for (const close of closing) await close();
   });
 
-  function newTerms(symbol = 'USDC', requestor = solana.newRecipient()): PaymentTerms {
-    const token = solana.adapter.token(symbol);
-    if (token === null) throw new Error(`devnet has ${symbol}`);
-    return {
-      chain: solana.adapter.network.chain,
-      tokenAddress: token.address,
-      amount: 2_000_000n,
-      requestor,
-      reference: solana.adapter.newReference(),
-    };
-  }
+  const newTerms = (symbol?: string, requestor?: Address): PaymentTerms => termsOn(solana, symbol, requestor);
   const payer = (index = 0): SolanaPayer => solana.payers[index] as SolanaPayer;
   /** Built, and signed as it is or changed. */
   async function signed(

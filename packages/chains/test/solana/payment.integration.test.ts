@@ -15,7 +15,7 @@ import type { BuildResult, SignedTransaction } from '../../src/index.ts';
 import { SolanaAdapter } from '../../src/solana/adapter.ts';
 import { tokenAccountOf } from '../../src/solana/payment.ts';
 import { TOKEN_PROGRAM_ADDRESS } from '../../src/solana/programs.ts';
-import { solanaPool, type SolanaPayer, type SolanaUnderTest, startSolana } from './chain.ts';
+import { solanaPool, type SolanaPayer, type SolanaUnderTest, startSolana, termsOn } from './chain.ts';
 import { changed, type Change } from './changes.ts';
 
 /** An instruction of the token program, and the authority that it changes. */
@@ -33,17 +33,8 @@ describe('Solana adapter', () => {
     if (found === undefined) throw new Error('no such payer');
     return found;
   }
-  function newTerms(symbol = 'USDC', requestor: Address = solana.newRecipient()): PaymentTerms {
-    const token = solana.adapter.token(symbol);
-    if (token === null) throw new Error(`devnet has ${symbol}`);
-    return {
-      chain: solana.adapter.network.chain,
-      tokenAddress: token.address,
-      amount: 3_000_000n,
-      requestor,
-      reference: solana.adapter.newReference(),
-    };
-  }
+  const newTerms = (symbol?: string, requestor?: Address): PaymentTerms =>
+    termsOn(solana, symbol, requestor, 3_000_000n);
   const build = (terms: PaymentTerms, fulfiller: Address, adapter = solana.adapter): Promise<BuildResult> =>
     adapter.build({ intentId: 'pi_test' as IntentId, terms, direction: 'request', fulfiller, expiresAt: 0 });
   async function built(terms: PaymentTerms, fulfiller: Address): Promise<Extract<BuildResult, { kind: 'built' }>> {
