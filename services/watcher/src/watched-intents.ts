@@ -18,6 +18,7 @@ import {
   watchedUntil,
 } from '@pf/domain';
 import { keptOf, sharedTexts } from './kept-intent.ts';
+import { type PackedIntent, Packing, unpack } from './packed-intent.ts';
 
 /** An event, or the head of one that only newer code understands. */
 type WatchedEvent = IntentEvent | EventHead;
@@ -47,11 +48,12 @@ const isSettling = (intent: WatchedIntent): intent is Settling => isSettlementFo
 
 /** Of every set: one that is loaded again finds the texts of the set before it. */
 const texts = sharedTexts();
+const packing = new Packing();
 
 /** The intents of one network that are watched now: folded from the log, indexed for the observer. */
 export class WatchedIntents implements WatchSet {
   readonly #watchMs: number;
-  readonly #intents = new Map<IntentId, PaymentIntent>();
+  readonly #intents = new Map<IntentId, PackedIntent | PaymentIntent>();
   readonly #byReference = new Map<Reference, IntentId>();
   readonly #byAlias = new Map<string, IntentId>();
   /** The number of watched intents by recipient. */
@@ -99,13 +101,13 @@ export class WatchedIntents implements WatchSet {
 
   /** True for a transaction that was submitted for this intent, whatever its outcome. */
   wasSubmitted(id: IntentId, hash: TransactionHash): boolean {
-    const intent = this.#intents.get(id);
+    const intent = this.#get(id);
     return intent !== undefined && submissionOf(intent, hash) !== undefined;
   }
 
   /** The account and mode of an intent, if it is watched. */
   ownerOf(id: IntentId): Pick<PaymentIntent, 'accountId' | 'livemode'> | undefined {
-    return this.#intents.get(id);
+    return this.#get(id);
   }
 
   expected(): Iterable<WatchedIntent> {
@@ -137,7 +139,7 @@ export class WatchedIntents implements WatchSet {
     if (until !== null) this.#dueOf(hourOf(until)).add(intent.id);
     const kept = keptOf(intent, texts);
     const view = viewOf(kept);
-    this.#intents.set(kept.id, kept);
+    this.#intents.set(kept.id, packing.pack(kept));
     this.#byReference.set(kept.reference, kept.id);
     const alias = aliasOf(kept);
     if (alias !== null) this.#byAlias.set(alias, kept.id);
@@ -159,7 +161,7 @@ export class WatchedIntents implements WatchSet {
   mend(row: PaymentIntent, now: Instant): void {
     if (row.heldFrom !== undefined) return;
     this.#change(() => {
-      if (this.#held.has(row.id) && this.#intents.get(row.id)?.version === row.version) this.put(row, now);
+      if (this.#held.has(row.id) && this.#get(row.id)?.version === row.version) this.put(row, now);
     });
   }
 
@@ -188,7 +190,7 @@ export class WatchedIntents implements WatchSet {
   prune(now: Instant): void {
     if (this.#later) return;
     for (const id of this.#lapsed.keys()) {
-      const intent = this.#intents.get(id);
+      const intent = this.#get(id);
       if (intent === undefined || !isLapsed(intent, now)) this.#lapsed.delete(id);
     }
     for (const [recipient, createdAt] of this.#awaited)
@@ -196,7 +198,7 @@ export class WatchedIntents implements WatchSet {
     for (const [hour, ids] of this.#until) {
       if (hour > hourOf(now)) continue;
       for (const id of ids) {
-        const intent = this.#intents.get(id);
+        const intent = this.#get(id);
         if (intent === undefined || !isWatched(intent, now, this.#watchMs)) this.#remove(id);
       }
       if (ids.size === 0) this.#until.delete(hour);
@@ -204,7 +206,7 @@ export class WatchedIntents implements WatchSet {
   }
 
   #viewOf(id: IntentId | undefined): WatchedIntent | undefined {
-    const intent = id && this.#intents.get(id);
+    const intent = id && this.#get(id);
     return intent && viewOf(intent);
   }
 
@@ -222,15 +224,20 @@ export class WatchedIntents implements WatchSet {
   }
 
   #fold(event: WatchedEvent): void {
-    const known = this.#intents.get(event.intentId);
+    const known = this.#get(event.intentId);
     // Simulated, or no longer watched: an intent that was dropped stays so.
     if (!known && event.type !== 'intent.created') return;
     // Passed over where newer code wrote it: what it shows is enough to go on, and the writer judges what is observed.
     this.put('shown' in event ? hold(known, event) : evolve(known, event), event.at);
   }
 
+  #get(id: IntentId): PaymentIntent | undefined {
+    const packed = this.#intents.get(id);
+    return packed && unpack(packed);
+  }
+
   #remove(id: IntentId): void {
-    const intent = this.#intents.get(id);
+    const intent = this.#get(id);
     if (!intent) return;
     this.#intents.delete(id);
     const until = watchedUntil(intent, this.#watchMs);
