@@ -50,6 +50,8 @@ export function keptOf(intent: PaymentIntent, shared: Texts): PaymentIntent {
     direction: shared.one(intent.direction),
     status: shared.one(intent.status),
     idempotencyKey: null,
+    updatedAt: intent.createdAt,
+    ataRentLamports: null,
     metadata: null,
     build: null,
     transfers: NOTHING,

@@ -139,7 +139,8 @@ export class WatchedIntents implements WatchSet {
     if (until !== null) this.#dueOf(hourOf(until)).add(intent.id);
     const kept = keptOf(intent, texts);
     const view = viewOf(kept);
-    this.#intents.set(kept.id, packing.pack(kept));
+    // Packed, its submissions and its settlement would be held twice.
+    this.#intents.set(kept.id, isSubmitted(view) || isSettling(view) ? kept : packing.pack(kept));
     this.#byReference.set(kept.reference, kept.id);
     const alias = aliasOf(kept);
     if (alias !== null) this.#byAlias.set(alias, kept.id);

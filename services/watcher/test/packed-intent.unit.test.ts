@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { evolve, type IntentEvent, type PaymentIntent } from '@pf/domain';
+import { evolve, type IntentEvent, type IntentId, type PaymentIntent } from '@pf/domain';
 import { events, type ExpectedEvent, samples } from '@pf/domain/testing';
+import { keptOf, sharedTexts } from '../src/kept-intent.ts';
 import { PackedIntent, Packing, unpack } from '../src/packed-intent.ts';
 
 /** The intent after these events, a second apart. */
@@ -18,23 +19,36 @@ function after(...told: readonly ExpectedEvent[]): PaymentIntent {
   return intent;
 }
 
+const paid = [events.created(), events.pending(samples.FIRST), events.confirmed(samples.FIRST)] as const;
+const kept = (...told: readonly ExpectedEvent[]): PaymentIntent => keptOf(after(...told), sharedTexts());
+
 describe('A packed intent', () => {
   it.each([
-    ['created', after(events.created())],
-    ['changed', after(events.created(), events.updated({ amount: '1', amountBaseUnits: 1_000_000n }))],
-    ['detected', after(events.created(), events.detected())],
-    ['submitted', after(events.created(), events.built(), events.prepared(samples.FIRST))],
-    ['paid', after(events.created(), events.pending(samples.FIRST), events.confirmed(samples.FIRST))],
-    ['expired', after(events.created(), events.expired())],
+    ['created', kept(events.created())],
+    ['changed', kept(events.created(), events.updated({ amount: '1', amountBaseUnits: 1_000_000n }))],
+    ['living longer', kept(events.created(), events.updated({ ttlSeconds: 7_200 }))],
+    ['detected', kept(events.created(), events.detected())],
+    ['submitted', kept(events.created(), events.built(), events.prepared(samples.FIRST))],
+    ['paid', kept(...paid)],
+    ['paid for good', kept(...paid, events.finalized(samples.FIRST))],
+    ['paid and refunded', kept(...paid, events.refundLinked('pi_refund' as IntentId))],
+    ['expired', kept(events.created(), events.expired())],
+    ['held', { ...kept(events.created()), heldFrom: 2 }],
+    ['of newer code', { ...kept(...paid), newer: { text: '#1', more: ['##', samples.REFERENCE] } } as PaymentIntent],
   ])('is the same when it is unpacked: %s', (_state, intent) => {
-    expect(unpack(new Packing().pack(intent))).toEqual(intent);
+    const packed = new Packing().pack(intent);
+    expect(packed).toBeInstanceOf(PackedIntent);
+    expect(unpack(packed)).toEqual(intent);
   });
 
-  it('is one that nothing has happened to, and no other', () => {
-    const packing = new Packing();
-    // Built transactions are not kept (kept-intent.ts).
-    expect(packing.pack(after(events.created()))).toBeInstanceOf(PackedIntent);
-    for (const intent of [after(events.created(), events.expired()), after(events.created(), events.detected())])
-      expect(packing.pack(intent)).toBe(intent);
+  it('goes on as the whole intent does', () => {
+    const next = { ...events.finalized(samples.FIRST), intentId: samples.INTENT, version: 4, at: 9_000 } as IntentEvent;
+    const intent = kept(...paid);
+    expect(evolve(unpack(new Packing().pack(intent)), next)).toEqual(evolve(intent, next));
+  });
+
+  it('is not made of an intent that keptOf() has not seen', () => {
+    const intent = after(...paid);
+    expect(new Packing().pack(intent)).toBe(intent);
   });
 });
