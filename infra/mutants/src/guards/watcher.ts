@@ -431,4 +431,14 @@ export const watcherGuards: readonly Mutant[] = [
       name: 'reads it at once after a step that failed midway',
     },
   },
+  {
+    name: 'A packed intent keeps what has happened to it',
+    file: 'services/watcher/src/packed-intent.ts',
+    guard: '([field, value]) => !ELSEWHERE.has(field) && !isNothing(field, value)',
+    instead: "([field, value]) => !ELSEWHERE.has(field) && !isNothing(field, value) && field !== 'submissions'",
+    test: {
+      file: 'services/watcher/test/packed-intent.unit.test.ts',
+      name: 'goes on as the whole intent does',
+    },
+  },
 ];
