@@ -147,7 +147,7 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'A held intent is replaced only by a row of its version',
     file: 'services/watcher/src/watched-intents.ts',
-    guard: ' && this.#intents.get(row.id)?.version === row.version',
+    guard: ' && this.#get(row.id)?.version === row.version',
     instead: '',
     test: {
       file: 'services/watcher/test/watch-sets.unit.test.ts',
