@@ -10,7 +10,7 @@ import {
   upstreamSchema,
 } from '../src/index.ts';
 import { PRESETS } from '../src/plans.ts';
-import { PRICES, priceOf } from '../src/prices.ts';
+import { dollarsAMonth, PRICES, priceOf } from '../src/prices.ts';
 import { type Call, error, type Provider, type Response, result, served, startProvider } from './provider.ts';
 import { poolOver } from './upstreams.ts';
 
@@ -169,5 +169,20 @@ describe('the presets', () => {
     ['ankr', 'constructor', 200],
   ] as const)('know the price of %s for %s: %p credits', (list, method, credits) => {
     expect(priceOf(list, method)).toBe(credits);
+  });
+
+  it.each([
+    ['helius', 1_000_000, 0],
+    ['helius', 1_000_001, 49],
+    ['helius', 200_000_001, null],
+    ['alchemy', 30_000_000, 0],
+    ['alchemy', 467_000_000, 210.15],
+    ['cdp', 9_000_000, 0],
+    ['cdp', 260_000_000, 125],
+    ['infura', 90_000_001, null],
+    ['ankr', 520_000_000, 52],
+  ] as const)('know what %s asks for %p credits in 30 days: %p dollars', (list, credits, dollars) => {
+    const asked = dollarsAMonth(list, credits);
+    expect(asked === null ? null : Number(asked.toFixed(2))).toBe(dollars);
   });
 });

@@ -36,6 +36,10 @@ export interface ProviderOptions {
 export interface Provider {
   /** For HTTP; for WebSockets the same with `ws:`. */
   readonly url: string;
+  /** How often each method was called, whatever the response. */
+  readonly calls: ReadonlyMap<string, number>;
+  /** HTTP requests: an array is one. */
+  readonly requests: number;
   stop(): Promise<void>;
 }
 
@@ -67,8 +71,15 @@ export async function startProvider(
     },
     (request) => toNode(target, request),
   );
+  const counted = new Map<string, number>();
+  let requests = 0;
+  const counting: Handler = (request) => {
+    requests += 1;
+    for (const { method } of request.calls) counted.set(method, (counted.get(method) ?? 0) + 1);
+    return handle(request);
+  };
   const server = createServer((incoming, outgoing) => {
-    serve(handle, incoming, outgoing).catch((error: unknown) => {
+    serve(counting, incoming, outgoing).catch((error: unknown) => {
       if (!outgoing.headersSent) outgoing.writeHead(502).end(error instanceof Error ? error.message : undefined);
     });
   });
@@ -77,6 +88,10 @@ export async function startProvider(
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls: counted,
+    get requests() {
+      return requests;
+    },
     async stop() {
       stopped.abort();
       relay.stop();
