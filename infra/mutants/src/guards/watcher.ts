@@ -271,6 +271,26 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'An early look on Base never moves the block up to which the logs of all recipients were read',
+    file: 'packages/chains/src/base/observer.ts',
+    guard: 'return { ...idle, reached: end, seen };',
+    instead: 'return { ...idle, reached: end, whole: end.number, seen };',
+    test: {
+      file: 'packages/chains/test/evm/early-look.integration.test.ts',
+      name: 'reads after a restart what an early look has passed',
+    },
+  },
+  {
+    name: 'An early look on Tempo never moves the block up to which the logs of all recipients were read',
+    file: 'packages/chains/src/tempo/observer.ts',
+    guard: 'return { ...idle, reached: end, observations };',
+    instead: 'return { ...idle, reached: end, whole: end.number, observations };',
+    test: {
+      file: 'packages/chains/test/evm/early-look.integration.test.ts',
+      name: 'reads after a restart what an early look has passed',
+    },
+  },
+  {
     name: 'A recipient without a bookmark keeps the place where those begin',
     file: 'packages/chains/src/solana/observer.ts',
     guard: 'derived.isBehind ? marked : head',

@@ -4,6 +4,7 @@ import { greatest, least } from '../bigints.ts';
 import { getBlock, getHead, type Block } from '../evm/calls.ts';
 import { advance, newestOf } from '../evm/observe/checkpoints.ts';
 import { begin, relocate, shortfallOf } from '../evm/observe/chain-position.ts';
+import { soonestPaid, WHOLE_MS, wholeOf, writtenWhole } from '../evm/observe/early-look.ts';
 import { firstReaderAfter } from '../evm/observe/first-reader.ts';
 import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, KeptBytes, Network, Step, WatchSet } from '../port.ts';
@@ -93,11 +94,13 @@ export class BaseObserver implements ChainObserver {
     const observations: Observation[] = [...found.observations];
 
     // New blocks, up to the head that was read before the watch set was updated.
-    const scanned = start.number >= head.number ? null : await scan(context, start.number + 1n, head.number, head.hash);
-    const reached = scanned?.end ?? start;
-    seen = withSeen(seen, scanned?.seen ?? []);
+    const first = await this.#read(context, found.position, head);
+    const { reached, whole } = first;
+    seen = withSeen(seen, first.seen);
     const firstReader =
-      scanned === null ? firstReaderBefore : firstReaderAfter(firstReaderBefore, node, start.number <= rescannedBefore);
+      whole === first.wholeBefore
+        ? firstReaderBefore
+        : firstReaderAfter(firstReaderBefore, node, first.wholeBefore <= rescannedBefore);
 
     const pendingOutcomes = duePendingOutcomes(context);
     const receipts = await readReceipts(context, this.#pool, pendingOutcomes);
@@ -113,13 +116,14 @@ export class BaseObserver implements ChainObserver {
     ) {
       const [safe, finalized] = await node.batch([getBlock('safe'), getBlock('finalized')]);
       this.#memory.tagsAskedAt = context.now;
-      const end = least(reached.number, safe?.number ?? 0n);
-      if (end > rescanned) {
-        const { number, hash } = safe?.number === end ? safe : reached;
+      const end = least(whole, safe?.number ?? 0n);
+      if (end > rescanned && (!first.isSplit || context.now - this.#memory.rescannedAt >= WHOLE_MS)) {
+        const { number, hash } = [safe, reached].find((one) => one?.number === end) ?? { number: end, hash: null };
         const rescan = (by: RpcNode): Promise<Scanned> => scan({ ...context, node: by }, rescanned + 1n, number, hash);
         const again = await this.#pool.doubleCheck(node, firstReader, rescan);
         if (again !== null) {
           rescanned = again.map(({ end }) => end.number).reduce(least);
+          if (rescanned === end) this.#memory.rescannedAt = context.now;
           const missed = again.flatMap((one) => one.seen).filter((one) => !isInLedger(watch, one));
           seen = withSeen(seen, missed);
         }
@@ -141,12 +145,15 @@ export class BaseObserver implements ChainObserver {
 
     const confirmed = await confirm(context, seen);
     this.#memory.commit();
+    if (whole >= head.number) this.#memory.wholeAt = context.now;
     if (hasMore) this.#memory.tagsAskedAt = 0;
     this.#memory.isAwaiting =
       hasMore || !isEmpty(watch.submitted()) || confirmed.seen.some((one) => one.kind === 'reverted' || !one.reported);
+    const read = reached.number > start.number ? advance(checkpoints, reached) : checkpoints;
     const next: Position = {
       genesis: found.position.genesis,
-      checkpoints: scanned === null ? checkpoints : advance(checkpoints, reached),
+      checkpoints: read,
+      ...writtenWhole({ checkpoints: read }, whole),
       rescanned,
       firstReader,
       seen: [...confirmed.seen],
@@ -155,8 +162,35 @@ export class BaseObserver implements ChainObserver {
       observations: [...observations, ...confirmed.observations],
       cursor: writePosition(next),
       head: head.number,
-      behind: greatest(0n, head.number - reached.number),
+      behind: first.isEarly ? 0n : greatest(0n, head.number - whole),
       warnings: found.warnings,
+    };
+  }
+
+  /**
+   * Reads the logs up to the head: of all recipients, or of those that are paid soonest, where one call does not take
+   * all of them and all were read a moment ago.
+   */
+  async #read(context: Scan, position: Position, head: Block): Promise<FirstReading> {
+    const { node, watch, memory, now } = context;
+    const [start, wholeBefore] = [newestOf(position), wholeOf(position)];
+    const isSplit = !memory.logs.takesAll(node, watch.recipients().length);
+    const isEarly = isSplit && now - memory.wholeAt < WHOLE_MS;
+    const idle: FirstReading = { reached: start, wholeBefore, whole: wholeBefore, seen: [], isSplit, isEarly };
+    if (isEarly) {
+      const soonest = soonestPaid(watch);
+      if (start.number >= head.number || soonest.length === 0) return idle;
+      const { end, seen } = await scan(context, start.number + 1n, head.number, head.hash, soonest);
+      return { ...idle, reached: end, seen };
+    }
+    if (wholeBefore >= head.number) return idle;
+    const { end, seen } = await scan(context, wholeBefore + 1n, head.number, head.hash);
+    return {
+      ...idle,
+      reached: end.number > start.number ? end : start,
+      whole: end.number,
+      // What an early look has reported is not reported again.
+      seen: wholeBefore === start.number ? seen : seen.filter((one) => !isInLedger(watch, one)),
     };
   }
 
@@ -176,6 +210,7 @@ export class BaseObserver implements ChainObserver {
         position: {
           ...position,
           checkpoints: [...checkpoints],
+          ...(position.whole !== undefined && { whole: least(ancestor, position.whole) }),
           rescanned: least(ancestor, position.rescanned),
           seen: [...orphaned.seen],
         },
@@ -198,6 +233,19 @@ export class BaseObserver implements ChainObserver {
       warnings: [warning],
     };
   }
+}
+
+/** What a step has read of the new blocks. */
+interface FirstReading {
+  /** The newest block that was read, by an early look too. */
+  readonly reached: Pick<Block, 'number' | 'hash'>;
+  /** Up to these blocks all recipients were read: before, and now. */
+  readonly wholeBefore: bigint;
+  readonly whole: bigint;
+  readonly seen: Scanned['seen'];
+  /** One call does not take all recipients. */
+  readonly isSplit: boolean;
+  readonly isEarly: boolean;
 }
 
 interface Found {

@@ -7,6 +7,7 @@ import { advance, newestOf } from '../evm/observe/checkpoints.ts';
 import { LogWindow } from '../evm/observe/log-window.ts';
 import { ReceiptSchedule } from '../evm/observe/receipt-schedule.ts';
 import { begin, relocate, shortfallOf } from '../evm/observe/chain-position.ts';
+import { soonestPaid, WHOLE_MS, wholeOf, writtenWhole } from '../evm/observe/early-look.ts';
 import { firstReaderAfter } from '../evm/observe/first-reader.ts';
 import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
@@ -39,6 +40,8 @@ export class TempoObserver implements ChainObserver {
   /** When logs were last read a second time, by our clock, and how far the first reading had come then. */
   #rereadAt = 0;
   #rereadTo = 0n;
+  /** When the logs of all recipients were last read up to the final block, by our clock. */
+  #wholeAt = -Infinity;
 
   /** @param now our clock, in ms */
   constructor(network: Network, pool: RpcPool, now: () => number = Date.now) {
@@ -80,38 +83,63 @@ export class TempoObserver implements ChainObserver {
       return { observations: [], cursor: writePosition(stored), head: final.number, behind: 0n, warnings };
     if (position !== stored) this.#proofBlocks.clear();
     const from = newestOf(position);
-    const scanned =
-      from.number >= final.number ? null : await scan(context, from.number + 1n, final.number, final.hash);
-    const reached = scanned?.end ?? from;
+    const wholeBefore = wholeOf(position);
+    const { reached, whole, observations: landed, isEarly } = await this.#read(context, position, final, now);
     const firstReader =
-      scanned === null
+      whole === wholeBefore
         ? position.firstReader
-        : firstReaderAfter(position.firstReader, node, from.number <= position.reread);
-    const again = await this.#reread(context, { ...position, firstReader }, reached.number, now);
+        : firstReaderAfter(position.firstReader, node, wholeBefore <= position.reread);
+    const again = await this.#reread(context, { ...position, firstReader }, whole, now);
 
     // Nothing is dropped while blocks are unread: their contents come first.
-    const pendingOutcomes =
-      reached.number < final.number ? [] : duePendingOutcomes(context, this.#schedule, final, now);
+    const pendingOutcomes = whole < final.number ? [] : duePendingOutcomes(context, this.#schedule, final, now);
     const ends = await readPendingOutcomes(context, this.#pool, this.#schedule, pendingOutcomes, final, now);
     this.#schedule.commit();
-    const observations = new Map(
-      [...(scanned?.observations ?? []), ...again.observations, ...ends].map((one) => [nameOf(one), one]),
-    );
+    const observations = new Map([...landed, ...again.observations, ...ends].map((one) => [nameOf(one), one]));
+    if (whole >= final.number) this.#wholeAt = now;
+    const checkpoints =
+      reached.number > from.number
+        ? advance(position.checkpoints, { number: reached.number, hash: reached.hash })
+        : position.checkpoints;
     this.#isAwaiting = watch.submitted()[Symbol.iterator]().next().done !== true;
     return {
       observations: [...observations.values()],
       cursor: writePosition({
-        ...position,
-        checkpoints:
-          scanned === null
-            ? position.checkpoints
-            : advance(position.checkpoints, { number: reached.number, hash: reached.hash }),
+        genesis: position.genesis,
+        checkpoints,
+        ...writtenWhole({ checkpoints }, whole),
         reread: again.reread,
         firstReader,
       }),
       head: final.number,
-      behind: final.number > reached.number ? final.number - reached.number : 0n,
+      behind: final.number > whole && !isEarly ? final.number - whole : 0n,
       warnings,
+    };
+  }
+
+  /**
+   * Reads the logs up to the final block: of all recipients, or of those that are paid soonest, where one call does not
+   * take all of them and all were read a moment ago.
+   */
+  async #read(context: Scan, position: Position, final: Block, now: number): Promise<FirstReading> {
+    const { node, watch, window } = context;
+    const [from, wholeBefore] = [newestOf(position), wholeOf(position)];
+    const isEarly = !window.takesAll(node, watch.recipients().length) && now - this.#wholeAt < WHOLE_MS;
+    const idle: FirstReading = { reached: from, whole: wholeBefore, observations: [], isEarly };
+    if (isEarly) {
+      const soonest = soonestPaid(watch);
+      if (from.number >= final.number || soonest.length === 0) return idle;
+      const { end, observations } = await scan(context, from.number + 1n, final.number, final.hash, soonest);
+      return { ...idle, reached: end, observations };
+    }
+    if (wholeBefore >= final.number) return idle;
+    const { end, observations } = await scan(context, wholeBefore + 1n, final.number, final.hash);
+    return {
+      ...idle,
+      reached: end.number > from.number ? end : from,
+      whole: end.number,
+      // What an early look has reported is not reported again.
+      observations: wholeBefore === from.number ? observations : observations.filter((one) => !isInLedger(watch, one)),
     };
   }
 
@@ -132,15 +160,26 @@ export class TempoObserver implements ChainObserver {
     const rescan = (by: RpcNode): ReturnType<typeof scan> => scan({ ...context, node: by }, reread + 1n, to, last.hash);
     const again = await this.#pool.doubleCheck(context.node, firstReader, rescan);
     if (again === null) return { reread, observations: [] };
-    const isInLedger = (one: Observation): boolean =>
-      one.type === 'landed' &&
-      context.watch.byReference(one.data.transfer.reference)?.settlement?.hash === one.data.hash;
     return {
       reread: again.map(({ end }) => end.number).reduce(least),
-      observations: again.flatMap(({ observations }) => observations).filter((one) => !isInLedger(one)),
+      observations: again.flatMap(({ observations }) => observations).filter((one) => !isInLedger(context.watch, one)),
     };
   }
 }
+
+/** What a step has read of the new blocks. */
+interface FirstReading {
+  /** The newest block that was read, by an early look too. */
+  readonly reached: Pick<Block, 'number' | 'hash'>;
+  /** Up to this block all recipients were read. */
+  readonly whole: bigint;
+  readonly observations: readonly Observation[];
+  readonly isEarly: boolean;
+}
+
+/** True for a landing that the ledger has as the intent's settlement. */
+const isInLedger = (watch: WatchSet, one: Observation): boolean =>
+  one.type === 'landed' && watch.byReference(one.data.transfer.reference)?.settlement?.hash === one.data.hash;
 
 async function start(node: RpcNode): Promise<Position> {
   const { genesis, checkpoints, start } = await begin(node);
@@ -163,7 +202,12 @@ async function recover(
       return { position: null, warnings: shortfallOf(position, final) };
     case 'reorg':
       return {
-        position: { ...position, checkpoints: [...found.checkpoints], reread: least(found.ancestor, position.reread) },
+        position: {
+          ...position,
+          checkpoints: [...found.checkpoints],
+          ...(position.whole !== undefined && { whole: least(found.ancestor, position.whole) }),
+          reread: least(found.ancestor, position.reread),
+        },
         warnings: [
           `the last ${found.depth} blocks were final and have been replaced: continuing at block ${found.ancestor}`,
         ],

@@ -1,5 +1,5 @@
 import type { Address, ChainId, PaymentTerms, TransactionHash } from '@pf/domain';
-import { RpcPool } from '@pf/rpc';
+import { RpcPool, type UpstreamSettings } from '@pf/rpc';
 import { createLogger } from '@pf/runtime';
 import { type Anvil, startAnvil } from '@pf/testing/chains';
 import { evmWallet } from '@pf/testing/wallets';
@@ -17,7 +17,7 @@ export const log = createLogger('test', 'silent');
 const CHAIN = 'eip155:84532' as ChainId;
 
 /** A pool over these upstreams, which may be slow on a busy machine. */
-export const poolOver = (urls: readonly string[], timeoutMs = 10_000): RpcPool =>
+export const poolOver = (urls: readonly (string | UpstreamSettings)[], timeoutMs = 10_000): RpcPool =>
   new RpcPool({
     network: 'base-sepolia',
     upstreams: urls,

@@ -325,6 +325,10 @@ describe('BaseObserver', () => {
     await send(newTerms());
     for (const terms of paid) await send(terms);
     await base.anvil.mine();
+    // They were not made a moment ago: between two readings of all, nothing is asked for.
+    expect(await watcher.step()).toEqual([]);
+    expect(lists).toEqual([]);
+    base.clock.pass(15_000);
     await watcher.step();
     base.clock.pass(2_000);
     const seen = await watcher.step();

@@ -1,5 +1,5 @@
 import type { Address, ChainId, PaymentTerms } from '@pf/domain';
-import { RpcPool } from '@pf/rpc';
+import { RpcPool, type UpstreamSettings } from '@pf/rpc';
 import { startTempo, type Tempo } from '@pf/testing/chains';
 import { type TempoTransaction, tempoWallet } from '@pf/testing/wallets';
 import * as Secp256k1 from 'ox/Secp256k1';
@@ -18,7 +18,7 @@ const CHAIN = 'eip155:42431' as ChainId;
 /** Longer than anything built here can land, in seconds. */
 const OVER = 301;
 
-export const tempoPool = (urls: readonly string[], timeoutMs = 10_000): RpcPool =>
+export const tempoPool = (urls: readonly (string | UpstreamSettings)[], timeoutMs = 10_000): RpcPool =>
   new RpcPool({
     network: 'tempo-moderato',
     upstreams: urls,

@@ -225,6 +225,10 @@ describe('TempoObserver', () => {
       if (terms !== undefined)
         await sender.transfer(terms.tokenAddress, terms.requestor, terms.amount, terms.reference as string as Hex);
     await chain.tempo.mine();
+    // They were not made a moment ago: between two readings of all, nothing is asked for.
+    expect(await watcher.step()).toEqual([]);
+    expect(lists).toEqual([]);
+    await chain.pass(15_000);
     const seen = await watcher.step();
     expect(seen.map(({ intentId }) => intentId)).toEqual(['pi_0', 'pi_2499']);
     expect(lists.slice(0, 3)).toEqual([1_000, 1_000, 500]);

@@ -45,6 +45,9 @@ export class Memory {
   readonly logs = new LogWindow();
   /** A payment is under way: the next steps may see it. */
   isAwaiting = false;
+  /** When the logs of all recipients were last read up to the head, and when a second time, by our clock. */
+  wholeAt = -Infinity;
+  rescannedAt = -Infinity;
   /** When `safe` and `finalized` were last read, by our clock. */
   tagsAskedAt = 0;
 

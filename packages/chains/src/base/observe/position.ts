@@ -29,6 +29,8 @@ const position = z.object({
   /** The hash of block 0: which chain this is. */
   genesis: z.string(),
   checkpoints,
+  /** Up to this block the logs of all recipients were read (wholeOf). */
+  whole: bigintText.optional(),
   /** Up to this block the logs were read a second time, once the blocks were safe. */
   rescanned: bigintText,
   /** The upstream that read what comes after. */

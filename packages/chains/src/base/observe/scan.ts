@@ -1,4 +1,4 @@
-import type { TransactionHash } from '@pf/domain';
+import type { Address, TransactionHash } from '@pf/domain';
 import { RpcUpstreamError } from '@pf/rpc';
 import { type Block, type ChainTransaction, getTransaction, type Log } from '../../evm/calls.ts';
 import type { Wanted } from '../../evm/observe/log-window.ts';
@@ -22,16 +22,22 @@ export interface Scanned {
  * Reads the transfers of a range of blocks, as far as one call may reach, and finds those that carry the reference of a
  * watched intent.
  * @param expected the hash of the last block, as this node reported it before
+ * @param recipients default: all
  */
-export async function scan(context: Scan, from: bigint, to: bigint, expected: string | null): Promise<Scanned> {
+export async function scan(
+  context: Scan,
+  from: bigint,
+  to: bigint,
+  expected: string | null,
+  recipients: readonly Address[] = context.watch.recipients(),
+): Promise<Scanned> {
   const { node, memory } = context;
-  const { logs, end } = await memory.logs.read(node, wanted(context), from, to, expected);
+  const { logs, end } = await memory.logs.read(node, wanted(context, recipients), from, to, expected);
   return { end, seen: await match(context, logs) };
 }
 
 /** Null without recipients: there is nothing to look for. */
-function wanted({ network, watch }: Scan): Wanted {
-  const recipients = watch.recipients();
+function wanted({ network }: Scan, recipients: readonly Address[]): Wanted {
   if (recipients.length === 0) return null;
   return { address: network.tokens.map(({ address }) => address), events: [TRANSFER], recipients };
 }

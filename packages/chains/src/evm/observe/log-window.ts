@@ -89,6 +89,11 @@ export class LogWindow {
     }
   }
 
+  /** Whether one call takes so many recipients. */
+  takesAll(node: RpcNode, recipients: number): boolean {
+    return recipients <= this.#reachOf(node).recipients;
+  }
+
   async #ask(
     node: RpcNode,
     wanted: Wanted,

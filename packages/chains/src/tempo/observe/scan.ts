@@ -1,4 +1,4 @@
-import type { Observation, Reference, TransactionHash } from '@pf/domain';
+import type { Address, Observation, Reference, TransactionHash } from '@pf/domain';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import type { LRUCache } from 'lru-cache';
 import { getReceipt, type Block, type Receipt } from '../../evm/calls.ts';
@@ -45,15 +45,17 @@ export const observedIn = (context: Pick<Scan, 'watch' | 'network'>, receipt: Re
  * Reads the payments with a reference in a range of final blocks, as far as one call may reach, and finds those of
  * watched intents. Each one costs the look-up of its receipt, which tells where the money went.
  * @param expected the hash of the last block, as this node reported it before
+ * @param recipients default: all
  */
 export async function scan(
   context: Scan,
   from: bigint,
   to: bigint,
   expected: string,
+  recipients: readonly Address[] = context.watch.recipients(),
 ): Promise<{ readonly end: Block; readonly observations: readonly Observation[] }> {
   const { node, network, window, receipts } = context;
-  const { logs, end } = await window.read(node, wanted(context), from, to, expected);
+  const { logs, end } = await window.read(node, wanted(context, recipients), from, to, expected);
   const hits = new Map<TransactionHash, string>();
   for (const log of logs) {
     const landing = readLanding(log, network);
@@ -80,8 +82,7 @@ export async function scan(
 }
 
 /** Null without recipients: there is nothing to look for. Both events have the recipient in the same topic. */
-function wanted({ network, watch }: Scan): Wanted {
-  const recipients = watch.recipients();
+function wanted({ network }: Scan, recipients: readonly Address[]): Wanted {
   if (recipients.length === 0) return null;
   return {
     address: [...network.tokens.map(({ address }) => address as string), GUARD],
