@@ -168,7 +168,7 @@ let command = Object.hasOwn(commands, name ?? '') ? commands[name] : null;
 if (name === 'test' && rest.length > 0) {
   command = {
     ...command,
-    backing: rest.some((phase) => ['integration', 'e2e', 'drills'].includes(phase)),
+    backing: rest.some((phase) => ['integration', 'e2e', 'drills', 'providers'].includes(phase)),
     chromium: rest.includes('e2e'),
     faketime: rest.includes('drills'),
     earlierRelease: rest.includes('drills'),

@@ -3,18 +3,20 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { reason, terminal } from '../processes/terminal.ts';
 import { RESPONSES_FILE, API_DOCUMENT, problemsOf, readResponses } from './api-document.ts';
+import { paymentCases, roundsOf } from './provider-rounds.ts';
 import { countJest, type Result, sum } from './result.ts';
 import { startTestStack } from './test-stack.ts';
 
 /** What runs without a phase being named. */
 const TESTS = ['unit', 'integration', 'e2e'] as const;
-const PHASES = ['types', 'lint', ...TESTS, 'drills'] as const;
+const PHASES = ['types', 'lint', ...TESTS, 'drills', 'providers'] as const;
 type Phase = (typeof PHASES)[number];
 /** What runs in the databases, topics and services of each test, and so at once. */
 const APART = ['integration', 'e2e'] as const satisfies readonly Phase[];
-const ON_A_STACK = [...APART, 'drills'] as const satisfies readonly Phase[];
+const ON_A_STACK = [...APART, 'drills', 'providers'] as const satisfies readonly Phase[];
 
 const root = path.resolve(import.meta.dirname, '../../../..');
 const main = path.join(root, 'infra/local/src/main.ts');
@@ -62,15 +64,20 @@ async function quiet(label: string, args: readonly string[]): Promise<Result> {
  */
 const WORKERS = { unit: '--maxWorkers=100%', onStack: '--maxWorkers=3', stack: '--runInBand' } as const;
 
-/** Runs Jest projects at once, the longest test files first; the output goes to the terminal. */
+/**
+ * Runs Jest projects at once, the longest test files first; the output goes to the terminal.
+ * @param behind profiles of providers before the chains of its clusters: then only the cases of payments run
+ */
 async function jest(
-  projects: readonly (Phase | 'stack')[],
+  projects: readonly (Exclude<Phase, 'providers'> | 'stack')[],
   workers: keyof typeof WORKERS,
   folder: string,
   stack: string | null,
+  behind: readonly string[] = [],
 ): Promise<Result> {
-  const report = path.join(folder, `${projects.join('-')}.json`);
-  return await out.step(`Tests: ${projects.join(', ')}`, async () => {
+  const report = path.join(folder, `${[...projects, ...behind].join('-')}.json`);
+  const label = behind.length === 0 ? projects.join(', ') : `payments behind ${behind.join(', ')}`;
+  return await out.step(`Tests: ${label}`, async () => {
     // infra/jest/clean-environment.mjs fails a test file that leaves something running, so Jest need not wait.
     const args = [
       '--disable-warning=ExperimentalWarning',
@@ -81,6 +88,7 @@ async function jest(
       `--outputFile=${report}`,
       '--forceExit',
       WORKERS[workers],
+      ...(behind.length === 0 ? [] : paymentCases),
     ];
     const child = spawn(process.execPath, args, {
       cwd: root,
@@ -89,6 +97,7 @@ async function jest(
         ...process.env,
         ...(isWhole && { API_ANSWERS: responsesFile }),
         ...(stack !== null && { STACK_FILE: stack }),
+        ...(behind.length > 0 && { TEST_PROVIDERS: behind.join(',') }),
       },
     });
     await once(child, 'exit');
@@ -151,6 +160,8 @@ async function testOnStack(before: () => Promise<readonly Result[]>, folder: str
     const { file } = await starting;
     const apart = APART.filter((phase) => phases.has(phase));
     if (apart.length > 0) results.push(await jest(apart, 'onStack', folder, file));
+    if (phases.has('providers'))
+      for (const round of rounds) results.push(await jest(['e2e'], 'onStack', folder, file, round));
     if (phases.has('drills')) results.push(await jest(['drills'], 'onStack', folder, file));
     return results;
   };
@@ -168,14 +179,20 @@ async function testOnStack(before: () => Promise<readonly Result[]>, folder: str
   });
 }
 
-const names = process.argv.slice(2);
+const { values, positionals: names } = parseArgs({
+  allowPositionals: true,
+  options: { provider: { type: 'string', multiple: true } },
+});
 const phases = new Set<Phase>(names.length === 0 ? TESTS : PHASES.filter((phase) => names.includes(phase)));
 /** Whether every test runs that the API document names: only then are their responses recorded. */
 const isWhole = TESTS.every((phase) => phases.has(phase));
 const unknown = names.filter((name) => !(PHASES as readonly string[]).includes(name));
 const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-test-'));
 let result: Result = { passed: 0, failed: 1 };
+/** The profiles before the chains, of each run of the phase `providers`. */
+let rounds: readonly (readonly string[])[] = [];
 try {
+  rounds = roundsOf(values.provider ?? []);
   if (unknown.length > 0) throw new Error(`Unknown phase: ${unknown.join(', ')}. The phases are ${PHASES.join(', ')}.`);
   result = sum((await Promise.all([checkSources(phases), runTests(phases, folder)])).flat());
 } catch (error) {

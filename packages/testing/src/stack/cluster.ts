@@ -8,6 +8,7 @@ import { type Database, openAccount, type OpenedAccount, openDatabase } from '@p
 import type { ChainId } from '@pf/domain';
 import { createEventLog, type EventLog } from '@pf/event-log';
 import { writeListFile } from '@pf/screening/list-file';
+import { behindProviders } from './behind-providers.ts';
 import { freePorts } from './free-ports.ts';
 import { createTestDatabase } from './test-database.ts';
 import { type BackingStack, readBackingStack, type StackChain, stackFile } from './stack.ts';
@@ -132,9 +133,10 @@ export async function startCluster(
     count: LISTED.length,
     addresses: [...LISTED],
   });
+  const behind = await behindProviders(own);
   const chains = [
     ...Object.values(stack.chains).filter(({ caip2 }) => !own.some((chain) => chain.caip2 === caip2)),
-    ...own,
+    ...behind.chains,
   ];
   const running = new Set<Instance>();
   let started = 0;
@@ -240,6 +242,7 @@ export async function startCluster(
       const failures: unknown[] = [];
       for (const step of [
         () => Promise.all([...running].map((instance) => (instance.kill('SIGKILL'), instance.exited))),
+        () => behind.stop(),
         () => database.close(),
         // Topics and databases that stay behind would slow down later tests.
         () => log.deleteTopics(),

@@ -1,0 +1,27 @@
+import type { ChainFamily } from '@pf/chains/networks';
+import { PROFILE_NAMES, type ProfileName, PROFILES } from '@pf/testing/providers';
+import { readProviders } from '../chains/providers.ts';
+
+/** The end-to-end tests that pay, in whose clusters profiles of providers may be before the chains. */
+export const paymentCases: readonly string[] = ['watching', 'wallets', 'mpp', 'gasless', 'checkout'].map(
+  (folder) => `infra/e2e/test/${folder}/`,
+);
+
+const FAMILIES: readonly ChainFamily[] = ['base', 'solana', 'tempo'];
+const servesAlone = (name: ProfileName): boolean => PROFILES[name].cannot.length === 0;
+
+/**
+ * Which profiles are before the chains at the same time: those that are named, or, in turn, each that serves alone, one
+ * before each chain: `base:quicknode`.
+ * @throws Error for an unknown profile, with those that there are
+ */
+export function roundsOf(named: readonly string[]): readonly (readonly string[])[] {
+  if (named.length > 0) return [readProviders(named.flatMap((list) => ['--provider', list]))];
+  const ofFamilies = FAMILIES.map((family) =>
+    PROFILE_NAMES.filter((name) => servesAlone(name) && PROFILES[name].families.some((one) => one === family)).map(
+      (name) => `${family}:${name}`,
+    ),
+  );
+  const most = Math.max(...ofFamilies.map(({ length }) => length));
+  return Array.from({ length: most }, (_, round) => ofFamilies.flatMap((names) => names[round] ?? []));
+}
