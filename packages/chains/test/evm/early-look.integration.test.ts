@@ -68,12 +68,12 @@ describe.each([
   });
 
   /** Of a new recipient. */
-  const newTerms = ({ adapter, newRecipient }: ChainUnderTest): PaymentTerms => ({
-    chain: adapter.network.chain,
-    tokenAddress: adapter.token('USDC')?.address as TokenAddress,
+  const newTerms = (under: ChainUnderTest): PaymentTerms => ({
+    chain: under.adapter.network.chain,
+    tokenAddress: under.adapter.token('USDC')?.address as TokenAddress,
     amount: 1_000_000n,
-    requestor: newRecipient(),
-    reference: adapter.newReference(),
+    requestor: under.newRecipient(),
+    reference: under.adapter.newReference(),
   });
 
   /** A watch over one intent that was made a moment ago, and one that was made long ago. */
