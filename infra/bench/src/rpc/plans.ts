@@ -14,7 +14,7 @@ export interface BenchedPlan {
 /** Nothing that a run reaches. */
 const PLENTY = 1e9;
 
-export const PLANS = {
+const PLANS = {
   /** No limit at all: what differs is its WebSockets. */
   unlimited: { profile: 'streams' },
   'helius-free': { profile: 'helius-free', preset: 'helius-free' },
