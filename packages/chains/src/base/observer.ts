@@ -123,7 +123,9 @@ export class BaseObserver implements ChainObserver {
         const again = await this.#pool.doubleCheck(node, firstReader, rescan);
         if (again !== null) {
           rescanned = again.map(({ end }) => end.number).reduce(least);
-          if (rescanned === end) this.#memory.rescannedAt = context.now;
+          // On a plan of short ranges one call is not all: the next step goes on at once.
+          if (rescanned < end) hasMore = true;
+          else this.#memory.rescannedAt = context.now;
           const missed = again.flatMap((one) => one.seen).filter((one) => !isInLedger(watch, one));
           seen = withSeen(seen, missed);
         }
@@ -131,7 +133,7 @@ export class BaseObserver implements ChainObserver {
       const finals = await finalize(context, least(reached.number, finalized?.number ?? 0n));
       observations.push(...finals.observations, ...findFinalReverts(receipts.ignoredReverts, finalized?.number ?? -1n));
       seen = withSeen(seen, finals.seen);
-      hasMore = finals.hasMore;
+      hasMore ||= finals.hasMore;
       // Unreported landings of an intent come first: the transaction that used the nonce may have paid it.
       const waiting = new Set(
         seen.filter((one) => one.kind === 'reverted' || !one.reported).map(({ intentId }) => intentId),

@@ -152,6 +152,7 @@ export class TempoObserver implements ChainObserver {
   ): Promise<{ readonly reread: bigint; readonly observations: readonly Observation[] }> {
     if (now - this.#rereadAt < REREAD_MS) return { reread, observations: [] };
     const to = least(reached, this.#rereadTo);
+    const goOnAt = this.#rereadAt;
     this.#rereadAt = now;
     this.#rereadTo = reached;
     if (to <= reread) return { reread, observations: [] };
@@ -160,8 +161,11 @@ export class TempoObserver implements ChainObserver {
     const rescan = (by: RpcNode): ReturnType<typeof scan> => scan({ ...context, node: by }, reread + 1n, to, last.hash);
     const again = await this.#pool.doubleCheck(context.node, firstReader, rescan);
     if (again === null) return { reread, observations: [] };
+    const end = again.map((one) => one.end.number).reduce(least);
+    // On a plan of short ranges one call is not all: the next step goes on at once.
+    if (end < to) [this.#rereadAt, this.#rereadTo] = [goOnAt, to];
     return {
-      reread: again.map(({ end }) => end.number).reduce(least),
+      reread: end,
       observations: again.flatMap(({ observations }) => observations).filter((one) => !isInLedger(context.watch, one)),
     };
   }
