@@ -20,7 +20,10 @@ const COLUMNS = [
   'failed steps',
 ] as const;
 /** The head of the table. */
-export const HEADER = `| ${COLUMNS.join(' | ')} |\n|${COLUMNS.map((_, place) => (place < 2 ? ' --- |' : ' ---: |')).join('')}`;
+export const HEADER = [
+  `| ${COLUMNS.join(' | ')} |`,
+  `|${COLUMNS.map((_, place) => (place < 2 ? ' --- |' : ' ---: |')).join('')}`,
+].join('\n');
 
 /** One row of the table. */
 export function lineOf({ network, plan, recipients, cannot, measured }: Row): string {

@@ -6,7 +6,9 @@ import type { StackChain } from './stack.ts';
 /** How much faster time passes at the providers: a test has a minute, and some plans a call a second. */
 const SPEED = 10;
 /** Pauses that a provider asks for are by the services' clock. */
-const LIMITS: Partial<Record<ProfileName, Readonly<Record<string, number>>>> = { infura: { backOffSeconds: 3 } };
+const LIMITS: Partial<Record<ProfileName, Readonly<Record<string, number>>>> = {
+  infura: { backOffSeconds: 3 },
+};
 
 export interface BehindProviders {
   /** The chains, with the URLs at which services reach them: comma-separated. */
