@@ -1,5 +1,6 @@
 import type { WebhookDelivery } from '@pf/contracts';
 import type { PublicIntent, UnsignedTransaction } from '@pf/domain';
+import { isBehindProviders } from '../stack/behind-providers.ts';
 import { checkAgainstContract } from './contract.ts';
 import { type OpenStream, openStream } from './event-stream.ts';
 import type { ReceivedWebhook } from './webhook-receiver.ts';
@@ -46,7 +47,7 @@ export interface DeliveryBody {
   readonly delivery: WebhookDelivery;
 }
 
-/** The HTTP API as a plain client sees it: no retries. */
+/** The HTTP API as a plain client sees it: no retries, unless simulated providers are before the chains. */
 export interface ApiClient {
   request<Body = IntentBody>(
     method: string,
@@ -78,6 +79,8 @@ export interface ApiClientOptions {
   readonly ofAnyRelease?: boolean;
 }
 
+const ATTEMPTS = 10;
+
 /**
  * A client that checks every response against the contract.
  *
@@ -89,11 +92,24 @@ export function apiClient(
   apiKey: string | null,
   { ofAnyRelease = false }: ApiClientOptions = {},
 ): ApiClient {
+  /** Behind providers that fail now and then, as clients do that are told to retry. */
   async function request<Body>(
     method: string,
     path: string,
     body?: unknown,
     headers: Record<string, string> = {},
+  ): Promise<ApiResponse<Body>> {
+    for (let attempt = 1; ; attempt += 1) {
+      const response = await once<Body>(method, path, body, headers);
+      const isOver = !isBehindProviders() || attempt === ATTEMPTS;
+      if (isOver || response.status !== 503 || response.body.error?.code !== 'rpc.unavailable') return response;
+    }
+  }
+  async function once<Body>(
+    method: string,
+    path: string,
+    body: unknown,
+    headers: Record<string, string>,
   ): Promise<ApiResponse<Body>> {
     const response = await fetch(`${baseUrl}${path}`, {
       method,

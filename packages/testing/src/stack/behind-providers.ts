@@ -16,9 +16,13 @@ export interface BehindProviders {
   stop(): Promise<void>;
 }
 
+/** Whether the services of this run reach the chains over simulated providers. */
+export const isBehindProviders = (): boolean => (process.env['TEST_PROVIDERS'] ?? '') !== '';
+
 /**
  * Puts before each chain the profiles of TEST_PROVIDERS that serve it, as its upstreams in this order (`npm run
- * test:providers`): `helius-free,base:quicknode`, the latter before Base only. Without that variable the services reach the chains themselves.
+ * test:providers`): `helius-free,base:quicknode`, the latter before Base only. Without that variable the services reach
+ * the chains themselves.
  * @throws Error for a profile that does not exist
  */
 export async function behindProviders(
