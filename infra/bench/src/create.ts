@@ -9,7 +9,7 @@ import { type Measured, measureCreates, median, type Target } from './creates.ts
  * beside two plain services that insert directly. One run, the same Postgres server, the same load, taken in turns, so
  * that a noisy machine is noisy for all of them. Only the ratios mean something elsewhere.
  */
-const CLIENTS = [1, 16, 64, 256];
+const CLIENTS = (process.env['BENCH_CLIENTS'] ?? '1,16,64,256').split(',').map(Number);
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 6);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 2);
 const WARM_UP_SECONDS = 4;
@@ -19,8 +19,8 @@ type Keys = keyof typeof KEYS;
 
 const children: ChildProcess[] = [];
 async function plain(name: string, script: string, cluster: Cluster, port: number): Promise<Target> {
-  const loader = path.join(import.meta.dirname, script);
-  const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', loader], {
+  const main = path.join(import.meta.dirname, 'plain', script);
+  const child = spawn(process.execPath, ['--conditions=source', '--disable-warning=ExperimentalWarning', main], {
     env: { PATH: process.env['PATH'], DATABASE_URL: cluster.databaseUrl, PORT: String(port), NODE_ENV: 'production' },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
@@ -65,7 +65,7 @@ try {
   );
   console.log('| creates with | clients | service | creates/s | p50 ms | p99 ms | ratio to it |');
   console.log('| --- | ---: | --- | ---: | ---: | ---: | ---: |');
-  for (const keys of Object.keys(KEYS) as Keys[]) {
+  for (const keys of (process.env['BENCH_KEYS']?.split(',') ?? Object.keys(KEYS)) as Keys[]) {
     for (const clients of CLIENTS) await compare(targets, keys, clients);
   }
 } finally {
