@@ -303,13 +303,10 @@ export class OwnedPartition<Context> {
   async #perform(hold: Hold, decide: () => Promise<BatchResult<Context>>, consumed: Consumed | null): Promise<boolean> {
     const { work } = this.#dependencies;
     try {
-      const began = performance.now();
-      const { append, position, context } = await decide();
-      recordDuration('payments.decision.duration', began, {});
+      const { append, position, context } = await this.#decideAtEnd(hold, decide);
       if (this.#hold !== hold) return false;
       if (position !== null) this.#requireCurrent(hold, position);
       if (append.length === 0 && !consumed) return true;
-      await this.#requireEnd(hold);
       // Also without events: a refusal counts only if its offset was committed, so never from a fenced owner.
       await timed(() => hold.writer.commit(append, consumed, hold.position), committed);
       if (append.length > 0) count('messaging.client.sent.messages', SENT, append.length);
@@ -328,6 +325,20 @@ export class OwnedPartition<Context> {
       this.#fail(hold, error);
       return false;
     }
+  }
+
+  /**
+   * The decision, and beside it the look at the log's end: once the last commit has its marker it cannot hang, and what
+   * others append after the look is found by the offset of the first record.
+   */
+  async #decideAtEnd(hold: Hold, decide: () => Promise<BatchResult<Context>>): Promise<BatchResult<Context>> {
+    const began = performance.now();
+    const deciding = decide().finally(() => recordDuration('payments.decision.duration', began, {}));
+    // Both end before anything else: a writer is not closed during a request.
+    const [decided, atEnd] = await Promise.allSettled([deciding, this.#requireEnd(hold)]);
+    if (decided.status === 'rejected') throw decided.reason;
+    if (atEnd.status === 'rejected') throw atEnd.reason;
+    return decided.value;
   }
 
   #requireCurrent(hold: Hold, position: bigint): void {

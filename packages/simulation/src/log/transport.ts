@@ -1,10 +1,12 @@
 import {
+  type Consumed,
   fenceFormerOwner,
   type FormerState,
   type LogConnection,
   type LogSink,
   type LogTransport,
   LogTruncatedError,
+  type NewRecord,
   type PartitionWriter,
   SILENT,
 } from '@pf/event-log';
@@ -153,22 +155,33 @@ class SimulatedWriter implements PartitionWriter {
   }
 
   async commit(...[append, consumed, at]: Parameters<PartitionWriter['commit']>): Promise<void> {
+    if (append.length === 0 && !consumed) return;
+    const [id, epoch] = [this.#id, this.#epoch];
+    // Side by side, as KafkaPartitionWriter does.
+    const [sent, moved] = await Promise.allSettled([this.#append(append), this.#addOffset(consumed)]);
+    if (sent.status === 'rejected') throw sent.reason;
+    const base = sent.value;
+    if (base !== null && base !== at) {
+      await this.#ask('abort', () => this.#broker.endTransaction(id, epoch, 'abort'));
+      throw new (base < at ? LogTruncatedError : Error)(`appended at ${base} instead of ${at}: nothing is committed`);
+    }
+    if (moved.status === 'rejected') throw moved.reason;
+    await this.#ask('commit', () => this.#broker.endTransaction(id, epoch, 'commit'));
+  }
+
+  async #append(records: readonly NewRecord[]): Promise<bigint | null> {
+    if (records.length === 0) return null;
     const [id, epoch, partition] = [this.#id, this.#epoch, this.#partition];
-    if (append.length > 0) {
-      await this.#ask('add partition', () => this.#broker.addPartition(id, epoch, partition));
-      const sequence = this.#sequence++;
-      const base = await this.#ask('append', () => this.#broker.append(id, epoch, sequence, partition, append));
-      if (base !== at) {
-        await this.#ask('abort', () => this.#broker.endTransaction(id, epoch, 'abort'));
-        throw new (base < at ? LogTruncatedError : Error)(`appended at ${base} instead of ${at}: nothing is committed`);
-      }
-    }
-    if (consumed) {
-      const offset = { group: OWNER_GROUP, key: offsetKey(consumed.topic, partition), offset: consumed.offset };
-      await this.#ask('add offset', () => this.#broker.addOffset(id, epoch, offset));
-    }
-    if (append.length > 0 || consumed)
-      await this.#ask('commit', () => this.#broker.endTransaction(id, epoch, 'commit'));
+    await this.#ask('add partition', () => this.#broker.addPartition(id, epoch, partition));
+    const sequence = this.#sequence++;
+    return this.#ask('append', () => this.#broker.append(id, epoch, sequence, partition, records));
+  }
+
+  async #addOffset(consumed: Consumed | null): Promise<void> {
+    if (!consumed) return;
+    const [id, epoch] = [this.#id, this.#epoch];
+    const offset = { group: OWNER_GROUP, key: offsetKey(consumed.topic, this.#partition), offset: consumed.offset };
+    await this.#ask('add offset', () => this.#broker.addOffset(id, epoch, offset));
   }
 
   async close(): Promise<void> {
