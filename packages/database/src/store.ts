@@ -36,6 +36,8 @@ export interface LedgerStore {
    * age; the known outcomes of the commands.
    */
   lookUp(wanted: Wanted): Promise<Found>;
+  /** The same for several partitions, each of them once, in their order and from one snapshot. */
+  lookUpAll(wanted: readonly Wanted[]): Promise<readonly Found[]>;
   /**
    * Open intents that have expired at `now`, the longest overdue first, at most `limit` of each partition.
    * @param after by partition: where to go on, if not from the beginning
@@ -53,6 +55,12 @@ export interface LedgerStore {
    * @throws ProjectionGapError if an intent is not at its version before the batch; nothing is written
    */
   project(batch: ProjectionBatch): Promise<boolean>;
+  /**
+   * The same for batches of several partitions, each of them once, in one transaction. Where it throws, nothing of any
+   * batch is written.
+   * @returns the partitions that were written; the checkpoint of the others was not at `from`
+   */
+  projectAll(batches: readonly ProjectionBatch[]): Promise<ReadonlySet<number>>;
 }
 
 /** What the gateway reads for its commands. */
@@ -151,8 +159,10 @@ export function createStore(database: Database): Store {
     ledger: {
       checkpoint: (partition) => readCheckpoint(database, partition),
       lookUp: (wanted) => states.lookUp(wanted),
+      lookUpAll: (wanted) => states.lookUpAll(wanted),
       overdue: (partitions, now, limit, after) => states.overdue(partitions, now, limit, after),
       project: (batch) => projection.project(batch),
+      projectAll: (batches) => projection.projectAll(batches),
     },
     intents: {
       findIntent: (id, owner) => findIntent(database, id, owner),

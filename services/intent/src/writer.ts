@@ -14,6 +14,7 @@ import { type IntentId, type PaymentIntent, VersionGapError } from '@pf/domain';
 import type { LogRecord, PartitionWork, Publisher, BatchResult } from '@pf/event-log';
 import { count, fieldsOf, inSpan, type Logger } from '@pf/runtime';
 import type { Announcer } from './announcer.ts';
+import { gatheredLedger } from './gathered-ledger.ts';
 import { owedReplies } from './owed-replies.ts';
 import { sendDeadLetters } from './dead-letters.ts';
 import { type Input, readInput } from './input.ts';
@@ -54,7 +55,7 @@ class PartitionLostError extends Error {
 export class IntentWriter implements PartitionWork<WriterContext> {
   readonly #dependencies: WriterDependencies;
   readonly #clock: Clock;
-  readonly #ledger: LedgerStore;
+  readonly #ledger: ReturnType<typeof gatheredLedger>;
   readonly #times: PartitionTimes;
   /** The trace of the current batch of each partition. */
   readonly #traces = new Map<number, BatchTrace>();
@@ -65,7 +66,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     this.#dependencies = dependencies;
     this.#clock = dependencies.clock;
     this.#times = new PartitionTimes(this.#clock);
-    this.#ledger = dependencies.ledger;
+    this.#ledger = gatheredLedger(dependencies.ledger);
   }
 
   /** By how many ms the event time of each owned partition is ahead of the clock, because an earlier owner's was. */

@@ -5,8 +5,8 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'The projection moves only from where its checkpoint stands',
     file: 'packages/database/src/ledger/projection.ts',
-    guard: 'WHERE partition = $1::smallint AND position = $2::bigint FOR UPDATE',
-    instead: 'WHERE partition = $1::smallint AND $2::bigint IS NOT NULL FOR UPDATE',
+    guard: 'WHERE checkpoint.partition = batch.partition AND checkpoint.position = batch.position',
+    instead: 'WHERE checkpoint.partition = batch.partition',
     test: {
       file: 'packages/database/test/store/store.integration.test.ts',
       suite: 'packages/database/test/store/suite.ts',
@@ -16,8 +16,8 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'A row changes only from the version before',
     file: 'packages/database/src/ledger/projection.ts',
-    guard: 'WHERE intent.id = changed.id AND intent.version = changed.before',
-    instead: 'WHERE intent.id = changed.id',
+    guard: 'intent.id = changed.id AND intent.version = changed.before',
+    instead: 'intent.id = changed.id',
     test: {
       file: 'packages/database/test/store/store.integration.test.ts',
       suite: 'packages/database/test/store/suite.ts',
@@ -28,8 +28,9 @@ export const writerGuards: readonly Mutant[] = [
     name: 'A batch of which one row is missing is not projected',
     file: 'packages/database/src/ledger/projection.ts',
     guard:
-      'position = CASE WHEN (SELECT count(*) FROM changed) = cardinality($${changedIds}::text[]) THEN $3::bigint END,',
-    instead: 'position = $3::bigint,',
+      'position = CASE WHEN (SELECT count(*) FROM changed WHERE changed.partition = held.partition) =\n' +
+      '        cardinality(array_positions($${changedPartitions}::smallint[], held.partition)) THEN held.next END,',
+    instead: 'position = held.next,',
     test: {
       file: 'packages/database/test/store/store.integration.test.ts',
       suite: 'packages/database/test/store/suite.ts',
@@ -59,8 +60,8 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'No backend waits for a projection during a rebuild',
     file: 'packages/database/src/ledger/projection.ts',
-    guard: 'FOR UPDATE NOWAIT',
-    instead: 'FOR UPDATE',
+    guard: 'FOR UPDATE OF checkpoint NOWAIT',
+    instead: 'FOR UPDATE OF checkpoint',
     test: {
       file: 'services/intent/test/rebuild.integration.test.ts',
       name: 'lets the writer’s projections fail at once meanwhile, and it recovers afterwards',

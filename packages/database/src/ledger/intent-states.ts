@@ -60,10 +60,18 @@ export class IntentStates {
     return decodeStates(this.#queryable, intents, rows);
   }
 
-  /** Everything in one statement, so from one snapshot. */
-  async lookUp({ partition, ids, keys, commandIds }: Wanted): Promise<Found> {
+  async lookUp(wanted: Wanted): Promise<Found> {
+    const [found] = await this.lookUpAll([wanted]);
+    if (!found) throw new Error('nothing was looked up');
+    return found;
+  }
+
+  /** Everything in one statement, so from one snapshot. @param wanted of different partitions */
+  async lookUpAll(wanted: readonly Wanted[]): Promise<readonly Found[]> {
     const { intents, checkpoints } = this.#tables;
+    const keys = wanted.flatMap((one) => one.keys);
     const { rows } = await this.#queryable.query<{
+      partition: number | null;
       id: IntentId;
       state: string | null;
       outcome: string | null;
@@ -71,46 +79,53 @@ export class IntentStates {
     }>({
       name: `look up ${intents}`,
       text: `
-        WITH named AS MATERIALIZED (SELECT id, refund_of, refunded_by, state FROM ${intents}
+        WITH named AS MATERIALIZED (SELECT partition, id, refund_of, refunded_by, state FROM ${intents}
           WHERE id = ANY($1::text[])),
-        original AS MATERIALIZED (SELECT id, refunded_by, state FROM ${intents}
+        original AS MATERIALIZED (SELECT partition, id, refunded_by, state FROM ${intents}
           WHERE id IN (SELECT refund_of FROM named WHERE refund_of IS NOT NULL))
-        SELECT id, state, NULL AS outcome, NULL::bigint AS position FROM named
-        UNION ALL SELECT id, state, NULL, NULL FROM original
-        UNION ALL SELECT id, state, NULL, NULL FROM ${intents}
+        SELECT partition, id, state, NULL AS outcome, NULL::bigint AS position FROM named
+        UNION ALL SELECT partition, id, state, NULL, NULL FROM original
+        UNION ALL SELECT partition, id, state, NULL, NULL FROM ${intents}
           WHERE id IN (SELECT refunded_by FROM original WHERE refunded_by IS NOT NULL
             UNION SELECT refunded_by FROM named WHERE refunded_by IS NOT NULL)
-        UNION ALL SELECT made.id, made.state, NULL, NULL
+        UNION ALL SELECT made.partition, made.id, made.state, NULL, NULL
           FROM unnest($2::text[], $3::boolean[], $4::text[]) AS key (account_id, livemode, idempotency_key)
         CROSS JOIN LATERAL (
           -- BETWEEN, not =: ordered like this, only the keys' own index can serve it, even in a plan that was made
           -- while the table was empty.
           -- The account's index, which comes by time too, would be read from one end to the other.
-          SELECT id, state FROM ${intents} AS intent
+          SELECT partition, id, state FROM ${intents} AS intent
           WHERE intent.account_id = key.account_id AND intent.livemode = key.livemode
             AND intent.idempotency_key BETWEEN key.idempotency_key AND key.idempotency_key
           ORDER BY intent.idempotency_key, intent.created_at DESC LIMIT 1
         ) AS made
-        UNION ALL SELECT NULL, NULL, body, NULL FROM service.command_outcomes WHERE command_id = ANY($5::uuid[])
-        UNION ALL SELECT NULL, NULL, NULL, position FROM ${checkpoints} WHERE partition = $6`,
+        UNION ALL SELECT NULL, NULL, NULL, body, NULL FROM service.command_outcomes WHERE command_id = ANY($5::uuid[])
+        UNION ALL SELECT partition, NULL, NULL, NULL, position FROM ${checkpoints} WHERE partition = ANY($6::smallint[])`,
       values: [
-        ids,
+        wanted.flatMap((one) => one.ids),
         keys.map(({ accountId }) => accountId),
         keys.map(({ livemode }) => livemode),
         keys.map(({ idempotencyKey }) => idempotencyKey),
-        commandIds,
-        partition,
+        wanted.flatMap((one) => one.commandIds),
+        wanted.map(({ partition }) => partition),
       ],
     });
-    return {
-      position: BigInt(rows.find(({ position }) => position !== null)?.position ?? 0),
-      intents: await decodeStates(
-        this.#queryable,
-        intents,
-        rows.flatMap(({ id, state }) => (state === null ? [] : [{ id, state }])),
-      ),
-      outcomes: rows.flatMap(({ outcome }) => (outcome === null ? [] : [parseOutcome(outcome)])),
-    };
+    const partitions = new Map(rows.map(({ id, partition }) => [id, partition]));
+    const decoded = await decodeStates(
+      this.#queryable,
+      intents,
+      rows.flatMap(({ id, state }) => (state === null ? [] : [{ id, state }])),
+    );
+    const outcomes = rows.flatMap(({ outcome }) => (outcome === null ? [] : [parseOutcome(outcome)]));
+    return wanted.map(({ partition, commandIds }) => {
+      const position = rows.find((row) => row.position !== null && row.partition === partition)?.position;
+      const asked = new Set(commandIds);
+      return {
+        position: BigInt(position ?? 0),
+        intents: decoded.filter(({ id }) => partitions.get(id) === partition),
+        outcomes: outcomes.filter(({ commandId }) => asked.has(commandId)),
+      };
+    });
   }
 
   async overdue(

@@ -67,7 +67,7 @@ export const LEDGER: ProjectionTables = {
 
 const CHANGING = INTENT_COLUMNS.filter((column) => !column.fixed);
 
-/** Writes folded events into the projection. One statement is one transaction and one round trip. */
+/** Writes folded events into the projection. One statement is one transaction and one round trip, of any partitions. */
 export class ProjectionWriter {
   readonly #queryable: Queryable;
   readonly #text: string;
@@ -86,19 +86,27 @@ export class ProjectionWriter {
    * @throws ProjectionGapError if an intent is not at its version before the batch; nothing is written.
    */
   async project(batch: ProjectionBatch): Promise<boolean> {
+    return (await this.projectAll([batch])).has(batch.partition);
+  }
+
+  /**
+   * Writes batches of different partitions and moves their checkpoints, in one transaction.
+   * @returns the partitions that were written; the checkpoint of the others is not at `from`
+   * @throws ProjectionGapError if an intent is not at its version before its batch; nothing of any batch is written
+   */
+  async projectAll(batches: readonly ProjectionBatch[]): Promise<ReadonlySet<number>> {
     try {
-      const { rowCount } = await this.#queryable.query({
+      const { rows } = await this.#queryable.query<{ partition: number }>({
         name: this.#name,
         text: this.#text,
-        values: parameters(batch),
+        values: parameters(batches),
       });
-      return rowCount === 1;
+      return new Set(rows.map(({ partition }) => partition));
     } catch (error) {
-      if (isGap(error))
-        throw new ProjectionGapError(
-          `Batch [${batch.from}, ${batch.next}) of partition ${batch.partition} does not follow the projection`,
-          { cause: error },
-        );
+      if (isGap(error)) {
+        const parts = batches.map(({ partition, from, next }) => `[${from}, ${next}) of partition ${partition}`);
+        throw new ProjectionGapError(`Batch ${parts.join(', or ')} does not follow the projection`, { cause: error });
+      }
       throw error;
     }
   }
@@ -111,33 +119,46 @@ const isGap = (error: unknown): boolean =>
   error instanceof pg.DatabaseError &&
   (error.code === '23505' || (error.code === '23502' && error.column === 'position'));
 
-const parameters = ({ partition, from, next, lastAt, intents, events, outcomes }: ProjectionBatch): unknown[] => {
-  const made = intents.filter(({ before }) => before === 0).map(({ intent }) => intent);
-  const changed = intents.filter(({ before }) => before > 0);
+/** What belongs to a batch, with its partition. */
+const inPartitions = <Item>(
+  batches: readonly ProjectionBatch[],
+  items: (batch: ProjectionBatch) => readonly Item[],
+): readonly { readonly partition: number; readonly item: Item }[] =>
+  batches.flatMap((batch) => items(batch).map((item) => ({ partition: batch.partition, item })));
+
+const parameters = (batches: readonly ProjectionBatch[]): unknown[] => {
+  const made = inPartitions(batches, ({ intents }) => intents.filter(({ before }) => before === 0));
+  const changed = inPartitions(batches, ({ intents }) => intents.filter(({ before }) => before > 0));
+  const events = inPartitions(batches, (batch) => batch.events);
+  const outcomes = inPartitions(batches, (batch) => batch.outcomes);
   const column =
-    (rows: readonly PaymentIntent[]) =>
+    (rows: readonly { readonly item: ProjectedIntent }[]) =>
     ({ value }: IntentColumn) =>
-      rows.map(value);
+      rows.map(({ item }) => value(item.intent));
   return [
-    partition,
-    from.toString(),
-    next.toString(),
-    new Date(lastAt).toISOString(),
+    batches.map(({ partition }) => partition),
+    batches.map(({ from }) => from.toString()),
+    batches.map(({ next }) => next.toString()),
+    batches.map(({ lastAt }) => new Date(lastAt).toISOString()),
+    made.map(({ partition }) => partition),
     ...INTENT_COLUMNS.map(column(made)),
-    changed.map(({ intent }) => intent.id),
-    changed.map(({ before }) => before),
-    ...CHANGING.map(column(changed.map(({ intent }) => intent))),
-    events.map(({ intentId }) => intentId),
-    events.map(({ version }) => version),
-    events.map(({ eventId }) => eventId),
-    events.map(({ type }) => type),
-    events.map(({ body }) => body),
-    events.map(({ at }) => at),
-    events.map(({ owner }) => owner?.accountId ?? null),
-    events.map(({ owner }) => owner?.livemode ?? null),
-    outcomes.map(({ outcome }) => outcome.commandId),
-    outcomes.map(({ outcome }) => encodeOutcome(outcome)),
-    outcomes.map(({ at }) => new Date(at).toISOString()),
+    changed.map(({ partition }) => partition),
+    changed.map(({ item }) => item.intent.id),
+    changed.map(({ item }) => item.before),
+    ...CHANGING.map(column(changed)),
+    events.map(({ partition }) => partition),
+    events.map(({ item }) => item.intentId),
+    events.map(({ item }) => item.version),
+    events.map(({ item }) => item.eventId),
+    events.map(({ item }) => item.type),
+    events.map(({ item }) => item.body),
+    events.map(({ item }) => item.at),
+    events.map(({ item }) => item.owner?.accountId ?? null),
+    events.map(({ item }) => item.owner?.livemode ?? null),
+    outcomes.map(({ partition }) => partition),
+    outcomes.map(({ item }) => item.outcome.commandId),
+    outcomes.map(({ item }) => encodeOutcome(item.outcome)),
+    outcomes.map(({ item }) => new Date(item.at).toISOString()),
   ];
 };
 
@@ -147,37 +168,44 @@ const projectionStatement = ({ intents, events, checkpoints }: ProjectionTables)
   const arrays = (types: readonly string[]): string => types.map((type) => `$${next++}::${type}[]`).join(', ');
   const names = (columns: readonly IntentColumn[]): string => columns.map(({ name }) => name).join(', ');
   const types = (columns: readonly IntentColumn[]): string[] => columns.map(({ type }) => type);
-  const made = arrays(types(INTENT_COLUMNS));
-  const changedIds = next;
-  const changed = arrays(['text', 'integer', ...types(CHANGING)]);
-  const listed = arrays(['text', 'integer', 'text', 'text', 'text', 'timestamptz', 'text', 'boolean']);
-  const decided = arrays(['uuid', 'text', 'timestamptz']);
+  const made = arrays(['smallint', ...types(INTENT_COLUMNS)]);
+  const changedPartitions = next;
+  const changed = arrays(['smallint', 'text', 'integer', ...types(CHANGING)]);
+  const listed = arrays(['smallint', 'text', 'integer', 'text', 'text', 'text', 'timestamptz', 'text', 'boolean']);
+  const decided = arrays(['smallint', 'uuid', 'text', 'timestamptz']);
+  const listedNames = 'intent_id, version, event_id, type, body, at, account_id, livemode';
   return `
     WITH held AS (
       -- NOWAIT: during a rebuild, which holds the row for long, no backend waits for a writer that has given up.
-      SELECT partition FROM ${checkpoints}
-        WHERE partition = $1::smallint AND position = $2::bigint FOR UPDATE NOWAIT
+      SELECT checkpoint.partition, batch.next, batch.last_at
+        FROM unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::timestamptz[])
+          AS batch (partition, position, next, last_at), ${checkpoints} AS checkpoint
+        WHERE checkpoint.partition = batch.partition AND checkpoint.position = batch.position
+        FOR UPDATE OF checkpoint NOWAIT
     ), made AS (
       INSERT INTO ${intents} (partition, ${names(INTENT_COLUMNS)})
-      SELECT held.partition, made.* FROM held, unnest(${made}) AS made (${names(INTENT_COLUMNS)})
+      SELECT made.* FROM held, unnest(${made}) AS made (partition, ${names(INTENT_COLUMNS)})
+        WHERE made.partition = held.partition
     ), changed AS (
       UPDATE ${intents} AS intent
       SET (${names(CHANGING)}) = ROW (${CHANGING.map(({ name }) => `changed.${name}`).join(', ')})
-      FROM held, unnest(${changed}) AS changed (id, before, ${names(CHANGING)})
-      WHERE intent.id = changed.id AND intent.version = changed.before
-      RETURNING 1
+      FROM held, unnest(${changed}) AS changed (partition, id, before, ${names(CHANGING)})
+      WHERE changed.partition = held.partition AND intent.id = changed.id AND intent.version = changed.before
+      RETURNING changed.partition
     ), listed AS (
-      INSERT INTO ${events} (intent_id, version, event_id, type, body, at, account_id, livemode)
-      SELECT listed.* FROM held,
-        unnest(${listed}) AS listed (intent_id, version, event_id, type, body, at, account_id, livemode)
+      INSERT INTO ${events} (${listedNames})
+      SELECT ${listedNames} FROM held JOIN unnest(${listed}) AS listed (partition, ${listedNames}) USING (partition)
     ), decided AS (
       INSERT INTO service.command_outcomes (command_id, body, at)
-      SELECT decided.* FROM held, unnest(${decided}) AS decided (command_id, body, at)
+      SELECT command_id, body, at
+        FROM held JOIN unnest(${decided}) AS decided (partition, command_id, body, at) USING (partition)
       ON CONFLICT (command_id) DO NOTHING
     )
     UPDATE ${checkpoints} AS checkpoint SET
-      -- NULL, which the column refuses, if a row was not at the version before: then nothing of the batch is written.
-      position = CASE WHEN (SELECT count(*) FROM changed) = cardinality($${changedIds}::text[]) THEN $3::bigint END,
-      last_at = greatest(checkpoint.last_at, $4::timestamptz)
-    FROM held WHERE checkpoint.partition = held.partition`;
+      -- NULL, which the column refuses, if a row was not at the version before: then nothing of any batch is written.
+      position = CASE WHEN (SELECT count(*) FROM changed WHERE changed.partition = held.partition) =
+        cardinality(array_positions($${changedPartitions}::smallint[], held.partition)) THEN held.next END,
+      last_at = greatest(checkpoint.last_at, held.last_at)
+    FROM held WHERE checkpoint.partition = held.partition
+    RETURNING checkpoint.partition`;
 };

@@ -105,6 +105,7 @@ export class SimulatedDatabase {
       ledger: {
         checkpoint: (partition) => run('checkpoint', (tables) => statements.checkpoint(tables, partition)),
         lookUp: (wanted) => run('look up', (tables) => statements.lookUp(tables, wanted)),
+        lookUpAll: (wanted) => run('look up', (tables) => wanted.map((one) => statements.lookUp(tables, one))),
         overdue: (partitions, now, limit, after) =>
           partitions.length === 0
             ? Promise.resolve(new Map())
@@ -113,6 +114,12 @@ export class SimulatedDatabase {
           run(
             () => `project [${batch.from}, ${batch.next}) of partition ${batch.partition}`,
             (tables) => statements.project(tables, batch),
+          ),
+        projectAll: (batches) =>
+          run(
+            () =>
+              `project ${batches.map(({ from, next, partition }) => `[${from}, ${next}) of partition ${partition}`).join(', ')}`,
+            (tables) => statements.projectAll(tables, batches),
           ),
       },
       intents: {

@@ -122,6 +122,9 @@ export function project(
   return true;
 }
 
+export const projectAll = (tables: Tables, batches: readonly ProjectionBatch[]): ReadonlySet<number> =>
+  new Set(batches.filter((batch) => project(tables, batch)).map(({ partition }) => partition));
+
 export function findIntent({ intents }: Tables, id: IntentId, owner: IntentOwner): PaymentIntent | null {
   const intent = intents.get(id)?.intent;
   return intent && intent.accountId === owner.accountId && intent.livemode === owner.livemode ? intent : null;
