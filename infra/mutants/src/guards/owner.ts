@@ -66,8 +66,8 @@ export const ownerGuards: readonly Mutant[] = [
   {
     name: 'Nothing is appended to a transaction that hangs',
     file: 'packages/event-log/src/ownership/owned-partition.ts',
-    guard: 'await this.#requireEnd(hold);\n      // Also without events',
-    instead: '// Also without events',
+    guard: 'Promise.allSettled([deciding, this.#requireEnd(hold)])',
+    instead: 'Promise.allSettled([deciding, undefined])',
     test: {
       file: 'packages/simulation/test/log/hanging-transaction.unit.test.ts',
       name: 'gets no record of the next batch, and is committed because it is projected',
@@ -86,8 +86,8 @@ export const ownerGuards: readonly Mutant[] = [
   {
     name: 'A batch whose first record gets another offset is not committed',
     file: 'packages/event-log/src/kafka/partition-writer.ts',
-    guard: 'if (base !== null && base !== at) {',
-    instead: 'if (base === -1n) {',
+    guard: 'if (sent.value !== null && sent.value !== at) {',
+    instead: 'if (sent.value === -1n) {',
     test: {
       file: 'packages/event-log/test/ownership/order-of-steps.integration.test.ts',
       name: 'commits no events that would not follow what is projected',
@@ -132,11 +132,8 @@ export const ownerGuards: readonly Mutant[] = [
   {
     name: 'Events and the offset of their input are one transaction',
     file: 'packages/event-log/src/kafka/partition-writer.ts',
-    guard: 'if (consumed) await this.#sendOffset(transaction, consumed);\n    await transaction.commit();',
-    instead:
-      'await transaction.commit();\n    if (consumed) {\n' +
-      '      const second = await this.#producer.transaction();\n' +
-      '      await this.#sendOffset(second, consumed);\n      await second.commit();\n    }',
+    guard: "if (moved.status === 'rejected') throw moved.reason;",
+    instead: '',
     test: {
       file: 'packages/event-log/test/ownership/order-of-steps.integration.test.ts',
       name: 'commits events together with the offset of their input or not at all',

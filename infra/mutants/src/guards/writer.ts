@@ -58,6 +58,16 @@ export const writerGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A projection that fails in one partition stops no other',
+    file: 'services/intent/src/gathered-ledger.ts',
+    guard: 'if (waiting.length > 1) await Promise.all(waiting.map((one) => this.#send([one])));\n      else for',
+    instead: 'for',
+    test: {
+      file: 'services/intent/test/gathered-ledger.unit.test.ts',
+      name: 'repeats a statement of several that fails for each of them, so that one failure stops no other',
+    },
+  },
+  {
     name: 'No backend waits for a projection during a rebuild',
     file: 'packages/database/src/ledger/projection.ts',
     guard: 'FOR UPDATE OF checkpoint NOWAIT',

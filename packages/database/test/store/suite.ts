@@ -120,6 +120,56 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
     );
 
     it(
+      'writes those of several partitions, but of one whose checkpoint is elsewhere nothing',
+      on(async ({ store }) => {
+        const { ledger } = store;
+        const partitions = [PARTITION, PARTITION + 1, PARTITION + 2];
+        const made = await Promise.all(
+          partitions.map(async (partition) => {
+            await ledger.checkpoint(partition);
+            const [id, commandId] = [newIntentId(partition), newCommandId()];
+            const log = new PartitionLog(partition);
+            await ledger.project(log.append(0n, 2n, events.of(id, events.created())));
+            const changed = log.append(2n, 4n, events.of(id, events.detected()));
+            return { id, commandId, batch: { ...changed, outcomes: [outcome(commandId, id)] } };
+          }),
+        );
+        const batches = made.map(({ batch }, index) => (index === 1 ? { ...batch, from: 1n } : batch));
+        expect([...(await ledger.projectAll(batches))].sort()).toEqual([PARTITION, PARTITION + 2]);
+        const found = await ledger.lookUpAll(
+          made.map(({ id, commandId, batch: { partition } }) => ({
+            partition,
+            ids: [id],
+            keys: [],
+            commandIds: [commandId],
+          })),
+        );
+        expect(found.map(({ position, intents, outcomes }) => [position, versions(intents), outcomes.length])).toEqual([
+          [4n, [2], 1],
+          [2n, [1], 0],
+          [4n, [2], 1],
+        ]);
+        expect(found.map(({ intents }) => ids(intents))).toEqual(made.map(({ id }) => [id]));
+      }),
+    );
+
+    it(
+      'writes nothing of several partitions if an intent of one of them is at another version',
+      on(async ({ store }) => {
+        const other = new Projecting(store, PARTITION + 1);
+        await store.ledger.checkpoint(PARTITION + 1);
+        await new Projecting(store).project(events.of(newIntentId(PARTITION), events.created()));
+        const log = new PartitionLog(PARTITION);
+        const gap = log.append(2n, 4n, events.of(newIntentId(PARTITION), events.created()));
+        const wrong = { ...gap, intents: gap.intents.map(({ intent }) => ({ intent, before: 1 })) };
+        const right = other.batch(events.of(newIntentId(PARTITION + 1), events.created()));
+        await expect(store.ledger.projectAll([wrong, right])).rejects.toBeInstanceOf(ProjectionGapError);
+        expect((await store.ledger.checkpoint(PARTITION + 1)).position).toBe(0n);
+        expect(await store.ledger.project(right)).toBe(true);
+      }),
+    );
+
+    it(
       'is done by one of several writers',
       on(async ({ store }) => {
         await store.ledger.checkpoint(PARTITION);
