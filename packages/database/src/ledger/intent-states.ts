@@ -72,6 +72,8 @@ export class IntentStates {
     const keys = wanted.flatMap((one) => one.keys);
     const { rows } = await this.#queryable.query<{
       partition: number | null;
+      /** Which key has made the intent, counted from 1; null for one that was found by its id. */
+      key: string | null;
       id: IntentId;
       state: string | null;
       outcome: string | null;
@@ -83,13 +85,14 @@ export class IntentStates {
           WHERE id = ANY($1::text[])),
         original AS MATERIALIZED (SELECT partition, id, refunded_by, state FROM ${intents}
           WHERE id IN (SELECT refund_of FROM named WHERE refund_of IS NOT NULL))
-        SELECT partition, id, state, NULL AS outcome, NULL::bigint AS position FROM named
-        UNION ALL SELECT partition, id, state, NULL, NULL FROM original
-        UNION ALL SELECT partition, id, state, NULL, NULL FROM ${intents}
+        SELECT partition, NULL::bigint AS key, id, state, NULL AS outcome, NULL::bigint AS position FROM named
+        UNION ALL SELECT partition, NULL, id, state, NULL, NULL FROM original
+        UNION ALL SELECT partition, NULL, id, state, NULL, NULL FROM ${intents}
           WHERE id IN (SELECT refunded_by FROM original WHERE refunded_by IS NOT NULL
             UNION SELECT refunded_by FROM named WHERE refunded_by IS NOT NULL)
-        UNION ALL SELECT made.partition, made.id, made.state, NULL, NULL
-          FROM unnest($2::text[], $3::boolean[], $4::text[]) AS key (account_id, livemode, idempotency_key)
+        UNION ALL SELECT made.partition, key.number, made.id, made.state, NULL, NULL
+          FROM unnest($2::text[], $3::boolean[], $4::text[])
+            WITH ORDINALITY AS key (account_id, livemode, idempotency_key, number)
         CROSS JOIN LATERAL (
           -- BETWEEN, not =: ordered like this, only the keys' own index can serve it, even in a plan that was made
           -- while the table was empty.
@@ -99,8 +102,9 @@ export class IntentStates {
             AND intent.idempotency_key BETWEEN key.idempotency_key AND key.idempotency_key
           ORDER BY intent.idempotency_key, intent.created_at DESC LIMIT 1
         ) AS made
-        UNION ALL SELECT NULL, NULL, NULL, body, NULL FROM service.command_outcomes WHERE command_id = ANY($5::uuid[])
-        UNION ALL SELECT partition, NULL, NULL, NULL, position FROM ${checkpoints} WHERE partition = ANY($6::smallint[])`,
+        UNION ALL SELECT NULL, NULL, NULL, NULL, body, NULL FROM service.command_outcomes WHERE command_id = ANY($5::uuid[])
+        UNION ALL SELECT partition, NULL, NULL, NULL, NULL, position FROM ${checkpoints}
+          WHERE partition = ANY($6::smallint[])`,
       values: [
         wanted.flatMap((one) => one.ids),
         keys.map(({ accountId }) => accountId),
@@ -110,19 +114,28 @@ export class IntentStates {
         wanted.map(({ partition }) => partition),
       ],
     });
-    const partitions = new Map(rows.map(({ id, partition }) => [id, partition]));
     const decoded = await decodeStates(
       this.#queryable,
       intents,
       rows.flatMap(({ id, state }) => (state === null ? [] : [{ id, state }])),
     );
     const outcomes = rows.flatMap(({ outcome }) => (outcome === null ? [] : [parseOutcome(outcome)]));
-    return wanted.map(({ partition, commandIds }) => {
-      const position = rows.find((row) => row.position !== null && row.partition === partition)?.position;
-      const asked = new Set(commandIds);
+    let before = 0;
+    return wanted.map((one) => {
+      const [from, to] = [before, (before += one.keys.length)];
+      const position = rows.find((row) => row.position !== null && row.partition === one.partition)?.position;
+      // A key may have made its intent in another partition.
+      const found = new Set(
+        rows
+          .filter(({ key, partition }) =>
+            key === null ? partition === one.partition : Number(key) > from && Number(key) <= to,
+          )
+          .map(({ id }) => id),
+      );
+      const asked = new Set(one.commandIds);
       return {
         position: BigInt(position ?? 0),
-        intents: decoded.filter(({ id }) => partitions.get(id) === partition),
+        intents: decoded.filter(({ id }) => found.has(id)),
         outcomes: outcomes.filter(({ commandId }) => asked.has(commandId)),
       };
     });

@@ -355,6 +355,21 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
     );
 
     it(
+      'is looked up by keys of one partition that have made their intents in another',
+      on(async ({ store }) => {
+        const id = newIntentId(PARTITION + 1);
+        await new Projecting(store, PARTITION + 1).project(events.of(id, events.created({ idempotencyKey: 'three' })));
+        const wanted = { ids: [], commandIds: [] };
+        const key = { ...OWNER, idempotencyKey: 'three' };
+        const found = await store.ledger.lookUpAll([
+          { ...wanted, partition: PARTITION + 1, keys: [{ ...key, idempotencyKey: 'none' }] },
+          { ...wanted, partition: PARTITION, keys: [{ ...key, livemode: true }, key] },
+        ]);
+        expect(found.map(({ intents }) => ids(intents))).toEqual([[], [id]]);
+      }),
+    );
+
+    it(
       'is looked up with originals, their refunds, and outcomes',
       on(async ({ store }) => {
         const projecting = new Projecting(store);
