@@ -92,7 +92,9 @@ class Gathering<Item extends InPartition, Result> {
  * alone: a statement of several that fails is repeated for each of them. If it had been written all the same, because
  * only its response was lost, the checkpoint has moved, and the partition is caught up from the log.
  */
-export function gatheredLedger(ledger: LedgerStore): Pick<LedgerStore, 'checkpoint' | 'lookUp' | 'project'> {
+export function gatheredLedger(
+  ledger: Pick<LedgerStore, 'checkpoint' | 'lookUpAll' | 'projectAll'>,
+): Pick<LedgerStore, 'checkpoint' | 'lookUp' | 'project'> {
   const lookUps = new Gathering<Wanted, Found>((wanted) => ledger.lookUpAll(wanted));
   const projections = new Gathering<ProjectionBatch, boolean>(async (batches) => {
     const written = await ledger.projectAll(batches);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { Found, LedgerStore, ProjectionBatch, Wanted } from '@pf/database';
+import type { Found, ProjectionBatch, Wanted } from '@pf/database';
 import { gatheredLedger } from '../src/gathered-ledger.ts';
 
 const wanted = (partition: number): Wanted => ({ partition, ids: [], keys: [], commandIds: [] });
@@ -25,6 +25,7 @@ describe('The gathered ledger', () => {
         statements.push({ partitions: items.map(({ partition }) => partition), end: () => resolve(result), fail }),
       );
     ledger = gatheredLedger({
+      checkpoint: async () => ({ position: 0n, lastAt: 0 }),
       lookUpAll: (all: readonly Wanted[]) =>
         state(
           all,
@@ -33,7 +34,7 @@ describe('The gathered ledger', () => {
       // The checkpoint of partition 9 is elsewhere.
       projectAll: (all: readonly ProjectionBatch[]) =>
         state(all, new Set(all.map(({ partition }) => partition).filter((partition) => partition !== 9))),
-    } as LedgerStore);
+    });
   });
   const asked = (): (readonly number[])[] => statements.map(({ partitions }) => partitions);
 
