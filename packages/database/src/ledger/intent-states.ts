@@ -102,7 +102,8 @@ export class IntentStates {
             AND intent.idempotency_key BETWEEN key.idempotency_key AND key.idempotency_key
           ORDER BY intent.idempotency_key, intent.created_at DESC LIMIT 1
         ) AS made
-        UNION ALL SELECT NULL, NULL, NULL, NULL, body, NULL FROM service.command_outcomes WHERE command_id = ANY($5::uuid[])
+        UNION ALL SELECT NULL, NULL, NULL, NULL, body, NULL FROM service.command_outcomes
+          WHERE command_id = ANY($5::uuid[])
         UNION ALL SELECT partition, NULL, NULL, NULL, NULL, position FROM ${checkpoints}
           WHERE partition = ANY($6::smallint[])`,
       values: [

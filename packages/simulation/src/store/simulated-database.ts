@@ -117,8 +117,7 @@ export class SimulatedDatabase {
           ),
         projectAll: (batches) =>
           run(
-            () =>
-              `project ${batches.map(({ from, next, partition }) => `[${from}, ${next}) of partition ${partition}`).join(', ')}`,
+            () => `project ${batches.map(({ from, next, partition }) => `${partition} [${from}, ${next})`).join(', ')}`,
             (tables) => statements.projectAll(tables, batches),
           ),
       },
