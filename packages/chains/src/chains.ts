@@ -1,8 +1,9 @@
 import type { ChainId, Instant, TransactionHash } from '@pf/domain';
-import { RpcPool, type UpstreamSettings } from '@pf/rpc';
+import { Hints, RpcPool, type UpstreamSettings } from '@pf/rpc';
 import type { Logger } from '@pf/runtime';
 import { base } from './base/family.ts';
 import type { Family } from './family.ts';
+import { withHints } from './hinted.ts';
 import { type ChainFamily, type Network, networkOf } from './networks.ts';
 import type { ChainAdapter, ChainObserver, Cursor } from './port.ts';
 import { solana } from './solana/family.ts';
@@ -48,6 +49,7 @@ export function createChains({
   const adapters = new Map<ChainId, ChainAdapter>();
   const observers = new Map<ChainId, ChainObserver>();
   const pools: RpcPool[] = [];
+  const streams: Hints[] = [];
   for (const [chain, ofNetwork] of upstreams) {
     const network = networkOf(chain);
     const family = families[network.family];
@@ -61,15 +63,23 @@ export function createChains({
     });
     pools.push(pool);
     adapters.set(chain, family.adapter(network, pool, now));
-    observers.set(
-      chain,
-      family.observer(network, pool, now, (hash) => keptBytes(chain, hash)),
-    );
+    const observer = family.observer(network, pool, now, (hash) => keptBytes(chain, hash));
+    const [url, ...others] = ofNetwork.flatMap((one) => (typeof one === 'string' ? [] : (one.stream ?? [])));
+    if (url === undefined) observers.set(chain, observer);
+    else {
+      const hints = new Hints({ network: network.name, urls: [url, ...others], log });
+      streams.push(hints);
+      observers.set(
+        chain,
+        withHints(observer, hints, (watch) => family.subscriptions(network, watch)),
+      );
+    }
   }
   return {
     adapters,
     observers,
     close: async () => {
+      for (const hints of streams) hints.close();
       await Promise.all(pools.map((pool) => pool.close()));
     },
   };

@@ -1,6 +1,6 @@
 import type { ChainId, Instant } from '@pf/domain';
-import type { RpcPool, RpcPoolOptions } from '@pf/rpc';
-import type { ChainAdapter, ChainObserver, Cursor, KeptBytes, Network } from './port.ts';
+import type { RpcPool, RpcPoolOptions, Subscription } from '@pf/rpc';
+import type { ChainAdapter, ChainObserver, Cursor, KeptBytes, Network, WatchSet } from './port.ts';
 
 /** How the networks of one family are served. Each family's folder has one in its `family.ts`. */
 export interface Family {
@@ -17,6 +17,8 @@ export interface Family {
    * up when it next acquires the lease.
    */
   rewind(cursor: Cursor, from: bigint): Cursor;
+  /** What to listen to over a provider's WebSocket, so that a step comes soon after a payment of these intents. */
+  subscriptions(network: Network, watch: WatchSet): readonly Subscription[];
   /** @param now milliseconds since 1970 */
   observer(network: Network, pool: RpcPool, now: () => Instant, keptBytes: KeptBytes): ChainObserver;
 }

@@ -252,5 +252,9 @@ export interface ChainObserver {
   readonly network: Network;
   /** Pause between steps when there is nothing to catch up with. */
   readonly intervalMs: number;
+  /**
+   * Resolves when a step may find something before the pause is over, or the signal aborts; absent: nothing says so.
+   */
+  readonly hinted?: (signal: AbortSignal) => Promise<void>;
   step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>, bookmarks?: Bookmarks): Promise<Step>;
 }

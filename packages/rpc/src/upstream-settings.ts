@@ -8,6 +8,11 @@ const some = z.number().int().min(1).max(1e6);
 /** An upstream as it is configured: its URL, or an object with what is known of its plan. */
 const configured = z.strictObject({
   url: z.string().refine((url) => /^https?:\/\/./.test(url) && URL.canParse(url), 'must be an http:// or https:// URL'),
+  /** For hints (hints.ts), where the plan has WebSockets. */
+  stream: z
+    .string()
+    .refine((url) => /^wss?:\/\/./.test(url) && URL.canParse(url), 'must be a ws:// or wss:// URL')
+    .optional(),
   /** What is known of a provider's plan; the fields beside it win. */
   preset: z.enum(presetNames).optional(),
   callsPerSecond: perSecond.optional(),
@@ -28,6 +33,8 @@ const configured = z.strictObject({
 /** One upstream of a pool. */
 export interface UpstreamSettings {
   readonly url: string;
+  /** `ws://` or `wss://`: says when to ask. Absent: only the poll does. */
+  readonly stream?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly plan: Plan;
   /** What its calls cost; null where that is not known. */
@@ -37,12 +44,12 @@ export interface UpstreamSettings {
 /** Parses one upstream of the configuration. Messages name the field, never its value. */
 export const upstreamSchema: z.ZodType<UpstreamSettings> = z
   .preprocess((value) => (typeof value === 'string' ? { url: value } : value), configured)
-  .transform(({ url, headers = {}, preset, ...own }, context): UpstreamSettings => {
+  .transform(({ url, stream, headers = {}, preset, ...own }, context): UpstreamSettings => {
     const known: Preset | undefined = preset === undefined ? undefined : PRESETS[preset];
     const prices = known?.prices ?? null;
     if (own.creditsPerSecond !== undefined && prices === null)
       context.addIssue({ code: 'custom', path: ['creditsPerSecond'], message: 'needs a preset with prices' });
-    return { url, headers, plan: { ...known?.plan, ...own }, prices };
+    return { url, ...(stream !== undefined && { stream }), headers, plan: { ...known?.plan, ...own }, prices };
   });
 
 /** An upstream of which no more than its URL is known. */

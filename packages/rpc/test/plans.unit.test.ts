@@ -154,6 +154,15 @@ describe('the presets', () => {
     if ('prices' in preset) expect(Object.keys(PRICES)).toContain(preset.prices);
   });
 
+  it('may have a stream, which is a WebSocket', () => {
+    const url = 'https://a.example';
+    expect(upstreamSchema.parse({ url, stream: 'wss://a.example/KEY' })).toMatchObject({
+      stream: 'wss://a.example/KEY',
+    });
+    const refused = upstreamSchema.safeParse({ url, stream: 'https://a.example/KEY' });
+    expect(refused.error?.issues[0]).toMatchObject({ path: ['stream'], message: 'must be a ws:// or wss:// URL' });
+  });
+
   it('are overruled by the fields beside them', () => {
     const { plan, prices } = upstreamSchema.parse({ url: 'https://a.example', preset: 'cdp', callsPerSecond: 5 });
     expect(plan).toEqual({ callsPerSecond: 5, creditsPerSecond: 1_500, logRange: 1_000 });

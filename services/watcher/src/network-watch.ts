@@ -175,12 +175,28 @@ export class NetworkWatch {
         const isDue = isFirst || step.observed || performance.now() - stored.at >= STORE_EVERY_MS;
         if (isDue && !isBlind) await store();
         this.#backOff.reset();
-        if (!step.behind) await pause(observer.intervalMs, ended);
+        if (!step.behind) await this.#rest(ended);
       }, ended);
     }
     if (lease.lost.aborted)
       this.#log.warn({ err: lease.lost.reason as unknown }, 'the lease is lost: no longer watching');
     else if (!isBlind) await store();
+  }
+
+  /** Until the next step is due, or a hint makes it due: never sooner than while a payment is under way. */
+  async #rest(ended: AbortSignal): Promise<void> {
+    if (ended.aborted) return;
+    const { observer } = this.#dependencies;
+    const { intervalMs } = observer;
+    const soonestMs = Math.min(intervalMs, observer.network.pollMs.awaiting);
+    const over = new AbortController();
+    const end = (): void => over.abort('over');
+    ended.addEventListener('abort', end, { once: true });
+    const hinted = observer.hinted?.(over.signal);
+    await pause(soonestMs, over.signal);
+    await Promise.race([pause(intervalMs - soonestMs, over.signal), ...(hinted === undefined ? [] : [hinted])]);
+    ended.removeEventListener('abort', end);
+    end();
   }
 
   /** Null where it ended before all its observations were acknowledged: the cursor stays where it was. */

@@ -30,6 +30,8 @@ class Bench {
   load: WatchedIntentSource['load'] = async () => new Map();
   readonly log: Logger = createLogger('test', 'silent');
   provenTime: number | null = 1_000;
+  /** That something may have happened. */
+  hint: Promise<void> = Promise.withResolvers<void>().promise;
   readonly observed: Observation[] = [];
   readonly watch: NetworkWatch;
   readonly #watches: NetworkWatches = {
@@ -49,8 +51,9 @@ class Bench {
     release: async () => undefined,
   };
   readonly #observer = {
-    network: { chain: BASE_SEPOLIA, name: 'base-sepolia' },
+    network: { chain: BASE_SEPOLIA, name: 'base-sepolia', pollMs: { awaiting: 400, idle: 1_000 } },
     intervalMs: 1_000,
+    hinted: () => this.hint,
     step: async (cursor: unknown, synchronize: () => Promise<WatchSet>, bookmarks: Bookmarks) => {
       await synchronize();
       this.shown = bookmarks;
@@ -120,6 +123,26 @@ describe('NetworkWatch', () => {
   });
   afterEach(() => {
     jest.useRealTimers();
+  });
+
+  it('takes the next step sooner at a hint, and no sooner than while a payment is under way', async () => {
+    const steps = (): number => bench.happened.filter((one) => one === 'step').length;
+    await bench.run(async () => {
+      await jest.advanceTimersByTimeAsync(0);
+      expect(steps()).toBe(1);
+      await jest.advanceTimersByTimeAsync(999);
+      expect(steps()).toBe(1);
+      await jest.advanceTimersByTimeAsync(1);
+      expect(steps()).toBe(2);
+      // One that comes without an end, too.
+      bench.hint = Promise.resolve();
+      await jest.advanceTimersByTimeAsync(1_000);
+      expect(steps()).toBe(3);
+      await jest.advanceTimersByTimeAsync(399);
+      expect(steps()).toBe(3);
+      await jest.advanceTimersByTimeAsync(1);
+      expect(steps()).toBe(4);
+    });
   });
 
   it('loads its intents before it asks for the lease, and looks alive for as long as some come', async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { base58 } from '@scure/base';
-import { type ChainAdapter, type ChainObserver, createChains, type Network } from '@pf/chains';
+import { type ChainAdapter, type ChainObserver, createChains, type Network, RpcUnavailableError } from '@pf/chains';
 import type { Address, IntentId, PaymentTerms, Reference, TokenAddress } from '@pf/domain';
 import { type PriceList, PRESETS, dollarsAMonth, priceOf, upstreamSchema } from '@pf/rpc';
 import { createLogger } from '@pf/runtime';
@@ -20,6 +20,7 @@ const UNITS = 3_000_000n;
 const AFTER_MS = 10_000;
 const PRESENT_WITHIN_MS = 300_000;
 const FOUND_WITHIN_MS = 120_000;
+const ATTEMPTS = 30;
 const HOUR_MS = 3_600_000;
 const SECONDS_A_MONTH = 30 * 86_400;
 
@@ -255,24 +256,30 @@ async function pay(
   return found;
 }
 
+/** As a client does after a 503. */
+async function insist<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof RpcUnavailableError) || attempt === ATTEMPTS) throw error;
+      await timePasses(error.retryAfterSeconds * 1_000);
+    }
+}
+
 /** Builds, verifies and broadcasts a payment, as the gateway does. */
 async function submit({ network, chain }: Benched, adapter: ChainAdapter): Promise<void> {
   const payer = walletOn(chain, chain.wallets[1] as StackWallet);
   const terms = termsOn(chain, network.chain, newWallet(chain).address);
   const expiresAt = Date.now() + HOUR_MS;
   const fulfiller = payer.address as Address;
-  const built = await adapter.build({
-    intentId: 'pi_bench' as IntentId,
-    terms,
-    direction: 'request',
-    fulfiller,
-    expiresAt,
-  });
+  const request = { intentId: 'pi_bench' as IntentId, terms, direction: 'request', fulfiller, expiresAt } as const;
+  const built = await insist(() => adapter.build(request));
   if (built.kind !== 'built') throw new Error(`the build was ${built.kind}`);
   const parsed = adapter.parseSubmitted(await payer.sign(built.transaction.blob));
   if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error('the wallet signed no transaction');
   const { transaction } = parsed.value;
-  const verified = await adapter.verify(transaction, terms, fulfiller, false);
+  const verified = await insist(() => adapter.verify(transaction, terms, fulfiller, false));
   if (verified.kind !== 'verified') throw new Error(`the verification was ${JSON.stringify(verified)}`);
   const { kind } = await adapter.broadcast(transaction);
   if (kind === 'refused') throw new Error('the broadcast was refused');

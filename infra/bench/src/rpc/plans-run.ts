@@ -41,7 +41,8 @@ export async function runPlans({ recipients, plans, seconds, json }: PlanOptions
         for (const plan of served) {
           const row = await benchPlan(benched, plan, seconds);
           measured.push(row);
-          if (!json) console.log(lineOf(row));
+          // With --json only the whole of it goes to the output.
+          (json ? console.error : console.log)(lineOf(row));
         }
         return measured;
       } finally {

@@ -291,6 +291,26 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A stream that lies or floods makes no more than ten steps a minute come sooner',
+    file: 'packages/rpc/src/hints.ts',
+    guard: 'if (this.#counted.take(1, this.#now()).tokens === 0) return;',
+    instead: '',
+    test: {
+      file: 'packages/rpc/test/hints.unit.test.ts',
+      name: 'wake ten times a minute at most, and a socket that floods is closed for a minute',
+    },
+  },
+  {
+    name: 'The second reading of Base goes on where one call does not take all',
+    file: 'packages/chains/src/base/observer.ts',
+    guard: 'if (rescanned < end) hasMore = true;',
+    instead: 'if (rescanned < end) hasMore = false;',
+    test: {
+      file: 'packages/chains/test/evm/second-reading.integration.test.ts',
+      name: 'goes on in the next step where one call did not take all blocks',
+    },
+  },
+  {
     name: 'A recipient without a bookmark keeps the place where those begin',
     file: 'packages/chains/src/solana/observer.ts',
     guard: 'derived.isBehind ? marked : head',

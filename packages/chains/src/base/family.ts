@@ -1,7 +1,10 @@
 import { getHeadNumber, identifyChain } from '../evm/calls.ts';
+import { soonestPaid } from '../evm/observe/early-look.ts';
+import { logSubscription } from '../evm/observe/subscriptions.ts';
 import type { Family } from '../family.ts';
 import { BaseAdapter } from './adapter.ts';
 import { BaseObserver } from './observer.ts';
+import { TRANSFER } from './observe/landings.ts';
 import { rewind } from './observe/position.ts';
 
 export const base: Family = {
@@ -10,5 +13,11 @@ export const base: Family = {
   probe: getHeadNumber,
   adapter: (network, pool) => new BaseAdapter(network, pool),
   rewind,
+  subscriptions: ({ tokens }, watch) =>
+    logSubscription(
+      tokens.map(({ address }) => address),
+      [TRANSFER],
+      soonestPaid(watch),
+    ),
   observer: (network, pool, now, keptBytes) => new BaseObserver(network, pool, now, keptBytes),
 };

@@ -3,6 +3,7 @@ import { SolanaAdapter } from './adapter.ts';
 import { getHead, identifyGenesis } from './calls.ts';
 import { SolanaObserver } from './observer.ts';
 import { rewind } from './observe/position.ts';
+import { subscriptionsOf } from './subscriptions.ts';
 
 export const solana: Family = {
   dialect: 'solana',
@@ -10,5 +11,6 @@ export const solana: Family = {
   probe: getHead,
   adapter: (network, pool) => new SolanaAdapter(network, pool),
   rewind,
+  subscriptions: (_network, watch) => subscriptionsOf(watch),
   observer: (network, pool, now) => new SolanaObserver(network, pool, now),
 };

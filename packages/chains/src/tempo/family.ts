@@ -1,7 +1,10 @@
 import { getHeadNumber, identifyChain } from '../evm/calls.ts';
+import { soonestPaid } from '../evm/observe/early-look.ts';
+import { logSubscription } from '../evm/observe/subscriptions.ts';
 import type { Family } from '../family.ts';
 import { TempoAdapter } from './adapter.ts';
 import { TempoObserver } from './observer.ts';
+import { TRANSFER_WITH_MEMO } from './observe/landings.ts';
 import { rewind } from './observe/position.ts';
 
 export const tempo: Family = {
@@ -10,5 +13,11 @@ export const tempo: Family = {
   probe: getHeadNumber,
   adapter: (network, pool, now) => new TempoAdapter(network, pool, now),
   rewind,
+  subscriptions: ({ tokens }, watch) =>
+    logSubscription(
+      tokens.map(({ address }) => address),
+      [TRANSFER_WITH_MEMO],
+      soonestPaid(watch),
+    ),
   observer: (network, pool, now) => new TempoObserver(network, pool, now),
 };

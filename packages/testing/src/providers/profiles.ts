@@ -25,7 +25,8 @@ export interface Profile {
   /** @throws Error for a limit that the profile does not have */
   start(limits: Readonly<Record<string, number>>): {
     readonly behaviors: readonly Behavior[];
-    readonly sockets: (world: World) => SocketBehavior;
+    /** Null where the plan has no WebSockets. */
+    readonly sockets: ((world: World) => SocketBehavior) | null;
   };
 }
 
@@ -34,7 +35,7 @@ interface Plan<Limits> {
   readonly cannot?: readonly string[];
   readonly limits: Limits;
   readonly behaviors: (limits: Limits) => readonly Behavior[];
-  readonly sockets?: (limits: Limits) => (world: World) => SocketBehavior;
+  readonly sockets?: null | ((limits: Limits) => (world: World) => SocketBehavior);
 }
 
 function plan<Limits extends Readonly<Record<string, number>>>({
@@ -52,7 +53,7 @@ function plan<Limits extends Readonly<Record<string, number>>>({
       if (unknown !== undefined)
         throw new Error(`The profile has no limit ${unknown}. It has ${Object.keys(limits).join(', ')}.`);
       const all = { ...limits, ...others };
-      return { behaviors: behaviors(all), sockets: sockets(all) };
+      return { behaviors: behaviors(all), sockets: sockets && sockets(all) };
     },
   };
 }
@@ -258,6 +259,7 @@ export const PROFILES = {
   }),
   'base-public': plan({
     families: ['base'],
+    sockets: null,
     // How often it throttles and is without a node is made up.
     limits: limits({
       batch: 10,
@@ -351,6 +353,7 @@ export const PROFILES = {
   'ankr-public': plan({
     families: ['base'],
     limits: limits({ batch: 10, logBlocks: 1_000, callsPerMinute: 1_800 }),
+    sockets: null,
     behaviors: ({ batch, logBlocks, callsPerMinute }) => [
       // The texts of a large array and of too many calls are not known.
       batches(batch, [refusal(200, -32_600, 'batch size is too large')]),
@@ -373,6 +376,7 @@ export const PROFILES = {
     families: ['tempo'],
     cannot: ['follow a chain: 20 calls a minute are fewer than watching it needs'],
     limits: limits({ callsPerMinute: 20 }),
+    sockets: null,
     // The texts and the challenge are not known.
     behaviors: ({ callsPerMinute }) => [
       rate(

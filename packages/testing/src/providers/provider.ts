@@ -34,7 +34,7 @@ export interface ProviderOptions {
 
 /** A provider's plan before a node. */
 export interface Provider {
-  /** For HTTP; for WebSockets the same with `ws:`. */
+  /** For HTTP; for WebSockets, where the plan has them, the same with `ws:`. */
   readonly url: string;
   /** How often each method was called, whatever the response. */
   readonly calls: ReadonlyMap<string, number>;
@@ -83,7 +83,7 @@ export async function startProvider(
       if (!outgoing.headersSent) outgoing.writeHead(502).end(error instanceof Error ? error.message : undefined);
     });
   });
-  const relay = relaySockets(server, target, sockets(world));
+  const relay = sockets && relaySockets(server, target, sockets(world));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -94,7 +94,7 @@ export async function startProvider(
     },
     async stop() {
       stopped.abort();
-      relay.stop();
+      relay?.stop();
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();

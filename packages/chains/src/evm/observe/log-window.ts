@@ -149,7 +149,8 @@ export class LogWindow {
 
 const halfOf = (blocks: bigint): bigint => (blocks > 1n ? blocks / 2n : 1n);
 
-const topicOf = (address: Address): string => `0x${wordOf(address)}`;
+/** An address as a log's topic has it. */
+export const topicOf = (address: Address): string => `0x${wordOf(address)}`;
 
 const filterOf = (
   { address, events, recipients }: NonNullable<Wanted>,
