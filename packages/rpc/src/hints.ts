@@ -17,7 +17,7 @@ const UNUSED_MS = 60_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
-export interface HintsOptions {
+interface HintsOptions {
   readonly network: string;
   /** `ws://` or `wss://` URLs, in order of preference. They hold keys, and are never logged. */
   readonly urls: readonly [string, ...string[]];
@@ -29,7 +29,7 @@ export interface HintsOptions {
 }
 
 /** The part of a WebSocket that is used. */
-export type HintSocket = Pick<WebSocket, 'addEventListener' | 'send' | 'close'>;
+type HintSocket = Pick<WebSocket, 'addEventListener' | 'send' | 'close'>;
 
 /**
  * What providers say over WebSockets, as hints that something may have happened. Nothing is read from a message, so it

@@ -15,6 +15,6 @@ export { type Attempt, type Responses, RpcPool, type RpcPoolOptions, type Transp
 export type { JsonRpcRequest, JsonRpcResponse, RpcTransport } from './transport.ts';
 export { withSecondOpinion } from './second-opinion.ts';
 export { upstreamAt, type UpstreamSettings, upstreamSchema } from './upstream-settings.ts';
-export { Hints, type HintsOptions, type Subscription } from './hints.ts';
+export { Hints, type Subscription } from './hints.ts';
 export { dollarsAMonth, type PriceList, priceOf } from './prices.ts';
 export { type PresetName, PRESETS } from './plans.ts';
