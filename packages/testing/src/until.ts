@@ -1,17 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isBehindProviders } from './stack/behind-providers.ts';
+
+/** How much longer it takes over plans of few calls a second, and over providers that fail now and then. */
+const BEHIND_PROVIDERS = 2;
 
 /**
  * Polls `probe` until it returns something other than null, undefined or false, and returns that. Polls every 10 ms at
  * first, every 200 ms at most.
  *
- * @throws Error after `timeoutMs` (default 60 s) with `what` and the last error of the probe
+ * @throws Error after `timeoutMs` (default 60 s; doubled behind simulated providers) with `what` and the last error of
+ * the probe
  */
 export async function until<T>(
   what: string,
   probe: () => Promise<T> | T,
   timeoutMs = 60_000,
 ): Promise<NonNullable<Exclude<T, false>>> {
-  const end = performance.now() + timeoutMs;
+  const end = performance.now() + timeoutMs * (isBehindProviders() ? BEHIND_PROVIDERS : 1);
   let pause = 10;
   let lastError: unknown;
   for (;;) {

@@ -19,6 +19,8 @@ const UNITS = 3_000_000n;
 /** What a payment still costs after it was found: second readings, finality. */
 const AFTER_MS = 10_000;
 const PRESENT_WITHIN_MS = 300_000;
+/** The first start lists the transactions of every account. */
+const WARM_WITHIN_MS = 1_200_000;
 const FOUND_WITHIN_MS = 120_000;
 const ATTEMPTS = 30;
 const HOUR_MS = 3_600_000;
@@ -142,7 +144,7 @@ export async function warm(network: Network, chain: StackChain, open: readonly P
     await until(
       `${network.name} to be read`,
       () => Promise.resolve(watch.isPresent && watch.steps > 2),
-      PRESENT_WITHIN_MS,
+      WARM_WITHIN_MS,
     );
     return { network, chain, open, stored: await watch.end() };
   } finally {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { WebhookDelivery } from '@pf/contracts';
 import type { PublicIntent, UnsignedTransaction } from '@pf/domain';
 import { isBehindProviders } from '../stack/behind-providers.ts';
@@ -79,7 +80,14 @@ export interface ApiClientOptions {
   readonly ofAnyRelease?: boolean;
 }
 
-const ATTEMPTS = 10;
+/** Attempts at what may be otherwise later, by the code of the error, and the pause between them. */
+const LATER: Readonly<Record<string, number>> = {
+  'rpc.unavailable': 10,
+  'transaction.rejected': 6,
+  'transaction.mismatch': 6,
+  'transaction.malformed': 6,
+};
+const PAUSE_MS = 500;
 
 /**
  * A client that checks every response against the contract.
@@ -92,7 +100,10 @@ export function apiClient(
   apiKey: string | null,
   { ofAnyRelease = false }: ApiClientOptions = {},
 ): ApiClient {
-  /** Behind providers that fail now and then, as clients do that are told to retry. */
+  /**
+   * Behind providers that fail now and then, as clients do that are told to retry. A node that lags refuses what was
+   * true a moment ago: that the payer was given the tokens, or the wallet its code.
+   */
   async function request<Body>(
     method: string,
     path: string,
@@ -101,8 +112,9 @@ export function apiClient(
   ): Promise<ApiResponse<Body>> {
     for (let attempt = 1; ; attempt += 1) {
       const response = await once<Body>(method, path, body, headers);
-      const isOver = !isBehindProviders() || attempt === ATTEMPTS;
-      if (isOver || response.status !== 503 || response.body.error?.code !== 'rpc.unavailable') return response;
+      const code = response.body.error?.code ?? '';
+      if (!isBehindProviders() || attempt === (LATER[code] ?? 1)) return response;
+      await delay(PAUSE_MS);
     }
   }
   async function once<Body>(
