@@ -1,4 +1,4 @@
-import { type PaymentIntent, type Submission, termsOf } from '@pf/domain';
+import { type PaymentIntent, type Reference, type Submission, termsOf } from '@pf/domain';
 import { LRUCache } from 'lru-cache';
 import { Texts } from './kept-intent.ts';
 
@@ -67,32 +67,40 @@ interface Written {
   readonly values: string;
 }
 
-/** An intent in a third of the memory, or less. */
+const BYTES_32 = 32;
+const IN_HEX = /^0x[0-9a-f]{64}$/;
+
+/** A reference in half of the memory: one in hex as a text of its bytes. Others stay as they are. */
+export const packReference = (reference: Reference): string =>
+  IN_HEX.test(reference) ? Buffer.from(reference.slice(2), 'hex').toString('latin1') : reference;
+const unpackReference = (packed: string): Reference =>
+  (packed.length === BYTES_32 ? `0x${Buffer.from(packed, 'latin1').toString('hex')}` : packed) as Reference;
+
+/** An intent in half of the memory, or less. */
 export class PackedIntent {
   readonly #common: Common;
   readonly id: PaymentIntent['id'];
   readonly #version: number;
-  readonly #reference: PaymentIntent['reference'];
+  readonly #reference: string;
   readonly #requestor: PaymentIntent['requestor'];
   readonly #amount: bigint | number;
   readonly #createdAt: number;
   /** ms after that: small numbers take no memory of their own. */
   readonly #expiresIn: number;
   /** Null while nothing has happened. */
-  readonly #form: string | null;
-  readonly #values: string | null;
+  readonly #happened: Written | null;
 
-  constructor(intent: PaymentIntent, common: Common, happened: Written | null) {
+  /** @param reference that of the intent, packed */
+  constructor(intent: PaymentIntent, reference: string, common: Common, happened: Written | null) {
     this.#common = common;
     this.id = intent.id;
     this.#version = intent.version;
-    this.#reference = intent.reference;
+    this.#reference = reference;
     this.#requestor = intent.requestor;
     this.#amount = intent.amountBaseUnits <= SMALL_MAX ? Number(intent.amountBaseUnits) : intent.amountBaseUnits;
     this.#createdAt = intent.createdAt;
     this.#expiresIn = intent.expiresAt - intent.createdAt;
-    this.#form = happened?.form ?? null;
-    this.#values = happened?.values ?? null;
+    this.#happened = happened;
   }
 
   unpacked(): PaymentIntent {
@@ -100,7 +108,7 @@ export class PackedIntent {
       ...this.#common,
       id: this.id,
       version: this.#version,
-      reference: this.#reference,
+      reference: unpackReference(this.#reference),
       requestor: this.#requestor,
       amountBaseUnits: BigInt(this.#amount),
       createdAt: this.#createdAt,
@@ -109,34 +117,43 @@ export class PackedIntent {
       ttlSeconds: this.#expiresIn / MS,
       ...HAPPENED,
     };
-    if (this.#form === null || this.#values === null) return intent;
-    return withWritten(intent, { form: this.#form, values: this.#values });
+    return this.#happened === null ? intent : withWritten(intent, this.#happened);
   }
 }
 
 /** Packs intents, and shares what they have in common. */
 export class Packing {
   readonly #commons = new LRUCache<string, Common>({ max: SHARED_MAX });
+  #last: Common | null = null;
   readonly #forms = new Texts(new LRUCache<string, string>({ max: SHARED_MAX }));
 
-  /** @param kept what keptOf() leaves of an intent. One that cannot be packed comes back as it is. */
-  pack(kept: PaymentIntent): PackedIntent | PaymentIntent {
+  /**
+   * @param kept what keptOf() leaves of an intent. One that cannot be packed comes back as it is.
+   * @param reference packReference() of its reference
+   */
+  pack(kept: PaymentIntent, reference = packReference(kept.reference)): PackedIntent | PaymentIntent {
     const { ttlSeconds, createdAt, updatedAt, expiresAt } = kept;
     if (updatedAt !== createdAt || ttlSeconds * MS !== expiresAt - createdAt) return kept;
+    // It could not be told from a packed one.
+    if (kept.reference.length === BYTES_32) return kept;
     const happened = writtenDown(kept);
     return new PackedIntent(
       kept,
+      reference,
       this.#commonOf(kept),
       happened && { form: this.#forms.one(happened.form), values: happened.values },
     );
   }
 
   #commonOf(kept: PaymentIntent): Common {
+    const last = this.#last;
+    // Most often it is that of the intent before.
+    if (last !== null && COMMON.every((field) => last[field] === kept[field])) return last;
     const key = COMMON.map((field) => kept[field]).join('\n');
-    const known = this.#commons.get(key);
-    if (known !== undefined) return known;
-    const common = Object.fromEntries(COMMON.map((field) => [field, kept[field]])) as unknown as Common;
+    const common =
+      this.#commons.get(key) ?? (Object.fromEntries(COMMON.map((field) => [field, kept[field]])) as unknown as Common);
     this.#commons.set(key, common);
+    this.#last = common;
     return common;
   }
 }
@@ -145,16 +162,23 @@ export const unpack = (packed: PackedIntent | PaymentIntent): PaymentIntent =>
   packed instanceof PackedIntent ? packed.unpacked() : packed;
 
 const ELSEWHERE = new Set<string>([...COMMON, ...OWN]);
+const NOTHING = new Set(Object.keys(HAPPENED));
 const isNothing = (field: string, value: unknown): boolean =>
-  field in HAPPENED && (value === null || (Array.isArray(value) && value.length === 0));
+  NOTHING.has(field) && (value === null || (Array.isArray(value) && value.length === 0));
+
+function isUntouched(intent: PaymentIntent): boolean {
+  for (const field in intent)
+    if (!ELSEWHERE.has(field) && !isNothing(field, intent[field as keyof PaymentIntent])) return false;
+  return true;
+}
 
 /** The rest of an intent; null where nothing has happened to it. Submissions are for its own terms. */
 function writtenDown(intent: PaymentIntent): Written | null {
+  if (isUntouched(intent)) return null;
   const submissions = intent.submissions.map(({ terms: _, ...submission }) => submission);
   const rest = Object.entries({ ...intent, submissions }).filter(
     ([field, value]) => !ELSEWHERE.has(field) && !isNothing(field, value),
   );
-  if (rest.length === 0) return null;
   const values: (string | number)[] = [];
   const form = JSON.stringify(blanked(Object.fromEntries(rest), textsOf(intent), values));
   return { form, values: JSON.stringify(values) };

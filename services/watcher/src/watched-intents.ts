@@ -18,7 +18,7 @@ import {
   watchedUntil,
 } from '@pf/domain';
 import { keptOf, sharedTexts } from './kept-intent.ts';
-import { type PackedIntent, Packing, unpack } from './packed-intent.ts';
+import { type PackedIntent, Packing, packReference, unpack } from './packed-intent.ts';
 
 /** An event, or the head of one that only newer code understands. */
 type WatchedEvent = IntentEvent | EventHead;
@@ -54,7 +54,8 @@ const packing = new Packing();
 export class WatchedIntents implements WatchSet {
   readonly #watchMs: number;
   readonly #intents = new Map<IntentId, PackedIntent | PaymentIntent>();
-  readonly #byReference = new Map<Reference, IntentId>();
+  /** By packed references. */
+  readonly #byReference = new Map<string, IntentId>();
   readonly #byAlias = new Map<string, IntentId>();
   /** The number of watched intents by recipient. */
   readonly #recipients = new Map<Address, number>();
@@ -80,7 +81,7 @@ export class WatchedIntents implements WatchSet {
   }
 
   byReference(reference: Reference): WatchedIntent | undefined {
-    return this.#viewOf(this.#byReference.get(reference));
+    return this.#viewOf(this.#byReference.get(packReference(reference)));
   }
 
   byAlias(alias: string): WatchedIntent | undefined {
@@ -139,9 +140,10 @@ export class WatchedIntents implements WatchSet {
     if (until !== null) this.#dueOf(hourOf(until)).add(intent.id);
     const kept = keptOf(intent, texts);
     const view = viewOf(kept);
+    const reference = packReference(kept.reference);
     // Packed, its submissions and its settlement would be held twice.
-    this.#intents.set(kept.id, isSubmitted(view) || isSettling(view) ? kept : packing.pack(kept));
-    this.#byReference.set(kept.reference, kept.id);
+    this.#intents.set(kept.id, isSubmitted(view) || isSettling(view) ? kept : packing.pack(kept, reference));
+    this.#byReference.set(reference, kept.id);
     const alias = aliasOf(kept);
     if (alias !== null) this.#byAlias.set(alias, kept.id);
     this.#recipients.set(kept.requestor, (this.#recipients.get(kept.requestor) ?? 0) + 1);
@@ -243,7 +245,7 @@ export class WatchedIntents implements WatchSet {
     this.#intents.delete(id);
     const until = watchedUntil(intent, this.#watchMs);
     if (until !== null) this.#until.get(hourOf(until))?.delete(id);
-    this.#byReference.delete(intent.reference);
+    this.#byReference.delete(packReference(intent.reference));
     const alias = aliasOf(intent);
     if (alias !== null) this.#byAlias.delete(alias);
     this.#expected.delete(id);

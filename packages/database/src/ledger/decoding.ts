@@ -71,7 +71,8 @@ interface Row {
   readonly amount_base_units: string;
 }
 
-async function heldIntents(
+/** Of rows that cannot be decoded. */
+export async function heldIntents(
   queryable: Queryable,
   table: string,
   ids: readonly IntentId[],
@@ -85,31 +86,59 @@ async function heldIntents(
   return new Map(rows.map((row) => [row.id, heldIntent(row)]));
 }
 
-/** What the columns say, from its creation on. */
-const heldIntent = (row: Row): PaymentIntent => ({
-  ...evolve(undefined, {
+type Created = Pick<
+  PaymentIntent,
+  | 'id'
+  | 'accountId'
+  | 'livemode'
+  | 'idempotencyKey'
+  | 'chain'
+  | 'token'
+  | 'tokenAddress'
+  | 'amountBaseUnits'
+  | 'requestor'
+  | 'fulfiller'
+  | 'direction'
+  | 'reference'
+  | 'createdAt'
+  | 'expiresAt'
+  | 'refundOf'
+>;
+
+/** An intent as it was created, by what has a column: without decimals, metadata and the amount as it was written. */
+export const createdIntent = ({ id, createdAt, expiresAt, ...data }: Created): PaymentIntent =>
+  evolve(undefined, {
     type: 'intent.created',
-    intentId: row.id,
+    intentId: id,
     version: 1,
-    at: row.created_at.getTime(),
+    at: createdAt,
     data: {
-      accountId: row.account_id,
-      livemode: row.livemode,
-      idempotencyKey: row.idempotency_key,
-      chain: row.chain,
-      token: row.token,
-      tokenAddress: row.token_address,
+      ...data,
       decimals: 0,
       amount: '',
-      amountBaseUnits: BigInt(row.amount_base_units),
-      requestor: row.requestor,
-      fulfiller: null,
-      direction: row.direction,
-      reference: row.reference,
-      ttlSeconds: Math.round((row.expires_at.getTime() - row.created_at.getTime()) / 1_000),
+      ttlSeconds: Math.round((expiresAt - createdAt) / 1_000),
       metadata: null,
-      refundOf: row.refund_of,
     },
+  });
+
+/** What the columns say, from its creation on. */
+const heldIntent = (row: Row): PaymentIntent => ({
+  ...createdIntent({
+    id: row.id,
+    accountId: row.account_id,
+    livemode: row.livemode,
+    idempotencyKey: row.idempotency_key,
+    chain: row.chain,
+    token: row.token,
+    tokenAddress: row.token_address,
+    amountBaseUnits: BigInt(row.amount_base_units),
+    requestor: row.requestor,
+    fulfiller: null,
+    direction: row.direction,
+    reference: row.reference,
+    createdAt: row.created_at.getTime(),
+    expiresAt: row.expires_at.getTime(),
+    refundOf: row.refund_of,
   }),
   version: row.version,
   status: row.status,

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newIntentId } from '@pf/contracts';
+import { evolve, type IntentEvent, type IntentId, type PaymentIntent } from '@pf/domain';
+import { events, type ExpectedEvent, samples } from '@pf/domain/testing';
+import { createStore } from '../../src/index.ts';
+import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
+
+const PARTITION = 1;
+const CHAIN = samples.BASE_SEPOLIA;
+
+describe('Loading what is watched', () => {
+  let own: OwnDatabase;
+  beforeAll(async () => {
+    own = await createOwnDatabase();
+    await createStore(own.database).ledger.checkpoint(PARTITION);
+  });
+  afterAll(() => own.close());
+
+  async function project(...told: readonly ExpectedEvent[]): Promise<PaymentIntent> {
+    const intentId = newIntentId(PARTITION);
+    let intent: PaymentIntent | undefined;
+    for (const [at, { type, data }] of told.entries())
+      intent = evolve(intent, { type, data, intentId, version: at + 1, at: 1_795_453_843_123 + at } as IntentEvent);
+    if (!intent) throw new Error('there are no events');
+    const position = { partition: PARTITION, from: 0n, next: 0n, lastAt: 0 };
+    const { ledger } = createStore(own.database);
+    await ledger.project({ ...position, intents: [{ intent, before: 0 }], events: [], outcomes: [] });
+    return intent;
+  }
+  async function load(): Promise<ReadonlyMap<IntentId, PaymentIntent>> {
+    const found = new Map<IntentId, PaymentIntent>();
+    await createStore(own.database).watchedIntents.load([CHAIN], 0, (intent) => void found.set(intent.id, intent));
+    return found;
+  }
+
+  it('gives an intent that nothing has happened to by its columns, and any other by its state', async () => {
+    const metadata = { order: '7' };
+    const plain = await project(events.created({ metadata }));
+    const bound = await project(events.created({ fulfiller: samples.BOB, direction: 'send' }));
+    const detected = await project(events.created({ metadata }), events.detected());
+    const found = await load();
+    const slim = { decimals: 0, amount: '', metadata: null, idempotencyKey: null };
+    expect(found.get(plain.id)).toEqual({ ...plain, ...slim });
+    expect(found.get(bound.id)).toEqual({ ...bound, ...slim });
+    expect(found.get(detected.id)).toEqual(detected);
+  });
+
+  it('gives held what newer code has marked in the first version of a row', async () => {
+    const [held, newer] = [await project(events.created()), await project(events.created())];
+    const mark = 'UPDATE ledger.intents SET state = jsonb_set(state::jsonb, $2, $3)::text WHERE id = $1';
+    await own.database.sql.query(mark, [held.id, '{heldFrom}', '1']);
+    await own.database.sql.query(mark, [newer.id, '{schemaVersion}', '99']);
+    const found = await load();
+    expect(found.get(held.id)).toMatchObject({ id: held.id, heldFrom: 1 });
+    expect(found.get(newer.id)).toMatchObject({ id: newer.id, heldFrom: 1 });
+  });
+
+  it('gives each of thousands once', async () => {
+    const { id } = await project(events.created());
+    await own.database.sql.query(
+      `INSERT INTO ledger.intents
+       SELECT (jsonb_populate_record(one, jsonb_build_object('id', 'pi_' || place))).*
+         FROM ledger.intents AS one, generate_series(1, 2_500) AS place WHERE one.id = $1`,
+      [id],
+    );
+    let count = 0;
+    await createStore(own.database).watchedIntents.load([CHAIN], 0, () => (count += 1));
+    const { rows } = await own.database.sql.query<{ count: string }>('SELECT count(*) FROM ledger.intents');
+    expect(count).toBe(Number(rows[0]?.count));
+    expect((await load()).size).toBe(count);
+  });
+});
