@@ -87,12 +87,17 @@ runService('watcher', async (service) => {
     networks.map(({ observer }) => observer.network.chain),
     config.WATCH_DAYS * DAY_MS,
     () => clock.referenceTime(),
-    (intentId) => {
-      count('payments.alarms', { alarm: 'held_intent' });
-      log.error(
-        { intentId, alarm: 'held_intent', runbook: 'docs/operations/runbooks/intent-held.md' },
-        'the row of an intent cannot be understood: its payments are looked for, but none is broadcast again',
-      );
+    {
+      onHeld(intentId) {
+        count('payments.alarms', { alarm: 'held_intent' });
+        log.error(
+          { intentId, alarm: 'held_intent', runbook: 'docs/operations/runbooks/intent-held.md' },
+          'the row of an intent cannot be understood: its payments are looked for, but none is broadcast again',
+        );
+      },
+      onLoading(intents, isDone) {
+        log.info({ intents }, isDone ? 'the intents are loaded' : 'loading intents');
+      },
     },
   );
   const running = networks.map(({ observer, adapter }) => {
@@ -129,6 +134,8 @@ runService('watcher', async (service) => {
       database: () => database.ready(READY_WITHIN_MS),
       kafka: () => eventLog.ready(READY_WITHIN_MS),
       clock: async () => clock.standing === 'right',
+      // A rollout takes no watcher away before the next one could take over at once.
+      intents: async () => sets.wasLoaded,
     },
     // An unavailable chain does not make the process unready: taking it out of service would not help.
     reports: {

@@ -47,6 +47,8 @@ export interface NetworkWatchDependencies {
 export interface WatchStatus extends WatchFacts {
   /** Why the last attempt failed; null where it succeeded. */
   readonly problem: string | null;
+  /** How many intents are in memory, on standby too; while they are loaded, how many are so far. */
+  readonly loaded: number;
 }
 
 const isInterruption = (error: unknown): boolean =>
@@ -73,14 +75,14 @@ export class NetworkWatch {
   readonly #holder = randomUUID();
   readonly #backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   #progressAt = performance.now();
-  #status: WatchStatus = { role: 'standby', head: null, behind: null, watched: null, problem: null };
+  #status: Omit<WatchStatus, 'loaded'> = { role: 'standby', head: null, behind: null, watched: null, problem: null };
   #warned: readonly string[] = [];
   readonly #metrics: WatchMetrics;
 
   constructor(dependencies: NetworkWatchDependencies) {
     this.#dependencies = dependencies;
     this.#log = dependencies.log;
-    this.#metrics = new WatchMetrics(this.name, () => this.#status);
+    this.#metrics = new WatchMetrics(this.name, () => this.status);
   }
 
   get name(): string {
@@ -88,7 +90,8 @@ export class NetworkWatch {
   }
 
   get status(): WatchStatus {
-    return this.#status;
+    const { sets, observer } = this.#dependencies;
+    return { ...this.#status, loaded: sets.sizeOf(observer.network.chain) };
   }
 
   /** Milliseconds since the last step, failed attempt, or attempt to acquire the lease. */

@@ -6,6 +6,8 @@ export interface WatchFacts {
   readonly head: string | null;
   readonly behind: string | null;
   readonly watched: number | null;
+  /** Intents in memory, on standby too. */
+  readonly loaded: number;
 }
 
 /** The metrics of the watch over one network. */
@@ -46,6 +48,7 @@ export class WatchMetrics {
         'payments.watcher.intents',
         whileActive(({ watched }) => watched),
       ),
+      registerGauge('payments.watcher.loaded', () => [[this.#facts().loaded, labels]]),
       registerGauge(
         'payments.watcher.head.age',
         whileActive(() => secondsSince(this.#roseAt)),

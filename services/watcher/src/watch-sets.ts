@@ -7,6 +7,8 @@ import { RecentTraces } from './recent-traces.ts';
 import { WatchedIntents } from './watched-intents.ts';
 
 const TIDY_EVERY_MS = 60_000;
+/** Between two reports of a load that takes long. */
+const REPORT_EVERY_MS = 5_000;
 /** Held intents whose rows are read at once. */
 const MENDED_AT_ONCE = 1_000;
 /** For this long a log may end before what was read of it: a new leader learns late what is committed. */
@@ -28,6 +30,14 @@ export class LogBehindError extends Error {
 /** Called for every sign of life while the sets are loaded or the log is read. */
 export type OnProgress = () => void;
 
+/** Called while the sets are loaded. */
+export interface LoadListener {
+  /** An intent is held when it is loaded. */
+  onHeld?(id: IntentId): void;
+  /** So many intents are loaded, with some time in between; at last all of them. */
+  onLoading?(loaded: number, isDone: boolean): void;
+}
+
 /**
  * The watch sets of all networks of this process: loaded from the projection once, then kept by one reader of the log,
  * however long the log was unavailable in between. Loaded again after a rebuild: what was missing in the projection
@@ -39,10 +49,13 @@ export class WatchSets {
   readonly #chains: readonly ChainId[];
   readonly #watchMs: number;
   readonly #now: () => Instant;
-  readonly #onHeld: (id: IntentId) => void;
+  readonly #listener: LoadListener;
   readonly #traces = new RecentTraces();
   /** By chain id. */
   #sets = new Map<string, WatchedIntents>();
+  /** Those that are being loaded. */
+  #loading: ReadonlyMap<string, WatchedIntents> | null = null;
+  #wasLoaded = false;
   /** Up to where the sets are complete; null before they are loaded. */
   #positions: Map<number, bigint> | null = null;
   /** By partition: when everything that was in the log then is in the sets, by performance.now(). */
@@ -64,7 +77,6 @@ export class WatchSets {
   /**
    * @param watchMs how long an intent is watched after it was closed
    * @param now milliseconds since 1970
-   * @param onHeld called with each intent that is held when it is loaded
    */
   constructor(
     intents: WatchedIntentSource,
@@ -72,9 +84,9 @@ export class WatchSets {
     chains: readonly ChainId[],
     watchMs: number,
     now: () => Instant = Date.now,
-    onHeld: (id: IntentId) => void = () => undefined,
+    listener: LoadListener = {},
   ) {
-    this.#onHeld = onHeld;
+    this.#listener = listener;
     this.#intents = intents;
     this.#reader = reader;
     this.#chains = chains;
@@ -138,6 +150,16 @@ export class WatchSets {
    */
   get isWhole(): boolean {
     return [...this.#openAt.values()].every(({ at }) => this.#readAt - at < HANGING_MS);
+  }
+
+  /** Whether this process has had the sets: from then on it can take over at once. */
+  get wasLoaded(): boolean {
+    return this.#wasLoaded;
+  }
+
+  /** How many intents of a network are in memory; while they are loaded, how many are so far. */
+  sizeOf(chain: ChainId): number {
+    return (this.#loading ?? this.#sets).get(chain)?.size ?? 0;
   }
 
   /** The trace in which an intent was last processed, where it is known and sampled. */
@@ -215,13 +237,27 @@ export class WatchSets {
     const sets = new Map<string, WatchedIntents>(
       this.#chains.map((chain) => [chain, new WatchedIntents(this.#watchMs)]),
     );
-    const positions = await this.#intents.load(this.#chains, now - this.#watchMs, (intent) => {
-      if (intent.heldFrom !== undefined) this.#onHeld(intent.id);
-      sets.get(intent.chain)?.put(intent, now);
-      this.#progress();
-    });
-    this.#sets = sets;
-    return (this.#positions = new Map(positions));
+    let loaded = 0;
+    let reportedAt = performance.now();
+    this.#loading = sets;
+    try {
+      const positions = await this.#intents.load(this.#chains, now - this.#watchMs, (intent) => {
+        if (intent.heldFrom !== undefined) this.#listener.onHeld?.(intent.id);
+        sets.get(intent.chain)?.put(intent, now);
+        loaded += 1;
+        if (performance.now() - reportedAt >= REPORT_EVERY_MS) {
+          this.#listener.onLoading?.(loaded, false);
+          reportedAt = performance.now();
+        }
+        this.#progress();
+      });
+      this.#listener.onLoading?.(loaded, true);
+      this.#sets = sets;
+      this.#wasLoaded = true;
+      return (this.#positions = new Map(positions));
+    } finally {
+      this.#loading = null;
+    }
   }
 
   async #readPartition(positions: Map<number, bigint>, partition: number, end: bigint): Promise<void> {

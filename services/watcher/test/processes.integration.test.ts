@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type Cluster,
@@ -16,8 +17,14 @@ import { observed } from './watching.ts';
 
 const status = z.object({
   networks: z.object({
-    'base-sepolia': z.looseObject({ role: z.string(), head: z.string().nullable(), problem: z.string().nullable() }),
+    'base-sepolia': z.looseObject({
+      role: z.string(),
+      head: z.string().nullable(),
+      problem: z.string().nullable(),
+      loaded: z.number(),
+    }),
   }),
+  checks: z.record(z.string(), z.string()),
 });
 
 describe('watcher processes', () => {
@@ -51,8 +58,10 @@ describe('watcher processes', () => {
     running.push(instance);
     return instance;
   }
-  const statusOf = async ({ url }: Instance): Promise<z.infer<typeof status>['networks']['base-sepolia']> =>
-    status.parse(await (await fetch(`${url}/readyz`)).json()).networks['base-sepolia'];
+  const reportOf = async ({ url }: Instance): Promise<z.infer<typeof status>> =>
+    status.parse(await (await fetch(`${url}/readyz`)).json());
+  const statusOf = async (instance: Instance): Promise<z.infer<typeof status>['networks']['base-sepolia']> =>
+    (await reportOf(instance)).networks['base-sepolia'];
   const isActive = async (instance: Instance): Promise<boolean> => {
     const { role, head } = await statusOf(instance);
     return role === 'active' && head !== null;
@@ -105,6 +114,40 @@ describe('watcher processes', () => {
     await runOut();
     await active(other);
     expect((await observed(cluster, intent.id, 'landed', 'confirmed')).data.hash).toBe(hash);
+  });
+
+  it('stand by with all intents in memory, and load none when they take over', async () => {
+    const { holder, other } = await pair();
+    const { loaded } = await statusOf(holder);
+    const intent = await request(writer, chain);
+    await until('the standby to have the new intent', async () => (await statusOf(other)).loaded > loaded);
+    holder.kill('SIGKILL');
+    await holder.exited;
+    await runOut();
+    await active(other);
+    const hash = await new Payer(chain, 6).pay(intent);
+    expect((await observed(cluster, intent.id, 'landed', 'confirmed')).data.hash).toBe(hash);
+    const logged = await readFile(other.log, 'utf8');
+    expect(logged.split('the intents are loaded')).toHaveLength(2);
+  });
+
+  it('are not ready before all intents are in memory', async () => {
+    const locking = await cluster.database.sql.connect();
+    try {
+      await locking.query('BEGIN');
+      await locking.query('LOCK TABLE ledger.intents IN ACCESS EXCLUSIVE MODE');
+      const watcher = await cluster.start('watcher', { wait: false, env: { RPC_BASE_SEPOLIA: chain.rpcUrl } });
+      running.push(watcher);
+      await until('it to wait for nothing else', async () => {
+        const { checks } = await reportOf(watcher);
+        return Object.entries(checks).every(([name, check]) => (check === 'ok') === (name !== 'intents'));
+      });
+      await locking.query('ROLLBACK');
+      await active(watcher);
+      expect((await reportOf(watcher)).checks['intents']).toBe('ok');
+    } finally {
+      locking.release(true);
+    }
   });
 
   it('stop watching when they resume after another process has taken over', async () => {

@@ -22,12 +22,13 @@ class Surroundings {
   failure: Error | null = null;
   /** The log's end, where it is not that of its records. */
   end: number | null = null;
+  load: WatchedIntentSource['load'] = async (_chains, _closedAfter, each) => {
+    this.loads += 1;
+    for (const intent of this.projected) each(intent);
+    return new Map([[0, BigInt(this.checkpoint)]]);
+  };
   readonly source: WatchedIntentSource = {
-    load: async (_chains, _closedAfter, each) => {
-      this.loads += 1;
-      for (const intent of this.projected) each(intent);
-      return new Map([[0, BigInt(this.checkpoint)]]);
-    },
+    load: async (...asked) => this.load(...asked),
     rebuilds: async () => this.rebuilds,
     find: async (ids) => this.projected.filter(({ id }) => ids.includes(id)),
   };
@@ -42,9 +43,12 @@ class Surroundings {
     appendedOffsets: async () => [BigInt(this.records.length + this.uncommitted)],
     read: (_topic: string, partition: number, from: bigint, end: bigint) => this.#read(partition, from, end),
   } as unknown as LogReader;
-  readonly sets = new WatchSets(this.source, this.reader, [BASE_SEPOLIA], WATCH_MS, Date.now, (id) =>
-    this.held.push(id),
-  );
+  /** What was reported of loads: how many intents, and whether these were all. */
+  readonly loadings: (readonly [number, boolean])[] = [];
+  readonly sets = new WatchSets(this.source, this.reader, [BASE_SEPOLIA], WATCH_MS, Date.now, {
+    onHeld: (id) => this.held.push(id),
+    onLoading: (loaded, isDone) => this.loadings.push([loaded, isDone]),
+  });
   #intent: PaymentIntent | undefined;
 
   append({ type, data }: ExpectedEvent, version = (this.#intent?.version ?? 0) + 1): void {
@@ -109,6 +113,32 @@ describe('WatchSets', () => {
   });
   afterEach(() => {
     jest.useRealTimers();
+  });
+
+  it('say how far they are loaded, and have been loaded once all are', async () => {
+    around.append(events.created());
+    around.project();
+    const [row] = around.projected;
+    const goOn = Promise.withResolvers<undefined>();
+    const { load } = around;
+    around.load = async (chains, closedAfter, each) => {
+      for (let n = 0; n < 3; n++) each({ ...(row as PaymentIntent), id: newIntentId(n) });
+      jest.advanceTimersByTime(6_000);
+      each({ ...(row as PaymentIntent), id: newIntentId(3) });
+      await goOn.promise;
+      return load(chains, closedAfter, each);
+    };
+    const status = around.status();
+    await jest.advanceTimersByTimeAsync(0);
+    expect([around.sets.sizeOf(BASE_SEPOLIA), around.sets.wasLoaded, around.loadings]).toEqual([
+      4,
+      false,
+      [[4, false]],
+    ]);
+    goOn.resolve(undefined);
+    await status;
+    expect([around.sets.sizeOf(BASE_SEPOLIA), around.sets.wasLoaded]).toEqual([5, true]);
+    expect(around.loadings.at(-1)).toEqual([5, true]);
   });
 
   it('read on where they stood when the log was unavailable, however long, and load nothing again', async () => {

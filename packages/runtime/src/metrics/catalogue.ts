@@ -329,6 +329,12 @@ export const METRICS = {
     description: 'Intents that are watched: open ones, and closed ones for 30 days.',
     labels: { network },
   }),
+  'payments.watcher.loaded': gauge({
+    services: ['watcher'],
+    unit: '{intent}',
+    description: 'Intents in the memory of this process, on standby too. Grows from 0 while it loads them.',
+    labels: { network },
+  }),
   'payments.observations': counter({
     services: ['watcher'],
     unit: '{observation}',
