@@ -1,0 +1,181 @@
+import { readFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { newIntentId } from '@pf/contracts';
+import { createStore } from '@pf/database';
+import { type ChainId, evolve, type IntentEvent } from '@pf/domain';
+import { events } from '@pf/domain/testing';
+import { type Instance, startCluster, until } from '@pf/testing';
+import { startAnvil } from '@pf/testing/chains';
+import { z } from 'zod';
+
+/**
+ * What a watcher of many intents needs: how long it loads them, the memory that it takes, and how long nobody watches
+ * when the process that did is stopped or killed, with another on standby and without. Needs a running stack.
+ *
+ *   npm run bench:watch -- --intents 1000000 --recipients 10000 --heap 450 --json
+ */
+const { values } = parseArgs({
+  options: {
+    intents: { type: 'string', default: '1000000' },
+    recipients: { type: 'string', default: '10000' },
+    /** MB that V8 may use for objects. */
+    heap: { type: 'string', default: '450' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const count = z.coerce.number().int().min(1).max(10_000_000);
+const intents = count.parse(values.intents);
+const recipients = count.parse(values.recipients);
+const heap = count.parse(values.heap);
+const NETWORK = 'base-sepolia';
+const STORED_AT_ONCE = 10_000;
+const LIFETIME_S = 7 * 86_400;
+const LOADED_WITHIN_MS = 600_000;
+const MB = 1_000_000;
+const TICKS_A_SECOND = 100;
+
+const health = z.looseObject({
+  networks: z.record(z.string(), z.looseObject({ role: z.string(), head: z.string().nullable(), loaded: z.number() })),
+});
+const progress = (text: string): void => {
+  if (!values.json) console.log(text);
+};
+
+async function reported({ health: url }: Instance): Promise<z.infer<typeof health>['networks'][string] | undefined> {
+  return health.parse(await (await fetch(`${url}/readyz`)).json()).networks[NETWORK];
+}
+/** Milliseconds until the process says that it has a state. */
+async function since(began: number, what: string, instance: Instance, is: 'loaded' | 'watching'): Promise<number> {
+  await until(
+    what,
+    async () => {
+      const network = await reported(instance);
+      return is === 'loaded' ? network?.loaded === intents : (network?.head ?? null) !== null;
+    },
+    LOADED_WITHIN_MS,
+  );
+  return performance.now() - began;
+}
+/** MB of memory: now, and the most that it has had. */
+async function memoryOf({ pid }: Instance): Promise<{ readonly now: number; readonly peak: number }> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  const kilobytes = (field: string): number => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]);
+  return { now: (kilobytes('VmRSS') * 1_024) / MB, peak: (kilobytes('VmHWM') * 1_024) / MB };
+}
+
+/** Seconds of CPU that the process has used. */
+async function cpuOf({ pid }: Instance): Promise<number> {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
+}
+
+const chain = await startAnvil({ blockMs: 250 });
+const cluster = await startCluster(undefined, [chain]);
+try {
+  await fill();
+  const start = (): Promise<Instance> =>
+    cluster.start('watcher', {
+      wait: false,
+      env: { NODE_ENV: 'production', NODE_OPTIONS: `--max-old-space-size=${heap}` },
+    });
+  const begin = async (): Promise<Instance> => {
+    const instance = await start();
+    await until('the process to respond', async () => (await fetch(`${instance.health}/healthz`)).ok, 60_000);
+    return instance;
+  };
+  let began = performance.now();
+  const first = await begin();
+  const loadedMs = await since(began, 'the intents to be loaded', first, 'loaded');
+  const cpuSeconds = await cpuOf(first);
+  await since(began, 'the first step', first, 'watching');
+  const memory = await memoryOf(first);
+  const second = await begin();
+  await since(began, 'the standby to load them', second, 'loaded');
+
+  began = performance.now();
+  first.kill('SIGTERM');
+  const stoppedMs = await since(began, 'the standby to watch', second, 'watching');
+  await first.exited;
+  const third = await begin();
+  await since(began, 'the next standby to load them', third, 'loaded');
+  began = performance.now();
+  second.kill('SIGKILL');
+  const killedMs = await since(began, 'the standby to watch', third, 'watching');
+
+  third.kill('SIGKILL');
+  await third.exited;
+  began = performance.now();
+  const fourth = await begin();
+  const coldMs = await since(began, 'the only process to watch', fourth, 'watching');
+
+  const found = {
+    intents,
+    recipients,
+    loadedSeconds: loadedMs / 1_000,
+    cpuSeconds,
+    memoryMb: memory.now,
+    peakMemoryMb: memory.peak,
+    unwatchedSeconds: { stopped: stoppedMs / 1_000, killed: killedMs / 1_000, killedWithoutStandby: coldMs / 1_000 },
+  };
+  if (values.json) console.log(JSON.stringify(found));
+  else {
+    console.log(`\n${intents} open intents of ${recipients} recipients, ${heap} MB for objects\n`);
+    console.log('| measured | |\n| --- | ---: |');
+    console.log(
+      `| loaded after, and CPU until then | ${found.loadedSeconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s |`,
+    );
+    console.log(`| memory then, and the most before | ${memory.now.toFixed(0)}, ${memory.peak.toFixed(0)} MB |`);
+    console.log(`| unwatched: the watcher is stopped, another on standby | ${(stoppedMs / 1_000).toFixed(1)} s |`);
+    console.log(`| unwatched: it is killed, another on standby | ${(killedMs / 1_000).toFixed(1)} s |`);
+    console.log(`| unwatched: it is killed, and starts again alone | ${(coldMs / 1_000).toFixed(1)} s |`);
+  }
+} finally {
+  await cluster.close();
+  await chain.stop();
+}
+
+/** Stores open intents that are as the gateway makes them, in a fraction of the time. */
+async function fill(): Promise<void> {
+  const { sql } = cluster.database;
+  const { ledger } = createStore(cluster.database);
+  const about = { intentId: newIntentId(0), version: 1, at: Date.now() };
+  const { data } = events.created({ chain: chain.caip2 as ChainId, ttlSeconds: LIFETIME_S });
+  const sample = evolve(undefined, { type: 'intent.created', data, ...about } as IntentEvent);
+  await ledger.checkpoint(0);
+  // The log is empty, and the position stays at its beginning.
+  const place = { partition: 0, from: 0n, next: 0n, lastAt: 0 };
+  await ledger.project({ ...place, intents: [{ intent: sample, before: 0 }], events: [], outcomes: [] });
+  // What no watcher reads would take most of the time.
+  const { rows } = await sql.query<{ name: string }>(
+    `SELECT indexname AS name FROM pg_indexes
+      WHERE schemaname = 'ledger' AND tablename = 'intents' AND indexname NOT IN ('intents_pkey', 'intents_watched')`,
+  );
+  for (const { name } of rows) await sql.query(`DROP INDEX ledger."${name}"`);
+  const { fields } = await sql.query('SELECT * FROM ledger.intents LIMIT 0');
+  const columns = fields.map(({ name }) => name);
+  const state = ['id', 'requestor', 'reference'].reduce(
+    (text, field) => `replace(${text}, sample.${field}, made.${field})`,
+    'sample.state',
+  );
+  const own: Readonly<Record<string, string>> = {
+    id: 'made.id',
+    requestor: 'made.requestor',
+    reference: 'made.reference',
+    state,
+  };
+  for (let at = 1; at < intents; at += STORED_AT_ONCE) {
+    await sql.query(
+      `INSERT INTO ledger.intents (${columns.join(', ')})
+       SELECT ${columns.map((column) => own[column] ?? `sample.${column}`).join(', ')}
+         FROM ledger.intents AS sample, (
+           SELECT 'pi_' || translate(left(md5('id' || place), 22), '0', 'z') AS id,
+             '0x' || left(md5('to' || place % $3::int) || md5('to'), 40) AS requestor,
+             '0x' || md5('left' || place) || md5('right' || place) AS reference
+           FROM generate_series($1::int, $2::int) AS place
+         ) AS made WHERE sample.id = $4`,
+      [at, Math.min(at + STORED_AT_ONCE, intents) - 1, recipients, sample.id],
+    );
+    progress(`${Math.min(at + STORED_AT_ONCE, intents)} of ${intents} intents stored`);
+  }
+  await sql.query('ANALYZE ledger.intents');
+}
