@@ -481,4 +481,24 @@ export const watcherGuards: readonly Mutant[] = [
       name: 'goes on as the whole intent does',
     },
   },
+  {
+    name: 'What newer code has marked in a row is not read by its columns',
+    file: 'packages/database/src/watching/watched-intents.ts',
+    guard: ` OR strpos(state, '"schemaVersion"') > 0 OR strpos(state, '"heldFrom"') > 0`,
+    instead: '',
+    test: {
+      file: 'packages/database/test/watching/watched-intents.integration.test.ts',
+      name: 'gives held what newer code has marked in the first version of a row',
+    },
+  },
+  {
+    name: 'A watcher is ready once it could take over',
+    file: 'services/watcher/src/main.ts',
+    guard: 'intents: async () => sets.wasLoaded',
+    instead: 'intents: async () => true',
+    test: {
+      file: 'services/watcher/test/processes.integration.test.ts',
+      name: 'are not ready before all intents are in memory',
+    },
+  },
 ];
