@@ -47,8 +47,6 @@ export interface NetworkWatchDependencies {
 export interface WatchStatus extends WatchFacts {
   /** Why the last attempt failed; null where it succeeded. */
   readonly problem: string | null;
-  /** How many intents are in memory, on standby too; while they are loaded, how many are so far. */
-  readonly loaded: number;
 }
 
 const isInterruption = (error: unknown): boolean =>

@@ -6,7 +6,7 @@ export interface WatchFacts {
   readonly head: string | null;
   readonly behind: string | null;
   readonly watched: number | null;
-  /** Intents in memory, on standby too. */
+  /** How many intents are in memory, on standby too; while they are loaded, how many are so far. */
   readonly loaded: number;
 }
 
