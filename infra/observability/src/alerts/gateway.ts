@@ -1,6 +1,6 @@
 import type { Alert } from '../alert.ts';
 
-const SERVICES = ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'] as const;
+const SERVICES = ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'] as const;
 const commands = (outcome: string): string =>
   `payments_command_duration_seconds_count{service_name="gateway",type="create",outcome="${outcome}"}`;
 const screened = (verdict: string): string =>

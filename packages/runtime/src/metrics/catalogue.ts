@@ -500,8 +500,17 @@ export const METRICS = {
     ),
     labels: { partition },
   }),
+  'payments.archive.lag': gauge({
+    services: ['archive'],
+    unit: 's',
+    description: lines(
+      'How long the oldest event that is not archived has waited: since it was read, or since the log could last be',
+      'followed.',
+    ),
+    labels: {},
+  }),
   'payments.alarms': counter({
-    services: ['gateway', 'intent', 'watcher', 'webhook'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'archive'],
     unit: '{alarm}',
     description: lines(
       'Conditions that need a person. `version_gap`: the log does not follow the projection, so a partition makes',
@@ -511,7 +520,8 @@ export const METRICS = {
       '`held_intent`: newer code changed an intent, and its commands are refused;',
       '`sanctioned_payment`: a listed wallet sent money;',
       '`wrong_clock`: a process is more than 2 s from Kafka or Postgres; `hanging_transaction`: a transaction of the',
-      'log has neither ended nor a known outcome, so a partition stands.',
+      'log has neither ended nor a known outcome, so a partition stands; `archive_diverged`: the log does not go on',
+      'where the archive ends; `archive_damaged`: a file of the archive is not what its manifest says.',
     ),
     labels: {
       alarm: of(
@@ -524,6 +534,8 @@ export const METRICS = {
         'sanctioned_payment',
         'wrong_clock',
         'hanging_transaction',
+        'archive_diverged',
+        'archive_damaged',
       ),
     },
   }),
@@ -537,7 +549,7 @@ export const METRICS = {
     labels: { outcome: of('committed', 'aborted') },
   }),
   'payments.dependency.up': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
     unit: '',
     description: '1 if the dependency responded to the last readiness probe, 0 if not. Absent before the first probe.',
     labels: {
@@ -551,7 +563,7 @@ export const METRICS = {
     },
   }),
   'payments.build.info': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
     unit: '',
     description: 'Always 1: its label tells which version runs.',
     labels: { 'service.version': some({ what: 'versions', pattern: /^[\w.+-]{1,64}$/, most: 4 }) },
@@ -601,7 +613,7 @@ export const METRICS = {
     },
   }),
   'db.client.operation.duration': histogram({
-    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
     unit: 's',
     buckets: STEP,
     description: 'Statements to Postgres, including the wait for a connection.',
@@ -612,38 +624,38 @@ export const METRICS = {
     },
   }),
   'db.client.connection.count': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
     unit: '{connection}',
     description: 'Connections to Postgres.',
     labels: { 'db.client.connection.state': of('idle', 'used') },
   }),
   'db.client.connection.pending_requests': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
     unit: '{request}',
     description:
       'Statements that wait for a connection: more than 0 for long means too few connections, or a slow Postgres.',
     labels: {},
   }),
   'process.memory.usage': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
     unit: 'By',
     description: 'Resident memory.',
     labels: {},
   }),
   'process.cpu.time': total({
-    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
     unit: 's',
     description: 'CPU time used since the start.',
     labels: { 'cpu.mode': of('user', 'system') },
   }),
   'nodejs.eventloop.delay.p99': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
     unit: 's',
     description: 'The 99th percentile of how late timers fired since the last collection.',
     labels: {},
   }),
   'nodejs.eventloop.utilization': gauge({
-    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'],
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
     unit: '1',
     description:
       'The share of time since the last collection in which the event loop was busy: near 1 a process is at its limit.',

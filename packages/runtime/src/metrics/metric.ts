@@ -1,5 +1,5 @@
 /** The services that export metrics. */
-export type ServiceName = 'gateway' | 'intent' | 'watcher' | 'webhook' | 'dashboard' | 'checkout';
+export type ServiceName = 'gateway' | 'intent' | 'watcher' | 'webhook' | 'dashboard' | 'checkout' | 'archive';
 
 /**
  * The values that a label can have: exactly `values`, or if that is null those described by `what`, which match

@@ -1,0 +1,232 @@
+import type { LogReader, LogRecord } from '@pf/event-log';
+import { LogTruncatedError } from '@pf/event-log';
+import { BackOff, count, type Logger, pause } from '@pf/runtime';
+import { digestOf } from './chain.ts';
+import { writePublicKey } from './manifest.ts';
+import { publicKeyKey } from './names.ts';
+import { type ArchiveTools, ArchiveDamagedError, PartitionArchive } from './partition-archive.ts';
+import { dayOf, type Row, toRow } from './row.ts';
+
+/** Bytes of events that wait in memory, of all partitions; more are not read before these are archived. */
+const WAITING_MAX = 32 * 1024 * 1024;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 15_000;
+
+export interface ArchiverOptions extends ArchiveTools {
+  readonly reader: LogReader;
+  readonly partitions: number;
+  /** How long an event may wait for others of its file. */
+  readonly flushMs: number;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+/** The log does not go on where the archive ends: it is another one, and not made of this archive. */
+export class OtherLogError extends Error {
+  override readonly name = 'OtherLogError';
+}
+
+interface Waiting {
+  readonly rows: Row[];
+  /** When the first of them was read, by our clock. */
+  readonly since: number;
+}
+const sizeOf = ({ event }: Row): number => event?.length ?? 0;
+
+/**
+ * Archives intent.events as it grows. What is archived is read from the store whenever it begins, so that a process
+ * can end at any moment and others can run beside it.
+ */
+export class Archiver {
+  readonly #options: ArchiverOptions;
+  readonly #stopping = new AbortController();
+  readonly #waiting = new Map<number, Waiting>();
+  #bytes = 0;
+  #loop: Promise<void> = Promise.resolve();
+  #archives: ReadonlyMap<number, PartitionArchive> = new Map();
+  #isFollowing = false;
+  #followedAt: number;
+  /** When the oldest event of a partition was read that is not archived. Stays over a new beginning. */
+  readonly #behindSince = new Map<number, number>();
+  /** Partitions whose files are not merged any more. */
+  readonly #damaged = new Set<number>();
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(options: ArchiverOptions) {
+    this.#options = options;
+    this.#followedAt = options.now();
+  }
+
+  /** @param onCrash an error that a retry does not mend */
+  start(onCrash: (error: Error) => void): void {
+    this.#loop = this.#run().catch((error: unknown) => onCrash(error as Error));
+  }
+
+  /** Archives what was read, as far as the store takes it. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#loop;
+  }
+
+  /** It knows what is archived, and follows the log. */
+  get isFollowing(): boolean {
+    return this.#isFollowing;
+  }
+
+  /**
+   * Milliseconds for which the oldest event has waited to be archived: since it was read, or since the log could last
+   * be followed.
+   */
+  get lagMs(): number {
+    const since = [...this.#behindSince.values(), ...(this.#isFollowing ? [] : [this.#followedAt])];
+    return since.length === 0 ? 0 : Math.max(0, this.#options.now() - Math.min(...since));
+  }
+
+  async #run(): Promise<void> {
+    const { log } = this.#options;
+    const backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+    while (!this.#stopping.signal.aborted) {
+      try {
+        await this.#session(() => backOff.reset());
+      } catch (error) {
+        if (error instanceof LogTruncatedError || error instanceof OtherLogError) {
+          count('payments.alarms', { alarm: 'archive_diverged' });
+          throw error;
+        }
+        // The store or the brokers do not respond, or another process was first: begin again from what is archived.
+        log.warn({ err: error }, 'archiving begins again from what is archived');
+      }
+      if (this.#isFollowing) this.#followedAt = this.#options.now();
+      this.#isFollowing = false;
+      await backOff.wait(this.#stopping.signal);
+    }
+  }
+
+  /** Follows the log until it is told to stop, or something fails. */
+  async #session(onProgress: () => void): Promise<void> {
+    const { store, signer, reader, partitions, flushMs } = this.#options;
+    this.#waiting.clear();
+    this.#bytes = 0;
+    this.#turn = Promise.resolve();
+    await store.create(publicKeyKey(signer.id), writePublicKey(signer));
+    const archives = new Map<number, PartitionArchive>();
+    const positions = new Map<number, bigint>();
+    for (let partition = 0; partition < partitions; partition++) {
+      const archive = await PartitionArchive.open(partition, this.#options);
+      archives.set(partition, archive);
+      positions.set(partition, await this.#positionAfter(archive));
+    }
+    this.#archives = archives;
+    this.#isFollowing = true;
+
+    const ended = new AbortController();
+    const signal = AbortSignal.any([this.#stopping.signal, ended.signal]);
+    let failure: unknown = null;
+    // A flush is due by the clock, whether or not the log goes on.
+    const flushing = (async () => {
+      while (!signal.aborted) {
+        await pause(flushMs / 4, signal);
+        await this.#flush((waiting) => this.#options.now() - waiting.since >= flushMs);
+        await this.#compact();
+        onProgress();
+      }
+    })().catch((error: unknown) => {
+      failure = error;
+      ended.abort();
+    });
+    try {
+      for await (const { partition, records } of reader.follow('intent.events', positions, signal)) {
+        this.#take(partition, records);
+        while (this.#bytes > WAITING_MAX && !signal.aborted) await this.#flush(() => true);
+      }
+    } finally {
+      ended.abort();
+      await flushing;
+    }
+    if (failure !== null) throw failure;
+    await this.#flush(() => true);
+  }
+
+  #take(partition: number, records: readonly LogRecord[]): void {
+    if (records.length === 0) return;
+    const waiting = this.#waiting.get(partition) ?? { rows: [], since: this.#options.now() };
+    for (const record of records) {
+      const row = toRow(record);
+      waiting.rows.push(row);
+      this.#bytes += sizeOf(row);
+    }
+    this.#waiting.set(partition, waiting);
+    if (!this.#behindSince.has(partition)) this.#behindSince.set(partition, waiting.since);
+  }
+
+  /** Archives what waits in the partitions that are due. */
+  #flush(isDue: (waiting: Waiting) => boolean): Promise<void> {
+    return this.#inTurn(async () => {
+      for (const [partition, waiting] of [...this.#waiting]) {
+        if (!isDue(waiting)) continue;
+        // What is read while they are archived begins a file of its own.
+        this.#waiting.delete(partition);
+        await this.#archives.get(partition)?.append(waiting.rows);
+        this.#bytes -= waiting.rows.reduce((sum, row) => sum + sizeOf(row), 0);
+        const next = this.#waiting.get(partition);
+        if (next === undefined) this.#behindSince.delete(partition);
+        else this.#behindSince.set(partition, next.since);
+      }
+    });
+  }
+
+  /** Damage to old files is told, and does not keep new events from the archive. */
+  #compact(): Promise<void> {
+    const { log, now } = this.#options;
+    return this.#inTurn(async () => {
+      for (const [partition, archive] of this.#archives) {
+        if (this.#damaged.has(partition)) continue;
+        try {
+          await archive.compact(dayOf(now()));
+        } catch (error) {
+          if (!(error instanceof ArchiveDamagedError)) throw error;
+          this.#damaged.add(partition);
+          count('payments.alarms', { alarm: 'archive_damaged' });
+          log.error({ err: error, alarm: 'archive_damaged', partition }, 'the archive is damaged');
+        }
+      }
+    });
+  }
+
+  /** One thing at a time changes the archive, and nothing after a failure: what follows would leave a gap. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    this.#turn = this.#turn.then(work);
+    return this.#turn;
+  }
+
+  /**
+   * Where the log goes on after the last event that is archived. That event is looked for by what it is: in a log that
+   * was made of the archive it lies elsewhere.
+   * @throws OtherLogError, LogTruncatedError
+   */
+  async #positionAfter({ partition, last }: PartitionArchive): Promise<bigint> {
+    const { reader, log } = this.#options;
+    if (last === null) return 0n;
+    const isLast = ({ value }: LogRecord): boolean => digestOf(Buffer.from(value ?? '')) === last.lastEvent.sha256;
+    const expected = BigInt(last.offsets.last);
+    const end = await reader.endOffset('intent.events', partition);
+    if (expected < end) {
+      for await (const { records } of reader.read('intent.events', partition, expected, expected + 1n)) {
+        const found = records.find(({ offset }) => offset === expected);
+        if (found !== undefined && isLast(found)) return expected + 1n;
+        break;
+      }
+    }
+    log.warn({ partition, offset: last.offsets.last }, 'the log has another event where the last archived one was');
+    const start = await reader.startOffset('intent.events', partition);
+    for await (const { records } of reader.read('intent.events', partition, start, end)) {
+      const found = records.find(isLast);
+      if (found !== undefined) return found.offset + 1n;
+    }
+    throw new OtherLogError(
+      `intent.events-${partition} does not have the last event that is archived: ` +
+        `${last.lastEvent.intentId ?? 'unreadable'} version ${last.lastEvent.version ?? '?'} ` +
+        '(docs/operations/runbooks/archive-diverged.md).',
+    );
+  }
+}

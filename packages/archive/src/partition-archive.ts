@@ -1,0 +1,240 @@
+import { digestOf, GENESIS, link } from './chain.ts';
+import { type Manifest, readManifest, type Signer, type Statement, writeManifest } from './manifest.ts';
+import { currentOf, eventsKey, type FileName, headKey, manifestKey, type NamedKey } from './names.ts';
+import { type ParquetFiles, type StoredEvent, storedEvent } from './parquet.ts';
+import { dayOf, type Row } from './row.ts';
+import type { ObjectStore } from './store/object-store.ts';
+
+/** Another process archives the same partition, and was first. Nothing of ours was written. */
+export class ArchivedElsewhereError extends Error {
+  override readonly name = 'ArchivedElsewhereError';
+}
+
+/** What the archive holds is not what its manifests say. */
+export class ArchiveDamagedError extends Error {
+  override readonly name = 'ArchiveDamagedError';
+}
+
+export interface ArchiveTools {
+  readonly store: ObjectStore;
+  readonly parquet: ParquetFiles;
+  readonly signer: Signer;
+}
+
+/** Files of one day are merged when there are so many, or when their day is over. */
+const MERGED_AT = 24;
+/** How many of the newest files are known in memory. Older ones are of days that are over, and merged. */
+const REMEMBERED_MAX = 4 * MERGED_AT;
+/** Bytes of the files that are merged into one. */
+const MERGED_BYTES_MAX = 32 * 1024 * 1024;
+
+/**
+ * The files of one log partition. A file is archived when it has its name: whoever creates it has archived its events,
+ * and what a crash leaves out (its manifest, the end of a merge) is made up for by whoever opens the partition next. So
+ * nothing but the store decides what is archived, and two processes at once harm nothing.
+ */
+export class PartitionArchive {
+  readonly partition: number;
+  readonly #tools: ArchiveTools;
+  /** Of the newest files, in the order of their places. */
+  readonly #manifests: Manifest[];
+
+  private constructor(partition: number, tools: ArchiveTools, manifests: Manifest[]) {
+    this.partition = partition;
+    this.#tools = tools;
+    this.#manifests = manifests;
+  }
+
+  /** @throws ArchiveDamagedError, StoreUnavailableError */
+  static async open(partition: number, tools: ArchiveTools): Promise<PartitionArchive> {
+    const { store, parquet, signer } = tools;
+    const ofPartition = ({ partition: other }: NamedKey): boolean => other === partition;
+    const files = (await store.list('events/')).filter((key) => key.includes(`/partition=${partition}/`));
+    const { current, replaced } = currentOf(await store.list(`manifests/partition=${partition}/`));
+    // A merge that was interrupted: its files go before their manifests.
+    const isNamed = new Set(current.map(({ first, last }) => nameOf(first, last)));
+    const merging = files.flatMap((key) => currentOf([key]).current).filter(ofPartition);
+    const gone = merging.filter(
+      ({ first, last }) =>
+        replaced.some((old) => old.first === first && old.last === last) ||
+        (last !== null && !isNamed.has(nameOf(first, last))),
+    );
+    await store.delete(gone.map(({ key }) => key));
+    await store.delete(replaced.map(({ key }) => key));
+
+    const newest = current.slice(-REMEMBERED_MAX);
+    const manifests = await Promise.all(newest.map(({ key }) => readAt(store, key)));
+    const archive = new PartitionArchive(partition, tools, manifests);
+    // A file whose manifest is missing: the process ended between the two.
+    for (;;) {
+      const next = merging.find(({ first, last }) => last === null && first === archive.next);
+      if (next === undefined) return archive;
+      const content = await store.read(next.key);
+      if (content === null) throw new ArchivedElsewhereError(`${next.key} was there a moment ago`);
+      const day = /day=([^/]+)/.exec(next.key)?.[1] ?? '';
+      await archive.#describe(signer.sign(archive.#state(day, next.key, content, await parquet.read(content))));
+    }
+  }
+
+  /** The place of the next event: how many are archived. */
+  get next(): number {
+    const last = this.#manifests.at(-1);
+    return last === undefined ? 0 : last.last + 1;
+  }
+  /** Of the last event that is archived. */
+  get last(): Manifest | null {
+    return this.#manifests.at(-1) ?? null;
+  }
+
+  /**
+   * Archives the events that follow in the log: a file for each day.
+   * @throws ArchivedElsewhereError, StoreUnavailableError. Some of the first may be archived: open() finds out
+   */
+  async append(rows: readonly Row[]): Promise<void> {
+    for (const { day, rows: part } of daysOf(rows, this.last?.day ?? '')) {
+      const content = await this.#tools.parquet.write(part);
+      const key = eventsKey(day, { partition: this.partition, first: this.next, last: null });
+      const statement = this.#state(day, key, content, part.map(storedEvent));
+      if (!(await this.#tools.store.create(key, content)))
+        throw new ArchivedElsewhereError(`${key} is there already: another process archives partition ${this.partition}`);
+      await this.#describe(this.#tools.signer.sign(statement));
+    }
+  }
+
+  /**
+   * Merges small files of a day into one. The newest file is left, as the next one follows it.
+   * @param today `2026-11-23`
+   * @returns how many files became one; 0 where nothing is to be merged
+   * @throws ArchiveDamagedError, StoreUnavailableError
+   */
+  async compact(today: string): Promise<number> {
+    const group = this.#mergeable(today);
+    const [first, last] = [group[0], group.at(-1)];
+    if (first === undefined || last === undefined) return 0;
+    const { store, parquet, signer } = this.#tools;
+    const contents: Uint8Array[] = [];
+    for (const one of group) {
+      if ((await store.read(manifestKey(nameIn(one)))) === null)
+        throw new ArchivedElsewhereError(`another process merges the files of partition ${this.partition}`);
+      contents.push(await readWhole(store, one));
+    }
+    const content = await parquet.merge(contents);
+    const name: FileName = { partition: this.partition, first: first.first, last: last.last };
+    const key = eventsKey(first.day, name);
+    const merged = describe(name, first.day, key, content, await parquet.read(content), first.chain.before);
+    if (merged.chain.after !== last.chain.after || merged.last !== last.last)
+      throw new ArchiveDamagedError(`the files from ${first.file} to ${last.file} do not have the events they should`);
+    if (!(await store.create(key, content))) throw new ArchivedElsewhereError(`${key} is there already`);
+    const manifest = signer.sign(merged);
+    await store.create(manifestKey(name), writeManifest(manifest));
+    this.#manifests.splice(this.#manifests.indexOf(first), group.length, manifest);
+    await store.delete(group.map(({ file }) => file));
+    await store.delete(group.map((one) => manifestKey(nameIn(one))));
+    return group.length;
+  }
+
+  #mergeable(today: string): readonly Manifest[] {
+    let group: Manifest[] = [];
+    let bytes = 0;
+    const isDue = (): boolean =>
+      group.length >= MERGED_AT || (group.length > 1 && group[0] !== undefined && group[0].day < today);
+    for (const one of this.#manifests.slice(0, -1)) {
+      if (one.day !== group[0]?.day || bytes + one.bytes > MERGED_BYTES_MAX) {
+        if (isDue()) return group;
+        group = [];
+        bytes = 0;
+      }
+      if (one.bytes > MERGED_BYTES_MAX) continue;
+      group.push(one);
+      bytes += one.bytes;
+    }
+    return isDue() ? group : [];
+  }
+
+  #state(day: string, key: string, content: Uint8Array, events: readonly StoredEvent[]): Statement {
+    const name = { partition: this.partition, first: this.next, last: null };
+    return describe(name, day, key, content, events, this.last?.chain.after ?? GENESIS);
+  }
+
+  async #describe(manifest: Manifest): Promise<void> {
+    const { store } = this.#tools;
+    const content = writeManifest(manifest);
+    const key = manifestKey({ partition: this.partition, first: manifest.first, last: null });
+    // Whoever opened the partition meanwhile has described the same file.
+    if (!(await store.create(key, content))) {
+      const { sha256 } = await readAt(store, key);
+      if (sha256 !== manifest.sha256) throw new ArchiveDamagedError(`${key} describes another file than ${manifest.file}`);
+    }
+    await store.replace(headKey(this.partition), content);
+    this.#manifests.push(manifest);
+    if (this.#manifests.length > REMEMBERED_MAX) this.#manifests.shift();
+  }
+}
+
+const nameOf = (first: number, last: number | null): string => `${first}-${last ?? ''}`;
+/** The name that a manifest's file has. */
+export const nameIn = ({ partition, first, last, file }: Statement): FileName => ({
+  partition,
+  first,
+  last: file.endsWith(`-${String(last).padStart(12, '0')}.parquet`) ? last : null,
+});
+
+function describe(
+  { partition, first }: FileName,
+  day: string,
+  file: string,
+  content: Uint8Array,
+  events: readonly StoredEvent[],
+  before: string,
+): Statement {
+  const [start, end] = [events[0], events.at(-1)];
+  if (start === undefined || end === undefined) throw new ArchiveDamagedError(`${file} has no events`);
+  const versions = events.flatMap(({ version }) => version ?? []);
+  return {
+    format: 1,
+    partition,
+    first,
+    last: first + events.length - 1,
+    day,
+    file,
+    bytes: content.length,
+    sha256: digestOf(content),
+    offsets: { first: String(start.offset), last: String(end.offset) },
+    intents: new Set(events.map(({ intentId }) => intentId)).size,
+    versions: versions.length === 0 ? null : versions.reduce(range, { lowest: Infinity, highest: -Infinity }),
+    lastEvent: { intentId: end.intentId, version: end.version, sha256: digestOf(Buffer.from(end.event ?? '')) },
+    chain: { before, after: link(before, events.map(({ event }) => event)) },
+  };
+}
+const range = (found: { lowest: number; highest: number }, version: number) => ({
+  lowest: Math.min(found.lowest, version),
+  highest: Math.max(found.highest, version),
+});
+
+/** Consecutive rows of the same day. A clock that was set back does not begin an earlier day again. */
+function daysOf(rows: readonly Row[], since: string): readonly { readonly day: string; readonly rows: Row[] }[] {
+  const days: { day: string; rows: Row[] }[] = [];
+  for (const row of rows) {
+    const before = days.at(-1)?.day ?? since;
+    const own = dayOf(row.at);
+    const day = own < before ? before : own;
+    const open = days.at(-1);
+    if (open?.day === day) open.rows.push(row);
+    else days.push({ day, rows: [row] });
+  }
+  return days;
+}
+
+async function readAt(store: ObjectStore, key: string): Promise<Manifest> {
+  const content = await store.read(key);
+  if (content === null) throw new ArchivedElsewhereError(`${key} was there a moment ago`);
+  return readManifest(content);
+}
+
+/** @throws ArchiveDamagedError where it is not the file that the manifest describes */
+export async function readWhole(store: ObjectStore, { file, sha256 }: Statement): Promise<Uint8Array> {
+  const content = await store.read(file);
+  if (content === null) throw new ArchiveDamagedError(`${file} is missing`);
+  if (digestOf(content) !== sha256) throw new ArchiveDamagedError(`${file} does not have the bytes of its manifest`);
+  return content;
+}

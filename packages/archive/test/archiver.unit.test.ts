@@ -1,0 +1,151 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { LogRecord } from '@pf/event-log';
+import { createLogger } from '@pf/runtime';
+import { until } from '@pf/testing';
+import { Archiver, ParquetFiles, Signer } from '../src/index.ts';
+import { currentOf } from '../src/names.ts';
+import { MemoryLog } from './memory-log.ts';
+import { MemoryStore } from './memory-store.ts';
+
+const PARTITIONS = 3;
+let parquet: ParquetFiles;
+let log: MemoryLog;
+let store: MemoryStore;
+let now = 0;
+let running: Archiver[] = [];
+let crashes: Error[] = [];
+
+function start(of = log): Archiver {
+  const archiver = new Archiver({
+    store,
+    parquet,
+    signer: new Signer(Buffer.alloc(32, 7)),
+    reader: of as never,
+    partitions: PARTITIONS,
+    flushMs: 20,
+    log: createLogger('test', 'silent'),
+    now: () => now || Date.now(),
+  });
+  running.push(archiver);
+  archiver.start((error) => crashes.push(error));
+  return archiver;
+}
+async function stop(): Promise<void> {
+  await Promise.all(running.splice(0).map((archiver) => archiver.stop()));
+}
+/** The events of each partition as they lie in the archive. */
+async function archived(): Promise<readonly (readonly (string | null)[])[]> {
+  const { current } = currentOf(await store.list('events/'));
+  const events: (string | null)[][] = Array.from({ length: PARTITIONS }, () => []);
+  for (const { key, partition } of current) {
+    const content = await store.read(key);
+    if (content) events[partition]?.push(...(await parquet.read(content)).map(({ event }) => event));
+  }
+  return events;
+}
+const valuesOf = (records: readonly (readonly LogRecord[])[]) =>
+  records.map((partition) => partition.map(({ value }) => value));
+const isArchived = (of = log) =>
+  until('the archive to have the whole log', async () => {
+    const [found, wanted] = [await archived(), valuesOf(of.records)];
+    return JSON.stringify(found) === JSON.stringify(wanted);
+  });
+
+beforeAll(async () => {
+  parquet = await ParquetFiles.open();
+});
+afterAll(() => parquet.close());
+beforeEach(() => {
+  log = new MemoryLog(PARTITIONS);
+  store = new MemoryStore();
+  now = 0;
+  crashes = [];
+});
+afterEach(async () => {
+  await stop();
+  expect(crashes).toEqual([]);
+});
+
+describe('the archiver', () => {
+  it('archives what there is and what comes, and goes on after it was stopped', async () => {
+    log.grow(0, 3);
+    start();
+    await isArchived();
+    log.grow(1, 4);
+    log.grow(0, 2);
+    await isArchived();
+    await stop();
+    log.grow(2, 5);
+    log.grow(0, 1);
+    start();
+    await isArchived();
+  });
+
+  it('archives what it has read before it stops', async () => {
+    log.grow(0, 3);
+    now = 1_000;
+    const archiver = start();
+    await until('the log to be read', () => archiver.isFollowing && archiver.lagMs === 0);
+    await stop();
+    expect(await archived()).toEqual(valuesOf(log.records));
+  });
+
+  it('publishes the key with which its manifests are signed', async () => {
+    start();
+    await until('the key', async () => (await store.list('keys/')).length === 1);
+    const [key] = await store.list('keys/');
+    const published = JSON.parse(Buffer.from((await store.read(key ?? '')) ?? []).toString()) as { publicKey: string };
+    expect(published).toMatchObject({ algorithm: 'Ed25519', publicKey: new Signer(Buffer.alloc(32, 7)).publicKey });
+  });
+
+  it('loses and repeats nothing beside another, of which one archives each file', async () => {
+    start();
+    start();
+    for (let n = 0; n < 6; n++) {
+      for (let partition = 0; partition < PARTITIONS; partition++) log.grow(partition, 1 + n);
+      await isArchived();
+    }
+  });
+
+  it('tells how long events wait while the store refuses, and archives them when it does not', async () => {
+    const archiver = start();
+    await until('the log to be followed', () => archiver.isFollowing);
+    store.changesLeft = 0;
+    log.grow(0, 3);
+    await until('it to lag', () => archiver.lagMs > 100);
+    expect(await archived()).toEqual([[], [], []]);
+    store.changesLeft = Infinity;
+    await isArchived();
+    await until('it not to lag', () => archiver.lagMs === 0);
+  });
+
+  it('goes on in a log that was made of the archive, where its events lie elsewhere', async () => {
+    log.grow(0, 3);
+    log.grow(1, 2);
+    start();
+    await isArchived();
+    await stop();
+    const made = new MemoryLog(PARTITIONS);
+    log.records.forEach((records, partition) => {
+      made.records[partition]?.push(...records.map((record, n) => ({ ...record, offset: BigInt(2 * (n + 7)) })));
+    });
+    made.records[1]?.push({ ...(made.records[0]?.[0] as LogRecord), offset: 100n });
+    start(made);
+    await isArchived(made);
+  });
+
+  it('archives nothing of a log that is another one', async () => {
+    log.grow(0, 3);
+    start();
+    await isArchived();
+    await stop();
+    const before = await archived();
+    const other = new MemoryLog(PARTITIONS);
+    other.grow(0, 40);
+    other.records[0]?.splice(0, 20);
+    start(other);
+    await until('it to give up', () => crashes.length > 0);
+    expect(crashes.splice(0)).toMatchObject([{ name: 'OtherLogError', message: expect.stringContaining('intent.events-0') }]);
+    expect(await archived()).toEqual(before);
+  });
+});

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { GENESIS, link } from '../src/chain.ts';
+import { isSignedBy, readManifest, Signer } from '../src/manifest.ts';
+import { currentOf } from '../src/names.ts';
+import { ParquetFiles, type StoredEvent } from '../src/parquet.ts';
+import { ArchivedElsewhereError, ArchiveDamagedError, PartitionArchive } from '../src/partition-archive.ts';
+import { type Row, toRow } from '../src/row.ts';
+import { MemoryStore } from './memory-store.ts';
+import { onDay, recordAt } from './recorded.ts';
+
+const PARTITION = 3;
+const [TODAY, TOMORROW] = ['2026-11-23', '2026-11-24'];
+const signer = new Signer(Buffer.alloc(32, 7));
+let parquet: ParquetFiles;
+let store: MemoryStore;
+let archive: PartitionArchive;
+
+const rowsFrom = (first: number, count: number, day = TODAY): Row[] =>
+  Array.from({ length: count }, (_, n) => toRow(onDay(day, recordAt(PARTITION, first + n))));
+const open = (): Promise<PartitionArchive> => PartitionArchive.open(PARTITION, { store, parquet, signer });
+/** Everything that the files hold which a reader is to read. */
+async function archived(): Promise<readonly StoredEvent[]> {
+  const { current } = currentOf(await store.list('events/'));
+  const files = await Promise.all(current.map(async ({ key }) => parquet.read((await store.read(key)) as Uint8Array)));
+  return files.flat();
+}
+const offsetsOf = (events: readonly Pick<StoredEvent, 'offset'>[]): readonly bigint[] =>
+  events.map(({ offset }) => offset);
+
+beforeAll(async () => {
+  parquet = await ParquetFiles.open();
+});
+afterAll(() => parquet.close());
+beforeEach(async () => {
+  store = new MemoryStore();
+  archive = await open();
+});
+
+describe('the archive of a partition', () => {
+  it('holds the bytes of every event in order, and goes on where it ended', async () => {
+    const rows = rowsFrom(0, 60);
+    await archive.append(rows.slice(0, 25));
+    await (await open()).append(rows.slice(25));
+    const events = await archived();
+    expect(events.map(({ event }) => event)).toEqual(rows.map(({ event }) => event));
+    expect(offsetsOf(events)).toEqual(offsetsOf(rows));
+  });
+
+  it('chains its files and signs what it says of them', async () => {
+    const rows = rowsFrom(0, 10);
+    await archive.append(rows.slice(0, 4));
+    await archive.append(rows.slice(4));
+    const contents = await Promise.all((await store.list('manifests/')).map((key) => store.read(key)));
+    const [first, second] = contents.map((content) => readManifest(content as Uint8Array));
+    expect([first?.first, first?.last, second?.first, second?.last]).toEqual([0, 3, 4, 9]);
+    expect([first?.chain.before, second?.chain.before]).toEqual([GENESIS, first?.chain.after]);
+    expect(second?.chain.after).toBe(link(GENESIS, rows.map(({ event }) => event)));
+    for (const one of [first, second]) expect(one && isSignedBy(signer.publicKey, one)).toBe(true);
+    expect(await store.read(`heads/partition=${PARTITION}.json`)).toEqual(contents[1]);
+  });
+
+  it('has a file for each day, and none for a day before the last', async () => {
+    await archive.append([...rowsFrom(0, 2), ...rowsFrom(2, 2, TOMORROW), ...rowsFrom(4, 2)]);
+    expect(await store.list('events/')).toEqual([
+      `events/day=${TODAY}/partition=3/000000000000.parquet`,
+      `events/day=${TOMORROW}/partition=3/000000000002.parquet`,
+    ]);
+    expect(offsetsOf(await archived())).toEqual([0n, 2n, 4n, 6n, 8n, 10n]);
+  });
+
+  it('keeps a record that cannot be read, as it is', async () => {
+    const rows = ['no JSON', '{"type":"intent.created"}', '', null].map((value, n) =>
+      toRow(recordAt(PARTITION, n, value)),
+    );
+    await archive.append(rows);
+    expect((await archived()).map(({ event }) => event)).toEqual(['no JSON', '{"type":"intent.created"}', '', null]);
+  });
+
+  it('refuses to archive what another process has archived, and goes on behind it', async () => {
+    const other = await open();
+    await archive.append(rowsFrom(0, 3));
+    await expect(other.append(rowsFrom(0, 5))).rejects.toThrow(ArchivedElsewhereError);
+    const again = await open();
+    expect([again.next, again.last?.offsets.last]).toEqual([3, '4']);
+  });
+
+  it('loses and repeats nothing wherever the process ends', async () => {
+    const rows = [...rowsFrom(0, 16), ...rowsFrom(16, 16, TOMORROW)];
+    // One process after the other, each of which ends after some changes; between them, whole ones that merge.
+    for (const changes of [1, 2, 3, 5, 8]) {
+      store = new MemoryStore();
+      let ends = 0;
+      while ((await archived()).length < rows.length) {
+        store.changesLeft = changes;
+        try {
+          const next = await open();
+          const from = next.next;
+          await next.append(rows.slice(from, from + 2));
+          await next.compact('2026-11-25');
+        } catch (error) {
+          expect(error).toMatchObject({ name: 'StoreUnavailableError' });
+          ends += 1;
+        }
+        store.changesLeft = Infinity;
+        if (ends % 5 === 4) await (await open()).compact('2026-11-25');
+      }
+      await open();
+      expect(offsetsOf(await archived())).toEqual(offsetsOf(rows));
+    }
+  });
+});
+
+describe('merging', () => {
+  it('makes one file of the small ones of a day that is over, and leaves the newest', async () => {
+    const rows = rowsFrom(0, 10);
+    for (let n = 0; n < 10; n += 2) await archive.append(rows.slice(n, n + 2));
+    expect(await archive.compact(TODAY)).toBe(0);
+    expect(await archive.compact(TOMORROW)).toBe(4);
+    expect(await store.list('events/')).toEqual([
+      `events/day=${TODAY}/partition=3/000000000000-000000000007.parquet`,
+      `events/day=${TODAY}/partition=3/000000000008.parquet`,
+    ]);
+    expect((await store.list('manifests/')).map((key) => key.slice(-30))).toHaveLength(2);
+    expect((await archived()).map(({ event }) => event)).toEqual(rows.map(({ event }) => event));
+    expect(await archive.compact(TOMORROW)).toBe(0);
+    expect((await open()).next).toBe(10);
+  });
+
+  it('does so within a day when there are many', async () => {
+    for (let n = 0; n < 25; n++) await archive.append(rowsFrom(n, 1));
+    expect(await archive.compact(TODAY)).toBe(24);
+    expect(await archive.compact(TODAY)).toBe(0);
+  });
+
+  it('stops at a file that was changed, and leaves everything as it is', async () => {
+    for (let n = 0; n < 4; n++) await archive.append(rowsFrom(n, 1));
+    const key = (await store.list('events/'))[1] ?? '';
+    store.objects.set(key, await parquet.write(rowsFrom(7, 1)));
+    await expect(archive.compact(TOMORROW)).rejects.toThrow(ArchiveDamagedError);
+    expect(await store.list('events/')).toHaveLength(4);
+  });
+
+  it('gives way to another process that merges the same', async () => {
+    for (let n = 0; n < 4; n++) await archive.append(rowsFrom(n, 1));
+    const other = await open();
+    await archive.compact(TOMORROW);
+    await expect(other.compact(TOMORROW)).rejects.toThrow(ArchivedElsewhereError);
+  });
+});

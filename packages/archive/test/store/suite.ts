@@ -1,0 +1,46 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { ObjectStore } from '../../src/index.ts';
+
+const bytes = (text: string): Uint8Array => Buffer.from(text);
+const textOf = (content: Uint8Array | null): string | null => content && Buffer.from(content).toString();
+
+/** What every store does. @param open a store that is empty */
+export function describeObjectStore(name: string, open: () => Promise<ObjectStore>): void {
+  describe(`the archive in ${name}`, () => {
+    let store: ObjectStore;
+    beforeEach(async () => {
+      store = await open();
+    });
+
+    it('creates an object once: the first content stays', async () => {
+      expect(await store.create('events/a.parquet', bytes('first'))).toBe(true);
+      expect(await store.create('events/a.parquet', bytes('second'))).toBe(false);
+      expect(textOf(await store.read('events/a.parquet'))).toBe('first');
+    });
+
+    it('creates it for one of many who try at once', async () => {
+      const tries = await Promise.all(Array.from({ length: 8 }, (_, n) => store.create('a', bytes(String(n)))));
+      expect(tries.filter(Boolean)).toHaveLength(1);
+      expect(textOf(await store.read('a'))).toBe(String(tries.indexOf(true)));
+    });
+
+    it('replaces what is there, or creates it', async () => {
+      await store.replace('heads/1.json', bytes('one'));
+      await store.replace('heads/1.json', bytes('two'));
+      expect(textOf(await store.read('heads/1.json'))).toBe('two');
+    });
+
+    it('lists the keys under a prefix in order, and nothing that is under another', async () => {
+      for (const key of ['events/b/2', 'events/b/10', 'events/a/1', 'eventsx/1', 'heads/1'])
+        await store.create(key, bytes(key));
+      expect(await store.list('events/')).toEqual(['events/a/1', 'events/b/10', 'events/b/2']);
+      expect(await store.list('nothing/')).toEqual([]);
+    });
+
+    it('deletes objects, and passes over what is not there', async () => {
+      await store.create('a', bytes('a'));
+      await store.delete(['a', 'b']);
+      expect([await store.read('a'), await store.list('')]).toEqual([null, []]);
+    });
+  });
+}
