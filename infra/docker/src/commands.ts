@@ -6,6 +6,7 @@ export const COMMANDS = {
   webhook: { summary: 'delivers signed webhooks', run: () => import('@pf/webhook/main') },
   dashboard: { summary: 'accounts and their people', run: () => import('@pf/dashboard/main') },
   checkout: { summary: 'the page on which people pay', run: () => import('@pf/checkout/main') },
+  archive: { summary: 'copies the ledger to Parquet files', run: () => import('@pf/archive-service/main') },
   migrate: {
     summary: 'applies the migrations that the database lacks, gives the roles their rights, and exits',
     run: () => import('./migrate.ts'),

@@ -50,6 +50,7 @@ export class Archiver {
   readonly #behindSince = new Map<number, number>();
   /** Partitions whose files are not merged any more. */
   readonly #damaged = new Set<number>();
+  #movedAt = performance.now();
   #turn: Promise<void> = Promise.resolve();
 
   constructor(options: ArchiverOptions) {
@@ -82,10 +83,16 @@ export class Archiver {
     return since.length === 0 ? 0 : Math.max(0, this.#options.now() - Math.min(...since));
   }
 
+  /** Milliseconds since it last came round: to look at what is due, or to begin again. */
+  get idleMs(): number {
+    return performance.now() - this.#movedAt;
+  }
+
   async #run(): Promise<void> {
     const { log } = this.#options;
     const backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
     while (!this.#stopping.signal.aborted) {
+      this.#movedAt = performance.now();
       try {
         await this.#session(() => backOff.reset());
       } catch (error) {
@@ -128,6 +135,7 @@ export class Archiver {
         await pause(flushMs / 4, signal);
         await this.#flush((waiting) => this.#options.now() - waiting.since >= flushMs);
         await this.#compact();
+        this.#movedAt = performance.now();
         onProgress();
       }
     })().catch((error: unknown) => {

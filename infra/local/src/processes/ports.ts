@@ -21,6 +21,7 @@ export function portsNeeded(settings: Settings, withServices: boolean): readonly
           'gatewayHealth',
           'checkout',
           'checkoutHealth',
+          'archive',
           'sanctions',
           'gatewayMetrics',
           'intentMetrics',
@@ -28,6 +29,7 @@ export function portsNeeded(settings: Settings, withServices: boolean): readonly
           'webhookMetrics',
           'dashboardMetrics',
           'checkoutMetrics',
+          'archiveMetrics',
         ] as const)
       : []),
     ...(external.database ? [] : (['postgres'] as const)),

@@ -8,7 +8,7 @@ import { prepareData } from '../stack/preparation.ts';
 import { startSanctions } from '../sanctions/process.ts';
 import { sanctionedAddresses, sanctionsOf } from '../sanctions/addresses.ts';
 import { secretsKeyOf } from '../stack/secrets-key.ts';
-import { checkoutUrl, dashboardUrl, metricsOf, startServices } from '../stack/services.ts';
+import { archiveFolder, checkoutUrl, dashboardUrl, metricsOf, startServices } from '../stack/services.ts';
 import type { Settings } from '../stack/settings.ts';
 import { formerAccount, readStack, type Stack, stackFile, writeStack } from '../stack/stack.ts';
 import { summary } from '../stack/summary.ts';
@@ -130,6 +130,7 @@ export async function supervise({
         baseUrl: `http://127.0.0.1:${settings.ports.gateway}/v1`,
         dashboard: { url: dashboardUrl(settings), ...person },
         checkout: { url: checkoutUrl(settings) },
+        archive: { path: archiveFolder(settings) },
         metrics: metricsOf(settings),
       };
     }

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { networks } from '@pf/chains/networks';
 import type { BackingAddresses } from '../backing/backing.ts';
 import { CHAIN_NAMES, CHAINS, type ChainName } from '../chains/chains.ts';
@@ -19,6 +20,7 @@ const SERVICES = [
   { name: 'gateway', label: 'gateway: the API' },
   { name: 'dashboard', label: 'dashboard: accounts and their people' },
   { name: 'checkout', label: 'checkout: the page on which people pay' },
+  { name: 'archive', label: 'archive: the ledger in Parquet files' },
 ] as const satisfies readonly { name: PortName; label: string }[];
 
 /** The metrics URL of each service (docs/operations/telemetry.md). */
@@ -30,6 +32,9 @@ export const dashboardUrl = ({ ports }: Pick<Settings, 'ports'>): string => `htt
 
 /** Where people pay. */
 export const checkoutUrl = ({ ports }: Pick<Settings, 'ports'>): string => `http://127.0.0.1:${ports.checkout}`;
+
+/** Where the archive of the ledger lies. */
+export const archiveFolder = ({ data }: Pick<Settings, 'data'>): string => path.join(data, 'archive');
 
 /** What services connect and encrypt with. */
 interface ServiceSecrets extends Pick<Prepared, 'logins'> {
@@ -68,6 +73,10 @@ function serviceSpecs(
     // Derived from a secret of this folder, so that people stay signed in over a restart.
     SESSION_SECRET: createHmac('sha256', secretsKey).update('sessions').digest('base64url'),
     DASHBOARD_PASS_SECRET: createHmac('sha256', secretsKey).update('passes').digest('base64url'),
+    ARCHIVE_URL: pathToFileURL(archiveFolder(settings)).href,
+    ARCHIVE_SIGNING_KEY: createHmac('sha256', secretsKey).update('archive').digest('base64'),
+    // What was just paid can be queried soon; the files are merged.
+    ARCHIVE_FLUSH_SECONDS: '2',
     GATEWAY_URL: `http://127.0.0.1:${settings.ports.gateway}`,
     API_URL: `http://127.0.0.1:${settings.ports.gateway}`,
     // Mails are in the log of the dashboard.
@@ -95,7 +104,7 @@ function serviceSpecs(
         args: ['--enable-source-maps', path.join(settings.root, 'services', name, 'dist', 'main.js')],
         env: {
           ...shared,
-          DATABASE_URL: logins?.[`pf_${name}`] ?? addresses.database,
+          ...(name !== 'archive' && { DATABASE_URL: logins?.[`pf_${name}`] ?? addresses.database }),
           METRICS_PORT: String(settings.ports[`${name}Metrics`]),
           ...(health !== name && { [PORTS[name].variable]: String(settings.ports[name]) }),
           HEALTH_PORT: String(port),

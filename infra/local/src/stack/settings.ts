@@ -22,6 +22,7 @@ export const PORTS = {
   gatewayHealth: { variable: 'GATEWAY_PORT', defaultPort: 4006 },
   checkout: { variable: 'CHECKOUT_PORT', defaultPort: 4007 },
   checkoutHealth: { variable: 'CHECKOUT_PORT', defaultPort: 4008 },
+  archive: { variable: 'ARCHIVE_PORT', defaultPort: 4009 },
   postgres: { variable: 'POSTGRES_PORT', defaultPort: 4010 },
   redis: { variable: 'REDIS_PORT', defaultPort: 4011 },
   kafka: { variable: 'KAFKA_PORT', defaultPort: 4012 },
@@ -40,6 +41,7 @@ export const PORTS = {
   dashboardMetrics: { variable: 'METRICS_PORT', defaultPort: 4044 },
   // Browsers refuse 4045.
   checkoutMetrics: { variable: 'METRICS_PORT', defaultPort: 4046 },
+  archiveMetrics: { variable: 'METRICS_PORT', defaultPort: 4047 },
 } as const satisfies Record<ChainName, Port> & Record<string, Port>;
 
 export type PortName = keyof typeof PORTS;

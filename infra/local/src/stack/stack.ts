@@ -35,6 +35,8 @@ const stack = z.object({
   dashboard: person.extend({ url: z.string().optional() }).optional(),
   /** The page on which people pay; absent while it does not run. */
   checkout: z.object({ url: z.string() }).optional(),
+  /** The archive of the ledger: a folder, with the events in Parquet files below `events`. */
+  archive: z.object({ path: z.string() }).optional(),
   database: z.string(),
   redis: z.string(),
   kafka: z.string(),

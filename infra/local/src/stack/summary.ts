@@ -18,6 +18,7 @@ export function summary(stack: Omit<Stack, 'pids'>, file: string): string {
         ] as [string, string][])
       : []),
     ...(stack.checkout ? ([['Pages to pay', stack.checkout.url]] as [string, string][]) : []),
+    ...(stack.archive ? ([['Archive', stack.archive.path]] as [string, string][]) : []),
     ...CHAIN_NAMES.flatMap((name): [string, string][] => {
       const chain = stack.chains[name];
       return chain ? [[CHAINS[name].label, chain.rpcUrl]] : [];

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { networkOf } from '@pf/chains/networks';
 import { type Database, openAccount, type OpenedAccount, openDatabase } from '@pf/database';
 import type { ChainId } from '@pf/domain';
@@ -14,7 +15,7 @@ import { createTestDatabase } from './test-database.ts';
 import { type BackingStack, readBackingStack, type StackChain, stackFile } from './stack.ts';
 import { until } from '../until.ts';
 
-export type ServiceName = 'gateway' | 'intent' | 'watcher' | 'webhook' | 'dashboard' | 'checkout';
+export type ServiceName = 'gateway' | 'intent' | 'watcher' | 'webhook' | 'dashboard' | 'checkout' | 'archive';
 /** What is open to the outside has its probes on another port. Gateways of earlier releases have them on their own. */
 const hasOwnHealthPort = (service: ServiceName, release?: string): boolean =>
   service === 'dashboard' || service === 'checkout' || (service === 'gateway' && release === undefined);
@@ -74,6 +75,8 @@ export interface Cluster {
   readonly passSecret: Buffer;
   /** The addresses that the gateways' screening rejects; initially `LISTED`. */
   readonly sanctionsListFile: string;
+  /** The folder that the archive service writes to. */
+  readonly archive: string;
   /** Starts a process and waits until it is ready. */
   start(service: ServiceName, options?: StartOptions): Promise<Instance>;
   /** Kills the running processes and drops the database. */
@@ -134,6 +137,7 @@ export async function startCluster(
     addresses: [...LISTED],
   });
   const behind = await behindProviders(own);
+  const archive = path.join(logs, 'archive');
   const chains = [
     ...Object.values(stack.chains).filter(({ caip2 }) => !own.some((chain) => chain.caip2 === caip2)),
     ...behind.chains,
@@ -147,7 +151,7 @@ export async function startCluster(
   ): Promise<Instance> {
     const [port = 0, healthPort = 0] = await freePorts(2);
     // Each service has its own role, so every end-to-end test shows that its rights suffice.
-    const ownUrl = logins?.[`pf_${service}`] ?? databaseUrl;
+    const ownUrl = (service === 'archive' ? undefined : logins?.[`pf_${service}`]) ?? databaseUrl;
     const program = release
       ? ['--conditions=source', path.join(release, 'services', service, 'src/main.ts')]
       : [path.join(ROOT, 'services', service, 'dist/main.js')];
@@ -185,6 +189,11 @@ export async function startCluster(
           SESSION_SECRET: secretsKey,
           MAIL_URL: 'log:',
           MAIL_FROM: 'dashboard@localhost',
+        }),
+        ...(service === 'archive' && {
+          ARCHIVE_URL: pathToFileURL(archive).href,
+          ARCHIVE_SIGNING_KEY: secretsKey,
+          ARCHIVE_FLUSH_SECONDS: '1',
         }),
         ...(service === 'checkout' && {
           CHECKOUT_PORT: String(port),
@@ -236,6 +245,7 @@ export async function startCluster(
     secretsKey: Buffer.from(secretsKey, 'base64'),
     passSecret: Buffer.from(passSecret),
     sanctionsListFile,
+    archive,
     start,
     async close() {
       // Every step runs, also after a failed one: resources that stay open would hide the cause.
