@@ -22,7 +22,7 @@ const text = (value: (row: Row) => string | null | undefined): Column => ({
   value: (row) => value(row) ?? null,
 });
 
-/** The columns of the archive's files, which docs/reference/archive.md describes. New ones are added at the end. */
+/** The columns of the archive's files, and their types in SQL, which docs/reference/archive.md describes. New ones are added at the end. */
 const COLUMNS: Readonly<Record<string, Column>> = {
   intent_id: text((row) => row.intentId),
   version: { type: 'INTEGER', staged: 'INTEGER', value: (row) => row.version },
@@ -54,6 +54,10 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   tx_signature: text((row) => row.intent?.txSignature),
   event: text((row) => row.event),
 };
+/** `name type, …`, for an archive without files. */
+export const COLUMN_LIST = Object.entries(COLUMNS)
+  .map(([name, { type }]) => `"${name}" ${type}`)
+  .join(', ');
 const staged = Object.entries(COLUMNS).map(([name, column]) => `"${name}" ${column.staged}`);
 const selected = Object.entries(COLUMNS).map(([name, { from }]) => `${from ?? `"${name}"`} AS "${name}"`);
 const PARQUET = '(FORMAT parquet, COMPRESSION zstd)';
@@ -160,7 +164,7 @@ export class ParquetFiles {
   async #copy(query: string): Promise<Uint8Array> {
     const file = path.join(this.#folder, `${randomUUID()}.parquet`);
     try {
-      await this.#connection.run(`COPY (${query}) TO '${file}' ${PARQUET}`);
+      await this.#connection.run(`COPY (${query}) TO ${quoted(file)} ${PARQUET}`);
       return await readFile(file);
     } finally {
       await rm(file, { force: true });
@@ -175,5 +179,7 @@ export class ParquetFiles {
 }
 
 /** In the order of the names. Folders that look like columns are not read as such: the files have them all. */
-const readParquet = (names: readonly string[]): string =>
-  `read_parquet([${names.map((name) => `'${name}'`).join(', ')}], union_by_name = true, hive_partitioning = false)`;
+export const readParquet = (names: readonly string[]): string =>
+  `read_parquet([${names.map(quoted).join(', ')}], union_by_name = true, hive_partitioning = false)`;
+/** As a literal of SQL. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;

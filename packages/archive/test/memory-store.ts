@@ -6,6 +6,9 @@ export class MemoryStore implements ObjectStore {
   /** How many more changes succeed. */
   changesLeft = Infinity;
 
+  fileOf(key: string): Promise<string> {
+    return Promise.reject(new Error(`${key} is in memory`));
+  }
   create(key: string, content: Uint8Array): Promise<boolean> {
     return this.#change(() => {
       if (this.objects.has(key)) return false;

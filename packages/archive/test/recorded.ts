@@ -32,3 +32,8 @@ export const onDay = (day: string, record: LogRecord): LogRecord => ({
   ...record,
   value: record.value?.replace(/"at":"\d{4}-\d\d-\d\dT/, `"at":"${day}T`) ?? null,
 });
+
+/** Payments of every kind: on time, late, extra, mismatched, refunded, lost. One history of each intent. */
+export const RECORDED_PAYMENTS: readonly string[] = readFileSync(path.join(FIXTURES, 'payments/events.ndjson'), 'utf8')
+  .split('\n')
+  .filter((line) => line !== '');

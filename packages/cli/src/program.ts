@@ -13,6 +13,7 @@ const NOUNS: ReadonlyMap<string, (terminal: Terminal) => Promise<Command>> = new
   ['webhooks', async (terminal) => (await import('./commands/webhooks.ts')).webhooksCommand(terminal)],
   ['listen', async (terminal) => (await import('./commands/listen.ts')).listenCommand(terminal)],
   ['log', async (terminal) => (await import('./commands/log.ts')).logCommand(terminal)],
+  ['ledger', async (terminal) => (await import('./commands/ledger.ts')).ledgerCommand(terminal)],
   ['positions', async (terminal) => (await import('./commands/positions.ts')).positionsCommand(terminal)],
   ['dead-letters', async (terminal) => (await import('./commands/dead-letters.ts')).deadLettersCommand(terminal)],
   ['watch', async (terminal) => (await import('./commands/watch.ts')).watchCommand(terminal)],

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { archiveUrl } from '@pf/archive/url';
 import type { Keyring } from '@pf/database';
 import { kafkaVariables } from '@pf/event-log';
 import { loadConfig, variables } from '@pf/runtime';
@@ -18,6 +20,7 @@ const stackFile = z.looseObject({
   chains: z
     .record(z.string(), z.object({ caip2: z.string(), rpcUrl: z.url(), wallets: z.array(z.unknown()) }))
     .exactOptional(),
+  archive: z.object({ path: z.string() }).exactOptional(),
   sanctions: z.object({ listFile: z.string(), providerUrl: z.url(), apiKey: z.string() }).exactOptional(),
 });
 /** Beside stack.json: what SECRETS_KEY holds elsewhere. */
@@ -48,6 +51,8 @@ export interface StackAccess {
   kafka(): Promise<KafkaAccess>;
   /** The chains of the local stack by name; those without wallets are not its own. */
   chains(): Promise<NonNullable<z.infer<typeof stackFile>['chains']>>;
+  /** Where the archive of the ledger lies. */
+  archive(): Promise<URL>;
   /** The list that gateways screen with. */
   sanctionsListFile(): Promise<string>;
   /** The local stack's stand-in for a sanctions API. */
@@ -64,6 +69,7 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
       PF_BASE_URL: z.url().optional(),
       PF_API_KEY: z.string().optional(),
       KAFKA_BROKERS: z.string().optional(),
+      ARCHIVE_URL: archiveUrl.optional(),
       PF_DATA: z.string().default('.local'),
     },
     environment,
@@ -153,6 +159,13 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
       if (chains === undefined)
         throw new CliError('No stack with local chains is ' + 'running. Start one with `npm start`.');
       return chains;
+    },
+    async archive() {
+      if (config.ARCHIVE_URL !== undefined) return config.ARCHIVE_URL;
+      const folder = (await readStack())?.archive?.path;
+      if (folder === undefined)
+        throw new CliError('No stack is running. Start one with `npm start`, or name an archive with ARCHIVE_URL.');
+      return pathToFileURL(folder);
     },
     async sanctionsListFile() {
       if (config.SCREENING_LIST_FILE !== undefined) return path.resolve(config.SCREENING_LIST_FILE);

@@ -27,7 +27,7 @@ export interface Restarts {
 }
 
 /** Those that take part in payments. */
-type PaymentService = Exclude<ServiceName, 'dashboard' | 'checkout'>;
+type PaymentService = Exclude<ServiceName, 'dashboard' | 'checkout' | 'archive'>;
 
 /** What differs where another release runs. */
 type OtherStart = Pick<StartOptions, 'release' | 'env'>;

@@ -17,6 +17,10 @@ export class FolderStore implements ObjectStore {
     this.#folder = folder;
   }
 
+  fileOf(key: string): Promise<string> {
+    return Promise.resolve(this.#fileOf(key));
+  }
+
   create(key: string, content: Uint8Array): Promise<boolean> {
     return this.#write(key, content, async (unfinished, file) => {
       try {

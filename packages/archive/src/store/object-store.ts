@@ -3,6 +3,8 @@
  * for memory (files.ts bounds them).
  */
 export interface ObjectStore {
+  /** The file of this machine that has the content of an object; where the store is elsewhere, a copy of it. */
+  fileOf(key: string): Promise<string>;
   /** Creates an object, whole or not at all. False where the key is taken: its content stays as it is. */
   create(key: string, content: Uint8Array): Promise<boolean>;
   /** Creates or replaces an object, whole or not at all. */

@@ -1,0 +1,77 @@
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { currentOf } from '../names.ts';
+import { COLUMN_LIST, quoted, readParquet } from '../parquet.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { VIEWS } from './views.ts';
+
+/** The answer to a query. Numbers beyond a double, decimals and times are texts. */
+export interface Answer {
+  readonly columns: readonly string[];
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** The query cannot be answered: the message says why, with its place in the text. */
+export class QueryError extends Error {
+  override readonly name = 'QueryError';
+}
+
+/** The archive as DuckDB sees it: `events`, and the views. Each file counts once, also while files are merged. */
+export class Ledger {
+  readonly #connection: DuckDBConnection;
+
+  private constructor(connection: DuckDBConnection) {
+    this.#connection = connection;
+  }
+
+  /** Sees the files that are there now. @throws StoreUnavailableError */
+  static async open(store: ObjectStore): Promise<Ledger> {
+    const { current } = currentOf(await store.list('events/'));
+    const files = await Promise.all(current.map(({ key }) => store.fileOf(key)));
+    const connection = await (await DuckDBInstance.create(':memory:')).connect();
+    await connection.run(
+      files.length === 0
+        ? `CREATE TABLE events (${COLUMN_LIST})`
+        : `CREATE VIEW events AS SELECT * FROM ${readParquet(files)}`,
+    );
+    for (const [name, query] of Object.entries(VIEWS)) await connection.run(`CREATE VIEW ${name} AS ${query}`);
+    return new Ledger(connection);
+  }
+
+  close(): void {
+    this.#connection.closeSync();
+  }
+
+  /** @throws QueryError */
+  async query(sql: string): Promise<Answer> {
+    try {
+      const reader = await this.#connection.runAndReadAll(sql);
+      return { columns: reader.columnNames(), rows: reader.getRowObjectsJson() };
+    } catch (cause) {
+      throw new QueryError((cause as Error).message, { cause });
+    }
+  }
+
+  /**
+   * Writes the answer to a file.
+   * @throws QueryError
+   */
+  async write(sql: string, file: string, format: 'parquet' | 'ndjson' | 'csv'): Promise<void> {
+    const options = {
+      parquet: 'FORMAT parquet, COMPRESSION zstd',
+      ndjson: 'FORMAT json',
+      csv: 'FORMAT csv, HEADER',
+    }[format];
+    await this.query(`COPY (${sql}) TO ${quoted(file)} (${options})`);
+  }
+
+  /** The intents as they were at a moment: each as the last event before or at it left it. @param intentId only this */
+  async asOf(moment: Date, intentId: string | null): Promise<readonly { readonly version: number; readonly intent: unknown }[]> {
+    const { rows } = await this.query(
+      `SELECT max(version) AS version, arg_max(event, version) -> '$.intent' AS intent FROM events
+       WHERE "at" <= ${quoted(moment.toISOString().replace('Z', ''))}::TIMESTAMP AND version IS NOT NULL
+       ${intentId === null ? '' : `AND intent_id = ${quoted(intentId)}`}
+       GROUP BY intent_id ORDER BY intent_id`,
+    );
+    return rows.map(({ version, intent }) => ({ version: Number(version), intent: JSON.parse(String(intent)) as unknown }));
+  }
+}

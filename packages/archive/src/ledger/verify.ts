@@ -1,0 +1,124 @@
+import type { LogReader } from '@pf/event-log';
+import { GENESIS, digestOf, link } from '../chain.ts';
+import { isSignedBy, type Manifest, readManifest, readPublicKey } from '../manifest.ts';
+import { currentOf, headKey, publicKeyKey } from '../names.ts';
+import type { ParquetFiles } from '../parquet.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+
+/** What a check of one partition has found. */
+export interface PartitionReport {
+  readonly partition: number;
+  readonly files: number;
+  readonly events: number;
+  /** The hash of the chain after the last event. */
+  readonly head: string;
+  /** How many events of the log come after the archive's; null where the log was not asked. */
+  readonly behind: number | null;
+  /** Empty: all is well. */
+  readonly problems: readonly string[];
+}
+
+export interface VerifyOptions {
+  readonly store: ObjectStore;
+  readonly parquet: ParquetFiles;
+  /** The public key that must have signed every manifest, 32 bytes in base64; null: the one that the archive names. */
+  readonly publicKey: string | null;
+  /** The log that the archive is compared with; null: only the archive is checked. */
+  readonly reader: Pick<LogReader, 'read' | 'endOffset' | 'startOffset'> | null;
+}
+
+/** More of the same kind help nobody. */
+const PROBLEMS_MAX = 20;
+
+/** The partitions that the archive has files of. */
+export const partitionsIn = async (store: ObjectStore): Promise<readonly number[]> =>
+  [...new Set(currentOf(await store.list('manifests/')).current.map(({ partition }) => partition))].sort((a, b) => a - b);
+
+/**
+ * Proves a partition of the archive from its beginning: every manifest is signed, every file has the bytes of its
+ * manifest, the chain of hashes has no gap, every intent has each of its versions once and in order, and the log has
+ * the same events.
+ * @throws StoreUnavailableError, LogUnavailableError
+ */
+export async function verifyPartition(partition: number, options: VerifyOptions): Promise<PartitionReport> {
+  const { store, parquet } = options;
+  const problems: string[] = [];
+  const report = (problem: string): void => {
+    if (problems.length < PROBLEMS_MAX) problems.push(problem);
+  };
+  const { current } = currentOf(await store.list(`manifests/partition=${partition}/`));
+  const versions = new Map<string, number>();
+  let [next, head] = [0, GENESIS];
+  let last: Manifest | null = null;
+  for (const { key } of current) {
+    const manifest = await readAt(store, key, report);
+    if (manifest === null) continue;
+    if (!isSignedBy((await keyOf(manifest, options)) ?? '', manifest))
+      report(`${key} is not signed by ${options.publicKey === null ? 'a key of the archive' : 'the given key'}`);
+    if (manifest.first !== next) report(`${key}: events ${next} to ${manifest.first - 1} are missing before it`);
+    if (manifest.chain.before !== head) report(`${key} does not continue the chain of the files before it`);
+    const content = await store.read(manifest.file);
+    if (content === null) report(`${manifest.file} is missing`);
+    else if (digestOf(content) !== manifest.sha256) report(`${manifest.file} does not have the bytes of its manifest`);
+    else {
+      const events = await parquet.read(content);
+      if (link(manifest.chain.before, events.map(({ event }) => event)) !== manifest.chain.after)
+        report(`${manifest.file} does not have the events of its manifest`);
+      for (const { intentId, version } of events) {
+        if (intentId === null || version === null) continue;
+        const before = versions.get(intentId) ?? 0;
+        if (version === before + 1) versions.set(intentId, version);
+        else report(`${manifest.file}: version ${version} of ${intentId} follows version ${before}`);
+      }
+    }
+    [next, head, last] = [manifest.last + 1, manifest.chain.after, manifest];
+  }
+  const published = await store.read(headKey(partition));
+  if (last !== null && (published === null || readManifest(published).chain.after !== last.chain.after))
+    report(`${headKey(partition)} is not the last manifest`);
+  const behind = await compare(partition, options, { next, head }, report);
+  return { partition, files: current.length, events: next, head, behind, problems };
+}
+
+async function readAt(
+  store: ObjectStore,
+  key: string,
+  report: (problem: string) => void,
+): Promise<Manifest | null> {
+  const content = await store.read(key);
+  // Merged since it was listed.
+  if (content === null) return null;
+  try {
+    return readManifest(content);
+  } catch {
+    report(`${key} is not a manifest`);
+    return null;
+  }
+}
+
+async function keyOf({ key }: Manifest, { store, publicKey }: VerifyOptions): Promise<string | null> {
+  if (publicKey !== null) return publicKey;
+  const content = await store.read(publicKeyKey(key));
+  return content === null ? null : readPublicKey(content).publicKey;
+}
+
+/** The log's first events have the archive's chain. @returns how many come after them */
+async function compare(
+  partition: number,
+  { reader }: VerifyOptions,
+  { next, head }: { readonly next: number; readonly head: string },
+  report: (problem: string) => void,
+): Promise<number | null> {
+  if (reader === null) return null;
+  let [count, hash] = [0, GENESIS];
+  const start = await reader.startOffset('intent.events', partition);
+  const end = await reader.endOffset('intent.events', partition);
+  for await (const { records } of reader.read('intent.events', partition, start, end)) {
+    const common = records.slice(0, Math.max(0, next - count));
+    hash = link(hash, common.map(({ value }) => value));
+    count += records.length;
+  }
+  if (count < next) report(`the log of partition ${partition} has ${count} events, and the archive ${next}`);
+  else if (hash !== head) report(`the log of partition ${partition} has other events than the archive`);
+  return Math.max(0, count - next);
+}

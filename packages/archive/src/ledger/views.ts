@@ -1,0 +1,72 @@
+/** The JSON of the event: `of('intent.chain')` is a text of it. */
+const of = (path: string, from = 'event'): string => `(${from} ->> '$.${path}')`;
+const at = (path: string): string => `${of(path)}::TIMESTAMP`;
+
+/**
+ * What analysts query beside `events`. docs/reference/archive.md describes the columns. Times are in UTC; amounts are
+ * decimals of the token.
+ */
+export const VIEWS: Readonly<Record<string, string>> = {
+  // Every event holds the intent as it was after it: the last one has it as it is now.
+  intents: `
+    SELECT intent_id, version, account_id, livemode,
+      ${of('intent.state')} AS state,
+      ${of('intent.direction')} AS direction,
+      ${of('intent.chain')} AS chain,
+      ${of('intent.token')} AS token,
+      try_cast(${of('intent.amount')} AS DECIMAL(38, 18)) AS amount,
+      ${of('intent.requestor')} AS requestor,
+      ${of('intent.fulfiller')} AS fulfiller,
+      ${of('intent.txSignature')} AS tx_signature,
+      ${at('intent.createdAt')} AS created_at,
+      ${at('intent.updatedAt')} AS updated_at,
+      ${at('intent.expiresAt')} AS expires_at,
+      ${at('intent.confirmedAt')} AS confirmed_at,
+      ${at('intent.finalizedAt')} AS finalized_at,
+      ${of('intent.refundOf')} AS refund_of,
+      ${of('intent.refundedBy')} AS refunded_by,
+      event -> '$.intent.metadata' AS metadata,
+      event -> '$.intent' AS intent
+    FROM (
+      SELECT intent_id, max(version) AS version, arg_max(account_id, version) AS account_id,
+        arg_max(livemode, version) AS livemode, arg_max(event, version) AS event
+      FROM events WHERE version IS NOT NULL GROUP BY intent_id
+    )`,
+  // One row for each transfer of money that was credited. Of one that was reported again, the last report counts.
+  payments: `
+    WITH landed AS (
+      SELECT intent_id, version, "at", account_id, livemode, chain, token, type, event,
+        coalesce(${of('data.landing.hash')}, ${of('data.hash')}) AS tx_signature,
+        coalesce(${of('data.landing.transfer.index')}, '') AS transfer_index
+      FROM events
+      WHERE type IN ('intent.confirmed', 'intent.extra_payment', 'intent.mismatched_payment')
+      QUALIFY row_number() OVER (PARTITION BY intent_id, tx_signature, transfer_index ORDER BY version DESC) = 1
+    ), ends AS (
+      SELECT intent_id,
+        coalesce(${of('data.hash')}, ${of('data.landing.hash')}) AS tx_signature,
+        max(version) FILTER (type = 'confirmation_lost') AS lost,
+        max(version) FILTER (type = 'confirmation_restored') AS restored,
+        max("at") FILTER (type = 'intent.finalized') AS finalized_at
+      FROM events WHERE type IN ('confirmation_lost', 'confirmation_restored', 'intent.finalized')
+      GROUP BY ALL
+    )
+    SELECT landed.intent_id, landed.account_id, landed.livemode, landed.chain, landed.token,
+      CASE type
+        WHEN 'intent.extra_payment' THEN 'extra'
+        WHEN 'intent.mismatched_payment' THEN 'mismatched'
+        ELSE CASE WHEN ${of('data.late', 'landed.event')} IS NULL THEN 'requested' ELSE 'late' END
+      END AS kind,
+      CASE
+        WHEN ends.lost > greatest(landed.version, coalesce(ends.restored, 0)) THEN 'lost'
+        WHEN ends.finalized_at IS NOT NULL AND type = 'intent.confirmed' THEN 'finalized'
+        ELSE 'confirmed'
+      END AS status,
+      try_cast(${of('intent.amount', 'landed.event')} AS DECIMAL(38, 18)) AS amount_asked,
+      try_cast(${of('data.landing.transfer.amount', 'landed.event')} AS DECIMAL(38, 0)) AS base_units,
+      ${of('data.landing.transfer.from', 'landed.event')} AS sender,
+      ${of('data.landing.transfer.to', 'landed.event')} AS recipient,
+      ${of('data.landing.transfer.tokenAddress', 'landed.event')} AS token_address,
+      landed.tx_signature, landed."at" AS confirmed_at, ends.finalized_at,
+      coalesce(${of('data.simulated', 'landed.event')}::BOOLEAN, false) AS simulated
+    FROM landed LEFT JOIN ends USING (intent_id, tx_signature)`,
+};

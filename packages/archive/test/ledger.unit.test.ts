@@ -1,0 +1,93 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventOf, parseEvent } from '@pf/contracts';
+import { evolve, type IntentId, type PaymentIntent, view } from '@pf/domain';
+import { FolderStore, Ledger, ParquetFiles, QueryError, Signer } from '../src/index.ts';
+import { PartitionArchive } from '../src/partition-archive.ts';
+import { toRow } from '../src/row.ts';
+import { recordAt, RECORDED_PAYMENTS } from './recorded.ts';
+
+let folder: string;
+let ledger: Ledger;
+let parquet: ParquetFiles;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'pf-ledger-test-'));
+  parquet = await ParquetFiles.open();
+  const store = new FolderStore(path.join(folder, "the ledger's archive"));
+  const archive = await PartitionArchive.open(0, { store, parquet, signer: new Signer(Buffer.alloc(32, 7)) });
+  const rows = RECORDED_PAYMENTS.map((line, n) => toRow(recordAt(0, n, line)));
+  await archive.append(rows.slice(0, 40));
+  await archive.append(rows.slice(40));
+  ledger = await Ledger.open(store);
+});
+afterAll(async () => {
+  ledger.close();
+  await parquet.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Every intent as a fold of its events up to a moment shows it. */
+function folded(moment: number): ReadonlyMap<string, unknown> {
+  const intents = new Map<IntentId, PaymentIntent>();
+  for (const line of RECORDED_PAYMENTS) {
+    const event = eventOf(parseEvent(line));
+    if (event.at <= moment) intents.set(event.intentId, evolve(intents.get(event.intentId), event));
+  }
+  return new Map([...intents].map(([id, intent]) => [id, JSON.parse(JSON.stringify(view(intent))) as unknown]));
+}
+
+describe('the ledger', () => {
+  it('has every event once', async () => {
+    const { rows } = await ledger.query('SELECT count(*) AS events, count(DISTINCT event_id) AS ids FROM events');
+    expect(rows).toEqual([{ events: String(RECORDED_PAYMENTS.length), ids: String(RECORDED_PAYMENTS.length) }]);
+  });
+
+  it('has the intents as they are now', async () => {
+    const { rows } = await ledger.query('SELECT intent_id, intent FROM intents');
+    const found = new Map(rows.map(({ intent_id, intent }) => [intent_id, JSON.parse(String(intent)) as unknown]));
+    expect(found).toEqual(folded(Infinity));
+  });
+
+  it('has them as they were at any moment: as a fold of the events up to then', async () => {
+    const moments = RECORDED_PAYMENTS.map((line) => Date.parse(parseEvent(line).at));
+    for (const moment of new Set([0, ...moments, Math.min(...moments) - 1])) {
+      const found = await ledger.asOf(new Date(moment), null);
+      const intents = found.map(({ intent }) => [(intent as { id: string }).id, intent] as const);
+      expect(new Map(intents)).toEqual(folded(moment));
+    }
+  });
+
+  it('has the payments with what became of them', async () => {
+    const { rows } = await ledger.query(
+      'SELECT kind, status, count(*) AS payments FROM payments GROUP BY ALL ORDER BY ALL',
+    );
+    expect(rows.map(({ kind, status, payments }) => `${payments} ${kind} ${status}`)).toEqual([
+      '1 extra confirmed',
+      '2 late confirmed',
+      '1 mismatched confirmed',
+      '1 requested confirmed',
+      '2 requested finalized',
+      '1 requested lost',
+    ]);
+  });
+
+  it('is written to a file of each format', async () => {
+    const sql = 'SELECT intent_id, version, "at", type FROM events ORDER BY log_offset';
+    for (const format of ['ndjson', 'csv', 'parquet'] as const) {
+      const file = path.join(folder, `export.${format}`);
+      await ledger.write(sql, file, format);
+      expect((await readFile(file)).length).toBeGreaterThan(0);
+      const read = { ndjson: 'read_json', csv: 'read_csv', parquet: 'read_parquet' }[format];
+      const { rows } = await ledger.query(`SELECT count(*)::INTEGER AS events FROM ${read}('${file}')`);
+      expect(rows).toEqual([{ events: RECORDED_PAYMENTS.length }]);
+    }
+  });
+
+  it('says what is wrong with a query', async () => {
+    await expect(ledger.query('SELECT nothing FROM events')).rejects.toThrow(QueryError);
+    await expect(ledger.query('SELECT nothing FROM events')).rejects.toThrow('nothing');
+  });
+});

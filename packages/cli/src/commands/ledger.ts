@@ -1,0 +1,157 @@
+import path from 'node:path';
+import { type Answer, Ledger, openStore, ParquetFiles, type PartitionReport, partitionsIn, QueryError, verifyPartition } from '@pf/archive';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { CliError } from '../cli-error.ts';
+import { withEventLog } from '../event-log.ts';
+import { moment as momentText, table } from '../output.ts';
+import { type CommandContext, withoutDatabase } from '../session.ts';
+import type { StackAccess } from '../stack.ts';
+
+const FORMATS = ['parquet', 'ndjson', 'csv'] as const;
+type FileFormat = (typeof FORMATS)[number];
+/** A cell of a table is no longer. */
+const CELL_MAX = 60;
+
+/** `pf ledger …`: the archive of the ledger, with SQL. */
+export function ledgerCommand(surroundings: CommandContext): Command {
+  const ledger = new Command('ledger').description('the archive of the ledger: query, export, prove it');
+  ledger
+    .command('query')
+    .description('answer a query in SQL (DuckDB) over events, intents and payments')
+    .argument('<sql>', 'the query; the column at is a keyword of SQL: write "at"')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pf ledger query "SELECT state, count(*) FROM intents GROUP BY state"\n' +
+        '  pf ledger query "SELECT \\"at\\", type FROM events WHERE intent_id = \'pi_5mUj8xNgYq3vWJ2hTfKd7\'"',
+    )
+    .action(async (sql: string, _options: unknown, command: Command) => {
+      const { output, stack } = withoutDatabase(command, surroundings);
+      await withLedger(stack, async (open) => {
+        const answer = await open.query(sql);
+        output.answer(answer.rows, () => tableOf(answer));
+      });
+    });
+
+  ledger
+    .command('export')
+    .description('write the events of a time to a file, in the order of the log')
+    .requiredOption('--output <file>', 'the file; an existing one is replaced')
+    .option('--from <time>', 'from this moment on, ISO 8601, in UTC (default: the first event)', timeOf)
+    .option('--to <time>', 'before this moment (default: now)', timeOf)
+    .addOption(new Option('--format <format>', 'of the file').choices(FORMATS).default('parquet'))
+    .addHelpText('after', '\nExample:\n  pf ledger export --from 2026-11-01 --to 2026-12-01 --output november.parquet')
+    .action(
+      async (
+        { output: file, from, to, format }: { output: string; from?: Date; to?: Date; format: FileFormat },
+        command: Command,
+      ) => {
+        const { output, stack } = withoutDatabase(command, surroundings);
+        await withLedger(stack, async (open) => {
+          const wanted = [from && `"at" >= ${sqlOf(from)}`, to && `"at" < ${sqlOf(to)}`].filter(Boolean).join(' AND ');
+          const events = `FROM events${wanted === '' ? '' : ` WHERE ${wanted}`}`;
+          const { rows } = await open.query(`SELECT count(*) AS events ${events}`);
+          const target = path.resolve(file);
+          await open.write(`SELECT * ${events} ORDER BY partition, log_offset`, target, format);
+          const count = Number(rows[0]?.['events'] ?? 0);
+          output.answer({ file: target, events: count }, () => `Wrote ${count} events to ${target}.`);
+        });
+      },
+    );
+
+  ledger
+    .command('as-of')
+    .description('show payment intents as they were at a moment')
+    .argument('<time>', 'ISO 8601, in UTC: 2026-11-23 or 2026-11-23T12:00:00Z', timeOf)
+    .option('--intent <id>', 'only this payment intent')
+    .addHelpText('after', '\nExample:\n  pf ledger as-of 2026-11-23T12:00:00Z --intent pi_5mUj8xNgYq3vWJ2hTfKd7')
+    .action(async (time: Date, { intent }: { intent?: string }, command: Command) => {
+      const { output, stack } = withoutDatabase(command, surroundings);
+      await withLedger(stack, async (open) => {
+        const intents = await open.asOf(time, intent ?? null);
+        if (intent !== undefined && intents.length === 0)
+          throw new CliError(`The archive has no event of ${intent} up to ${momentText(time)}.`);
+        output.answer(
+          intents.map(({ version, intent: known }) => ({ version, intent: known })),
+          () =>
+            table([
+              ['INTENT', 'VERSION', 'STATE', 'AMOUNT', 'TOKEN', 'CHAIN'],
+              ...intents.map(({ version, intent: known }) => {
+                const { id, state, amount, token, chain } = known as Record<string, string>;
+                return [id, String(version), state, amount, token, chain].map((cell) => cell ?? '');
+              }),
+            ]),
+        );
+      });
+    });
+
+  ledger
+    .command('verify')
+    .description('prove the archive: signatures, hash chain, gaps, forks; and compare it with the log')
+    .option('--key <public key>', 'the key that must have signed it, 32 bytes in base64 (default: the published one)')
+    .option('--no-log', 'only the archive: the cluster need not exist')
+    .addHelpText('after', '\nExample:\n  pf ledger verify --no-log --key S3tH…=')
+    .action(async ({ key, log }: { key?: string; log: boolean }, command: Command) => {
+      const { output, stack } = withoutDatabase(command, surroundings);
+      const store = openStore(await stack.archive());
+      const parquet = await ParquetFiles.open();
+      try {
+        const verify = async (reader: Parameters<typeof verifyPartition>[1]['reader']): Promise<void> => {
+          const reports: PartitionReport[] = [];
+          for (const partition of await partitionsIn(store))
+            reports.push(await verifyPartition(partition, { store, parquet, publicKey: key ?? null, reader }));
+          output.answer({ partitions: reports }, () =>
+            table([
+              ['PARTITION', 'FILES', 'EVENTS', 'BEHIND', 'HEAD', 'RESULT'],
+              ...reports.map(({ partition, files, events, behind, head, problems }) => [
+                String(partition),
+                String(files),
+                String(events),
+                behind === null ? '' : String(behind),
+                `${head.slice(0, 16)}…`,
+                problems.length === 0 ? 'ok' : problems.join('; '),
+              ]),
+            ]),
+          );
+          const failed = reports.filter(({ problems }) => problems.length > 0);
+          if (failed.length > 0)
+            throw new CliError(`The check failed for partition ${failed.map((one) => one.partition).join(', ')}.`);
+        };
+        if (log) await withEventLog(stack, verify);
+        else await verify(null);
+      } finally {
+        await parquet.close();
+      }
+    });
+  return ledger;
+}
+
+async function withLedger(stack: StackAccess, work: (ledger: Ledger) => Promise<void>): Promise<void> {
+  const ledger = await Ledger.open(openStore(await stack.archive()));
+  try {
+    await work(ledger);
+  } catch (error) {
+    if (error instanceof QueryError) throw new CliError(error.message, { cause: error });
+    throw error;
+  } finally {
+    ledger.close();
+  }
+}
+
+function tableOf({ columns, rows }: Answer): string {
+  const count = `(${rows.length} ${rows.length === 1 ? 'row' : 'rows'})`;
+  return `${table([columns, ...rows.map((row) => columns.map((name) => cellOf(row[name])))])}\n${count}`;
+}
+function cellOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > CELL_MAX ? `${text.slice(0, CELL_MAX - 1)}…` : text;
+}
+
+const sqlOf = (time: Date): string => `'${time.toISOString().replace('Z', '')}'::TIMESTAMP`;
+
+/** A moment in UTC. */
+function timeOf(text: string): Date {
+  const time = new Date(/[Zz]|[+-]\d\d:?\d\d$/.test(text) || !text.includes('T') ? text : `${text}Z`);
+  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('Write it as 2026-11-23 or 2026-11-23T12:00:00Z.');
+  return time;
+}
