@@ -74,6 +74,14 @@ describe('the ledger', () => {
     ]);
   });
 
+  it('writes amounts as people do', async () => {
+    const { rows } = await ledger.query("SELECT DISTINCT amount FROM payments WHERE kind <> 'mismatched'");
+    expect(rows.map(({ amount }) => amount)).toContain('13');
+    expect((await ledger.query('SELECT 12.500::DECIMAL(38, 18) AS a, 100::DECIMAL(38, 18) AS b')).rows).toEqual([
+      { a: '12.5', b: '100' },
+    ]);
+  });
+
   it('is written to a file of each format', async () => {
     const sql = 'SELECT intent_id, version, "at", type FROM events ORDER BY log_offset';
     for (const format of ['ndjson', 'csv', 'parquet'] as const) {
@@ -89,5 +97,6 @@ describe('the ledger', () => {
   it('says what is wrong with a query', async () => {
     await expect(ledger.query('SELECT nothing FROM events')).rejects.toThrow(QueryError);
     await expect(ledger.query('SELECT nothing FROM events')).rejects.toThrow('nothing');
+    await expect(ledger.query('SELECT at FROM events')).rejects.toThrow('the column is "at", in double quotes');
   });
 });

@@ -1,4 +1,4 @@
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { type DuckDBConnection, DuckDBInstance, DuckDBTypeId } from '@duckdb/node-api';
 import { currentOf } from '../names.ts';
 import { COLUMN_LIST, quoted, readParquet } from '../parquet.ts';
 import type { ObjectStore } from '../store/object-store.ts';
@@ -14,6 +14,12 @@ export interface Answer {
 export class QueryError extends Error {
   override readonly name = 'QueryError';
 }
+
+const AT_HINT = 'at is a keyword of SQL: the column is "at", in double quotes.';
+
+/** A decimal without the zeros at its end. */
+const shortest = (value: unknown): unknown =>
+  typeof value === 'string' ? value.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '') : value;
 
 /** The archive as DuckDB sees it: `events`, and the views. Each file counts once, also while files are merged. */
 export class Ledger {
@@ -45,9 +51,17 @@ export class Ledger {
   async query(sql: string): Promise<Answer> {
     try {
       const reader = await this.#connection.runAndReadAll(sql);
-      return { columns: reader.columnNames(), rows: reader.getRowObjectsJson() };
+      const columns = reader.columnNames();
+      const decimals = columns.filter((_, place) => reader.columnTypeId(place) === DuckDBTypeId.DECIMAL);
+      const rows = reader.getRowObjectsJson().map((row) => ({
+        ...row,
+        ...Object.fromEntries(decimals.map((name) => [name, shortest(row[name])])),
+      }));
+      return { columns, rows };
     } catch (cause) {
-      throw new QueryError((cause as Error).message, { cause });
+      const { message } = cause as Error;
+      const hint = /syntax error/.test(message) && /(^|[^"'\w])at([^"'\w]|$)/i.test(sql) ? `\n${AT_HINT}` : '';
+      throw new QueryError(message + hint, { cause });
     }
   }
 

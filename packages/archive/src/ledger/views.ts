@@ -61,7 +61,11 @@ export const VIEWS: Readonly<Record<string, string>> = {
         WHEN ends.finalized_at IS NOT NULL AND type = 'intent.confirmed' THEN 'finalized'
         ELSE 'confirmed'
       END AS status,
-      try_cast(${of('intent.amount', 'landed.event')} AS DECIMAL(38, 18)) AS amount_asked,
+      -- All others have exactly the amount that is asked for.
+      try_cast(CASE type
+        WHEN 'intent.mismatched_payment' THEN ${of('data.amount', 'landed.event')}
+        ELSE ${of('intent.amount', 'landed.event')}
+      END AS DECIMAL(38, 18)) AS amount,
       try_cast(${of('data.landing.transfer.amount', 'landed.event')} AS DECIMAL(38, 0)) AS base_units,
       ${of('data.landing.transfer.from', 'landed.event')} AS sender,
       ${of('data.landing.transfer.to', 'landed.event')} AS recipient,
