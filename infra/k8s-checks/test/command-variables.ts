@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { archiveVariables } from '../../../services/archive/src/config.ts';
 import { checkoutVariables } from '../../../services/checkout/src/config.ts';
 import { dashboardVariables } from '../../../services/dashboard/src/config.ts';
 import { gatewayVariables } from '../../../services/gateway/src/config.ts';
@@ -15,6 +16,7 @@ export const COMMAND_VARIABLES: Readonly<Record<string, Readonly<Record<string, 
   webhook: webhookVariables,
   dashboard: dashboardVariables,
   checkout: checkoutVariables,
+  archive: archiveVariables,
   migrate: migrateVariables,
   topics: topicsVariables,
   operator: operatorVariables,

@@ -32,6 +32,7 @@ const ownContainers = Object.entries(services).filter(([, { image }]) => image.s
 describe('docker-compose.yml', () => {
   it('runs every service and job of the image', () => {
     expect(ownContainers.map(([name]) => name).sort()).toEqual([
+      'archive',
       'checkout',
       'dashboard',
       'gateway',

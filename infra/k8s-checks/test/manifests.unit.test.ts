@@ -21,7 +21,7 @@ const OPERATORS = 10;
 const PATCHABLE = new RegExp(
   [
     '^/spec/(replicas|minReplicas|minReplicaCount',
-    '|template/spec/(volumes|topologySpreadConstraints.*|containers/0/volumeMounts))$',
+    '|template/spec/(volumes(/-)?|topologySpreadConstraints.*|containers/0/volumeMounts(/-)?))$',
   ].join(''),
 );
 
@@ -29,11 +29,13 @@ const workloads = ({ objects }: Overlay): readonly Workload[] =>
   objects
     .filter(
       ({ kind, metadata }) =>
-        ['Deployment', 'Job'].includes(kind) || (kind === 'StatefulSet' && metadata.name === 'operator'),
+        ['Deployment', 'Job'].includes(kind) ||
+        (kind === 'StatefulSet' && ['archive', 'operator'].includes(metadata.name)),
     )
     .map((object) => workload.parse(object));
-const deployments = ({ objects }: Overlay): readonly Workload[] =>
-  objects.filter(({ kind }) => kind === 'Deployment').map((object) => workload.parse(object));
+/** What serves for as long as it runs. */
+const services = (overlay: Overlay): readonly Workload[] =>
+  workloads(overlay).filter((resource) => containerOf(resource).readinessProbe !== undefined);
 const containerOf = ({ spec }: Workload) => spec.template.spec.containers[0];
 const ofKind = ({ objects }: Overlay, kind: string) => objects.filter((object) => object.kind === kind);
 
@@ -92,8 +94,8 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
       for (const environment of environmentsOf(overlay, resource))
         expect(problemsWith(containerOf(resource).args[0] ?? '', environment)).toEqual([]);
     }
-    expect(deployments(overlay).map(({ metadata }) => metadata.name)).toEqual(
-      expect.arrayContaining(['gateway', 'intent', 'webhook', 'watcher', 'dashboard', 'checkout']),
+    expect(services(overlay).map(({ metadata }) => metadata.name)).toEqual(
+      expect.arrayContaining(['gateway', 'intent', 'webhook', 'watcher', 'dashboard', 'checkout', 'archive']),
     );
   });
 
@@ -120,7 +122,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
   });
 
   it('probes the port that the service listens on, from outside the container', () => {
-    for (const resource of deployments(overlay)) {
+    for (const resource of services(overlay)) {
       const { ports, startupProbe, livenessProbe, readinessProbe } = containerOf(resource);
       const [environment] = environmentsOf(overlay, resource);
       const listening = Number(environment?.['HEALTH_PORT']);
@@ -136,7 +138,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
   });
 
   it('grants every pod a longer termination period than it needs', () => {
-    for (const resource of deployments(overlay)) {
+    for (const resource of services(overlay)) {
       expect(resource.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(
         DRAIN_SECONDS + (containerOf(resource).lifecycle?.preStop.sleep.seconds ?? 0),
       );
@@ -257,11 +259,11 @@ describe.each(OVERLAYS.filter(({ name }) => name !== 'local'))(
             return [object.metadata.name, maxReplicaCount ?? maxReplicas ?? 0];
           }),
       );
-      const total = deployments(overlay)
+      const total = services(overlay)
         .map((resource) => {
           const { name } = resource.metadata;
           const [environment] = environmentsOf(overlay, resource);
-          const each = Number(environment?.['DATABASE_CONNECTIONS']);
+          const each = Number(environment?.['DATABASE_CONNECTIONS'] ?? 0);
           // A rollout adds one at a time (maxSurge).
           return ((name === 'watcher' ? WATCHERS : (scaled.get(name) ?? 0)) + 1) * each;
         })

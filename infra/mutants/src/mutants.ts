@@ -1,4 +1,5 @@
 import { authorizationGuards } from './guards/authorizations.ts';
+import { archiveGuards } from './guards/archive.ts';
 import { checkoutGuards } from './guards/checkout.ts';
 import { clockGuards } from './guards/clock.ts';
 import { dashboardGuards } from './guards/dashboard.ts';
@@ -23,6 +24,7 @@ export const mutants: readonly Mutant[] = [
   ...clockGuards,
   ...gatewayGuards,
   ...dashboardGuards,
+  ...archiveGuards,
   ...checkoutGuards,
   ...screeningGuards,
   ...verifyGuards,

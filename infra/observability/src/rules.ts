@@ -2,6 +2,7 @@ import { stringify } from 'yaml';
 import { type Alert, type Example, runbookOf } from './alert.ts';
 import { chainAlerts } from './alerts/chains.ts';
 import { gatewayAlerts } from './alerts/gateway.ts';
+import { archiveAlerts } from './alerts/archive.ts';
 import { ledgerAlerts } from './alerts/ledger.ts';
 import { processAlerts } from './alerts/processes.ts';
 import { webhookAlerts } from './alerts/webhooks.ts';
@@ -13,6 +14,7 @@ export const ALERTS: readonly Alert[] = [
   ...burnAlerts,
   ...gatewayAlerts,
   ...ledgerAlerts,
+  ...archiveAlerts,
   ...chainAlerts,
   ...webhookAlerts,
   ...processAlerts,
@@ -37,6 +39,7 @@ const recorded: Group = { name: 'payments-slo-ratios', rules: ratios.map(recordi
 const CAUSES: Readonly<Record<string, readonly Alert[]>> = {
   gateway: gatewayAlerts,
   ledger: ledgerAlerts,
+  archive: archiveAlerts,
   chains: chainAlerts,
   webhooks: webhookAlerts,
   processes: processAlerts,

@@ -96,7 +96,9 @@ export class PartitionArchive {
       const key = eventsKey(day, { partition: this.partition, first: this.next, last: null });
       const statement = this.#state(day, key, content, part.map(storedEvent));
       if (!(await this.#tools.store.create(key, content)))
-        throw new ArchivedElsewhereError(`${key} is there already: another process archives partition ${this.partition}`);
+        throw new ArchivedElsewhereError(
+          `${key} is there already: another process archives partition ${this.partition}`,
+        );
       await this.#describe(this.#tools.signer.sign(statement));
     }
   }
@@ -163,7 +165,8 @@ export class PartitionArchive {
     // Whoever opened the partition meanwhile has described the same file.
     if (!(await store.create(key, content))) {
       const { sha256 } = await readAt(store, key);
-      if (sha256 !== manifest.sha256) throw new ArchiveDamagedError(`${key} describes another file than ${manifest.file}`);
+      if (sha256 !== manifest.sha256)
+        throw new ArchiveDamagedError(`${key} describes another file than ${manifest.file}`);
     }
     await store.replace(headKey(this.partition), content);
     this.#manifests.push(manifest);
@@ -203,7 +206,13 @@ function describe(
     intents: new Set(events.map(({ intentId }) => intentId)).size,
     versions: versions.length === 0 ? null : versions.reduce(range, { lowest: Infinity, highest: -Infinity }),
     lastEvent: { intentId: end.intentId, version: end.version, sha256: digestOf(Buffer.from(end.event ?? '')) },
-    chain: { before, after: link(before, events.map(({ event }) => event)) },
+    chain: {
+      before,
+      after: link(
+        before,
+        events.map(({ event }) => event),
+      ),
+    },
   };
 }
 const range = (found: { lowest: number; highest: number }, version: number) => ({

@@ -2,10 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { LogRecord } from '@pf/event-log';
 import { createLogger } from '@pf/runtime';
 import { until } from '@pf/testing';
-import { Archiver, ParquetFiles, Signer } from '../src/index.ts';
+import { Archiver, ParquetFiles, Signer, StoreUnavailableError } from '../src/index.ts';
 import { currentOf } from '../src/names.ts';
 import { MemoryLog } from './memory-log.ts';
 import { MemoryStore } from './memory-store.ts';
+import { recordAt } from './recorded.ts';
 
 const PARTITIONS = 3;
 let parquet: ParquetFiles;
@@ -119,6 +120,24 @@ describe('the archiver', () => {
     await until('it not to lag', () => archiver.lagMs === 0);
   });
 
+  it('leaves no gap when a file fails and the next would succeed', async () => {
+    const archiver = start();
+    await until('the log to be followed', () => archiver.isFollowing);
+    const create = store.create.bind(store);
+    let isRefused = false;
+    store.create = async (key, content) => {
+      if (!key.startsWith('events/') || isRefused) return create(key, content);
+      // So much is read meanwhile that it is to be archived at once.
+      log.append(0, recordAt(0, 3, 'x'.repeat(40 * 1024 * 1024)));
+      await until('it to be read', () => log.delivered === 4);
+      isRefused = true;
+      throw new StoreUnavailableError('once');
+    };
+    log.grow(0, 3);
+    await until('the refusal', () => isRefused);
+    await isArchived();
+  });
+
   it('goes on in a log that was made of the archive, where its events lie elsewhere', async () => {
     log.grow(0, 3);
     log.grow(1, 2);
@@ -145,7 +164,9 @@ describe('the archiver', () => {
     other.records[0]?.splice(0, 20);
     start(other);
     await until('it to give up', () => crashes.length > 0);
-    expect(crashes.splice(0)).toMatchObject([{ name: 'OtherLogError', message: expect.stringContaining('intent.events-0') }]);
+    expect(crashes.splice(0)).toMatchObject([
+      { name: 'OtherLogError', message: expect.stringContaining('intent.events-0') },
+    ]);
     expect(await archived()).toEqual(before);
   });
 });

@@ -6,6 +6,8 @@ type Follows = Pick<LogReader, 'follow' | 'read' | 'startOffset' | 'endOffset'>;
 /** A log in memory that grows while it is followed. Only what an archiver asks for. */
 export class MemoryLog implements Follows {
   readonly records: LogRecord[][];
+  /** How many records a follower was given. */
+  delivered = 0;
   #wake: (() => void)[] = [];
 
   constructor(partitions: number) {
@@ -14,8 +16,11 @@ export class MemoryLog implements Follows {
 
   /** Appends events that differ from all others. */
   grow(partition: number, count: number): void {
-    const records = this.records[partition] ?? [];
-    for (let n = 0; n < count; n++) records.push(recordAt(partition, records.length));
+    const length = this.records[partition]?.length ?? 0;
+    this.append(partition, ...Array.from({ length: count }, (_, n) => recordAt(partition, length + n)));
+  }
+  append(partition: number, ...records: readonly LogRecord[]): void {
+    this.records[partition]?.push(...records);
     for (const wake of this.#wake.splice(0)) wake();
   }
 
@@ -31,6 +36,7 @@ export class MemoryLog implements Follows {
         const last = records.at(-1);
         if (last === undefined) continue;
         positions.set(partition, last.offset + 2n);
+        this.delivered += records.length;
         yield { partition, records, next: last.offset + 2n };
       }
       await new Promise<void>((resolve) => {

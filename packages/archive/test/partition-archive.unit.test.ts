@@ -54,7 +54,12 @@ describe('the archive of a partition', () => {
     const [first, second] = contents.map((content) => readManifest(content as Uint8Array));
     expect([first?.first, first?.last, second?.first, second?.last]).toEqual([0, 3, 4, 9]);
     expect([first?.chain.before, second?.chain.before]).toEqual([GENESIS, first?.chain.after]);
-    expect(second?.chain.after).toBe(link(GENESIS, rows.map(({ event }) => event)));
+    expect(second?.chain.after).toBe(
+      link(
+        GENESIS,
+        rows.map(({ event }) => event),
+      ),
+    );
     for (const one of [first, second]) expect(one && isSignedBy(signer.publicKey, one)).toBe(true);
     expect(await store.read(`heads/partition=${PARTITION}.json`)).toEqual(contents[1]);
   });

@@ -22,7 +22,8 @@ export interface Pf {
 
 export async function pfOn(cluster: Cluster): Promise<Pf> {
   const data = await mkdtemp(path.join(tmpdir(), 'pf-'));
-  await writeFile(path.join(data, 'stack.json'), JSON.stringify({ database: cluster.databaseUrl }));
+  const stack = { database: cluster.databaseUrl, archive: { path: cluster.archive } };
+  await writeFile(path.join(data, 'stack.json'), JSON.stringify(stack));
   return {
     async run(...args) {
       let out = '';

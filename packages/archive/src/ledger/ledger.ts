@@ -79,13 +79,19 @@ export class Ledger {
   }
 
   /** The intents as they were at a moment: each as the last event before or at it left it. @param intentId only this */
-  async asOf(moment: Date, intentId: string | null): Promise<readonly { readonly version: number; readonly intent: unknown }[]> {
+  async asOf(
+    moment: Date,
+    intentId: string | null,
+  ): Promise<readonly { readonly version: number; readonly intent: unknown }[]> {
     const { rows } = await this.query(
       `SELECT max(version) AS version, arg_max(event, version) -> '$.intent' AS intent FROM events
        WHERE "at" <= ${quoted(moment.toISOString().replace('Z', ''))}::TIMESTAMP AND version IS NOT NULL
        ${intentId === null ? '' : `AND intent_id = ${quoted(intentId)}`}
        GROUP BY intent_id ORDER BY intent_id`,
     );
-    return rows.map(({ version, intent }) => ({ version: Number(version), intent: JSON.parse(String(intent)) as unknown }));
+    return rows.map(({ version, intent }) => ({
+      version: Number(version),
+      intent: JSON.parse(String(intent)) as unknown,
+    }));
   }
 }

@@ -32,7 +32,9 @@ const PROBLEMS_MAX = 20;
 
 /** The partitions that the archive has files of. */
 export const partitionsIn = async (store: ObjectStore): Promise<readonly number[]> =>
-  [...new Set(currentOf(await store.list('manifests/')).current.map(({ partition }) => partition))].sort((a, b) => a - b);
+  [...new Set(currentOf(await store.list('manifests/')).current.map(({ partition }) => partition))].sort(
+    (a, b) => a - b,
+  );
 
 /**
  * Proves a partition of the archive from its beginning: every manifest is signed, every file has the bytes of its
@@ -62,7 +64,12 @@ export async function verifyPartition(partition: number, options: VerifyOptions)
     else if (digestOf(content) !== manifest.sha256) report(`${manifest.file} does not have the bytes of its manifest`);
     else {
       const events = await parquet.read(content);
-      if (link(manifest.chain.before, events.map(({ event }) => event)) !== manifest.chain.after)
+      if (
+        link(
+          manifest.chain.before,
+          events.map(({ event }) => event),
+        ) !== manifest.chain.after
+      )
         report(`${manifest.file} does not have the events of its manifest`);
       for (const { intentId, version } of events) {
         if (intentId === null || version === null) continue;
@@ -80,11 +87,7 @@ export async function verifyPartition(partition: number, options: VerifyOptions)
   return { partition, files: current.length, events: next, head, behind, problems };
 }
 
-async function readAt(
-  store: ObjectStore,
-  key: string,
-  report: (problem: string) => void,
-): Promise<Manifest | null> {
+async function readAt(store: ObjectStore, key: string, report: (problem: string) => void): Promise<Manifest | null> {
   const content = await store.read(key);
   // Merged since it was listed.
   if (content === null) return null;
@@ -115,7 +118,10 @@ async function compare(
   const end = await reader.endOffset('intent.events', partition);
   for await (const { records } of reader.read('intent.events', partition, start, end)) {
     const common = records.slice(0, Math.max(0, next - count));
-    hash = link(hash, common.map(({ value }) => value));
+    hash = link(
+      hash,
+      common.map(({ value }) => value),
+    );
     count += records.length;
   }
   if (count < next) report(`the log of partition ${partition} has ${count} events, and the archive ${next}`);

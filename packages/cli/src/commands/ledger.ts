@@ -1,5 +1,14 @@
 import path from 'node:path';
-import { type Answer, Ledger, openStore, ParquetFiles, type PartitionReport, partitionsIn, QueryError, verifyPartition } from '@pf/archive';
+import {
+  type Answer,
+  Ledger,
+  openStore,
+  ParquetFiles,
+  type PartitionReport,
+  partitionsIn,
+  QueryError,
+  verifyPartition,
+} from '@pf/archive';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { CliError } from '../cli-error.ts';
 import { withEventLog } from '../event-log.ts';

@@ -1,0 +1,34 @@
+import { type Alert, occurred } from '../alert.ts';
+
+const lag = 'payments_archive_lag_seconds{service_name="archive",instance="a"}';
+const alarm = (name: string): string => `payments_alarms_total{service_name="archive",alarm="${name}"}`;
+
+/** Causes for which the archive is not what the log is. Nothing else waits for it, so no one is woken for a delay. */
+export const archiveAlerts: readonly Alert[] = [
+  {
+    name: 'ArchiveBehind',
+    severity: 'ticket',
+    expr: 'min(payments_archive_lag_seconds) > 60',
+    for: '5m',
+    summary: 'The oldest event that is not archived has waited for {{ $value | humanizeDuration }}.',
+    fires: { series: { [lag]: '5+0x5 400+60x20' }, at: '20m', labels: {} },
+    quiet: { series: { [lag]: '20+0x30' }, at: '20m' },
+    nearMiss: { series: { [lag]: '5+0x5 90+0x3 5+0x30' }, at: '20m' },
+  },
+  {
+    name: 'ArchiveDiverged',
+    severity: 'page',
+    expr: occurred('payments_alarms_total{alarm="archive_diverged"}', '1h', 'service_name'),
+    summary: 'The log does not go on where the archive ends: one of the two has lost events.',
+    fires: { series: { [alarm('archive_diverged')]: '0+0x5 1+0x30' }, at: '20m', labels: { service_name: 'archive' } },
+    quiet: { series: { [alarm('archive_diverged')]: '0+0x30', [alarm('archive_damaged')]: '0+1x30' }, at: '20m' },
+  },
+  {
+    name: 'ArchiveDamaged',
+    severity: 'ticket',
+    expr: occurred('payments_alarms_total{alarm="archive_damaged"}', '1h', 'service_name'),
+    summary: 'A file of the archive is not what its manifest says: it was changed, or its disk is failing.',
+    fires: { series: { [alarm('archive_damaged')]: '0+0x5 1+0x30' }, at: '20m', labels: { service_name: 'archive' } },
+    quiet: { series: { [alarm('archive_damaged')]: '0+0x30', [alarm('archive_diverged')]: '0+1x30' }, at: '20m' },
+  },
+];
