@@ -128,7 +128,7 @@ export class Archiver {
 
     const ended = new AbortController();
     const signal = AbortSignal.any([this.#stopping.signal, ended.signal]);
-    let failure: unknown = null;
+    const failures: Error[] = [];
     // A flush is due by the clock, whether or not the log goes on.
     const flushing = (async () => {
       while (!signal.aborted) {
@@ -139,7 +139,7 @@ export class Archiver {
         onProgress();
       }
     })().catch((error: unknown) => {
-      failure = error;
+      failures.push(error as Error);
       ended.abort();
     });
     try {
@@ -151,7 +151,7 @@ export class Archiver {
       ended.abort();
       await flushing;
     }
-    if (failure !== null) throw failure;
+    for (const failure of failures) throw failure;
     await this.#flush(() => true);
   }
 

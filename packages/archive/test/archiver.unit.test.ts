@@ -13,7 +13,7 @@ let parquet: ParquetFiles;
 let log: MemoryLog;
 let store: MemoryStore;
 let now = 0;
-let running: Archiver[] = [];
+const running: Archiver[] = [];
 let crashes: Error[] = [];
 
 function start(of = log): Archiver {

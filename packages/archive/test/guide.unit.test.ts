@@ -32,9 +32,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value);
+
 /** As `pf ledger query` shows it. */
 function shown({ columns, rows }: Answer): string {
-  const cells = [columns, ...rows.map((row) => columns.map((name) => String(row[name] ?? '')))];
+  const cells = [columns, ...rows.map((row) => columns.map((name) => textOf(row[name])))];
   const widths = columns.map((_, place) => Math.max(...cells.map((row) => (row[place] ?? '').length)));
   return cells
     .map((row) =>

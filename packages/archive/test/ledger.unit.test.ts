@@ -64,7 +64,7 @@ describe('the ledger', () => {
     const { rows } = await ledger.query(
       'SELECT kind, status, count(*) AS payments FROM payments GROUP BY ALL ORDER BY ALL',
     );
-    expect(rows.map(({ kind, status, payments }) => `${payments} ${kind} ${status}`)).toEqual([
+    expect(rows.map(({ kind, status, payments }) => [payments, kind, status].join(' '))).toEqual([
       '1 extra confirmed',
       '2 late confirmed',
       '1 mismatched confirmed',

@@ -29,8 +29,11 @@ async function archiveLog(by = signer): Promise<void> {
   const rows = (log.records[PARTITION] ?? []).map(toRow);
   for (let n = archive.next; n < rows.length; n += 20) await archive.append(rows.slice(n, n + 20));
 }
-const verify = ({ withLog = true, publicKey = signer.publicKey as string | null } = {}): Promise<PartitionReport> =>
-  verifyPartition(PARTITION, { store, parquet, publicKey, reader: withLog ? (log as never) : null });
+const verify = ({
+  withLog = true,
+  publicKey = signer.publicKey,
+}: { withLog?: boolean; publicKey?: string | null } = {}): Promise<PartitionReport> =>
+  verifyPartition(PARTITION, { store, parquet, publicKey, reader: withLog ? log : null });
 const keyOf = async (prefix: string, place: number): Promise<string> => (await store.list(prefix))[place] ?? '';
 
 describe('the proof of the archive', () => {
