@@ -22,7 +22,7 @@ export interface ArchiverOptions extends ArchiveTools {
 }
 
 /** The log does not go on where the archive ends: it is another one, and not made of this archive. */
-export class OtherLogError extends Error {
+class OtherLogError extends Error {
   override readonly name = 'OtherLogError';
 }
 

@@ -37,7 +37,7 @@ export function readName(key: string): FileName | null {
 }
 
 /** True where `file` is among those that `other` was merged from. */
-export const isReplacedBy = (file: FileName, other: FileName): boolean =>
+const isReplacedBy = (file: FileName, other: FileName): boolean =>
   file.partition === other.partition &&
   other.last !== null &&
   other.first <= file.first &&

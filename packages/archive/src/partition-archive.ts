@@ -176,7 +176,7 @@ export class PartitionArchive {
 
 const nameOf = (first: number, last: number | null): string => `${first}-${last ?? ''}`;
 /** The name that a manifest's file has. */
-export const nameIn = ({ partition, first, last, file }: Statement): FileName => ({
+const nameIn = ({ partition, first, last, file }: Statement): FileName => ({
   partition,
   first,
   last: file.endsWith(`-${String(last).padStart(12, '0')}.parquet`) ? last : null,
@@ -241,7 +241,7 @@ async function readAt(store: ObjectStore, key: string): Promise<Manifest> {
 }
 
 /** @throws ArchiveDamagedError where it is not the file that the manifest describes */
-export async function readWhole(store: ObjectStore, { file, sha256 }: Statement): Promise<Uint8Array> {
+async function readWhole(store: ObjectStore, { file, sha256 }: Statement): Promise<Uint8Array> {
   const content = await store.read(file);
   if (content === null) throw new ArchiveDamagedError(`${file} is missing`);
   if (digestOf(content) !== sha256) throw new ArchiveDamagedError(`${file} does not have the bytes of its manifest`);

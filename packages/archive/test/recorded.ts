@@ -5,7 +5,7 @@ import type { LogRecord } from '@pf/event-log';
 const FIXTURES = path.join(import.meta.dirname, '../../contracts/test/evolution/fixtures');
 
 /** Events that the service has really written, of every version of it. */
-export const RECORDED_EVENTS: readonly string[] = readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' })
+const RECORDED_EVENTS: readonly string[] = readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' })
   .filter((name) => path.basename(name) === 'events.ndjson')
   .sort()
   .flatMap((name) => readFileSync(path.join(FIXTURES, name), 'utf8').split('\n'))
