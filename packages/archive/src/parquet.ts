@@ -22,7 +22,10 @@ const text = (value: (row: Row) => string | null | undefined): Column => ({
   value: (row) => value(row) ?? null,
 });
 
-/** The columns of the archive's files, and their types in SQL, which docs/reference/archive.md describes. New ones are added at the end. */
+/**
+ * The columns of the archive's files, with their types in SQL. docs/reference/archive.md describes them. New ones are
+ * added at the end.
+ */
 const COLUMNS: Readonly<Record<string, Column>> = {
   intent_id: text((row) => row.intentId),
   version: { type: 'INTEGER', staged: 'INTEGER', value: (row) => row.version },

@@ -244,6 +244,7 @@ async function readAt(store: ObjectStore, key: string): Promise<Manifest> {
 async function readWhole(store: ObjectStore, { file, sha256 }: Statement): Promise<Uint8Array> {
   const content = await store.read(file);
   if (content === null) throw new ArchiveDamagedError(`${file} is missing`);
-  if (digestOf(content) !== sha256) throw new ArchiveDamagedError(`${file} does not have the bytes of its manifest`);
+  const isWhole = digestOf(content) === sha256;
+  if (!isWhole) throw new ArchiveDamagedError(`${file} does not have the bytes of its manifest`);
   return content;
 }

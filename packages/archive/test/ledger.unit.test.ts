@@ -60,7 +60,7 @@ describe('the ledger', () => {
     }
   });
 
-  it('has the payments with what became of them', async () => {
+  it('has the payments with their outcomes', async () => {
     const { rows } = await ledger.query(
       'SELECT kind, status, count(*) AS payments FROM payments GROUP BY ALL ORDER BY ALL',
     );

@@ -52,8 +52,8 @@ async function archived(): Promise<readonly string[]> {
   if (!files.some((file) => file.endsWith('.parquet'))) return [];
   const connection = await (await DuckDBInstance.create(':memory:')).connect();
   const reader = await connection.runAndReadAll(
-    `SELECT concat_ws(' ', partition, intent_id, version) FROM read_parquet('${path.join(cluster.archive, 'events/**/*.parquet')}')
-     ORDER BY partition, log_offset`,
+    `SELECT concat_ws(' ', partition, intent_id, version)
+     FROM read_parquet('${path.join(cluster.archive, 'events/**/*.parquet')}') ORDER BY partition, log_offset`,
   );
   connection.closeSync();
   return reader.getRows().map(([row]) => String(row));

@@ -25,9 +25,8 @@ export const archiveGuards: readonly Mutant[] = [
   {
     name: 'Files of the archive are merged only into one that has their events',
     file: 'packages/archive/src/partition-archive.ts',
-    guard:
-      'if (digestOf(content) !== sha256) throw new ArchiveDamagedError(`${file} does not have the bytes of its manifest`);',
-    instead: '',
+    guard: 'const isWhole = digestOf(content) === sha256;',
+    instead: 'const isWhole = digestOf(content).length === sha256.length;',
     test: {
       file: 'packages/archive/test/partition-archive.unit.test.ts',
       name: 'stops at a file that was changed, and leaves everything as it is',

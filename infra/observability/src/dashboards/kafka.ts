@@ -71,6 +71,10 @@ export const kafka: DashboardSpec = {
           'max by (partition) (payments_projection_lag)',
           '{{partition}}',
         ]),
+        chart('Archive', 's', 'How long the oldest event has waited that is not archived.', [
+          'min(payments_archive_lag_seconds)',
+          'archive',
+        ]),
       ],
     },
     {
