@@ -60,6 +60,10 @@ export const chains: DashboardSpec = {
           `min by (network) (payments_watcher_step_age_seconds{${NETWORK}})`,
           '{{network}}',
         ]),
+        chart('Intents in memory', 'short', 'Of the process that holds most. Grows from 0 while a watcher loads.', [
+          `max by (network) (payments_watcher_loaded{${NETWORK}})`,
+          '{{network}}',
+        ]),
         chart('Steps: latency p99', 's', 'One step is one scan of the chain; by outcome.', [
           `histogram_quantile(0.99, sum by (le, network, outcome) (${stepDurations}))`,
           '{{network}} {{outcome}}',
