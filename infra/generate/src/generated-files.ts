@@ -3,6 +3,7 @@ import path from 'node:path';
 import { generatedTypes } from '../../../packages/client/scripts/generated-types.ts';
 import { dashboardPage } from '../../../packages/contracts/test/dashboard-page.ts';
 import { errorsDocument } from '../../../packages/contracts/test/errors-document.ts';
+import { eventsDocument, schemaFile } from '../../../packages/contracts/test/event-schemas/events-document.ts';
 import { lifecycleDocument } from '../../../packages/domain/test/lifecycle/lifecycle-document.ts';
 import { metricsDocument } from '../../../packages/runtime/test/metrics/metrics-document.ts';
 import { documentWithGuards } from '../../mutants/src/guard-list.ts';
@@ -25,6 +26,9 @@ export interface GeneratedFile {
 export const GENERATED_FILES: readonly GeneratedFile[] = [
   { file: 'docs/reference/dashboard-api.md', make: dashboardPage },
   { file: 'docs/reference/errors.md', make: errorsDocument },
+  { file: 'docs/reference/events.md', make: eventsDocument },
+  // A promise to those who read events: a change that breaks it is refused.
+  { file: 'docs/reference/events.schema.json', make: schemaFile },
   { file: 'docs/reference/lifecycle.md', make: lifecycleDocument },
   { file: 'docs/reference/metrics.md', make: metricsDocument },
   // Only the list between its marks is generated.

@@ -110,6 +110,7 @@ describe('pf, as an operator', () => {
     'positions show',
     'dead-letters list',
     'log tail',
+    ...['query', 'export', 'as-of', 'verify'].map((verb) => `ledger ${verb}`),
     'sanctions update',
     'sanctions status',
     'sanctions check',

@@ -3,6 +3,7 @@ export * from './sticky-partitioner.ts';
 export * from './api/index.ts';
 export * from './client-secrets.ts';
 export * from './errors.ts';
+export { EVENT_MEANINGS, EVENT_TYPES, eventSchemas, type JsonSchema } from './event-schemas.ts';
 export * from './evolution.ts';
 export * from './dead-letter.ts';
 export * from './deliveries.ts';

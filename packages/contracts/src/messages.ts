@@ -221,7 +221,7 @@ const publicIntent = z.custom<PublicIntent>(
   (value) => typeof value === 'object' && value !== null && 'id' in value && 'state' in value,
 );
 
-const envelope = z.object({
+export const eventEnvelope = z.object({
   eventId: z.string(),
   type: z.string(),
   schemaVersion: z.number().int().positive(),
@@ -255,9 +255,9 @@ export const isForeign = (event: LoggedEvent): event is ForeignEvent => 'isForei
  */
 export function readEvent(text: string): LoggedEvent {
   const document: unknown = JSON.parse(text);
-  const { type, data: _data, ...head } = envelope.parse(document);
+  const { type, data: _data, ...head } = eventEnvelope.parse(document);
   if (!isEventType(type) || head.schemaVersion > EVENT_SCHEMA_VERSION) return { ...head, type, isForeign: true };
-  const parsed = envelope.parse(upcast(FORMATS.event, document));
+  const parsed = eventEnvelope.parse(upcast(FORMATS.event, document));
   return { ...parsed, type, data: eventData[type].parse(parsed.data) };
 }
 

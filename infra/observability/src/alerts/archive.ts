@@ -8,9 +8,9 @@ export const archiveAlerts: readonly Alert[] = [
   {
     name: 'ArchiveBehind',
     severity: 'ticket',
-    expr: 'min(payments_archive_lag_seconds) > 60',
+    expr: 'min(payments_archive_lag_seconds) > 60 or absent(payments_archive_lag_seconds)',
     for: '5m',
-    summary: 'The oldest event that is not archived has waited for {{ $value | humanizeDuration }}.',
+    summary: 'Events have waited for more than a minute to be archived, or no archive runs.',
     fires: { series: { [lag]: '5+0x5 400+60x20' }, at: '20m', labels: {} },
     quiet: { series: { [lag]: '20+0x30' }, at: '20m' },
     nearMiss: { series: { [lag]: '5+0x5 90+0x3 5+0x30' }, at: '20m' },

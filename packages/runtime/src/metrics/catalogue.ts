@@ -556,9 +556,9 @@ export const METRICS = {
       dependency: some({
         what:
           '`clock`, `database`, `kafka`, `redis`; `server` is 0 once a gateway, dashboard or checkout has begun to ' +
-          'shut down',
-        pattern: /^(clock|database|kafka|redis|server)$/,
-        most: 5,
+          'shut down, `intents` until a watcher has loaded them, `archive` while the archive does not follow the log',
+        pattern: /^(archive|clock|database|intents|kafka|redis|server)$/,
+        most: 7,
       }),
     },
   }),

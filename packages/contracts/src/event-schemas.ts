@@ -1,0 +1,88 @@
+import { type EventType, PRIVATE_EVENT_TYPES, PUBLIC_EVENT_TYPES } from '@pf/domain';
+import { z } from 'zod';
+import { publicIntent } from './api/intent.ts';
+import { EVENT_SCHEMA_VERSION, eventDataSchema, eventEnvelope } from './messages.ts';
+
+/** A JSON Schema (draft 2020-12). */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export const EVENT_TYPES: readonly EventType[] = [...PUBLIC_EVENT_TYPES, ...PRIVATE_EVENT_TYPES];
+
+/** What each event says. */
+export const EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
+  'intent.created': 'A payment intent was created. `refundOf` names the original where it is a refund.',
+  'intent.detected': 'A payer’s wallet has read the intent for the first time.',
+  'intent.updated': 'Only what changed; `metadata` is the whole map after the change.',
+  'intent.pending':
+    'The transaction was broadcast, or found on chain without our broadcast. `simulated`: in test mode, by request.',
+  'intent.confirmed':
+    'The payment is on chain. `landing` is null where it is simulated. `late`: the state before, if the intent had ended.',
+  'intent.finalized': 'The payment can no longer be undone.',
+  'intent.failed': 'The transaction is on chain and had no effect, or the payment cannot be made any more.',
+  'intent.expired': 'The time of the intent is over. `pendingAtExpiry`: a transaction was under way.',
+  'intent.cancelled':
+    'By request, by simulation, or `superseded`: a refund that must not be paid, as another one was or its original failed.',
+  'intent.retry_required': 'The transaction can provably never land: the payer may pay again.',
+  'intent.extra_payment': 'A second payment with the terms of the intent.',
+  'intent.mismatched_payment':
+    'A payment that names the intent and differs from it, in the terms that `differs` lists.',
+  'intent.late_payment': 'Follows the `intent.confirmed` of a payment after the end of the intent.',
+  transaction_built: 'An unsigned transaction was built for a payer.',
+  submission_prepared: 'A verified transaction claims the intent: it is about to be broadcast.',
+  submission_released: 'The claim ended: no node accepted the transaction, or it can provably never land.',
+  refund_linked: 'A refund of this intent was created.',
+  refund_released: 'That refund will not be paid: another can be created.',
+  confirmation_lost: 'A reorganization has removed the payment from the chain.',
+  confirmation_restored: 'The payment is on the chain again, perhaps in another block.',
+  extra_payment_observed:
+    'A refund was paid late, beside the linked one. Logs have older ones of other extra payments.',
+  mismatched_payment_observed: 'No longer written: `intent.mismatched_payment` has replaced it.',
+};
+
+/** The definitions by name: one for each event type, and `intent`. */
+export type EventDefinitions = Readonly<Record<string, JsonSchema>>;
+
+/**
+ * The JSON Schema of every record of `intent.events`, as this code writes them: public and private events. Objects are
+ * open, because later versions add fields.
+ */
+export function eventSchemas(): JsonSchema & { readonly $defs: EventDefinitions } {
+  const definitions = Object.fromEntries(
+    EVENT_TYPES.map((type) => [
+      type,
+      open(
+        z.toJSONSchema(
+          eventEnvelope.extend({ type: z.literal(type), data: eventDataSchema(type), intent: z.any() }),
+          OPTIONS,
+        ),
+      ),
+    ]),
+  );
+  for (const definition of Object.values(definitions))
+    (definition['properties'] as Record<string, unknown>)['intent'] = { $ref: '#/$defs/intent' };
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Records of intent.events',
+    description: `Schema version ${EVENT_SCHEMA_VERSION}. Later versions add fields and event types.`,
+    oneOf: EVENT_TYPES.map((type) => ({ $ref: `#/$defs/${type}` })),
+    $defs: { ...definitions, intent: open(z.toJSONSchema(publicIntent, OPTIONS)) },
+  };
+}
+
+// The text of the wire, not what code makes of it.
+const OPTIONS = { io: 'input', unrepresentable: 'any' } as const;
+
+/** Without what closes objects, and without the keyword of the dialect, which only the whole document has. */
+function open(schema: object): Record<string, unknown> {
+  const copy = structuredClone(schema) as Record<string, unknown>;
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const object = node as Record<string, unknown>;
+    if (object['additionalProperties'] === false) delete object['additionalProperties'];
+    if (JSON.stringify(object['additionalProperties']) === '{}') delete object['additionalProperties'];
+    for (const child of Object.values(object)) visit(child);
+  };
+  visit(copy);
+  delete copy['$schema'];
+  return copy;
+}
