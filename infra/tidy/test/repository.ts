@@ -6,7 +6,7 @@ const root = path.join(import.meta.dirname, '../../..');
 
 /** Written by programs from a source in this repository; `npm run generate` makes them. */
 const GENERATED = [
-  /^docs\/reference\/(api|errors|lifecycle|metrics)\.md$/,
+  /^docs\/reference\/((api|errors|events|lifecycle|metrics)\.md|events\.schema\.json)$/,
   /^packages\/testing\/contracts\/\w+\.json$/,
   /^infra\/observability\/(grafana|prometheus)\//,
   /^k8s\/components\/monitoring\/prometheus-rule\.yaml$/,

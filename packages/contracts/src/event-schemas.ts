@@ -16,12 +16,12 @@ export const EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
   'intent.pending':
     'The transaction was broadcast, or found on chain without our broadcast. `simulated`: in test mode, by request.',
   'intent.confirmed':
-    'The payment is on chain. `landing` is null where it is simulated. `late`: the state before, if the intent had ended.',
+    'The payment is on chain. `landing` is null where it is simulated; `late` is the state before of one that had ended.',
   'intent.finalized': 'The payment can no longer be undone.',
   'intent.failed': 'The transaction is on chain and had no effect, or the payment cannot be made any more.',
   'intent.expired': 'The time of the intent is over. `pendingAtExpiry`: a transaction was under way.',
   'intent.cancelled':
-    'By request, by simulation, or `superseded`: a refund that must not be paid, as another one was or its original failed.',
+    'By request, by simulation, or `superseded`: a refund not to be paid, because another was or the original failed.',
   'intent.retry_required': 'The transaction can provably never land: the payer may pay again.',
   'intent.extra_payment': 'A second payment with the terms of the intent.',
   'intent.mismatched_payment':
