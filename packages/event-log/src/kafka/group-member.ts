@@ -12,8 +12,11 @@ import type { GroupMember, MemberOptions, MemberWork } from '../transport.ts';
 const HEARTBEAT_MS = 300;
 /** How long a rebalance waits for a member that is still processing a batch. */
 const REBALANCE_MS = 15_000;
-/** How long the broker holds an idle request; a consumer whose partitions are all paused polls again after it. */
-const FETCH_WAIT_MS = 50;
+/**
+ * How long the broker holds an idle request. Not longer than a heartbeat, which waits for it; while a partition is paused,
+ * our patch of the library asks again sooner.
+ */
+const FETCH_WAIT_MS = HEARTBEAT_MS;
 /** Bytes of one partition per fetch: a batch makes the other partitions of this process wait. */
 const PARTITION_FETCH_BYTES = 256 * 1024;
 /** While a cluster starts, coordinators are missing or still load their groups. */

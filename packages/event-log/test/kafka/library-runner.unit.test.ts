@@ -9,9 +9,23 @@ interface Runner {
   stop(): Promise<void>;
 }
 
+/** What the loop fetches with, with our patch. */
+interface Group {
+  offsetManager: object;
+  readonly subscriptionState: { assign(assigned: readonly TopicPartitions[]): void };
+  pause(partitions: readonly TopicPartitions[]): void;
+  resume(partitions: readonly TopicPartitions[]): void;
+  fetch(nodeId: string): Promise<readonly unknown[]>;
+}
+interface TopicPartitions {
+  readonly topic: string;
+  readonly partitions: readonly number[];
+}
+
 const requireLibrary = createRequire(import.meta.url);
 const LibraryRunner = requireLibrary('kafkajs/src/consumer/runner') as new (options: object) => Runner;
 type LibraryErrors = Record<string, new (...of: unknown[]) => Error>;
+const LibraryGroup = requireLibrary('kafkajs/src/consumer/consumerGroup') as new (options: object) => Group;
 const errors = requireLibrary('kafkajs/src/errors') as LibraryErrors;
 const QUIET = { debug() {}, info() {}, warn() {}, error() {}, namespace: () => QUIET };
 
@@ -122,5 +136,43 @@ describe('The loop of a group member', () => {
     const { crashes } = await run([UNKNOWN_MEMBER], [NOT_AUTHORIZED, null]);
     expect(crashes).toHaveLength(1);
     expect(crashes[0]?.message).toBe('GROUP_AUTHORIZATION_FAILED');
+  });
+});
+
+describe('A fetch of a group member', () => {
+  /** A member with partitions 0 and 1, and the waits of its fetches. */
+  function fetching(maxWaitTimeInMs: number) {
+    const waits: number[] = [];
+    const group = new LibraryGroup({
+      cluster: {
+        refreshMetadataIfNecessary: async () => undefined,
+        findTopicPartitionMetadata: () => [0, 1].map((partitionId) => ({ partitionId, leader: 1, replicas: [1] })),
+        findBroker: async () => ({
+          fetch: async ({ maxWaitTime }: { readonly maxWaitTime: number }) => {
+            waits.push(maxWaitTime);
+            return { responses: [] };
+          },
+        }),
+      },
+      logger: QUIET,
+      maxWaitTimeInMs,
+    });
+    group.subscriptionState.assign([{ topic: 'commands', partitions: [0, 1] }]);
+    group.offsetManager = {
+      committedOffsets: () => ({ commands: { 0: '0', 1: '0' } }),
+      nextOffset: () => '0',
+      resolveOffsets: async () => undefined,
+    };
+    return { group, waits };
+  }
+
+  it('is held as long as asked for, but for a moment only while a partition that may be resumed is paused', async () => {
+    const { group, waits } = fetching(300);
+    await group.fetch('1');
+    group.pause([{ topic: 'commands', partitions: [1] }]);
+    await group.fetch('1');
+    group.resume([{ topic: 'commands', partitions: [1] }]);
+    await group.fetch('1');
+    expect(waits).toEqual([300, 50, 300]);
   });
 });
