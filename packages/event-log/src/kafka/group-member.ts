@@ -13,8 +13,8 @@ const HEARTBEAT_MS = 300;
 /** How long a rebalance waits for a member that is still processing a batch. */
 const REBALANCE_MS = 15_000;
 /**
- * How long the broker holds an idle request. Not longer than a heartbeat, which waits for it; while a partition is paused,
- * our patch of the library asks again sooner.
+ * How long the broker holds an idle request: no longer than a heartbeat, which waits for it. While a partition is
+ * paused, our patch of the library asks again sooner.
  */
 const FETCH_WAIT_MS = HEARTBEAT_MS;
 /** Bytes of one partition per fetch: a batch makes the other partitions of this process wait. */

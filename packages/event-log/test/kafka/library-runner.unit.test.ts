@@ -166,7 +166,7 @@ describe('A fetch of a group member', () => {
     return { group, waits };
   }
 
-  it('is held as long as asked for, but for a moment only while a partition that may be resumed is paused', async () => {
+  it('is held as long as asked for, and for a moment while a partition that may be resumed is paused', async () => {
     const { group, waits } = fetching(300);
     await group.fetch('1');
     group.pause([{ topic: 'commands', partitions: [1] }]);
