@@ -17,8 +17,8 @@ export class FolderStore implements ObjectStore {
     this.#folder = folder;
   }
 
-  fileOf(key: string): Promise<string> {
-    return Promise.resolve(this.#fileOf(key));
+  fileOf(key: string): string {
+    return this.#fileOf(key);
   }
 
   create(key: string, content: Uint8Array): Promise<boolean> {

@@ -38,9 +38,9 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
     });
 
     it('deletes objects, and passes over what is not there', async () => {
-      await store.create('a', bytes('a'));
-      await store.delete(['a', 'b']);
-      expect([await store.read('a'), await store.list('')]).toEqual([null, []]);
+      await store.create('events/a', bytes('a'));
+      await store.delete(['events/a', 'events/b']);
+      expect([await store.read('events/a'), await store.list('events/')]).toEqual([null, []]);
     });
   });
 }
