@@ -2,6 +2,7 @@ import { type DuckDBConnection, DuckDBInstance, DuckDBTypeId } from '@duckdb/nod
 import { currentOf } from '../names.ts';
 import { COLUMN_LIST, quoted, readParquet } from '../parquet.ts';
 import type { ObjectStore } from '../store/object-store.ts';
+import { type CopyOptions, localCopies, MovedError } from './local-copies.ts';
 import { VIEWS } from './views.ts';
 
 /** The answer to a query. Numbers beyond a double, decimals and times are texts. */
@@ -29,10 +30,13 @@ export class Ledger {
     this.#connection = connection;
   }
 
-  /** Sees the files that are there now. @throws StoreUnavailableError */
-  static async open(store: ObjectStore): Promise<Ledger> {
-    const { current } = currentOf(await store.list('events/'));
-    const files = await Promise.all(current.map(({ key }) => store.fileOf(key)));
+  /**
+   * Sees the files that are there now.
+   * @param copies where copies of them go if the store is elsewhere
+   * @throws StoreUnavailableError, TooLargeError, ArchiveDamagedError
+   */
+  static async open(store: ObjectStore, copies?: CopyOptions): Promise<Ledger> {
+    const files = await filesOf(store, copies);
     const connection = await (await DuckDBInstance.create(':memory:')).connect();
     await connection.run(
       files.length === 0
@@ -93,5 +97,22 @@ export class Ledger {
       version: Number(version),
       intent: JSON.parse(String(intent)) as unknown,
     }));
+  }
+}
+
+/** Files are merged a few times an hour at most. */
+const LISTINGS_MAX = 5;
+
+async function filesOf(store: ObjectStore, copies: CopyOptions | undefined): Promise<readonly string[]> {
+  for (let listing = 1; ; listing++) {
+    const { current } = currentOf(await store.list('events/'));
+    const files = current.flatMap(({ key }) => store.fileOf(key) ?? []);
+    if (files.length === current.length) return files;
+    if (copies === undefined) throw new Error('This archive needs a folder for copies of its files.');
+    try {
+      return await localCopies(store, current, copies);
+    } catch (error) {
+      if (!(error instanceof MovedError) || listing === LISTINGS_MAX) throw error;
+    }
   }
 }
