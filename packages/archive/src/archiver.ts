@@ -6,6 +6,8 @@ import { writePublicKey } from './manifest.ts';
 import { publicKeyKey } from './names.ts';
 import { type ArchiveTools, ArchiveDamagedError, PartitionArchive } from './partition-archive.ts';
 import { dayOf, type Row, toRow } from './row.ts';
+import { StoreUnfitError } from './store/object-store.ts';
+import { observed } from './store/observed.ts';
 
 /** Bytes of events that wait in memory, of all partitions; more are not read before these are archived. */
 const WAITING_MAX = 32 * 1024 * 1024;
@@ -54,7 +56,9 @@ export class Archiver {
   #turn: Promise<void> = Promise.resolve();
 
   constructor(options: ArchiverOptions) {
-    this.#options = options;
+    // A slow store is no reason to begin again: to open many partitions may take minutes.
+    const store = observed(options.store, () => (this.#movedAt = performance.now()));
+    this.#options = { ...options, store };
     this.#followedAt = options.now();
   }
 
@@ -83,7 +87,7 @@ export class Archiver {
     return since.length === 0 ? 0 : Math.max(0, this.#options.now() - Math.min(...since));
   }
 
-  /** Milliseconds since it last came round: to look at what is due, or to begin again. */
+  /** Milliseconds since it last came round, to look at what is due or to begin again, or since the store responded. */
   get idleMs(): number {
     return performance.now() - this.#movedAt;
   }
@@ -96,6 +100,7 @@ export class Archiver {
       try {
         await this.#session(() => backOff.reset());
       } catch (error) {
+        if (error instanceof StoreUnfitError) throw error;
         if (error instanceof LogTruncatedError || error instanceof OtherLogError) {
           count('payments.alarms', { alarm: 'archive_diverged' });
           throw error;

@@ -40,6 +40,14 @@ const bytesOf = (one: Statement): Buffer => Buffer.from(JSON.stringify(statement
 /** @throws ZodError or SyntaxError */
 export const readManifest = (content: Uint8Array): Manifest =>
   manifest.parse(JSON.parse(Buffer.from(content).toString('utf8')));
+/** Null where it is not a manifest. */
+export function readIfManifest(content: Uint8Array): Manifest | null {
+  try {
+    return readManifest(content);
+  } catch {
+    return null;
+  }
+}
 export const writeManifest = (one: Manifest): Uint8Array =>
   Buffer.from(`${JSON.stringify(manifest.parse(one), null, 2)}\n`);
 

@@ -1,5 +1,5 @@
 import { digestOf, GENESIS, link } from './chain.ts';
-import { type Manifest, readManifest, type Signer, type Statement, writeManifest } from './manifest.ts';
+import { type Manifest, readIfManifest, readManifest, type Signer, type Statement, writeManifest } from './manifest.ts';
 import { currentOf, eventsKey, type FileName, headKey, manifestKey, type NamedKey } from './names.ts';
 import { type ParquetFiles, type StoredEvent, storedEvent } from './parquet.ts';
 import { dayOf, type Row } from './row.ts';
@@ -68,12 +68,14 @@ export class PartitionArchive {
     // A file whose manifest is missing: the process ended between the two.
     for (;;) {
       const next = merging.find(({ first, last }) => last === null && first === archive.next);
-      if (next === undefined) return archive;
+      if (next === undefined) break;
       const content = await store.read(next.key);
       if (content === null) throw new ArchivedElsewhereError(`${next.key} was there a moment ago`);
       const day = /day=([^/]+)/.exec(next.key)?.[1] ?? '';
       await archive.#describe(signer.sign(archive.#state(day, next.key, content, await parquet.read(content))));
     }
+    await archive.#publish();
+    return archive;
   }
 
   /** The place of the next event: how many are archived. */
@@ -156,6 +158,18 @@ export class PartitionArchive {
   #state(day: string, key: string, content: Uint8Array, events: readonly StoredEvent[]): Statement {
     const name = { partition: this.partition, first: this.next, last: null };
     return describe(name, day, key, content, events, this.last?.chain.after ?? GENESIS);
+  }
+
+  /** The head that a crash left out: the process ended after the manifest. */
+  async #publish(): Promise<void> {
+    const { last } = this;
+    if (last === null) return;
+    const { store } = this.#tools;
+    const published = await store.read(headKey(this.partition));
+    const head = published && readIfManifest(published);
+    // Another process may be ahead.
+    if (head === null || head.last < last.last)
+      await store.replace(headKey(this.partition), writeManifest(last));
   }
 
   async #describe(manifest: Manifest): Promise<void> {

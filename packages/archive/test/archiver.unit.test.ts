@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { LogRecord } from '@pf/event-log';
 import { createLogger } from '@pf/runtime';
 import { until } from '@pf/testing';
-import { Archiver, ParquetFiles, Signer, StoreUnavailableError } from '../src/index.ts';
+import { Archiver, ParquetFiles, Signer, StoreUnavailableError, StoreUnfitError } from '../src/index.ts';
 import { currentOf } from '../src/names.ts';
 import { MemoryLog } from './memory-log.ts';
 import { MemoryStore } from './memory-store.ts';
@@ -136,6 +136,35 @@ describe('the archiver', () => {
     log.grow(0, 3);
     await until('the refusal', () => isRefused);
     await isArchived();
+  });
+
+  it('gives up where the store would replace files that are archived', async () => {
+    store.create = () => Promise.reject(new StoreUnfitError('it does'));
+    log.grow(0, 3);
+    start();
+    await until('it to give up', () => crashes.length > 0);
+    expect(crashes.splice(0)).toMatchObject([{ name: 'StoreUnfitError' }]);
+  });
+
+  it('is not stuck while a slow store still answers', async () => {
+    const answers: (() => void)[] = [];
+    const list = store.list.bind(store);
+    store.list = async (prefix) => {
+      await new Promise<void>((resolve) => answers.push(resolve));
+      return await list(prefix);
+    };
+    const archiver = start();
+    // It has opened no partition yet.
+    for (let n = 1; n < 5; n++) {
+      await until('a question', () => answers.length === n);
+      const asked = performance.now();
+      answers.at(-1)?.();
+      await until('the next one', () => answers.length === n + 1);
+      expect(archiver.idleMs).toBeLessThanOrEqual(performance.now() - asked);
+    }
+    store.list = list;
+    answers.at(-1)?.();
+    await until('the log to be followed', () => archiver.isFollowing);
   });
 
   it('goes on in a log that was made of the archive, where its events lie elsewhere', async () => {

@@ -89,11 +89,26 @@ describe('the archive of a partition', () => {
     expect([again.next, again.last?.offsets.last]).toEqual([3, '4']);
   });
 
-  it('loses and repeats nothing wherever the process ends', async () => {
+  it('publishes the head that a crash left out', async () => {
+    await archive.append(rowsFrom(0, 2));
+    store.changesLeft = 2;
+    await expect(archive.append(rowsFrom(2, 2))).rejects.toThrow('no more changes');
+    store.changesLeft = Infinity;
+    const headOf = async () => readManifest((await store.read(`heads/partition=${PARTITION}.json`)) as Uint8Array);
+    expect((await headOf()).last).toBe(1);
+    await open();
+    expect((await headOf()).last).toBe(3);
+  });
+
+  it.each([
+    ['before a change', false],
+    ['after a change, of which it is not told', true],
+  ])('loses and repeats nothing wherever the process ends: %s', async (_when, losesAnswers) => {
     const rows = [...rowsFrom(0, 16), ...rowsFrom(16, 16, TOMORROW)];
     // One process after the other, each of which ends after some changes; between them, whole ones that merge.
     for (const changes of [1, 2, 3, 5, 8]) {
       store = new MemoryStore();
+      store.losesAnswers = losesAnswers;
       let ends = 0;
       while ((await archived()).length < rows.length) {
         store.changesLeft = changes;

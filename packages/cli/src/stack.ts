@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { CopyOptions } from '@pf/archive';
 import { archiveUrl } from '@pf/archive/url';
 import type { Keyring } from '@pf/database';
 import { kafkaVariables } from '@pf/event-log';
@@ -53,6 +55,8 @@ export interface StackAccess {
   chains(): Promise<NonNullable<z.infer<typeof stackFile>['chains']>>;
   /** Where the archive of the ledger lies. */
   archive(): Promise<URL>;
+  /** Where copies of its files go if it is in a bucket: a folder of the user's cache (XDG), one for each archive. */
+  archiveCopies(): Promise<CopyOptions>;
   /** The list that gateways screen with. */
   sanctionsListFile(): Promise<string>;
   /** The local stack's stand-in for a sanctions API. */
@@ -70,6 +74,10 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
       PF_API_KEY: z.string().optional(),
       KAFKA_BROKERS: z.string().optional(),
       ARCHIVE_URL: archiveUrl.optional(),
+      ARCHIVE_CACHE: z.string().optional(),
+      ARCHIVE_CACHE_MB: z.coerce.number().int().positive().default(10_240),
+      XDG_CACHE_HOME: z.string().optional(),
+      HOME: z.string().optional(),
       PF_DATA: z.string().default('.local'),
     },
     environment,
@@ -166,6 +174,17 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
       if (folder === undefined)
         throw new CliError('No stack is running. Start one with `npm start`, or name an archive with ARCHIVE_URL.');
       return pathToFileURL(folder);
+    },
+    async archiveCopies() {
+      const { ARCHIVE_CACHE, ARCHIVE_CACHE_MB, XDG_CACHE_HOME = '', HOME = '' } = config;
+      // The specification ignores relative paths.
+      const cache = [XDG_CACHE_HOME, HOME && path.join(HOME, '.cache')].find((folder) => path.isAbsolute(folder));
+      const folder = ARCHIVE_CACHE ?? (cache && path.join(cache, 'pf', 'archive'));
+      if (folder === undefined)
+        throw new CliError('Name a folder for copies of the files of the archive with ARCHIVE_CACHE.');
+      const { href } = await this.archive();
+      const name = createHash('sha256').update(href).digest('hex').slice(0, 16);
+      return { folder: path.resolve(folder, name), maxBytes: ARCHIVE_CACHE_MB * 1024 * 1024 };
     },
     async sanctionsListFile() {
       if (config.SCREENING_LIST_FILE !== undefined) return path.resolve(config.SCREENING_LIST_FILE);

@@ -15,11 +15,11 @@ export const archiveGuards: readonly Mutant[] = [
   {
     name: 'A file whose manifest a crash left out is described before anything follows it',
     file: 'packages/archive/src/partition-archive.ts',
-    guard: 'if (next === undefined) return archive;',
-    instead: 'if (next !== null) return archive;',
+    guard: 'if (next === undefined) break;',
+    instead: 'if (next !== null) break;',
     test: {
       file: 'packages/archive/test/partition-archive.unit.test.ts',
-      name: 'loses and repeats nothing wherever the process ends',
+      name: 'loses and repeats nothing wherever the process ends: before a change',
     },
   },
   {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { digestOf } from '../chain.ts';
-import { type Manifest, readManifest } from '../manifest.ts';
+import { type Manifest, readIfManifest } from '../manifest.ts';
 import { manifestKey, type NamedKey } from '../names.ts';
 import { ArchiveDamagedError } from '../partition-archive.ts';
 import type { ObjectStore } from '../store/object-store.ts';
@@ -68,23 +68,16 @@ async function manifestOf(store: ObjectStore, folder: string, file: NamedKey): P
   const key = manifestKey(file);
   const copy = path.join(folder, key);
   const held = await readIfThere(copy);
-  const known = held && parsed(held);
+  const known = held && readIfManifest(held);
   if (known?.file === file.key) return known;
   const content = await store.read(key);
   if (content === null) return null;
-  const manifest = parsed(content);
+  const manifest = readIfManifest(content);
   if (manifest?.file !== file.key) throw new ArchiveDamagedError(`${key} is not the manifest of ${file.key}.`);
   await writeWhole(copy, content);
   return manifest;
 }
 
-function parsed(content: Uint8Array): Manifest | null {
-  try {
-    return readManifest(content);
-  } catch {
-    return null;
-  }
-}
 
 /** Files are small enough for memory, as in the store. */
 const readIfThere = (file: string): Promise<Buffer | null> =>

@@ -1,12 +1,15 @@
 import path from 'node:path';
 import {
   type Answer,
+  ArchiveDamagedError,
   Ledger,
   openStore,
   ParquetFiles,
   type PartitionReport,
   partitionsIn,
   QueryError,
+  StoreUnavailableError,
+  TooLargeError,
   verifyPartition,
 } from '@pf/archive';
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -125,8 +128,7 @@ export function ledgerCommand(surroundings: CommandContext): Command {
           if (failed.length > 0)
             throw new CliError(`The check failed for partition ${failed.map((one) => one.partition).join(', ')}.`);
         };
-        if (log) await withEventLog(stack, verify);
-        else await verify(null);
+        await explained(() => (log ? withEventLog(stack, verify) : verify(null)));
       } finally {
         await parquet.close();
       }
@@ -135,14 +137,27 @@ export function ledgerCommand(surroundings: CommandContext): Command {
 }
 
 async function withLedger(stack: StackAccess, work: (ledger: Ledger) => Promise<void>): Promise<void> {
-  const ledger = await Ledger.open(openStore(await stack.archive()));
+  await explained(async () => {
+    const url = await stack.archive();
+    // A folder needs no copies of its files.
+    const ledger = await Ledger.open(openStore(url), url.protocol === 'file:' ? undefined : await stack.archiveCopies());
+    try {
+      await work(ledger);
+    } finally {
+      ledger.close();
+    }
+  });
+}
+
+/** What the message says to a person, without a stack. */
+async function explained(work: () => Promise<void>): Promise<void> {
   try {
-    await work(ledger);
+    await work();
   } catch (error) {
-    if (error instanceof QueryError) throw new CliError(error.message, { cause: error });
+    if (error instanceof TooLargeError) throw new CliError(`${error.message} Set ARCHIVE_CACHE_MB.`, { cause: error });
+    if ([QueryError, StoreUnavailableError, ArchiveDamagedError].some((kind) => error instanceof kind))
+      throw new CliError((error as Error).message, { cause: error });
     throw error;
-  } finally {
-    ledger.close();
   }
 }
 
