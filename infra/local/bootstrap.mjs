@@ -13,6 +13,7 @@ import { faketime } from './setup/faketime.mjs';
 import { prometheus } from './setup/prometheus.mjs';
 import { redis } from './setup/redis.mjs';
 import { allOf, SetupError, say } from './setup/say.mjs';
+import { versitygw } from './setup/versitygw.mjs';
 import { bundle, bundleSoundScript, compile, generate, install } from './setup/workspace.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
@@ -94,12 +95,13 @@ async function prepare(command) {
     await install({ root, tools, pnpm });
     return pnpm;
   };
-  const [node, pnpm, typescript, promtool, browser] = await allOf([
+  const [node, pnpm, typescript, promtool, browser, s3] = await allOf([
     getNode(tools),
     installed(),
     command.compiled === 'never' ? null : getTypeScript(tools),
     command.prometheus ? prometheus(tools) : null,
     command.chromium ? chromium(tools) : undefined,
+    command.s3 ? versitygw(tools) : undefined,
     command.backing ? fetchBacking() : undefined,
     command.faketime ? faketime(tools) : undefined,
   ]);
@@ -109,6 +111,7 @@ async function prepare(command) {
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? path.join(tools, 'compile-cache'),
     PATH: [path.dirname(node), promtool, process.env.PATH].filter(Boolean).join(path.delimiter),
     ...(browser && { CHROMIUM: browser }),
+    ...(s3 && { VERSITYGW: s3 }),
   };
   const place = { root, tools, node, pnpm, typescript, environment };
   const release = command.earlierRelease ? await earlierRelease(place) : null;
@@ -163,14 +166,15 @@ function complain(error) {
 
 let [name, ...rest] = process.argv.slice(2);
 let command = Object.hasOwn(commands, name ?? '') ? commands[name] : null;
-// Types, lint and unit tests need neither Java nor Redis; a browser is for the end-to-end tests alone, wrong clocks and
-// an earlier release for the drills.
+// Types, lint and unit tests need neither Java nor Redis; a browser is for the end-to-end tests alone, wrong clocks, an
+// earlier release and an S3 server for the drills.
 if (name === 'test' && rest.length > 0) {
   command = {
     ...command,
     backing: rest.some((phase) => ['integration', 'e2e', 'drills', 'providers'].includes(phase)),
     chromium: rest.includes('e2e'),
     faketime: rest.includes('drills'),
+    s3: rest.includes('drills'),
     earlierRelease: rest.includes('drills'),
   };
 }
