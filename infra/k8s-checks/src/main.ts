@@ -10,7 +10,8 @@ import { findTool, run } from './tools.ts';
 const KUBERNETES_VERSION = '1.30';
 
 const root = path.resolve(import.meta.dirname, '../../..');
-const overlays = path.join(root, 'k8s', 'overlays');
+/** Of the repository, and with components that none of its overlays has. */
+const FOLDERS = [path.join(root, 'k8s', 'overlays'), path.join(root, 'infra', 'k8s-checks', 'variants')];
 const tools = path.join(root, '.tools', 'go');
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -23,9 +24,9 @@ function unfolded(object: { data?: Record<string, string>; kind?: string }): typ
 
 /** @returns the tools' error output for the overlay; null if it is valid */
 async function problemOf(overlay: string, kustomize: string, validate: string, folder: string): Promise<string | null> {
-  const built = await run(kustomize, ['build', path.join(overlays, overlay)]);
+  const built = await run(kustomize, ['build', overlay]);
   if (!built.ok) return built.stderr;
-  const file = path.join(folder, `${overlay}.yaml`);
+  const file = path.join(folder, `${path.basename(overlay)}.yaml`);
   const objects = parseAllDocuments(built.stdout).map((document) => document.toJS() as Parameters<typeof unfolded>[0]);
   // JSON, because YAML 1.1 and 1.2 differ in what a plain `off` is.
   await writeFile(file, objects.map((object) => JSON.stringify(unfolded(object))).join('\n---\n'));
@@ -37,7 +38,7 @@ async function problemOf(overlay: string, kustomize: string, validate: string, f
     path.join(root, 'k8s', 'crds'),
   ]);
   if (!validated.ok) return `${validated.stdout}${validated.stderr}`;
-  print(`  ${overlay}: ${objects.length} objects`);
+  print(`  ${path.basename(overlay)}: ${objects.length} objects`);
   return null;
 }
 
@@ -46,11 +47,12 @@ async function check(): Promise<readonly string[]> {
   const validate = await findTool('kubectl-validate', tools, print);
   const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-k8s-'));
   try {
-    const names = (await readdir(overlays)).sort();
+    const names: string[] = [];
+    for (const place of FOLDERS) for (const name of (await readdir(place)).sort()) names.push(path.join(place, name));
     const problems: string[] = [];
     for (const name of names) {
       const problem = await problemOf(name, kustomize, validate, folder);
-      if (problem !== null) problems.push(`${name}:\n${problem.trim()}`);
+      if (problem !== null) problems.push(`${path.basename(name)}:\n${problem.trim()}`);
     }
     print(
       problems.length === 0

@@ -168,8 +168,7 @@ export class PartitionArchive {
     const published = await store.read(headKey(this.partition));
     const head = published && readIfManifest(published);
     // Another process may be ahead.
-    if (head === null || head.last < last.last)
-      await store.replace(headKey(this.partition), writeManifest(last));
+    if (head === null || head.last < last.last) await store.replace(headKey(this.partition), writeManifest(last));
   }
 
   async #describe(manifest: Manifest): Promise<void> {

@@ -10,6 +10,11 @@ export const archiveVariables = {
   HEALTH_PORT: variables.port.default(4009),
   /** Where the archive lies. */
   ARCHIVE_URL: archiveUrl,
+  /** The SDK of S3 reads them, for an archive in a bucket. Absent where the process has a role. */
+  AWS_ACCESS_KEY_ID: z.string().optional(),
+  AWS_SECRET_ACCESS_KEY: z.string().optional(),
+  AWS_SESSION_TOKEN: z.string().optional(),
+  AWS_REGION: z.string().optional(),
   /** The private key of Ed25519 that signs manifests: 32 bytes in base64. */
   ARCHIVE_SIGNING_KEY: z
     .base64()

@@ -1,5 +1,13 @@
 import { expect } from '@jest/globals';
-import { type ApiClient, apiClient, type Cluster, type Instance, readBackingStack, startCluster, until } from '@pf/testing';
+import {
+  type ApiClient,
+  apiClient,
+  type Cluster,
+  type Instance,
+  readBackingStack,
+  startCluster,
+  until,
+} from '@pf/testing';
 import { whileBusy } from '../responses.ts';
 
 const CREATES = 300;

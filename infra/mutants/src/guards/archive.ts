@@ -62,4 +62,54 @@ export const archiveGuards: readonly Mutant[] = [
       name: 'is not signed with another sha256',
     },
   },
+  {
+    name: 'An archive in a bucket is created once: a store that would replace it is refused',
+    file: 'packages/archive/src/store/s3-store.ts',
+    guard: 'if (await this.#create(PROBE, Buffer.from(randomUUID()))) throw new StoreUnfitError(UNFIT);',
+    instead: 'if ((await this.#create(PROBE, Buffer.from(randomUUID()))) === null) throw new StoreUnfitError(UNFIT);',
+    test: {
+      file: 'packages/archive/test/s3/s3-store.unit.test.ts',
+      name: 'is refused where it ignores If-None-Match, before anything is archived',
+    },
+  },
+  {
+    name: 'What a bucket holds after a lost response is taken for ours only with our bytes',
+    file: 'packages/archive/src/store/s3-store.ts',
+    guard: 'return found !== null && Buffer.compare(found, content) === 0;',
+    instead: 'return found !== null;',
+    test: {
+      file: 'packages/archive/test/s3/s3-store.unit.test.ts',
+      name: 'an object of another process stays, and is known as theirs, though a response was lost',
+    },
+  },
+  {
+    name: 'A part of a listing is not taken for the whole archive',
+    file: 'packages/archive/src/store/s3-store.ts',
+    guard: 'if (next === undefined || next === token)',
+    instead: 'if (next === undefined) return keys.sort();\n      if (next === token)',
+    test: {
+      file: 'packages/archive/test/s3/s3-store.unit.test.ts',
+      name: 'takes no part of a listing for the whole',
+    },
+  },
+  {
+    name: 'A copy of a file of the archive is read only with the bytes of its manifest',
+    file: 'packages/archive/src/ledger/local-copies.ts',
+    guard: 'if (held !== null && digestOf(held) === sha256) return copy;',
+    instead: 'if (held !== null) return copy;',
+    test: {
+      file: 'packages/archive/test/local-copies.unit.test.ts',
+      name: 'are made again where they were changed or cut off',
+    },
+  },
+  {
+    name: 'The head that a crash left out is published by whoever opens the partition',
+    file: 'packages/archive/src/partition-archive.ts',
+    guard: 'if (head === null || head.last < last.last)',
+    instead: 'if (head === null)',
+    test: {
+      file: 'packages/archive/test/partition-archive.unit.test.ts',
+      name: 'publishes the head that a crash left out',
+    },
+  },
 ];

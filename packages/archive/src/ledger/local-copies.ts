@@ -78,7 +78,6 @@ async function manifestOf(store: ObjectStore, folder: string, file: NamedKey): P
   return manifest;
 }
 
-
 /** Files are small enough for memory, as in the store. */
 const readIfThere = (file: string): Promise<Buffer | null> =>
   readFile(file).catch((error: NodeJS.ErrnoException) => {

@@ -37,6 +37,8 @@ function problemOf(url: URL): string | null {
 function isOrigin(text: string): boolean {
   const url = URL.parse(text);
   return (
-    url !== null && ['http:', 'https:'].includes(url.protocol) && url.username + url.password + url.search + url.hash === ''
+    url !== null &&
+    ['http:', 'https:'].includes(url.protocol) &&
+    url.username + url.password + url.search + url.hash === ''
   );
 }

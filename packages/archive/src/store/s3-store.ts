@@ -104,7 +104,7 @@ export class S3Store implements ObjectStore {
 
   async list(prefix: string): Promise<readonly string[]> {
     const keys: string[] = [];
-    for (let token: string | undefined; ; ) {
+    for (let token: string | undefined; ;) {
       const page = await this.#do(`list ${prefix}`, ({ client, ListObjectsV2Command }, abortSignal) =>
         client.send(
           new ListObjectsV2Command({

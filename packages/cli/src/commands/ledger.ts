@@ -140,7 +140,10 @@ async function withLedger(stack: StackAccess, work: (ledger: Ledger) => Promise<
   await explained(async () => {
     const url = await stack.archive();
     // A folder needs no copies of its files.
-    const ledger = await Ledger.open(openStore(url), url.protocol === 'file:' ? undefined : await stack.archiveCopies());
+    const ledger = await Ledger.open(
+      openStore(url),
+      url.protocol === 'file:' ? undefined : await stack.archiveCopies(),
+    );
     try {
       await work(ledger);
     } finally {
