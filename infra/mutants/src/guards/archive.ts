@@ -79,6 +79,7 @@ export const archiveGuards: readonly Mutant[] = [
     instead: 'return found !== null;',
     test: {
       file: 'packages/archive/test/s3/s3-store.unit.test.ts',
+      suite: 'packages/archive/test/s3/suite.ts',
       name: 'an object of another process stays, and is known as theirs, though a response was lost',
     },
   },
@@ -89,6 +90,7 @@ export const archiveGuards: readonly Mutant[] = [
     instead: 'if (next === undefined) return keys.sort();\n      if (next === token)',
     test: {
       file: 'packages/archive/test/s3/s3-store.unit.test.ts',
+      suite: 'packages/archive/test/s3/suite.ts',
       name: 'takes no part of a listing for the whole',
     },
   },

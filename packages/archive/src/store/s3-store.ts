@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import type { S3Client } from '@aws-sdk/client-s3';
+import type * as S3 from '@aws-sdk/client-s3';
 import { BackOff } from '@pf/runtime';
 import { type ObjectStore, StoreUnavailableError, StoreUnfitError } from './object-store.ts';
 
@@ -31,7 +31,7 @@ interface S3Failure {
   readonly message: string;
   readonly $metadata?: { readonly httpStatusCode?: number; readonly attempts?: number };
 }
-type Sdk = typeof import('@aws-sdk/client-s3') & { readonly client: S3Client };
+type Sdk = typeof S3 & { readonly client: S3.S3Client };
 
 /**
  * The archive in a bucket of S3 or what is compatible with it. Objects are created with `If-None-Match: *`, so the

@@ -9,8 +9,8 @@ export interface MemoryS3Options {
 }
 
 /**
- * As much of S3 as the archive uses, in this process: one bucket, any credentials. infra/e2e/test/archive/s3.drill.test.ts
- * runs the same tests on a real server.
+ * As much of S3 as the archive uses, in this process: one bucket, any credentials. The drill of the archive runs the
+ * same tests on a real server (infra/e2e/test/archive).
  */
 export async function startMemoryS3({ conditional = true }: MemoryS3Options = {}): Promise<{
   readonly url: string;
