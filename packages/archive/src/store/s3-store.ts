@@ -46,7 +46,8 @@ export class S3Store implements ObjectStore {
   #sdk: Promise<Sdk> | undefined;
   #fit: Promise<void> | undefined;
   #running = 0;
-  readonly #queue: (() => void)[] = [];
+  /** What waits for a connection, in its order. */
+  readonly #queue = new Set<() => void>();
 
   /** @param url `s3://bucket/prefix?endpoint=…&region=…` (archive-url.ts) */
   constructor(url: URL, options: S3StoreOptions = {}) {
@@ -177,11 +178,12 @@ export class S3Store implements ObjectStore {
 
   /** @throws StoreUnavailableError, StoreUnfitError */
   async #do<Result>(what: string, work: (sdk: Sdk, signal: AbortSignal) => Promise<Result>): Promise<Result> {
-    if (this.#running >= CONNECTIONS) await new Promise<void>((resolve) => this.#queue.push(resolve));
-    else this.#running += 1;
     const { deadlineMs = DEADLINE_MS } = this.#options;
     const signal = AbortSignal.timeout(deadlineMs);
+    let hasConnection = false;
     try {
+      await this.#connection(signal);
+      hasConnection = true;
       this.#sdk ??= this.#load();
       return await work(await this.#sdk, signal);
     } catch (error) {
@@ -192,10 +194,37 @@ export class S3Store implements ObjectStore {
       // Without its cause, which has the request with its headers.
       throw new StoreUnavailableError(`The archive's bucket cannot be used: ${what}: ${said}${status}`);
     } finally {
-      const next = this.#queue.shift();
-      if (next === undefined) this.#running -= 1;
-      else next();
+      if (hasConnection) this.#handOn();
     }
+  }
+
+  /** Waits until fewer operations run than there are connections. @throws Error when the signal aborts before */
+  async #connection(signal: AbortSignal): Promise<void> {
+    if (this.#running < CONNECTIONS) {
+      this.#running += 1;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const give = (): void => {
+        signal.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const giveUp = (): void => {
+        this.#queue.delete(give);
+        reject(new Error('all connections are in use'));
+      };
+      this.#queue.add(give);
+      signal.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+  #handOn(): void {
+    const [next] = this.#queue;
+    if (next === undefined) {
+      this.#running -= 1;
+      return;
+    }
+    this.#queue.delete(next);
+    next();
   }
 
   /** Loaded when it is first used: an archive in a folder does without. */

@@ -106,6 +106,15 @@ export function describeS3Store(name: string, start: () => Promise<S3Server>): v
       await expect(operation?.()).rejects.toThrow('no answer within 0.3 s');
     });
 
+    it('operations beyond its connections end too while none is answered, and leave the connections free', async () => {
+      const hasty = newStore({ deadlineMs: 1_000 });
+      await hasty.create('heads/a', bytes('a'));
+      proxy.fail('GET', '/heads/', ...Array.from({ length: 16 }, (): Fault => 'silent'));
+      const asked = await Promise.allSettled(Array.from({ length: 40 }, (_, n) => hasty.read(`heads/${n}`)));
+      expect(asked.filter(({ status }) => status === 'rejected').length).toBeGreaterThanOrEqual(16);
+      expect(textOf(await hasty.read('heads/a'))).toBe('a');
+    });
+
     it('a response that ends in the middle is read again, and never taken for the whole', async () => {
       await store.create('events/a', bytes('0123456789'));
       proxy.fail('GET', '/events/a', 'cut', 'cut');
