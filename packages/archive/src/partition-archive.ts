@@ -1,6 +1,6 @@
 import { digestOf, GENESIS, link } from './chain.ts';
 import { type Manifest, readIfManifest, readManifest, type Signer, type Statement, writeManifest } from './manifest.ts';
-import { currentOf, eventsKey, type FileName, headKey, manifestKey, type NamedKey } from './names.ts';
+import { currentOf, eventsKey, type FileName, headKey, manifestKey, readName } from './names.ts';
 import { type ParquetFiles, type StoredEvent, storedEvent } from './parquet.ts';
 import { dayOf, type Row } from './row.ts';
 import type { ObjectStore } from './store/object-store.ts';
@@ -45,29 +45,26 @@ export class PartitionArchive {
     this.#manifests = manifests;
   }
 
-  /** @throws ArchiveDamagedError, StoreUnavailableError */
+  /** @throws ArchivedElsewhereError, ArchiveDamagedError, StoreUnavailableError */
   static async open(partition: number, tools: ArchiveTools): Promise<PartitionArchive> {
     const { store, parquet, signer } = tools;
-    const ofPartition = ({ partition: other }: NamedKey): boolean => other === partition;
-    const files = (await store.list('events/')).filter((key) => key.includes(`/partition=${partition}/`));
-    const { current, replaced } = currentOf(await store.list(`manifests/partition=${partition}/`));
-    // A merge that was interrupted: its files go before their manifests.
-    const isNamed = new Set(current.map(({ first, last }) => nameOf(first, last)));
-    const merging = files.flatMap((key) => currentOf([key]).current).filter(ofPartition);
-    const gone = merging.filter(
-      ({ first, last }) =>
-        replaced.some((old) => old.first === first && old.last === last) ||
-        (last !== null && !isNamed.has(nameOf(first, last))),
-    );
-    await store.delete(gone.map(({ key }) => key));
-    await store.delete(replaced.map(({ key }) => key));
+    // Files before manifests: a file that is listed and has none then may get one from another process at any moment.
+    const files = (await store.list('events/')).filter((key) => readName(key)?.partition === partition);
+    const described = await store.list(`manifests/partition=${partition}/`);
+    const whole = await finishMerges(files, described, tools);
+    // What merged files replace goes, and so does what a process wrote under a name that was free again.
+    const { replaced } = currentOf([...whole.described, ...whole.files]);
+    for (const isFile of [true, false])
+      await store.delete(replaced.map(({ key }) => key).filter((key) => key.startsWith('events/') === isFile));
+    const { current } = currentOf(whole.described);
 
     const newest = current.slice(-REMEMBERED_MAX);
     const manifests = await Promise.all(newest.map(({ key }) => readAt(store, key)));
     const archive = new PartitionArchive(partition, tools, manifests);
     // A file whose manifest is missing: the process ended between the two.
+    const found = currentOf(whole.files).current;
     for (;;) {
-      const next = merging.find(({ first, last }) => last === null && first === archive.next);
+      const next = found.find(({ first, last }) => last === null && first === archive.next);
       if (next === undefined) break;
       const content = await store.read(next.key);
       if (content === null) throw new ArchivedElsewhereError(`${next.key} was there a moment ago`);
@@ -171,8 +168,24 @@ export class PartitionArchive {
     if (head === null || head.last < last.last) await store.replace(headKey(this.partition), writeManifest(last));
   }
 
+  /**
+   * Names of files that were merged are free again. A process that slept while others archived and merged may have
+   * created one of them: what it holds in memory is then no longer the end of the archive.
+   * @throws ArchivedElsewhereError
+   */
+  async #requireEnd(): Promise<void> {
+    const listed = await this.#tools.store.list(`manifests/partition=${this.partition}/`);
+    const end = currentOf(listed).current.at(-1);
+    const known = this.last && nameIn(this.last);
+    const isKnown = end?.first === known?.first && end?.last === known?.last;
+    // Whoever opened the partition meanwhile may have described the same file.
+    if (!isKnown && end?.first !== this.next)
+      throw new ArchivedElsewhereError(`another process has archived partition ${this.partition} beyond ${this.next}`);
+  }
+
   async #describe(manifest: Manifest): Promise<void> {
     const { store } = this.#tools;
+    await this.#requireEnd();
     const content = writeManifest(manifest);
     const key = manifestKey({ partition: this.partition, first: manifest.first, last: null });
     // Whoever opened the partition meanwhile has described the same file.
@@ -187,7 +200,40 @@ export class PartitionArchive {
   }
 }
 
-const nameOf = (first: number, last: number | null): string => `${first}-${last ?? ''}`;
+/**
+ * Writes the manifests of merged files that have none: a process ended, or is, between the two. They are not undone,
+ * because a process that is goes on to delete what it has merged.
+ */
+async function finishMerges(
+  files: readonly string[],
+  described: readonly string[],
+  { store, parquet, signer }: ArchiveTools,
+): Promise<{ readonly files: readonly string[]; readonly described: readonly string[] }> {
+  const result = { files: [...files], described: [...described] };
+  for (const file of currentOf(files).current) {
+    const key = manifestKey(file);
+    if (file.last === null || result.described.includes(key)) continue;
+    const { current } = currentOf(result.described);
+    // It was merged itself since.
+    if (!currentOf([...result.described, key]).current.some((one) => one.key === key)) continue;
+    const parts = await Promise.all(
+      current
+        .filter(({ first }) => first >= file.first && first <= (file.last ?? 0))
+        .map((one) => readAt(store, one.key)),
+    );
+    const content = await store.read(file.key);
+    const [first, last] = [parts[0], parts.at(-1)];
+    if (content === null || first === undefined || last === undefined)
+      throw new ArchivedElsewhereError(`another process merges the files of partition ${file.partition}`);
+    const merged = describe(file, first.day, file.key, content, await parquet.read(content), first.chain.before);
+    if (first.first !== file.first || last.last !== file.last || merged.chain.after !== last.chain.after)
+      throw new ArchiveDamagedError(`${file.key} does not have the events of the files that it would replace`);
+    await store.create(key, writeManifest(signer.sign(merged)));
+    result.described.push(key);
+  }
+  return result;
+}
+
 /** The name that a manifest's file has. */
 const nameIn = ({ partition, first, last, file }: Statement): FileName => ({
   partition,

@@ -51,6 +51,30 @@ describe('the proof of the archive', () => {
     expect(await verify({ withLog: false })).toMatchObject({ behind: null, problems: [] });
   });
 
+  it('holds while the archiver archives and merges', async () => {
+    const archive = await PartitionArchive.open(PARTITION, { store, parquet, signer });
+    const more = ['none', 'of', 'an intent'].map((value, n) => toRow(recordAt(PARTITION, archive.next + n, value)));
+    const read = store.read.bind(store);
+    let reads = 0;
+    store.read = async (key) => {
+      reads += 1;
+      if (reads === 2) await archive.append(more);
+      if (reads === 6) await archive.compact('2030-01-01');
+      return await read(key);
+    };
+    expect((await verify({ withLog: false })).problems).toEqual([]);
+    expect(reads).toBeGreaterThan(6);
+  });
+
+  it('does not take a head of other events', async () => {
+    const [key = ''] = await store.list('heads/');
+    const head = readManifest(store.objects.get(key) ?? new Uint8Array());
+    store.objects.set(key, writeManifest({ ...head, chain: { ...head.chain, after: '0'.repeat(64) } }));
+    expect((await verify()).problems).toEqual([expect.stringContaining('is not the last manifest')]);
+    store.objects.set(key, Buffer.from('{}'));
+    expect((await verify()).problems).toEqual([expect.stringContaining('is not the last manifest')]);
+  });
+
   it('needs the given key, or one that the archive names', async () => {
     expect((await verify({ publicKey: new Signer(Buffer.alloc(32, 8)).publicKey })).problems[0]).toContain(
       'is not signed by the given key',

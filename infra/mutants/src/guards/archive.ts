@@ -29,7 +29,7 @@ export const archiveGuards: readonly Mutant[] = [
     instead: 'const isWhole = digestOf(content).length === sha256.length;',
     test: {
       file: 'packages/archive/test/partition-archive.unit.test.ts',
-      name: 'stops at a file that was changed, and leaves everything as it is',
+      name: 'stops at a file with the same events in other columns',
     },
   },
   {
@@ -39,7 +39,7 @@ export const archiveGuards: readonly Mutant[] = [
     instead: 'if (found !== undefined) return expected + 1n;',
     test: {
       file: 'packages/archive/test/archiver.unit.test.ts',
-      name: 'archives nothing of a log that is another one',
+      name: 'archives nothing of a log that is another one, with other events at the same offsets',
     },
   },
   {
@@ -112,6 +112,26 @@ export const archiveGuards: readonly Mutant[] = [
     test: {
       file: 'packages/archive/test/partition-archive.unit.test.ts',
       name: 'publishes the head that a crash left out',
+    },
+  },
+  {
+    name: 'A process that slept while others archived and merged gives way, though the name of its file is free again',
+    file: 'packages/archive/src/partition-archive.ts',
+    guard: 'await this.#requireEnd();',
+    instead: '',
+    test: {
+      file: 'packages/archive/test/partition-archive.unit.test.ts',
+      name: 'gives no place away twice: a process that slept while others archived and merged gives way',
+    },
+  },
+  {
+    name: 'A merge that another process is about to finish is finished, not undone',
+    file: 'packages/archive/src/partition-archive.ts',
+    guard: 'await store.create(key, writeManifest(signer.sign(merged)));',
+    instead: 'await store.delete([file.key]);',
+    test: {
+      file: 'packages/archive/test/partition-archive.unit.test.ts',
+      name: 'loses nothing where another process begins between the merged file and its manifest',
     },
   },
 ];

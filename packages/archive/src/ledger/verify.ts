@@ -1,9 +1,9 @@
 import type { LogReader } from '@pf/event-log';
 import { GENESIS, digestOf, link } from '../chain.ts';
-import { isSignedBy, type Manifest, readManifest, readPublicKey } from '../manifest.ts';
+import { isSignedBy, type Manifest, readIfManifest, readPublicKey } from '../manifest.ts';
 import { currentOf, headKey, publicKeyKey } from '../names.ts';
 import type { ParquetFiles } from '../parquet.ts';
-import type { ObjectStore } from '../store/object-store.ts';
+import { type ObjectStore, StoreUnavailableError } from '../store/object-store.ts';
 
 /** What a check of one partition has found. */
 export interface PartitionReport {
@@ -29,6 +29,8 @@ export interface VerifyOptions {
 
 /** More of the same kind help nobody. */
 const PROBLEMS_MAX = 20;
+/** How often a partition is read from its beginning because files were merged that were to be read. */
+const READINGS_MAX = 5;
 
 /** The partitions that the archive has files of. */
 export const partitionsIn = async (store: ObjectStore): Promise<readonly number[]> =>
@@ -43,34 +45,58 @@ export const partitionsIn = async (store: ObjectStore): Promise<readonly number[
  * @throws StoreUnavailableError, LogUnavailableError
  */
 export async function verifyPartition(partition: number, options: VerifyOptions): Promise<PartitionReport> {
+  for (let reading = 1; ; reading++) {
+    const report = await verifyOnce(partition, options);
+    if (report !== 'merged meanwhile') return report;
+    if (reading === READINGS_MAX)
+      throw new StoreUnavailableError(`The files of partition ${partition} change faster than they can be read.`);
+  }
+}
+
+async function verifyOnce(partition: number, options: VerifyOptions): Promise<PartitionReport | 'merged meanwhile'> {
   const { store, parquet } = options;
   const problems: string[] = [];
   const report = (problem: string): void => {
     if (problems.length < PROBLEMS_MAX) problems.push(problem);
   };
+  // Before the manifests: those that are written meanwhile come after it.
+  const content = await store.read(headKey(partition));
+  const published = content && readIfManifest(content);
   const { current } = currentOf(await store.list(`manifests/partition=${partition}/`));
   const versions = new Map<string, number>();
   let [next, head] = [0, GENESIS];
-  let last: Manifest | null = null;
+  let hasHead = current.length === 0;
   for (const { key } of current) {
-    const manifest = await readAt(store, key, report);
-    if (manifest === null) continue;
+    const described = await store.read(key);
+    if (described === null) return 'merged meanwhile';
+    const manifest = readIfManifest(described);
+    if (manifest === null) {
+      report(`${key} is not a manifest`);
+      continue;
+    }
     if (!isSignedBy((await keyOf(manifest, options)) ?? '', manifest))
       report(`${key} is not signed by ${options.publicKey === null ? 'a key of the archive' : 'the given key'}`);
     if (manifest.first !== next) report(`${key}: events ${next} to ${manifest.first - 1} are missing before it`);
     if (manifest.chain.before !== head) report(`${key} does not continue the chain of the files before it`);
+    if (published?.last === manifest.last) hasHead = published.chain.after === manifest.chain.after;
     const content = await store.read(manifest.file);
-    if (content === null) report(`${manifest.file} is missing`);
-    else if (digestOf(content) !== manifest.sha256) report(`${manifest.file} does not have the bytes of its manifest`);
+    if (content === null) {
+      if ((await store.read(key)) === null) return 'merged meanwhile';
+      report(`${manifest.file} is missing`);
+    } else if (digestOf(content) !== manifest.sha256)
+      report(`${manifest.file} does not have the bytes of its manifest`);
     else {
       const events = await parquet.read(content);
-      if (
+      const chainAfter = (some: typeof events): string =>
         link(
           manifest.chain.before,
-          events.map(({ event }) => event),
-        ) !== manifest.chain.after
-      )
+          some.map(({ event }) => event),
+        );
+      if (chainAfter(events) !== manifest.chain.after)
         report(`${manifest.file} does not have the events of its manifest`);
+      // The file that it was published for was merged since.
+      if (published && manifest.first <= published.last && published.last < manifest.last)
+        hasHead = chainAfter(events.slice(0, published.last - manifest.first + 1)) === published.chain.after;
       for (const { intentId, version } of events) {
         if (intentId === null || version === null) continue;
         const before = versions.get(intentId) ?? 0;
@@ -78,25 +104,11 @@ export async function verifyPartition(partition: number, options: VerifyOptions)
         else report(`${manifest.file}: version ${version} of ${intentId} follows version ${before}`);
       }
     }
-    [next, head, last] = [manifest.last + 1, manifest.chain.after, manifest];
+    [next, head] = [manifest.last + 1, manifest.chain.after];
   }
-  const published = await store.read(headKey(partition));
-  if (last !== null && (published === null || readManifest(published).chain.after !== last.chain.after))
-    report(`${headKey(partition)} is not the last manifest`);
+  if (!hasHead) report(`${headKey(partition)} is not the last manifest`);
   const behind = await compare(partition, options, { next, head }, report);
   return { partition, files: current.length, events: next, head, behind, problems };
-}
-
-async function readAt(store: ObjectStore, key: string, report: (problem: string) => void): Promise<Manifest | null> {
-  const content = await store.read(key);
-  // Merged since it was listed.
-  if (content === null) return null;
-  try {
-    return readManifest(content);
-  } catch {
-    report(`${key} is not a manifest`);
-    return null;
-  }
 }
 
 async function keyOf({ key }: Manifest, { store, publicKey }: VerifyOptions): Promise<string | null> {
