@@ -2,6 +2,7 @@ export * from './port.ts';
 export type * from './transport.ts';
 export { eventLogOver } from './event-log.ts';
 export { assignPartitions } from './ownership/assigner.ts';
+export { type Part, type PartitionId, SharedWriters, type SharingRequests } from './ownership/shared-writers.ts';
 export type { EventLogOptions } from './kafka/options.ts';
 export type { Compression } from './kafka/compression.ts';
 export { fenceFormerOwner, type FormerState } from './kafka/hanging-transaction.ts';

@@ -36,4 +36,13 @@ export class Names {
   transactionalId(partition: number): string {
     return `${this.#prefix}intent-writer-${partition}`;
   }
+
+  /** The id of a process, to which it delegates its partitions; never that of a partition. */
+  delegateId(unique: string): string {
+    return `${this.#prefix}intent-writer-of-${unique}`;
+  }
+
+  isDelegateId(id: string): boolean {
+    return id.startsWith(this.delegateId(''));
+  }
 }

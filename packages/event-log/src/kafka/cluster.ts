@@ -6,6 +6,7 @@ import type { OffsetOf } from '../transport.ts';
 import {
   describeProducers,
   describeTransaction,
+  fetchOffset,
   type LibraryRequest,
   type ListedTransaction,
   listTransactions,
@@ -26,6 +27,8 @@ const COORDINATOR_MEMORY_MS = 1_000;
 /** How often, and after which pause, a broker is asked that should lead a partition and does not know it yet. */
 const LEADER_TRIES = 40;
 const LEADER_PAUSE_MS = 25;
+const BUSY_TRIES = 200;
+const BUSY_PAUSE_MS = 5;
 const COORDINATOR = { group: 0, transaction: 1 } as const;
 /** The beginning and end of the log, as timestamps of the ListOffsets request. */
 const EARLIEST = { fromBeginning: true } as const;
@@ -65,6 +68,7 @@ interface LibraryBroker {
     }[];
   }>;
   listOffsets(request: object): Promise<{ readonly responses: readonly OffsetsOfTopic[] }>;
+  initProducerId(request: { readonly transactionalId: string; readonly transactionTimeout: number }): Promise<unknown>;
   offsetFetch(request: object): Promise<{ readonly responses: readonly OffsetsOfTopic[] }>;
   readonly connectionPool: { send<Response>(request: LibraryRequest<Response>): Promise<Response> };
 }
@@ -299,20 +303,63 @@ export class Cluster {
     return coordinator.connectionPool.send(describeTransaction(transactionalId));
   }
 
+  /** Takes a transactional id and forgets it: its transaction is ended, and its holder's next request fails. */
+  async fence(transactionalId: string, transactionTimeout: number): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      const coordinator = await this.#library.findGroupCoordinator({
+        groupId: transactionalId,
+        coordinatorType: COORDINATOR.transaction,
+      });
+      try {
+        await coordinator.initProducerId({ transactionalId, transactionTimeout });
+        return;
+      } catch (error) {
+        // Its open transaction is being ended.
+        if (brokerErrorType(error) !== 'CONCURRENT_TRANSACTIONS' || tries === BUSY_TRIES) throw error;
+        await pause(BUSY_PAUSE_MS);
+      }
+    }
+  }
+
+  /**
+   * The offset that a group has committed, and the note beside it.
+   * @param stable null while a transaction is open, or hangs, that may change it
+   */
+  async delegation(
+    group: string,
+    topic: string,
+    partition: number,
+    stable: boolean,
+  ): Promise<{ readonly offset: bigint | null; readonly to: string | null } | null> {
+    const coordinator = await this.#library.findGroupCoordinator({ groupId: group });
+    const found = await coordinator.connectionPool.send(fetchOffset(group, topic, partition, stable));
+    if (found === null) return null;
+    return { offset: found.offset < 0n ? null : found.offset, to: found.note === '' ? null : found.note };
+  }
+
   /** The transactional ids of a producer, as all coordinators know them. */
-  async transactionsOf(producerId: string): Promise<readonly ListedTransaction[]> {
-    const brokers = await Promise.all(
-      this.#library.brokerPool.getNodeIds().map((nodeId) => this.#library.findBroker({ nodeId })),
-    );
-    return (
-      await Promise.all(brokers.map((broker) => broker.connectionPool.send(listTransactions(producerId))))
-    ).flat();
+  transactionsOf(producerId: string): Promise<readonly ListedTransaction[]> {
+    return this.#listTransactions(producerId);
+  }
+
+  /** Every transactional id that a coordinator knows. */
+  transactions(): Promise<readonly ListedTransaction[]> {
+    return this.#listTransactions(null);
   }
 
   /** Writes the marker that ends an open transaction in the partition. Only for one that hangs. */
   async endTransaction(topic: string, partition: number, open: OpenTransaction, committed: boolean): Promise<void> {
     const leader = await this.#leader(topic, partition);
     await leader.connectionPool.send(writeMarker(topic, partition, open, committed));
+  }
+
+  async #listTransactions(producerId: string | null): Promise<readonly ListedTransaction[]> {
+    const brokers = await Promise.all(
+      this.#library.brokerPool.getNodeIds().map((nodeId) => this.#library.findBroker({ nodeId })),
+    );
+    return (
+      await Promise.all(brokers.map((broker) => broker.connectionPool.send(listTransactions(producerId))))
+    ).flat();
   }
 
   async #askLeader<Answer>(

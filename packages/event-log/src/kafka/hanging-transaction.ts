@@ -26,6 +26,8 @@ export interface FenceOptions {
   readonly transactionalId: string;
   /** Takes the transactional id. Aborts its open transaction. */
   readonly fence: () => Promise<void>;
+  /** After it: fences those to whom the former owner has delegated the partition. @returns what was known of them */
+  readonly fenceDelegates: () => Promise<readonly FormerState[]>;
   /** What coordinators knew when this process fenced, by partition. Shared by its attempts to open a writer. */
   readonly formerStates: Map<number, FormerState>;
   /** The position up to which it is projected. */
@@ -52,7 +54,8 @@ export async function fenceFormerOwner(options: FenceOptions): Promise<void> {
   if (former && former.before !== before) former.after ??= before;
   await fence();
   if (former) former.after ??= await cluster.transaction(transactionalId);
-  await endHangingTransactions(options, former);
+  const delegates = await options.fenceDelegates();
+  await endHangingTransactions(options, former ? [former, ...delegates] : delegates);
   formerStates.delete(partition);
 }
 
@@ -71,7 +74,7 @@ async function endKnownTransactions(options: FenceOptions): Promise<void> {
   if (before === null || !COMPLETED.includes(before.state)) return;
   for (const open of await cluster.openTransactions(topic, partition)) {
     if (open.producerId !== before.producerId || !seen.some(({ start }) => start === open.start)) continue;
-    const committed = await outcomeOf(open, options, { before, after: null });
+    const committed = await outcomeOf(open, options, [{ before, after: null }]);
     if (committed !== null) await end(open, options, committed);
   }
 }
@@ -80,7 +83,7 @@ async function endKnownTransactions(options: FenceOptions): Promise<void> {
  * After the fence no transaction of ours is open, so whatever is open hangs. What is projected was committed;
  * otherwise the coordinator's last word counts.
  */
-async function endHangingTransactions(options: FenceOptions, former: FormerState | null): Promise<void> {
+async function endHangingTransactions(options: FenceOptions, former: readonly FormerState[]): Promise<void> {
   const { cluster, topic, partition, log } = options;
   for (const open of await cluster.openTransactions(topic, partition)) {
     const other = (await cluster.transactionsOf(open.producerId)).find(({ state }) => UNFINISHED.includes(state));
@@ -120,11 +123,12 @@ const fieldsOf = ({ producerId, producerEpoch, start }: OpenTransaction, { parti
 async function outcomeOf(
   open: OpenTransaction,
   { projected }: FenceOptions,
-  former: FormerState | null,
+  formers: readonly FormerState[],
 ): Promise<boolean | null> {
   // A batch is projected only when its commit was acknowledged.
   if ((await projected()) > open.start) return true;
-  if (former?.before.producerId !== open.producerId) return null;
+  const former = formers.find(({ before }) => before.producerId === open.producerId);
+  if (!former) return null;
   const { before, after } = former;
   // An abort by the coordinator raises the epoch.
   const raised = before.producerEpoch - open.producerEpoch;

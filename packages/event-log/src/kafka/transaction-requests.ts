@@ -178,13 +178,16 @@ export interface ListedTransaction {
   readonly state: string;
 }
 
-/** ListTransactions v0, to every broker: the transactional ids of the producer that it coordinates. */
-export const listTransactions = (producerId: string): LibraryRequest<readonly ListedTransaction[]> =>
+/** ListTransactions v0, to every broker: the transactional ids that it coordinates, of one producer or of all. */
+export const listTransactions = (producerId: string | null): LibraryRequest<readonly ListedTransaction[]> =>
   request<readonly ListedTransaction[]>(
     'ListTransactions',
     66,
     0,
-    (encoder) => encoder.writeUVarIntArray([]).writeUVarIntArray([new LibraryEncoder().writeInt64(producerId)]),
+    (encoder) =>
+      encoder
+        .writeUVarIntArray([])
+        .writeUVarIntArray(producerId === null ? [] : [new LibraryEncoder().writeInt64(producerId)]),
     (decoder) => {
       decoder.readInt32();
       refuse(decoder.readInt16());
@@ -194,6 +197,52 @@ export const listTransactions = (producerId: string): LibraryRequest<readonly Li
         transaction.readInt64();
         return { transactionalId, state: transaction.readUVarIntString() ?? '' };
       });
+    },
+  );
+
+/** A transaction that has an offset of the partition is open, or hangs. */
+const UNSTABLE_OFFSET_COMMIT = 88;
+
+/**
+ * OffsetFetch v7, to the group's coordinator: the committed offset, −1 where there is none, and its note. With
+ * `stable`, null while a transaction may change it (KIP-447).
+ */
+export const fetchOffset = (
+  group: string,
+  topic: string,
+  partition: number,
+  stable: boolean,
+): LibraryRequest<{ readonly offset: bigint; readonly note: string } | null> =>
+  request<{ readonly offset: bigint; readonly note: string } | null>(
+    'OffsetFetch',
+    9,
+    7,
+    (encoder) =>
+      encoder
+        .writeUVarIntString(group)
+        .writeUVarIntArray([
+          structure((item) =>
+            item.writeUVarIntString(topic).writeUVarIntArray([new LibraryEncoder().writeInt32(partition)]),
+          ),
+        ])
+        .writeBoolean(stable),
+    (decoder) => {
+      decoder.readInt32();
+      const [found] = list(decoder, (ofTopic) => {
+        ofTopic.readUVarIntString();
+        return list(ofTopic, (ofPartition) => {
+          ofPartition.readInt32();
+          const offset = BigInt(ofPartition.readInt64().toString());
+          ofPartition.readInt32();
+          const note = ofPartition.readUVarIntString() ?? '';
+          return { offset, note, code: ofPartition.readInt16() };
+        });
+      }).flat();
+      refuse(decoder.readInt16());
+      if (!found) throw new Error(`${topic} has no partition ${partition}`);
+      if (found.code === UNSTABLE_OFFSET_COMMIT) return null;
+      refuse(found.code);
+      return found;
     },
   );
 

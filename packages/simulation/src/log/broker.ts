@@ -79,6 +79,7 @@ export class SimulatedBroker {
   #loadedAt = 0;
   #expiring = false;
   #crashes = 0;
+  #names = 0;
 
   constructor(kernel: Kernel, options: BrokerOptions) {
     this.#kernel = kernel;
@@ -104,9 +105,16 @@ export class SimulatedBroker {
         skips: () => this.#chance(this.faults.skippedMarkers),
         chance: (p) => this.#chance(p),
         commitOffset: (moved) => {
-          const { offsets } = this.group(moved.group);
-          this.onOffset?.(moved, offsets.get(moved.key) ?? 0n);
+          const { offsets, notes, orders, consumed } = this.group(moved.group);
+          if (moved.isMoved !== false) {
+            this.onOffset?.(moved, consumed.get(moved.key) ?? 0n);
+            consumed.set(moved.key, moved.offset);
+          }
+          const order = moved.order ?? 0;
+          if (order < (orders.get(moved.key) ?? 0)) return;
+          orders.set(moved.key, order);
           offsets.set(moved.key, moved.offset);
+          notes.set(moved.key, moved.note ?? null);
         },
       },
       options.transactionTimeoutMs ?? 15_000,
@@ -147,6 +155,8 @@ export class SimulatedBroker {
   forgetOffsets(group: string): void {
     this.#kernel.note(this.name, `the offsets of group ${group} are lost`);
     this.group(group).offsets.clear();
+    this.group(group).notes.clear();
+    this.group(group).consumed.clear();
   }
 
   // -- what checks read, at once ------------------------------------------------------------------------------------
@@ -248,6 +258,31 @@ export class SimulatedBroker {
     return this.group(group).offsets.get(offsetKey(topic, partition)) ?? null;
   }
 
+  /** The same, and the note beside it; with `stable`, null while a transaction may change it. */
+  noted(
+    group: string,
+    topic: Topic,
+    partition: number,
+    stable: boolean,
+  ): { readonly offset: bigint | null; readonly to: string | null } | null {
+    this.#requireLoaded();
+    const key = offsetKey(topic, partition);
+    if (stable && this.#transactions.mayMove(group, key)) return null;
+    const { offsets, notes } = this.group(group);
+    return { offset: offsets.get(key) ?? null, to: notes.get(key) ?? null };
+  }
+
+  /** For a transactional id that no other process has. */
+  newName(): string {
+    return String(++this.#names);
+  }
+
+  /** Every transactional id that was ever taken. */
+  transactionalIds(): readonly string[] {
+    this.#requireLoaded();
+    return this.#transactions.ids;
+  }
+
   join(group: string, memberId: string | null, claims: readonly number[]): Promise<Membership> {
     this.#requireLoaded();
     return this.group(group).join(memberId, claims);
@@ -297,14 +332,24 @@ export class SimulatedBroker {
     this.#kernel.schedule(EXPIRY_MS, () => this.#expire());
   }
 
-  /** @param sequence counts the writer's requests, so that a repeated one appends nothing */
   append(id: string, epoch: number, sequence: number, partition: number, records: readonly NewRecord[]): bigint {
+    const [base] = this.appendAll(id, epoch, sequence, [{ partition, records }]);
+    return base ?? -1n;
+  }
+
+  /** @param sequence counts the writer's requests, so that a repeated one appends nothing */
+  appendAll(
+    id: string,
+    epoch: number,
+    sequence: number,
+    parts: readonly { readonly partition: number; readonly records: readonly NewRecord[] }[],
+  ): readonly bigint[] {
     this.#requireReplicas();
-    return BigInt(
-      this.#transactions.produce(id, epoch, sequence, () =>
+    const append = (): readonly number[] =>
+      parts.map(({ partition, records }) =>
         this.log('intent.events', partition).append(records, this.time(), { id, epoch }),
-      ),
-    );
+      );
+    return this.#transactions.produce(id, epoch, sequence, append).map(BigInt);
   }
 
   addOffset(id: string, epoch: number, offset: GroupOffset): void {

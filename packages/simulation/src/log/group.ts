@@ -24,6 +24,12 @@ export interface GroupHost {
 /** A consumer group at its coordinator. The assignment is our assigner's; which member computes it does not matter. */
 export class Group {
   readonly offsets = new Map<string, bigint>();
+  /** Beside the offsets. */
+  readonly notes = new Map<string, string | null>();
+  /** The order of the stored offsets. */
+  readonly orders = new Map<string, number>();
+  /** How far transactions have consumed, not those that change the note alone. */
+  readonly consumed = new Map<string, bigint>();
   readonly #host: GroupHost;
   readonly #partitions: number;
   readonly #sessionTimeoutMs: number;

@@ -7,6 +7,12 @@ export interface GroupOffset {
   readonly group: string;
   readonly key: string;
   readonly offset: bigint;
+  /** Stored beside it. */
+  readonly note?: string | null;
+  /** The note alone changes. */
+  readonly isMoved?: boolean;
+  /** Counts the offsets in the order in which they were appended: of two that are committed the later one stays. */
+  readonly order?: number;
 }
 
 /** One transactional id, as the coordinator knows it. */
@@ -23,7 +29,7 @@ interface Writer {
   lastEnd: 'commit' | 'abort' | null;
   /** The last produce request, whose repetition appends nothing. */
   sequence: number;
-  base: number;
+  bases: readonly number[];
 }
 
 export interface TransactionsHost {
@@ -45,6 +51,7 @@ export class Transactions {
   readonly #host: TransactionsHost;
   readonly #timeoutMs: number;
   readonly #writers = new Map<string, Writer>();
+  #appended = 0;
 
   constructor(host: TransactionsHost, timeoutMs: number) {
     this.#host = host;
@@ -69,13 +76,13 @@ export class Transactions {
     this.#ongoing(this.#current(id, epoch)).partitions.add(log);
   }
 
-  /** @returns the offset of the first record; the same for a repeated `sequence` */
-  produce(id: string, epoch: number, sequence: number, append: () => number): number {
+  /** @returns the offsets of the first records; the same for a repeated `sequence` */
+  produce(id: string, epoch: number, sequence: number, append: () => readonly number[]): readonly number[] {
     const writer = this.#current(id, epoch);
-    if (writer.sequence === sequence) return writer.base;
+    if (writer.sequence === sequence) return writer.bases;
     if (writer.state !== 'ongoing') throw new BrokerError('INVALID_TXN_STATE', { retriable: false });
     writer.sequence = sequence;
-    return (writer.base = append());
+    return (writer.bases = append());
   }
 
   addOffset(id: string, epoch: number, offset: GroupOffset): void {
@@ -83,7 +90,7 @@ export class Transactions {
     // A request that is repeated takes the place of the first.
     writer.offsets = [
       ...writer.offsets.filter(({ group, key }) => group !== offset.group || key !== offset.key),
-      offset,
+      { ...offset, order: ++this.#appended },
     ];
   }
 
@@ -123,6 +130,18 @@ export class Transactions {
     return writer ? { state: stateOf(writer), producerId: id, producerEpoch: writer.epoch } : null;
   }
 
+  /** True where a transaction is open or prepared that may move the group's offset. */
+  mayMove(group: string, key: string): boolean {
+    return [...this.#writers.values()].some(
+      ({ state, offsets }) =>
+        state !== 'empty' && offsets.some((offset) => offset.group === group && offset.key === key),
+    );
+  }
+
+  get ids(): readonly string[] {
+    return [...this.#writers.keys()];
+  }
+
   /** True where the coordinator has a transaction of this id, open or prepared. */
   isBusy(id: string): boolean {
     return (this.#writers.get(id)?.state ?? 'empty') !== 'empty';
@@ -138,7 +157,7 @@ export class Transactions {
       since: 0,
       lastEnd: null,
       sequence: -1,
-      base: -1,
+      bases: [],
     };
     this.#writers.set(id, writer);
     return writer;

@@ -1,13 +1,15 @@
 import {
-  type Consumed,
   fenceFormerOwner,
   type FormerState,
   type LogConnection,
   type LogSink,
   type LogTransport,
   LogTruncatedError,
-  type NewRecord,
+  type Part,
+  type PartitionId,
   type PartitionWriter,
+  SharedWriters,
+  type SharingRequests,
   SILENT,
 } from '@pf/event-log';
 import { currentProcess, type Kernel, type SimulatedProcess } from '@pf/simulation/kernel';
@@ -43,8 +45,7 @@ export function simulatedTransport(
     });
   return {
     partitions: broker.partitions,
-    openWriter: (partition, projected = async () => 0n) =>
-      SimulatedWriter.open(broker, request, partition, projected, log),
+    openWriter: (partition, projected = async () => 0n) => openWriter(broker, request, partition, projected, log),
     async connect() {
       await request('connect', () => undefined);
       return connection(broker, request);
@@ -90,59 +91,104 @@ function formerStatesOf(process: SimulatedProcess): Map<number, FormerState> {
   return known;
 }
 
-/** What KafkaPartitionWriter and its client library do. */
-class SimulatedWriter implements PartitionWriter {
+/** What this process shares, over one broker. */
+const sharing = new WeakMap<SimulatedProcess, Map<SimulatedBroker, SharedWriters>>();
+function sharingOf(process: SimulatedProcess, broker: SimulatedBroker, request: Request, log: LogSink): SharedWriters {
+  const ofProcess = sharing.get(process) ?? new Map<SimulatedBroker, SharedWriters>();
+  sharing.set(process, ofProcess);
+  const known = ofProcess.get(broker);
+  if (known) return known;
+  const made = new SharedWriters({
+    newId: () => `${DELEGATE}${broker.newName()}`,
+    async take(id) {
+      const taken = new SimulatedTakenId(broker, request, id, 0);
+      await taken.take();
+      return taken;
+    },
+    log,
+  });
+  ofProcess.set(broker, made);
+  return made;
+}
+const DELEGATE = 'intent-writer-of-';
+
+/** What kafkaTransport does. */
+async function openWriter(
+  broker: SimulatedBroker,
+  request: Request,
+  partition: number,
+  projected: () => Promise<bigint>,
+  log: LogSink,
+): Promise<PartitionWriter> {
+  const process = currentProcess('openWriter');
+  const own = new SimulatedTakenId(broker, request, writerId(partition), partition);
+  const shared = sharingOf(process, broker, request, log);
+  const describe = (id: string) => patiently(() => request('describe transaction', () => broker.transaction(id)));
+  const requests: SharingRequests = {
+    delegation: (_partition, stable) =>
+      request('offset', () => broker.noted(OWNER_GROUP, 'intent.commands', partition, stable)),
+    hasCommands: () => request('offsets', () => broker.offset('intent.commands', partition, 'end') > 0n),
+    async fence(id) {
+      const before = await describe(id);
+      await patiently(() => request('init producer', () => broker.beginWriter(id)));
+      return before && { before, after: await describe(id) };
+    },
+    delegates: () =>
+      request('list transactions', () => broker.transactionalIds().filter((id) => id.startsWith(DELEGATE))),
+  };
+  await shared.awaitRelease(partition, requests);
+  let commands: bigint | null = null;
+  await fenceFormerOwner({
+    cluster: {
+      transaction: describe,
+      openTransactions: () => request('describe producers', () => broker.openTransactions(partition)),
+      transactionsOf: (producerId) =>
+        request('list transactions', () => {
+          const known = broker.transaction(producerId);
+          return known === null ? [] : [{ transactionalId: producerId, state: known.state }];
+        }),
+      endTransaction: (_topic, _partition, { producerId }, committed) =>
+        request('write marker', () => broker.writeMarker(partition, producerId, committed)),
+    },
+    topic: 'intent.events',
+    partition,
+    transactionalId: own.id,
+    fence: () => own.take(),
+    async fenceDelegates() {
+      const fenced = await shared.fenceDelegates(partition, requests);
+      commands = fenced.commands;
+      return fenced.former;
+    },
+    formerStates: formerStatesOf(process),
+    projected,
+    log,
+  });
+  return shared.writer(partition, own, commands);
+}
+
+/** What KafkaTakenId and its client library do. */
+class SimulatedTakenId implements PartitionId {
+  readonly id: string;
   readonly #broker: SimulatedBroker;
   readonly #request: Request;
   readonly #partition: number;
-  readonly #id: string;
-  readonly #epoch: number;
+  #epoch = -1;
   /** The start of the broker to which it is connected. */
   #connectedTo: number;
   #sequence = 0;
 
-  private constructor(broker: SimulatedBroker, request: Request, partition: number, id: string, epoch: number) {
+  /** @param partition whose end `endsAt` looks at */
+  constructor(broker: SimulatedBroker, request: Request, id: string, partition: number) {
     this.#broker = broker;
     this.#request = request;
     this.#partition = partition;
-    this.#id = id;
-    this.#epoch = epoch;
+    this.id = id;
     this.#connectedTo = broker.starts;
   }
 
-  /** @param projected the position up to which the partition is projected */
-  static async open(
-    broker: SimulatedBroker,
-    request: Request,
-    partition: number,
-    projected: () => Promise<bigint>,
-    log: LogSink,
-  ): Promise<SimulatedWriter> {
-    const id = writerId(partition);
-    let epoch = -1;
-    await fenceFormerOwner({
-      cluster: {
-        transaction: () => patiently(() => request('describe transaction', () => broker.transaction(id))),
-        openTransactions: () => request('describe producers', () => broker.openTransactions(partition)),
-        transactionsOf: (producerId) =>
-          request('list transactions', () => {
-            const known = broker.transaction(producerId);
-            return known === null ? [] : [{ transactionalId: producerId, state: known.state }];
-          }),
-        endTransaction: (_topic, _partition, { producerId }, committed) =>
-          request('write marker', () => broker.writeMarker(partition, producerId, committed)),
-      },
-      topic: 'intent.events',
-      partition,
-      transactionalId: id,
-      fence: async () => {
-        epoch = await patiently(() => request('init producer', () => broker.beginWriter(id)));
-      },
-      formerStates: formerStatesOf(currentProcess('openWriter')),
-      projected,
-      log,
-    });
-    return new SimulatedWriter(broker, request, partition, id, epoch);
+  async take(): Promise<void> {
+    this.#epoch = await patiently(() => this.#request('init producer', () => this.#broker.beginWriter(this.id)));
+    this.#connectedTo = this.#broker.starts;
   }
 
   endsAt(position: bigint): Promise<boolean> {
@@ -154,38 +200,55 @@ class SimulatedWriter implements PartitionWriter {
     });
   }
 
-  async commit(...[append, consumed, at]: Parameters<PartitionWriter['commit']>): Promise<void> {
-    if (append.length === 0 && !consumed) return;
-    const [id, epoch] = [this.#id, this.#epoch];
-    // Side by side, as KafkaPartitionWriter does.
-    const [sent, moved] = await Promise.allSettled([this.#append(append), this.#addOffset(consumed)]);
+  async transact(parts: readonly Part[]): Promise<void> {
+    const [id, epoch] = [this.id, this.#epoch];
+    // Side by side, as KafkaTakenId does.
+    const [sent, moved] = await Promise.allSettled([this.#append(parts), this.#addOffsets(parts)]);
     if (sent.status === 'rejected') throw sent.reason;
-    const base = sent.value;
-    if (base !== null && base !== at) {
+    const misplaced = parts.find(({ partition, at }) => (sent.value.get(partition) ?? at) !== at);
+    if (misplaced) {
+      const at = misplaced.at ?? 0n;
       await this.#ask('abort', () => this.#broker.endTransaction(id, epoch, 'abort'));
+      const base = sent.value.get(misplaced.partition) ?? 0n;
       throw new (base < at ? LogTruncatedError : Error)(`appended at ${base} instead of ${at}: nothing is committed`);
     }
     if (moved.status === 'rejected') throw moved.reason;
     await this.#ask('commit', () => this.#broker.endTransaction(id, epoch, 'commit'));
   }
 
-  async #append(records: readonly NewRecord[]): Promise<bigint | null> {
-    if (records.length === 0) return null;
-    const [id, epoch, partition] = [this.#id, this.#epoch, this.#partition];
-    await this.#ask('add partition', () => this.#broker.addPartition(id, epoch, partition));
-    const sequence = this.#sequence++;
-    return this.#ask('append', () => this.#broker.append(id, epoch, sequence, partition, records));
-  }
-
-  async #addOffset(consumed: Consumed | null): Promise<void> {
-    if (!consumed) return;
-    const [id, epoch] = [this.#id, this.#epoch];
-    const offset = { group: OWNER_GROUP, key: offsetKey(consumed.topic, this.#partition), offset: consumed.offset };
-    await this.#ask('add offset', () => this.#broker.addOffset(id, epoch, offset));
-  }
-
   async close(): Promise<void> {
     // The coordinator keeps the id: the next writer fences this one.
+  }
+
+  async #append(parts: readonly Part[]): Promise<ReadonlyMap<number, bigint>> {
+    const [id, epoch] = [this.id, this.#epoch];
+    const appended = parts.filter(({ append }) => append.length > 0);
+    if (appended.length === 0) return new Map();
+    await this.#ask('add partitions', () => {
+      for (const { partition } of appended) this.#broker.addPartition(id, epoch, partition);
+    });
+    const sequence = this.#sequence++;
+    const records = appended.map(({ partition, append }) => ({ partition, records: append }));
+    const bases = await this.#ask('append', () => this.#broker.appendAll(id, epoch, sequence, records));
+    return new Map(appended.map(({ partition }, index) => [partition, bases[index] ?? -1n]));
+  }
+
+  async #addOffsets(parts: readonly Part[]): Promise<void> {
+    const [id, epoch] = [this.id, this.#epoch];
+    const offsets = parts.flatMap(({ partition, consumed, at }) =>
+      consumed === null
+        ? []
+        : [
+            {
+              ...{ group: OWNER_GROUP, key: offsetKey(consumed.topic, partition) },
+              ...{ offset: consumed.offset, note: consumed.note, isMoved: at !== null },
+            },
+          ],
+    );
+    if (offsets.length === 0) return;
+    await this.#ask('add offsets', () => {
+      for (const offset of offsets) this.#broker.addOffset(id, epoch, offset);
+    });
   }
 
   /** With the connection the transaction is lost, as Lifeline has it. */

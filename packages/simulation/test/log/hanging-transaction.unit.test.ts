@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventLogOver, type LogSink, type PartitionOwner, type PartitionWork, SILENT } from '@pf/event-log';
 import { type Kernel, simulate } from '@pf/simulation/kernel';
-import { SimulatedBroker, simulatedTransport, writerId } from '@pf/simulation/log';
+import { SimulatedBroker, simulatedTransport } from '@pf/simulation/log';
 import { event } from '../../../event-log/test/transport/suite.ts';
 import { until } from '../../../event-log/test/waiting.ts';
 
@@ -77,7 +77,7 @@ const withOwner = (seed: number, test: (world: World) => Promise<void>): Promise
       async decide(value) {
         await publish(value);
         await until(() => work.projected.includes(value), `the projection of ${value}`);
-        await until(() => !broker.isBusy(writerId(PARTITION)), 'the end of the transaction');
+        await until(() => !broker.transactionalIds().some((id) => broker.isBusy(id)), 'the end of the transaction');
       },
       values: () => broker.committedRecords('intent.events', PARTITION).map(({ value }) => value),
     });
@@ -131,11 +131,11 @@ describe('A partition whose last records are cut off while it is owned', () => {
     withOwner(4, async ({ kernel, broker, work, publish, decide, values, alarms, owner }) => {
       await decide('a');
       await decide('b');
-      const append = broker.append.bind(broker);
-      broker.append = (...asked) => {
-        broker.append = append;
+      const append = broker.appendAll.bind(broker);
+      broker.appendAll = (...asked) => {
+        broker.appendAll = append;
         broker.truncate('intent.events', PARTITION, 2n);
-        return broker.append(...asked);
+        return broker.appendAll(...asked);
       };
       await publish('c');
       await until(() => alarms.length > 0, 'the alarm');

@@ -1,0 +1,317 @@
+import { pause, within } from '@pf/runtime';
+import type { FormerState } from '../kafka/hanging-transaction.ts';
+import type { LogSink, NewRecord } from '../port.ts';
+import type { Consumed, PartitionWriter } from '../transport.ts';
+
+/** How long a new owner waits until the former one, which may own other partitions, has taken its delegation back. */
+const RELEASE_TRIES = 15;
+const RELEASE_PAUSE_MS = 20;
+/** How long a writer that is closed tries to take its delegation back. */
+const RELEASING_MS = 1_000;
+/** How long an offset may stay undecided after the fence of all who could decide it: its marker is being written. */
+const UNSTABLE_TRIES = 100;
+const UNSTABLE_PAUSE_MS = 20;
+/** How long a partition writes alone after a failure, so that one that fails again and again stops no other. */
+const ALONE_MS = 10_000;
+
+/** The part of one partition in a transaction. */
+export interface Part {
+  readonly partition: number;
+  readonly append: readonly NewRecord[];
+  /** The note is stored beside the offset of the commands: the id to which the partition is delegated, or null. */
+  readonly consumed: (Consumed & { readonly note: string | null }) | null;
+  /** The offset that the first record must get; null where the note alone changes. */
+  readonly at: bigint | null;
+}
+
+/** A transactional id that this process has taken: whoever takes it next fences this process. */
+export interface TakenId {
+  readonly id: string;
+  /**
+   * All parts in one transaction, or nothing of any.
+   * @throws LogTruncatedError where a first record gets a lower offset than it must; then, and where one gets a higher
+   *   one, nothing is committed
+   * @throws when refused, fenced or without a response; the transaction may still have been committed
+   */
+  transact(parts: readonly Part[]): Promise<void>;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+/** The id of one partition, intent-writer-<partition>. */
+export interface PartitionId extends TakenId {
+  endsAt(position: bigint): Promise<boolean>;
+}
+
+/** What the group's coordinator has stored for a partition's commands. */
+export interface Delegation {
+  /** Null: no offset was ever committed. */
+  readonly offset: bigint | null;
+  /** The delegate; null where the partition's own id alone writes it. */
+  readonly to: string | null;
+}
+
+/** Single requests, for whoever opens a writer. */
+export interface SharingRequests {
+  /** What is committed; with `stable`, null while a transaction is open that may change it. */
+  delegation(partition: number, stable: boolean): Promise<Delegation | null>;
+  /** Whether the partition ever had a command. */
+  hasCommands(partition: number): Promise<boolean>;
+  /** Takes the id and forgets it: its holder's transaction is aborted, and whatever it does next fails. */
+  fence(id: string): Promise<FormerState | null>;
+  /** Every delegate's id that a coordinator knows. Rejects unless all of them respond. */
+  delegates(): Promise<readonly string[]>;
+}
+
+interface Waiting {
+  readonly part: Part;
+  readonly resolve: (committed: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The transactions of one delegate: one at a time, each of all parts that came during the last. */
+class SharedTransactions {
+  readonly taken: TakenId;
+  readonly #failed: () => void;
+  #waiting: Waiting[] = [];
+  #running = false;
+  /** After a failure the outcome is unknown, and the id is never used again. */
+  #over = false;
+
+  constructor(taken: TakenId, failed: () => void) {
+    this.taken = taken;
+    this.#failed = failed;
+  }
+
+  /** Resolves with true when committed, with false where it was not begun because the id is over. */
+  add(part: Part): Promise<boolean> {
+    if (this.#over) return Promise.resolve(false);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ part, resolve, reject });
+      if (this.#running) return;
+      this.#running = true;
+      // Not at once: the partitions whose batches came with one fetch are decided in one turn.
+      void Promise.resolve().then(() => this.#drain());
+    });
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0);
+      try {
+        await this.taken.transact(batch.map(({ part }) => part));
+        for (const { resolve } of batch) resolve(true);
+      } catch (error) {
+        this.#over = true;
+        this.#failed();
+        for (const { reject } of batch) reject(error);
+        for (const { resolve } of this.#waiting.splice(0)) resolve(false);
+      }
+    }
+    this.#running = false;
+  }
+}
+
+interface SharedWritersOptions {
+  /** A name for a new delegate: no other process, and no other delegate, ever has it. */
+  readonly newId: () => string;
+  readonly take: (id: string) => Promise<TakenId>;
+  readonly log: LogSink;
+}
+
+/**
+ * One transaction for the batches of all partitions that this process owns (docs/internals/decisions/0031).
+ *
+ * Exactly one process may write a partition, and its id `intent-writer-<partition>` says which: whoever takes it fences
+ * the former holder. The holder may delegate the partition to an id of its process, in a transaction of the partition's
+ * id, so never after it was fenced; and who fences it next finds the delegate there, and fences it too. A delegate that
+ * failed, or was fenced, is never taken again by its process: another takes its place, and every partition has to
+ * delegate anew.
+ */
+export class SharedWriters {
+  readonly #options: SharedWritersOptions;
+  #shared: Promise<SharedTransactions> | null = null;
+  /** Until when these partitions write alone, by performance.now(). */
+  readonly #alone = new Map<number, number>();
+  /** Every delegate that this process has fenced, and what its coordinator knew: once is enough. */
+  readonly #fenced = new Map<string, Promise<FormerState | null>>();
+  readonly #ours = new Set<string>();
+  #writers = 0;
+
+  constructor(options: SharedWritersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Before the fence: a former owner that lives takes its delegation back within milliseconds. Fenced before, it would
+   * lose its other partitions, too, and acquire them again.
+   */
+  async awaitRelease(partition: number, requests: SharingRequests): Promise<void> {
+    for (let tries = 0; tries < RELEASE_TRIES; tries++) {
+      const to = (await requests.delegation(partition, false))?.to ?? null;
+      if (to === null || this.#ours.has(to) || this.#fenced.has(to)) return;
+      await pause(RELEASE_PAUSE_MS);
+    }
+  }
+
+  /**
+   * After the fence of the partition's own id: fences its delegates, until nothing can change any more what the group's
+   * coordinator has stored. By then their transactions have ended.
+   *
+   * @returns the next offset of the commands, and what was known of the delegates
+   */
+  async fenceDelegates(
+    partition: number,
+    requests: SharingRequests,
+  ): Promise<{ readonly commands: bigint | null; readonly former: readonly FormerState[] }> {
+    const former = new Map<string, FormerState | null>();
+    const fence = async (id: string): Promise<void> => {
+      if (!former.has(id)) former.set(id, await this.#fence(id, requests));
+    };
+    for (let tries = 1; ; tries++) {
+      // What is committed names the delegate whose transaction may keep the offset unstable.
+      const committed = await requests.delegation(partition, false);
+      if (committed?.to != null) await fence(committed.to);
+      const stable = await requests.delegation(partition, true);
+      const isKnown = stable !== null && (stable.offset !== null || !(await requests.hasCommands(partition)));
+      if (isKnown && (stable.to === null || former.has(stable.to))) return result(stable, former);
+      if (tries === UNSTABLE_TRIES || (stable && !isKnown)) {
+        // The group's offsets were lost, or the marker of a transaction was: it may have been delegated to any.
+        for (const id of await requests.delegates()) await fence(id);
+        return result(await requests.delegation(partition, false), former);
+      }
+      await pause(UNSTABLE_PAUSE_MS);
+    }
+  }
+
+  /** @param commands the next offset of the commands; null where none was committed */
+  writer(partition: number, own: PartitionId, commands: bigint | null): PartitionWriter {
+    this.#writers++;
+    return new SharingWriter(this, partition, own, commands);
+  }
+
+  /** Null: the partition writes alone. */
+  async sharedBy(partition: number): Promise<SharedTransactions | null> {
+    const until = this.#alone.get(partition);
+    if (until !== undefined && performance.now() < until) return null;
+    this.#alone.delete(partition);
+    const opening = (this.#shared ??= this.#open());
+    try {
+      return await opening;
+    } catch (error) {
+      if (this.#shared === opening) this.#shared = null;
+      throw error;
+    }
+  }
+
+  failed(partition: number): void {
+    this.#alone.set(partition, performance.now() + ALONE_MS);
+  }
+
+  closed(): void {
+    if (--this.#writers === 0) this.#drop();
+  }
+
+  #fence(id: string, requests: SharingRequests): Promise<FormerState | null> {
+    const known = this.#fenced.get(id);
+    if (known) return known;
+    const fencing = requests.fence(id);
+    this.#fenced.set(id, fencing);
+    fencing.catch(() => this.#fenced.delete(id));
+    return fencing;
+  }
+
+  async #open(): Promise<SharedTransactions> {
+    const id = this.#options.newId();
+    this.#ours.add(id);
+    const taken = await this.#options.take(id);
+    return new SharedTransactions(taken, () => this.#drop());
+  }
+
+  #drop(): void {
+    const shared = this.#shared;
+    this.#shared = null;
+    shared?.then(({ taken }) => taken.close()).catch(() => undefined);
+  }
+}
+
+function result(
+  delegation: Delegation | null,
+  former: ReadonlyMap<string, FormerState | null>,
+): { readonly commands: bigint | null; readonly former: readonly FormerState[] } {
+  return { commands: delegation?.offset ?? null, former: [...former.values()].filter((state) => state !== null) };
+}
+
+/** A partition's writer: with its own id, or with the delegate's. */
+class SharingWriter implements PartitionWriter {
+  readonly #sharing: SharedWriters;
+  readonly #partition: number;
+  readonly #own: PartitionId;
+  /** The next offset of the commands. */
+  #commands: bigint | null;
+  /** To which the group's coordinator has the partition delegated by this writer. */
+  #delegate: SharedTransactions | null = null;
+  /** After a failure the outcome of a transaction is unknown: nothing else is written. */
+  #failed = false;
+
+  constructor(sharing: SharedWriters, partition: number, own: PartitionId, commands: bigint | null) {
+    this.#sharing = sharing;
+    this.#partition = partition;
+    this.#own = own;
+    this.#commands = commands;
+  }
+
+  endsAt(position: bigint): Promise<boolean> {
+    return this.#own.endsAt(position);
+  }
+
+  async commit(append: readonly NewRecord[], consumed: Consumed | null, at: bigint): Promise<void> {
+    if (append.length === 0 && !consumed) return;
+    try {
+      while (!(await this.#commitOnce(append, consumed, at)));
+      if (consumed?.topic === 'intent.commands') this.#commands = consumed.offset;
+    } catch (error) {
+      this.#failed = true;
+      this.#sharing.failed(this.#partition);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#delegate && !this.#failed)
+      await within(
+        RELEASING_MS,
+        this.#delegateTo(null).catch(() => undefined),
+      );
+    await this.#own.close();
+    this.#sharing.closed();
+  }
+
+  /** @returns false where nothing was begun */
+  async #commitOnce(append: readonly NewRecord[], consumed: Consumed | null, at: bigint): Promise<boolean> {
+    const partition = this.#partition;
+    // Without an offset there is no place for the delegation.
+    const shared = this.#commands === null ? null : await this.#sharing.sharedBy(partition);
+    const part = (note: string | null): Part => ({
+      partition,
+      append,
+      consumed: consumed && { ...consumed, note },
+      at,
+    });
+    if (shared === null) {
+      await this.#own.transact([part(null)]);
+      if (consumed?.topic === 'intent.commands') this.#delegate = null;
+      return true;
+    }
+    if (this.#delegate !== shared) await this.#delegateTo(shared);
+    return shared.add(part(shared.taken.id));
+  }
+
+  /** In a transaction of the partition's own id: it fails once another process has taken that. */
+  async #delegateTo(shared: SharedTransactions | null): Promise<void> {
+    if (this.#commands === null) return;
+    const consumed = { topic: 'intent.commands', offset: this.#commands, note: shared?.taken.id ?? null } as const;
+    await this.#own.transact([{ partition: this.#partition, append: [], consumed, at: null }]);
+    this.#delegate = shared;
+  }
+}
