@@ -13,10 +13,10 @@ const event = (id: number): NewRecord => ({
   value: JSON.stringify({ id, version: id }),
 });
 
-/** Of a log without the topic of commands, so that none of its offsets can be moved. */
-class NoCommands extends Names {
+/** Of a log without the topic of observations, so that none of its offsets can be moved. */
+class NoObservations extends Names {
   override topic(topic: Topic): string {
-    return super.topic(topic) + (topic === 'intent.commands' ? '.gone' : '');
+    return super.topic(topic) + (topic === 'chain.observations' ? '.gone' : '');
   }
 }
 
@@ -61,8 +61,8 @@ describe('The order of an owner’s steps', () => {
   });
 
   it('commits events together with the offset of their input or not at all', async () => {
-    const writer = await openWriter(new NoCommands(harness.options.prefix ?? ''));
-    await expect(writer.commit([event(1)], { topic: 'intent.commands', offset: 1n }, 0n)).rejects.toThrow();
+    const writer = await openWriter(new NoObservations(harness.options.prefix ?? ''));
+    await expect(writer.commit([event(1)], { topic: 'chain.observations', offset: 1n }, 0n)).rejects.toThrow();
     await openWriter();
     expect(await harness.read('intent.events')).toEqual([]);
   });
