@@ -179,7 +179,7 @@ export class Surroundings {
         for (const topic of ['intent.commands', 'chain.observations'] as const) {
           const key = `${topic}/${partition}`;
           const back = (offsets.get(key) ?? 0n) - 200n;
-          offsets.set(key, back > 0n ? back : 0n);
+          this.broker.resetOffset('intent', key, back > 0n ? back : 0n);
         }
       }
     });

@@ -11,6 +11,11 @@ const RELEASING_MS = 1_000;
 /** How long an offset may stay undecided after the fence of all who could decide it: its marker is being written. */
 const UNSTABLE_TRIES = 100;
 const UNSTABLE_PAUSE_MS = 20;
+/** The coordinator writes the markers of the last transaction within milliseconds, while it has all its brokers. */
+const END_TRIES = 200;
+const END_PAUSE_MS = 5;
+/** How long a writer that is closed waits for the marker of its last transaction. */
+const LAST_END_TRIES = 40;
 /** How long a partition writes alone after a failure, so that one that fails again and again stops no other. */
 const ALONE_MS = 10_000;
 
@@ -65,6 +70,8 @@ export interface SharingRequests {
 
 interface Waiting {
   readonly part: Part;
+  /** Whether the partition has the marker of its last transaction, and nothing behind it. */
+  readonly ended: () => Promise<boolean>;
   readonly resolve: (committed: boolean) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -73,6 +80,8 @@ interface Waiting {
 class SharedTransactions {
   readonly taken: TakenId;
   readonly #failed: () => void;
+  /** The partitions of the last transaction in which its marker was not seen yet. */
+  readonly #unended = new Map<number, () => Promise<boolean>>();
   #waiting: Waiting[] = [];
   #running = false;
   /** After a failure the outcome is unknown, and the id is never used again. */
@@ -84,10 +93,12 @@ class SharedTransactions {
   }
 
   /** Resolves with true when committed, with false where it was not begun because the id is over. */
-  add(part: Part): Promise<boolean> {
+  add(part: Part, ended: () => Promise<boolean>): Promise<boolean> {
     if (this.#over) return Promise.resolve(false);
+    // Its owner has seen it, before it commits more.
+    this.#unended.delete(part.partition);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ part, resolve, reject });
+      this.#waiting.push({ part, ended, resolve, reject });
       if (this.#running) return;
       this.#running = true;
       // Not at once: the partitions whose batches came with one fetch are decided in one turn.
@@ -95,20 +106,50 @@ class SharedTransactions {
     });
   }
 
+  /** The partition has the marker of its last transaction. */
+  sawEnd(partition: number): void {
+    this.#unended.delete(partition);
+  }
+
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
+      if (!(await this.#lastHasEnded())) this.#end();
       const batch = this.#waiting.splice(0);
+      if (batch.length === 0) break;
       try {
         await this.taken.transact(batch.map(({ part }) => part));
-        for (const { resolve } of batch) resolve(true);
+        for (const { part, ended, resolve } of batch) {
+          if (part.append.length > 0) this.#unended.set(part.partition, ended);
+          resolve(true);
+        }
       } catch (error) {
-        this.#over = true;
-        this.#failed();
         for (const { reject } of batch) reject(error);
-        for (const { resolve } of this.#waiting.splice(0)) resolve(false);
+        this.#end();
       }
     }
     this.#running = false;
+  }
+
+  /**
+   * What hangs in a partition is the last transaction of its delegate: the next one would erase what the coordinator
+   * knows of it.
+   */
+  async #lastHasEnded(): Promise<boolean> {
+    const left = [...this.#unended].map(async ([partition, ended]) => {
+      for (let tries = 1; this.#unended.has(partition) && !(await ended()); tries++) {
+        if (tries === END_TRIES) return false;
+        await pause(END_PAUSE_MS);
+      }
+      this.#unended.delete(partition);
+      return true;
+    });
+    return (await Promise.all(left)).every(Boolean);
+  }
+
+  #end(): void {
+    this.#over = true;
+    this.#failed();
+    for (const { resolve } of this.#waiting.splice(0)) resolve(false);
   }
 }
 
@@ -253,6 +294,10 @@ class SharingWriter implements PartitionWriter {
   #delegate: SharedTransactions | null = null;
   /** After a failure the outcome of a transaction is unknown: nothing else is written. */
   #failed = false;
+  /** Where the last transaction of the delegate ends; null once its marker was seen there. */
+  #lastEnd: bigint | null = null;
+  #isClosing = false;
+  #looking: Promise<unknown> = Promise.resolve();
 
   constructor(sharing: SharedWriters, partition: number, own: PartitionId, commands: bigint | null) {
     this.#sharing = sharing;
@@ -261,8 +306,10 @@ class SharingWriter implements PartitionWriter {
     this.#commands = commands;
   }
 
-  endsAt(position: bigint): Promise<boolean> {
-    return this.#own.endsAt(position);
+  async endsAt(position: bigint): Promise<boolean> {
+    const ends = await this.#own.endsAt(position);
+    if (ends) this.#sawEnd();
+    return ends;
   }
 
   async commit(append: readonly NewRecord[], consumed: Consumed | null, at: bigint): Promise<void> {
@@ -278,13 +325,39 @@ class SharingWriter implements PartitionWriter {
   }
 
   async close(): Promise<void> {
-    if (this.#delegate && !this.#failed)
-      await within(
-        RELEASING_MS,
-        this.#delegateTo(null).catch(() => undefined),
-      );
+    this.#isClosing = true;
+    await this.#looking;
+    await within(
+      RELEASING_MS,
+      this.#release().catch(() => undefined),
+    );
     await this.#own.close();
     this.#sharing.closed();
+  }
+
+  /** Takes the delegation back, where nothing is unknown and the next owner needs not to know the delegate. */
+  async #release(): Promise<void> {
+    if (!this.#delegate || this.#failed) return;
+    for (let tries = 1; this.#lastEnd !== null && !(await this.endsAt(this.#lastEnd)); tries++) {
+      if (tries === LAST_END_TRIES) return;
+      await pause(END_PAUSE_MS);
+    }
+    await this.#delegateTo(null);
+  }
+
+  /** For the delegate, at any time. False where it is not known. */
+  #hasEnded(): Promise<boolean> {
+    const end = this.#lastEnd;
+    if (end === null) return Promise.resolve(true);
+    if (this.#isClosing) return Promise.resolve(false);
+    const looking = this.endsAt(end).catch(() => false);
+    this.#looking = looking;
+    return looking;
+  }
+
+  #sawEnd(): void {
+    this.#lastEnd = null;
+    this.#delegate?.sawEnd(this.#partition);
   }
 
   /** @returns false where nothing was begun */
@@ -304,7 +377,10 @@ class SharingWriter implements PartitionWriter {
       return true;
     }
     if (this.#delegate !== shared) await this.#delegateTo(shared);
-    return shared.add(part(shared.taken.id));
+    const committed = await shared.add(part(shared.taken.id), () => this.#hasEnded());
+    // The marker is behind the last record.
+    if (committed && append.length > 0) this.#lastEnd = at + BigInt(append.length) + 1n;
+    return committed;
   }
 
   /** In a transaction of the partition's own id: it fails once another process has taken that. */

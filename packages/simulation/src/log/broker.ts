@@ -151,6 +151,13 @@ export class SimulatedBroker {
     this.log(topic, partition).deleteBelow(Number(start));
   }
 
+  /** What `kafka-consumer-groups --reset-offsets` does. */
+  resetOffset(group: string, key: string, offset: bigint): void {
+    const { offsets, consumed } = this.group(group);
+    offsets.set(key, offset);
+    consumed.set(key, offset);
+  }
+
   /** The committed offsets of a group are gone, as after its topic was truncated. */
   forgetOffsets(group: string): void {
     this.#kernel.note(this.name, `the offsets of group ${group} are lost`);
