@@ -377,9 +377,10 @@ class SharingWriter implements PartitionWriter {
       return true;
     }
     if (this.#delegate !== shared) await this.#delegateTo(shared);
-    const committed = await shared.add(part(shared.taken.id), () => this.#hasEnded());
     // The marker is behind the last record.
-    if (committed && append.length > 0) this.#lastEnd = at + BigInt(append.length) + 1n;
+    if (append.length > 0) this.#lastEnd = at + BigInt(append.length) + 1n;
+    const committed = await shared.add(part(shared.taken.id), () => this.#hasEnded());
+    if (!committed) this.#lastEnd = null;
     return committed;
   }
 
