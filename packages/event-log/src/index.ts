@@ -5,7 +5,7 @@ export { assignPartitions } from './ownership/assigner.ts';
 export { type Part, type PartitionId, SharedWriters, type SharingRequests } from './ownership/shared-writers.ts';
 export type { EventLogOptions } from './kafka/options.ts';
 export type { Compression } from './kafka/compression.ts';
-export { fenceFormerOwner, type FormerState } from './kafka/hanging-transaction.ts';
+export { fenceDelegate, fenceFormerOwner, type FormerState } from './kafka/hanging-transaction.ts';
 export type { OpenTransaction, TransactionState } from './kafka/transaction-requests.ts';
 export { createEventLog } from './kafka/event-log.ts';
 export { eventLogOptions, kafkaVariables } from './kafka/environment.ts';

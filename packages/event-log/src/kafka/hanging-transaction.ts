@@ -35,6 +35,9 @@ export interface FenceOptions {
   readonly log: LogSink;
 }
 
+type KnownOptions = Omit<FenceOptions, 'fence' | 'fenceDelegates' | 'formerStates'>;
+type EndOptions = Pick<FenceOptions, 'cluster' | 'topic' | 'partition' | 'log'>;
+
 /**
  * Fences the former owner, and ends transactions that hang: they have records in the partition, and their coordinator
  * has forgotten them. It wrote no marker because the partition had no leader at that moment, as while a broker starts
@@ -66,7 +69,7 @@ export async function fenceFormerOwner(options: FenceOptions): Promise<void> {
  * It was open before the coordinator said that the id's last transaction is completed, and is still open: no marker
  * comes. And its owner, if it lives, begins no other transaction before it has ended.
  */
-async function endKnownTransactions(options: FenceOptions): Promise<void> {
+async function endKnownTransactions(options: KnownOptions): Promise<void> {
   const { cluster, topic, partition, transactionalId } = options;
   const seen = await cluster.openTransactions(topic, partition);
   if (seen.length === 0) return;
@@ -105,14 +108,33 @@ async function endHangingTransactions(options: FenceOptions, former: readonly Fo
   }
 }
 
-async function end(open: OpenTransaction, options: FenceOptions, committed: boolean): Promise<void> {
+/**
+ * Fences a delegate, whose last transaction may hang in any partition. Before, these are ended as its coordinator knows.
+ * @returns what the coordinator knew of it
+ */
+export async function fenceDelegate(
+  options: Pick<FenceOptions, 'cluster' | 'topic' | 'transactionalId' | 'fence' | 'log'>,
+  partitions: number,
+): Promise<FormerState | null> {
+  const { cluster, transactionalId, fence } = options;
+  await Promise.all(
+    Array.from({ length: partitions }, (_, partition) =>
+      endKnownTransactions({ ...options, partition, projected: async () => 0n }),
+    ),
+  );
+  const before = await cluster.transaction(transactionalId);
+  await fence();
+  return before && { before, after: await cluster.transaction(transactionalId) };
+}
+
+async function end(open: OpenTransaction, options: EndOptions, committed: boolean): Promise<void> {
   const { cluster, topic, partition, log } = options;
   await cluster.endTransaction(topic, partition, open, committed);
   count('payments.hanging_transactions', { outcome: committed ? 'committed' : 'aborted' });
   log.warn({ ...fieldsOf(open, options), committed }, 'a hanging transaction was ended');
 }
 
-const fieldsOf = ({ producerId, producerEpoch, start }: OpenTransaction, { partition }: FenceOptions) => ({
+const fieldsOf = ({ producerId, producerEpoch, start }: OpenTransaction, { partition }: EndOptions) => ({
   partition,
   producerId,
   producerEpoch,
@@ -122,7 +144,7 @@ const fieldsOf = ({ producerId, producerEpoch, start }: OpenTransaction, { parti
 /** True: committed. Null: not known. */
 async function outcomeOf(
   open: OpenTransaction,
-  { projected }: FenceOptions,
+  { projected }: Pick<FenceOptions, 'projected'>,
   formers: readonly FormerState[],
 ): Promise<boolean | null> {
   // A batch is projected only when its commit was acknowledged.

@@ -5,12 +5,12 @@ import { KafkaGroupMember } from './group-member.ts';
 import { Lifeline } from './lifeline.ts';
 import { type EventLogOptions, SESSION_TIMEOUT_MS } from './options.ts';
 import { KafkaProducer } from './producer.ts';
-import { fenceFormerOwner, type FormerState } from './hanging-transaction.ts';
+import { fenceDelegate, fenceFormerOwner, type FormerState } from './hanging-transaction.ts';
 import { KafkaTakenId, TRANSACTION_TIMEOUT_MS } from './taken-id.ts';
 import { randomUUID } from 'node:crypto';
 import { type Names, OWNER_GROUP } from '../names.ts';
 import { type SharingRequests, SharedWriters } from '../ownership/shared-writers.ts';
-import { SILENT } from '../port.ts';
+import { type LogSink, SILENT } from '../port.ts';
 import type { LogTransport, PartitionWriter } from '../transport.ts';
 
 /** The brokers of a Kafka cluster. Connects only when it is used. */
@@ -48,7 +48,7 @@ export function kafkaTransport(options: EventLogOptions, names: Names): LogTrans
     async openWriter(partition, projected = async () => 0n): Promise<PartitionWriter> {
       const own = await connectId(names.transactionalId(partition), partition, `writer-${partition}`);
       try {
-        const requests = sharingRequests(own, names);
+        const requests = sharingRequests(own, { names, partitions, log });
         await sharing.awaitRelease(partition, requests);
         let commands: bigint | null = null;
         await fenceFormerOwner({
@@ -89,7 +89,10 @@ export function kafkaTransport(options: EventLogOptions, names: Names): LogTrans
 }
 
 /** By the connections of a partition's id. */
-function sharingRequests({ cluster }: KafkaTakenId, names: Names): SharingRequests {
+function sharingRequests(
+  { cluster }: KafkaTakenId,
+  { names, partitions, log }: { readonly names: Names; readonly partitions: number; readonly log: LogSink },
+): SharingRequests {
   return {
     delegation: (partition, stable) =>
       cluster.delegation(names.group(OWNER_GROUP), names.topic('intent.commands'), partition, stable),
@@ -97,11 +100,17 @@ function sharingRequests({ cluster }: KafkaTakenId, names: Names): SharingReques
       const ends = await cluster.offsets(names.topic('intent.commands'), [partition], 'end');
       return (ends.get(partition) ?? 0n) > 0n;
     },
-    async fence(id) {
-      const before = await cluster.transaction(id);
-      await cluster.fence(id, TRANSACTION_TIMEOUT_MS);
-      return before && { before, after: await cluster.transaction(id) };
-    },
+    fence: (id) =>
+      fenceDelegate(
+        {
+          cluster,
+          topic: names.topic('intent.events'),
+          transactionalId: id,
+          fence: () => cluster.fence(id, TRANSACTION_TIMEOUT_MS),
+          log,
+        },
+        partitions,
+      ),
     delegates: async () =>
       (await cluster.transactions())
         .map(({ transactionalId }) => transactionalId)

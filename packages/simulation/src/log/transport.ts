@@ -1,4 +1,5 @@
 import {
+  fenceDelegate,
   fenceFormerOwner,
   type FormerState,
   type LogConnection,
@@ -124,32 +125,38 @@ async function openWriter(
   const own = new SimulatedTakenId(broker, request, writerId(partition), partition);
   const shared = sharingOf(process, broker, request, log);
   const describe = (id: string) => patiently(() => request('describe transaction', () => broker.transaction(id)));
+  const cluster: Parameters<typeof fenceFormerOwner>[0]['cluster'] = {
+    transaction: describe,
+    openTransactions: (_topic, of) => request('describe producers', () => broker.openTransactions(of)),
+    transactionsOf: (producerId) =>
+      request('list transactions', () => {
+        const known = broker.transaction(producerId);
+        return known === null ? [] : [{ transactionalId: producerId, state: known.state }];
+      }),
+    endTransaction: (_topic, of, { producerId }, committed) =>
+      request('write marker', () => broker.writeMarker(of, producerId, committed)),
+  };
   const requests: SharingRequests = {
     delegation: (_partition, stable) =>
       request('offset', () => broker.noted(OWNER_GROUP, 'intent.commands', partition, stable)),
     hasCommands: () => request('offsets', () => broker.offset('intent.commands', partition, 'end') > 0n),
-    async fence(id) {
-      const before = await describe(id);
-      await patiently(() => request('init producer', () => broker.beginWriter(id)));
-      return before && { before, after: await describe(id) };
-    },
+    fence: (id) =>
+      fenceDelegate(
+        {
+          ...{ cluster, topic: 'intent.events', transactionalId: id, log },
+          async fence() {
+            await patiently(() => request('init producer', () => broker.beginWriter(id)));
+          },
+        },
+        broker.partitions,
+      ),
     delegates: () =>
       request('list transactions', () => broker.transactionalIds().filter((id) => id.startsWith(DELEGATE))),
   };
   await shared.awaitRelease(partition, requests);
   let commands: bigint | null = null;
   await fenceFormerOwner({
-    cluster: {
-      transaction: describe,
-      openTransactions: () => request('describe producers', () => broker.openTransactions(partition)),
-      transactionsOf: (producerId) =>
-        request('list transactions', () => {
-          const known = broker.transaction(producerId);
-          return known === null ? [] : [{ transactionalId: producerId, state: known.state }];
-        }),
-      endTransaction: (_topic, _partition, { producerId }, committed) =>
-        request('write marker', () => broker.writeMarker(partition, producerId, committed)),
-    },
+    cluster,
     topic: 'intent.events',
     partition,
     transactionalId: own.id,
