@@ -4,9 +4,9 @@ import type { Mutant } from '../mutant.ts';
 export const ownerGuards: readonly Mutant[] = [
   {
     name: 'Acquiring a partition fences its earlier owner',
-    file: 'packages/event-log/src/kafka/partition-writer.ts',
-    guard: '(await producer.transaction()).abort();',
-    instead: 'undefined;',
+    file: 'packages/event-log/src/kafka/taken-id.ts',
+    guard: 'await (await this.#producer.transaction()).abort();',
+    instead: '',
     test: {
       file: 'packages/event-log/test/transport/kafka.integration.test.ts',
       suite: 'packages/event-log/test/transport/suite.ts',
@@ -14,9 +14,69 @@ export const ownerGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Acquiring a partition fences those to whom its earlier owner has delegated it',
+    file: 'packages/event-log/src/ownership/shared-writers.ts',
+    guard: 'former.set(id, await this.#fence(id, requests));',
+    instead: 'former.set(id, null);',
+    test: {
+      file: 'packages/simulation/test/log/shared-writers.unit.test.ts',
+      name: 'commit nothing in a partition that another process has taken, events or not',
+    },
+  },
+  {
+    name: 'A partition is delegated before its delegate writes it',
+    file: 'packages/event-log/src/ownership/shared-writers.ts',
+    guard: 'if (this.#delegate !== shared) await this.#delegateTo(shared);',
+    instead: 'this.#delegate = shared;',
+    test: {
+      file: 'packages/simulation/test/log/shared-writers.unit.test.ts',
+      name: 'fence what a partition was delegated to before its first batch with the others',
+    },
+  },
+  {
+    name: 'Every delegate is fenced where the delegations are lost',
+    file: 'packages/event-log/src/ownership/shared-writers.ts',
+    guard: 'for (const id of await requests.delegates()) await fence(id);',
+    instead: '',
+    test: {
+      file: 'packages/simulation/test/log/shared-writers.unit.test.ts',
+      name: 'are all fenced where the offsets of the group, and with them the delegations, are lost',
+    },
+  },
+  {
+    name: 'A delegation is taken back only where nothing is unknown',
+    file: 'packages/event-log/src/ownership/shared-writers.ts',
+    guard: 'if (!this.#delegate || this.#failed) return;',
+    instead: 'if (!this.#delegate) return;',
+    test: {
+      file: 'packages/simulation/test/log/shared-writers.unit.test.ts',
+      name: 'leave the delegation where a transaction failed, so that the next owner ends it',
+    },
+  },
+  {
+    name: 'A delegate begins no transaction before the last has its markers',
+    file: 'packages/event-log/src/ownership/shared-writers.ts',
+    guard: 'if (!(await this.#lastHasEnded())) this.#end();',
+    instead: '',
+    test: {
+      file: 'packages/simulation/test/log/shared-writers.unit.test.ts',
+      name: 'begin no other transaction while the last hangs in one of its partitions',
+    },
+  },
+  {
+    name: 'A partition that failed writes alone',
+    file: 'packages/event-log/src/ownership/shared-writers.ts',
+    guard: 'if (until !== undefined && performance.now() < until) return null;',
+    instead: '',
+    test: {
+      file: 'packages/simulation/test/log/shared-writers.unit.test.ts',
+      name: 'write alone after a failure, so that a partition that fails stops no other',
+    },
+  },
+  {
     name: 'No transaction hangs in a partition when its owner decides',
     file: 'packages/event-log/src/kafka/hanging-transaction.ts',
-    guard: 'await endHangingTransactions(options, former);',
+    guard: 'await endHangingTransactions(options, former ? [former, ...delegates] : delegates);',
     instead: '',
     test: {
       file: 'infra/e2e/test/brokers/hanging-transaction.integration.test.ts',
@@ -56,8 +116,8 @@ export const ownerGuards: readonly Mutant[] = [
   {
     name: 'A hanging transaction with an unknown outcome is not ended by guessing',
     file: 'packages/event-log/src/kafka/hanging-transaction.ts',
-    guard: 'if (former?.before.producerId !== open.producerId) return null;',
-    instead: 'if (former?.before.producerId !== open.producerId) return false;',
+    guard: 'if (!former) return null;',
+    instead: 'if (!former) return false;',
     test: {
       file: 'infra/e2e/test/brokers/hanging-transaction.integration.test.ts',
       name: 'raises an alarm and keeps its partition without an owner where the outcome is not known',
@@ -85,9 +145,9 @@ export const ownerGuards: readonly Mutant[] = [
   },
   {
     name: 'A batch whose first record gets another offset is not committed',
-    file: 'packages/event-log/src/kafka/partition-writer.ts',
-    guard: 'if (sent.value !== null && sent.value !== at) {',
-    instead: 'if (sent.value === -1n) {',
+    file: 'packages/event-log/src/kafka/taken-id.ts',
+    guard: 'if (misplaced.length > 0) {',
+    instead: 'if (misplaced.length < 0) {',
     test: {
       file: 'packages/event-log/test/ownership/order-of-steps.integration.test.ts',
       name: 'commits no events that would not follow what is projected',
@@ -131,7 +191,7 @@ export const ownerGuards: readonly Mutant[] = [
   },
   {
     name: 'Events and the offset of their input are one transaction',
-    file: 'packages/event-log/src/kafka/partition-writer.ts',
+    file: 'packages/event-log/src/kafka/taken-id.ts',
     guard: "if (moved.status === 'rejected') throw moved.reason;",
     instead: '',
     test: {

@@ -72,6 +72,11 @@ class Owned {
     return this.#writer.commit([], { topic: 'intent.commands', offset: ++this.#consumed }, this.#position);
   }
 
+  /** Without events, and without an offset of commands. */
+  ignore(offset: bigint): Promise<void> {
+    return this.#writer.commit([], { topic: 'chain.observations', offset }, this.#position);
+  }
+
   close(): Promise<void> {
     return this.#writer.close();
   }
@@ -187,6 +192,53 @@ describe('The writers of a process', () => {
         ['first', 'second', 'third'],
         ['first', 'second'],
       ]);
+    }),
+  );
+
+  it(
+    'fence what a partition was delegated to before its first batch with the others',
+    each(async ({ transport, elsewhere, kernel }) => {
+      const asleep = new Owned(0, await transport.openWriter(0));
+      await asleep.commit('first');
+      await kernel.sleep(100);
+      await asleep.ignore(1n);
+      await elsewhere(() => transport.openWriter(0));
+      await expect(asleep.ignore(2n)).rejects.toThrow();
+    }),
+  );
+
+  it(
+    'leave the delegation where a transaction failed, so that the next owner ends it',
+    each(async (world) => {
+      const [failing] = await ownAll(world);
+      const delegation = world.broker.noted('intent', 'intent.commands', 0, false);
+      await expect(failing?.fail()).rejects.toThrow();
+      await failing?.close();
+      expect(delegation?.to).toMatch('intent-writer-of-');
+      expect(world.broker.noted('intent', 'intent.commands', 0, false)).toEqual(delegation);
+    }),
+  );
+
+  it(
+    'begin no other transaction while the last hangs in one of its partitions',
+    each(async (world) => {
+      const { broker, kernel, values } = world;
+      const owned = await ownAll(world);
+      broker.faults.skippedMarkers = 1;
+      await owned[0]?.commit('hangs');
+      await kernel.sleep(100);
+      broker.faults.skippedMarkers = 0;
+      await owned[1]?.commit('third');
+      await kernel.sleep(100);
+      expect([values(0), values(1)]).toEqual([
+        ['first', 'second'],
+        ['first', 'second', 'third'],
+      ]);
+      const delegates = [0, 1].map((partition) => broker.noted('intent', 'intent.commands', partition, false)?.to);
+      expect(delegates[0]).not.toBe(delegates[1]);
+      // The next owner knows how it ended.
+      await world.elsewhere(() => world.transport.openWriter(0));
+      expect(values(0)).toEqual(['first', 'second', 'hangs']);
     }),
   );
 });
