@@ -188,6 +188,7 @@ describe('The writers of a process', () => {
       const apart = await Promise.allSettled([again.commit('third'), failing.fail()]);
       expect(apart.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
       await kernel.sleep(100);
+      expect(world.broker.noted('intent', 'intent.commands', 1, false)?.to).toBeNull();
       expect([values(1), values(2)]).toEqual([
         ['first', 'second', 'third'],
         ['first', 'second'],
@@ -212,8 +213,10 @@ describe('The writers of a process', () => {
     each(async (world) => {
       const [failing] = await ownAll(world);
       const delegation = world.broker.noted('intent', 'intent.commands', 0, false);
-      await expect(failing?.fail()).rejects.toThrow();
+      world.broker.beginWriter(delegation?.to ?? '');
+      await expect(failing?.refuse()).rejects.toThrow();
       await failing?.close();
+      await world.kernel.sleep(100);
       expect(delegation?.to).toMatch('intent-writer-of-');
       expect(world.broker.noted('intent', 'intent.commands', 0, false)).toEqual(delegation);
     }),
