@@ -2,7 +2,7 @@ import { BackOff, within } from '@pf/runtime';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { MEMBER_RETRY } from './client.ts';
 import { toLogRecord } from './record.ts';
-import { stickyAssigner } from './sticky-assigner.ts';
+import { DELEGATING, stickyAssigner } from './sticky-assigner.ts';
 import { asError } from '../errors.ts';
 import type { Names } from '../names.ts';
 import { LogUnavailableError, type Topic } from '../port.ts';
@@ -31,6 +31,8 @@ export interface KafkaMemberOptions extends MemberOptions {
   readonly names: Names;
   readonly partitions: number;
   readonly sessionTimeoutMs: number;
+  /** For the owners' group: called with each generation, with true where every member knows delegations. */
+  readonly onDelegating: ((all: boolean) => void) | null;
 }
 
 /**
@@ -128,7 +130,7 @@ export class KafkaGroupMember implements GroupMember {
   }
 
   async #join(): Promise<void> {
-    const { createClient, names, group, partitions, sessionTimeoutMs, claims, onCrash } = this.#options;
+    const { createClient, names, group, partitions, sessionTimeoutMs, claims, onCrash, onDelegating } = this.#options;
     const topics = this.#options.topics.map((topic) => names.topic(topic));
     const consumer = createClient().consumer({
       groupId: names.group(group),
@@ -139,13 +141,15 @@ export class KafkaGroupMember implements GroupMember {
       maxWaitTimeInMs: FETCH_WAIT_MS,
       maxBytesPerPartition: PARTITION_FETCH_BYTES,
       allowAutoTopicCreation: false,
-      partitionAssigners: [stickyAssigner(claims)],
+      // The first that all members have is the group's.
+      partitionAssigners: [...(onDelegating ? [stickyAssigner(claims, DELEGATING)] : []), stickyAssigner(claims)],
       retry: { ...MEMBER_RETRY, restartOnFailure: async () => false },
     });
     let joined = false;
     const crashes: Error[] = [];
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
       this.#lastSign = performance.now();
+      onDelegating?.(payload.groupProtocol === DELEGATING);
       this.#work.joined(topics[0] === undefined ? [] : (payload.memberAssignment[topics[0]] ?? []));
     });
     consumer.on(consumer.events.HEARTBEAT, () => {

@@ -3,6 +3,8 @@ import type { PartitionAssigner } from 'kafkajs';
 import { assignPartitions } from '../ownership/assigner.ts';
 
 const NAME = 'sticky-co-partitioned';
+/** The same, in a group of which every member knows that a partition may be delegated. */
+export const DELEGATING = 'sticky-co-partitioned-delegating';
 const VERSION = 1;
 
 /**
@@ -10,13 +12,13 @@ const VERSION = 1;
  * one gives a member the same partitions of every topic; members send the partitions they have in their subscription,
  * one byte each.
  */
-export function stickyAssigner(claims: () => readonly number[]): PartitionAssigner {
+export function stickyAssigner(claims: () => readonly number[], name = NAME): PartitionAssigner {
   const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol;
   return ({ cluster }) => ({
-    name: NAME,
+    name,
     version: VERSION,
     protocol: ({ topics }) => ({
-      name: NAME,
+      name,
       metadata: MemberMetadata.encode({ version: VERSION, topics, userData: Buffer.from(claims()) }),
     }),
     async assign({ members, topics }) {

@@ -81,6 +81,7 @@ export function kafkaTransport(options: EventLogOptions, names: Names): LogTrans
           names,
           partitions,
           sessionTimeoutMs,
+          onDelegating: member.group === OWNER_GROUP ? (all) => sharing.delegate(all) : null,
         },
         work,
       ),

@@ -178,6 +178,8 @@ export class SharedWriters {
   readonly #fenced = new Map<string, Promise<FormerState | null>>();
   readonly #ours = new Set<string>();
   #writers = 0;
+  /** Whether every member of the owners' group fences delegates. */
+  #isDelegating = false;
 
   constructor(options: SharedWritersOptions) {
     this.#options = options;
@@ -231,8 +233,14 @@ export class SharedWriters {
     return new SharingWriter(this, partition, own, commands);
   }
 
+  /** From now on partitions are delegated, or not any more: a member of the group may not know of it. */
+  delegate(isDelegating: boolean): void {
+    this.#isDelegating = isDelegating;
+  }
+
   /** Null: the partition writes alone. */
   async sharedBy(partition: number): Promise<SharedTransactions | null> {
+    if (!this.#isDelegating) return null;
     const until = this.#alone.get(partition);
     if (until !== undefined && performance.now() < until) return null;
     this.#alone.delete(partition);

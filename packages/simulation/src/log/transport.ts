@@ -108,6 +108,7 @@ function sharingOf(process: SimulatedProcess, broker: SimulatedBroker, request: 
     },
     log,
   });
+  made.delegate(true);
   ofProcess.set(broker, made);
   return made;
 }
