@@ -41,7 +41,6 @@ export function kafkaTransport(options: EventLogOptions, names: Names): LogTrans
         throw error;
       }
     },
-    log,
   });
   return {
     partitions,

@@ -1,6 +1,6 @@
 import { pause, within } from '@pf/runtime';
 import type { FormerState } from '../kafka/hanging-transaction.ts';
-import type { LogSink, NewRecord } from '../port.ts';
+import type { NewRecord } from '../port.ts';
 import type { Consumed, PartitionWriter } from '../transport.ts';
 
 /** How long a new owner waits until the former one, which may own other partitions, has taken its delegation back. */
@@ -30,7 +30,7 @@ export interface Part {
 }
 
 /** A transactional id that this process has taken: whoever takes it next fences this process. */
-export interface TakenId {
+interface TakenId {
   readonly id: string;
   /**
    * All parts in one transaction, or nothing of any.
@@ -49,7 +49,7 @@ export interface PartitionId extends TakenId {
 }
 
 /** What the group's coordinator has stored for a partition's commands. */
-export interface Delegation {
+interface Delegation {
   /** Null: no offset was ever committed. */
   readonly offset: bigint | null;
   /** The delegate; null where the partition's own id alone writes it. */
@@ -157,7 +157,6 @@ interface SharedWritersOptions {
   /** A name for a new delegate: no other process, and no other delegate, ever has it. */
   readonly newId: () => string;
   readonly take: (id: string) => Promise<TakenId>;
-  readonly log: LogSink;
 }
 
 /**
@@ -214,7 +213,7 @@ export class SharedWriters {
     for (let tries = 1; ; tries++) {
       // What is committed names the delegate whose transaction may keep the offset unstable.
       const committed = await requests.delegation(partition, false);
-      if (committed?.to != null) await fence(committed.to);
+      if (committed && committed.to !== null) await fence(committed.to);
       const stable = await requests.delegation(partition, true);
       const isKnown = stable !== null && (stable.offset !== null || !(await requests.hasCommands(partition)));
       if (isKnown && (stable.to === null || former.has(stable.to))) return result(stable, former);
@@ -335,11 +334,11 @@ class SharingWriter implements PartitionWriter {
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#looking;
-    await within(
-      RELEASING_MS,
-      this.#release().catch(() => undefined),
-    );
-    await this.#own.close();
+    // Not during a request: the library would connect again, and that connection would stay.
+    const closing = this.#release()
+      .catch(() => undefined)
+      .then(() => this.#own.close());
+    await within(RELEASING_MS, closing);
     this.#sharing.closed();
   }
 

@@ -94,7 +94,7 @@ function formerStatesOf(process: SimulatedProcess): Map<number, FormerState> {
 
 /** What this process shares, over one broker. */
 const sharing = new WeakMap<SimulatedProcess, Map<SimulatedBroker, SharedWriters>>();
-function sharingOf(process: SimulatedProcess, broker: SimulatedBroker, request: Request, log: LogSink): SharedWriters {
+function sharingOf(process: SimulatedProcess, broker: SimulatedBroker, request: Request): SharedWriters {
   const ofProcess = sharing.get(process) ?? new Map<SimulatedBroker, SharedWriters>();
   sharing.set(process, ofProcess);
   const known = ofProcess.get(broker);
@@ -106,7 +106,6 @@ function sharingOf(process: SimulatedProcess, broker: SimulatedBroker, request: 
       await taken.take();
       return taken;
     },
-    log,
   });
   made.delegate(true);
   ofProcess.set(broker, made);
@@ -124,7 +123,7 @@ async function openWriter(
 ): Promise<PartitionWriter> {
   const process = currentProcess('openWriter');
   const own = new SimulatedTakenId(broker, request, writerId(partition), partition);
-  const shared = sharingOf(process, broker, request, log);
+  const shared = sharingOf(process, broker, request);
   const describe = (id: string) => patiently(() => request('describe transaction', () => broker.transaction(id)));
   const cluster: Parameters<typeof fenceFormerOwner>[0]['cluster'] = {
     transaction: describe,
