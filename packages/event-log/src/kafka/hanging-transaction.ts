@@ -109,7 +109,8 @@ async function endHangingTransactions(options: FenceOptions, former: readonly Fo
 }
 
 /**
- * Fences a delegate, whose last transaction may hang in any partition. Before, these are ended as its coordinator knows.
+ * Fences a delegate, whose last transaction may hang in any partition. Before that, these are ended as its coordinator
+ * knows.
  * @returns what the coordinator knew of it
  */
 export async function fenceDelegate(

@@ -160,7 +160,7 @@ interface SharedWritersOptions {
 }
 
 /**
- * One transaction for the batches of all partitions that this process owns (docs/internals/decisions/0031).
+ * One transaction for the batches of all partitions that this process owns (docs/internals/decisions/0031-one-transaction-a-process.md).
  *
  * Exactly one process may write a partition, and its id `intent-writer-<partition>` says which: whoever takes it fences
  * the former holder. The holder may delegate the partition to an id of its process, in a transaction of the partition's
