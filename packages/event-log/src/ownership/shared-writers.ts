@@ -160,13 +160,14 @@ interface SharedWritersOptions {
 }
 
 /**
- * One transaction for the batches of all partitions that this process owns (docs/internals/decisions/0031-one-transaction-a-process.md).
+ * One transaction for the batches of all partitions that this process owns (see
+ * docs/internals/decisions/0031-one-transaction-a-process.md).
  *
  * Exactly one process may write a partition, and its id `intent-writer-<partition>` says which: whoever takes it fences
  * the former holder. The holder may delegate the partition to an id of its process, in a transaction of the partition's
  * id, so never after it was fenced; and who fences it next finds the delegate there, and fences it too. A delegate that
  * failed, or was fenced, is never taken again by its process: another takes its place, and every partition has to
- * delegate anew.
+ * delegate again.
  */
 export class SharedWriters {
   readonly #options: SharedWritersOptions;
