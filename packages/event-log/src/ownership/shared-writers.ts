@@ -161,7 +161,7 @@ interface SharedWritersOptions {
 
 /**
  * One transaction for the batches of all partitions that this process owns (see
- * docs/internals/decisions/0031-one-transaction-a-process.md).
+ * docs/internals/decisions/0032-one-transaction-a-process.md).
  *
  * Exactly one process may write a partition, and its id `intent-writer-<partition>` says which: whoever takes it fences
  * the former holder. The holder may delegate the partition to an id of its process, in a transaction of the partition's
