@@ -183,7 +183,13 @@ export class SimulatedChain {
   canLandOnlyIfSent(hash: TransactionHash, sender: Address, nonce: number): boolean {
     const now = this.#settled();
     if (this.inclusionOf(hash, now) !== null || nonce < (this.#nonces.get(sender) ?? 0)) return false;
-    return ![...this.#waiting.values()].some(
+    return !this.waitsWith(sender, nonce);
+  }
+
+  /** Whether a transaction of this sender waits with this nonce. */
+  waitsWith(sender: Address, nonce: number): boolean {
+    this.#advance();
+    return [...this.#waiting.values()].some(
       ({ transaction }) => transaction.sender === sender && transaction.nonce === nonce,
     );
   }
