@@ -25,8 +25,6 @@ const GUARDS: readonly string[] = [
   'No block is read before the intents that were there are known',
   'Nothing is committed that was decided on a database that was set back',
   'Acquiring a partition fences those to whom its earlier owner has delegated it',
-  'A partition is delegated before its delegate writes it',
-  'A delegation is taken back only where nothing is unknown',
   'A message that does not parse becomes a dead letter',
   'A message that cannot be decided becomes a dead letter',
 ];
