@@ -226,11 +226,11 @@ export class Checks {
     // A database that was set back has forgotten the bytes. Nodes refuse to replace another one with the same nonce, which
     // may wait for an earlier nonce.
     if (live && !this.#world.plan.kinds.has('set-back store'))
-      require(
-        this.#world.network.chain.waitsWith(live.sender, Number(live.nonce)),
-        'a claimed transaction is not forgotten',
-        () => `${live.hash} of ${intent.id}, which is ${intent.status}, waits nowhere`,
-      );
+      require(this.#world.network.chain.waitsWith(
+        live.sender,
+        Number(live.nonce),
+      ), 'a claimed transaction is not forgotten', () =>
+        `${live.hash} of ${intent.id}, which is ${intent.status}, waits nowhere`);
     const says = (holds: boolean, what: string): void =>
       require(holds, 'an intent ends as its chain says', () => `${intent.id} is ${intent.status}: ${what}`);
     const paying = this.#world.network.chain
