@@ -223,8 +223,8 @@ export class Checks {
 
   #end(intent: PaymentIntent): void {
     const live = liveSubmission(intent);
-    // A database that was set back has forgotten the bytes. Nodes refuse to replace another one with the same nonce, which
-    // may wait for an earlier nonce.
+    // A database that was set back has forgotten the bytes. Nodes refuse to replace another one with the same nonce,
+    // which may wait for an earlier nonce.
     if (live && !this.#world.plan.kinds.has('set-back store'))
       require(this.#world.network.chain.waitsWith(
         live.sender,
