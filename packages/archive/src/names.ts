@@ -24,6 +24,9 @@ const base = ({ first, last }: FileName): string => (last === null ? place(first
 export const eventsKey = (day: string, file: FileName): string =>
   `events/day=${day}/partition=${file.partition}/${base(file)}.parquet`;
 export const manifestKey = (file: FileName): string => `manifests/partition=${file.partition}/${base(file)}.json`;
+/** A text that comes before the manifest of this file and those that follow, and after all others. */
+export const manifestsFrom = ({ partition, first }: FileName): string =>
+  `manifests/partition=${partition}/${place(first)}`;
 export const headKey = (partition: number): string => `heads/partition=${partition}.json`;
 export const publicKeyKey = (id: string): string => `keys/${id}.json`;
 

@@ -1,6 +1,6 @@
 import { digestOf, GENESIS, link } from './chain.ts';
 import { type Manifest, readIfManifest, readManifest, type Signer, type Statement, writeManifest } from './manifest.ts';
-import { currentOf, eventsKey, type FileName, headKey, manifestKey, readName } from './names.ts';
+import { currentOf, eventsKey, type FileName, headKey, manifestKey, manifestsFrom, readName } from './names.ts';
 import { type ParquetFiles, type StoredEvent, storedEvent } from './parquet.ts';
 import { dayOf, type Row } from './row.ts';
 import type { ObjectStore } from './store/object-store.ts';
@@ -48,9 +48,8 @@ export class PartitionArchive {
   /** @throws ArchivedElsewhereError, ArchiveDamagedError, StoreUnavailableError */
   static async open(partition: number, tools: ArchiveTools): Promise<PartitionArchive> {
     const { store, parquet, signer } = tools;
-    // Files before manifests: a file that is listed and has none then may get one from another process at any moment.
-    const files = (await store.list('events/')).filter((key) => readName(key)?.partition === partition);
     const described = await store.list(`manifests/partition=${partition}/`);
+    const files = await filesSince(partition, described, store);
     const whole = await finishMerges(files, described, tools);
     // What merged files replace goes, and so does what a process wrote under a name that was free again.
     const { replaced } = currentOf([...whole.described, ...whole.files]);
@@ -174,9 +173,11 @@ export class PartitionArchive {
    * @throws ArchivedElsewhereError
    */
   async #requireEnd(): Promise<void> {
-    const listed = await this.#tools.store.list(`manifests/partition=${this.partition}/`);
-    const end = currentOf(listed).current.at(-1);
     const known = this.last && nameIn(this.last);
+    // The newest file is never merged, so whatever others have written since shows behind the one that we know.
+    const after = known === null ? '' : manifestsFrom(known);
+    const listed = await this.#tools.store.list(`manifests/partition=${this.partition}/`, after);
+    const end = currentOf(listed).current.at(-1);
     const isKnown = end?.first === known?.first && end?.last === known?.last;
     // Whoever opened the partition meanwhile may have described the same file.
     if (!isKnown && end?.first !== this.next)
@@ -198,6 +199,22 @@ export class PartitionArchive {
     this.#manifests.push(manifest);
     if (this.#manifests.length > REMEMBERED_MAX) this.#manifests.shift();
   }
+}
+
+/** The files of a partition, without those of days on which nothing can be left to do. */
+async function filesSince(
+  partition: number,
+  described: readonly string[],
+  store: ObjectStore,
+): Promise<readonly string[]> {
+  const { current, replaced } = currentOf(described);
+  // Merges, also those that a process did not finish, are among the newest files.
+  const [oldest] = [...current.slice(-REMEMBERED_MAX), ...replaced].sort((a, b) => a.first - b.first);
+  const content = oldest ? await store.read(oldest.key) : null;
+  const day = content === null ? undefined : readIfManifest(content)?.day;
+  return (await store.list('events/', day && `events/day=${day}`)).filter(
+    (key) => readName(key)?.partition === partition,
+  );
 }
 
 /**

@@ -5,6 +5,8 @@ export class MemoryStore implements ObjectStore {
   readonly objects = new Map<string, Uint8Array>();
   /** How many more changes succeed. */
   changesLeft = Infinity;
+  /** How many keys were listed. */
+  listed = 0;
   /** The first change that fails happens all the same, as where the answer to it is lost. */
   losesAnswers = false;
 
@@ -24,8 +26,10 @@ export class MemoryStore implements ObjectStore {
   async read(key: string): Promise<Uint8Array | null> {
     return this.objects.get(key) ?? null;
   }
-  async list(prefix: string): Promise<readonly string[]> {
-    return [...this.objects.keys()].filter((key) => key.startsWith(prefix)).sort();
+  async list(prefix: string, after = ''): Promise<readonly string[]> {
+    const found = [...this.objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
+    this.listed += found.length;
+    return found;
   }
   async delete(keys: readonly string[]): Promise<void> {
     for (const key of keys) await this.#change(() => this.objects.delete(key));

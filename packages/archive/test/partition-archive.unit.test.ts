@@ -90,6 +90,17 @@ describe('the archive of a partition', () => {
     expect([again.next, again.last?.offsets.last]).toEqual([3, '4']);
   });
 
+  it('lists few of its files where it has many days', async () => {
+    const days = Array.from({ length: 110 }, (_, n) => new Date(Date.parse(TODAY) + n * 86_400_000).toISOString());
+    await archive.append(days.flatMap((day, n) => rowsFrom(n, 1, day.slice(0, 10))));
+    store.listed = 0;
+    const again = await open();
+    expect([again.next, store.listed]).toEqual([110, 110 + 96]);
+    store.listed = 0;
+    await again.append(rowsFrom(110, 1, '2027-11-23'));
+    expect(store.listed).toBe(1);
+  });
+
   it('publishes the head that a crash left out', async () => {
     await archive.append(rowsFrom(0, 2));
     store.changesLeft = 2;

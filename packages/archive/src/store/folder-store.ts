@@ -49,12 +49,13 @@ export class FolderStore implements ObjectStore {
     }
   }
 
-  async list(prefix: string): Promise<readonly string[]> {
+  async list(prefix: string, after = ''): Promise<readonly string[]> {
     try {
       const found = await readdir(this.#fileOf(prefix), { recursive: true, withFileTypes: true });
       return found
         .filter((entry) => entry.isFile())
         .map(({ parentPath, name }) => path.relative(this.#folder, path.join(parentPath, name)).replaceAll('\\', '/'))
+        .filter((key) => key > after)
         .sort();
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return [];

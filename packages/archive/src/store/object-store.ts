@@ -14,8 +14,11 @@ export interface ObjectStore {
   replace(key: string, content: Uint8Array): Promise<void>;
   /** Null where there is no such object. */
   read(key: string): Promise<Uint8Array | null>;
-  /** The keys that begin with `prefix`, which ends with `/`, in ascending order: all of them, or an error. */
-  list(prefix: string): Promise<readonly string[]>;
+  /**
+   * The keys that begin with `prefix`, which ends with `/`, in ascending order: all of them, or an error.
+   * @param after only keys that come after this text, which need not be a key
+   */
+  list(prefix: string, after?: string): Promise<readonly string[]>;
   /** Keys without an object are passed over. */
   delete(keys: readonly string[]): Promise<void>;
 }

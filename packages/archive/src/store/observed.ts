@@ -12,7 +12,7 @@ export function observed(store: ObjectStore, onDone: () => void): ObjectStore {
     create: (key, content) => told(store.create(key, content)),
     replace: (key, content) => told(store.replace(key, content)),
     read: (key) => told(store.read(key)),
-    list: (prefix) => told(store.list(prefix)),
+    list: (prefix, after) => told(store.list(prefix, after)),
     delete: (keys) => told(store.delete(keys)),
   };
 }

@@ -103,7 +103,7 @@ export class S3Store implements ObjectStore {
     });
   }
 
-  async list(prefix: string): Promise<readonly string[]> {
+  async list(prefix: string, after?: string): Promise<readonly string[]> {
     const keys: string[] = [];
     for (let token: string | undefined; ;) {
       const page = await this.#do(`list ${prefix}`, ({ client, ListObjectsV2Command }, abortSignal) =>
@@ -113,6 +113,7 @@ export class S3Store implements ObjectStore {
             Prefix: this.#prefix + prefix,
             MaxKeys: this.#options.page ?? PAGE,
             ContinuationToken: token,
+            StartAfter: after && token === undefined ? this.#prefix + after : undefined,
           }),
           { abortSignal },
         ),

@@ -61,7 +61,7 @@ export const BUCKET = 'archive';
 
 function listing(asked: URLSearchParams, keys: readonly string[]): string {
   const prefix = asked.get('prefix') ?? '';
-  const after = asked.get('continuation-token') ?? '';
+  const after = asked.get('continuation-token') ?? asked.get('start-after') ?? '';
   const wanted = keys.filter((key) => key.startsWith(prefix) && key > after);
   const page = wanted.slice(0, Number(asked.get('max-keys') ?? 1_000));
   const isTruncated = page.length < wanted.length;

@@ -130,6 +130,7 @@ export function describeS3Store(name: string, start: () => Promise<S3Server>): v
       expect(await inPages.list('events/')).toEqual(keys);
       proxy.fail('GET', 'list-type', 'lost');
       expect(await inPages.list('events/')).toEqual(keys);
+      expect(await inPages.list('events/', 'events/1')).toEqual(keys.slice(2));
     });
 
     it('takes no part of a listing for the whole', async () => {

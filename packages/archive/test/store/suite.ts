@@ -37,6 +37,13 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
       expect(await store.list('nothing/')).toEqual([]);
     });
 
+    it('lists only the keys after a text, where one is given', async () => {
+      for (const key of ['events/a/1', 'events/b/1', 'events/b/2', 'events/c/1']) await store.create(key, bytes(key));
+      expect(await store.list('events/', 'events/b')).toEqual(['events/b/1', 'events/b/2', 'events/c/1']);
+      expect(await store.list('events/', 'events/b/1')).toEqual(['events/b/2', 'events/c/1']);
+      expect(await store.list('events/', 'events/d')).toEqual([]);
+    });
+
     it('deletes objects, and passes over what is not there', async () => {
       await store.create('events/a', bytes('a'));
       await store.delete(['events/a', 'events/b']);
