@@ -14,7 +14,7 @@ import { prometheus } from './setup/prometheus.mjs';
 import { redis } from './setup/redis.mjs';
 import { allOf, SetupError, say } from './setup/say.mjs';
 import { versitygw } from './setup/versitygw.mjs';
-import { bundle, bundleSoundScript, compile, generate, install } from './setup/workspace.mjs';
+import { bundle, compile, generate, install } from './setup/workspace.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 const tools = path.join(root, '.tools');
@@ -24,43 +24,44 @@ const supervisor = 'infra/local/src/main.ts';
 const benchmarks = ['create', 'telemetry', 'rpc-calls', 'rollout', 'webhooks', 'kill-brokers'];
 
 /**
- * What a command needs before it runs, and what runs then: arguments to Node. `compiled`: whether our packages are
- * compiled before it, `meanwhile`, or not at all; `late`: meanwhile, and all else is built before.
+ * What a command needs before it runs, and what runs then: arguments to Node. `built`: what is built of our packages.
+ * All of them is bundled and compiled `before` it, or only the bundles are made, before it or `meanwhile`, or nothing
+ * is; `late`: the bundles are made before it, and the packages are compiled meanwhile.
  */
 const commands = {
-  start: { backing: true, compiled: 'meanwhile', args: [...sources, supervisor, 'start'] },
-  backing: { backing: true, compiled: 'never', args: [...sources, supervisor, 'backing'] },
-  reset: { backing: false, compiled: 'never', args: [...sources, supervisor, 'reset'] },
-  build: { backing: false, compiled: 'before', args: null },
+  start: { backing: true, built: 'meanwhile', args: [...sources, supervisor, 'start'] },
+  backing: { backing: true, built: 'never', args: [...sources, supervisor, 'backing'] },
+  reset: { backing: false, built: 'never', args: [...sources, supervisor, 'reset'] },
+  build: { backing: false, built: 'before', args: null },
   test: {
     backing: true,
     chromium: true,
-    compiled: 'late',
+    built: 'late',
     args: [...sources, 'infra/local/src/checks/main.ts'],
   },
-  demo: { backing: false, compiled: 'before', args: [...sources, 'infra/local/src/demo/main.ts'] },
-  pay: { backing: false, compiled: 'before', args: ['packages/client/examples/pay.mjs'] },
-  pf: { backing: false, compiled: 'before', args: ['packages/cli/dist/main.js'] },
-  k8s: { backing: false, compiled: 'before', args: [...sources, 'infra/k8s-checks/src/main.ts'] },
+  demo: { backing: false, built: 'before', args: [...sources, 'infra/local/src/demo/main.ts'] },
+  pay: { backing: false, built: 'before', args: ['packages/client/examples/pay.mjs'] },
+  pf: { backing: false, built: 'bundles', args: ['infra/docker/dist/main.js', 'pf'] },
+  k8s: { backing: false, built: 'before', args: [...sources, 'infra/k8s-checks/src/main.ts'] },
   alerts: {
     backing: false,
     prometheus: true,
-    compiled: 'before',
+    built: 'before',
     args: [...sources, 'infra/observability/src/check.ts'],
   },
-  mutants: { backing: false, compiled: 'before', args: [...sources, 'infra/mutants/src/main.ts'] },
+  mutants: { backing: false, built: 'before', args: [...sources, 'infra/mutants/src/main.ts'] },
   screenshots: {
     backing: false,
     chromium: true,
-    compiled: 'before',
+    built: 'before',
     args: [...sources, 'infra/e2e/test/screenshots.ts'],
   },
-  simulate: { backing: false, compiled: 'before', args: [...sources, 'infra/simulation/src/main.ts'] },
-  chaos: { backing: true, compiled: 'before', args: [...sources, 'infra/bench/src/chaos.ts'] },
-  bench: { backing: false, compiled: 'before', args: sources },
-  generate: { backing: false, compiled: 'never', args: [...sources, 'infra/generate/src/main.ts'] },
-  format: { backing: false, compiled: 'never', args: ['node_modules/prettier/bin/prettier.cjs', '--write', '.'] },
-  run: { backing: false, compiled: 'before', args: sources },
+  simulate: { backing: false, built: 'before', args: [...sources, 'infra/simulation/src/main.ts'] },
+  chaos: { backing: true, built: 'before', args: [...sources, 'infra/bench/src/chaos.ts'] },
+  bench: { backing: false, built: 'before', args: sources },
+  generate: { backing: false, built: 'never', args: [...sources, 'infra/generate/src/main.ts'] },
+  format: { backing: false, built: 'never', args: ['node_modules/prettier/bin/prettier.cjs', '--write', '.'] },
+  run: { backing: false, built: 'before', args: sources },
 };
 
 /** The npm scripts with the comment that each begins with, as `npm run` shows them. */
@@ -88,7 +89,7 @@ async function fetchBacking() {
   ]);
 }
 
-/** Gets everything but our own packages compiled. @returns what Node 24 and its child processes run with */
+/** Gets everything but our own packages built. @returns what Node 24 and its child processes run with */
 async function prepare(command) {
   const installed = async () => {
     const pnpm = await getPnpm(tools);
@@ -98,7 +99,7 @@ async function prepare(command) {
   const [node, pnpm, typescript, promtool, browser, s3] = await allOf([
     getNode(tools),
     installed(),
-    command.compiled === 'never' ? null : getTypeScript(tools),
+    ['before', 'late'].includes(command.built) ? getTypeScript(tools) : null,
     command.prometheus ? prometheus(tools) : null,
     command.chromium ? chromium(tools) : undefined,
     command.s3 ? versitygw(tools) : undefined,
@@ -118,13 +119,15 @@ async function prepare(command) {
   return release ? { ...place, environment: { ...environment, EARLIER_RELEASE: release } } : place;
 }
 
-async function build(place) {
-  await allOf([generate(place).then(() => compile(place)), bundle(place), bundleSoundScript(place)]);
+/** What `npm start`, `pf` and tests need: all else runs on the sources. */
+async function makeBundles(place) {
+  await generate(place);
+  await bundle(place);
 }
 
-/** What unit tests need: they run on the sources. */
-async function buildWithoutCompiling(place) {
-  await allOf([generate(place), bundle(place), bundleSoundScript(place)]);
+async function build(place) {
+  await generate(place);
+  await allOf([bundle(place), compile(place)]);
 }
 
 /** Runs Node 24 in the foreground until it ends. It gets our signals, and notices our end by the closed IPC channel. */
@@ -141,12 +144,12 @@ function handOver(place, args, meanwhile) {
   const above = ancestors();
   if (process.env.npm_lifecycle_event) setInterval(() => ancestors() === above || child.kill('SIGTERM'), 1000).unref();
   meanwhile().then(
-    () => child.connected && child.send('compiled', () => undefined),
+    () => child.connected && child.send('built', () => undefined),
     (error) => {
       complain(error);
       process.exitCode = 1;
       // Tests end by themselves, with a count.
-      if (command.compiled === 'late' && child.connected) child.send('not compiled', () => undefined);
+      if (command.built === 'late' && child.connected) child.send('not built', () => undefined);
       else child.kill('SIGTERM');
     },
   );
@@ -195,8 +198,8 @@ if (!existsSync(path.join(root, 'package.json'))) throw new Error(`${root} is no
 try {
   const place = await oneAtATime(tools, async () => {
     const prepared = await prepare(command);
-    if (command.compiled === 'before') await build(prepared);
-    if (command.compiled === 'late') await buildWithoutCompiling(prepared);
+    if (command.built === 'before') await build(prepared);
+    if (['bundles', 'late'].includes(command.built)) await makeBundles(prepared);
     return prepared;
   });
   if (command.args)
@@ -204,7 +207,10 @@ try {
       place,
       [...command.args, ...rest],
       async () =>
-        void (['meanwhile', 'late'].includes(command.compiled) && (await oneAtATime(tools, () => build(place)))),
+        void (
+          ['meanwhile', 'late'].includes(command.built) &&
+          (await oneAtATime(tools, () => (command.built === 'late' ? build(place) : makeBundles(place))))
+        ),
     );
 } catch (error) {
   complain(error);

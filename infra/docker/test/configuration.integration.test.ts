@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
+import { imageProgram } from '../../../packages/testing/src/stack/image.ts';
 import { COMMAND_VARIABLES } from '../../k8s-checks/test/command-variables.ts';
 
-const MAIN = path.join(import.meta.dirname, '../dist/main.js');
 /** Invalid values, which no error may repeat: they could be secrets. */
 const INVALID = {
   DATABASE_URL: 'mysql://user:invalid-but-secret@host/db',
@@ -18,7 +17,7 @@ async function run(
   command: string,
   environment: Readonly<Record<string, string>>,
 ): Promise<{ readonly code: number | null; readonly output: string }> {
-  const child = spawn(process.execPath, [MAIN, command], {
+  const child = spawn(process.execPath, [imageProgram(), command], {
     env: { PATH: process.env['PATH'], ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

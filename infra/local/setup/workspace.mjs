@@ -1,4 +1,5 @@
-// Dependencies, the Prisma client, our own packages compiled, web applications and the script for sounds bundled.
+// Dependencies, the Prisma client, our own packages compiled; services, web applications and the script for sounds
+// bundled.
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { run } from './run.mjs';
@@ -117,39 +118,61 @@ const APPLICATIONS = [
   },
 ];
 
-/** @param {Place} place */
-export const bundle = ({ root, tools, node, environment }) =>
-  allOf(
-    APPLICATIONS.map(({ name, label, folder, sources, others, result }) => {
-      const at = path.join(root, folder);
-      return unlessDone({
-        tools,
-        name,
-        input: () =>
-          digest(
-            timesOf(sources.map((source) => path.join(root, source))),
-            contentsOf([
-              path.join(at, 'vite.config.mjs'),
-              path.join(root, 'packages/http/compressed.mjs'),
-              path.join(root, 'packages/chains/src/networks.ts'),
-              path.join(root, 'pnpm-lock.yaml'),
-              ...others.map((file) => path.join(root, file)),
-            ]),
-          ),
-        result: path.join(root, result),
-        work: () =>
-          step(label, () =>
-            run(node, [path.join(at, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel=warn'], {
-              cwd: at,
-              env: environment,
-            }),
-          ),
-      });
-    }),
-  );
+/** @param {Place} place with the Prisma client */
+export const bundle = (place) => allOf([bundleImage(place), ...bundleApplications(place), bundleSoundScript(place)]);
+
+/** What containers run, and the local stack, and `pf`. @param {Place} place */
+const bundleImage = ({ root, tools, node, environment }) => {
+  const image = path.join(root, 'infra', 'docker');
+  const script = path.join(image, 'bundle.mjs');
+  return unlessDone({
+    tools,
+    name: 'bundle-image',
+    input: () =>
+      digest(
+        timesOf(
+          packageFolders(root)
+            .filter((folder) => folder === image || !folder.startsWith(path.join(root, 'infra')))
+            .map((folder) => path.join(folder, 'src')),
+        ),
+        contentsOf([script, path.join(root, 'pnpm-lock.yaml')]),
+      ),
+    result: path.join(image, 'dist', 'sources.json'),
+    work: () => step('The services and pf', () => run(node, [script], { cwd: root, env: environment })),
+  });
+};
 
 /** @param {Place} place */
-export const bundleSoundScript = ({ root, tools, node, environment }) => {
+const bundleApplications = ({ root, tools, node, environment }) =>
+  APPLICATIONS.map(({ name, label, folder, sources, others, result }) => {
+    const at = path.join(root, folder);
+    return unlessDone({
+      tools,
+      name,
+      input: () =>
+        digest(
+          timesOf(sources.map((source) => path.join(root, source))),
+          contentsOf([
+            path.join(at, 'vite.config.mjs'),
+            path.join(root, 'packages/http/compressed.mjs'),
+            path.join(root, 'packages/chains/src/networks.ts'),
+            path.join(root, 'pnpm-lock.yaml'),
+            ...others.map((file) => path.join(root, file)),
+          ]),
+        ),
+      result: path.join(root, result),
+      work: () =>
+        step(label, () =>
+          run(node, [path.join(at, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel=warn'], {
+            cwd: at,
+            env: environment,
+          }),
+        ),
+    });
+  });
+
+/** @param {Place} place */
+const bundleSoundScript = ({ root, tools, node, environment }) => {
   const client = path.join(root, 'packages', 'client');
   const script = path.join(client, 'scripts', 'sound-script.ts');
   return unlessDone({

@@ -5,7 +5,7 @@ import { readSettings } from './stack/settings.ts';
 import { supervise } from './processes/supervisor.ts';
 import { reason, terminal } from './processes/terminal.ts';
 
-// Node runs this from source (type stripping), so the backing services start while our packages are being compiled.
+// Node runs this from source (type stripping), so the backing services start while they are being bundled.
 const root = path.resolve(import.meta.dirname, '../../..');
 const out = terminal((text) => process.stderr.write(text));
 
@@ -15,9 +15,9 @@ const end = new Promise<string>((resolve) => {
   // Without the bootstrap, Ctrl-C no longer reaches this process.
   process.once('disconnect', () => resolve('the process that started it is gone'));
 });
-/** Resolves when the bootstrap has compiled the code; at once without a bootstrap. */
-const compiled = process.connected
-  ? new Promise<void>((resolve) => process.on('message', (message) => void (message === 'compiled' && resolve())))
+/** Resolves when the bootstrap has bundled the services; at once without a bootstrap. */
+const built = process.connected
+  ? new Promise<void>((resolve) => process.on('message', (message) => void (message === 'built' && resolve())))
   : Promise.resolve();
 
 try {
@@ -32,7 +32,7 @@ try {
       environment: process.env,
       terminal: out,
       withServices: command === 'start',
-      compiled,
+      built,
       end,
       up,
     });

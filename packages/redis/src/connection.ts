@@ -26,6 +26,8 @@ export function connect(url: string, outage: OutageLog, options: RedisOptions): 
   const connection = new Redis(url, {
     connectTimeout: CONNECT_TIMEOUT_MS,
     retryStrategy: (attempt) => retryDelayMs(attempt),
+    // It is read from a file of the library, which a bundle does not contain.
+    disableClientInfo: true,
     ...options,
   });
   connection.on('error', (error: Error) => outage.failed(error));

@@ -5,6 +5,7 @@ export * from './clients/contract.ts';
 export * from './clients/event-stream.ts';
 export * from './stack/free-ports.ts';
 export * from './stack/gateway-double.ts';
+export { imageProgram } from './stack/image.ts';
 export * from './stack/log-checker.ts';
 export * from './stack/name-server.ts';
 export * from './clients/metrics-page.ts';

@@ -1,11 +1,9 @@
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readStack, until, type WebhookReceiver, webhookReceiver } from '@pf/testing';
+import { imageProgram, readStack, until, type WebhookReceiver, webhookReceiver } from '@pf/testing';
 import { clerkOf, newMember, newShop } from '../dashboard/shop.ts';
 import { Guide, tableUnder } from './guide.ts';
 
 const PAGE = 'docs/guide/command-line.md';
-const PF = path.join(import.meta.dirname, '../../../../packages/cli/dist/main.js');
 const OPERATORS = [
   'accounts list',
   'log tail',
@@ -77,7 +75,7 @@ describe('the guide to the command line', () => {
     expect(await terminal.run('pf --mode live intents list')).not.toContain(intent.id);
 
     // Beside the repository, in which a local stack may run.
-    await terminal.run(`operator() { (cd '${guide.folder}' && node '${PF}' "$@"); }`);
+    await terminal.run(`operator() { (cd '${guide.folder}' && node '${imageProgram()}' pf "$@"); }`);
     for (const command of OPERATORS)
       expect([command, await terminal.run(`! operator ${command}`)]).toEqual([
         command,

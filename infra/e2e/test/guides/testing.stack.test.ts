@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process';
-import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { INTENT_STATUSES, type IntentStatus } from '@pf/domain';
-import { type ApiClient, apiClient, chainOf, readStack, until } from '@pf/testing';
+import { type ApiClient, apiClient, chainOf, imageProgram, readStack, until } from '@pf/testing';
 import { newWallet } from '@pf/testing/wallets';
 import { Guide, tableUnder } from './guide.ts';
 
 const PAGE = 'docs/guide/testing.md';
-const PF = path.join(import.meta.dirname, '../../../../packages/cli/dist/main.js');
 const stack = readStack();
 const api = apiClient(stack.baseUrl, stack.apiKeys.test);
 const live = apiClient(stack.baseUrl, stack.apiKeys.live);
@@ -114,7 +112,7 @@ describe('the guide to testing', () => {
     await Promise.all(
       commands.map(async (command) => {
         const words = [...command.split(' ').slice(1), '--help'];
-        const { stdout } = await promisify(execFile)(process.execPath, [PF, ...words]);
+        const { stdout } = await promisify(execFile)(process.execPath, [imageProgram(), 'pf', ...words]);
         expect(stdout).toContain(`Usage: ${command.split(' ').slice(0, 3).join(' ')}`);
       }),
     );

@@ -29,7 +29,7 @@ const out = terminal((text) => process.stderr.write(text));
 /** Resolves when our packages are compiled: what started this process does that meanwhile, and tells. */
 const compiled: Promise<void> = process.connected
   ? once(process, 'message').then(([message]) => {
-      if (message !== 'compiled') throw new Error('Our packages did not compile: only unit tests ran.');
+      if (message !== 'built') throw new Error('Our packages did not compile: only unit tests ran.');
     })
   : Promise.resolve();
 // Of those who wait for it, each reports it.

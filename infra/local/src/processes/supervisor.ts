@@ -22,8 +22,8 @@ interface Order {
   readonly environment: NodeJS.ProcessEnv;
   readonly terminal: Terminal;
   readonly withServices: boolean;
-  /** Resolves when our packages are compiled; the backing services do not wait for it. */
-  readonly compiled: Promise<void>;
+  /** Resolves when the services are bundled; the backing services do not wait for it. */
+  readonly built: Promise<void>;
   /** Resolves with the reason when the stack should stop. */
   readonly end: Promise<string>;
   /** Called when everything runs. */
@@ -40,7 +40,7 @@ export async function supervise({
   environment,
   terminal,
   withServices,
-  compiled,
+  built,
   end,
   up,
 }: Order): Promise<void> {
@@ -99,7 +99,7 @@ export async function supervise({
     stack = notServing({ ...former, ...running.addresses });
     if (withServices) {
       await screening;
-      await Promise.race([compiled, ended]);
+      await Promise.race([built, ended]);
       requireStarting();
       const secretsKey = settings.secretsKey ?? (await secretsKeyOf(settings.data));
       const formerOne = formerAccount.safeParse(former);

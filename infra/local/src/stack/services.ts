@@ -47,7 +47,7 @@ interface ServiceAddresses extends BackingAddresses {
   readonly upstreams: Readonly<Record<ChainName, string>>;
 }
 
-/** The services as they run in production, `node dist/main.js`, configured by the same variables. */
+/** The services as they run in production: the program of the image, configured by the same variables. */
 function serviceSpecs(
   settings: Settings,
   addresses: ServiceAddresses,
@@ -101,7 +101,7 @@ function serviceSpecs(
       prepare: async () => undefined,
       command: () => ({
         file: process.execPath,
-        args: ['--enable-source-maps', path.join(settings.root, 'services', name, 'dist', 'main.js')],
+        args: ['--enable-source-maps', path.join(settings.root, 'infra/docker/dist/main.js'), name],
         env: {
           ...shared,
           ...(name !== 'archive' && { DATABASE_URL: logins?.[`pf_${name}`] ?? addresses.database }),

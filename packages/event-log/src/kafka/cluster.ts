@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
 import { pause } from '@pf/runtime';
 import type { Kafka, KafkaMessage } from 'kafkajs';
+import KafkaBatch from 'kafkajs/src/consumer/batch.js';
 import { brokerErrorType } from '../errors.ts';
 import type { OffsetOf } from '../transport.ts';
 import {
@@ -98,11 +98,7 @@ interface LibraryBatch {
 }
 
 /** Filters markers and aborted records, as the library's consumer does. */
-const Batch = createRequire(import.meta.url)('kafkajs/src/consumer/batch') as new (
-  topic: string,
-  fetchedOffset: string,
-  answer: object,
-) => LibraryBatch;
+const Batch = KafkaBatch as new (topic: string, fetchedOffset: string, answer: object) => LibraryBatch;
 
 type CreateCluster = (options: object) => LibraryCluster;
 

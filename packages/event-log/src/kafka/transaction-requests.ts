@@ -3,7 +3,9 @@
  * compact strings and arrays, and tagged fields at the end of each structure. The first tagged fields of a request, and
  * of a response, belong to its header.
  */
-import { createRequire } from 'node:module';
+import KafkaDecoder from 'kafkajs/src/protocol/decoder.js';
+import KafkaEncoder from 'kafkajs/src/protocol/encoder.js';
+import kafkaErrors from 'kafkajs/src/protocol/error.js';
 
 interface Encoder {
   writeBoolean(value: boolean): this;
@@ -45,10 +47,9 @@ export interface LibraryRequest<Response> {
   };
 }
 
-const load = createRequire(import.meta.url);
-const LibraryEncoder = load('kafkajs/src/protocol/encoder') as new () => Encoder;
-const LibraryDecoder = load('kafkajs/src/protocol/decoder') as new (bytes: Buffer) => Decoder;
-const { createErrorFromCode } = load('kafkajs/src/protocol/error') as { createErrorFromCode: (code: number) => Error };
+const LibraryEncoder = KafkaEncoder as new () => Encoder;
+const LibraryDecoder = KafkaDecoder as new (bytes: Buffer) => Decoder;
+const { createErrorFromCode } = kafkaErrors as { createErrorFromCode: (code: number) => Error };
 
 /** In the library's table of errors this one is missing. */
 const TRANSACTIONAL_ID_NOT_FOUND = 105;

@@ -4,14 +4,14 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
+import { imageProgram } from '../stack/image.ts';
 import { stackFile } from '../stack/stack.ts';
 
 const run = promisify(execFile);
-const MAIN = path.join(import.meta.dirname, '../../../cli/dist/main.js');
 
 /** Runs `pf … --json` against the stack of stackFile(), as a user would, and parses its output. */
 export async function pf(...args: string[]): Promise<unknown> {
-  const { stdout } = await run(process.execPath, [MAIN, ...args, '--json'], {
+  const { stdout } = await run(process.execPath, [imageProgram(), 'pf', ...args, '--json'], {
     env: { ...process.env, PF_DATA: path.dirname(stackFile()) },
   });
   return JSON.parse(stdout);
@@ -29,7 +29,7 @@ export interface RunningPf {
 
 /** Starts `pf … --json` against the stack whose stack.json is in this folder. */
 export function startPf(data: string, ...args: string[]): RunningPf {
-  const child = spawn(process.execPath, [MAIN, ...args, '--json'], {
+  const child = spawn(process.execPath, [imageProgram(), 'pf', ...args, '--json'], {
     env: { ...process.env, PF_DATA: data },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -11,6 +11,7 @@ import { createEventLog, type EventLog } from '@pf/event-log';
 import { writeListFile } from '@pf/screening/list-file';
 import { behindProviders } from './behind-providers.ts';
 import { freePorts } from './free-ports.ts';
+import { imageProgram } from './image.ts';
 import { createTestDatabase } from './test-database.ts';
 import { type BackingStack, readBackingStack, type StackChain, stackFile } from './stack.ts';
 import { until } from '../until.ts';
@@ -27,7 +28,6 @@ export const LISTED = [
   { address: '0x5A9C1A2b3C4D5E6f708192A3b4C5d6e7F8091a2b', label: 'ETH', uid: '90001', name: 'TEST ENTITY ONE' },
   { address: '9KzxTkXZyhNqV5mwPfgE3b1Qq5wJ7vC8n2RtUoYdLsHm', label: 'SOL', uid: '90002', name: 'TEST ENTITY TWO' },
 ] as const;
-const ROOT = path.join(import.meta.dirname, '../../../..');
 
 /** A running process of a service. */
 export interface Instance {
@@ -154,7 +154,7 @@ export async function startCluster(
     const ownUrl = (service === 'archive' ? undefined : logins?.[`pf_${service}`]) ?? databaseUrl;
     const program = release
       ? ['--conditions=source', path.join(release, 'services', service, 'src/main.ts')]
-      : [path.join(ROOT, 'services', service, 'dist/main.js')];
+      : ['--enable-source-maps', imageProgram(), service];
     const file = path.join(logs, `${service}-${++started}.log`);
     const output = openSync(file, 'w');
     const child = spawn(process.execPath, program, {
