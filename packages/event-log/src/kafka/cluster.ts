@@ -1,5 +1,6 @@
 import { pause } from '@pf/runtime';
 import type { Kafka, KafkaMessage } from 'kafkajs';
+// @ts-expect-error -- the library does not type its parts
 import KafkaBatch from 'kafkajs/src/consumer/batch.js';
 import { brokerErrorType } from '../errors.ts';
 import type { OffsetOf } from '../transport.ts';

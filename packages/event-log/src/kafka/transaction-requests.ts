@@ -3,8 +3,11 @@
  * compact strings and arrays, and tagged fields at the end of each structure. The first tagged fields of a request, and
  * of a response, belong to its header.
  */
+// @ts-expect-error -- the library does not type its parts
 import KafkaDecoder from 'kafkajs/src/protocol/decoder.js';
+// @ts-expect-error -- the library does not type its parts
 import KafkaEncoder from 'kafkajs/src/protocol/encoder.js';
+// @ts-expect-error -- the library does not type its parts
 import kafkaErrors from 'kafkajs/src/protocol/error.js';
 
 interface Encoder {
