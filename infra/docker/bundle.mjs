@@ -1,7 +1,7 @@
-// Bundles every command of the image with all that it imports, from the TypeScript sources, into dist/main.js and chunks
-// beside it: a process that reads thirty files instead of two thousand starts in half of the CPU time. Containers, the
-// local stack and tests run the result. `npm run build` makes it, so does the image, and so do tests after an edit
-// (packages/testing/src/stack/image.ts).
+// Bundles every command of the image with all that it imports, from the TypeScript sources, into dist/main.js and
+// chunks beside it: a process that reads thirty files instead of two thousand starts in half of the CPU time.
+// Containers, the local stack and tests run the result. `npm run build` makes it, so does the image, and so do tests
+// after an edit (packages/testing/src/stack/image.ts).
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
