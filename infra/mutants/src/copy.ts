@@ -38,7 +38,10 @@ export class Copy {
     const source = path.join(this.root, file);
     const text = readFileSync(source, 'utf8');
     if (text.split(guard).length !== 2) throw new Error(`${file} does not hold exactly once: ${guard}`);
-    writeFileSync(source, text.replace(guard, () => instead));
+    writeFileSync(
+      source,
+      text.replace(guard, () => instead),
+    );
     try {
       return await work();
     } finally {
