@@ -50,7 +50,7 @@ export async function startTestStack(main: string, data: string, environment: No
     },
   );
   await log.close();
-  child.send('compiled');
+  child.send('built');
   const exited = once(child, 'exit');
   const up = new Promise<boolean>((resolve) => {
     child.on('message', (message) => void (message === 'up' && resolve(true)));
