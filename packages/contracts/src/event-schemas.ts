@@ -69,8 +69,8 @@ export function eventSchemas(): JsonSchema & { readonly $defs: EventDefinitions 
   };
 }
 
-// The text of the wire, not what code makes of it.
-const OPTIONS = { io: 'input', unrepresentable: 'any' } as const;
+// The text of the wire, not what code makes of it; without the names that the API's document gives to schemas.
+const OPTIONS = { io: 'input', unrepresentable: 'any', metadata: z.registry<object>() } as const;
 
 /** Without what closes objects, and without the keyword of the dialect, which only the whole document has. */
 function open(schema: object): Record<string, unknown> {

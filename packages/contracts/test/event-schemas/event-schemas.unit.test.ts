@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { EVENT_TYPES, eventSchemas } from '../../src/index.ts';
+import { nameComponents } from '../../src/openapi/components.ts';
 import { linesOf, RECORDED } from '../evolution/recorded.ts';
 import { schemaFile } from './events-document.ts';
 import { readerBreaks } from './reader-breaks.ts';
@@ -18,6 +19,12 @@ describe('the schemas of events', () => {
       const isValid = ajv.getSchema(`events#/$defs/${event.type}`);
       expect([event.type, isValid?.(event), isValid?.errors]).toEqual([event.type, true, null]);
     }
+  });
+
+  it('are the same where the API is described too, which names schemas', () => {
+    const before = eventSchemas();
+    nameComponents();
+    expect(eventSchemas()).toEqual(before);
   });
 
   it('refuse an event without one of its fields', () => {
