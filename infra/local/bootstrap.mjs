@@ -21,7 +21,7 @@ const tools = path.join(root, '.tools');
 /** Resolves our packages to their TypeScript sources: nothing need be compiled. */
 const sources = ['--conditions=source'];
 const supervisor = 'infra/local/src/main.ts';
-const benchmarks = ['create', 'telemetry', 'rpc-calls', 'rollout', 'webhooks', 'kill-brokers'];
+const benchmarks = ['create', 'telemetry', 'rpc-calls', 'rollout', 'size', 'watch', 'webhooks', 'kill-brokers'];
 
 /**
  * What a command needs before it runs, and what runs then: arguments to Node. `built`: what is built of our packages.
