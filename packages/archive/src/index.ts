@@ -9,4 +9,5 @@ export { S3Store, type S3StoreOptions } from './store/s3-store.ts';
 export { type Answer, Ledger, QueryError } from './ledger/ledger.ts';
 export { type CopyOptions, TooLargeError } from './ledger/local-copies.ts';
 export { ArchiveDamagedError } from './partition-archive.ts';
+export { OtherEventsError, restorePartition, type RestoreReport } from './ledger/restore.ts';
 export { type PartitionReport, partitionsIn, verifyPartition } from './ledger/verify.ts';

@@ -1,3 +1,4 @@
+import { openAppender } from './appender.ts';
 import { GroupedPartitionOwner } from './ownership/partition-owner.ts';
 import { type LogClients, type LogSink, SILENT } from './port.ts';
 import { BatchingPublisher } from './publisher.ts';
@@ -27,5 +28,6 @@ export function eventLogOver(transport: LogTransport, log: LogSink = SILENT): Lo
     partitionOwner: (work, onCrash) => new GroupedPartitionOwner(transport, work, onCrash, log),
     group: (name, topic, work, onCrash) =>
       new PositionedGroupConsumer(transport, { group: name, topic, work, onCrash, log }),
+    appender: (partition) => openAppender(transport, partition),
   };
 }

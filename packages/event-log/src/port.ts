@@ -148,6 +148,17 @@ export interface GroupConsumer {
   stop(): Promise<void>;
 }
 
+/** Appends to a partition of intent.events in its owner's place, to restore what another log had. */
+export interface LogAppender {
+  /**
+   * In one transaction. After a failure close it, open another, and read the log to learn whether this succeeded.
+   * @throws when refused, without a response, or when an owner has taken the partition since
+   */
+  append(records: readonly Omit<NewRecord, 'partition'>[]): Promise<void>;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
 /** The log as its readers and writers use it. */
 export interface LogClients {
   readonly partitions: number;
@@ -155,6 +166,8 @@ export interface LogClients {
   reader(name: string): Promise<LogReader>;
   partitionOwner<Context>(work: PartitionWork<Context>, onCrash: (error: Error) => void): PartitionOwner<Context>;
   group(name: string, topic: Topic, work: GroupWork, onCrash: (error: Error) => void): GroupConsumer;
+  /** Takes the partition from its owner. */
+  appender(partition: number): Promise<LogAppender>;
 }
 
 /** The brokers' clocks, as they stamp records. */

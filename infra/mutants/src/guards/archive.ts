@@ -134,4 +134,24 @@ export const archiveGuards: readonly Mutant[] = [
       name: 'loses nothing where another process begins between the merged file and its manifest',
     },
   },
+  {
+    name: 'Only an archive that is proven is imported into the log',
+    file: 'packages/archive/src/ledger/restore.ts',
+    guard: 'if (proof.problems.length > 0)',
+    instead: 'if (proof.problems.length > 1_000)',
+    test: {
+      file: 'packages/archive/test/restore.unit.test.ts',
+      name: 'refuses an archive that is damaged, or that another key has signed, and appends nothing',
+    },
+  },
+  {
+    name: 'The archive is imported behind its own events only',
+    file: 'packages/archive/src/ledger/restore.ts',
+    guard: 'if (hash !== known.hash) throw others();',
+    instead: 'if (hash.length !== known.hash.length) throw others();',
+    test: {
+      file: 'packages/archive/test/restore.unit.test.ts',
+      name: 'refuses a log that has other events, and appends nothing',
+    },
+  },
 ];

@@ -125,18 +125,28 @@ async function compare(
   report: (problem: string) => void,
 ): Promise<number | null> {
   if (reader === null) return null;
+  const { count, hash } = await chainOfLog(partition, reader, next);
+  if (count < next) report(`the log of partition ${partition} has ${count} events, and the archive ${next}`);
+  else if (hash !== head) report(`the log of partition ${partition} has other events than the archive`);
+  return Math.max(0, count - next);
+}
+
+/** How many events the log's partition has, and the chain of the first `most` of them. */
+export async function chainOfLog(
+  partition: number,
+  reader: Pick<LogReader, 'read' | 'endOffset' | 'startOffset'>,
+  most: number,
+): Promise<{ readonly count: number; readonly hash: string }> {
   let [count, hash] = [0, GENESIS];
   const start = await reader.startOffset('intent.events', partition);
   const end = await reader.endOffset('intent.events', partition);
   for await (const { records } of reader.read('intent.events', partition, start, end)) {
-    const common = records.slice(0, Math.max(0, next - count));
+    const wanted = records.slice(0, Math.max(0, most - count));
     hash = link(
       hash,
-      common.map(({ value }) => value),
+      wanted.map(({ value }) => value),
     );
     count += records.length;
   }
-  if (count < next) report(`the log of partition ${partition} has ${count} events, and the archive ${next}`);
-  else if (hash !== head) report(`the log of partition ${partition} has other events than the archive`);
-  return Math.max(0, count - next);
+  return { count, hash };
 }

@@ -6,6 +6,7 @@ import { withEventLog } from '../event-log.ts';
 import { clock, createLines } from '../lines.ts';
 import { globalOptions, type CommandContext } from '../session.ts';
 import { findStack } from '../stack.ts';
+import { addImportCommand } from './import.ts';
 import { addProjectionCommands } from './projection.ts';
 
 interface TailOptions {
@@ -50,6 +51,7 @@ export function logCommand(surroundings: CommandContext): Command {
       });
     });
   addProjectionCommands(log, surroundings);
+  addImportCommand(log, surroundings);
   return log;
 }
 

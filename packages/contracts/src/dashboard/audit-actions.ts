@@ -58,6 +58,7 @@ export const AUDIT_ACTIONS = {
   // Of operators, in no account.
   'secrets.encrypted': 'All webhook secrets were encrypted with another key.',
   'ledger.rebuilt': 'A partition of the projection was rebuilt from the log.',
+  'ledger.imported': 'Events of the archive were appended to a partition of the log.',
   'positions.reset': 'The webhook service reads the log again from an earlier time on.',
   'watch.rescanned': 'The watcher of a network reads blocks again.',
   'dead_letters.replayed': 'Dead-lettered observations were published again.',

@@ -60,6 +60,7 @@ const LABELS = {
   'payment_link.chosen': 'Way to pay chosen',
   'secrets.encrypted': 'Secrets encrypted again',
   'ledger.rebuilt': 'Ledger rebuilt',
+  'ledger.imported': 'Ledger imported',
   'positions.reset': 'Positions reset',
   'watch.rescanned': 'Blocks read again',
   'dead_letters.replayed': 'Dead letters published again',
