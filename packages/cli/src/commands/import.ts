@@ -15,8 +15,8 @@ export function addImportCommand(log: Command, surroundings: CommandContext): vo
   log
     .command('import')
     .description(
-      'append the events of the archive to an empty log, byte for byte, after the archive was proven; stop the intent ' +
-        'services first; interrupted, it goes on where it ended',
+      'append the events of the archive to an empty log, byte for byte, after the archive was proven; stop the ' +
+        'intent services first; interrupted, it goes on where it ended',
     )
     .option('--key <public key>', 'the key that must have signed the archive (default: the published one)')
     .addHelpText('after', '\nExample:\n  pf log import --key S3tH…=')
@@ -35,7 +35,7 @@ export function addImportCommand(log: Command, surroundings: CommandContext): vo
             if (surplus.length > 0)
               throw new CliError(
                 `The archive has partition ${surplus.join(', ')}, and the log has ${eventLog.partitions} partitions. ` +
-                  'Create its topics with as many as the log had that was archived: an intent’s id names its partition.',
+                  'Create its topics with as many as the archived log had: an intent’s id names its partition.',
               );
             for (const partition of partitions) {
               const report = await explained(archive, () =>
