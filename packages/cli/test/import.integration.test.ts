@@ -67,7 +67,7 @@ describe('a cluster whose log is lost', () => {
       'an intent',
       async () => {
         const { status, body } = await api.create(good);
-        return status === 201 && (body.intent.id as string);
+        return status === 201 && body.intent.id;
       },
       60_000,
     );
