@@ -30,7 +30,7 @@ function restore(failsAfter = Infinity, publicKey = signer.publicKey): Promise<R
   let left = failsAfter;
   const openAppender = async (partition: number): Promise<LogAppender> => ({
     async append(records) {
-      if (left-- <= 0) throw new Error('the broker is away');
+      if (left-- <= 0) throw new Error('the broker is unavailable');
       const length = log.records[partition]?.length ?? 0;
       log.append(partition, ...records.map(({ value }, n) => recordAt(partition, length + n, value)));
     },
@@ -47,7 +47,7 @@ describe('a restore of the log from the archive', () => {
   });
 
   it('goes on where it was interrupted, and appends nothing that is there', async () => {
-    await expect(restore(1)).rejects.toThrow('the broker is away');
+    await expect(restore(1)).rejects.toThrow('the broker is unavailable');
     const before = values()?.length ?? 0;
     expect(before).toBeGreaterThan(0);
     expect(await restore()).toEqual({ partition: 0, before, imported: RECORDED_PAYMENTS.length - before });
