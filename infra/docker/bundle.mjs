@@ -45,8 +45,8 @@ const { outputFiles, metafile } = await build({
   platform: 'node',
   target: 'node24',
   conditions: ['source'],
-  // Native code.
-  external: ['@duckdb/node-api'],
+  // Native code, and CommonJS that is loaded on demand.
+  external: ['@duckdb/node-api', '@aws-sdk/client-s3'],
   // Stack traces name the lines that were written.
   sourcemap: 'linked',
   sourcesContent: false,
@@ -59,6 +59,14 @@ const { outputFiles, metafile } = await build({
   write: false,
   logLevel: 'warning',
 });
+
+// Of CommonJS that a chunk loads on demand esbuild offers no export by its name.
+const nameless = Object.entries(metafile.inputs).flatMap(([file, { imports }]) =>
+  imports
+    .filter(({ kind, path: to }) => kind === 'dynamic-import' && metafile.inputs[to]?.format === 'cjs')
+    .map(({ path: to }) => `${file} imports ${to}`),
+);
+if (nameless.length > 0) throw new Error(`Leave outside what loads CommonJS on demand:\n${nameless.join('\n')}`);
 
 await mkdir(dist, { recursive: true });
 const files = outputFiles.map(({ path: file, contents }) => ({ name: path.basename(file), contents }));

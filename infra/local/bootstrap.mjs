@@ -14,7 +14,7 @@ import { prometheus } from './setup/prometheus.mjs';
 import { redis } from './setup/redis.mjs';
 import { allOf, SetupError, say } from './setup/say.mjs';
 import { versitygw } from './setup/versitygw.mjs';
-import { bundle, compile, generate, install } from './setup/workspace.mjs';
+import { bundle, compile, compileClient, generate, install } from './setup/workspace.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 const tools = path.join(root, '.tools');
@@ -24,24 +24,24 @@ const supervisor = 'infra/local/src/main.ts';
 const benchmarks = ['create', 'telemetry', 'rpc-calls', 'rollout', 'size', 'watch', 'webhooks', 'kill-brokers'];
 
 /**
- * What a command needs before it runs, and what runs then: arguments to Node. `built`: what is built of our packages.
- * All of them is bundled and compiled `before` it, or only the bundles are made, before it or `meanwhile`, or nothing
- * is; `late`: the bundles are made before it, and the packages are compiled meanwhile.
+ * What a command needs before it runs, and what runs then: arguments to Node. `built`: what is built of our packages,
+ * `before` it or `meanwhile`, is what runs; or `all` is compiled before it, for the types; or nothing is, `never`;
+ * `late`: what runs is built before it, and all is compiled meanwhile.
  */
 const commands = {
   start: { backing: true, built: 'meanwhile', args: [...sources, supervisor, 'start'] },
   backing: { backing: true, built: 'never', args: [...sources, supervisor, 'backing'] },
   reset: { backing: false, built: 'never', args: [...sources, supervisor, 'reset'] },
-  build: { backing: false, built: 'before', args: null },
+  build: { backing: false, built: 'all', args: null },
   test: {
     backing: true,
     chromium: true,
-    built: 'late',
+    built: 'before',
     args: [...sources, 'infra/local/src/checks/main.ts'],
   },
   demo: { backing: false, built: 'before', args: [...sources, 'infra/local/src/demo/main.ts'] },
   pay: { backing: false, built: 'before', args: ['packages/client/examples/pay.mjs'] },
-  pf: { backing: false, built: 'bundles', args: ['infra/docker/dist/main.js', 'pf'] },
+  pf: { backing: false, built: 'before', args: ['infra/docker/dist/main.js', 'pf'] },
   k8s: { backing: false, built: 'before', args: [...sources, 'infra/k8s-checks/src/main.ts'] },
   alerts: {
     backing: false,
@@ -99,7 +99,7 @@ async function prepare(command) {
   const [node, pnpm, typescript, promtool, browser, s3] = await allOf([
     getNode(tools),
     installed(),
-    ['before', 'late'].includes(command.built) ? getTypeScript(tools) : null,
+    command.built === 'never' ? null : getTypeScript(tools),
     command.prometheus ? prometheus(tools) : null,
     command.chromium ? chromium(tools) : undefined,
     command.s3 ? versitygw(tools) : undefined,
@@ -119,15 +119,15 @@ async function prepare(command) {
   return release ? { ...place, environment: { ...environment, EARLIER_RELEASE: release } } : place;
 }
 
-/** What `npm start`, `pf` and tests need: all else runs on the sources. */
-async function makeBundles(place) {
+/** What runs in another form than the sources. */
+async function buildToRun(place) {
   await generate(place);
-  await bundle(place);
+  await allOf([bundle(place), compileClient(place)]);
 }
 
-async function build(place) {
+async function buildAll(place) {
   await generate(place);
-  await allOf([bundle(place), compile(place)]);
+  await allOf([bundle(place), compileClient(place).then(() => compile(place))]);
 }
 
 /** Runs Node 24 in the foreground until it ends. It gets our signals, and notices our end by the closed IPC channel. */
@@ -174,6 +174,7 @@ let command = Object.hasOwn(commands, name ?? '') ? commands[name] : null;
 if (name === 'test' && rest.length > 0) {
   command = {
     ...command,
+    built: rest.some((phase) => ['types', 'lint'].includes(phase)) ? 'late' : 'before',
     backing: rest.some((phase) => ['integration', 'e2e', 'drills', 'providers'].includes(phase)),
     chromium: rest.includes('e2e'),
     faketime: rest.includes('drills'),
@@ -198,8 +199,8 @@ if (!existsSync(path.join(root, 'package.json'))) throw new Error(`${root} is no
 try {
   const place = await oneAtATime(tools, async () => {
     const prepared = await prepare(command);
-    if (command.built === 'before') await build(prepared);
-    if (['bundles', 'late'].includes(command.built)) await makeBundles(prepared);
+    if (command.built === 'all') await buildAll(prepared);
+    if (['before', 'late'].includes(command.built)) await buildToRun(prepared);
     return prepared;
   });
   if (command.args)
@@ -209,7 +210,7 @@ try {
       async () =>
         void (
           ['meanwhile', 'late'].includes(command.built) &&
-          (await oneAtATime(tools, () => (command.built === 'late' ? build(place) : makeBundles(place))))
+          (await oneAtATime(tools, () => (command.built === 'late' ? buildAll(place) : buildToRun(place))))
         ),
     );
 } catch (error) {

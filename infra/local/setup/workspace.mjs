@@ -74,12 +74,20 @@ export const generate = ({ root, tools, node, pnpm, environment }) => {
   });
 };
 
-/** @param {Place & { typescript: string }} place */
-export const compile = ({ root, tools, node, typescript, environment }) => {
-  const folders = packageFolders(root);
-  return unlessDone({
+/** All packages: checks their types. @param {Place & { typescript: string }} place */
+export const compile = (place) =>
+  compileFolders(place, { name: 'compile', label: 'Compiled', folders: packageFolders(place.root), only: [] });
+
+/** What programs of its users load. @param {Place & { typescript: string }} place */
+export const compileClient = (place) => {
+  const client = path.join(place.root, 'packages', 'client');
+  return compileFolders(place, { name: 'compile-client', label: 'The client', folders: [client], only: [client] });
+};
+
+const compileFolders = ({ root, tools, node, typescript, environment }, { name, label, folders, only }) =>
+  unlessDone({
     tools,
-    name: 'compile',
+    name,
     // tsc -b looks at every file too, in a second; this takes a few milliseconds, which `pf` is glad of.
     input: () =>
       digest(
@@ -92,10 +100,9 @@ export const compile = ({ root, tools, node, typescript, environment }) => {
         // A missing result must not pass for a finished one.
         ...folders.map((folder) => String(existsSync(path.join(folder, 'dist')))),
       ),
-    result: path.join(root, 'packages', 'database', 'dist'),
-    work: () => step('Compiled', () => run(node, [typescript, '-b', ...ALONE], { cwd: root, env: environment })),
+    result: path.join(root, 'packages', 'client', 'dist', 'index.js'),
+    work: () => step(label, () => run(node, [typescript, '-b', ...ALONE, ...only], { cwd: root, env: environment })),
   });
-};
 
 const SOUND_SCRIPTS = ['packages/client/scripts/sound-plugin.ts', 'packages/client/scripts/sound-script.ts'];
 /** What a browser loads: where its build runs, what it reads, and what it writes last. */

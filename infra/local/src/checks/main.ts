@@ -26,10 +26,10 @@ const TSC = path.join(root, '.tools/typescript/node_modules/typescript/bin/tsc')
 const responsesFile = path.join(root, RESPONSES_FILE);
 const out = terminal((text) => process.stderr.write(text));
 
-/** Resolves when our packages are compiled: what started this process does that meanwhile, and tells. */
+/** Resolves when what the phases need is built: what started this process may do that meanwhile, and tells. */
 const compiled: Promise<void> = process.connected
   ? once(process, 'message').then(([message]) => {
-      if (message !== 'built') throw new Error('Our packages did not compile: only unit tests ran.');
+      if (message !== 'built') throw new Error('Our packages did not compile.');
     })
   : Promise.resolve();
 // Of those who wait for it, each reports it.

@@ -35,7 +35,7 @@ export async function prepareData(
   signal: AbortSignal,
 ): Promise<Prepared> {
   const script = fileURLToPath(new URL('./prepare.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
+  const child = spawn(process.execPath, ['--conditions=source', '--disable-warning=ExperimentalWarning', script], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: environment,
     signal,
