@@ -37,6 +37,8 @@ export const EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
   extra_payment_observed:
     'A refund was paid late, beside the linked one. Logs have older ones of other extra payments.',
   mismatched_payment_observed: 'No longer written: `intent.mismatched_payment` has replaced it.',
+  personal_data_erased:
+    '`metadata` and the idempotency key were erased: `sealed` of the events before can no longer be read.',
 };
 
 /** The definitions by name: one for each event type, and `intent`. */

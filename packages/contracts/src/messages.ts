@@ -2,6 +2,7 @@ import type {
   Build,
   Command,
   CommandData,
+  Erase,
   EventData,
   EventHead,
   EventType,
@@ -145,7 +146,7 @@ export const parseObservation = (text: string): ObservationMessage =>
 /** `kind` is not encoded: the topic determines it. */
 export const encodeInput = ({ kind, ...message }: CommandMessage | ObservationMessage): string =>
   toJson({ ...message, schemaVersion: versionOf(FORMATS[kind]) });
-export type InputMessage = CommandMessage | ObservationMessage | (Expire & { readonly trace: Trace });
+export type InputMessage = CommandMessage | ObservationMessage | ((Expire | Erase) & { readonly trace: Trace });
 
 // Events --------------------------------------------------------------------------------------------------------------
 const landing = z.object({ hash: transactionHash, transfer });
@@ -191,10 +192,30 @@ const eventData = {
   'intent.late_payment': z.object({ landing, late: z.enum(LATE_STATES) }),
   extra_payment_observed: z.object({ landing, refundIntentId: intentId.exactOptional() }),
   mismatched_payment_observed: z.object({ landing, differs: z.array(z.enum(PAYMENT_TERMS)) }),
+  personal_data_erased: none,
 } satisfies { [Type in EventType]: z.ZodType<EventData[Type]> };
 
 /** The schema of the data of one event type. */
 export const eventDataSchema = (type: EventType): z.ZodType => eventData[type];
+
+/**
+ * Of an event of an intent with personal data (docs/internals/decisions/0034-erasable-events.md): its `data` and
+ * `intent` have the empty object for `metadata` and no idempotency key.
+ */
+export const sealedPart = z.object({
+  /** What `data` lacks, encrypted; null where it lacks nothing. Base64. */
+  data: z.string().nullable(),
+  /** The key of `data`, encrypted with a key that is deleted after some days, and that key's id; null without `data`. */
+  recovery: z.object({ id: z.string(), key: z.string() }).nullable(),
+});
+export type SealedPart = z.infer<typeof sealedPart>;
+
+/** What `sealed.data` is, as JSON: what the event says of a person. */
+export const personalData = z.object({
+  idempotencyKey: z.string().exactOptional(),
+  metadata: metadata.exactOptional(),
+});
+export type PersonalData = z.infer<typeof personalData>;
 
 /** A record of `intent.events`: the event, its account, its cause, and the public intent after it. */
 export interface EventEnvelope {
@@ -212,8 +233,12 @@ export interface EventEnvelope {
   readonly trace: Trace;
   readonly data: IntentEvent['data'];
   readonly intent: PublicIntent;
+  readonly sealed?: SealedPart;
 }
-export const EVENT_SCHEMA_VERSION = versionOf(FORMATS.event);
+/** Of events that are not sealed. */
+export const EVENT_SCHEMA_VERSION = 1;
+/** Of events that are. */
+export const SEALED_SCHEMA_VERSION = versionOf(FORMATS.event);
 
 // The domain's view() wrote it together with the event. It is passed on unchanged, including the order of its keys:
 // webhooks are signed over these bytes, whether they come from the writer's memory or from the log.
@@ -234,6 +259,7 @@ export const eventEnvelope = z.object({
   trace,
   data: z.unknown(),
   intent: publicIntent,
+  sealed: sealedPart.exactOptional(),
 });
 
 /**
@@ -256,7 +282,7 @@ export const isForeign = (event: LoggedEvent): event is ForeignEvent => 'isForei
 export function readEvent(text: string): LoggedEvent {
   const document: unknown = JSON.parse(text);
   const { type, data: _data, ...head } = eventEnvelope.parse(document);
-  if (!isEventType(type) || head.schemaVersion > EVENT_SCHEMA_VERSION) return { ...head, type, isForeign: true };
+  if (!isEventType(type) || head.schemaVersion > SEALED_SCHEMA_VERSION) return { ...head, type, isForeign: true };
   const parsed = eventEnvelope.parse(upcast(FORMATS.event, document));
   return { ...parsed, type, data: eventData[type].parse(parsed.data) };
 }

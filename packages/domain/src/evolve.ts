@@ -1,6 +1,6 @@
 import type { IntentId, TransactionHash } from './model/ids.ts';
 import type { EventData, IntentEvent } from './model/event.ts';
-import type { Landing, PaymentIntent, Submission, SubmissionStatus } from './model/intent.ts';
+import type { Landing, Metadata, PaymentIntent, Submission, SubmissionStatus } from './model/intent.ts';
 import { transferKey } from './model/landing.ts';
 import { COUNTED_MAX, REMEMBERED_MAX } from './model/limits.ts';
 import { isLive, liveSubmission, submissionOf } from './model/submission.ts';
@@ -260,10 +260,15 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
       return seen(state, event.data.landing);
     case 'intent.late_payment':
       return {};
+    case 'personal_data_erased':
+      return { idempotencyKey: null, metadata: withoutContent(state.metadata), erasedAt: event.at };
     default:
       return event satisfies never;
   }
 };
+
+/** What is left of erased metadata: that there was some. */
+export const withoutContent = (metadata: Metadata | null): Metadata | null => (metadata === null ? null : {});
 
 const without = (ids: readonly IntentId[], id: IntentId): readonly IntentId[] => ids.filter((other) => other !== id);
 

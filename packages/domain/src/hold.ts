@@ -56,6 +56,7 @@ export const hold = (state: PaymentIntent | undefined, event: EventHead): Paymen
     confirmedAt: instantOrNull(shown.confirmedAt),
     finalizedAt: instantOrNull(shown.finalizedAt),
     closedAt: isOpen ? null : (state?.closedAt ?? at),
+    ...(shown.erasedAt === undefined ? {} : { erasedAt: instantOf(shown.erasedAt) }),
     heldFrom: state?.heldFrom ?? version,
   };
 };

@@ -13,6 +13,8 @@ import {
   type Reply,
 } from '@pf/contracts';
 import {
+  type EventSealer,
+  type IntentKey,
   OUTCOME_RETENTION_MS,
   type ProjectedEvent,
   projectedEvent,
@@ -67,6 +69,10 @@ export interface DecidedBatch {
   readonly intents: readonly ProjectedIntent[];
   readonly events: readonly ProjectedEvent[];
   readonly outcomes: readonly ProjectedOutcome[];
+  /** Of the sealed ones among the records. */
+  readonly keys: readonly IntentKey[];
+  /** Intents whose personal data is erased. */
+  readonly erased: readonly IntentId[];
   /** By the reply channel of the gateway that waits. */
   readonly replies: ReadonlyMap<string, readonly Reply[]>;
   readonly notices: readonly Notice[];
@@ -96,20 +102,29 @@ export class BatchDecider {
   readonly #at: Instant;
   readonly #clock: Instant;
   readonly #ledger: Ledger;
+  readonly #sealer: Pick<EventSealer, 'seal'> | null;
   readonly #outcomes = new Map<CommandId, Outcome>();
   readonly #changed = new Map<IntentId, Changed>();
   readonly #records: NewRecord[] = [];
   readonly #transitions: Transition[] = [];
   readonly #events: ProjectedEvent[] = [];
+  readonly #keys: IntentKey[] = [];
   readonly #newOutcomes: ProjectedOutcome[] = [];
   readonly #replies = new Map<string, Reply[]>();
   readonly #dead: DeadLettered[] = [];
   readonly #late: CommandMessage[] = [];
 
-  constructor(partition: number, { at, clock }: BatchTimes, known: Known) {
+  /** @param sealer null: events hold personal data as it is */
+  constructor(
+    partition: number,
+    { at, clock }: BatchTimes,
+    known: Known,
+    sealer: Pick<EventSealer, 'seal'> | null = null,
+  ) {
     this.#partition = partition;
     this.#at = at;
     this.#clock = clock;
+    this.#sealer = sealer;
     this.#ledger = new Ledger(known.intents);
     for (const outcome of known.outcomes) this.#outcomes.set(outcome.commandId, outcome);
   }
@@ -147,8 +162,8 @@ export class BatchDecider {
     }
   }
 
-  /** Decides an expiry, the owner's own input. Throws what the domain throws. */
-  expire(message: Extract<InputMessage, { kind: 'expire' }>): void {
+  /** Decides the owner's own input. Throws what the domain throws. */
+  decideOwn(message: Extract<InputMessage, { kind: 'expire' | 'erase' }>): void {
     this.#decide(message);
   }
 
@@ -161,6 +176,10 @@ export class BatchDecider {
       intents: changed,
       events: this.#events,
       outcomes: this.#newOutcomes,
+      keys: this.#keys,
+      erased: this.#transitions.flatMap(({ event }) =>
+        event.type === 'personal_data_erased' ? [event.intentId] : [],
+      ),
       replies: this.#replies,
       // No stream can wait for an intent that this batch has created.
       notices: changed
@@ -187,6 +206,7 @@ export class BatchDecider {
     const changed = new Map<IntentId, Changed>();
     const records: NewRecord[] = [];
     const projected: ProjectedEvent[] = [];
+    const keys: IntentKey[] = [];
     for (const { event, intent } of transitions) {
       const earlier = changed.get(intent.id) ?? this.#changed.get(intent.id);
       const shown = view(intent);
@@ -212,7 +232,9 @@ export class BatchDecider {
         data: event.data,
         intent: shown,
       };
-      const value = encodeEvent(envelope);
+      const sealed = this.#sealer?.seal(envelope);
+      if (sealed?.key) keys.push(sealed.key);
+      const value = encodeEvent(sealed?.event ?? envelope);
       if (Buffer.byteLength(value) > MAX_EVENT_BYTES)
         throw new RangeError(`${event.type} of ${intent.id} is larger than ${MAX_EVENT_BYTES} bytes`);
       const replyTo = cause?.replyTo ?? null;
@@ -231,6 +253,7 @@ export class BatchDecider {
     this.#records.push(...records);
     this.#transitions.push(...transitions);
     this.#events.push(...projected);
+    this.#keys.push(...keys);
   }
 
   #deadLetter(

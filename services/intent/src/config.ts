@@ -1,5 +1,6 @@
 import { kafkaVariables } from '@pf/event-log';
 import { telemetryVariables, variables } from '@pf/runtime';
+import { z } from 'zod';
 
 /** Every variable of this service; the deployments are checked against it. */
 export const intentVariables = {
@@ -9,4 +10,9 @@ export const intentVariables = {
   DATABASE_CONNECTIONS: variables.databaseConnections,
   REDIS_URL: variables.redisUrl,
   HEALTH_PORT: variables.port,
+  /** Needed where events are sealed, or have been (docs/operations/privacy.md). */
+  SECRETS_KEY: variables.secretsKey.optional(),
+  SEAL_PERSONAL_DATA: variables.flag,
+  /** Personal data is erased when it is this old. Without it, only on request. */
+  PRIVACY_RETENTION_DAYS: z.coerce.number().int().min(1).max(36_500).optional(),
 } as const;

@@ -1,13 +1,15 @@
 import { MeasuredClock } from '@pf/clock';
-import { BY_INDEX, createStore, openDatabase, readDatabaseTime } from '@pf/database';
+import { BY_INDEX, createStore, openDatabase, readDatabaseTime, verifySecretsKey } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
-import { loadConfig, registerGauge, runService, serveHealth } from '@pf/runtime';
+import { ConfigurationError, loadConfig, registerGauge, runService, serveHealth } from '@pf/runtime';
 import { Announcer } from './announcer.ts';
 import { ClockedOwner } from './clocked-owner.ts';
 import { createRetention } from './retention.ts';
 import { intentVariables } from './config.ts';
+import { createErasures } from './erasures.ts';
 import { Expiry } from './expiry.ts';
 import { IdlePartitions } from './idle-partitions.ts';
+import { createPersonalData } from './personal-data.ts';
 import { IntentWriter } from './writer.ts';
 
 /** After this time without progress of the group's loop the process is stuck, and the supervisor restarts it. */
@@ -16,6 +18,9 @@ const CHECK_MS = 1_000;
 
 runService('intent', async ({ log, crash, onShutdown }) => {
   const config = loadConfig(intentVariables);
+  const keyring = config.SECRETS_KEY ?? null;
+  if (config.SEAL_PERSONAL_DATA && keyring === null)
+    throw new ConfigurationError('SEAL_PERSONAL_DATA needs SECRETS_KEY: set it to that of the other services.');
 
   const database = openDatabase({
     url: config.DATABASE_URL,
@@ -26,6 +31,7 @@ runService('intent', async ({ log, crash, onShutdown }) => {
     onError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
   });
   onShutdown('database', () => database.close());
+  if (keyring !== null) await verifySecretsKey(database, keyring);
   const announcer = new Announcer(config.REDIS_URL, log);
   onShutdown('redis', () => announcer.close());
 
@@ -50,7 +56,10 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   await clock.start();
 
   const { ledger } = createStore(database);
-  const writer = new IntentWriter({ partitions: eventLog.partitions, ledger, publisher, announcer, log, clock });
+  const personalData = await createPersonalData(database, { keyring, seal: config.SEAL_PERSONAL_DATA, clock, log });
+  onShutdown('recovery keys', () => personalData.stop());
+  const { partitions } = eventLog;
+  const writer = new IntentWriter({ partitions, ledger, publisher, announcer, log, clock, personalData });
   registerGauge('payments.partition.time.ahead', () =>
     [...writer.ahead].map(([partition, ms]) => [ms / 1_000, { partition: String(partition) }]),
   );
@@ -87,6 +96,16 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   const idle = new IdlePartitions({ owner, log });
   onShutdown('idle partitions', () => idle.stop());
   idle.start();
+  const erasures = createErasures({
+    database,
+    owner,
+    erase: (partition, ids) => writer.erase(partition, ids),
+    retentionDays: config.PRIVACY_RETENTION_DAYS ?? null,
+    clock,
+    log,
+  });
+  onShutdown('erasures', () => erasures.stop());
+  erasures.start();
   const retention = createRetention(database, clock, log);
   onShutdown('retention', () => retention.stop());
   retention.start();

@@ -1,11 +1,13 @@
 import { type Clock, PartitionTimes } from '@pf/clock';
-import type { CommandMessage, ObservationMessage } from '@pf/contracts';
+import type { CommandMessage, LoggedEvent, ObservationMessage } from '@pf/contracts';
 import {
+  type EventSealer,
   fold,
   type Found,
   type IdempotencyKey,
   intentsOf,
   type LedgerStore,
+  type OpenedEvents,
   readEvents,
   ProjectionGapError,
   RepeatedVersionError,
@@ -29,6 +31,17 @@ export interface WriterDependencies {
   readonly announcer: Pick<Announcer, 'announce'>;
   readonly log: Logger;
   readonly clock: Clock;
+  /** Without it events are neither sealed nor opened. */
+  readonly personalData?: PersonalData;
+}
+
+/** What the writer does about personal data in events (docs/operations/privacy.md). */
+export interface PersonalData {
+  /** Null: events hold personal data as it is. */
+  readonly sealer: Pick<EventSealer, 'seal'> | null;
+  open(events: readonly LoggedEvent[]): Promise<OpenedEvents>;
+  /** Nothing is left to be erased of these intents. */
+  settle(ids: readonly IntentId[]): Promise<void>;
 }
 
 /** A decided batch on its way to the projection, and its spans. */
@@ -100,7 +113,9 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     return inSpan('catch up', null, () =>
       this.#withLedgerAlarm(partition, async () => {
         await this.#clock.prove();
-        const events = readEvents(records);
+        const { events, recovered, missing } = await this.#opened(readEvents(records));
+        if (missing > 0)
+          this.#dependencies.log.warn({ partition, missing }, 'events were erased, or their keys are lost');
         const wanted = { partition, ids: intentsOf(events), keys: [], commandIds: [] };
         const { position, intents } = await this.#ledger.lookUp(wanted);
         // Rows that are not as of `from` would make these events look repeated, or missing.
@@ -111,7 +126,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
           partition,
           folded.intents.map(({ intent }) => intent),
         );
-        const projected = await this.#ledger.project({ partition, from, next, ...folded, outcomes });
+        const projected = await this.#ledger.project({ partition, from, next, ...folded, outcomes, keys: recovered });
         if (projected) this.#dependencies.announcer.announce({ replies, notices, intents: folded.intents });
         this.#dependencies.log.info({ partition, events: events.length, projected }, 'caught up with the log');
         return projected;
@@ -140,7 +155,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
       for (const { id: intentId, heldFrom } of known.intents) {
         if (heldFrom !== undefined) continue;
         try {
-          decider.expire({ kind: 'expire', intentId, trace });
+          decider.decideOwn({ kind: 'expire', intentId, trace });
         } catch (error) {
           // There is no message for the dead letters, and the other intents must still expire.
           this.#dependencies.log.error({ err: error, partition, intentId }, 'an intent could not be expired');
@@ -150,8 +165,35 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     });
   }
 
+  /**
+   * Erases personal data of these intents. Those that have none left, or do not exist, are settled; one that is held
+   * waits for newer code.
+   */
+  erase(partition: number, ids: readonly IntentId[]): Promise<BatchResult<WriterContext>> {
+    return this.#decideBatch('erase', partition, [], async ({ trace }) => {
+      const known = await this.#ledger.lookUp({ partition, ids, keys: [], commandIds: [] });
+      const intents = new Map(known.intents.map((intent) => [intent.id, intent]));
+      const [due, done]: [IntentId[], IntentId[]] = [[], []];
+      for (const id of ids) {
+        const intent = intents.get(id);
+        if (intent === undefined || intent.erasedAt !== undefined) done.push(id);
+        else if (intent.heldFrom === undefined) due.push(id);
+      }
+      await this.#dependencies.personalData?.settle(done);
+      const decider = this.#decider(partition, known);
+      for (const intentId of due) {
+        try {
+          decider.decideOwn({ kind: 'erase', intentId, trace });
+        } catch (error) {
+          this.#dependencies.log.error({ err: error, partition, intentId }, 'an intent could not be erased');
+        }
+      }
+      return { decided: decider.decided(), position: known.position };
+    });
+  }
+
   async project(partition: number, from: bigint, next: bigint, { decided, trace }: WriterContext): Promise<boolean> {
-    const { at, intents, events, outcomes } = decided;
+    const { at, intents, events, outcomes, keys, erased } = decided;
     trace.committed(decided.records.length);
     recordTransitions(decided.transitions);
     // Only offsets have moved: there is nothing to write.
@@ -160,7 +202,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
       nothing ||
       (await trace.run(() =>
         this.#withLedgerAlarm(partition, () =>
-          this.#ledger.project({ partition, from, next, lastAt: at, intents, events, outcomes }),
+          this.#ledger.project({ partition, from, next, lastAt: at, intents, events, outcomes, keys, erased }),
         ),
       ));
     if (projected) trace.projected();
@@ -172,7 +214,13 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   }
 
   #decider(partition: number, known: Known): BatchDecider {
-    return new BatchDecider(partition, this.#times.next(partition), known);
+    const { personalData } = this.#dependencies;
+    return new BatchDecider(partition, this.#times.next(partition), known, personalData?.sealer ?? null);
+  }
+
+  async #opened(events: readonly LoggedEvent[]): Promise<OpenedEvents> {
+    const { personalData } = this.#dependencies;
+    return personalData ? personalData.open(events) : { events, recovered: [], missing: 0 };
   }
 
   /** Once for each held intent, as long as this process remembers it. */

@@ -157,7 +157,7 @@ describe('An event that only newer code understands', () => {
   it('holds an intent whose creation it is', async () => {
     const [first = '', ...rest] = events;
     const test = new TestWriter();
-    await test.follow([JSON.stringify({ ...(JSON.parse(first) as object), schemaVersion: 2, data: 'newer' }), ...rest]);
+    await test.follow([JSON.stringify({ ...(JSON.parse(first) as object), schemaVersion: 3, data: 'newer' }), ...rest]);
     const { intentId } = parseEvent(first);
     const rows = await storedStates();
     expect(JSON.parse(rows.get(intentId) ?? '')).toMatchObject({ heldFrom: 1, idempotencyKey: 'order 7' });

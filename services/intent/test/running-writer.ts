@@ -8,7 +8,9 @@ import { createLogger } from '@pf/runtime';
 import { type BackingStack, readBackingStack, until, via } from '@pf/testing';
 import { Announcer } from '../src/announcer.ts';
 import { ClockedOwner } from '../src/clocked-owner.ts';
+import { createErasures } from '../src/erasures.ts';
 import { Expiry } from '../src/expiry.ts';
+import { createPersonalData } from '../src/personal-data.ts';
 import { IntentWriter, type WriterContext } from '../src/writer.ts';
 import { PARTITIONS, recordOf } from './messages.ts';
 
@@ -40,7 +42,10 @@ export async function startWriter(
     wrap = (writer) => writer,
     clock: given = trustedClock(),
     wall,
+    secretsKey,
   }: {
+    /** Seals events. */
+    secretsKey?: Buffer;
     wrap?: (writer: IntentWriter) => PartitionWork<WriterContext>;
     clock?: Clock;
     wall?: () => number;
@@ -75,7 +80,13 @@ export async function startWriter(
   await measured?.start();
   const clock = measured ?? given;
   const { ledger } = createStore(database);
-  const writer = new IntentWriter({ partitions: PARTITIONS, ledger, publisher, announcer, log, clock });
+  const personalData = await createPersonalData(database, {
+    keyring: secretsKey ?? null,
+    seal: secretsKey !== undefined,
+    clock,
+    log,
+  });
+  const writer = new IntentWriter({ partitions: PARTITIONS, ledger, publisher, announcer, log, clock, personalData });
   const onCrash = (error: Error): void => {
     throw error;
   };
@@ -90,7 +101,16 @@ export async function startWriter(
     log,
     clock: () => clock.now(),
   });
+  const erasures = createErasures({
+    database,
+    owner,
+    erase: (partition, ids) => writer.erase(partition, ids),
+    retentionDays: null,
+    clock,
+    log,
+  });
   await owner.start();
+  erasures.start();
   if (!measured) await until('all partitions to be owned', () => owner.owned().length === PARTITIONS);
   return {
     writer,
@@ -98,6 +118,7 @@ export async function startWriter(
     expiry,
     async stop() {
       await expiry.stop();
+      await Promise.all([erasures.stop(), personalData.stop()]);
       await measured?.stop();
       await owner.stop();
       await Promise.all([publisher.close(), reader.close(), announcer.close(), brokerClock.close()]);

@@ -160,7 +160,7 @@ describe('WatchSets', () => {
     around.append(events.detected());
     for (const change of [
       { type: 'payout_scheduled' },
-      { type: 'submission_prepared', schemaVersion: 2, data: { form: 'another' } },
+      { type: 'submission_prepared', schemaVersion: 3, data: { form: 'another' } },
     ]) {
       const version = around.records.length + 1;
       const shown = JSON.parse(around.records.at(-1) ?? '') as object;

@@ -38,6 +38,7 @@ export const publicIntent = z.strictObject({
   refundedBy: intentId.nullable(),
   refundOf: intentId.nullable(),
   livemode: z.boolean(),
+  erasedAt: time.exactOptional(),
 }) satisfies z.ZodType<PublicIntent>;
 
 /** A PaymentIntent in the responses to payers: what `payerView` of the domain returns. */
@@ -46,6 +47,7 @@ export const payerIntent = publicIntent.omit({
   metadata: true,
   refundedBy: true,
   refundOf: true,
+  erasedAt: true,
 }) satisfies z.ZodType<PayerIntent>;
 
 /** What the creator of an intent passes to its payer. */

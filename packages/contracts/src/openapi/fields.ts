@@ -33,6 +33,7 @@ const INTENT: Readonly<Record<keyof PublicIntent, string>> = {
   refundedBy: 'Id of the intent that refunds this one.',
   refundOf: 'Id of the intent that this one refunds.',
   livemode: 'Whether the intent was created with a live key.',
+  erasedAt: 'When its personal data was erased: `metadata` is empty since then. Absent otherwise.',
 };
 
 const TRANSACTION: Readonly<Record<keyof UnsignedTransaction, string>> = {

@@ -181,7 +181,7 @@ describe('what newer code writes in a newer version', () => {
 
   it.each([
     ['a new type', { type: 'payout_scheduled', data: { to: 'a bank' } }],
-    ['a new schema version', { schemaVersion: 2, data: 'of another form' }],
+    ['a new schema version', { schemaVersion: 3, data: 'of another form' }],
   ])('is a foreign event where it has %s: its place and the public intent are known', (_name, change) => {
     const event = readEvent(changed(change));
     expect(isForeign(event)).toBe(true);
@@ -190,7 +190,7 @@ describe('what newer code writes in a newer version', () => {
   });
 
   it('has a webhook if its type is public and known', () => {
-    expect(webhookBody(readEvent(changed({ schemaVersion: 2 })))).toBe(webhookBody(parseEvent(line)));
+    expect(webhookBody(readEvent(changed({ schemaVersion: 3 })))).toBe(webhookBody(parseEvent(line)));
     expect(webhookBody(readEvent(changed({ type: 'intent.paused' })))).toBeNull();
   });
 

@@ -1,5 +1,6 @@
 import { eventOf, headOf, isForeign, type LoggedEvent, readEvent, webhookBody } from '@pf/contracts';
 import { evolve, hold, type Instant, type IntentId, isUnexpectedPayment, type PaymentIntent } from '@pf/domain';
+import { unsealed } from '../privacy/sealing.ts';
 import type { ProjectedEvent, ProjectedIntent } from './projection.ts';
 
 /** A record of intent.events as it is read from the log. */
@@ -13,6 +14,8 @@ export interface Folded {
   readonly intents: readonly ProjectedIntent[];
   /** The public events among those that were applied. */
   readonly events: readonly ProjectedEvent[];
+  /** Intents whose personal data one of the events erases. */
+  readonly erased: readonly IntentId[];
   /** The latest event time; 0 if there was no event. */
   readonly lastAt: Instant;
 }
@@ -85,7 +88,9 @@ export function salvage(
 
 /** From an event on that this code does not understand, its intent is held: only what the public sees is current. */
 const folded = (state: PaymentIntent | undefined, event: LoggedEvent): PaymentIntent =>
-  isForeign(event) || state?.heldFrom !== undefined ? hold(state, headOf(event)) : evolve(state, eventOf(event));
+  isForeign(event) || state?.heldFrom !== undefined
+    ? hold(state, headOf(state === undefined ? event : unsealed(event, state)))
+    : evolve(state, eventOf(event));
 
 const isRepeated = (state: PaymentIntent | undefined, { version }: LoggedEvent): boolean =>
   version <= (state?.version ?? 0);
@@ -106,11 +111,12 @@ function foldBy(
     const next = step(after.get(event.intentId) ?? before.get(event.intentId), event, index);
     if (next === null) continue;
     after.set(event.intentId, next);
-    applied.push(event);
+    applied.push(unsealed(event, next));
   }
   return {
     intents: [...after.values()].map((intent) => ({ intent, before: before.get(intent.id)?.version ?? 0 })),
     events: applied.flatMap(projectedEvent),
+    erased: applied.flatMap(({ type, intentId }) => (type === 'personal_data_erased' ? [intentId] : [])),
     lastAt,
   };
 }

@@ -1,7 +1,9 @@
 import type { Outcome } from '@pf/contracts';
 import { encodeOutcome } from '@pf/contracts';
-import type { Instant, PaymentIntent } from '@pf/domain';
+import type { Instant, IntentId, PaymentIntent } from '@pf/domain';
 import pg from 'pg';
+import type { IntentKey } from '../privacy/sealing.ts';
+import { erasedBody } from '../privacy/sealing.ts';
 import { INTENT_COLUMNS, type IntentColumn } from './projection-columns.ts';
 
 /** What runs a statement: the pool, or one connection inside a transaction. */
@@ -46,6 +48,10 @@ export interface ProjectionBatch {
   readonly intents: readonly ProjectedIntent[];
   readonly events: readonly ProjectedEvent[];
   readonly outcomes: readonly ProjectedOutcome[];
+  /** Of sealed events among them. */
+  readonly keys?: readonly IntentKey[];
+  /** Intents whose personal data one of the events erases: from all of their events, with the keys of those. */
+  readonly erased?: readonly IntentId[];
 }
 
 /** The projection does not match the log: a row is not at the version before the event that is to be applied. */
@@ -58,6 +64,8 @@ export interface ProjectionTables {
   readonly intents: string;
   readonly events: string;
   readonly checkpoints: string;
+  /** True where the keys of events are none of its business: of a check, which changes nothing. */
+  readonly withoutKeys?: true;
 }
 export const LEDGER: ProjectionTables = {
   intents: 'ledger.intents',
@@ -70,14 +78,16 @@ const CHANGING = INTENT_COLUMNS.filter((column) => !column.fixed);
 /** Writes folded events into the projection. One statement is one transaction and one round trip, of any partitions. */
 export class ProjectionWriter {
   readonly #queryable: Queryable;
+  readonly #tables: ProjectionTables;
   readonly #text: string;
   readonly #name: string;
 
   constructor(queryable: Queryable, tables: ProjectionTables = LEDGER) {
     this.#queryable = queryable;
+    this.#tables = tables;
     this.#text = projectionStatement(tables);
     // The name of the prepared statement: one for each set of tables.
-    this.#name = `project ${tables.intents}`;
+    this.#name = `project ${tables.intents}${tables.withoutKeys ? ' without keys' : ''}`;
   }
 
   /**
@@ -99,7 +109,7 @@ export class ProjectionWriter {
       const { rows } = await this.#queryable.query<{ partition: number }>({
         name: this.#name,
         text: this.#text,
-        values: parameters(batches),
+        values: parameters(this.#tables.withoutKeys ? batches.map(withoutKeys) : batches, await this.#emptied(batches)),
       });
       return new Set(rows.map(({ partition }) => partition));
     } catch (error) {
@@ -110,7 +120,45 @@ export class ProjectionWriter {
       throw error;
     }
   }
+
+  /**
+   * The bodies of the events before, without personal data, of the intents that are erased. No one else changes them:
+   * a partition has one writer.
+   */
+  async #emptied(batches: readonly ProjectionBatch[]): Promise<readonly EmptiedBody[]> {
+    const ids = batches.flatMap(({ erased = [] }) => erased);
+    if (ids.length === 0) return [];
+    const { rows } = await this.#queryable.query<{ intent_id: string; version: number; body: string }>(
+      `SELECT intent_id, version, body FROM ${this.#tables.events} WHERE intent_id = ANY($1::text[])`,
+      [ids],
+    );
+    const partitions = new Map(batches.flatMap(({ partition, erased = [] }) => erased.map((id) => [id, partition])));
+    return rows.flatMap(({ intent_id: intentId, version, body }) => {
+      const partition = partitions.get(intentId as IntentId);
+      return partition === undefined ? [] : [{ partition, intentId, version, body: erasedBody(body) }];
+    });
+  }
 }
+
+interface EmptiedBody {
+  readonly partition: number;
+  readonly intentId: string;
+  readonly version: number;
+  readonly body: string;
+}
+
+const withoutKeys = ({ keys: _, ...batch }: ProjectionBatch): ProjectionBatch => batch;
+
+/** The batch's public events. Of an intent that it erases none shows personal data. */
+function shownEvents({ events, erased = [] }: ProjectionBatch): readonly ProjectedEvent[] {
+  if (erased.length === 0) return events;
+  const ids: ReadonlySet<string> = new Set(erased);
+  return events.map((event) => (ids.has(event.intentId) ? { ...event, body: erasedBody(event.body) } : event));
+}
+
+/** The batch's keys, but for those of intents that it erases. */
+const keptKeys = ({ keys = [], erased = [] }: ProjectionBatch): readonly IntentKey[] =>
+  erased.length === 0 ? keys : keys.filter(({ intentId }) => !erased.includes(intentId));
 
 /**
  * A row to be inserted exists already, or a row to be updated is missing or at another version (see the statement).
@@ -126,11 +174,13 @@ const inPartitions = <Item>(
 ): readonly { readonly partition: number; readonly item: Item }[] =>
   batches.flatMap((batch) => items(batch).map((item) => ({ partition: batch.partition, item })));
 
-const parameters = (batches: readonly ProjectionBatch[]): unknown[] => {
+const parameters = (batches: readonly ProjectionBatch[], emptied: readonly EmptiedBody[]): unknown[] => {
   const made = inPartitions(batches, ({ intents }) => intents.filter(({ before }) => before === 0));
   const changed = inPartitions(batches, ({ intents }) => intents.filter(({ before }) => before > 0));
-  const events = inPartitions(batches, (batch) => batch.events);
+  const events = inPartitions(batches, shownEvents);
   const outcomes = inPartitions(batches, (batch) => batch.outcomes);
+  const keys = inPartitions(batches, keptKeys);
+  const erased = inPartitions(batches, (batch) => batch.erased ?? []);
   const column =
     (rows: readonly { readonly item: ProjectedIntent }[]) =>
     ({ value }: IntentColumn) =>
@@ -159,11 +209,22 @@ const parameters = (batches: readonly ProjectionBatch[]): unknown[] => {
     outcomes.map(({ item }) => item.outcome.commandId),
     outcomes.map(({ item }) => encodeOutcome(item.outcome)),
     outcomes.map(({ item }) => new Date(item.at).toISOString()),
+    keys.map(({ partition }) => partition),
+    keys.map(({ item }) => item.intentId),
+    keys.map(({ item }) => item.version),
+    keys.map(({ item }) => item.ciphertext),
+    keys.map(({ item }) => item.at),
+    erased.map(({ partition }) => partition),
+    erased.map(({ item }) => item),
+    emptied.map(({ partition }) => partition),
+    emptied.map(({ intentId }) => intentId),
+    emptied.map(({ version }) => version),
+    emptied.map(({ body }) => body),
   ];
 };
 
 /** The parameters in the order of `parameters`. */
-const projectionStatement = ({ intents, events, checkpoints }: ProjectionTables): string => {
+const projectionStatement = ({ intents, events, checkpoints, withoutKeys }: ProjectionTables): string => {
   let next = 5;
   const arrays = (types: readonly string[]): string => types.map((type) => `$${next++}::${type}[]`).join(', ');
   const names = (columns: readonly IntentColumn[]): string => columns.map(({ name }) => name).join(', ');
@@ -173,6 +234,9 @@ const projectionStatement = ({ intents, events, checkpoints }: ProjectionTables)
   const changed = arrays(['smallint', 'text', 'integer', ...types(CHANGING)]);
   const listed = arrays(['smallint', 'text', 'integer', 'text', 'text', 'text', 'timestamptz', 'text', 'boolean']);
   const decided = arrays(['smallint', 'uuid', 'text', 'timestamptz']);
+  const keyed = arrays(['smallint', 'text', 'integer', 'bytea', 'timestamptz']);
+  const erased = arrays(['smallint', 'text']);
+  const emptied = arrays(['smallint', 'text', 'integer', 'text']);
   const listedNames = 'intent_id, version, event_id, type, body, at, account_id, livemode';
   return `
     WITH held AS (
@@ -200,6 +264,22 @@ const projectionStatement = ({ intents, events, checkpoints }: ProjectionTables)
       SELECT command_id, body, at
         FROM held JOIN unnest(${decided}) AS decided (partition, command_id, body, at) USING (partition)
       ON CONFLICT (command_id) DO NOTHING
+    ), keyed AS (
+      INSERT INTO service.intent_keys (partition, intent_id, version, ciphertext, at)
+      SELECT partition, intent_id, version, ciphertext, at
+        FROM held JOIN unnest(${keyed}) AS keyed (partition, intent_id, version, ciphertext, at) USING (partition)
+      ON CONFLICT (intent_id, version) DO NOTHING
+    ), erased AS (
+      SELECT intent_id FROM held JOIN unnest(${erased}) AS erased (partition, intent_id) USING (partition)
+        ${withoutKeys ? 'WHERE false' : ''}
+    ), forgotten AS (
+      DELETE FROM service.intent_keys WHERE intent_id IN (SELECT intent_id FROM erased)
+    ), settled AS (
+      DELETE FROM service.erasures WHERE intent_id IN (SELECT intent_id FROM erased)
+    ), emptied AS (
+      UPDATE ${events} AS event SET body = emptied.body
+      FROM held JOIN unnest(${emptied}) AS emptied (partition, intent_id, version, body) USING (partition)
+      WHERE event.intent_id = emptied.intent_id AND event.version = emptied.version
     )
     UPDATE ${checkpoints} AS checkpoint SET
       -- NULL, which the column refuses, if a row was not at the version before: then nothing of any batch is written.

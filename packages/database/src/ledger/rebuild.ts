@@ -6,6 +6,8 @@ import { readDatabaseTime } from '../postgres/database-time.ts';
 import { BY_INDEX } from '../postgres/roles.ts';
 import { outcomesIn } from './command-outcomes.ts';
 import { type EventRecord, intentsOf, readEvents, salvage } from './fold.ts';
+import { openEvents } from '../privacy/intent-keys.ts';
+import type { Keyring } from '../webhooks/keyring.ts';
 import { IntentStates } from './intent-states.ts';
 import { type ProjectionTables, ProjectionWriter } from './projection.ts';
 
@@ -96,7 +98,12 @@ const ROWS_A_FETCH = 10_000;
  * Folds a partition's log from empty, beside the projection, and compares the two in one snapshot. The services can
  * keep running. A damaged log is folded as far as it can be (see salvage).
  */
-export function verifyProjection(database: Database, partition: number, log: LogSource): Promise<RebuildReport> {
+export function verifyProjection(
+  database: Database,
+  partition: number,
+  log: LogSource,
+  keyring: Keyring | null = null,
+): Promise<RebuildReport> {
   return inTransaction(database, async (client) => {
     await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
     await set(client, PATIENT_SERVER);
@@ -104,7 +111,8 @@ export function verifyProjection(database: Database, partition: number, log: Log
     // Read afterwards: the log only grows.
     const end = await endOf(log, projected);
     const upTo = projected < end ? projected : end;
-    const folded = await foldFromEmpty(client, partition, log.read, { end: upTo, projected: upTo });
+    const tables: ProjectionTables = { ...REBUILT, withoutKeys: true };
+    const folded = await foldFromEmpty(client, partition, log.read, { end: upTo, projected: upTo, keyring, tables });
     return { ...folded, projected, end, ...(await compare(client, partition)).named };
   });
 }
@@ -113,6 +121,7 @@ export function verifyProjection(database: Database, partition: number, log: Log
  * Folds a partition's log from empty and replaces the projection with the result, in one transaction. Meanwhile the
  * partition's writer cannot project: its batches fail, and afterwards it catches up.
  *
+ * @param options.keyring of SECRETS_KEY; null: the log has no sealed events
  * @param options.acceptLog rebuilds from a log that is damaged (see salvage), or that ends before the projection: what
  *   Kafka has lost is then gone from the projection, too.
  * @returns what was wrong before.
@@ -122,7 +131,7 @@ export function rebuildProjection(
   database: Database,
   partition: number,
   log: LogSource,
-  { acceptLog = false }: { readonly acceptLog?: boolean } = {},
+  { acceptLog = false, keyring = null }: { readonly acceptLog?: boolean; readonly keyring?: Keyring | null } = {},
 ): Promise<RebuildReport> {
   return inTransaction(database, async (client) => {
     await set(client, PATIENT_SERVER);
@@ -134,7 +143,7 @@ export function rebuildProjection(
     // The writer locks this row to project, so it cannot until this transaction ends.
     const projected = await projectedUpTo(client, partition, 'FOR UPDATE');
     const end = await endOf(log, projected);
-    const folded = await foldFromEmpty(client, partition, log.read, { end, projected });
+    const folded = await foldFromEmpty(client, partition, log.read, { end, projected, keyring, tables: REBUILT });
     const { named, orphans } = await compare(client, partition);
     const report = { ...folded, projected, end, ...named };
     if (!acceptLog && (end < projected || report.faultCount > 0)) throw new UnsoundLogError(report);
@@ -182,7 +191,17 @@ async function foldFromEmpty(
   client: PoolClient,
   partition: number,
   read: ReadEvents,
-  { end, projected }: { readonly end: bigint; readonly projected: bigint },
+  {
+    end,
+    projected,
+    keyring,
+    tables,
+  }: {
+    readonly end: bigint;
+    readonly projected: bigint;
+    readonly keyring: Keyring | null;
+    readonly tables: ProjectionTables;
+  },
 ): Promise<FoldReport> {
   const now = await readDatabaseTime({ sql: client });
   await client.query(`
@@ -197,7 +216,7 @@ async function foldFromEmpty(
   // for each batch.
   await set(client, BY_INDEX);
   const states = new IntentStates(client, REBUILT);
-  const writer = new ProjectionWriter(client, REBUILT);
+  const writer = new ProjectionWriter(client, tables);
   let position = 0n;
   let count = 0;
   let intents = 0;
@@ -205,7 +224,11 @@ async function foldFromEmpty(
   let faultCount = 0;
   for await (const { records, next } of read(0n, end)) {
     const { readable, unreadable } = parsed(records.filter(({ offset }) => offset < end));
-    const events = readable.map(({ event }) => event);
+    const { events, recovered: keys } = await openEvents(
+      client,
+      keyring,
+      readable.map(({ event }) => event),
+    );
     const { unfit, ...folded } = salvage(await states.find(intentsOf(events)), events);
     const upTo = next < end ? next : end;
     const isUnfit = new Set(unfit.map(({ index }) => index));
@@ -214,7 +237,7 @@ async function foldFromEmpty(
       unprojected.map(({ event }) => event),
       now,
     );
-    await writer.project({ partition, from: position, next: upTo, ...folded, outcomes });
+    await writer.project({ partition, from: position, next: upTo, ...folded, outcomes, keys });
     position = upTo;
     count += events.length;
     intents += folded.intents.filter(({ before }) => before === 0).length;

@@ -83,8 +83,12 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
     rights: {
       'ledger.checkpoints': ['SELECT', 'INSERT', 'UPDATE'],
       'ledger.intents': ['SELECT', 'INSERT', 'UPDATE'],
-      'ledger.intent_events': ['SELECT', 'INSERT'],
+      'ledger.intent_events': ['SELECT', 'INSERT', 'UPDATE (body)'],
       'service.command_outcomes': ['SELECT', 'INSERT', 'UPDATE (at)', 'DELETE'],
+      'service.erasures': ['SELECT', 'INSERT', 'DELETE'],
+      'service.intent_keys': ['SELECT', 'INSERT', 'DELETE'],
+      'service.recovery_keys': ['SELECT', 'INSERT', 'DELETE'],
+      'service.secrets_canary': ['SELECT', 'INSERT'],
     },
     settings: { ...limits('9s', '5s', '15s'), ...BY_INDEX },
   },

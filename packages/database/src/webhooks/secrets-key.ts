@@ -36,7 +36,7 @@ export interface RotatedSecrets {
 }
 
 /** What is encrypted with SECRETS_KEY, by row. */
-const ENCRYPTED = ['service.webhook_secrets', 'service.idempotent_answers'] as const;
+const ENCRYPTED = ['service.webhook_secrets', 'service.idempotent_answers', 'service.recovery_keys'] as const;
 
 /**
  * Encrypts every secret with the first key of the ring, while services that have all keys of the ring are running. May

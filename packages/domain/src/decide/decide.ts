@@ -8,6 +8,7 @@ import { cancel } from './cancelling.ts';
 import { create } from './creating.ts';
 import { detect } from './detecting.ts';
 import { Draft } from './draft.ts';
+import { erase } from './erasing.ts';
 import { expire } from './expiring.ts';
 import { observe, reportTransfer } from './observing.ts';
 import { accept, refuseWith } from './outcome.ts';
@@ -42,6 +43,7 @@ const outcomeOf = (input: Input, draft: Draft): Outcome => {
   const intent = draft.intent(input.intentId);
   if (intent === undefined) throw new UnknownIntentError(`${input.kind} of ${input.intentId}, which does not exist`);
   if (input.kind === 'observation') observe(intent, input, draft);
+  else if (input.kind === 'erase') erase(intent, draft);
   else expire(intent, draft);
   return accept(intent.id);
 };

@@ -32,6 +32,12 @@ export const update = (intent: PaymentIntent, command: Extract<Command, { type: 
     const message = `ttlSeconds counts from createdAt: with ${ttlSeconds}, expiresAt would be in the past.`;
     return refuse(intent, 'request.validation_failed', message, { param: 'ttlSeconds' });
   }
+  if (metadata !== undefined && intent.erasedAt !== undefined)
+    return refuse(
+      intent,
+      'intent.invalid_state',
+      'The personal data of the payment intent was erased, so its metadata cannot be set again. Leave metadata out.',
+    );
   const merged = metadata === undefined ? intent.metadata : merge(intent.metadata, metadata);
   if (merged !== null && Object.keys(merged).length > MAX_METADATA_KEYS) {
     const keys = Object.keys(merged).length;

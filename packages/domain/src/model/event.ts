@@ -41,6 +41,7 @@ export const PRIVATE_EVENT_TYPES = [
   'confirmation_restored',
   'extra_payment_observed',
   'mismatched_payment_observed',
+  'personal_data_erased',
 ] as const;
 export type PrivateEventType = (typeof PRIVATE_EVENT_TYPES)[number];
 export type EventType = PublicEventType | PrivateEventType;
@@ -121,6 +122,8 @@ export interface EventData {
   /** `refundIntentId`: on an original, the refund that was paid late, beside the linked one. */
   extra_payment_observed: { readonly landing: Landing; readonly refundIntentId?: IntentId };
   mismatched_payment_observed: { readonly landing: Landing; readonly differs: readonly PaymentTerm[] };
+  /** What the account had told of a person is gone, in every event before this one too. */
+  personal_data_erased: Record<never, never>;
 }
 
 /** An event of one intent. The log holds it in an envelope (packages/contracts/src/messages.ts). */

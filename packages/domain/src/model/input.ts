@@ -120,4 +120,10 @@ export interface Expire {
   readonly intentId: IntentId;
 }
 
-export type Input = Command | Observation | Expire;
+/** The personal data of an intent is to be erased, at the request of an operator or because of its age. */
+export interface Erase {
+  readonly kind: 'erase';
+  readonly intentId: IntentId;
+}
+
+export type Input = Command | Observation | Expire | Erase;

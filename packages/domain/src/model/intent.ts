@@ -159,6 +159,8 @@ export interface PaymentIntent {
   readonly finalizedAt: Instant | null;
   /** When it last became finalized, failed, expired or cancelled. Watching goes on for some time after. */
   readonly closedAt: Instant | null;
+  /** Only where it was erased: when `metadata` and `idempotencyKey` were. */
+  readonly erasedAt?: Instant;
 
   // Private from here on.
   readonly simulated: boolean;

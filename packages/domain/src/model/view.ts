@@ -8,7 +8,7 @@ import type { Direction, IntentStatus, Landing, Metadata, PaymentIntent } from '
  */
 export interface PublicIntent {
   readonly id: IntentId;
-  /** Absent where the client gave none: the only field that is optional and not nullable. */
+  /** Absent where the client gave none, and after it was erased. */
   readonly idempotencyKey?: string;
   readonly chain: string;
   readonly token: string;
@@ -35,13 +35,15 @@ export interface PublicIntent {
   readonly refundedBy: string | null;
   readonly refundOf: string | null;
   readonly livemode: boolean;
+  /** Absent unless personal data of the intent was erased: since when `metadata` is empty. */
+  readonly erasedAt?: string;
 }
 
 /**
  * A payment intent as its payers see it: without what is between the integrator and the service. A new field of
  * PublicIntent is not in it unless it is listed in PAYER_FIELDS.
  */
-export type PayerIntent = Omit<PublicIntent, 'idempotencyKey' | 'metadata' | 'refundedBy' | 'refundOf'>;
+export type PayerIntent = Omit<PublicIntent, 'idempotencyKey' | 'metadata' | 'refundedBy' | 'refundOf' | 'erasedAt'>;
 
 /**
  * A payment that the intent did not ask for, as integrators see it: enough to find it on chain and to send it back.
@@ -92,6 +94,7 @@ const PUBLIC_FIELDS: Readonly<Record<PublicField, true>> = {
   refundedBy: true,
   refundOf: true,
   livemode: true,
+  erasedAt: true,
 };
 
 const PAYER_FIELDS: Readonly<Record<keyof PayerIntent, true>> = {
@@ -161,6 +164,7 @@ export const view = (intent: PaymentIntent): PublicIntent => ({
   refundedBy: intent.refundedBy,
   refundOf: intent.refundOf,
   livemode: intent.livemode,
+  ...(intent.erasedAt === undefined ? {} : { erasedAt: isoTime(intent.erasedAt) }),
 });
 
 /** What payers see of an intent. Fields that are not known here, such as those of newer code, are left out. */

@@ -109,6 +109,7 @@ export const restored = (hash: TransactionHash, change: Partial<Transfer> = {}):
   type: 'confirmation_restored',
   data: { landing: landing(hash, change) },
 });
+export const erased = (): ExpectedEvent => ({ type: 'personal_data_erased', data: {} });
 export const extraPayment = (hash: TransactionHash, change: Partial<Transfer> = {}): ExpectedEvent => ({
   type: 'intent.extra_payment',
   data: { landing: landing(hash, change) },

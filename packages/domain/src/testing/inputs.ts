@@ -101,8 +101,11 @@ export const watcher = {
   }),
 };
 
-/** The partition owner's own input when `expiresAt` has passed. */
-export const owner = { expire: (): Input => ({ kind: 'expire', intentId: INTENT }) };
+/** The partition owner's own inputs: when `expiresAt` has passed, and when personal data is to be erased. */
+export const owner = {
+  expire: (): Input => ({ kind: 'expire', intentId: INTENT }),
+  erase: (): Input => ({ kind: 'erase', intentId: INTENT }),
+};
 
 /** The same input for another intent. */
 export const about = <Any extends Input>(intentId: IntentId, input: Any): Any => ({ ...input, intentId });

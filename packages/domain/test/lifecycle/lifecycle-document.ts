@@ -55,6 +55,7 @@ Integrators see one of seven states: \`created\`, \`pending\`, \`confirmed\`, \`
 | watcher | \`dropped\` | the transaction can provably never land |
 | watcher | \`lost\` | a reorg orphaned the transaction |
 | partition's owner | \`expire\` | \`expiresAt\` has passed |
+| partition's owner | \`erase\` | personal data is to be erased: an operator asked for it, or it is old enough |
 
 - The writer stamps the time before it decides; it is the only clock.
 - If \`expiresAt\` has passed, a command first expires an intent that is \`created\` or \`pending\`: its events begin
@@ -108,6 +109,8 @@ const RULES = `
 - **Refunds of undone payments** can be neither built nor submitted: \`intent.original_unpaid\`, until the payment has
   landed again. When the payment has failed, its refund is cancelled as soon as no transaction of it can land. What is
   on its way stays what the chain says.
+- **Erasure** empties \`metadata\` and the idempotency key, once and for good: an update that sets \`metadata\` is
+  refused afterwards with \`intent.invalid_state\`. Nothing else of the intent changes.
 - **Watching** goes on for 30 days (configurable) after an intent was finalized, failed, expired or was cancelled, and
   without end while it is open, while its settlement is not final, or after a final settlement was lost.
 `;

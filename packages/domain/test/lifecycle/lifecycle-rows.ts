@@ -17,6 +17,7 @@ export const ROW_NAMES = [
   'refund',
   'simulate',
   'expire',
+  'erase',
   'landed, matching the terms',
   'landed, matching the terms, finalized',
   'landed, differing from the terms',

@@ -6,6 +6,7 @@ import {
   confirmedLate,
   created,
   dropped,
+  erased,
   expired,
   extraPayment,
   failed,
@@ -125,6 +126,11 @@ const repeatedMismatch = (state: keyof typeof HISTORY): Case => ({
   when: watcher.landed(UNKNOWN, less),
 });
 
+const erasure = (state: keyof typeof HISTORY): readonly Case[] => [
+  { if: 'it was not erased before', then: [erased()] },
+  { if: 'it was erased before', given: after(state, erased()) },
+];
+
 /** The rows of the clock and of the chain, in the document's order. */
 export const OBSERVATION_ROWS: readonly Row[] = [
   {
@@ -151,6 +157,19 @@ export const OBSERVATION_ROWS: readonly Row[] = [
       expired: [{ at: DUE }],
       failed: [{ at: DUE }],
       cancelled: [{ at: DUE }],
+    },
+  },
+  {
+    name: 'erase',
+    when: owner.erase(),
+    cells: {
+      created: erasure('created'),
+      pending: erasure('pending'),
+      confirmed: erasure('confirmed'),
+      finalized: erasure('finalized'),
+      expired: erasure('expired'),
+      failed: erasure('failed'),
+      cancelled: erasure('cancelled'),
     },
   },
   {

@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import {
+  EVENT_SCHEMA_VERSION,
+  type EventEnvelope,
+  isForeign,
+  type LoggedEvent,
+  type PersonalData,
+  personalData,
+  SEALED_SCHEMA_VERSION,
+} from '@pf/contracts';
+import type { EventData, IntentId, Metadata, PaymentIntent, PublicIntent } from '@pf/domain';
+import { withoutContent } from '@pf/domain';
+import { decrypt, encrypt, type Keyring } from '../webhooks/keyring.ts';
+
+/** The key of a sealed event as it is stored: encrypted. */
+export interface IntentKey {
+  readonly intentId: IntentId;
+  /** Of the event. */
+  readonly version: number;
+  readonly ciphertext: Buffer;
+  /** When the event was decided, ISO 8601. */
+  readonly at: string;
+}
+
+/** A key that lives for some days, in the clear: it encrypts each key a second time, into the event. */
+export interface RecoveryKey {
+  readonly id: string;
+  readonly key: Buffer;
+}
+
+const KEY_BYTES = 32;
+const hasContent = (map: Metadata | null | undefined): map is Metadata =>
+  map !== null && map !== undefined && Object.keys(map).length > 0;
+/** What sealed data and keys are bound to. */
+const placeOf = ({ intentId, version }: Pick<EventEnvelope, 'intentId' | 'version'>): string =>
+  `${intentId}/${version}`;
+
+/**
+ * The event as the log gets it: without what it says of a person, but for what only its own, new key reads. An event
+ * that says nothing of a person, and whose intent shows nothing, stays as it is.
+ * @returns the key, to be stored in the transaction that projects the event; null where nothing was encrypted
+ */
+export function sealEvent(
+  event: EventEnvelope,
+  keyring: Keyring,
+  recoveryKey: RecoveryKey,
+): { readonly event: EventEnvelope; readonly key: IntentKey | null } {
+  const personal = personalDataOf(event);
+  const { intent } = event;
+  if (personal === null && intent.idempotencyKey === undefined && !hasContent(intent.metadata))
+    return { event, key: null };
+  const withheld = { ...event, schemaVersion: SEALED_SCHEMA_VERSION, intent: withPersonalData(intent, null) };
+  if (personal === null) return { event: { ...withheld, sealed: { data: null, recovery: null } }, key: null };
+  const key = randomBytes(KEY_BYTES);
+  const place = placeOf(event);
+  const text = key.toString('base64');
+  return {
+    event: {
+      ...withheld,
+      data: withoutPersonalData(event.data as EventData['intent.created'] | EventData['intent.updated']),
+      sealed: {
+        data: encrypt(key, place, JSON.stringify(personal)).toString('base64'),
+        recovery: { id: recoveryKey.id, key: encrypt(recoveryKey.key, place, text).toString('base64') },
+      },
+    },
+    key: {
+      intentId: event.intentId,
+      version: event.version,
+      ciphertext: encrypt(keyring, place, text),
+      at: event.at,
+    },
+  };
+}
+
+function personalDataOf({ type, data }: EventEnvelope): PersonalData | null {
+  if (type !== 'intent.created' && type !== 'intent.updated') return null;
+  const { idempotencyKey = null, metadata: map } = data as Partial<EventData['intent.created']>;
+  if (idempotencyKey === null && !hasContent(map)) return null;
+  return { ...(idempotencyKey !== null && { idempotencyKey }), ...(hasContent(map) && { metadata: map }) };
+}
+
+const withoutPersonalData = (
+  data: EventData['intent.created'] | EventData['intent.updated'],
+): EventEnvelope['data'] => ({
+  ...data,
+  ...('idempotencyKey' in data && { idempotencyKey: null }),
+  ...(data.metadata !== undefined && { metadata: withoutContent(data.metadata) }),
+});
+
+/**
+ * A sealed event with what it was written with, as far as its data goes; fold() adds the rest.
+ * @throws UnreadableSecretError, SyntaxError or ZodError if the key is not the event's, or the event is damaged
+ */
+export function openEvent(event: EventEnvelope, key: Buffer): EventEnvelope {
+  if (event.sealed?.data == null) return event;
+  const text = decrypt(key, placeOf(event), Buffer.from(event.sealed.data, 'base64'));
+  return { ...event, data: { ...event.data, ...personalData.parse(JSON.parse(text)) } as EventEnvelope['data'] };
+}
+
+/** The key of an event from the row that stores it. @throws UnreadableSecretError */
+export const storedKey = (key: Pick<IntentKey, 'intentId' | 'version' | 'ciphertext'>, keyring: Keyring): Buffer =>
+  Buffer.from(decrypt(keyring, placeOf(key), key.ciphertext), 'base64');
+
+/** The key of an event from the event itself, to be stored again. @throws UnreadableSecretError */
+export function recoveredKey(
+  event: EventEnvelope,
+  recoveryKey: Buffer,
+  keyring: Keyring,
+): { readonly key: Buffer; readonly stored: IntentKey } {
+  const place = placeOf(event);
+  const text = decrypt(recoveryKey, place, Buffer.from(event.sealed?.recovery?.key ?? '', 'base64'));
+  const { intentId, version, at } = event;
+  return {
+    key: Buffer.from(text, 'base64'),
+    stored: { intentId, version, at, ciphertext: encrypt(keyring, place, text) },
+  };
+}
+
+/** True for an event whose data lacks something that a key adds. */
+export const isSealed = (event: LoggedEvent): event is EventEnvelope =>
+  !isForeign(event) && event.sealed?.data != null;
+
+/**
+ * What is shown of an intent, with the personal data of another state of it. The order of the keys is that of view().
+ * @param state null: without any
+ */
+export function withPersonalData(
+  { idempotencyKey: _, ...shown }: PublicIntent,
+  state: Pick<PaymentIntent, 'idempotencyKey' | 'metadata'> | null,
+): PublicIntent {
+  const { id, ...rest } = shown;
+  const idempotencyKey = state?.idempotencyKey ?? null;
+  return {
+    id,
+    ...(idempotencyKey !== null && { idempotencyKey }),
+    ...rest,
+    metadata: state === null ? withoutContent(shown.metadata) : state.metadata,
+  };
+}
+
+/** The event as it was before it was sealed. @param state the intent after the event */
+export const unsealed = <Event extends LoggedEvent>(
+  event: Event,
+  state: Pick<PaymentIntent, 'idempotencyKey' | 'metadata'>,
+): Event =>
+  event.sealed === undefined
+    ? event
+    : { ...event, schemaVersion: EVENT_SCHEMA_VERSION, intent: withPersonalData(event.intent, state) };
+
+/** The body of an event's webhook after its intent was erased. */
+export function erasedBody(body: string): string {
+  const document = JSON.parse(body) as { readonly data: { readonly intent: PublicIntent } };
+  const intent = withPersonalData(document.data.intent, null);
+  return JSON.stringify({ ...document, data: { ...document.data, intent } });
+}
