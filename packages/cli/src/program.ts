@@ -18,6 +18,7 @@ const NOUNS: ReadonlyMap<string, (terminal: Terminal) => Promise<Command>> = new
   ['dead-letters', async (terminal) => (await import('./commands/dead-letters.ts')).deadLettersCommand(terminal)],
   ['watch', async (terminal) => (await import('./commands/watch.ts')).watchCommand(terminal)],
   ['sanctions', async (terminal) => (await import('./commands/sanctions.ts')).sanctionsCommand(terminal)],
+  ['privacy', async (terminal) => (await import('./commands/privacy.ts')).privacyCommand(terminal)],
   ['secrets', async (terminal) => (await import('./commands/secrets.ts')).secretsCommand(terminal)],
   ['chain', async (terminal) => (await import('./commands/chain.ts')).chainCommand(terminal)],
 ]);

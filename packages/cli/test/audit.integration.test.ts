@@ -88,6 +88,7 @@ describe('pf, as an operator', () => {
       leaves: ['secret.shown', 'endpoint.created', 'endpoint.removed'],
     },
     'secrets rotate': { args: async () => [], leaves: ['secrets.encrypted'] },
+    'privacy erase': { args: async () => ['--account', cluster.accountId, '--yes'], leaves: ['privacy.erased'] },
     'log rebuild': { args: async () => ['--partition', '0'], leaves: ['ledger.rebuilt'] },
     'positions reset': { args: async () => ['--since', new Date().toISOString()], leaves: ['positions.reset'] },
     'watch rescan': {

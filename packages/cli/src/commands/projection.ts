@@ -1,4 +1,5 @@
 import {
+  type Keyring,
   type LogFault,
   type LogSource,
   type RebuildReport,
@@ -13,6 +14,7 @@ import { CliError } from '../cli-error.ts';
 import { withEventLog } from '../event-log.ts';
 import { table } from '../output.ts';
 import { type CommandContext, withSession } from '../session.ts';
+import type { StackAccess } from '../stack.ts';
 
 /** Longer than a broker takes to elect a leader, and to show what is committed. */
 const STALLED_MS = 60_000;
@@ -31,8 +33,9 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
       withSession(command, surroundings, async ({ database, output, stack }) =>
         withEventLog(stack, async (reader, { partitions }) => {
           const results: Result[] = [];
+          const keyring = await keyringOf(stack);
           for (const one of wanted(partition, partitions))
-            results.push(await resultOf(one, () => verifyProjection(database, one, sourceOf(reader, one))));
+            results.push(await resultOf(one, () => verifyProjection(database, one, sourceOf(reader, one), keyring)));
           output.answer({ partitions: results.map(answerOf) }, () => textOf(results, 'matches the log'));
           const failed = results.filter((result) =>
             findingsOf(result).some(({ kind }) => kind !== 'log' || acceptLog !== true),
@@ -61,7 +64,10 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
       withSession(command, surroundings, async ({ database, output, stack, by }) =>
         withEventLog(stack, async (reader, { partitions }) => {
           for (const one of wanted(partition, partitions)) {
-            const report = await rebuilt(() => rebuildProjection(database, one, sourceOf(reader, one), { acceptLog }));
+            const keyring = await keyringOf(stack);
+            const report = await rebuilt(() =>
+              rebuildProjection(database, one, sourceOf(reader, one), { acceptLog, keyring }),
+            );
             const after = { partition: one, acceptLog };
             await recordChange(database.sql, by, { accountId: null, action: 'ledger.rebuilt', after });
             output.answer(answerOf(report), () =>
@@ -78,6 +84,16 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
         }),
       ),
     );
+}
+
+/** Null without SECRETS_KEY, which only a log with sealed events needs. */
+async function keyringOf(stack: StackAccess): Promise<Keyring | null> {
+  try {
+    return await stack.secretsKey();
+  } catch (error) {
+    if (error instanceof CliError) return null;
+    throw error;
+  }
 }
 
 /** The check of one partition, or why it could not be done. */

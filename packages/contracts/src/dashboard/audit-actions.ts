@@ -55,6 +55,7 @@ export const AUDIT_ACTIONS = {
   'payment_link.created': 'A payment link was created.',
   'payment_link.cancelled': 'A payment link was cancelled.',
   'payment_link.chosen': 'An offer of a payment link was chosen.',
+  'privacy.erased': 'The personal data of a payment intent, or of all of the account, was erased.',
   // Of operators, in no account.
   'secrets.encrypted': 'All webhook secrets were encrypted with another key.',
   'ledger.rebuilt': 'A partition of the projection was rebuilt from the log.',

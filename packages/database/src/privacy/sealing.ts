@@ -32,7 +32,7 @@ const KEY_BYTES = 32;
 const hasContent = (map: Metadata | null | undefined): map is Metadata =>
   map !== null && map !== undefined && Object.keys(map).length > 0;
 /** What sealed data and keys are bound to. */
-const placeOf = ({ intentId, version }: Pick<EventEnvelope, 'intentId' | 'version'>): string =>
+export const placeOf = ({ intentId, version }: { readonly intentId: string; readonly version: number }): string =>
   `${intentId}/${version}`;
 
 /**

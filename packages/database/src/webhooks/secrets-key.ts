@@ -1,3 +1,4 @@
+import { placeOf } from '../privacy/sealing.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { currentPrefix, decrypt, encrypt, type Keyring, UnreadableSecretError } from './keyring.ts';
 
@@ -50,6 +51,9 @@ export async function rotateSecretsKey(database: Database, keyring: Keyring): Pr
     rotated += done.rotated;
     unreadable.push(...done.unreadable);
   }
+  const keys = await rotateIntentKeys(database, keyring);
+  rotated += keys.rotated;
+  unreadable.push(...keys.unreadable);
   // Last: until then a process with the former key alone could still read something.
   if (unreadable.length === 0)
     await database.sql.query(
@@ -57,6 +61,51 @@ export async function rotateSecretsKey(database: Database, keyring: Keyring): Pr
        ON CONFLICT (id) DO UPDATE SET ciphertext = excluded.ciphertext`,
       [CANARY, encrypt(keyring, CANARY, CANARY)],
     );
+  return { rotated, unreadable };
+}
+
+/** An intent's id and the version of its event. */
+type Place = readonly [string, number];
+
+/** As rotateTable, for the keys of events. */
+async function rotateIntentKeys(database: Database, keyring: Keyring): Promise<RotatedSecrets> {
+  const prefix = currentPrefix(keyring);
+  const unreadable: string[] = [];
+  let rotated = 0;
+  for (let after: Place | null = ['', 0]; after !== null;) {
+    const from: Place = after;
+    after = await inTransaction<Place | null>(database, async (client) => {
+      const { rows } = await client.query<{ intent_id: string; version: number; ciphertext: Buffer }>(
+        `SELECT intent_id, version, ciphertext FROM service.intent_keys
+          WHERE (intent_id, version) > ($1, $2) ORDER BY intent_id, version LIMIT $3 FOR UPDATE`,
+        [...from, AT_ONCE],
+      );
+      const renewed = rows.flatMap((row) => {
+        if (row.ciphertext.subarray(0, prefix.length).equals(prefix)) return [];
+        const place = placeOf({ intentId: row.intent_id, version: row.version });
+        try {
+          return [{ ...row, ciphertext: encrypt(keyring, place, decrypt(keyring, place, row.ciphertext), true) }];
+        } catch (error) {
+          if (!(error instanceof UnreadableSecretError)) throw error;
+          unreadable.push(place);
+          return [];
+        }
+      });
+      await client.query(
+        `UPDATE service.intent_keys AS key SET ciphertext = renewed.ciphertext
+           FROM unnest($1::text[], $2::integer[], $3::bytea[]) AS renewed (intent_id, version, ciphertext)
+          WHERE key.intent_id = renewed.intent_id AND key.version = renewed.version`,
+        [
+          renewed.map((row) => row.intent_id),
+          renewed.map((row) => row.version),
+          renewed.map(({ ciphertext }) => ciphertext),
+        ],
+      );
+      rotated += renewed.length;
+      const last = rows.at(-1);
+      return rows.length < AT_ONCE || !last ? null : [last.intent_id, last.version];
+    });
+  }
   return { rotated, unreadable };
 }
 

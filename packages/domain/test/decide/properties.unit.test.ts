@@ -89,7 +89,7 @@ const inputOf = ({ input, choice }: Step, intent: PaymentIntent, freshId: Intent
     () => watcher.landed(hash, choice % 4 === 0 ? { ...right, amount: 1n, index: '9' } : { ...right, ...place }, level),
     () => watcher.reverted(hash),
     () => watcher.dropped(hash),
-    () => owner.expire(),
+    () => (choice % 6 === 0 ? owner.erase() : owner.expire()),
   ];
   return about(intent.id, pick(inputs, input)());
 };

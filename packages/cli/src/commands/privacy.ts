@@ -1,0 +1,89 @@
+import { intentId as intentIdSchema } from '@pf/contracts';
+import { erasePersonalData, type ErasureScope, intentsInScope, outstandingInScope } from '@pf/database';
+import { pause } from '@pf/runtime';
+import { Command } from 'commander';
+import { CliError } from '../cli-error.ts';
+import { type CommandContext, globalOptions, type Session, withSession } from '../session.ts';
+
+/** An erasure takes the intent service some seconds; of a large account, many. */
+const WAIT_MS = 30_000;
+const LOOK_AGAIN_MS = 500;
+
+interface EraseOptions {
+  readonly intent?: readonly string[];
+  readonly yes?: true;
+}
+
+/** `pf privacy …`: what the service knows of persons. */
+export function privacyCommand(surroundings: CommandContext): Command {
+  const privacy = new Command('privacy').description('what payment intents say of persons: metadata, idempotency keys');
+  privacy
+    .command('erase')
+    .description(
+      'erase metadata and idempotency keys of payment intents, and of their payment links, for good: in the database, ' +
+        'the log and the archive',
+    )
+    .option('--intent <id...>', 'of these payment intents; without it, of all of the account that --account names')
+    .option('--yes', 'erase, instead of saying what would be erased')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pf privacy erase --intent pi_5mUj8xNgYq3vWJ2hTfKd7 --yes\n' +
+        '  pf privacy erase --account acct_3mJr7AoUXx2Wqd --yes\n\n' +
+        'What it erases, when it is complete, and what it cannot erase: docs/operations/privacy.md',
+    )
+    .action((options: EraseOptions, command: Command) => {
+      const { account } = globalOptions(command);
+      const scope = scopeOf(options, account);
+      return withSession(command, surroundings, (session) => erase(session, scope, options.yes === true));
+    });
+  return privacy;
+}
+
+/** Never the account of a default: what is erased is named. */
+function scopeOf({ intent }: EraseOptions, account: string | undefined): ErasureScope {
+  if ((intent === undefined) === (account === undefined))
+    throw new CliError('Name what is to be erased: either --intent ID, or --account ID for all intents of an account.');
+  if (intent === undefined) return { accountId: account ?? '' };
+  return {
+    intents: [...new Set(intent)].map((id) => {
+      const parsed = intentIdSchema.safeParse(id);
+      if (parsed.success) return parsed.data;
+      throw new CliError(`${id} is not the id of a payment intent. List them with \`pf intents list\`.`);
+    }),
+  };
+}
+
+async function erase(session: Session, scope: ErasureScope, confirmed: boolean): Promise<void> {
+  const { database, output, by } = session;
+  if ('accountId' in scope) await session.account();
+  const count = await intentsInScope(database, scope);
+  if ('intents' in scope && count < scope.intents.length)
+    throw new CliError(
+      `${scope.intents.length - count} of the ${scope.intents.length} payment intents do not exist. Nothing was erased.`,
+    );
+  if (!confirmed)
+    throw new CliError(
+      `This would erase the metadata and idempotency keys of ${count} payment intents for good. Add --yes to do so.`,
+    );
+  const report = await erasePersonalData(database, scope, by);
+  const giveUp = performance.now() + WAIT_MS;
+  let outstanding = await outstandingInScope(database, scope);
+  while (outstanding > 0 && performance.now() < giveUp) {
+    await pause(LOOK_AGAIN_MS);
+    outstanding = await outstandingInScope(database, scope);
+  }
+  output.answer({ intents: count, ...report, outstanding }, () =>
+    [
+      outstanding === 0
+        ? `The personal data of ${count} payment intents and ${report.links} payment links is erased.`
+        : `${outstanding} of ${count} payment intents are still to be erased: the intent service goes on with them.`,
+      'For 8 days their events can be read by whoever has the database and SECRETS_KEY: docs/operations/privacy.md',
+      ...(report.unsealed === 0
+        ? []
+        : [
+            `The log and the archive have personal data of ${report.unsealed} of them as it is, because they are from ` +
+              'before events were sealed: docs/operations/privacy.md#events-from-before',
+          ]),
+    ].join('\n'),
+  );
+}

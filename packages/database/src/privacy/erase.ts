@@ -1,0 +1,116 @@
+import { PAYMENT_LINK_EVENT_TYPES } from '@pf/contracts';
+import type { IntentId } from '@pf/domain';
+import type pg from 'pg';
+import { type AuditSource, recordChange } from '../dashboard/audit.ts';
+import { type Database, inTransaction } from '../postgres/database.ts';
+
+/** What is to be erased: these intents, or all of an account. */
+export type ErasureScope = { readonly intents: readonly IntentId[] } | { readonly accountId: string };
+
+export interface ErasureReport {
+  /** Intents whose erasure is asked for now: the intent service does it. */
+  readonly requested: number;
+  /** Payment links whose metadata was erased. */
+  readonly links: number;
+  /** Intents among them whose personal data the log has unsealed, from before events were sealed. */
+  readonly unsealed: number;
+}
+
+/** Of a scope, as a condition on `ledger.intents AS intent` with one parameter. */
+const inScope = (scope: ErasureScope): { readonly condition: string; readonly value: unknown } =>
+  'intents' in scope
+    ? { condition: 'intent.id = ANY($1::text[])', value: scope.intents }
+    : { condition: 'intent.account_id = $1', value: scope.accountId };
+
+/** How many intents a scope has. */
+export async function intentsInScope({ sql }: Database, scope: ErasureScope): Promise<number> {
+  const { condition, value } = inScope(scope);
+  const { rows } = await sql.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM ledger.intents AS intent WHERE ${condition}`,
+    [value],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/**
+ * Asks for the erasure of the personal data of intents, and erases that of the payment links that they belong to, all
+ * or nothing. Repeated, it changes nothing.
+ */
+export function erasePersonalData(database: Database, scope: ErasureScope, by: AuditSource): Promise<ErasureReport> {
+  const { condition, value } = inScope(scope);
+  return inTransaction(database, async (client) => {
+    const { rows } = await client.query<{ unsealed: number }>(
+      `SELECT count(*)::int AS unsealed FROM ledger.intents AS intent
+        WHERE ${condition}
+          AND (idempotency_key IS NOT NULL OR (metadata IS NOT NULL AND metadata <> '{}'))
+          AND NOT EXISTS (SELECT FROM service.intent_keys AS key WHERE key.intent_id = intent.id)`,
+      [value],
+    );
+    const { rowCount } = await client.query(
+      `INSERT INTO service.erasures (intent_id, partition)
+       SELECT id, partition FROM ledger.intents AS intent WHERE ${condition} ON CONFLICT (intent_id) DO NOTHING`,
+      [value],
+    );
+    const links = await eraseLinks(client, scope);
+    const report = { requested: rowCount ?? 0, links, unsealed: rows[0]?.unsealed ?? 0 };
+    if ('accountId' in scope) {
+      const { accountId } = scope;
+      await recordChange(client, by, { accountId, action: 'privacy.erased', subject: accountId, after: { ...report } });
+    } else {
+      const { rows: owners } = await client.query<{ id: string; account_id: string; livemode: boolean }>(
+        `SELECT id, account_id, livemode FROM ledger.intents AS intent WHERE ${condition}`,
+        [value],
+      );
+      for (const { id, account_id: accountId, livemode } of owners)
+        await recordChange(client, by, { accountId, livemode, action: 'privacy.erased', subject: id });
+    }
+    return report;
+  });
+}
+
+/** How many intents of a scope are still to be erased. */
+export async function outstandingInScope({ sql }: Database, scope: ErasureScope): Promise<number> {
+  const { condition, value } = inScope(scope);
+  const { rows } = await sql.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM service.erasures AS erasure
+       JOIN ledger.intents AS intent ON intent.id = erasure.intent_id WHERE ${condition}`,
+    [value],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Empties the metadata of payment links, and of what their webhooks say. */
+async function eraseLinks(client: pg.PoolClient, scope: ErasureScope): Promise<number> {
+  const { rows: links } = await client.query<{ id: string; account_id: string }>(
+    'intents' in scope
+      ? `UPDATE service.payment_links SET metadata = '{}' WHERE metadata IS NOT NULL AND id IN
+           (SELECT link_id FROM service.payment_link_intents WHERE intent_id = ANY($1)) RETURNING id, account_id`
+      : `UPDATE service.payment_links SET metadata = '{}' WHERE metadata IS NOT NULL AND account_id = $1
+         RETURNING id, account_id`,
+    ['intents' in scope ? scope.intents : scope.accountId],
+  );
+  if (links.length === 0) return 0;
+  const ids = new Set(links.map(({ id }) => id));
+  const { rows: deliveries } = await client.query<{ id: string; body: string }>(
+    `SELECT id, body FROM service.deliveries
+      WHERE account_id = ANY($1) AND event_type = ANY($2) AND body IS NOT NULL`,
+    [[...new Set(links.map(({ account_id }) => account_id))], PAYMENT_LINK_EVENT_TYPES],
+  );
+  for (const { id, body } of deliveries) {
+    const emptied = withoutMetadata(body, ids);
+    if (emptied !== null) await client.query('UPDATE service.deliveries SET body = $2 WHERE id = $1', [id, emptied]);
+  }
+  return links.length;
+}
+
+interface LinkEvent {
+  readonly data: { readonly paymentLink: { readonly id: string; readonly metadata: object | null } };
+}
+
+/** The body of a link's webhook without metadata; null for that of another link. */
+function withoutMetadata(body: string, links: ReadonlySet<string>): string | null {
+  const event = JSON.parse(body) as LinkEvent;
+  const { paymentLink } = event.data;
+  if (!links.has(paymentLink.id) || paymentLink.metadata === null) return null;
+  return JSON.stringify({ ...event, data: { ...event.data, paymentLink: { ...paymentLink, metadata: {} } } });
+}
