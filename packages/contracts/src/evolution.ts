@@ -18,7 +18,8 @@ export const FORMATS = {
   // Of version 2 is what has `sealed`: older code would take what it does not see for absent. All other events are
   // still written as version 1.
   event: { name: 'an event', upcasters: [(event) => event] },
-  command: { name: 'a command', upcasters: [] },
+  // Likewise.
+  command: { name: 'a command', upcasters: [(command) => command] },
   observation: { name: 'an observation', upcasters: [] },
   intentState: { name: 'a stored intent', upcasters: [] },
   outcome: { name: 'an outcome', upcasters: [] },

@@ -2,6 +2,7 @@ import type {
   Build,
   Command,
   CommandData,
+  CreateData,
   Erase,
   EventData,
   EventHead,
@@ -138,14 +139,55 @@ export const COMMAND_DEADLINE_MS = 8_000;
 export const hasDeadline = (type: Command['type']): boolean =>
   type !== 'record_broadcast' && type !== 'release_submission';
 
-/** Both throw SyntaxError, ZodError or NewerVersionError if the text is not such a message: it is dead-lettered. */
-export const parseCommand = (text: string): CommandMessage =>
-  commandMessage.parse(upcast(FORMATS.command, JSON.parse(text)));
+/** Encrypts what commands say of a person, on their way to the writer. Each text is bound to the command's id. */
+export interface CommandSeal {
+  seal(commandId: string, text: string): string;
+  /** @throws Error if it was not sealed for this command, or with another key */
+  open(commandId: string, sealed: string): string;
+}
+/** Of inputs that are not sealed. */
+const UNSEALED_VERSION = 1;
+const sealedCommand = z.looseObject({ commandId: z.string(), data: z.looseObject({}), sealed: z.string() });
+
+/**
+ * Both throw SyntaxError, ZodError or NewerVersionError if the text is not such a message: it is dead-lettered.
+ * @param seal null: a sealed command is refused
+ */
+export function parseCommand(text: string, seal: CommandSeal | null = null): CommandMessage {
+  const document = upcast(FORMATS.command, JSON.parse(text));
+  const { data: sealed } = sealedCommand.safeParse(document);
+  if (!sealed) return commandMessage.parse(document);
+  if (seal === null) throw new NoSealError('a sealed command needs SECRETS_KEY: that of the gateways');
+  const personal = JSON.parse(seal.open(sealed.commandId, sealed.sealed)) as object;
+  return commandMessage.parse({ ...sealed, data: { ...sealed.data, ...personal } });
+}
+/** A sealed command, and nothing that opens it. */
+export class NoSealError extends Error {
+  override readonly name = 'NoSealError';
+}
 export const parseObservation = (text: string): ObservationMessage =>
   observationMessage.parse(upcast(FORMATS.observation, JSON.parse(text)));
-/** `kind` is not encoded: the topic determines it. */
-export const encodeInput = ({ kind, ...message }: CommandMessage | ObservationMessage): string =>
-  toJson({ ...message, schemaVersion: versionOf(FORMATS[kind]) });
+/**
+ * `kind` is not encoded: the topic determines it.
+ * @param seal encrypts what a command says of a person; null: it is written as it is
+ */
+export function encodeInput(
+  { kind: _, ...message }: CommandMessage | ObservationMessage,
+  seal: CommandSeal | null = null,
+): string {
+  if (seal === null || (message.type !== 'create' && message.type !== 'update'))
+    return toJson({ ...message, schemaVersion: UNSEALED_VERSION });
+  const { idempotencyKey, metadata: map } = message.data as Partial<CreateData>;
+  if (idempotencyKey == null && map == null) return toJson({ ...message, schemaVersion: UNSEALED_VERSION });
+  const data = {
+    ...message.data,
+    ...(idempotencyKey != null && { idempotencyKey: null }),
+    ...(map != null && { metadata: {} }),
+  };
+  const personal = { ...(idempotencyKey != null && { idempotencyKey }), ...(map != null && { metadata: map }) };
+  const sealed = seal.seal(message.commandId, JSON.stringify(personal));
+  return toJson({ ...message, data, sealed, schemaVersion: versionOf(FORMATS.command) });
+}
 export type InputMessage = CommandMessage | ObservationMessage | ((Expire | Erase) & { readonly trace: Trace });
 
 // Events --------------------------------------------------------------------------------------------------------------

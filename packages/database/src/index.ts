@@ -34,6 +34,7 @@ export * from './postgres/database-time.ts';
 export * from './postgres/migrate.ts';
 export * from './postgres/roles.ts';
 export * from './postgres/share.ts';
+export * from './privacy/command-seal.ts';
 export * from './privacy/erase.ts';
 export * from './privacy/erasures.ts';
 export * from './privacy/intent-keys.ts';

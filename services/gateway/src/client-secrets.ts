@@ -1,10 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { networkOf } from '@pf/chains';
 import { CLIENT_SECRETS, type ClientSecretKind, readClientSecret, writeClientSecret } from '@pf/contracts';
-import type { Keyring } from '@pf/database';
+import { derivedKeys, type Keyring } from '@pf/database';
 import type { IntentId, PaymentIntent, PublicIntent } from '@pf/domain';
 import { bearerOf } from './api-keys.ts';
-import { derivedKeys } from './derived-keys.ts';
 
 /** What a client secret, a Solana Pay token or an MPP challenge opens: one intent. */
 export interface OpenedIntent {

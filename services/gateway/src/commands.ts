@@ -1,4 +1,4 @@
-import { encodeInput, newCommandId, partitionOf, type Reply } from '@pf/contracts';
+import { type CommandSeal, encodeInput, newCommandId, partitionOf, type Reply } from '@pf/contracts';
 import type {
   AccountId,
   Build,
@@ -58,17 +58,21 @@ export class Commands {
   readonly #replies: Pick<ReplyChannel, 'name' | 'listening'>;
   readonly #outcomes: Outcomes;
   readonly #turns: CommandTurns;
+  readonly #seal: CommandSeal | null;
 
+  /** @param seal encrypts what commands say of a person; null: they hold it as it is */
   constructor(
     publisher: Publisher,
     replies: Pick<ReplyChannel, 'name' | 'listening'>,
     outcomes: Outcomes,
     turns = new CommandTurns(),
+    seal: CommandSeal | null = null,
   ) {
     this.#publisher = publisher;
     this.#replies = replies;
     this.#outcomes = outcomes;
     this.#turns = turns;
+    this.#seal = seal;
   }
 
   /**
@@ -135,7 +139,7 @@ export class Commands {
           {
             partition,
             key: intentId,
-            value: encodeInput({ ...command, replyTo: this.#replies.name, trace: currentTrace() }),
+            value: encodeInput({ ...command, replyTo: this.#replies.name, trace: currentTrace() }, this.#seal),
           },
           publishTimeout.signal,
         );

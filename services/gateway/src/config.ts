@@ -17,6 +17,8 @@ export const gatewayVariables = {
   /** Prefix of all keys, so that several stacks can share a Redis. */
   REDIS_PREFIX: variables.redisPrefix,
   SECRETS_KEY: variables.secretsKey,
+  /** Whether commands are sealed, which earlier versions of the intent service cannot read. */
+  SEAL_PERSONAL_DATA: variables.flag,
   DASHBOARD_PASS_SECRET: variables.passSecrets,
   /** Where payers open the payment page, an origin. Without it `paymentUrl` is null. */
   CHECKOUT_URL: variables.origin.optional(),

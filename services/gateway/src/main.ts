@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createChains, upstreamsOf } from '@pf/chains';
 import { MeasuredClock } from '@pf/clock';
 import { type Reply, STREAM_LIMITS } from '@pf/contracts';
-import { createStore, type Database, openDatabase, readDatabaseTime, shareOf, verifySecretsKey } from '@pf/database';
+import { commandSeal, createStore, type Database, openDatabase, readDatabaseTime, shareOf, verifySecretsKey } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { HttpServer } from '@pf/http';
 import { RedisClient } from '@pf/redis';
@@ -98,7 +98,9 @@ runService('gateway', async ({ log, onShutdown }) => {
   records.start();
   onShutdown('request records', () => records.stop());
 
-  const commands = new Commands(publisher, replies, outcomes, new CommandTurns(config.RATE_LIMIT_FACTOR));
+  const turns = new CommandTurns(config.RATE_LIMIT_FACTOR);
+  const seal = config.SEAL_PERSONAL_DATA ? commandSeal(config.SECRETS_KEY) : null;
+  const commands = new Commands(publisher, replies, outcomes, turns, seal);
   const keeper = new PaymentLinkKeeper({ commands, database, log, now, wakes });
   keeper.start();
   onShutdown('payment links', () => keeper.stop());

@@ -1,6 +1,7 @@
 import {
   commandId as commandIdSchema,
   type CommandMessage,
+  type CommandSeal,
   intentId as intentIdSchema,
   type ObservationMessage,
   parseCommand,
@@ -40,11 +41,12 @@ const ISSUES_NAMED = 5;
  * Reads a record of an input topic. Never throws: a record that is not a message, or is of an intent of another
  * partition, has a reason in place of the message.
  * @param partitions the number of partitions of the log.
+ * @param seal opens sealed commands; null: these have a reason in place of the message
  */
-export function readInput(record: LogRecord, partitions: number): Input {
+export function readInput(record: LogRecord, partitions: number, seal: CommandSeal | null = null): Input {
   if (record.value === null) return { record, message: null, reason: 'the record has no value', head: UNREADABLE };
   try {
-    const message = record.topic === 'intent.commands' ? parseCommand(record.value) : parseObservation(record.value);
+    const message = record.topic === 'intent.commands' ? parseCommand(record.value, seal) : parseObservation(record.value);
     const ids = message.type === 'refund' ? [message.intentId, message.data.refundIntentId] : [message.intentId];
     // Each intent has one writer: an intent of another partition is not this one's to change.
     const foreign = ids.find((id) => parseIntentId(id, partitions)?.partition !== record.partition);
@@ -62,7 +64,8 @@ export function readInput(record: LogRecord, partitions: number): Input {
 
 /** Paths and rules, never values, which may be secret. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof z.ZodError)) return 'the record is not JSON';
+  if (error instanceof SyntaxError) return 'the record is not JSON';
+  if (!(error instanceof z.ZodError)) return `the record cannot be read: ${(error as Error).name}`;
   return error.issues
     .slice(0, ISSUES_NAMED)
     .map(({ path, message }) => `${path.join('.') || 'message'}: ${message}`)

@@ -1,5 +1,5 @@
 import { MeasuredClock } from '@pf/clock';
-import { BY_INDEX, createStore, openDatabase, readDatabaseTime, verifySecretsKey } from '@pf/database';
+import { BY_INDEX, compareSecretsKey, createStore, openDatabase, readDatabaseTime } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { ConfigurationError, loadConfig, registerGauge, runService, serveHealth } from '@pf/runtime';
 import { Announcer } from './announcer.ts';
@@ -31,7 +31,7 @@ runService('intent', async ({ log, crash, onShutdown }) => {
     onError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
   });
   onShutdown('database', () => database.close());
-  if (keyring !== null) await verifySecretsKey(database, keyring);
+  if (keyring !== null) await compareSecretsKey(database, keyring);
   const announcer = new Announcer(config.REDIS_URL, log);
   onShutdown('redis', () => announcer.close());
 

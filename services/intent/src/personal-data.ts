@@ -1,5 +1,5 @@
 import type { Clock } from '@pf/clock';
-import { type Database, EventSealer, type Keyring, openEvents, settleErasures } from '@pf/database';
+import { commandSeal, type Database, EventSealer, type Keyring, openEvents, settleErasures } from '@pf/database';
 import { type Logger, PeriodicTask } from '@pf/runtime';
 import type { PersonalData } from './writer.ts';
 
@@ -35,6 +35,7 @@ export async function createPersonalData(
   rounds?.start();
   return {
     sealer,
+    commands: keyring && commandSeal(keyring),
     open: (events) => openEvents(database.sql, keyring, events),
     settle: (ids) => settleErasures(database, ids),
     stop: async () => rounds?.stop(),

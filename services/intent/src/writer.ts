@@ -1,5 +1,5 @@
 import { type Clock, PartitionTimes } from '@pf/clock';
-import type { CommandMessage, LoggedEvent, ObservationMessage } from '@pf/contracts';
+import type { CommandMessage, CommandSeal, LoggedEvent, ObservationMessage } from '@pf/contracts';
 import {
   type EventSealer,
   fold,
@@ -39,6 +39,8 @@ export interface WriterDependencies {
 export interface PersonalData {
   /** Null: events hold personal data as it is. */
   readonly sealer: Pick<EventSealer, 'seal'> | null;
+  /** Opens sealed commands; null: it cannot. */
+  readonly commands: CommandSeal | null;
   open(events: readonly LoggedEvent[]): Promise<OpenedEvents>;
   /** Nothing is left to be erased of these intents. */
   settle(ids: readonly IntentId[]): Promise<void>;
@@ -135,7 +137,8 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   }
 
   async decide(partition: number, records: readonly LogRecord[]): Promise<BatchResult<WriterContext>> {
-    const inputs = records.map((record) => readInput(record, this.#dependencies.partitions));
+    const { partitions, personalData } = this.#dependencies;
+    const inputs = records.map((record) => readInput(record, partitions, personalData?.commands ?? null));
     const messages = inputs.flatMap(({ message }) => (message === null ? [] : [message]));
     return this.#decideBatch(`batch of ${records[0]?.topic ?? 'nothing'}`, partition, inputs, async (trace) => {
       const found = await this.#known(partition, messages);

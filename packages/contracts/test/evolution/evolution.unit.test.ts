@@ -202,7 +202,7 @@ describe('what newer code writes in a newer version', () => {
       [parseOutcome, linesOf('versions', 'outcomes')],
     ] as const;
     for (const [parse, [text = '']] of refused)
-      expect(() => parse(JSON.stringify({ ...(JSON.parse(text) as Json), schemaVersion: 2 }))).toThrow(
+      expect(() => parse(JSON.stringify({ ...(JSON.parse(text) as Json), schemaVersion: 3 }))).toThrow(
         NewerVersionError,
       );
   });

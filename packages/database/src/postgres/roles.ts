@@ -88,7 +88,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'service.erasures': ['SELECT', 'INSERT', 'DELETE'],
       'service.intent_keys': ['SELECT', 'INSERT', 'DELETE'],
       'service.recovery_keys': ['SELECT', 'INSERT', 'DELETE'],
-      'service.secrets_canary': ['SELECT', 'INSERT'],
+      'service.secrets_canary': ['SELECT'],
     },
     settings: { ...limits('9s', '5s', '15s'), ...BY_INDEX },
   },

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 /** SECRETS_KEY: keys of 32 bytes. The first encrypts; all decrypt, so that a key can be replaced while services run. */
 export type Keyring = Buffer | readonly Buffer[];
@@ -17,6 +17,10 @@ const TAG_BYTES = 16;
 
 /** The first encrypts and signs. */
 export const keysOf = (keyring: Keyring): readonly Buffer[] => (Buffer.isBuffer(keyring) ? [keyring] : keyring);
+
+/** Keys for one purpose, derived from those of SECRETS_KEY: the first makes, all verify. */
+export const derivedKeys = (keyring: Keyring, purpose: string): readonly Buffer[] =>
+  keysOf(keyring).map((key) => Buffer.from(hkdfSync('sha256', key, '', `payment intents: ${purpose}`, 32)));
 
 function firstKey(keyring: Keyring): Buffer {
   const [key] = keysOf(keyring);

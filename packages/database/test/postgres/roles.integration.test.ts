@@ -38,6 +38,7 @@ import {
   createKey,
   createReplay,
   createOwnedAccount,
+  compareSecretsKey,
   createStore,
   type Database,
   DATABASE_ROLES,
@@ -83,6 +84,7 @@ import {
   openAccount,
   openDatabase,
   openInvitations,
+  outstandingErasures,
   outstandingLanes,
   type LogSource,
   rebuildProjection,
@@ -91,9 +93,13 @@ import {
   rememberHealth,
   renameAccount,
   settleAttempts,
+  settleErasures,
   removeWebhookEndpoint,
   retryDelivery,
   revokeKey,
+  requestedErasures,
+  requestErasures,
+  requestOldErasures,
   ROLE_DEFINITIONS,
   roleInSession,
   sessionsOf,
@@ -105,6 +111,7 @@ import {
   verifyProjection,
   disableFailingEndpoint,
   dueDeliveries,
+  EventSealer,
   webhookSecrets,
   withdrawInvitation,
   accountOfPaymentLink,
@@ -265,6 +272,19 @@ describe('the roles of the database', () => {
       await ledger.lookUp({ partition: 0, ids: [intentId], keys: [key], commandIds: [randomUUID() as never] });
       await ledger.overdue([0], 1, 10, new Map());
       expect(await forgetOutcomes(database, 2, 10)).toBe(1);
+      await compareSecretsKey(database, SECRETS_KEY);
+      const sealer = new EventSealer(database, SECRETS_KEY);
+      await sealer.renew(now.getTime());
+      await requestErasures(own.database.sql, [intentId]);
+      expect((await requestedErasures(database, [0], 10, new Map())).get(0)).toHaveLength(1);
+      expect(await requestOldErasures(database, now, 10)).toBe(0);
+      const erased = { ...batch, from: position + 1n, next: position + 2n, outcomes: [], erased: [intentId] };
+      await own.database.sql.query(
+        `UPDATE ledger.intent_events SET body = '{"data":{"intent":{"id":"pi_1","metadata":null}}}'`,
+      );
+      expect(await ledger.project(erased)).toBe(true);
+      await settleErasures(database, [intentId]);
+      expect(await outstandingErasures(database.sql, [intentId])).toEqual([]);
     },
     async pf_watcher(database) {
       const { signedTransactions, watchedIntents, watches } = createStore(database);

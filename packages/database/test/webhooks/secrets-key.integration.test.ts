@@ -3,7 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   answerOnce,
   createWebhookSecret,
+  decrypt,
+  encrypt,
+  EventSealer,
   openAccount,
+  RECOVERY_DAYS,
   rotateSecretsKey,
   UnreadableSecretError,
   verifySecretsKey,
@@ -32,7 +36,18 @@ describe('SECRETS_KEY', () => {
     const at = new Date();
     await answerOnce(database, first, key, at, () => Promise.resolve({ secret: 'whsec_1' }));
     const made = await createWebhookSecret(database, services, owner, new Date(Date.now() + 1_000));
-    expect(await rotateSecretsKey(database, services)).toEqual({ rotated: 3, unreadable: [] });
+    // Keys of events, and what recovers them: of the days around today.
+    const key1 = encrypt(first, 'pi_1/1', 'key');
+    await database.sql.query(
+      `INSERT INTO service.intent_keys (intent_id, version, partition, ciphertext, at)
+       SELECT 'pi_1', 1, 0, $1, now()`,
+      [key1],
+    );
+    await new EventSealer(database, first).renew(Date.now());
+    expect(await rotateSecretsKey(database, services)).toEqual({ rotated: 4 + RECOVERY_DAYS + 1, unreadable: [] });
+    const { rows } = await database.sql.query<{ ciphertext: Buffer }>('SELECT ciphertext FROM service.intent_keys');
+    expect(rows.map(({ ciphertext }) => decrypt(second, 'pi_1/1', ciphertext))).toEqual(['key']);
+    await new EventSealer(database, second).renew(Date.now());
     expect(await rotateSecretsKey(database, services)).toEqual({ rotated: 0, unreadable: [] });
     for (const keyring of [second, services])
       expect((await webhookSecrets(database, keyring, owner)).map(({ secret }) => secret)).toEqual([

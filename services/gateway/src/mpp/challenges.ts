@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { MppMethod } from '@pf/chains';
 import { parseIntentId } from '@pf/contracts';
-import type { Keyring } from '@pf/database';
+import { derivedKeys, type Keyring } from '@pf/database';
 import { type PaymentIntent, termsOf } from '@pf/domain';
 import type { OpenedIntent } from '../client-secrets.ts';
-import { derivedKeys } from '../derived-keys.ts';
+
 import { type EchoedChallenge, readCredential } from './credential.ts';
 
 /** A challenge of MPP (paymentauth.org): a charge that one intent asks for. */

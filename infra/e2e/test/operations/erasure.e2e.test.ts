@@ -1,0 +1,235 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { addWebhookEndpoint } from '@pf/database';
+import type { IntentId } from '@pf/domain';
+import { openConnection, type RedisConnection } from '@pf/redis';
+import { createLogger } from '@pf/runtime';
+import {
+  type ApiClient,
+  apiClient,
+  type Cluster,
+  imageProgram,
+  readBackingStack,
+  stackFile,
+  startCluster,
+  until,
+  webhookReceiver,
+  type WebhookReceiver,
+} from '@pf/testing';
+import { z } from 'zod';
+
+const run = promisify(execFile);
+/** Nothing else writes it, so every place that has it has it from this test. */
+const CANARY = `canary${Date.now().toString(36)}`;
+const REDIS_DATABASE = 14;
+const PARTITIONS = 6;
+const INTENTS = 6;
+const TEST_MS = 300_000;
+const TERMS = {
+  chain: 'eip155:84532',
+  token: 'USDC',
+  amount: '12.50',
+  requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+};
+const checked = z.object({
+  partitions: z.array(
+    z.object({ events: z.number(), problems: z.array(z.string()), differing: z.array(z.string()).optional() }),
+  ),
+});
+
+describe('personal data that was erased', () => {
+  const stack = readBackingStack();
+  const redisUrl = new URL(`/${REDIS_DATABASE}`, stack.redis).href;
+  let cluster: Cluster;
+  let receiver: WebhookReceiver;
+  let redis: RedisConnection;
+  let api: ApiClient;
+  let ids: readonly IntentId[];
+  beforeAll(async () => {
+    cluster = await startCluster();
+    receiver = await webhookReceiver();
+    redis = openConnection(redisUrl, { log: createLogger('test', 'silent'), withoutRedis: 'the test fails' });
+    await addWebhookEndpoint(cluster.database, { accountId: cluster.accountId, livemode: false, url: receiver.url });
+    const env = { SEAL_PERSONAL_DATA: 'true', REDIS_URL: redisUrl, LOG_LEVEL: 'debug' };
+    const [gateway] = await Promise.all(
+      (['gateway', 'intent', 'webhook', 'archive'] as const).map((service) => cluster.start(service, { env })),
+    );
+    api = apiClient(`${gateway?.url ?? ''}/v1`, cluster.apiKeys.test);
+    ids = await Promise.all(Array.from({ length: INTENTS }, (_, index) => made(index)));
+    const link = { amount: '1.00', offers: [{ ...TERMS, amount: undefined }], metadata: { name: `${CANARY} link` } };
+    expect(await api.request('POST', '/payment-links', link)).toMatchObject({ status: 201 });
+  }, TEST_MS);
+  afterAll(async () => {
+    redis.disconnect();
+    await receiver.close();
+    await cluster.close();
+  });
+
+  /** An intent that says something of a person in several events, and is told to a receiver. */
+  async function made(index: number): Promise<IntentId> {
+    const metadata = { name: `${CANARY} ${index}` };
+    const { body } = await until('an intent', async () => {
+      const response = await api.create({ ...TERMS, metadata, idempotencyKey: `${CANARY} key ${index}` });
+      return response.status === 201 && response;
+    });
+    const { id, updatedAt } = body.intent;
+    expect(await api.update(id, { updatedAt, metadata: { more: `${CANARY} more` } })).toMatchObject({ status: 200 });
+    expect(await api.cancel(id)).toMatchObject({ status: 200 });
+    await until('its webhooks', () => receiver.received.filter(({ text }) => text.includes(id)).length === 2);
+    return id;
+  }
+  const pf = async (...args: readonly string[]): Promise<unknown> => {
+    const { stdout } = await run(process.execPath, [imageProgram(), 'pf', ...args, '--json'], {
+      env: {
+        PATH: process.env['PATH'],
+        DATABASE_URL: cluster.databaseUrl,
+        SECRETS_KEY: cluster.secretsKey.toString('base64'),
+        KAFKA_BROKERS: stack.kafka,
+        KAFKA_PARTITIONS: String(PARTITIONS),
+        KAFKA_PREFIX: cluster.prefix,
+        ARCHIVE_URL: pathToFileURL(cluster.archive).href,
+      },
+      maxBuffer: 16 * 1024 * 1024,
+    });
+    return JSON.parse(stdout);
+  };
+  const eventsOf = async (...command: readonly string[]): Promise<number> => {
+    const { partitions } = checked.parse(await pf(...command));
+    expect(partitions.flatMap(({ problems, differing = [] }) => [...problems, ...differing])).toEqual([]);
+    return partitions.reduce((sum, { events }) => sum + events, 0);
+  };
+
+  /** The places that have the canary, by name: as their bytes are on disk, and as their programs read them. */
+  async function found(): Promise<readonly string[]> {
+    const places: [string, () => Promise<string>][] = [
+      ['files of Postgres', postgresFiles],
+      ['dump of Postgres', postgresDump],
+      ['files of Kafka', kafkaFiles],
+      ['records of Kafka', kafkaRecords],
+      ['files of the archive', () => filesUnder(cluster.archive)],
+      ['events of the archive', archivedEvents],
+      ['Redis', redisDump],
+      ['logs of the services', serviceLogs],
+    ];
+    const texts = await Promise.all(places.map(async ([name, read]) => [name, await read()] as const));
+    for (const [name, text] of texts) expect([name, text.length > 0]).toEqual([name, true]);
+    return texts.flatMap(([name, text]) => (text.includes(CANARY) ? [name] : []));
+  }
+  const folder = path.dirname(stackFile());
+  async function filesUnder(root: string): Promise<string> {
+    const files = await readdir(root, { recursive: true, withFileTypes: true });
+    const read = files
+      .filter((file) => file.isFile())
+      // A file may be gone: small ones are merged, and a topic's segments roll.
+      .map((file) => readFile(path.join(file.parentPath, file.name), 'latin1').catch(() => ''));
+    return (await Promise.all(read)).join('\n');
+  }
+  async function postgresFiles(): Promise<string> {
+    const { rows } = await cluster.database.sql.query<{ oid: number }>(
+      'SELECT oid::int FROM pg_database WHERE datname = current_database()',
+    );
+    return filesUnder(path.join(folder, 'postgres/base', String(rows[0]?.oid)));
+  }
+  async function postgresDump(): Promise<string> {
+    const { rows: tables } = await cluster.database.sql.query<{ name: string }>(
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+        WHERE schemaname IN ('service', 'dashboard', 'ledger')`,
+    );
+    const texts = await Promise.all(
+      tables.map(async ({ name }) => {
+        const { rows } = await cluster.database.sql.query<{ text: string }>(`SELECT t::text AS text FROM ${name} AS t`);
+        return rows.map(({ text }) => text).join('\n');
+      }),
+    );
+    return texts.join('\n');
+  }
+  async function kafkaFiles(): Promise<string> {
+    const topics = await readdir(path.join(folder, 'kafka/log'));
+    const own = topics.filter((name) => name.startsWith(cluster.prefix));
+    return (await Promise.all(own.map((name) => filesUnder(path.join(folder, 'kafka/log', name))))).join('\n');
+  }
+  /** Whatever compression they are stored with. */
+  async function kafkaRecords(): Promise<string> {
+    const reader = await cluster.log.reader('erasure');
+    const values: string[] = [];
+    for (const topic of ['intent.events', 'intent.commands', 'intent.dead'] as const)
+      for (const [partition, end] of (await reader.endOffsets(topic)).entries())
+        for await (const { records } of reader.read(topic, partition, 0n, end))
+          values.push(...records.map((record) => JSON.stringify({ ...record, offset: String(record.offset) })));
+    await reader.close();
+    return values.join('\n');
+  }
+  async function archivedEvents(): Promise<string> {
+    const connection = await (await DuckDBInstance.create()).connect();
+    const files = path.join(cluster.archive, 'events/**/*.parquet');
+    const result = await connection.runAndReadAll(`SELECT * FROM read_parquet('${files}')`);
+    connection.closeSync();
+    return JSON.stringify(result.getRowsJson());
+  }
+  async function redisDump(): Promise<string> {
+    const values: unknown[] = [];
+    for (const key of await redis.keys('*')) {
+      const type = await redis.type(key);
+      values.push(
+        key,
+        type === 'hash' && (await redis.hgetall(key)),
+        type === 'list' && (await redis.lrange(key, 0, -1)),
+        type === 'set' && (await redis.smembers(key)),
+        type === 'zset' && (await redis.zrange(key, 0, -1)),
+        type === 'stream' && (await redis.xrange(key, '-', '+')),
+        type === 'string' && (await redis.get(key)),
+      );
+    }
+    return JSON.stringify(values);
+  }
+  const serviceLogs = (): Promise<string> => filesUnder(path.join(path.dirname(cluster.archive)));
+
+  it(
+    'is nowhere but in Postgres before, and then nowhere; the log, the archive and a rebuild still agree',
+    async () => {
+      const events = await eventsOf('log', 'verify');
+      expect(events).toBe(3 * INTENTS);
+      await until('the archive to have all', async () => (await eventsOf('ledger', 'verify')) === events, TEST_MS);
+      await cluster.database.sql.query('CHECKPOINT');
+      expect(await found()).toEqual(['files of Postgres', 'dump of Postgres']);
+
+      const report = await pf('privacy', 'erase', '--account', cluster.accountId, '--yes');
+      expect(report).toMatchObject({ intents: INTENTS, requested: INTENTS, links: 1, unsealed: 0 });
+      await until('the erasures', async () => {
+        const { rowCount } = await cluster.database.sql.query('SELECT FROM service.erasures');
+        return rowCount === 0;
+      });
+      const { rowCount: keys } = await cluster.database.sql.query('SELECT FROM service.intent_keys');
+      expect(keys).toBe(0);
+      // Rows of before are in the free space of their pages, and in the planner's samples, until these are rewritten.
+      await cluster.database.sql.query('ANALYZE');
+      await cluster.database.sql.query('VACUUM FULL');
+      await cluster.database.sql.query('CHECKPOINT');
+      expect(await found()).toEqual([]);
+
+      expect(await eventsOf('log', 'verify')).toBe(events + INTENTS);
+      await until('the archive', async () => (await eventsOf('ledger', 'verify')) === events + INTENTS, TEST_MS);
+      for (let partition = 0; partition < PARTITIONS; partition++)
+        expect(await pf('log', 'rebuild', '--partition', String(partition))).toMatchObject({ differing: [] });
+      expect(await found()).toEqual([]);
+
+      for (const id of ids) {
+        const { body } = await api.get(id);
+        expect(body.intent).toMatchObject({ id, state: 'cancelled', amount: '12.50', metadata: {} });
+        expect(body.intent).toMatchObject({ erasedAt: expect.any(String) as unknown });
+        expect(body.intent).not.toHaveProperty('idempotencyKey');
+        const { body: history } = await api.events(id);
+        expect(history.events.map(({ data }) => data.intent.metadata)).toEqual([{}, {}]);
+      }
+      expect(await api.list(`metadata[name]=${encodeURIComponent(`${CANARY} 0`)}`)).toMatchObject({
+        body: { intents: [] },
+      });
+    },
+    TEST_MS,
+  );
+});
