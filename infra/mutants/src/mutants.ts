@@ -5,6 +5,7 @@ import { clockGuards } from './guards/clock.ts';
 import { dashboardGuards } from './guards/dashboard.ts';
 import { gatewayGuards } from './guards/gateway.ts';
 import { ownerGuards } from './guards/owner.ts';
+import { privacyGuards } from './guards/privacy.ts';
 import { rpcGuards } from './guards/rpc.ts';
 import { screeningGuards } from './guards/screening.ts';
 import { smartAccountGuards } from './guards/smart-accounts.ts';
@@ -25,6 +26,7 @@ export const mutants: readonly Mutant[] = [
   ...gatewayGuards,
   ...dashboardGuards,
   ...archiveGuards,
+  ...privacyGuards,
   ...checkoutGuards,
   ...screeningGuards,
   ...verifyGuards,

@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { createChains, upstreamsOf } from '@pf/chains';
 import { MeasuredClock } from '@pf/clock';
 import { type Reply, STREAM_LIMITS } from '@pf/contracts';
-import { commandSeal, createStore, type Database, openDatabase, readDatabaseTime, shareOf, verifySecretsKey } from '@pf/database';
+import {
+  commandSeal,
+  createStore,
+  type Database,
+  openDatabase,
+  readDatabaseTime,
+  shareOf,
+  verifySecretsKey,
+} from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { HttpServer } from '@pf/http';
 import { RedisClient } from '@pf/redis';

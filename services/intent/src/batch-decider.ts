@@ -177,9 +177,7 @@ export class BatchDecider {
       events: this.#events,
       outcomes: this.#newOutcomes,
       keys: this.#keys,
-      erased: this.#transitions.flatMap(({ event }) =>
-        event.type === 'personal_data_erased' ? [event.intentId] : [],
-      ),
+      erased: this.#transitions.flatMap(({ event }) => (event.type === 'personal_data_erased' ? [event.intentId] : [])),
       replies: this.#replies,
       // No stream can wait for an intent that this batch has created.
       notices: changed

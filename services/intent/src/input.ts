@@ -46,7 +46,8 @@ const ISSUES_NAMED = 5;
 export function readInput(record: LogRecord, partitions: number, seal: CommandSeal | null = null): Input {
   if (record.value === null) return { record, message: null, reason: 'the record has no value', head: UNREADABLE };
   try {
-    const message = record.topic === 'intent.commands' ? parseCommand(record.value, seal) : parseObservation(record.value);
+    const message =
+      record.topic === 'intent.commands' ? parseCommand(record.value, seal) : parseObservation(record.value);
     const ids = message.type === 'refund' ? [message.intentId, message.data.refundIntentId] : [message.intentId];
     // Each intent has one writer: an intent of another partition is not this one's to change.
     const foreign = ids.find((id) => parseIntentId(id, partitions)?.partition !== record.partition);

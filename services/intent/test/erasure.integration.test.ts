@@ -42,8 +42,7 @@ const source: LogSource = {
   end: () => reader.endOffset('intent.events', PARTITION),
   read: (from, end) => reader.read('intent.events', PARTITION, from, end),
 };
-const differing = async () =>
-  (await verifyProjection(cluster.database, PARTITION, source, SECRETS_KEY)).differing;
+const differing = async () => (await verifyProjection(cluster.database, PARTITION, source, SECRETS_KEY)).differing;
 const logOf = async (id: IntentId): Promise<readonly string[]> => {
   const values: string[] = [];
   for await (const { records } of source.read(0n, await source.end()))
@@ -67,8 +66,9 @@ const stored = async (id: IntentId): Promise<string> => {
   return rows[0]?.all ?? '';
 };
 const keysOf = async (id: IntentId) =>
-  (await sql<{ version: number }>('SELECT version FROM service.intent_keys WHERE intent_id = $1 ORDER BY version', id))
-    .rows.map(({ version }) => version);
+  (
+    await sql<{ version: number }>('SELECT version FROM service.intent_keys WHERE intent_id = $1 ORDER BY version', id)
+  ).rows.map(({ version }) => version);
 const erase = async (id: IntentId): Promise<void> => {
   await requestErasures(cluster.database.sql, [id]);
   await until('the erasure', async () => (await outstandingErasures(cluster.database.sql, [id])).length === 0);
@@ -184,7 +184,12 @@ describe('An erased intent', () => {
     await erase(intent.id);
     await sql(
       'INSERT INTO service.intent_keys SELECT * FROM jsonb_populate_recordset(NULL::service.intent_keys, $1)',
-      JSON.stringify(backup.map((row) => ({ ...row, ciphertext: `\\x${(row as { ciphertext: Buffer }).ciphertext.toString('hex')}` }))),
+      JSON.stringify(
+        backup.map((row) => ({
+          ...row,
+          ciphertext: `\\x${(row as { ciphertext: Buffer }).ciphertext.toString('hex')}`,
+        })),
+      ),
     );
     expect(await keysOf(intent.id)).toEqual([1]);
     expect(await differing()).toEqual([]);

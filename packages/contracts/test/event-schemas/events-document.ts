@@ -37,7 +37,7 @@ ${table(
   [
     ['`eventId`', 'as in webhooks'],
     ['`type`', 'one of those below'],
-    ['`schemaVersion`', '1'],
+    ['`schemaVersion`', '1; 2 where there is `sealed`'],
     ['`intentId`, `version`', 'identify the event: the versions of an intent are 1, 2, 3 …'],
     ['`accountId`, `livemode`', 'whose it is; false in test mode'],
     ['`commandId`', 'the command that caused it; null where a chain or the clock did'],
@@ -45,8 +45,12 @@ ${table(
     ['`trace`', 'W3C `traceparent` and the id of the request, where there is one'],
     ['`data`', 'what the type says'],
     ['`intent`', 'the intent after the event, [as integrators see it](contract.md#payment-intent)'],
+    ['`sealed`', 'only where personal data is sealed, see below'],
   ],
 ).join('\n')}
+
+With [sealing](../operations/privacy.md) \`metadata\` is the empty object in \`data\` and \`intent\`, where there is
+some, and idempotency keys are null or absent: what they were is in \`sealed.data\`, encrypted. All else is as without.
 
 ## Compatibility
 

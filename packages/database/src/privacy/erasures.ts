@@ -14,7 +14,10 @@ export async function requestErasures(queryable: Queryable, ids: readonly Intent
 }
 
 /** Those of these intents that are not erased yet. */
-export async function outstandingErasures(queryable: Queryable, ids: readonly IntentId[]): Promise<readonly IntentId[]> {
+export async function outstandingErasures(
+  queryable: Queryable,
+  ids: readonly IntentId[],
+): Promise<readonly IntentId[]> {
   const { rows } = await queryable.query<{ intent_id: IntentId }>(
     'SELECT intent_id FROM service.erasures WHERE intent_id = ANY($1) ORDER BY intent_id',
     [ids],

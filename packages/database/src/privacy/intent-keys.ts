@@ -4,7 +4,15 @@ import type { Instant } from '@pf/domain';
 import type { Queryable } from '../ledger/projection.ts';
 import type { Database } from '../postgres/database.ts';
 import { decrypt, encrypt, type Keyring, UnreadableSecretError } from '../webhooks/keyring.ts';
-import { type IntentKey, isSealed, openEvent, recoveredKey, type RecoveryKey, sealEvent, storedKey } from './sealing.ts';
+import {
+  type IntentKey,
+  isSealed,
+  openEvent,
+  recoveredKey,
+  type RecoveryKey,
+  sealEvent,
+  storedKey,
+} from './sealing.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /**
@@ -145,7 +153,7 @@ export class EventSealer {
        SELECT id, ciphertext FROM unnest($1::text[], $2::bytea[]) AS made (id, ciphertext) ON CONFLICT DO NOTHING`,
       [days, days.map((day) => encrypt(this.#keyring, day, randomBytes(32).toString('base64')))],
     );
-    await sql.query('DELETE FROM service.recovery_keys WHERE id < $1', [dayOf(now - RECOVERY_DAYS * DAY_MS)]);
+    await sql.query('DELETE FROM service.recovery_keys WHERE id < $1', [dayOf(now - (RECOVERY_DAYS - 1) * DAY_MS)]);
     const { rows } = await sql.query<StoredRecoveryKey>(
       'SELECT id, ciphertext FROM service.recovery_keys WHERE id = ANY($1)',
       [days],

@@ -117,8 +117,7 @@ export function recoveredKey(
 }
 
 /** True for an event whose data lacks something that a key adds. */
-export const isSealed = (event: LoggedEvent): event is EventEnvelope =>
-  !isForeign(event) && event.sealed?.data != null;
+export const isSealed = (event: LoggedEvent): event is EventEnvelope => !isForeign(event) && event.sealed?.data != null;
 
 /**
  * What is shown of an intent, with the personal data of another state of it. The order of the keys is that of view().
