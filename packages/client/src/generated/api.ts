@@ -317,6 +317,11 @@ export interface components {
             readonly refundOf: string | null;
             /** @description Whether the intent was created with a live key. */
             readonly livemode: boolean;
+            /**
+             * Format: date-time
+             * @description When its personal data was erased: `metadata` is empty since then. Absent otherwise.
+             */
+            readonly erasedAt?: string;
         };
         readonly UnexpectedPayment: {
             /** @description Solana signature or EVM transaction hash of the payment. */
