@@ -247,7 +247,7 @@ export const eventDataSchema = (type: EventType): z.ZodType => eventData[type];
 export const sealedPart = z.object({
   /** What `data` lacks, encrypted; null where it lacks nothing. Base64. */
   data: z.string().nullable(),
-  /** The key of `data`, encrypted with a key that is deleted after some days, and that key's id; null without `data`. */
+  /** The key of `data`, encrypted with one that is deleted after some days, and the id of that; null without `data`. */
   recovery: z.object({ id: z.string(), key: z.string() }).nullable(),
 });
 export type SealedPart = z.infer<typeof sealedPart>;

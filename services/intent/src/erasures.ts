@@ -17,7 +17,7 @@ export interface ErasuresOptions<Context> {
   readonly database: Database;
   readonly owner: Pick<PartitionOwner<Context>, 'owned' | 'run'>;
   readonly erase: (partition: number, ids: readonly IntentId[]) => Promise<BatchResult<Context>>;
-  /** The age at which personal data is erased unasked, in days; null: never. */
+  /** The age at which personal data is erased without a request, in days; null: never. */
   readonly retentionDays: number | null;
   readonly clock: Clock;
   readonly log: Logger;

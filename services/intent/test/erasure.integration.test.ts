@@ -1,14 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { parseEvent } from '@pf/contracts';
-import {
-  EventSealer,
-  type LogSource,
-  outstandingErasures,
-  rebuildProjection,
-  requestErasures,
-  requestOldErasures,
-  verifyProjection,
-} from '@pf/database';
+import { EventSealer, type LogSource, rebuildProjection, requestOldErasures, verifyProjection } from '@pf/database';
 import type { IntentId, PublicIntent } from '@pf/domain';
 import { gateway } from '@pf/domain/testing';
 import type { LogReader } from '@pf/event-log';
@@ -70,8 +62,11 @@ const keysOf = async (id: IntentId) =>
     await sql<{ version: number }>('SELECT version FROM service.intent_keys WHERE intent_id = $1 ORDER BY version', id)
   ).rows.map(({ version }) => version);
 const erase = async (id: IntentId): Promise<void> => {
-  await requestErasures(cluster.database.sql, [id]);
-  await until('the erasure', async () => (await outstandingErasures(cluster.database.sql, [id])).length === 0);
+  await sql('INSERT INTO service.erasures (intent_id, partition) VALUES ($1, $2)', id, PARTITION);
+  await until(
+    'the erasure',
+    async () => (await sql('SELECT FROM service.erasures WHERE intent_id = $1', id)).rowCount === 0,
+  );
 };
 const updated = async ({ id, updatedAt }: Pick<PublicIntent, 'id' | 'updatedAt'>, metadata: Record<string, string>) =>
   (await client.execute(of(id, gateway.update({ updatedAt: Date.parse(updatedAt), metadata })))).intent;

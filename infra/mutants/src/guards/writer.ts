@@ -277,7 +277,7 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'The next owner gives the answers that a killed one owed',
     file: 'services/intent/src/writer.ts',
-    guard: '...folded, outcomes });\n        if (projected) this.#dependencies.announcer',
+    guard: '...folded, outcomes, keys: recovered });\n        if (projected) this.#dependencies.announcer',
     instead: '...folded, outcomes: [] });\n        if (outcomes.length < 0) this.#dependencies.announcer',
     test: {
       file: 'services/intent/test/outages.integration.test.ts',

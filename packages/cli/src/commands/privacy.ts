@@ -20,8 +20,8 @@ export function privacyCommand(surroundings: CommandContext): Command {
   privacy
     .command('erase')
     .description(
-      'erase metadata and idempotency keys of payment intents, and of their payment links, for good: in the database, ' +
-        'the log and the archive',
+      'erase metadata and idempotency keys of payment intents, and of their payment links, for good: in the ' +
+        'database, the log and the archive',
     )
     .option('--intent <id...>', 'of these payment intents; without it, of all of the account that --account names')
     .option('--yes', 'erase, instead of saying what would be erased')
@@ -59,7 +59,7 @@ async function erase(session: Session, scope: ErasureScope, confirmed: boolean):
   const count = await intentsInScope(database, scope);
   if ('intents' in scope && count < scope.intents.length)
     throw new CliError(
-      `${scope.intents.length - count} of the ${scope.intents.length} payment intents do not exist. Nothing was erased.`,
+      `${scope.intents.length - count} of ${scope.intents.length} payment intents do not exist. Nothing was erased.`,
     );
   if (!confirmed)
     throw new CliError(
@@ -81,8 +81,8 @@ async function erase(session: Session, scope: ErasureScope, confirmed: boolean):
       ...(report.unsealed === 0
         ? []
         : [
-            `The log and the archive have personal data of ${report.unsealed} of them as it is, because they are from ` +
-              'before events were sealed: docs/operations/privacy.md#events-from-before',
+            `The log and the archive have personal data of ${report.unsealed} of them in plain text, from before ` +
+              'events were sealed: docs/operations/privacy.md#events-from-before',
           ]),
     ].join('\n'),
   );

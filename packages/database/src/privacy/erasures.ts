@@ -1,29 +1,5 @@
-import { partitionOf } from '@pf/contracts';
 import type { IntentId } from '@pf/domain';
-import type { Queryable } from '../ledger/projection.ts';
 import type { Database } from '../postgres/database.ts';
-
-/** Asks for the erasure of these intents; one that is asked for already stays as it is. @returns how many are new */
-export async function requestErasures(queryable: Queryable, ids: readonly IntentId[]): Promise<number> {
-  const { rowCount } = await queryable.query(
-    `INSERT INTO service.erasures (intent_id, partition)
-     SELECT * FROM unnest($1::text[], $2::smallint[]) ON CONFLICT (intent_id) DO NOTHING`,
-    [ids, ids.map(partitionOf)],
-  );
-  return rowCount ?? 0;
-}
-
-/** Those of these intents that are not erased yet. */
-export async function outstandingErasures(
-  queryable: Queryable,
-  ids: readonly IntentId[],
-): Promise<readonly IntentId[]> {
-  const { rows } = await queryable.query<{ intent_id: IntentId }>(
-    'SELECT intent_id FROM service.erasures WHERE intent_id = ANY($1) ORDER BY intent_id',
-    [ids],
-  );
-  return rows.map(({ intent_id }) => intent_id);
-}
 
 /** Where a round ended in a partition: the next one goes on after it. */
 export interface ErasurePlace {

@@ -37,8 +37,8 @@ const canary = async (sql: Queryable): Promise<Buffer | undefined> =>
  * @throws UnreadableSecretError
  */
 export async function compareSecretsKey({ sql }: Database, keyring: Keyring): Promise<void> {
-  const known = await canary(sql);
-  if (known !== undefined) decrypt(keyring, CANARY, known);
+  const left = await canary(sql);
+  if (left !== undefined) decrypt(keyring, CANARY, left);
 }
 
 export interface RotatedSecrets {

@@ -1,0 +1,190 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  type CommandMessage,
+  encodeEvent,
+  encodeInput,
+  type EventEnvelope,
+  eventIdOf,
+  newCommandId,
+  NoSealError,
+  parseCommand,
+  parseEvent,
+  webhookBody,
+} from '@pf/contracts';
+import { evolve, type IntentEvent, type PaymentIntent, view } from '@pf/domain';
+import { events, gateway, samples } from '@pf/domain/testing';
+import { commandSeal, UnreadableSecretError } from '../../src/index.ts';
+import {
+  erasedBody,
+  openEvent,
+  recoveredKey,
+  sealEvent,
+  storedKey,
+  unsealed,
+  withPersonalData,
+} from '../../src/privacy/sealing.ts';
+
+const KEYRING = Buffer.alloc(32, 1);
+const RECOVERY = { id: '2026-11-21', key: Buffer.alloc(32, 2) };
+const AT = samples.SCENARIO_START;
+const PERSONAL = { idempotencyKey: 'order of A. Person', metadata: { name: 'A. Person', '7': 'a number as its key' } };
+
+/** An event and the intent after it. */
+function logged(
+  before: PaymentIntent | undefined,
+  { type, data }: ReturnType<typeof events.created>,
+): { readonly event: EventEnvelope; readonly intent: PaymentIntent } {
+  const version = (before?.version ?? 0) + 1;
+  const intent = evolve(before, { type, intentId: samples.INTENT, version, at: AT, data } as IntentEvent);
+  const event: EventEnvelope = {
+    eventId: eventIdOf(intent.id, version),
+    type,
+    schemaVersion: 1,
+    intentId: intent.id,
+    version,
+    accountId: intent.accountId,
+    livemode: intent.livemode,
+    commandId: null,
+    at: new Date(AT).toISOString(),
+    trace: { traceparent: null, requestId: null },
+    data,
+    intent: view(intent),
+  };
+  return { event, intent };
+}
+const created = logged(undefined, events.created(PERSONAL));
+const seal = (event: EventEnvelope) => {
+  const sealed = sealEvent(event, KEYRING, RECOVERY);
+  return { ...sealed, text: encodeEvent(sealed.event) };
+};
+const keyed = (key: ReturnType<typeof sealEvent>['key']) => {
+  if (!key) throw new Error('nothing was encrypted');
+  return key;
+};
+
+describe('A sealed event', () => {
+  it('hides what it says of a person, and its own key gives it back, byte for byte', () => {
+    const { text, key } = seal(created.event);
+    expect(text).not.toContain('Person');
+    const read = parseEvent(text);
+    expect(read).toMatchObject({ schemaVersion: 2, data: { idempotencyKey: null, metadata: {} } });
+    const opened = openEvent(read, storedKey(keyed(key), KEYRING));
+    expect(opened.data).toEqual(created.event.data);
+    const after = evolve(undefined, { ...opened, at: AT } as unknown as IntentEvent);
+    expect(after).toEqual(created.intent);
+    expect(webhookBody(unsealed(opened, after))).toBe(webhookBody(created.event));
+  });
+
+  it('gives its key back to who has the recovery key of its day', () => {
+    const { event, key } = seal(created.event);
+    const recovered = recoveredKey(event, RECOVERY.key, KEYRING);
+    expect(recovered.key).toEqual(storedKey(keyed(key), KEYRING));
+    expect(storedKey(recovered.stored, KEYRING)).toEqual(recovered.key);
+  });
+
+  it('cannot be opened with another key, and not in the place of another event', () => {
+    const { event, key } = seal(created.event);
+    const dataKey = storedKey(keyed(key), KEYRING);
+    expect(() => openEvent(event, Buffer.alloc(32, 9))).toThrow(UnreadableSecretError);
+    expect(() => openEvent({ ...event, version: 2 }, dataKey)).toThrow(UnreadableSecretError);
+    expect(() => recoveredKey(event, Buffer.alloc(32, 9), KEYRING)).toThrow(UnreadableSecretError);
+    expect(() => storedKey({ ...keyed(key), version: 2 }, KEYRING)).toThrow(UnreadableSecretError);
+  });
+
+  it('has no key where only the intent shows something, and stays as it is where nothing does', () => {
+    const detected = logged(created.intent, events.detected());
+    const { event, key, text } = seal(detected.event);
+    expect([key, text.includes('Person')]).toEqual([null, false]);
+    expect(webhookBody(unsealed(event, detected.intent))).toBe(webhookBody(detected.event));
+    const plain = logged(undefined, events.created()).event;
+    expect(seal(plain)).toMatchObject({ event: plain, key: null });
+  });
+
+  it('tells metadata that was removed from metadata that is hidden', () => {
+    const removed = logged(created.intent, events.updated({ metadata: null }));
+    const { event, key } = seal(removed.event);
+    expect(key).toBeNull();
+    expect(event).toMatchObject({ data: { metadata: null }, intent: { metadata: null } });
+  });
+
+  it('is opened as the first version wrote it', () => {
+    // Recorded: what is in logs and in Postgres stays there.
+    const event = {
+      ...created.event,
+      sealed: {
+        data:
+          'AaJTw2u8pcLkgB84y/HKpLbkQr+MA7+BarDdeumRgGXBNtd3QxUcZUMn9/J/hWzqOYysVE5P1wL5Kln/pRyTWuh/Lk' +
+          'UGAQG+Oq4VHsNehN0ZRKDkX636Yg7lxqGcvkYO4WByPunn4jxpVtHS5DtaGKoPvCV3K04+VuDhstKC',
+        recovery: {
+          id: '2026-11-21',
+          key:
+            'AWLIxOt6sqiwLb64QZNF2dIMlS2yfkIBBATMz+TYgghSWZbXuoc2G5YO+POGvOVp7l+czmgLMQtheSuZ8DwxJLrdvT' + 'M45DTCuw==',
+        },
+      },
+    };
+    const ciphertext = Buffer.from(
+      'Af1oT+a7kB+InesRUefMW3o91UNWM0cfRaMr/QPffkYH0eC4LwjSx2vOVE7BSJf35zHW9KEH3YHfUyi3K3fvPzwzy1' + 'X0Isd3sg==',
+      'base64',
+    );
+    const key = storedKey({ ...event, ciphertext }, KEYRING);
+    expect(recoveredKey(event, RECOVERY.key, KEYRING).key).toEqual(key);
+    const hidden = { ...event, data: { ...event.data, metadata: {}, idempotencyKey: null } } as EventEnvelope;
+    expect(openEvent(hidden, key).data).toEqual(created.event.data);
+  });
+});
+
+describe('The webhook of an erased intent', () => {
+  it('is as before, without what it said of a person', () => {
+    const body = webhookBody(created.event) ?? '';
+    const erased = erasedBody(body);
+    expect(erased).not.toContain('Person');
+    const shown = (JSON.parse(body) as { data: { intent: ReturnType<typeof view> } }).data.intent;
+    expect(JSON.parse(erased)).toMatchObject({ data: { intent: withPersonalData(shown, null) } });
+    expect(erasedBody(erased)).toBe(erased);
+    const without = webhookBody(logged(undefined, events.created()).event) ?? '';
+    expect(erasedBody(without)).toBe(without);
+  });
+});
+
+describe('A sealed command', () => {
+  const seals = commandSeal(KEYRING);
+  const message = (command: ReturnType<typeof gateway.create>): CommandMessage => ({
+    ...command,
+    commandId: newCommandId(),
+    replyTo: null,
+    trace: { traceparent: null, requestId: null },
+  });
+
+  it.each([
+    ['a create', gateway.create(PERSONAL)],
+    ['a create with an idempotency key only', gateway.create({ idempotencyKey: 'A. Person' })],
+    ['an update that sets and removes', gateway.update({ updatedAt: AT, metadata: { name: 'A. Person', more: null } })],
+  ])('hides what %s says of a person, and is read as it was sent', (_what, command) => {
+    const sent = message(command);
+    const text = encodeInput(sent, seals);
+    expect(text).not.toContain('Person');
+    expect(parseCommand(text, seals)).toEqual(sent);
+  });
+
+  it('is written as before where it says nothing of a person', () => {
+    for (const command of [
+      gateway.create(),
+      gateway.update({ updatedAt: AT, metadata: null }),
+      gateway.update({ updatedAt: AT, amount: '1', amountBaseUnits: 1n }),
+      gateway.cancel(),
+    ]) {
+      const sent = message(command);
+      expect(encodeInput(sent, seals)).toBe(encodeInput(sent));
+    }
+  });
+
+  it('is refused without a key, with another one, and under another id', () => {
+    const sent = message(gateway.create(PERSONAL));
+    const text = encodeInput(sent, seals);
+    expect(() => parseCommand(text)).toThrow(NoSealError);
+    expect(() => parseCommand(text, commandSeal(Buffer.alloc(32, 9)))).toThrow(UnreadableSecretError);
+    const other = text.replaceAll(sent.commandId, newCommandId());
+    expect(() => parseCommand(other, seals)).toThrow(UnreadableSecretError);
+    expect(parseCommand(text, commandSeal([Buffer.alloc(32, 9), KEYRING]))).toEqual(sent);
+  });
+});
