@@ -169,8 +169,8 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   }
 
   /**
-   * Erases personal data of these intents. Those that have none left, or do not exist, are settled; one that is held
-   * waits for newer code.
+   * Erases personal data of these intents. Those that are erased already are settled. One that is held waits for newer
+   * code, and one without a row for its projection.
    */
   erase(partition: number, ids: readonly IntentId[]): Promise<BatchResult<WriterContext>> {
     return this.#decideBatch('erase', partition, [], async ({ trace }) => {
@@ -179,8 +179,8 @@ export class IntentWriter implements PartitionWork<WriterContext> {
       const [due, done]: [IntentId[], IntentId[]] = [[], []];
       for (const id of ids) {
         const intent = intents.get(id);
-        if (intent === undefined || intent.erasedAt !== undefined) done.push(id);
-        else if (intent.heldFrom === undefined) due.push(id);
+        if (intent?.erasedAt !== undefined) done.push(id);
+        else if (intent !== undefined && intent.heldFrom === undefined) due.push(id);
       }
       await this.#dependencies.personalData?.settle(done);
       const decider = this.#decider(partition, known);

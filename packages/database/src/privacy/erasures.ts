@@ -42,7 +42,7 @@ export async function requestedErasures(
   return found;
 }
 
-/** For intents that are erased already, or that do not exist: nothing is left to be done for them. */
+/** For intents that are erased already: deletes keys that a restored backup brought back. */
 export async function settleErasures({ sql }: Database, ids: readonly IntentId[]): Promise<void> {
   if (ids.length === 0) return;
   await sql.query(
