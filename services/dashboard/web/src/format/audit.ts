@@ -58,6 +58,7 @@ const LABELS = {
   'payment_link.created': 'Payment link created',
   'payment_link.cancelled': 'Payment link cancelled',
   'payment_link.chosen': 'Way to pay chosen',
+  'privacy.erased': 'Personal data erased',
   'secrets.encrypted': 'Secrets encrypted again',
   'ledger.rebuilt': 'Ledger rebuilt',
   'ledger.imported': 'Ledger imported',
