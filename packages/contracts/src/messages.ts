@@ -177,14 +177,14 @@ export function encodeInput(
 ): string {
   if (seal === null || (message.type !== 'create' && message.type !== 'update'))
     return toJson({ ...message, schemaVersion: UNSEALED_VERSION });
-  const { idempotencyKey, metadata: map } = message.data as Partial<CreateData>;
-  if (idempotencyKey == null && map == null) return toJson({ ...message, schemaVersion: UNSEALED_VERSION });
+  const { idempotencyKey = null, metadata: map = null } = message.data as Partial<CreateData>;
+  if (idempotencyKey === null && map === null) return toJson({ ...message, schemaVersion: UNSEALED_VERSION });
   const data = {
     ...message.data,
-    ...(idempotencyKey != null && { idempotencyKey: null }),
-    ...(map != null && { metadata: {} }),
+    ...(idempotencyKey !== null && { idempotencyKey: null }),
+    ...(map !== null && { metadata: {} }),
   };
-  const personal = { ...(idempotencyKey != null && { idempotencyKey }), ...(map != null && { metadata: map }) };
+  const personal = { ...(idempotencyKey !== null && { idempotencyKey }), ...(map !== null && { metadata: map }) };
   const sealed = seal.seal(message.commandId, JSON.stringify(personal));
   return toJson({ ...message, data, sealed, schemaVersion: versionOf(FORMATS.command) });
 }

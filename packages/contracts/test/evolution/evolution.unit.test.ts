@@ -55,7 +55,7 @@ describe.each(RECORDED)('what commit %s wrote', (recording) => {
   });
 
   it('is read as commands and observations of every type, and as outcomes', () => {
-    const commands = linesOf(recording, 'commands').map(parseCommand);
+    const commands = linesOf(recording, 'commands').map((line) => parseCommand(line));
     const observations = linesOf(recording, 'observations').map(parseObservation);
     const types = COMMAND_TYPES.filter((type) => type !== 'report_transfer');
     expect([...new Set(commands.map(({ type }) => type))].sort()).toEqual(types.sort());

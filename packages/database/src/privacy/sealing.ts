@@ -92,9 +92,10 @@ const withoutPersonalData = (
  * @throws UnreadableSecretError, SyntaxError or ZodError if the key is not the event's, or the event is damaged
  */
 export function openEvent(event: EventEnvelope, key: Buffer): EventEnvelope {
-  if (event.sealed?.data == null) return event;
-  const text = decrypt(key, placeOf(event), Buffer.from(event.sealed.data, 'base64'));
-  return { ...event, data: { ...event.data, ...personalData.parse(JSON.parse(text)) } as EventEnvelope['data'] };
+  const { data: box = null } = event.sealed ?? {};
+  if (box === null) return event;
+  const text = decrypt(key, placeOf(event), Buffer.from(box, 'base64'));
+  return { ...event, data: { ...event.data, ...personalData.parse(JSON.parse(text)) } };
 }
 
 /** The key of an event from the row that stores it. @throws UnreadableSecretError */
@@ -117,7 +118,8 @@ export function recoveredKey(
 }
 
 /** True for an event whose data lacks something that a key adds. */
-export const isSealed = (event: LoggedEvent): event is EventEnvelope => !isForeign(event) && event.sealed?.data != null;
+export const isSealed = (event: LoggedEvent): event is EventEnvelope =>
+  !isForeign(event) && typeof event.sealed?.data === 'string';
 
 /**
  * What is shown of an intent, with the personal data of another state of it. The order of the keys is that of view().

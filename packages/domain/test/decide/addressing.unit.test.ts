@@ -45,9 +45,10 @@ describe.each(commands.map((command) => ({ name: command.type, command })))('$na
 
 describe('an observation or expiry of an unknown intent', () => {
   it.each(
-    [watcher.landed(FIRST), watcher.reverted(FIRST), watcher.dropped(FIRST), watcher.lost(FIRST), owner.expire()].map(
-      (input) => ({ name: input.kind === 'expire' ? 'expire' : input.type, input }),
-    ),
+    [
+      ...[watcher.landed(FIRST), watcher.reverted(FIRST), watcher.dropped(FIRST), watcher.lost(FIRST)],
+      ...[owner.expire(), owner.erase()],
+    ].map((input) => ({ name: 'type' in input ? input.type : input.kind, input })),
   )('throws UnknownIntentError: $name', ({ input }) => {
     expect(() => given(created()).when(about(REFUND, input))).toThrow(UnknownIntentError);
   });
