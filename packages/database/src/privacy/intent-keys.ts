@@ -3,7 +3,7 @@ import type { EventEnvelope, LoggedEvent } from '@pf/contracts';
 import type { Instant } from '@pf/domain';
 import type { Queryable } from '../ledger/projection.ts';
 import type { Database } from '../postgres/database.ts';
-import { decrypt, encrypt, type Keyring, UnreadableSecretError } from '../webhooks/keyring.ts';
+import { decrypt, encrypt, type Keyring } from '../webhooks/keyring.ts';
 import {
   type IntentKey,
   isSealed,
@@ -118,12 +118,12 @@ interface StoredRecoveryKey {
 const recoveryKeyIn = ({ id, ciphertext }: StoredRecoveryKey, keyring: Keyring): Buffer =>
   Buffer.from(decrypt(keyring, id, ciphertext), 'base64');
 
-/** Undefined where a key does not fit: an event without its key must stop nothing. */
+/** Undefined where a key does not fit, or what it opens is damaged: an event without its key must stop nothing. */
 function readable<Result>(read: () => Result): Result | undefined {
   try {
     return read();
   } catch (error) {
-    if (error instanceof UnreadableSecretError || error instanceof SyntaxError) return undefined;
+    if (error instanceof Error) return undefined;
     throw error;
   }
 }
