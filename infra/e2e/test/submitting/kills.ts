@@ -67,17 +67,25 @@ async function limitCommandSize({ cluster }: SubmittingHarness, bytes: number): 
   await admin.connect();
   try {
     const topic = { type: kafkajs.ConfigResourceTypes.TOPIC, name: `${cluster.prefix}intent.commands` };
+    const settings = async (configNames: string[]): Promise<{ name: string; value: string }[]> => {
+      const { resources } = await admin.describeConfigs({
+        includeSynonyms: false,
+        resources: [{ ...topic, configNames }],
+      });
+      return resources.flatMap(({ configEntries }) =>
+        configEntries.map(({ configName, configValue }) => ({ name: configName, value: configValue })),
+      );
+    };
+    const limit = { name: LIMIT, value: String(bytes) };
     // alterConfigs resets every setting that it does not list to the broker's default.
-    const { resources } = await admin.describeConfigs({
-      includeSynonyms: false,
-      resources: [{ ...topic, configNames: OTHER_SETTINGS }],
-    });
-    const current = resources.flatMap(({ configEntries }) =>
-      configEntries.map(({ configName, configValue }) => ({ name: configName, value: configValue })),
-    );
     await admin.alterConfigs({
       validateOnly: false,
-      resources: [{ ...topic, configEntries: [...current, { name: LIMIT, value: String(bytes) }] }],
+      resources: [{ ...topic, configEntries: [...(await settings(OTHER_SETTINGS)), limit] }],
+    });
+    // The controller has it then; the broker reads it from the controller later.
+    await until('the broker to have the limit', async () => {
+      const [found] = await settings([LIMIT]);
+      return found?.value === limit.value;
     });
   } finally {
     await admin.disconnect();
