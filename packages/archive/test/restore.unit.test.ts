@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { LogAppender } from '@pf/event-log';
 import { ParquetFiles, restorePartition, type RestoreReport, Signer } from '../src/index.ts';
+import type { RestoreOptions } from '../src/ledger/restore.ts';
 import { PartitionArchive } from '../src/partition-archive.ts';
 import { toRow } from '../src/row.ts';
 import { MemoryLog } from './memory-log.ts';
@@ -26,7 +27,11 @@ beforeEach(async () => {
 });
 
 /** @param failsAfter so many transactions */
-function restore(failsAfter = Infinity, publicKey = signer.publicKey): Promise<RestoreReport> {
+function restore(
+  failsAfter = Infinity,
+  publicKey = signer.publicKey,
+  sealing?: RestoreOptions['sealing'],
+): Promise<RestoreReport> {
   let left = failsAfter;
   const openAppender = async (partition: number): Promise<LogAppender> => ({
     async append(records) {
@@ -36,7 +41,7 @@ function restore(failsAfter = Infinity, publicKey = signer.publicKey): Promise<R
     },
     close: async () => undefined,
   });
-  return restorePartition(PARTITION, { store, parquet, publicKey, log, openAppender });
+  return restorePartition(PARTITION, { store, parquet, publicKey, log, openAppender, ...(sealing && { sealing }) });
 }
 const values = () => log.records[PARTITION]?.map(({ value }) => value);
 
@@ -53,6 +58,25 @@ describe('a restore of the log from the archive', () => {
     expect(await restore()).toEqual({ partition: 0, before, imported: RECORDED_PAYMENTS.length - before });
     expect(values()).toEqual(RECORDED_PAYMENTS);
     expect(await restore()).toEqual({ partition: 0, before: RECORDED_PAYMENTS.length, imported: 0 });
+  });
+
+  it('appends what sealing makes of each event, and goes on where that was interrupted', async () => {
+    let count = 0;
+    const sealing = {
+      form: (value: string) => value.replace(/^sealed \d+ /, ''),
+      seal: (_partition: number, plain: readonly string[]) =>
+        // No event is sealed twice to the same bytes.
+        Promise.resolve(plain.map((value) => `sealed ${(count += 1)} ${value}`)),
+    };
+    await expect(restore(1, signer.publicKey, sealing)).rejects.toThrow('the broker is unavailable');
+    const before = values() ?? [];
+    expect(before.length).toBeGreaterThan(0);
+    await restore(Infinity, signer.publicKey, sealing);
+    expect(values()?.slice(0, before.length)).toEqual(before);
+    expect(values()?.map((value) => sealing.form(value ?? ''))).toEqual(RECORDED_PAYMENTS);
+    expect(values()?.every((value) => value?.startsWith('sealed '))).toBe(true);
+    expect(await restore(Infinity, signer.publicKey, sealing)).toMatchObject({ imported: 0 });
+    await expect(restore()).rejects.toThrow('has other events than the archive');
   });
 
   it('leaves a log alone that goes on after what is archived', async () => {

@@ -101,7 +101,7 @@ describe('a cluster whose log is lost', () => {
     expect(partitions.every(({ before }) => before === 0)).toBe(true);
     expect(partitions.reduce((sum, { imported }) => sum + imported, 0)).toBe(INTENTS + 1);
     const entries = await cluster.database.prisma.auditEntry.findMany({ where: { action: 'ledger.imported' } });
-    expect(entries.map(({ after }) => after)).toEqual(partitions);
+    expect(entries.map(({ after }) => after)).toEqual(partitions.map((one) => ({ ...one, sealed: false })));
     for (let partition = 0; partition < PARTITIONS; partition++)
       expect(await pf('log', 'rebuild', '--partition', String(partition), '--accept-log')).toMatchObject({ code: 0 });
     expect(await pf('positions', 'reset', '--since', began)).toMatchObject({ code: 0 });
@@ -126,4 +126,83 @@ describe('a cluster whose log is lost', () => {
       errors: expect.stringContaining('is not signed by the given key') as unknown,
     });
   });
+});
+
+// The section "Events from before" of docs/operations/privacy.md, step by step.
+describe('a log with events from before they were sealed', () => {
+  const CANARY = 'canary-of-a-person';
+  let cluster: Cluster;
+  let pf: Pf['run'];
+  let closePf: Pf['close'];
+  beforeAll(async () => {
+    cluster = await startCluster();
+    ({ run: pf, close: closePf } = await pfOn(cluster, { SECRETS_KEY: cluster.secretsKey.toString('base64') }));
+  });
+  afterAll(async () => {
+    await closePf();
+    await cluster.close();
+  });
+
+  const records = async (): Promise<string> => {
+    const reader = await cluster.log.reader('sealing');
+    const values: (string | null)[] = [];
+    for (const [partition, end] of (await reader.endOffsets('intent.events')).entries())
+      for await (const batch of reader.read('intent.events', partition, 0n, end))
+        values.push(...batch.records.map(({ value }) => value));
+    await reader.close();
+    return values.join('\n');
+  };
+  const verified = async (...command: string[]): Promise<number> => {
+    const { partitions } = checked.parse((await pf(...command)).answer);
+    expect(partitions.flatMap(({ problems }) => problems)).toEqual([]);
+    return partitions.reduce((sum, one) => sum + one.events, 0);
+  };
+
+  it('is imported sealed: the same intents, of which each can be erased', async () => {
+    const [gateway, intent, archive] = await Promise.all([
+      cluster.start('gateway'),
+      cluster.start('intent'),
+      cluster.start('archive'),
+    ]);
+    const api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
+    const metadata = { name: CANARY };
+    const [kept, erased] = await Promise.all(
+      [1, 2].map(async (n) => {
+        const { body } = await until('an intent', async () => {
+          const response = await api.create({ ...good, metadata, idempotencyKey: `${CANARY} ${n}` });
+          return response.status === 201 && response;
+        });
+        return body.intent.id;
+      }),
+    );
+    await api.cancel(kept ?? '');
+    expect((await records()).split(CANARY).length).toBeGreaterThan(8);
+    await until('the archive to have all', async () => (await verified('ledger', 'verify')) === 3);
+    for (const instance of [intent, archive]) {
+      instance.kill('SIGTERM');
+      await instance.exited;
+    }
+    await cluster.log.deleteTopics();
+    await cluster.log.createTopics();
+    expect(await pf('log', 'import', '--seal')).toMatchObject({ code: 0 });
+    expect(await pf('log', 'import', '--seal')).toMatchObject({ code: 0 });
+    expect(await records()).not.toContain(CANARY);
+    for (let partition = 0; partition < PARTITIONS; partition++)
+      expect(await pf('log', 'rebuild', '--partition', String(partition), '--accept-log')).toMatchObject({ code: 0 });
+    expect(await verified('log', 'verify')).toBe(3);
+
+    await cluster.start('intent', { env: { SEAL_PERSONAL_DATA: 'true' } });
+    const shown = await api.get(kept ?? '');
+    expect(shown.body.intent).toMatchObject({ state: 'cancelled', metadata, idempotencyKey: `${CANARY} 1` });
+    expect((await pf('privacy', 'erase', '--intent', erased ?? '', '--yes')).answer).toMatchObject({
+      requested: 1,
+      unsealed: 0,
+    });
+    await until('the erasure', async () => (await api.get(erased ?? '')).body.intent.erasedAt !== undefined);
+    const { rows } = await cluster.database.sql.query<{ intent_id: string }>(
+      'SELECT intent_id FROM service.intent_keys',
+    );
+    expect(rows).toEqual([{ intent_id: kept }]);
+    expect(await verified('log', 'verify')).toBe(4);
+  }, 300_000);
 });

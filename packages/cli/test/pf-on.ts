@@ -20,7 +20,8 @@ export interface Pf {
   readonly close: () => Promise<void>;
 }
 
-export async function pfOn(cluster: Cluster): Promise<Pf> {
+/** @param environment more variables */
+export async function pfOn(cluster: Cluster, environment: Readonly<Record<string, string>> = {}): Promise<Pf> {
   const data = await mkdtemp(path.join(tmpdir(), 'pf-'));
   const stack = { database: cluster.databaseUrl, archive: { path: cluster.archive } };
   await writeFile(path.join(data, 'stack.json'), JSON.stringify(stack));
@@ -34,6 +35,7 @@ export async function pfOn(cluster: Cluster): Promise<Pf> {
           KAFKA_BROKERS: readBackingStack().kafka,
           KAFKA_PARTITIONS: String(PARTITIONS),
           KAFKA_PREFIX: cluster.prefix,
+          ...environment,
         },
         write: (text) => (out += text),
         writeError: (text) => (errors += text),

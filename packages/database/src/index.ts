@@ -37,6 +37,7 @@ export * from './postgres/share.ts';
 export * from './privacy/command-seal.ts';
 export * from './privacy/erase.ts';
 export * from './privacy/erasures.ts';
+export * from './privacy/import-sealer.ts';
 export * from './privacy/intent-keys.ts';
 export { type IntentKey } from './privacy/sealing.ts';
 export * from './requests/request-records.ts';

@@ -20,6 +20,16 @@ export interface RestoreOptions {
   /** The log that gets the events: an empty one, or one that a restore was interrupted in. */
   readonly log: Pick<LogReader, 'read' | 'endOffset' | 'startOffset'>;
   readonly openAppender: (partition: number) => Promise<LogAppender>;
+  /** Seals events on their way into the log; without it they are appended byte for byte. */
+  readonly sealing?: Sealing;
+}
+
+/** How events are sealed that are imported. */
+export interface Sealing {
+  /** What a record and its sealed form have in common. */
+  form(value: string): string;
+  /** The sealed form of records that are about to be appended to a partition, in their order. */
+  seal(partition: number, values: readonly string[]): Promise<readonly string[]>;
 }
 
 export interface RestoreReport {
@@ -35,22 +45,23 @@ const BYTES_MAX = 256 * 1024;
 
 /**
  * Appends to a partition of the log what the archive has and the log has not: the same events, byte for byte, in the
- * same order, at other offsets. The archive is proven first. Interrupted, it goes on where it ended.
+ * same order, at other offsets; or sealed. The archive is proven first. Interrupted, it goes on where it ended.
  * @throws ArchiveDamagedError, OtherEventsError, StoreUnavailableError, LogUnavailableError
  */
 export async function restorePartition(partition: number, options: RestoreOptions): Promise<RestoreReport> {
-  const { store, parquet, publicKey, log, openAppender } = options;
+  const { store, parquet, publicKey, log, openAppender, sealing } = options;
+  const form = (value: string | null): string => (sealing ? sealing.form(value ?? '') : (value ?? ''));
   const proof = await verifyPartition(partition, { store, parquet, publicKey, reader: null });
   if (proof.problems.length > 0)
     throw new ArchiveDamagedError(`Partition ${partition} of the archive: ${proof.problems.join('; ')}.`);
-  const known = await chainOfLog(partition, log, proof.events);
+  const known = await chainOfLog(partition, log, proof.events, form);
   const others = (): OtherEventsError =>
     new OtherEventsError(
       `Partition ${partition} of the log has other events than the archive among its first ` +
         `${Math.min(known.count, proof.events)}. Import into a log that is empty.`,
     );
   if (known.count >= proof.events) {
-    if (known.hash !== proof.head) throw others();
+    if (known.hash !== (sealing ? await headOf(partition, store, parquet, form) : proof.head)) throw others();
     return { partition, before: known.count, imported: 0 };
   }
 
@@ -61,17 +72,37 @@ export async function restorePartition(partition: number, options: RestoreOption
       const old = events.slice(0, Math.max(0, known.count - place));
       hash = link(
         hash,
-        old.map(({ event }) => event),
+        old.map(({ event }) => form(event)),
       );
       place += events.length;
       if (old.length === events.length && place < known.count) continue;
       if (hash !== known.hash) throw others();
-      for (const records of inTransactions(events.slice(old.length))) await appender.append(records);
+      for (const records of inTransactions(events.slice(old.length))) {
+        const values = records.map(({ value }) => value);
+        const sealed = sealing ? await sealing.seal(partition, values) : values;
+        await appender.append(records.map((record, index) => ({ ...record, value: sealed[index] ?? record.value })));
+      }
     }
     return { partition, before: known.count, imported: place - known.count };
   } finally {
     await appender.close();
   }
+}
+
+/** The chain over the forms of all events of a partition. */
+async function headOf(
+  partition: number,
+  store: ObjectStore,
+  parquet: ParquetFiles,
+  form: (value: string | null) => string,
+): Promise<string> {
+  let hash = GENESIS;
+  for await (const events of archivedEvents(partition, store, parquet))
+    hash = link(
+      hash,
+      events.map(({ event }) => form(event)),
+    );
+  return hash;
 }
 
 /** The events of a partition in the order of the log, those of one file at once. */

@@ -131,11 +131,15 @@ async function compare(
   return Math.max(0, count - next);
 }
 
-/** How many events the log's partition has, and the chain of the first `most` of them. */
+/**
+ * How many events the log's partition has, and the chain of the first `most` of them.
+ * @param form what is chained of a record, if not its bytes
+ */
 export async function chainOfLog(
   partition: number,
   reader: Pick<LogReader, 'read' | 'endOffset' | 'startOffset'>,
   most: number,
+  form: (value: string | null) => string | null = (value) => value,
 ): Promise<{ readonly count: number; readonly hash: string }> {
   let [count, hash] = [0, GENESIS];
   const start = await reader.startOffset('intent.events', partition);
@@ -144,7 +148,7 @@ export async function chainOfLog(
     const wanted = records.slice(0, Math.max(0, most - count));
     hash = link(
       hash,
-      wanted.map(({ value }) => value),
+      wanted.map(({ value }) => form(value)),
     );
     count += records.length;
   }

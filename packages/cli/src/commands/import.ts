@@ -1,5 +1,5 @@
 import type * as Archive from '@pf/archive';
-import { recordChange } from '@pf/database';
+import { ImportSealer, recordChange } from '@pf/database';
 import { LogUnavailableError } from '@pf/event-log';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.ts';
@@ -15,12 +15,13 @@ export function addImportCommand(log: Command, surroundings: CommandContext): vo
   log
     .command('import')
     .description(
-      'append the events of the archive to an empty log, byte for byte, after the archive was proven; stop the ' +
+      'append the events of the archive to an empty log, byte for byte or sealed, after it was proven; stop the ' +
         'intent services first; interrupted, it goes on where it ended',
     )
     .option('--key <public key>', 'the key that must have signed the archive (default: the published one)')
+    .option('--seal', 'seal the events that are not: docs/operations/privacy.md#events-from-before')
     .addHelpText('after', '\nExample:\n  pf log import --key S3tH…=')
-    .action(({ key }: { key?: string }, command: Command) =>
+    .action(({ key, seal }: { key?: string; seal?: true }, command: Command) =>
       withSession(command, surroundings, async ({ database, output, stack, by }) =>
         withEventLog(stack, async (reader, eventLog) => {
           // Its library is large, and other commands of `pf log` need none of it.
@@ -28,6 +29,7 @@ export function addImportCommand(log: Command, surroundings: CommandContext): vo
           const store = archive.openStore(await stack.archive());
           const parquet = await archive.ParquetFiles.open();
           const reports: Archive.RestoreReport[] = [];
+          const sealing = seal && (await ImportSealer.open(database, await stack.secretsKey(), Date.now()));
           try {
             const partitions = await explained(archive, () => archive.partitionsIn(store));
             if (partitions.length === 0) throw new CliError('The archive has no events. Is ARCHIVE_URL right?');
@@ -45,6 +47,7 @@ export function addImportCommand(log: Command, surroundings: CommandContext): vo
                   publicKey: key ?? null,
                   log: reader,
                   openAppender: (one) => eventLog.appender(one),
+                  ...(sealing && { sealing }),
                 }),
               );
               reports.push(report);
@@ -52,7 +55,7 @@ export function addImportCommand(log: Command, surroundings: CommandContext): vo
                 await recordChange(database.sql, by, {
                   accountId: null,
                   action: 'ledger.imported',
-                  after: { ...report },
+                  after: { ...report, sealed: seal === true },
                 });
             }
           } finally {
