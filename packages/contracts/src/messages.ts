@@ -247,8 +247,8 @@ export const eventDataSchema = (type: EventType): z.ZodType => eventData[type];
 export const sealedPart = z.object({
   /** What `data` lacks, encrypted; null where it lacks nothing. Base64. */
   data: z.string().nullable(),
-  /** The key of `data`, encrypted with one that is deleted after some days, and the id of that; null without `data`. */
-  recovery: z.object({ id: z.string(), key: z.string() }).nullable(),
+  /** The recovery key that the key of `data` was made from, by its id: it is deleted after some days. */
+  recovery: z.string().nullable(),
 });
 export type SealedPart = z.infer<typeof sealedPart>;
 

@@ -29,14 +29,14 @@ export class NoSecretsKeyError extends Error {
 export interface OpenedEvents {
   /** In their order. One whose key is gone says nothing of a person. */
   readonly events: readonly LoggedEvent[];
-  /** Keys that Postgres lacked and that their events gave back: to be stored with the projection. */
+  /** Keys that Postgres lacked and that a recovery key gave back: to be stored with the projection. */
   readonly recovered: readonly IntentKey[];
   /** Events whose key is nowhere: of erased intents, or lost. */
   readonly missing: number;
 }
 
 /**
- * Opens the sealed ones among these events, with the keys that Postgres has and else with those in the events.
+ * Opens the sealed ones among these events, with the keys that Postgres has and else with recovery keys.
  * @param keyring null: the process has no SECRETS_KEY
  * @throws NoSecretsKeyError
  */
@@ -54,9 +54,9 @@ export async function openEvents(
   const recoveryKeys = await recoveryKeysOf(queryable, keyring, without);
   const recovered: IntentKey[] = [];
   for (const event of without) {
-    const recoveryKey = recoveryKeys.get(event.sealed?.recovery?.id ?? '');
-    const found = recoveryKey && readable(() => recoveredKey(event, recoveryKey, keyring));
-    if (!found) continue;
+    const recoveryKey = recoveryKeys.get(event.sealed?.recovery ?? '');
+    const found = recoveryKey && recoveredKey(event, recoveryKey, keyring);
+    if (!found || !readable(() => openEvent(event, found.key))) continue;
     keys.set(event.eventId, found.key);
     recovered.push(found.stored);
   }
@@ -101,7 +101,7 @@ async function recoveryKeysOf(
   keyring: Keyring,
   events: readonly EventEnvelope[],
 ): Promise<ReadonlyMap<string, Buffer>> {
-  const ids = [...new Set(events.flatMap(({ sealed }) => sealed?.recovery?.id ?? []))];
+  const ids = [...new Set(events.flatMap(({ sealed }) => sealed?.recovery ?? []))];
   if (ids.length === 0) return new Map();
   const { rows } = await queryable.query<StoredRecoveryKey>(
     'SELECT id, ciphertext FROM service.recovery_keys WHERE id = ANY($1)',

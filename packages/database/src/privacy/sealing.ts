@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import {
   EVENT_SCHEMA_VERSION,
   type EventEnvelope,
@@ -22,21 +22,24 @@ export interface IntentKey {
   readonly at: string;
 }
 
-/** A key that lives for some days, in the clear: it encrypts each key a second time, into the event. */
+/** A key that lives for some days, in the clear: the keys of events are made from it. */
 export interface RecoveryKey {
   readonly id: string;
   readonly key: Buffer;
 }
 
-const KEY_BYTES = 32;
 const hasContent = (map: Metadata | null | undefined): map is Metadata =>
   map !== null && map !== undefined && Object.keys(map).length > 0;
 /** What sealed data and keys are bound to. */
 export const placeOf = ({ intentId, version }: { readonly intentId: string; readonly version: number }): string =>
   `${intentId}/${version}`;
 
+/** The key of an event: of 32 bytes, and of no other event. */
+const keyFrom = (recoveryKey: Buffer, place: string): Buffer =>
+  createHmac('sha256', recoveryKey).update(place).digest();
+
 /**
- * The event as the log gets it: without what it says of a person, but for what only its own, new key reads. An event
+ * The event as the log gets it: without what it says of a person, but for what only its own key reads. An event
  * that says nothing of a person, and whose intent shows nothing, stays as it is.
  * @returns the key, to be stored in the transaction that projects the event; null where nothing was encrypted
  */
@@ -51,22 +54,21 @@ export function sealEvent(
     return { event, key: null };
   const withheld = { ...event, schemaVersion: SEALED_SCHEMA_VERSION, intent: withPersonalData(intent, null) };
   if (personal === null) return { event: { ...withheld, sealed: { data: null, recovery: null } }, key: null };
-  const key = randomBytes(KEY_BYTES);
   const place = placeOf(event);
-  const text = key.toString('base64');
+  const key = keyFrom(recoveryKey.key, place);
   return {
     event: {
       ...withheld,
       data: withoutPersonalData(event.data as EventData['intent.created'] | EventData['intent.updated']),
       sealed: {
         data: encrypt(key, place, JSON.stringify(personal)).toString('base64'),
-        recovery: { id: recoveryKey.id, key: encrypt(recoveryKey.key, place, text).toString('base64') },
+        recovery: recoveryKey.id,
       },
     },
     key: {
       intentId: event.intentId,
       version: event.version,
-      ciphertext: encrypt(keyring, place, text),
+      ciphertext: encrypt(keyring, place, key.toString('base64')),
       at: event.at,
     },
   };
@@ -102,19 +104,16 @@ export function openEvent(event: EventEnvelope, key: Buffer): EventEnvelope {
 export const storedKey = (key: Pick<IntentKey, 'intentId' | 'version' | 'ciphertext'>, keyring: Keyring): Buffer =>
   Buffer.from(decrypt(keyring, placeOf(key), key.ciphertext), 'base64');
 
-/** The key of an event from the event itself, to be stored again. @throws UnreadableSecretError */
+/** The key of an event from its recovery key, to be stored again. Opening the event shows whether it is the one. */
 export function recoveredKey(
-  event: EventEnvelope,
+  event: Pick<EventEnvelope, 'intentId' | 'version' | 'at'>,
   recoveryKey: Buffer,
   keyring: Keyring,
 ): { readonly key: Buffer; readonly stored: IntentKey } {
   const place = placeOf(event);
-  const text = decrypt(recoveryKey, place, Buffer.from(event.sealed?.recovery?.key ?? '', 'base64'));
+  const key = keyFrom(recoveryKey, place);
   const { intentId, version, at } = event;
-  return {
-    key: Buffer.from(text, 'base64'),
-    stored: { intentId, version, at, ciphertext: encrypt(keyring, place, text) },
-  };
+  return { key, stored: { intentId, version, at, ciphertext: encrypt(keyring, place, key.toString('base64')) } };
 }
 
 /** True for an event whose data lacks something that a key adds. */
