@@ -25,7 +25,7 @@ export interface RestoreOptions {
 }
 
 /** How events are sealed that are imported. */
-export interface Sealing {
+interface Sealing {
   /** What a record and its sealed form have in common. */
   form(value: string): string;
   /** The sealed form of records that are about to be appended to a partition, in their order. */
