@@ -16,6 +16,7 @@ export const COMMANDS = {
     summary: 'checks that the service in this container makes progress, and exits',
     run: () => import('./health.ts'),
   },
+  idle: { summary: 'does nothing until it is ended: after migrate and topics', run: () => import('./idle.ts') },
   operator: { summary: 'waits, so that an operator can run `pf` beside it', run: () => import('./operator.ts') },
   pf: {
     summary: 'the command line: accounts, keys, webhooks, screening; see `pf --help`',

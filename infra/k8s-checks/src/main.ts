@@ -1,70 +1,56 @@
-// npm run test:k8s: builds every overlay and validates every object for the pinned Kubernetes version. It refuses
-// unknown and missing fields and wrong types, and needs no cluster.
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+// npm run test:k8s [OVERLAY …]: validates every overlay for the oldest Kubernetes, then upgrades it and takes it back on
+// a real API server.
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { parseAllDocuments } from 'yaml';
-import { findTool, run } from './tools.ts';
-
-/** The oldest Kubernetes version that the manifests support. */
-const KUBERNETES_VERSION = '1.30';
+import { findCluster } from './tools.ts';
+import { releasedManifests, tryUpgrades } from './upgrades.ts';
+import { OLDEST_KUBERNETES, validate } from './validation.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 /** Of the repository, and with components that none of its overlays has. */
 const FOLDERS = [path.join(root, 'k8s', 'overlays'), path.join(root, 'infra', 'k8s-checks', 'variants')];
-const tools = path.join(root, '.tools', 'go');
+/** Control planes at once: each takes half a gigabyte. */
+const AT_ONCE = 2;
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Kustomize folds long values of secrets: the API server takes line breaks in base64, kubectl-validate does not. */
-function unfolded(object: { data?: Record<string, string>; kind?: string }): typeof object {
-  if (object.kind !== 'Secret') return object;
-  const data = Object.entries(object.data ?? {}).map(([key, value]) => [key, value.replaceAll(/\s/g, '')]);
-  return { ...object, data: Object.fromEntries(data) as Record<string, string> };
-}
-
-/** @returns the tools' error output for the overlay; null if it is valid */
-async function problemOf(overlay: string, kustomize: string, validate: string, folder: string): Promise<string | null> {
-  const built = await run(kustomize, ['build', overlay]);
-  if (!built.ok) return built.stderr;
-  const file = path.join(folder, `${path.basename(overlay)}.yaml`);
-  const objects = parseAllDocuments(built.stdout).map((document) => document.toJS() as Parameters<typeof unfolded>[0]);
-  // JSON, because YAML 1.1 and 1.2 differ in what a plain `off` is.
-  await writeFile(file, objects.map((object) => JSON.stringify(unfolded(object))).join('\n---\n'));
-  const validated = await run(validate, [
-    file,
-    '--version',
-    KUBERNETES_VERSION,
-    '--local-crds',
-    path.join(root, 'k8s', 'crds'),
-  ]);
-  if (!validated.ok) return `${validated.stdout}${validated.stderr}`;
-  print(`  ${path.basename(overlay)}: ${objects.length} objects`);
-  return null;
-}
-
-async function check(): Promise<readonly string[]> {
-  const kustomize = await findTool('kustomize', tools, print);
-  const validate = await findTool('kubectl-validate', tools, print);
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-k8s-'));
-  try {
-    const names: string[] = [];
-    for (const place of FOLDERS) for (const name of (await readdir(place)).sort()) names.push(path.join(place, name));
-    const problems: string[] = [];
-    for (const name of names) {
-      const problem = await problemOf(name, kustomize, validate, folder);
-      if (problem !== null) problems.push(`${path.basename(name)}:\n${problem.trim()}`);
-    }
-    print(
-      problems.length === 0
-        ? `\n${names.length} overlays build and are valid for Kubernetes ${KUBERNETES_VERSION}.`
-        : '',
+async function check(chosen: readonly string[], folder: string): Promise<readonly string[]> {
+  const overlays: string[] = [];
+  for (const place of FOLDERS)
+    for (const name of (await readdir(place)).sort())
+      if (chosen.length === 0 || chosen.includes(name)) overlays.push(path.join(place, name));
+  if (overlays.length === 0) return [`There is no overlay ${chosen.join(', ')}.`];
+  const problems: string[] = [];
+  const attempt = async (overlay: string, work: () => Promise<string>): Promise<void> => {
+    const began = performance.now();
+    await work().then(
+      (proven) => print(`  ✓ ${proven} (${((performance.now() - began) / 1_000).toFixed(0)} s)`),
+      (error: Error) => void problems.push(`${path.basename(overlay)}:\n${error.message.trim()}`),
     );
-    return problems;
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  };
+  for (const overlay of overlays)
+    await attempt(overlay, async () => {
+      await validate(overlay, { root, folder: path.join(folder, 'built'), print });
+      return `${path.basename(overlay)}: valid for Kubernetes ${OLDEST_KUBERNETES}`;
+    });
+  const { cluster } = await findCluster(path.join(root, '.tools', 'kubernetes'), print);
+  const place = { root, folder, cluster };
+  const release = await releasedManifests(place);
+  if (release === null) print('  Version 1.0.0 is not in the history of git: no upgrade from it was tried.');
+  const waiting = [...overlays];
+  const next = async (): Promise<void> => {
+    for (let overlay = waiting.shift(); overlay !== undefined; overlay = waiting.shift()) {
+      const current = overlay;
+      await attempt(current, () => tryUpgrades(place, current, release));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, next));
+  return problems;
 }
 
-const problems = await check().catch((error: unknown) => [error instanceof Error ? error.message : String(error)]);
-for (const problem of problems) process.stderr.write(`${problem}\n`);
+const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-k8s-'));
+const problems = await check(process.argv.slice(2), folder)
+  .catch((error: unknown) => [error instanceof Error ? error.message : String(error)])
+  .finally(() => rm(folder, { recursive: true, force: true }));
+for (const problem of problems) process.stderr.write(`  ✗ ${problem}\n`);
 process.exitCode = problems.length === 0 ? 0 : 1;

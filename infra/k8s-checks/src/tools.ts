@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { access, mkdir } from 'node:fs/promises';
+import { access, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 
@@ -21,9 +22,13 @@ export interface RunResult {
 export async function run(
   file: string,
   args: readonly string[],
-  { input = '', environment = process.env }: { readonly input?: string; readonly environment?: NodeJS.ProcessEnv } = {},
+  {
+    input = '',
+    environment = process.env,
+    folder,
+  }: { readonly input?: string; readonly environment?: NodeJS.ProcessEnv; readonly folder?: string } = {},
 ): Promise<RunResult> {
-  const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'], env: environment });
+  const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'], env: environment, cwd: folder });
   // It may exit before it reads its input: the exit code shows whether it failed.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
@@ -34,6 +39,12 @@ export async function run(
   ]);
   return { ok: code === 0, stdout, stderr };
 }
+
+const exists = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  );
 
 const isAvailable = (file: string, args: readonly string[]): Promise<boolean> =>
   run(file, args).then(
@@ -56,13 +67,7 @@ async function findGo(): Promise<string | undefined> {
 export async function findTool(tool: Tool, folder: string, print: (text: string) => void): Promise<string> {
   if (await isAvailable(tool, ['--help'])) return tool;
   const installed = path.join(folder, tool);
-  if (
-    await access(installed).then(
-      () => true,
-      () => false,
-    )
-  )
-    return installed;
+  if (await exists(installed)) return installed;
   const go = await findGo();
   if (go === undefined) {
     throw new Error(
@@ -75,4 +80,35 @@ export async function findTool(tool: Tool, folder: string, print: (text: string)
   const { ok, stderr } = await run(go, ['install', TOOLS[tool]], { environment: { ...process.env, GOBIN: folder } });
   if (!ok) throw new Error(`go install ${TOOLS[tool]} failed:\n${stderr.trim()}`);
   return installed;
+}
+
+/** Programs of the Go module in `cluster`, by their packages. */
+const CLUSTER_PROGRAMS = { cluster: '.', helm: 'helm.sh/helm/v3/cmd/helm' } as const;
+export type ClusterPrograms = Readonly<Record<keyof typeof CLUSTER_PROGRAMS, string>>;
+
+/**
+ * A control plane with its kubectl, and Helm, compiled from the modules that `cluster/go.mod` names, with the checksums
+ * of `cluster/go.sum`. They stay in `folder` until one of the two changes.
+ * @throws Error with what to install if there is no Go
+ */
+export async function findCluster(folder: string, print: (text: string) => void): Promise<ClusterPrograms> {
+  const module = path.join(import.meta.dirname, '../cluster');
+  const hash = createHash('sha256');
+  for (const file of ['go.mod', 'go.sum', 'main.go']) hash.update(await readFile(path.join(module, file)));
+  const target = path.join(folder, hash.digest('hex').slice(0, 12));
+  const programs = { cluster: path.join(target, 'cluster'), helm: path.join(target, 'helm') };
+  if (await exists(target)) return programs;
+  const go = await findGo();
+  if (go === undefined)
+    throw new Error('The API server is compiled with Go. Install Go 1.24 or newer (https://go.dev/dl).');
+  print('Compiling an API server and Helm with Go. This happens once and takes 5 to 15 minutes.');
+  const fresh = `${target}.new`;
+  await rm(folder, { recursive: true, force: true });
+  for (const [program, source] of Object.entries(CLUSTER_PROGRAMS)) {
+    const args = ['build', '-trimpath', '-ldflags=-s -w', '-o', path.join(fresh, program), source];
+    const { ok, stderr } = await run(go, args, { folder: module });
+    if (!ok) throw new Error(`go ${args.join(' ')} failed:\n${stderr.trim()}`);
+  }
+  await rename(fresh, target);
+  return programs;
 }

@@ -20,4 +20,5 @@ export const COMMAND_VARIABLES: Readonly<Record<string, Readonly<Record<string, 
   migrate: migrateVariables,
   topics: topicsVariables,
   operator: operatorVariables,
+  idle: {},
 };

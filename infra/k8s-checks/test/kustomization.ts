@@ -41,7 +41,7 @@ const container = z.object({
     capabilities: z.object({ drop: z.array(z.string()) }),
   }),
 });
-/** A Deployment or a Job with one container of the image. */
+/** A Deployment or StatefulSet with one container of the image, and those that run before it. */
 export const workload = z.object({
   metadata: z.object({ name: z.string() }),
   spec: z.object({
@@ -51,6 +51,7 @@ export const workload = z.object({
         automountServiceAccountToken: z.boolean(),
         terminationGracePeriodSeconds: z.number().default(30),
         securityContext: z.object({ runAsNonRoot: z.boolean(), runAsUser: z.number() }),
+        initContainers: z.array(container).default([]),
         containers: z.tuple([container]),
       }),
     }),

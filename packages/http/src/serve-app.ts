@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { serveHealth, type ServiceContext } from '@pf/runtime';
+import type { ServiceContext, StartingHealth } from '@pf/runtime';
 import { HttpServer } from './server.ts';
 
 /** A dependency that does not respond to a probe within this time is unavailable. */
@@ -8,8 +8,7 @@ const PROBE_MS = 1_000;
 interface Serving {
   readonly host: string;
   readonly port: number;
-  /** Probes are answered here. */
-  readonly healthPort: number;
+  readonly health: StartingHealth;
   /** Connections of clients; further ones are closed. */
   readonly clientsMax: number;
   /** Ready while its database is. */
@@ -21,18 +20,17 @@ interface Serving {
 /** Serves requests and probes until the service shuts down. @returns the port */
 export async function serveApp(
   app: RequestListener,
-  { host, port, healthPort, clientsMax, database, endStreams }: Serving,
+  { host, port, health, clientsMax, database, endStreams }: Serving,
   onShutdown: ServiceContext['onShutdown'],
 ): Promise<number> {
   const server = new HttpServer(app, undefined, clientsMax);
-  const health = await serveHealth(host, healthPort, {
+  health.serve({
     live: () => true,
     ready: {
       database: () => database.ready(PROBE_MS),
       server: () => Promise.resolve(!server.closing),
     },
   });
-  onShutdown('health', () => health.close());
   const listening = await server.listen(host, port);
   onShutdown('server', async () => {
     const closed = server.close();

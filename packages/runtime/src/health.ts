@@ -1,5 +1,11 @@
 import { createServer, type Server } from 'node:http';
+import { ConfigurationError } from './config.ts';
 import { registerGauge } from './metrics/recording.ts';
+import { BackOff } from './pause.ts';
+import type { ServiceContext } from './service.ts';
+
+/** Attempts to reach what a process needs at its start: soon at first, then every 5 to 10 s. */
+const WAIT_MS = { first: 250, longest: 10_000 } as const;
 
 export interface HealthChecks {
   /** False only if the process makes no progress and should be restarted. */
@@ -40,14 +46,28 @@ export async function readiness(checks: HealthChecks): Promise<HealthResponse> {
   };
 }
 
-/** Serves GET /healthz and /readyz, for services without another HTTP server. Resolves when it listens. */
+/** Serves GET /healthz and /readyz. Resolves when it listens. */
 export async function serveHealth(host: string, port: number, checks: HealthChecks): Promise<Server> {
+  return await listen(
+    host,
+    port,
+    () => liveness(checks),
+    () => readiness(checks),
+  );
+}
+
+async function listen(
+  host: string,
+  port: number,
+  live: () => HealthResponse,
+  ready: () => Promise<HealthResponse>,
+): Promise<Server> {
   const server = createServer((request, response) => {
     const result =
       request.url === '/healthz'
-        ? Promise.resolve(liveness(checks))
+        ? Promise.resolve(live())
         : request.url === '/readyz'
-          ? readiness(checks)
+          ? ready()
           : Promise.resolve({ status: 404, body: { status: 'not found' } });
     void result.then(({ status, body }) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
@@ -55,4 +75,71 @@ export async function serveHealth(host: string, port: number, checks: HealthChec
   });
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
   return server;
+}
+
+/** The probes of a process from its first moment on: live while it waits for what it needs, not ready. */
+export interface StartingHealth {
+  /**
+   * Resolves with what `attempt` resolves with; until then tries again and again, with growing pauses. So a process
+   * that starts while a dependency is away, or before the migrations have run, waits instead of ending.
+   *
+   * @param dependency its name in /readyz and in the log
+   * @param isFinal an error after which waiting does not help; an invalid configuration is always one
+   * @throws what `isFinal`
+   */
+  until<Result>(
+    dependency: string,
+    attempt: () => Promise<Result>,
+    isFinal?: (error: unknown) => boolean,
+  ): Promise<Result>;
+  /** The start is over: from now on these checks count. */
+  serve(checks: HealthChecks): void;
+}
+
+/** Serves GET /healthz and /readyz until the service has shut down, first of all that it does. */
+export async function startHealth(
+  host: string,
+  port: number,
+  { log, onShutdown }: Pick<ServiceContext, 'log' | 'onShutdown'>,
+): Promise<StartingHealth> {
+  const waitsFor = new Set<string>();
+  const stopping = new AbortController();
+  let checks: HealthChecks | null = null;
+  const server = await listen(
+    host,
+    port,
+    () => (checks ? liveness(checks) : { status: 200, body: { status: 'starting' } }),
+    async () =>
+      checks ? await readiness(checks) : { status: 503, body: { status: 'starting', waits_for: [...waitsFor] } },
+  );
+  onShutdown('health', () => {
+    stopping.abort();
+    server.close();
+  });
+  return {
+    async until(dependency, attempt, isFinal = () => false) {
+      const backOff = new BackOff(WAIT_MS.first, WAIT_MS.longest);
+      for (;;) {
+        try {
+          const result = await attempt();
+          if (waitsFor.delete(dependency)) log.info({ dependency }, 'the dependency is there: the start goes on');
+          lastResults.set(dependency, true);
+          return result;
+        } catch (error) {
+          if (error instanceof ConfigurationError || isFinal(error)) throw error;
+          waitsFor.add(dependency);
+          lastResults.set(dependency, false);
+          log.warn({ err: error, dependency }, 'the start waits for a dependency');
+        }
+        await backOff.wait(stopping.signal);
+        // The service shuts down: its start goes no further, and fails no more.
+        if (stopping.signal.aborted) await new Promise(() => undefined);
+      }
+    },
+    serve(known) {
+      checks = known;
+      // In the order of the shutdown: before all that was opened for them.
+      onShutdown('probes', () => server.close());
+    },
+  };
 }

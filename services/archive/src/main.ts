@@ -1,6 +1,6 @@
 import { Archiver, openStore, ParquetFiles, Signer } from '@pf/archive';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
-import { loadConfig, registerGauge, runService, serveHealth } from '@pf/runtime';
+import { loadConfig, registerGauge, runService, startHealth } from '@pf/runtime';
 import { archiveVariables } from './config.ts';
 
 /** Without progress for so long the process is stuck: the store's and the brokers' time-outs are shorter. */
@@ -8,8 +8,9 @@ const STUCK_MS = 120_000;
 
 runService('archive', async ({ log, onShutdown, crash }) => {
   const config = loadConfig(archiveVariables);
+  const health = await startHealth(config.HOST, config.HEALTH_PORT, { log, onShutdown });
   const eventLog = createEventLog(eventLogOptions(config, 'archive', log));
-  await eventLog.verifyTopics();
+  await health.until('kafka', () => eventLog.verifyTopics());
   const parquet = await ParquetFiles.open();
   onShutdown('parquet', () => parquet.close());
   const reader = await eventLog.reader('archive');
@@ -28,7 +29,7 @@ runService('archive', async ({ log, onShutdown, crash }) => {
   registerGauge('payments.archive.lag', () => [[archiver.lagMs / 1_000, {}]]);
   onShutdown('archiver', () => archiver.stop());
   archiver.start(crash);
-  const health = await serveHealth(config.HOST, config.HEALTH_PORT, {
+  health.serve({
     live: () => archiver.idleMs < STUCK_MS,
     ready: {
       kafka: () => eventLog.ready(1_000),
@@ -36,6 +37,5 @@ runService('archive', async ({ log, onShutdown, crash }) => {
     },
     reports: { lag_seconds: () => archiver.lagMs / 1_000 },
   });
-  onShutdown('health', () => health.close());
   log.info({ archive: config.ARCHIVE_URL.href, key: signer.id, publicKey: signer.publicKey }, 'archiving');
 });

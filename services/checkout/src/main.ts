@@ -1,6 +1,6 @@
-import { openDatabase } from '@pf/database';
+import { openDatabase, verifySchema } from '@pf/database';
 import { Gateway, serveApp } from '@pf/http';
-import { loadConfig, runService } from '@pf/runtime';
+import { loadConfig, runService, startHealth } from '@pf/runtime';
 import { createApp } from './app.ts';
 import { checkoutVariables } from './config.ts';
 import { Forwarding } from './forwarding.ts';
@@ -14,6 +14,7 @@ const CLIENTS_MAX = 2 * CAPACITY.streams;
 
 runService('checkout', async ({ log, onShutdown }) => {
   const config = loadConfig(checkoutVariables);
+  const health = await startHealth(config.HOST, config.HEALTH_PORT, { log, onShutdown });
   const { CHECKOUT_URL: url } = config;
   const page = await readPage();
   const database = openDatabase({
@@ -23,6 +24,7 @@ runService('checkout', async ({ log, onShutdown }) => {
     onError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
   onShutdown('database', () => database.close());
+  await health.until('database', () => verifySchema(database));
   const gateway = new Gateway(config.GATEWAY_URL, CAPACITY);
   onShutdown('gateway', () => gateway.close());
   const limits = new Limits(config.RATE_LIMIT_FACTOR);
@@ -37,8 +39,8 @@ runService('checkout', async ({ log, onShutdown }) => {
     trustedProxies: config.TRUSTED_PROXIES,
     url,
   });
-  const { CHECKOUT_PORT, HEALTH_PORT: healthPort, HOST: host } = config;
-  const serving = { host, port: CHECKOUT_PORT, healthPort, clientsMax: CLIENTS_MAX, database };
+  const { CHECKOUT_PORT, HOST: host } = config;
+  const serving = { host, port: CHECKOUT_PORT, health, clientsMax: CLIENTS_MAX, database };
   const port = await serveApp(app, { ...serving, endStreams: () => forwarding.close() }, onShutdown);
   log.info({ host, port, url: url.origin }, 'listening');
 });

@@ -1,6 +1,6 @@
-import { forgetExpired, openDatabase } from '@pf/database';
+import { forgetExpired, openDatabase, verifySchema } from '@pf/database';
 import { Gateway, serveApp } from '@pf/http';
-import { loadConfig, PeriodicTask, runService } from '@pf/runtime';
+import { loadConfig, PeriodicTask, runService, startHealth } from '@pf/runtime';
 import { createApp } from './app.ts';
 import { dashboardVariables, oidcOptions } from './config.ts';
 import { createAuth } from './identity/auth.ts';
@@ -25,6 +25,7 @@ const FORGOTTEN_MAX = 1_000;
 
 runService('dashboard', async ({ log, onShutdown }) => {
   const config = loadConfig(dashboardVariables);
+  const health = await startHealth(config.HOST, config.HEALTH_PORT, { log, onShutdown });
   const { DASHBOARD_URL: url } = config;
   const oidc = oidcOptions(config);
   const database = openDatabase({
@@ -35,6 +36,7 @@ runService('dashboard', async ({ log, onShutdown }) => {
     onError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
   onShutdown('database', () => database.close());
+  await health.until('database', () => verifySchema(database));
   const mailer = createMailer({ url: config.MAIL_URL, from: config.MAIL_FROM, log });
   onShutdown('mail', () => mailer.close());
   const mails = mailsOf(url.origin);
@@ -72,8 +74,8 @@ runService('dashboard', async ({ log, onShutdown }) => {
     oidc: oidc && new OidcProvider(oidc, url.origin, log),
     trustedProxies: config.TRUSTED_PROXIES,
   });
-  const { DASHBOARD_PORT, HEALTH_PORT: healthPort, HOST: host } = config;
-  const listening = { host, port: DASHBOARD_PORT, healthPort, clientsMax: CLIENTS_MAX, database };
+  const { DASHBOARD_PORT, HOST: host } = config;
+  const listening = { host, port: DASHBOARD_PORT, health, clientsMax: CLIENTS_MAX, database };
   const port = await serveApp(app, { ...listening, endStreams: () => streams.close() }, onShutdown);
   log.info({ host, port, url: url.origin }, 'listening');
 });

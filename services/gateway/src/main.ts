@@ -9,13 +9,15 @@ import {
   openDatabase,
   readDatabaseTime,
   shareOf,
+  UnreadableSecretError,
+  verifySchema,
   verifySecretsKey,
 } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { HttpServer } from '@pf/http';
 import { RedisClient } from '@pf/redis';
 import { WakeQueue } from '@pf/redis/wakes';
-import { loadConfig, runService, serveHealth } from '@pf/runtime';
+import { loadConfig, runService, startHealth } from '@pf/runtime';
 import { openScreening } from '@pf/screening';
 import { ApiKeys } from './api-keys.ts';
 import { createApp } from './app.ts';
@@ -50,6 +52,7 @@ const CLIENTS_MAX = 2 * STREAM_LIMITS.all;
 
 runService('gateway', async ({ log, onShutdown }) => {
   const config = loadConfig(gatewayVariables);
+  const health = await startHealth(config.HOST, config.HEALTH_PORT, { log, onShutdown });
   const connections = config.DATABASE_CONNECTIONS ?? CONNECTIONS;
 
   const database = openDatabase({
@@ -64,7 +67,15 @@ runService('gateway', async ({ log, onShutdown }) => {
     ...shareOf(database, { sql: connections - SCANS - NOT_TEST.sql, scans: SCANS - NOT_TEST.scans }),
   };
   onShutdown('database', () => database.close());
-  await verifySecretsKey(database, config.SECRETS_KEY);
+  await health.until(
+    'database',
+    async () => {
+      await verifySchema(database);
+      await verifySecretsKey(database, config.SECRETS_KEY);
+    },
+    // It has another key than the other processes.
+    (error) => error instanceof UnreadableSecretError,
+  );
   const clock = new MeasuredClock({
     references: [{ name: 'postgres', read: () => readDatabaseTime(database) }],
     log,
@@ -87,8 +98,10 @@ runService('gateway', async ({ log, onShutdown }) => {
   onShutdown('replies', () => replies.close());
 
   const eventLog = createEventLog(eventLogOptions(config, 'gateway', log));
-  await eventLog.verifyTopics();
-  const publisher = await eventLog.publisher();
+  const publisher = await health.until('kafka', async () => {
+    await eventLog.verifyTopics();
+    return await eventLog.publisher();
+  });
   onShutdown('publisher', () => publisher.close());
 
   const redis = new RedisClient(config.REDIS_URL, { log, withoutRedis: 'each gateway counts requests by itself' });
@@ -146,7 +159,7 @@ runService('gateway', async ({ log, onShutdown }) => {
     undefined,
     CLIENTS_MAX,
   );
-  const health = await serveHealth(config.HOST, config.HEALTH_PORT, {
+  health.serve({
     live: () => true,
     // Not Redis: without it replies are only slower. Not the chains: most requests need none.
     ready: {
@@ -155,7 +168,6 @@ runService('gateway', async ({ log, onShutdown }) => {
       server: () => Promise.resolve(listening && !server.closing),
     },
   });
-  onShutdown('health', () => health.close());
   onShutdown('server', async () => {
     const closed = server.close();
     // The gateway is not ready anymore, so clients of the streams reconnect to another one.

@@ -1,7 +1,15 @@
 import { MeasuredClock } from '@pf/clock';
-import { BY_INDEX, compareSecretsKey, createStore, openDatabase, readDatabaseTime } from '@pf/database';
+import {
+  BY_INDEX,
+  compareSecretsKey,
+  createStore,
+  openDatabase,
+  readDatabaseTime,
+  UnreadableSecretError,
+  verifySchema,
+} from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
-import { ConfigurationError, loadConfig, registerGauge, runService, serveHealth } from '@pf/runtime';
+import { ConfigurationError, loadConfig, registerGauge, runService, startHealth } from '@pf/runtime';
 import { Announcer } from './announcer.ts';
 import { ClockedOwner } from './clocked-owner.ts';
 import { createRetention } from './retention.ts';
@@ -21,6 +29,7 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   const keyring = config.SECRETS_KEY ?? null;
   if (config.SEAL_PERSONAL_DATA && keyring === null)
     throw new ConfigurationError('SEAL_PERSONAL_DATA needs SECRETS_KEY: set it to that of the other services.');
+  const health = await startHealth(config.HOST, config.HEALTH_PORT, { log, onShutdown });
 
   const database = openDatabase({
     url: config.DATABASE_URL,
@@ -31,12 +40,20 @@ runService('intent', async ({ log, crash, onShutdown }) => {
     onError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
   });
   onShutdown('database', () => database.close());
-  if (keyring !== null) await compareSecretsKey(database, keyring);
+  await health.until(
+    'database',
+    async () => {
+      await verifySchema(database);
+      if (keyring !== null) await compareSecretsKey(database, keyring);
+    },
+    // It has another key than the other processes.
+    (error) => error instanceof UnreadableSecretError,
+  );
   const announcer = new Announcer(config.REDIS_URL, log);
   onShutdown('redis', () => announcer.close());
 
   const eventLog = createEventLog(eventLogOptions(config, 'intent', log));
-  await eventLog.verifyTopics();
+  await health.until('kafka', () => eventLog.verifyTopics());
   const publisher = await eventLog.publisher();
   onShutdown('publisher', () => publisher.close());
   const reader = await eventLog.reader('expiry');
@@ -69,7 +86,7 @@ runService('intent', async ({ log, crash, onShutdown }) => {
     onCrash: crash,
     log,
   });
-  const health = await serveHealth(config.HOST, config.HEALTH_PORT, {
+  health.serve({
     live: () => owner.idleMs() < STUCK_MS,
     // Without Redis replies are slower, not wrong, so it is not part of readiness.
     ready: {
@@ -79,7 +96,6 @@ runService('intent', async ({ log, crash, onShutdown }) => {
     },
     reports: { clock: () => clock.report() },
   });
-  onShutdown('health', () => health.close());
   onShutdown('owner', () => owner.stop());
   await owner.start();
 

@@ -1,8 +1,8 @@
 import { createChains, upstreamsOf } from '@pf/chains';
 import { MeasuredClock } from '@pf/clock';
-import { createStore, openDatabase, readDatabaseTime, UnscreenedPayments } from '@pf/database';
+import { createStore, openDatabase, readDatabaseTime, UnscreenedPayments, verifySchema } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
-import { ConfigurationError, count, loadConfig, PeriodicTask, runService, serveHealth } from '@pf/runtime';
+import { ConfigurationError, count, loadConfig, PeriodicTask, runService, startHealth } from '@pf/runtime';
 import { openScreening } from '@pf/screening';
 import { watcherVariables } from './config.ts';
 import { NetworkWatch } from './network-watch.ts';
@@ -20,6 +20,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 runService('watcher', async (service) => {
   const { log } = service;
   const config = loadConfig(watcherVariables);
+  const health = await startHealth(config.HOST, config.HEALTH_PORT, service);
 
   const database = openDatabase({
     url: config.DATABASE_URL,
@@ -28,8 +29,9 @@ runService('watcher', async (service) => {
     onError: (error) => log.warn({ err: error }, 'an idle connection to the database broke'),
   });
   service.onShutdown('database', () => database.close());
+  await health.until('database', () => verifySchema(database));
   const eventLog = createEventLog(eventLogOptions(config, 'watcher', log));
-  await eventLog.verifyTopics();
+  await health.until('kafka', () => eventLog.verifyTopics());
   const brokerClock = eventLog.brokerClock();
   service.onShutdown('broker clock', () => brokerClock.close());
   const clock = new MeasuredClock({
@@ -128,7 +130,7 @@ runService('watcher', async (service) => {
     await ended;
   });
 
-  const health = await serveHealth(config.HOST, config.HEALTH_PORT, {
+  health.serve({
     live: () => running.every((watch) => watch.idleMs() < STUCK_AFTER_MS),
     ready: {
       database: () => database.ready(READY_WITHIN_MS),
@@ -143,5 +145,4 @@ runService('watcher', async (service) => {
       networks: () => Object.fromEntries(running.map((watch) => [watch.name, watch.status])),
     },
   });
-  service.onShutdown('health', () => health.close());
 });

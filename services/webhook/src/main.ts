@@ -1,12 +1,13 @@
 import { MeasuredClock } from '@pf/clock';
-import { openDatabase, readDatabaseTime, verifySecretsKey } from '@pf/database';
+import { openDatabase, readDatabaseTime, UnreadableSecretError, verifySchema, verifySecretsKey } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
-import { loadConfig, runService, serveHealth } from '@pf/runtime';
+import { loadConfig, runService, startHealth } from '@pf/runtime';
 import { webhookVariables } from './config.ts';
 import { startWebhookService } from './service.ts';
 
 runService('webhook', async ({ log, onShutdown, crash }) => {
   const config = loadConfig(webhookVariables);
+  const health = await startHealth(config.HOST, config.HEALTH_PORT, { log, onShutdown });
   const database = openDatabase({
     url: config.DATABASE_URL,
     applicationName: 'webhook',
@@ -14,9 +15,17 @@ runService('webhook', async ({ log, onShutdown, crash }) => {
     onError: (error) => log.warn({ err: error }, 'an idle database connection failed'),
   });
   onShutdown('database', () => database.close());
-  await verifySecretsKey(database, config.SECRETS_KEY);
+  await health.until(
+    'database',
+    async () => {
+      await verifySchema(database);
+      await verifySecretsKey(database, config.SECRETS_KEY);
+    },
+    // It has another key than the other processes.
+    (error) => error instanceof UnreadableSecretError,
+  );
   const eventLog = createEventLog(eventLogOptions(config, 'webhook', log));
-  await eventLog.verifyTopics();
+  await health.until('kafka', () => eventLog.verifyTopics());
   const clock = new MeasuredClock({
     references: [{ name: 'postgres', read: () => readDatabaseTime(database) }],
     log,
@@ -39,7 +48,7 @@ runService('webhook', async ({ log, onShutdown, crash }) => {
     now: () => clock.referenceTime(),
   });
   onShutdown('webhook service', () => service.stop());
-  const health = await serveHealth(config.HOST, config.HEALTH_PORT, {
+  health.serve({
     live: () => service.live(),
     ready: {
       database: () => database.ready(1_000),
@@ -47,5 +56,4 @@ runService('webhook', async ({ log, onShutdown, crash }) => {
       kafka: () => eventLog.ready(1_000),
     },
   });
-  onShutdown('health', () => health.close());
 });

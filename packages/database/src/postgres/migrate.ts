@@ -4,7 +4,8 @@ import path from 'node:path';
 import { pause } from '@pf/runtime';
 import pg from 'pg';
 
-const MIGRATIONS = path.join(import.meta.dirname, '../../prisma/migrations');
+/** One folder for each migration of this version. */
+export const MIGRATIONS = path.join(import.meta.dirname, '../../prisma/migrations');
 /** The advisory lock of `prisma migrate`: this function and the CLI never run at once. */
 const ADVISORY_LOCK = 72707369;
 const AGAIN_MS = 500;

@@ -257,6 +257,8 @@ export async function grantRights(databaseUrl: string): Promise<readonly string[
         rights === 'all'
           ? tables.map(({ name }) => [name, except[name] ?? ['SELECT', 'INSERT', 'UPDATE', 'DELETE']] as const)
           : Object.entries(rights);
+      // Every program waits at its start for the migrations that it needs (schema-version.ts).
+      await attempt(`GRANT SELECT (migration_name, finished_at, rolled_back_at) ON _prisma_migrations TO ${role}`);
       for (const [table, verbs] of granted) await attempt(`GRANT ${verbs.join(', ')} ON ${table} TO ${role}`);
       if (temporary) await attempt(`GRANT TEMPORARY ON DATABASE ${database} TO ${role}`);
       const { rows: members } = await client.query<{ name: string }>(

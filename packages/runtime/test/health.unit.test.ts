@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { until } from '../../testing/src/until.ts';
+import { freePorts } from '../../testing/src/stack/free-ports.ts';
+import { ConfigurationError, startHealth, type StartingHealth } from '../src/index.ts';
+
+describe('the probes of a process that starts', () => {
+  let health: StartingHealth;
+  let url: string;
+  let closers: (() => unknown)[];
+  const get = async (route: string): Promise<unknown> => {
+    const response = await fetch(`${url}${route}`);
+    return [response.status, await response.json()];
+  };
+  beforeEach(async () => {
+    closers = [];
+    const [port = 0] = await freePorts(1);
+    url = `http://127.0.0.1:${port}`;
+    health = await startHealth('127.0.0.1', port, {
+      log: pino({ level: 'silent' }),
+      onShutdown: (_, close) => void closers.push(close),
+    });
+  });
+  afterEach(() => closers.reverse().forEach((close) => close()));
+
+  it('say that it is live and what it waits for, and then what its checks say', async () => {
+    let isThere = false;
+    const waiting = health.until('kafka', async () => {
+      if (!isThere) throw new Error('away');
+      return 'connected';
+    });
+    await until('the first attempt', async () => JSON.stringify(await get('/readyz')).includes('kafka'));
+    expect(await get('/readyz')).toEqual([503, { status: 'starting', waits_for: ['kafka'] }]);
+    expect(await get('/healthz')).toEqual([200, { status: 'starting' }]);
+    isThere = true;
+    expect(await waiting).toBe('connected');
+    expect(await get('/readyz')).toEqual([503, { status: 'starting', waits_for: [] }]);
+    health.serve({ live: () => true, ready: { kafka: () => Promise.resolve(true) } });
+    expect(await get('/readyz')).toEqual([200, { status: 'ok', checks: { kafka: 'ok' } }]);
+  });
+
+  it('end the start where waiting does not help', async () => {
+    const wrong = new Error('another key');
+    await expect(
+      health.until(
+        'database',
+        () => Promise.reject(wrong),
+        (error) => error === wrong,
+      ),
+    ).rejects.toBe(wrong);
+    await expect(
+      health.until('database', () => Promise.reject(new ConfigurationError('no upstream'))),
+    ).rejects.toThrow('no upstream');
+  });
+
+  it('end no start with an error when the process is told to stop', async () => {
+    let attempts = 0;
+    let ended = false;
+    void health
+      .until('kafka', () => {
+        attempts++;
+        return Promise.reject(new Error('away'));
+      })
+      .finally(() => (ended = true));
+    await until('the first attempt', () => attempts > 0);
+    closers.forEach((close) => close());
+    await until('the probes to be refused', () => get('/healthz').then(() => false, () => true));
+    expect([attempts <= 2, ended]).toEqual([true, false]);
+  });
+});
