@@ -30,6 +30,7 @@ export interface Stored {
     readonly name: string;
     readonly namespace?: string;
     readonly uid: string;
+    readonly labels?: Readonly<Record<string, string>>;
     readonly ownerReferences?: readonly { readonly kind: string }[];
     readonly deletionTimestamp?: string;
   };
@@ -123,8 +124,17 @@ export async function startControlPlane(program: string, folder: string): Promis
     if (response.statusCode >= 400) throw new Error(`${method} ${route}: ${response.statusCode} ${answer}`);
     return answer.startsWith('{') ? JSON.parse(answer) : answer;
   };
-  const list = async (route: string): Promise<readonly Stored[]> =>
-    ((await call('GET', route)) as { items: readonly Stored[] }).items;
+  const list = async (route: string): Promise<readonly Stored[]> => {
+    for (;;) {
+      try {
+        return ((await call('GET', route)) as { items: readonly Stored[] }).items;
+      } catch (error) {
+        // Of a custom resource that was defined a moment ago.
+        if (!(error instanceof Error && error.message.includes('storage is (re)initializing'))) throw error;
+      }
+      await delay(POLL_MS);
+    }
+  };
 
   try {
     const giveUp = performance.now() + READY_WITHIN_MS;

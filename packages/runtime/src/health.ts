@@ -12,6 +12,8 @@ export interface HealthChecks {
   live(): boolean;
   /** Each dependency that serving needs; false or a rejection: not ready. Must respond within a second or so. */
   readonly ready: Readonly<Record<string, () => Promise<boolean>>>;
+  /** Each dependency that only a part of what is served needs: checked and shown, and readiness does not depend on it. */
+  readonly partly?: Readonly<Record<string, () => Promise<boolean>>>;
   /** More for operators in the body, by name; readiness does not depend on it. */
   readonly reports?: Readonly<Record<string, () => unknown>>;
 }
@@ -30,16 +32,19 @@ registerGauge('payments.dependency.up', () => [...lastResults].map(([dependency,
 
 /** Checks all dependencies at once and names those that are unavailable. */
 export async function readiness(checks: HealthChecks): Promise<HealthResponse> {
-  const results = await Promise.all(
-    Object.entries(checks.ready).map(async ([name, check]) => [name, await check().catch(() => false)] as const),
-  );
+  const resultsOf = (some: HealthChecks['ready']): Promise<(readonly [string, boolean])[]> =>
+    Promise.all(
+      Object.entries(some).map(async ([name, check]) => [name, await check().catch(() => false)] as const),
+    );
+  const [needed, partly] = await Promise.all([resultsOf(checks.ready), resultsOf(checks.partly ?? {})]);
+  const results = [...needed, ...partly];
   for (const [name, up] of results) lastResults.set(name, up);
-  const ready = results.every(([, up]) => up);
+  const ready = needed.every(([, up]) => up);
   const reports = Object.entries(checks.reports ?? {}).map(([name, report]) => [name, report()] as const);
   return {
     status: ready ? 200 : 503,
     body: {
-      status: ready ? 'ok' : 'unavailable',
+      status: !ready ? 'unavailable' : partly.every(([, up]) => up) ? 'ok' : 'degraded',
       checks: Object.fromEntries(results.map(([name, up]) => [name, up ? 'ok' : 'unavailable'])),
       ...Object.fromEntries(reports),
     },

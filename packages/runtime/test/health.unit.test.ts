@@ -39,6 +39,18 @@ describe('the probes of a process that starts', () => {
     expect(await get('/readyz')).toEqual([200, { status: 'ok', checks: { kafka: 'ok' } }]);
   });
 
+  it('stay ready without what only a part of the service needs, and say so', async () => {
+    health.serve({
+      live: () => true,
+      ready: { database: () => Promise.resolve(true) },
+      partly: { kafka: () => Promise.reject(new Error('away')) },
+    });
+    expect(await get('/readyz')).toEqual([
+      200,
+      { status: 'degraded', checks: { database: 'ok', kafka: 'unavailable' } },
+    ]);
+  });
+
   it('end the start where waiting does not help', async () => {
     const wrong = new Error('another key');
     await expect(

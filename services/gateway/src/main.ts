@@ -17,7 +17,7 @@ import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { HttpServer } from '@pf/http';
 import { RedisClient } from '@pf/redis';
 import { WakeQueue } from '@pf/redis/wakes';
-import { loadConfig, runService, startHealth } from '@pf/runtime';
+import { loadConfig, runService, startHealth, within } from '@pf/runtime';
 import { openScreening } from '@pf/screening';
 import { ApiKeys } from './api-keys.ts';
 import { createApp } from './app.ts';
@@ -28,6 +28,7 @@ import { Feeds } from './events/feeds.ts';
 import { MppChallenges } from './mpp/challenges.ts';
 import { IntentHolders } from './intent-holders.ts';
 import { KeyUses } from './key-uses.ts';
+import { LatePublisher } from './late-publisher.ts';
 import { CommandTurns } from './limits/command-turns.ts';
 import { Limiter } from './limits/limiter.ts';
 import { OpenStreams } from './limits/open-streams.ts';
@@ -41,6 +42,8 @@ import { RequestRecords } from './request-records.ts';
 
 /** A dependency that does not respond to a probe within this time is unavailable. */
 const PROBE_MS = 1_000;
+/** How long the start waits for Kafka. */
+const LOG_WITHIN_MS = 10_000;
 /** Connections to Postgres. */
 const CONNECTIONS = 8;
 /** Those of them for lists by metadata, which may read many rows, and for the records of requests. */
@@ -98,11 +101,14 @@ runService('gateway', async ({ log, onShutdown }) => {
   onShutdown('replies', () => replies.close());
 
   const eventLog = createEventLog(eventLogOptions(config, 'gateway', log));
-  const publisher = await health.until('kafka', async () => {
-    await eventLog.verifyTopics();
-    return await eventLog.publisher();
-  });
+  const publisher = new LatePublisher();
   onShutdown('publisher', () => publisher.close());
+  const connected = health.until('kafka', async () => {
+    await eventLog.verifyTopics();
+    publisher.opened(await eventLog.publisher());
+  });
+  // Longer than it takes where Kafka is there. After that the gateway serves what needs none.
+  await within(LOG_WITHIN_MS, connected);
 
   const redis = new RedisClient(config.REDIS_URL, { log, withoutRedis: 'each gateway counts requests by itself' });
   redis.open();
@@ -164,9 +170,10 @@ runService('gateway', async ({ log, onShutdown }) => {
     // Not Redis: without it replies are only slower. Not the chains: most requests need none.
     ready: {
       database: () => database.ready(PROBE_MS),
-      kafka: () => eventLog.ready(PROBE_MS),
       server: () => Promise.resolve(listening && !server.closing),
     },
+    // Reads, lists and streams need no Kafka; commands get a 503 meanwhile, which counts as an error.
+    partly: { kafka: () => eventLog.ready(PROBE_MS) },
   });
   onShutdown('server', async () => {
     const closed = server.close();

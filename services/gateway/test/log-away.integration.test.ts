@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { apiClient, type Cluster, startCluster } from '@pf/testing';
+import { apiClient, type Cluster, readBackingStack, startCluster, startTcpProxy, until } from '@pf/testing';
 
 describe('POST /intents while the event log is unavailable', () => {
   let cluster: Cluster;
@@ -23,5 +23,42 @@ describe('POST /intents while the event log is unavailable', () => {
       { code: 'service.unavailable', details: { intent_id: expect.stringMatching(/^pi_/) } },
     ]);
     expect((await cluster.database.sql.query('SELECT FROM ledger.intents')).rows).toEqual([]);
+  });
+});
+
+describe('a gateway that starts while Kafka is away', () => {
+  it('serves reads, refuses commands, and sends them once Kafka is back', async () => {
+    const cluster = await startCluster();
+    const kafka = await startTcpProxy(readBackingStack().kafka.split(',')[0] ?? '');
+    try {
+      await kafka.cut();
+      const [gateway] = await Promise.all([
+        cluster.start('gateway', { detours: { kafka: kafka.address } }),
+        cluster.start('intent'),
+      ]);
+      const client = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
+      const create = () =>
+        client.create({
+          chain: 'eip155:84532',
+          token: 'USDC',
+          amount: '1',
+          requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+          idempotencyKey: 'late',
+        });
+      expect((await create()).body.error).toMatchObject({ code: 'service.unavailable' });
+      const list = await fetch(`${gateway.url}/v1/intents`, {
+        headers: { authorization: `Bearer ${cluster.apiKeys.test}` },
+      });
+      expect([list.status, await list.json()]).toMatchObject([200, { data: [] }]);
+      expect(await (await fetch(`${gateway.health}/readyz`)).json()).toMatchObject({
+        status: 'degraded',
+        checks: { database: 'ok', kafka: 'unavailable' },
+      });
+      await kafka.restore();
+      await until('the intent to be created', async () => (await create()).status === 201);
+    } finally {
+      await cluster.close();
+      await kafka.close();
+    }
   });
 });

@@ -127,10 +127,16 @@ describe('The intent service', () => {
     for (const { commandId } of commands) expect(client.repliesTo(commandId)[0]?.outcome.kind).toBe('accepted');
   });
 
-  it('refuses to start when the topics have another number of partitions than configured', async () => {
+  it('does not serve while the topics have another number of partitions than configured, and says so', async () => {
     const service = await start({ KAFKA_PARTITIONS: '4' });
-    expect(await service.exited).toBe(1);
-    expect(service.output()).toMatch(/partitions/);
+    await until('it to wait for the topics', async () => {
+      expect(await (await fetch(`${service.url}/readyz`)).json()).toEqual({ status: 'starting', waits_for: ['kafka'] });
+      return true;
+    });
+    expect(service.output()).toMatch(/has partitions \d+, not 4/);
+    // Nothing need be waited for.
+    service.process.kill('SIGTERM');
+    expect(await service.exited).toBe(0);
   });
 
   it('refuses to start without a required variable and names it', async () => {

@@ -12,7 +12,8 @@ import {
 
 /** What each service needs before it can serve, in the order in which it waits for them. */
 const NEEDS: Readonly<Record<ServiceName, readonly string[]>> = {
-  gateway: ['database', 'kafka'],
+  // Reads need no Kafka.
+  gateway: ['database'],
   intent: ['database', 'kafka'],
   watcher: ['database', 'kafka'],
   webhook: ['database', 'kafka'],
