@@ -29,22 +29,25 @@ async function run(
   return { code, output: output.join('') };
 }
 
-describe.each(Object.entries(COMMAND_VARIABLES).filter(([command]) => command !== 'idle'))('the command %s with an invalid configuration', (command, shape) => {
-  it('exits at once with 78 and names each missing or invalid variable, without its value', async () => {
-    const missing = Object.keys(shape).filter((name) => shape[name]?.safeParse(undefined).success === false);
-    const invalid = Object.keys(INVALID).filter((name) => Object.hasOwn(shape, name));
-    const { code, output } = await run(command, INVALID);
-    expect({ command, code, output }).toMatchObject({ code: 78 });
-    const reported = [...output.matchAll(/^ {2}(\w+): (.+)$/gm)].map(([, name, problem]) => [
-      name,
-      problem === 'is not set',
-    ]);
-    expect(Object.fromEntries(reported)).toEqual(
-      Object.fromEntries([...new Set([...missing, ...invalid])].map((name) => [name, !invalid.includes(name)])),
-    );
-    expect(output).not.toContain('invalid-but-secret');
-  }, 120_000);
-});
+describe.each(Object.entries(COMMAND_VARIABLES).filter(([command]) => command !== 'idle'))(
+  'the command %s with an invalid configuration',
+  (command, shape) => {
+    it('exits at once with 78 and names each missing or invalid variable, without its value', async () => {
+      const missing = Object.keys(shape).filter((name) => shape[name]?.safeParse(undefined).success === false);
+      const invalid = Object.keys(INVALID).filter((name) => Object.hasOwn(shape, name));
+      const { code, output } = await run(command, INVALID);
+      expect({ command, code, output }).toMatchObject({ code: 78 });
+      const reported = [...output.matchAll(/^ {2}(\w+): (.+)$/gm)].map(([, name, problem]) => [
+        name,
+        problem === 'is not set',
+      ]);
+      expect(Object.fromEntries(reported)).toEqual(
+        Object.fromEntries([...new Set([...missing, ...invalid])].map((name) => [name, !invalid.includes(name)])),
+      );
+      expect(output).not.toContain('invalid-but-secret');
+    }, 120_000);
+  },
+);
 
 describe('an invalid LOG_LEVEL', () => {
   it('is refused with the name of the variable', async () => {

@@ -63,6 +63,9 @@ export async function startControlPlane(program: string, folder: string): Promis
   await writeFile(at('accounts.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
   await writeFile(at('tokens.csv'), `${token},admin,admin,system:masters\n`, { mode: 0o600 });
   const processes: ChildProcess[] = [];
+  // Nothing goes on behind a process that ends early.
+  const killAll = (): void => processes.forEach((child) => child.kill('SIGKILL'));
+  process.on('exit', killAll);
   const start = (part: string, options: Readonly<Record<string, string>>): void => {
     const output = openSync(at(`${part}.log`), 'w');
     const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
@@ -77,6 +80,7 @@ export async function startControlPlane(program: string, folder: string): Promis
       child.kill('SIGKILL');
       await gone;
     }
+    process.off('exit', killAll);
     await kubelet;
   };
 

@@ -37,17 +37,19 @@ async function check(chosen: readonly string[], folder: string): Promise<readonl
   const place = { root, folder, cluster };
   const release = await releasedManifests(place);
   if (release === null) print('  Version 1.0.0 is not in the history of git: no upgrade from it was tried.');
-  const waiting = [...overlays];
+  // The longest first.
+  const waiting = [...overlays].sort((one) => (path.basename(one) === 'production' ? -1 : 1));
   const next = async (): Promise<void> => {
     for (let overlay = waiting.shift(); overlay !== undefined; overlay = waiting.shift()) {
       const current = overlay;
-      await attempt(current, () => tryUpgrades(place, current, release));
+      await attempt(current, () => tryUpgrades(place, current, release, path.basename(current) === 'production'));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, next));
   return problems;
 }
 
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
 const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-k8s-'));
 const problems = await check(process.argv.slice(2), folder)
   .catch((error: unknown) => [error instanceof Error ? error.message : String(error)])

@@ -162,7 +162,8 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
       const labels = Object.keys(resource.spec.template.metadata.labels)
         .filter((label) => label.startsWith('payments/uses-'))
         .map((label) => label.slice('payments/uses-'.length));
-      const { needed } = pods.get(pod) ?? pods.set(pod, { needed: new Set(), labels }).get(pod) ?? { needed: new Set() };
+      const { needed } = pods.get(pod) ??
+        pods.set(pod, { needed: new Set(), labels }).get(pod) ?? { needed: new Set() };
       const [environment = {}] = environmentsOf(overlay, resource);
       for (const variable of Object.keys(environment)) needed.add(connectionOf(variable) ?? '');
       needed.delete('');

@@ -33,9 +33,7 @@ registerGauge('payments.dependency.up', () => [...lastResults].map(([dependency,
 /** Checks all dependencies at once and names those that are unavailable. */
 export async function readiness(checks: HealthChecks): Promise<HealthResponse> {
   const resultsOf = (some: HealthChecks['ready']): Promise<(readonly [string, boolean])[]> =>
-    Promise.all(
-      Object.entries(some).map(async ([name, check]) => [name, await check().catch(() => false)] as const),
-    );
+    Promise.all(Object.entries(some).map(async ([name, check]) => [name, await check().catch(() => false)] as const));
   const [needed, partly] = await Promise.all([resultsOf(checks.ready), resultsOf(checks.partly ?? {})]);
   const results = [...needed, ...partly];
   for (const [name, up] of results) lastResults.set(name, up);

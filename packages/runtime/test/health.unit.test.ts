@@ -60,9 +60,9 @@ describe('the probes of a process that starts', () => {
         (error) => error === wrong,
       ),
     ).rejects.toBe(wrong);
-    await expect(
-      health.until('database', () => Promise.reject(new ConfigurationError('no upstream'))),
-    ).rejects.toThrow('no upstream');
+    await expect(health.until('database', () => Promise.reject(new ConfigurationError('no upstream')))).rejects.toThrow(
+      'no upstream',
+    );
   });
 
   it('end no start with an error when the process is told to stop', async () => {
@@ -76,7 +76,12 @@ describe('the probes of a process that starts', () => {
       .finally(() => (ended = true));
     await until('the first attempt', () => attempts > 0);
     closers.forEach((close) => close());
-    await until('the probes to be refused', () => get('/healthz').then(() => false, () => true));
+    await until('the probes to be refused', () =>
+      get('/healthz').then(
+        () => false,
+        () => true,
+      ),
+    );
     expect([attempts <= 2, ended]).toEqual([true, false]);
   });
 });

@@ -32,7 +32,9 @@ describe('the schema that a version of the services needs', () => {
   it('is not there in an empty database', async () => {
     const { sql } = own.database;
     await sql.query('ALTER TABLE _prisma_migrations RENAME TO aside');
-    await expect(verifySchema(own.database)).rejects.toThrow('No migration was applied, or its rights were not granted');
+    await expect(verifySchema(own.database)).rejects.toThrow(
+      'No migration was applied, or its rights were not granted',
+    );
     await sql.query('ALTER TABLE aside RENAME TO _prisma_migrations');
   });
 });
