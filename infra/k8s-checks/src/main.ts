@@ -1,5 +1,5 @@
-// npm run test:k8s [OVERLAY …]: validates every overlay for the oldest Kubernetes, then upgrades it and takes it back on
-// a real API server.
+// npm run test:k8s [OVERLAY …]: validates every overlay for the oldest Kubernetes, then upgrades it and takes it back
+// on a real API server.
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';

@@ -266,7 +266,7 @@ export async function tryUpgrades(
     await refusesPrivileges(site);
     return (
       `${name}: ${isReleased ? '1.0.0 → ' : ''}${steps.map(([step]) => step).join(' → ')}; ` +
-      `${objects.length} objects, ${pods.length} pods under the restricted profile, ${holding.size} that hold data stayed`
+      `${objects.length} objects, ${pods.length} restricted pods, ${holding.size} that hold data stayed`
     );
   } finally {
     await site.stop();

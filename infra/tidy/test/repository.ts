@@ -16,6 +16,7 @@ const GENERATED = [
 /** Not ours to format: lockfiles, patches, recorded data, and migrations, which never change once released. */
 const FOREIGN = [
   /^pnpm-lock\.yaml$/,
+  /^infra\/k8s-checks\/cluster\/go\.(mod|sum)$/,
   /^patches\//,
   /\/fixtures\//,
   /^packages\/database\/prisma\/migrations\//,

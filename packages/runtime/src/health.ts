@@ -12,7 +12,7 @@ export interface HealthChecks {
   live(): boolean;
   /** Each dependency that serving needs; false or a rejection: not ready. Must respond within a second or so. */
   readonly ready: Readonly<Record<string, () => Promise<boolean>>>;
-  /** Each dependency that only a part of what is served needs: checked and shown, and readiness does not depend on it. */
+  /** Each dependency that only a part of what is served needs: shown, and readiness does not depend on it. */
   readonly partly?: Readonly<Record<string, () => Promise<boolean>>>;
   /** More for operators in the body, by name; readiness does not depend on it. */
   readonly reports?: Readonly<Record<string, () => unknown>>;
@@ -84,7 +84,7 @@ async function listen(
 export interface StartingHealth {
   /**
    * Resolves with what `attempt` resolves with; until then tries again and again, with growing pauses. So a process
-   * that starts while a dependency is away, or before the migrations have run, waits instead of ending.
+   * that starts while a dependency is unavailable, or before the migrations have run, waits instead of ending.
    *
    * @param dependency its name in /readyz and in the log
    * @param isFinal an error after which waiting does not help; an invalid configuration is always one

@@ -1,7 +1,7 @@
 import { LogUnavailableError, type NewRecord, type Publisher } from '@pf/event-log';
 
 /**
- * A publisher that may be opened later: a gateway that starts while Kafka is away serves reads meanwhile, and refuses
+ * A publisher that may be opened later: a gateway that starts while Kafka is unavailable serves reads meanwhile, and refuses
  * commands.
  */
 export class LatePublisher implements Publisher {

@@ -26,7 +26,7 @@ describe('POST /intents while the event log is unavailable', () => {
   });
 });
 
-describe('a gateway that starts while Kafka is away', () => {
+describe('a gateway that starts while Kafka is unavailable', () => {
   it('serves reads, refuses commands, and sends them once Kafka is back', async () => {
     const cluster = await startCluster();
     const kafka = await startTcpProxy(readBackingStack().kafka.split(',')[0] ?? '');

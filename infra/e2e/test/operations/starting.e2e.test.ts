@@ -23,7 +23,7 @@ const NEEDS: Readonly<Record<ServiceName, readonly string[]>> = {
 };
 const SERVICES = Object.keys(NEEDS) as ServiceName[];
 
-describe('services that start while everything they need is away', () => {
+describe('services that start while everything they need is unavailable', () => {
   const stack = readBackingStack();
   let cluster: Cluster;
   let proxies: Record<'database' | 'kafka' | 'redis', TcpProxy>;
