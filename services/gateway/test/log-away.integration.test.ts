@@ -49,7 +49,7 @@ describe('a gateway that starts while Kafka is unavailable', () => {
       const list = await fetch(`${gateway.url}/v1/intents`, {
         headers: { authorization: `Bearer ${cluster.apiKeys.test}` },
       });
-      expect([list.status, await list.json()]).toMatchObject([200, { data: [] }]);
+      expect([list.status, await list.json()]).toMatchObject([200, { intents: [] }]);
       expect(await (await fetch(`${gateway.health}/readyz`)).json()).toMatchObject({
         status: 'degraded',
         checks: { database: 'ok', kafka: 'unavailable' },

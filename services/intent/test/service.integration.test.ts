@@ -128,7 +128,7 @@ describe('The intent service', () => {
   });
 
   it('does not serve while the topics have another number of partitions than configured, and says so', async () => {
-    const service = await start({ KAFKA_PARTITIONS: '4' });
+    const service = await start({ KAFKA_PARTITIONS: '4', LOG_LEVEL: 'warn' });
     await until('it to wait for the topics', async () => {
       expect(await (await fetch(`${service.url}/readyz`)).json()).toEqual({ status: 'starting', waits_for: ['kafka'] });
       return true;
