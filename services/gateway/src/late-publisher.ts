@@ -1,8 +1,8 @@
 import { LogUnavailableError, type NewRecord, type Publisher } from '@pf/event-log';
 
 /**
- * A publisher that may be opened later: a gateway that starts while Kafka is unavailable serves reads meanwhile, and refuses
- * commands.
+ * A publisher that may be opened later: a gateway that starts while Kafka is unavailable serves reads meanwhile, and
+ * refuses commands.
  */
 export class LatePublisher implements Publisher {
   #publisher: Publisher | null = null;
