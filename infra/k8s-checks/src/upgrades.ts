@@ -263,7 +263,7 @@ export async function tryUpgrades(
           expectThat(await site.has(apiVersion, kind, object), `${name}, ${step}: ${kind} ${object} was deleted`);
     }
     const pods = await site.list(`/api/v1/namespaces/${NAMESPACE}/pods`);
-    await refusesPrivileges(site);
+    await refusesUnrestricted(site);
     return (
       `${name}: ${isReleased ? '1.0.0 → ' : ''}${steps.map(([step]) => step).join(' → ')}; ` +
       `${objects.length} objects, ${pods.length} restricted pods, ${holding.size} that hold data stayed`
@@ -274,9 +274,9 @@ export async function tryUpgrades(
 }
 
 /** That all pods are there would say nothing if any were taken. */
-async function refusesPrivileges(site: Site): Promise<void> {
+async function refusesUnrestricted(site: Site): Promise<void> {
   const said = await site
-    .command('kubectl', '-n', NAMESPACE, 'run', 'privileged', '--image=any', '--privileged', '--dry-run=server')
+    .command('kubectl', '-n', NAMESPACE, 'run', 'unrestricted', '--image=any', '--dry-run=server')
     .catch((error: Error) => error.message);
-  expectThat(said.includes('violates PodSecurity'), `the namespace does not refuse a privileged pod: ${said}`);
+  expectThat(said.includes('violates PodSecurity'), `the namespace takes an unrestricted pod: ${said}`);
 }
