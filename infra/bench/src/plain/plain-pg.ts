@@ -48,5 +48,22 @@ const store: PlainStore = {
     });
     return rows[0] ?? null;
   },
+  async find(holder, id) {
+    const { rows } = await database.sql.query<{ state: string }>({
+      name: 'by-id',
+      text: 'SELECT state FROM ledger.intents WHERE id = $1 AND account_id = $2 AND livemode = $3',
+      values: [id, holder.accountId, holder.livemode],
+    });
+    return rows[0] ?? null;
+  },
+  async list(holder, limit) {
+    const { rows } = await database.sql.query<{ state: string }>({
+      name: 'newest',
+      text: `SELECT state FROM ledger.intents WHERE account_id = $1 AND livemode = $2
+             ORDER BY created_at DESC, id DESC LIMIT $3`,
+      values: [holder.accountId, holder.livemode, limit],
+    });
+    return rows;
+  },
 };
 plainService(store).listen(Number(process.env['PORT']), '127.0.0.1');

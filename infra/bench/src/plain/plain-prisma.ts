@@ -34,5 +34,14 @@ const store: PlainStore = {
   },
   findByKey: ({ accountId, livemode }, idempotencyKey) =>
     prisma.intent.findFirst({ where: { accountId, livemode, idempotencyKey }, select: { state: true } }),
+  find: ({ accountId, livemode }, id) =>
+    prisma.intent.findFirst({ where: { id, accountId, livemode }, select: { state: true } }),
+  list: ({ accountId, livemode }, limit) =>
+    prisma.intent.findMany({
+      where: { accountId, livemode },
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      take: limit,
+      select: { state: true },
+    }),
 };
 plainService(store).listen(Number(process.env['PORT']), '127.0.0.1');

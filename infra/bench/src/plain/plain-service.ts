@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createIntentRequest, newIntentId, parseRequest, randomPartition } from '@pf/contracts';
+import { createIntentRequest, listIntentsQuery, newIntentId, parseRequest, randomPartition } from '@pf/contracts';
 import type { Database } from '@pf/database';
 import { parseAmount } from '@pf/domain';
 import express, { type Express, type Request, type Response } from 'express';
@@ -36,7 +36,15 @@ export interface PlainStore {
   findKey(hash: Buffer): Promise<PlainHolder | null>;
   /** Inserts durably. Null where the account used the key before: the unique index says so. */
   insert(intent: PlainIntent): Promise<'inserted' | 'duplicate'>;
-  findByKey(holder: PlainHolder, idempotencyKey: string): Promise<{ readonly state: string } | null>;
+  findByKey(holder: PlainHolder, idempotencyKey: string): Promise<PlainRow | null>;
+  find(holder: PlainHolder, id: string): Promise<PlainRow | null>;
+  /** The newest ones first. */
+  list(holder: PlainHolder, limit: number): Promise<readonly PlainRow[]>;
+}
+
+/** The public intent as JSON. */
+export interface PlainRow {
+  readonly state: string;
 }
 
 /**
@@ -53,7 +61,8 @@ const USDC = { symbol: 'USDC', address: '0x036CbD53842c5426634e7929541eC2318f3dC
 
 /**
  * What one would write without a log: validate by the same schema and the same checks of amount and address, look the
- * key up, insert under a unique index on the idempotency key, answer with the same body.
+ * key up, insert under a unique index on the idempotency key, answer with the same body. Reads by id, and the newest
+ * page.
  */
 export function plainService(store: PlainStore): Express {
   const app = express();
@@ -61,10 +70,30 @@ export function plainService(store: PlainStore): Express {
   app.disable('etag');
   app.use(express.json({ limit: '64kb' }));
   app.get('/readyz', (_request: Request, response: Response) => void response.json({ status: 'ok' }));
+  const refuse = (response: Response): void => void response.status(401).json({ error: { code: 'api_key.invalid' } });
+  const holderOf = async ({ headers }: Request): Promise<PlainHolder | null> => {
+    const key = /^Bearer (pk_(?:live|test)_[A-Za-z0-9]{32})$/.exec(headers.authorization ?? '')?.[1];
+    return key === undefined ? null : await store.findKey(createHash('sha256').update(key).digest());
+  };
+  app.get('/v1/intents/:id', async (request: Request<{ id: string }>, response: Response) => {
+    const holder = await holderOf(request);
+    if (!holder) return refuse(response);
+    const row = await store.find(holder, request.params.id);
+    if (!row) return void response.status(404).json({ error: { code: 'intent.not_found' } });
+    return void response.type('json').send(`{"intent":${row.state}}`);
+  });
+  app.get('/v1/intents', async (request: Request, response: Response) => {
+    const holder = await holderOf(request);
+    if (!holder) return refuse(response);
+    const parsed = parseRequest(listIntentsQuery, request.query);
+    if (!parsed.ok) return void response.status(400).json({ error: { code: 'request.validation_failed' } });
+    const rows = await store.list(holder, parsed.value.limit + 1);
+    const page = rows.slice(0, parsed.value.limit).map(({ state }) => state);
+    return void response.type('json').send(`{"intents":[${page.join()}],"hasMore":${rows.length > page.length}}`);
+  });
   app.post('/v1/intents', async (request: Request, response: Response) => {
-    const key = /^Bearer (pk_(?:live|test)_[A-Za-z0-9]{32})$/.exec(request.headers.authorization ?? '')?.[1];
-    const holder = key === undefined ? null : await store.findKey(createHash('sha256').update(key).digest());
-    if (!holder) return void response.status(401).json({ error: { code: 'api_key.invalid' } });
+    const holder = await holderOf(request);
+    if (!holder) return refuse(response);
     const parsed = parseRequest(createIntentRequest, request.body);
     if (!parsed.ok)
       return void response

@@ -62,7 +62,7 @@ async function quiet(label: string, args: readonly string[]): Promise<Result> {
  * How many test files run at a time. Those of `stack` share the state of one stack; the others on a stack wait for
  * brokers and blocks about half of their time, so there are more than cores.
  */
-const WORKERS = { unit: '--maxWorkers=100%', onStack: '--maxWorkers=3', stack: '--runInBand' } as const;
+const WORKERS = { unit: '--maxWorkers=100%', onStack: '--maxWorkers=4', stack: '--runInBand' } as const;
 
 /**
  * Runs Jest projects at once, the longest test files first; the output goes to the terminal.

@@ -1,0 +1,137 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { freePorts, startCluster, until } from '@pf/testing';
+import { z } from 'zod';
+import { type Measured, measureCreates, median, type Target } from './creates.ts';
+
+type Service = 'pf' | 'pg' | 'prisma';
+export interface Compared extends Target {
+  readonly service: Service;
+}
+/**
+ * This service beside two plain ones that do the same validation, key lookup and durable insert: one run, the same
+ * Postgres server, the same load, taken in turns, so that a noisy machine is noisy for all of them. Only the ratios
+ * mean something elsewhere.
+ */
+export interface Comparison {
+  /** This service first. */
+  readonly targets: readonly Compared[];
+  readonly close: () => Promise<void>;
+}
+
+const WARM_UP_SECONDS = 4;
+const WARM_UP_CLIENTS = 64;
+const QUIET = { LOG_LEVEL: 'warn', NODE_ENV: 'production' };
+
+const PLAIN = [
+  { service: 'pg', name: 'Express + pg', script: 'plain-pg.ts' },
+  { service: 'prisma', name: 'Express + Prisma', script: 'plain-prisma.ts' },
+] as const;
+
+/** Starts the three services, each on a database of its own, and warms them up. */
+export async function startComparison(): Promise<Comparison> {
+  const closing: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(closing.splice(0).map((end) => end()));
+  };
+  const cluster = async (): ReturnType<typeof startCluster> => {
+    const started = await startCluster();
+    closing.push(() => started.close());
+    return started;
+  };
+  const plain = async ({ service, name, script }: (typeof PLAIN)[number]): Promise<Compared> => {
+    const [{ databaseUrl, apiKeys }, [port = 0]] = await Promise.all([cluster(), freePorts(1)]);
+    const main = path.join(import.meta.dirname, 'plain', script);
+    const child = spawn(process.execPath, ['--conditions=source', '--disable-warning=ExperimentalWarning', main], {
+      env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl, PORT: String(port), NODE_ENV: 'production' },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    closing.unshift(() => Promise.resolve(child.kill('SIGKILL')));
+    const url = `http://127.0.0.1:${port}`;
+    await until(`${name} to answer`, async () => (await fetch(`${url}/readyz`)).ok, 30_000);
+    return { service, name, url, apiKey: apiKeys.test };
+  };
+  const ours = async (): Promise<Compared> => {
+    const started = await cluster();
+    const [gateway] = await Promise.all([
+      started.start('gateway', { env: QUIET }),
+      started.start('intent', { env: QUIET }),
+    ]);
+    return { service: 'pf', name: 'this service', url: gateway.url, apiKey: started.apiKeys.test };
+  };
+  try {
+    const targets = await Promise.all([ours(), ...PLAIN.map(plain)]);
+    for (const target of targets) await measureCreates(target, () => ({}), WARM_UP_CLIENTS, WARM_UP_SECONDS);
+    return { targets, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The rounds of one target. */
+export interface Row extends Measured {
+  readonly service: Service;
+  readonly min: Measured;
+  readonly max: Measured;
+}
+
+/** Measures the targets in turns, round after round: each figure is the median of the rounds. */
+export async function inTurns(
+  targets: readonly Compared[],
+  rounds: number,
+  one: (target: Compared) => Promise<Measured>,
+): Promise<readonly Row[]> {
+  const runs = targets.map((target) => ({ target, measured: [] as Measured[] }));
+  for (let round = 0; round < rounds; round++)
+    for (const { target, measured } of runs) measured.push(await one(target));
+  return runs.map(({ target: { service }, measured }) => {
+    const of = (choose: (values: readonly number[]) => number): Measured => ({
+      perSecond: choose(measured.map(({ perSecond }) => perSecond)),
+      p50: choose(measured.map(({ p50 }) => p50)),
+      p99: choose(measured.map(({ p99 }) => p99)),
+    });
+    return { service, ...of(median), min: of((all) => Math.min(...all)), max: of((all) => Math.max(...all)) };
+  });
+}
+
+const range = ({ min, max, ...row }: Row, field: keyof Measured): string =>
+  `${Math.round(row[field])} (${Math.round(min[field])}–${Math.round(max[field])})`;
+
+/** The cells of a row: median (minimum–maximum) of each figure, and how many times a plain service's rate ours is. */
+export function cellsOf(row: Row, ours: Row | undefined): readonly string[] {
+  const name = row.service === 'pf' ? 'this service' : PLAIN.find(({ service }) => service === row.service)?.name;
+  const ratio = row.service === 'pf' || !ours ? '' : (ours.perSecond / row.perSecond).toFixed(2);
+  return [name ?? row.service, range(row, 'perSecond'), range(row, 'p50'), range(row, 'p99'), ratio];
+}
+
+/** @returns a line of a Markdown table */
+export const line = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
+
+const counts = z
+  .string()
+  .transform((text) => text.split(',').map(Number))
+  .pipe(z.array(z.number().int().min(1).max(10_000)).min(1));
+
+/**
+ * What every comparison takes: `--clients 1,64 --seconds 6 --rounds 3 --json`.
+ * @throws ZodError that names the option
+ */
+export function readComparisonOptions(defaults: { clients: string; rounds: string }): {
+  readonly clients: readonly number[];
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly json: boolean;
+} {
+  const { values } = parseArgs({
+    options: {
+      clients: { type: 'string', default: defaults.clients },
+      seconds: { type: 'string', default: '6' },
+      rounds: { type: 'string', default: defaults.rounds },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const number = z.coerce.number().int().min(1).max(3_600);
+  return z.object({ clients: counts, seconds: number, rounds: number, json: z.boolean() }).parse(values);
+}
