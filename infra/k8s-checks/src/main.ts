@@ -42,7 +42,7 @@ async function check(chosen: readonly string[], folder: string): Promise<readonl
   const next = async (): Promise<void> => {
     for (let overlay = waiting.shift(); overlay !== undefined; overlay = waiting.shift()) {
       const current = overlay;
-      await attempt(current, () => tryUpgrades(place, current, release, path.basename(current) === 'production'));
+      await attempt(current, () => tryUpgrades(place, current, release, path.basename(current) === 'local'));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, next));

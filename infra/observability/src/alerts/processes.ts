@@ -53,6 +53,20 @@ for a Postgres connection for 5 minutes.`,
     },
   },
   {
+    name: 'CertificateExpiring',
+    severity: 'ticket',
+    expr: 'min by (service_name) (payments_certificate_valid_seconds) < 21 * 86400',
+    for: '10m',
+    summary: `The {{ $labels.service_name }} service trusts an authority whose certificate expires \
+in {{ $value | humanizeDuration }}: then it cannot connect.`,
+    fires: {
+      series: { [process('payments_certificate_valid_seconds')]: '1800000-60x30' },
+      at: '20m',
+      labels: { service_name: 'intent' },
+    },
+    quiet: { series: { [process('payments_certificate_valid_seconds')]: '2500000-60x30' }, at: '20m' },
+  },
+  {
     name: 'EventLoopBusy',
     severity: 'ticket',
     expr: 'max by (service_name) (avg_over_time(nodejs_eventloop_utilization_ratio[10m])) > 0.85',

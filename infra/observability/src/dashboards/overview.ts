@@ -140,6 +140,10 @@ export const overview: DashboardSpec = {
           'max by (service_name) (process_memory_usage_bytes)',
           '{{service_name}}',
         ]),
+        chart('Certificates', 's', 'How long the first trusted private authority to expire is valid, by service.', [
+          'min by (service_name) (payments_certificate_valid_seconds)',
+          '{{service_name}}',
+        ]),
         chart('Event loop: busy', 'percentunit', 'The busiest process of each service; near 1 it is at its limit.', [
           'max by (service_name) (nodejs_eventloop_utilization_ratio)',
           '{{service_name}}',

@@ -636,6 +636,15 @@ export const METRICS = {
       'Statements that wait for a connection: more than 0 for long means too few connections, or a slow Postgres.',
     labels: {},
   }),
+  'payments.certificate.valid': gauge({
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
+    unit: 's',
+    description: lines(
+      'How much longer the first to expire of the authorities’ certificates is valid that the process read at its',
+      'start, from `NODE_EXTRA_CA_CERTS`. Absent without that.',
+    ),
+    labels: {},
+  }),
   'process.memory.usage': gauge({
     services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
     unit: 'By',

@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { firstExpiry } from './certificates.ts';
 import { registerGauge } from './recording.ts';
 
 /** Of the histogram of delays: a finer one costs more than it shows. */
@@ -11,9 +12,11 @@ export function registerProcessGauges(): (() => void)[] {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
   let before = performance.eventLoopUtilization();
+  const expiry = firstExpiry();
   return [
     () => delay.disable(),
     registerGauge('process.memory.usage', () => [[process.memoryUsage.rss(), {}]]),
+    registerGauge('payments.certificate.valid', () => (expiry === null ? [] : [[(expiry - Date.now()) / 1_000, {}]])),
     registerGauge('process.cpu.time', () => {
       const { user, system } = process.cpuUsage();
       return [
