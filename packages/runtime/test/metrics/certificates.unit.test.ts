@@ -18,7 +18,7 @@ describe('the first expiry of the trusted certificates', () => {
     return firstExpiry({ NODE_EXTRA_CA_CERTS: file });
   };
 
-  it('is that of the certificate in the file that ends first', () => {
+  it('comes from the certificate in the file that ends first', () => {
     const some = rootCertificates.slice(0, 5);
     const ends = some.map((pem) => Date.parse(new X509Certificate(pem).validTo));
     expect(expiryOf(some.join('\n'))).toBe(Math.min(...ends));
