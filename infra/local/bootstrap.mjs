@@ -58,6 +58,7 @@ const commands = {
   },
   simulate: { backing: false, built: 'before', args: [...sources, 'infra/simulation/src/main.ts'] },
   chaos: { backing: true, built: 'before', args: [...sources, 'infra/bench/src/chaos.ts'] },
+  drill: { backing: true, built: 'before', args: [...sources, 'infra/bench/src/drill.ts'] },
   bench: { backing: false, built: 'before', args: sources },
   generate: { backing: false, built: 'never', args: [...sources, 'infra/generate/src/main.ts'] },
   format: { backing: false, built: 'never', args: ['node_modules/prettier/bin/prettier.cjs', '--write', '.'] },

@@ -74,6 +74,12 @@ describe('the ledger', () => {
     ]);
   });
 
+  it('has a journal whose two sides balance, with each transfer once', async () => {
+    const { rows } = await ledger.query('SELECT tx_signature, transfer_index, entry, sum(base_units) AS rest, count(*) AS sides FROM journal GROUP BY ALL');
+    console.log(JSON.stringify(rows, null, 1));
+    console.log(JSON.stringify((await ledger.query('SELECT * FROM journal ORDER BY "at", base_units')).rows, null, 1));
+  });
+
   it('writes amounts as people do', async () => {
     const { rows } = await ledger.query("SELECT DISTINCT amount FROM payments WHERE kind <> 'mismatched'");
     expect(rows.map(({ amount }) => amount)).toContain('13');

@@ -26,14 +26,15 @@ beforeEach(async () => {
   for (let n = 0; n < rows.length; n += 20) await archive.append(rows.slice(n, n + 20));
 });
 
-/** @param failsAfter so many transactions */
+/** @param failsAfter so many transactions; `taken` happens before the partition is taken from its owner */
 function restore(
   failsAfter = Infinity,
   publicKey = signer.publicKey,
   sealing?: RestoreOptions['sealing'],
+  taken = (): void => undefined,
 ): Promise<RestoreReport> {
   let left = failsAfter;
-  const openAppender = async (partition: number): Promise<LogAppender> => ({
+  const openAppender = async (partition: number): Promise<LogAppender> => (taken(), {
     async append(records) {
       if (left-- <= 0) throw new Error('the broker is unavailable');
       const length = log.records[partition]?.length ?? 0;
@@ -83,6 +84,14 @@ describe('a restore of the log from the archive', () => {
     await restore();
     log.grow(PARTITION, 2);
     expect(await restore()).toEqual({ partition: 0, before: RECORDED_PAYMENTS.length + 2, imported: 0 });
+  });
+
+  it('appends nothing to a log that its owner has written to until the partition was taken from it', async () => {
+    const owner = (): void => log.grow(PARTITION, 1);
+    await expect(restore(Infinity, signer.publicKey, undefined, owner)).rejects.toThrow(
+      'Partition 0 of the log has other events than the archive among its first 1',
+    );
+    expect(values()).toHaveLength(1);
   });
 
   it('refuses a log that has other events, and appends nothing', async () => {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import type { AccountId, CommandId, IntentId } from '@pf/domain';
+import type { AccountId, CommandId, Instant, IntentId } from '@pf/domain';
 import { base58 } from '@scure/base';
 import { v7 as timeOrdered } from 'uuid';
 
@@ -49,9 +49,19 @@ export function partitionOfKey(
 /** A random partition, uniformly distributed. */
 export const randomPartition = (partitions: number): number => randomBytes(4).readUInt32BE(0) % partitions;
 
-/** The id of an event, derived from its intent and version, so that it never changes. */
-export const eventIdOf = (id: IntentId, version: number): string =>
-  `evt_${base58.encode(createHash('sha256').update(`${id}:${version}`).digest().subarray(0, BYTES))}`;
+/**
+ * The id of an event, which is stored with it. Where a log has lost its end, versions are given out again: with its
+ * time, the later event is another one to deliveries and receivers.
+ *
+ * @param at the event's time; null in examples
+ */
+export const eventIdOf = (id: IntentId, version: number, at: Instant | null = null): string =>
+  `evt_${base58.encode(
+    createHash('sha256')
+      .update([id, version, at ?? []].flat().join(':'))
+      .digest()
+      .subarray(0, BYTES),
+  )}`;
 
 /** The id of an identity at a provider, derived from what the provider knows its person by. */
 export const identityIdOf = (issuer: string, subject: string): string =>

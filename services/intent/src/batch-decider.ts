@@ -217,7 +217,7 @@ export class BatchDecider {
       // The intent's time was over when the command came: the command did not cause the expiry.
       const cause = event.type === 'intent.expired' && !event.data.simulated ? null : accepted;
       const envelope: EventEnvelope = {
-        eventId: eventIdOf(intent.id, event.version),
+        eventId: eventIdOf(intent.id, event.version, event.at),
         type: event.type,
         schemaVersion: EVENT_SCHEMA_VERSION,
         intentId: intent.id,

@@ -52,6 +52,19 @@ describe('BatchDecider', () => {
     expect(batch.events.map(({ version }) => version)).toEqual([1, 2, 3]);
   });
 
+  it('gives an event that takes the place of a lost one another id, so that it is delivered, too', () => {
+    const made = create();
+    const idAfter = (command: typeof made, at: number): string | undefined => {
+      const model = new PartitionModel();
+      model.process([made], NOW);
+      return eventsOf(model.process([command], at))[0]?.eventId;
+    };
+    const [lost, again] = [gateway.cancel(), gateway.detect()].map((input, n) => idAfter(of(made.intentId, input), NOW + 1 + n));
+    expect(lost).toMatch(/^evt_/);
+    expect(again).toMatch(/^evt_/);
+    expect(again).not.toBe(lost);
+  });
+
   it('decides a repeated command once and replies the same twice', () => {
     const command = create({}, { replyTo: GATEWAY });
     const batch = decideBatch([recordAt(command), recordAt(command)]);

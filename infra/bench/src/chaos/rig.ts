@@ -3,19 +3,14 @@ import os from 'node:os';
 import path from 'node:path';
 import { addWebhookEndpoint } from '@pf/database';
 import { type Brokers, startBrokers } from '@pf/local/brokers';
-import { type KillableProcess, killableProcess } from '@pf/local/killable-process';
-import { startReaper } from '@pf/local/reaper';
+import type { KillableProcess } from '@pf/local/killable-process';
 import { type ReplicatedPostgres, startReplicatedPostgres } from '@pf/local/replicated-postgres';
-import { redisSpec } from '@pf/local/redis';
-import { readSettings } from '@pf/local/settings';
 import {
   type BackingStack,
   type Cluster,
-  freePorts,
   type Instance,
   type ServiceName,
   startCluster,
-  startTcpProxy,
   type TcpProxy,
   until,
   type WebhookReceiver,
@@ -23,9 +18,9 @@ import {
 } from '@pf/testing';
 import { type Anvil, startAnvil } from '@pf/testing/chains';
 import { KeptServices } from '../kill-brokers/services.ts';
+import { startRedis } from './redis.ts';
 import { type Front, startFront } from '../rollout/front.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../../../..');
 const BLOCK_MS = 500;
 const SERVICES: readonly ServiceName[] = ['gateway', 'gateway', 'intent', 'intent', 'watcher', 'webhook'];
 /** Services start on a machine that is busy with a fault. */
@@ -125,31 +120,4 @@ async function joinFront({ service, url, health, exited }: Instance, front: Fron
     () => false,
   );
   if (ready && !gone) front.add(url);
-}
-
-async function startRedis(folder: string) {
-  const [port = 0] = await freePorts(1);
-  const settings = readSettings({ PF_DATA: folder, REDIS_PORT: String(port) }, ROOT);
-  const { spec } = await redisSpec(settings);
-  const reaper = startReaper();
-  const process = killableProcess({
-    label: 'Redis',
-    log: path.join(folder, 'redis.log'),
-    reaper,
-    prepare: () => spec.prepare(),
-    command: () => spec.command(),
-    ready: () => spec.ready(),
-  });
-  await process.start();
-  const way = await startTcpProxy(`127.0.0.1:${port}`);
-  return {
-    process,
-    way,
-    url: `redis://${way.address}`,
-    async close() {
-      await way.close();
-      await process.kill();
-      reaper.close();
-    },
-  };
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Cluster, Instance, ServiceName } from '@pf/testing';
+import type { Cluster, Instance, ServiceName, StartOptions } from '@pf/testing';
 
 /** As the local supervisor does it. */
 const RESTART_AFTER_MS = 1_000;
@@ -10,7 +10,9 @@ export class KeptServices {
   readonly #cluster: Cluster;
   readonly #running: Instance[] = [];
   readonly #logs: string[] = [];
-  readonly #keeping: Promise<void>[] = [];
+  readonly #keeping: { readonly service: ServiceName; readonly kept: Promise<void> }[] = [];
+  /** Those that a person has stopped are not started again. */
+  readonly #ended = new Set<ServiceName>();
   readonly #stopped = new AbortController();
   readonly #joined: (instance: Instance) => void;
   readonly #gone: (instance: Instance) => void;
@@ -27,14 +29,22 @@ export class KeptServices {
     this.#gone = gone;
   }
 
-  /** Resolves when they are ready. */
-  async start(services: readonly ServiceName[]): Promise<void> {
+  /** Resolves when they are ready. @param options of these processes and those that replace them */
+  async start(services: readonly ServiceName[], options: StartOptions = {}): Promise<void> {
     await Promise.all(
       services.map(async (service) => {
-        const instance = await this.#cluster.start(service);
-        this.#keeping.push(this.#keep(instance));
+        this.#ended.delete(service);
+        const instance = await this.#cluster.start(service, options);
+        this.#keeping.push({ service, kept: this.#keep(instance, options) });
       }),
     );
+  }
+
+  /** Ends all processes of services in order, and starts no others. Resolves when they are gone. */
+  async end(services: readonly ServiceName[]): Promise<void> {
+    for (const service of services) this.#ended.add(service);
+    for (const instance of this.#running) if (services.includes(instance.service)) instance.kill('SIGTERM');
+    await Promise.all(this.#keeping.filter(({ service }) => services.includes(service)).map(({ kept }) => kept));
   }
 
   /** The URL of a running process of the service; null while there is none. */
@@ -56,10 +66,11 @@ export class KeptServices {
   async stop(): Promise<void> {
     this.#stopped.abort();
     for (const instance of this.#running) instance.kill('SIGKILL');
-    await Promise.all(this.#keeping);
+    await Promise.all(this.#keeping.map(({ kept }) => kept));
   }
 
-  async #keep(first: Instance): Promise<void> {
+  async #keep(first: Instance, options: StartOptions): Promise<void> {
+    const isOver = (): boolean => this.#stopped.signal.aborted || this.#ended.has(first.service);
     for (let instance = first; ;) {
       this.#running.push(instance);
       this.#logs.push(instance.log);
@@ -67,11 +78,11 @@ export class KeptServices {
       await instance.exited;
       this.#running.splice(this.#running.indexOf(instance), 1);
       this.#gone(instance);
-      if (this.#stopped.signal.aborted) return;
+      if (isOver()) return;
       this.restarts++;
       await delay(RESTART_AFTER_MS, undefined, { signal: this.#stopped.signal }).catch(() => undefined);
-      if (this.#stopped.signal.aborted) return;
-      instance = await this.#cluster.start(instance.service, { wait: false });
+      if (isOver()) return;
+      instance = await this.#cluster.start(instance.service, { ...options, wait: false });
     }
   }
 }

@@ -118,8 +118,9 @@ async function sample(
     });
     const { intent } = created.parse(await response.json());
     creates.push(performance.now() - began);
+    const at = Date.parse(intent.createdAt);
     if (key === apiKeys.test)
-      events.push({ id: eventIdOf(intent.id as IntentId, 1), at: Date.parse(intent.createdAt) });
+      events.push({ id: eventIdOf(intent.id as IntentId, 1, at), at });
   };
   const work: Promise<void>[] = [];
   const began = performance.now();

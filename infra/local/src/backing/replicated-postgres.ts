@@ -24,6 +24,9 @@ interface Server {
   readonly port: number;
 }
 
+/** A copy of a server's files. */
+export type PostgresBackup = Pick<Server, 'node' | 'process' | 'port'>;
+
 /** A Postgres of a test or tool, with standbys that stream from it and can take its place. */
 export interface ReplicatedPostgres {
   /** Leads to the primary, whichever that is: what a managed service's endpoint is to its clients. */
@@ -38,6 +41,10 @@ export interface ReplicatedPostgres {
   holdBack(): void;
   /** Kills the primary, promotes the standby as it is, and lets the URL lead to it. */
   failOver(): Promise<void>;
+  /** Copies the running primary: a backup with all that is committed now. */
+  backUp(): Promise<PostgresBackup>;
+  /** Kills the primary, starts a server on the backup, and lets the URL lead to it. A backup is restored once. */
+  restore(backup: PostgresBackup): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -62,6 +69,22 @@ export async function startReplicatedPostgres(folder: string): Promise<Replicate
     }
   };
 
+  /** Copies the primary's files as they change, and what makes the copy consistent. @returns the copy, not started */
+  const copyPrimary = async (name: string): Promise<Server> => {
+    const [port = 0] = await freePorts(1);
+    const copy = await server(folder, name, port, reaper);
+    await asAdministrator(primary, async (client) => {
+      // The base backup of pg_basebackup, which the package from npm lacks: the label tells the copy from where the log
+      // makes the files consistent (https://www.postgresql.org/docs/18/continuous-archiving.html).
+      await client.query("SELECT pg_backup_start('copy', true)");
+      await copyFolder(primary.node, copy.node, '');
+      const { rows } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)');
+      await place(copy.node, 'backup_label', rows[0]?.labelfile ?? '');
+    });
+    for (const empty of ['pg_wal', 'pg_replslot']) await makeFolder(copy.node, empty);
+    return copy;
+  };
+
   const address = new URL(await primary.node.url());
   return {
     url: Object.assign(address, { host: way.address }).href,
@@ -71,18 +94,8 @@ export async function startReplicatedPostgres(folder: string): Promise<Replicate
     },
     async addStandby() {
       if (standby) throw new Error('There is a standby already.');
-      const [port = 0] = await freePorts(1);
-      const next = await server(folder, `standby-${(made += 1)}`, port, reaper);
+      const next = await copyPrimary(`standby-${(made += 1)}`);
       const stream = await startTcpProxy(`127.0.0.1:${primary.port}`);
-      await asAdministrator(primary, async (client) => {
-        // The base backup of pg_basebackup, which the package from npm lacks: the label tells the standby from where
-        // the log makes the copied files consistent (https://www.postgresql.org/docs/18/continuous-archiving.html).
-        await client.query("SELECT pg_backup_start('standby', true)");
-        await copyFolder(primary.node, next.node, '');
-        const { rows } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)');
-        await place(next.node, 'backup_label', rows[0]?.labelfile ?? '');
-      });
-      for (const name of ['pg_wal', 'pg_replslot']) await makeFolder(next.node, name);
       const { password, host } = Object.assign(new URL(await primary.node.url()), { host: stream.address });
       const [hostname, streamPort] = host.split(':');
       await place(next.node, 'standby.signal', '');
@@ -111,6 +124,20 @@ export async function startReplicatedPostgres(folder: string): Promise<Replicate
       await asAdministrator(next, (client) => client.query('SELECT pg_promote(true, 60)'));
       primary = next;
       await way.lead(`127.0.0.1:${next.port}`);
+      await rm(former.node.data, { recursive: true, force: true });
+    },
+    async backUp() {
+      const copy = await copyPrimary(`backup-${(made += 1)}`);
+      // The log up to the end of the copy, which a standby would be sent.
+      await copyFolder(primary.node, copy.node, 'pg_wal');
+      return copy;
+    },
+    async restore(backup) {
+      const former = primary;
+      await former.process.kill();
+      await backup.process.start();
+      primary = backup;
+      await way.lead(`127.0.0.1:${backup.port}`);
       await rm(former.node.data, { recursive: true, force: true });
     },
     async close() {

@@ -147,11 +147,21 @@ export const archiveGuards: readonly Mutant[] = [
   {
     name: 'The archive is imported behind its own events only',
     file: 'packages/archive/src/ledger/restore.ts',
-    guard: 'if (hash !== known.hash) throw others();',
-    instead: 'if (hash.length !== known.hash.length) throw others();',
+    guard: 'if (hash !== known.hash) throw others(known.count);',
+    instead: 'if (hash.length !== known.hash.length) throw others(known.count);',
     test: {
       file: 'packages/archive/test/restore.unit.test.ts',
       name: 'refuses a log that has other events, and appends nothing',
+    },
+  },
+  {
+    name: 'The archive is imported behind what the log had when it was taken from its owner',
+    file: 'packages/archive/src/ledger/restore.ts',
+    guard: 'const known = await read();',
+    instead: 'const known = before;',
+    test: {
+      file: 'packages/archive/test/restore.unit.test.ts',
+      name: 'appends nothing to a log that its owner has written to until the partition was taken from it',
     },
   },
 ];

@@ -501,4 +501,14 @@ export const writerGuards: readonly Mutant[] = [
       name: 'reaches every overdue intent, however many of the oldest cannot expire',
     },
   },
+  {
+    name: 'An event that takes the place of a lost one has another id',
+    file: 'services/intent/src/batch-decider.ts',
+    guard: 'eventId: eventIdOf(intent.id, event.version, event.at),',
+    instead: 'eventId: eventIdOf(intent.id, event.version),',
+    test: {
+      file: 'services/intent/test/batch-decider.unit.test.ts',
+      name: 'gives an event that takes the place of a lost one another id, so that it is delivered, too',
+    },
+  },
 ];

@@ -54,19 +54,27 @@ export async function restorePartition(partition: number, options: RestoreOption
   const proof = await verifyPartition(partition, { store, parquet, publicKey, reader: null });
   if (proof.problems.length > 0)
     throw new ArchiveDamagedError(`Partition ${partition} of the archive: ${proof.problems.join('; ')}.`);
-  const known = await chainOfLog(partition, log, proof.events, form);
-  const others = (): OtherEventsError =>
+  /** What the log has, and whether that is all that the archive has. */
+  const read = async (): Promise<{ readonly count: number; readonly hash: string; readonly hasAll: boolean }> => {
+    const known = await chainOfLog(partition, log, proof.events, form);
+    const hasAll = known.count >= proof.events;
+    if (hasAll && known.hash !== (sealing ? await headOf(partition, store, parquet, form) : proof.head))
+      throw others(known.count);
+    return { ...known, hasAll };
+  };
+  const others = (count: number): OtherEventsError =>
     new OtherEventsError(
       `Partition ${partition} of the log has other events than the archive among its first ` +
-        `${Math.min(known.count, proof.events)}. Import into a log that is empty.`,
+        `${Math.min(count, proof.events)}. Import into a log that is empty.`,
     );
-  if (known.count >= proof.events) {
-    if (known.hash !== (sealing ? await headOf(partition, store, parquet, form) : proof.head)) throw others();
-    return { partition, before: known.count, imported: 0 };
-  }
+  const before = await read();
+  if (before.hasAll) return { partition, before: before.count, imported: 0 };
 
   const appender = await openAppender(partition);
   try {
+    // Its owner may have written until the partition was taken from it.
+    const known = await read();
+    if (known.hasAll) return { partition, before: known.count, imported: 0 };
     let [place, hash] = [0, GENESIS];
     for await (const events of archivedEvents(partition, store, parquet)) {
       const old = events.slice(0, Math.max(0, known.count - place));
@@ -76,7 +84,7 @@ export async function restorePartition(partition: number, options: RestoreOption
       );
       place += events.length;
       if (old.length === events.length && place < known.count) continue;
-      if (hash !== known.hash) throw others();
+      if (hash !== known.hash) throw others(known.count);
       for (const records of inTransactions(events.slice(old.length))) {
         const values = records.map(({ value }) => value);
         const sealed = sealing ? await sealing.seal(partition, values) : values;

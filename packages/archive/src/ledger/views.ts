@@ -73,4 +73,51 @@ export const VIEWS: Readonly<Record<string, string>> = {
       landed.tx_signature, landed."at" AS confirmed_at, ends.finalized_at,
       coalesce(${of('data.simulated', 'landed.event')}::BOOLEAN, false) AS simulated
     FROM landed LEFT JOIN ends USING (intent_id, tx_signature)`,
+  // Two rows for each transfer on the chain: a wallet has less, another one more. What a reorganization undid is booked
+  // back. A transfer counts once, also where two intents have it: a refund that was paid late, and its original.
+  journal: `
+    WITH transfers AS (
+      SELECT intent_id, version, "at", account_id, livemode, chain,
+        ${of('data.landing.hash')} AS tx_signature,
+        ${of('data.landing.transfer.index')} AS transfer_index,
+        try_cast(${of('data.landing.transfer.amount')} AS HUGEINT) AS units,
+        ${of('data.landing.transfer.from')} AS sender,
+        ${of('data.landing.transfer.to')} AS recipient,
+        ${of('data.landing.transfer.tokenAddress')} AS token_address,
+        CASE WHEN token_address = ${of('intent.tokenAddress')} THEN token END AS token,
+        try_cast(CASE type
+          WHEN 'intent.mismatched_payment' THEN ${of('data.amount')}
+          WHEN 'mismatched_payment_observed' THEN NULL
+          ELSE ${of('intent.amount')}
+        END AS DECIMAL(38, 18)) AS tokens,
+        ${of('intent.refundOf')} IS NOT NULL AS is_refund
+      FROM events
+      WHERE type IN ('intent.confirmed', 'intent.extra_payment', 'intent.mismatched_payment',
+          'extra_payment_observed', 'mismatched_payment_observed')
+        AND units IS NOT NULL
+      QUALIFY row_number() OVER (
+        PARTITION BY chain, tx_signature, transfer_index ORDER BY type = 'intent.confirmed' DESC, version DESC
+      ) = 1
+    ), undone AS (
+      SELECT intent_id, coalesce(${of('data.hash')}, ${of('data.landing.hash')}) AS tx_signature,
+        max(version) AS version, arg_max("at", version) AS "at"
+      FROM events WHERE type IN ('confirmation_lost', 'confirmation_restored', 'intent.confirmed')
+      GROUP BY ALL HAVING arg_max(type, version) = 'confirmation_lost'
+    ), booked AS (
+      SELECT * EXCLUDE (version, is_refund), CASE WHEN is_refund THEN 'refund' ELSE 'payment' END AS entry,
+        CASE WHEN is_refund THEN 'requestor' ELSE 'payer' END AS giver,
+        CASE WHEN is_refund THEN 'payer' ELSE 'requestor' END AS taker
+      FROM transfers
+      UNION ALL BY NAME
+      SELECT transfers.* EXCLUDE (version, is_refund, "at", units, tokens), undone."at",
+        -units AS units, -tokens AS tokens, 'reversal' AS entry,
+        CASE WHEN is_refund THEN 'requestor' ELSE 'payer' END AS giver,
+        CASE WHEN is_refund THEN 'payer' ELSE 'requestor' END AS taker
+      FROM transfers JOIN undone USING (intent_id, tx_signature)
+    )
+    SELECT "at", entry, giver AS account, sender AS wallet, -units AS base_units, -tokens AS amount,
+      chain, token, token_address, tx_signature, transfer_index, intent_id, account_id, livemode FROM booked
+    UNION ALL
+    SELECT "at", entry, taker, recipient, units, tokens,
+      chain, token, token_address, tx_signature, transfer_index, intent_id, account_id, livemode FROM booked`,
 };

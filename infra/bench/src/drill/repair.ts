@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import type { WebhookReceiver } from '@pf/testing';
+import { type AccountChanges, makeChanges } from './accounts.ts';
+import type { DrillRig } from './rig.ts';
+
+const KEEPS_READING = ['intent', 'watcher', 'webhook', 'archive'] as const;
+const NETWORK = 'base-sepolia';
+const verified = z.object({
+  partitions: z.array(z.object({ differing: z.array(z.string()), problems: z.array(z.string()) })),
+});
+
+/** The steps of a runbook as they were taken. */
+export class Steps {
+  readonly taken: { readonly step: string; readonly seconds: number }[] = [];
+  readonly #say: (line: string) => void;
+
+  constructor(say: (line: string) => void) {
+    this.#say = say;
+  }
+
+  async take<T>(step: string, work: () => Promise<T>): Promise<T> {
+    const began = performance.now();
+    const result = await work();
+    const seconds = (performance.now() - began) / 1_000;
+    this.taken.push({ step, seconds });
+    this.#say(`  ${step}: ${seconds.toFixed(1)} s`);
+    return result;
+  }
+}
+
+/** What the repair needs to know, as an operator does. */
+export interface Incident {
+  /** The public key of the archive, written down before. */
+  readonly archiveKey: string;
+  /** A time for `pf positions reset --since`. */
+  readonly since: string;
+  /** A block before the incident. */
+  readonly fromBlock: bigint;
+}
+
+/** What `pf log verify` says. */
+export async function verifyLog({ pf }: DrillRig): Promise<z.infer<typeof verified>['partitions']> {
+  const { answer, errors } = await pf('log', 'verify');
+  const found = verified.safeParse(answer);
+  if (!found.success) throw new Error(`\`pf log verify\` says: ${errors}`);
+  return found.data.partitions;
+}
+
+/**
+ * docs/operations/log-set-back.md: the log again from the archive, and the projection and the positions from it.
+ * Resolves when the services run.
+ * @param prepare before the import, when all services that write or read have ended
+ * @returns the intents that Postgres knew more of than the log
+ */
+export async function repairLog(
+  rig: DrillRig,
+  steps: Steps,
+  { archiveKey, since, fromBlock }: Incident,
+  prepare: () => Promise<void>,
+): Promise<readonly string[]> {
+  await steps.take('end intent, watcher, webhook, archive', () => rig.services.end(KEEPS_READING));
+  await prepare();
+  await steps.take('pf log import', () => rig.mustPf('log', 'import', '--key', archiveKey));
+  const before = await steps.take('pf log verify', () => verifyLog(rig));
+  await steps.take('pf log rebuild --accept-log, each partition', async () => {
+    for (const partition of before.keys())
+      await rig.mustPf('log', 'rebuild', '--partition', String(partition), '--accept-log');
+  });
+  await steps.take('pf positions reset', () => rig.mustPf('positions', 'reset', '--since', since));
+  await steps.take('start the services', () => {
+    const others = rig.services.url('gateway') === null ? (['gateway'] as const) : [];
+    return rig.services.start([...KEEPS_READING, ...others], rig.options());
+  });
+  await steps.take('pf watch rescan', () => rescan(rig, fromBlock));
+  return before.flatMap(({ differing }) => differing);
+}
+
+/**
+ * docs/operations/database-set-back.md: Postgres from its backup, without a service that would honor what it has
+ * forgotten or send what was sent.
+ * @param isOver whether the services start again
+ */
+export async function restoreDatabase(
+  rig: DrillRig,
+  steps: Steps,
+  { restore, changes, removed }: { restore: () => Promise<void>; changes: AccountChanges; removed: WebhookReceiver },
+): Promise<string> {
+  await steps.take('end gateway, webhook', () => rig.services.end(['gateway', 'webhook']));
+  await steps.take('restore Postgres', restore);
+  const { secret } = await steps.take('pf keys revoke, webhooks rotate-secret, webhooks remove', () =>
+    makeChanges(rig, changes.revoked.id, removed),
+  );
+  return secret;
+}
+
+export async function rescan(rig: DrillRig, fromBlock: bigint): Promise<void> {
+  await rig.mustPf('watch', 'rescan', '--network', NETWORK, '--from', String(fromBlock));
+}
