@@ -50,8 +50,8 @@ function shown({ columns, rows }: Answer): string {
 }
 
 describe('the guide for analysts', () => {
-  it('asks ten questions', () => {
-    expect(questions).toHaveLength(10);
+  it('asks ten questions, and one of an accountant', () => {
+    expect(questions).toHaveLength(11);
   });
 
   it.each(questions)('answers: $question', async ({ sql, result }) => {

@@ -34,14 +34,17 @@ function restore(
   taken = (): void => undefined,
 ): Promise<RestoreReport> {
   let left = failsAfter;
-  const openAppender = async (partition: number): Promise<LogAppender> => (taken(), {
-    async append(records) {
-      if (left-- <= 0) throw new Error('the broker is unavailable');
-      const length = log.records[partition]?.length ?? 0;
-      log.append(partition, ...records.map(({ value }, n) => recordAt(partition, length + n, value)));
-    },
-    close: async () => undefined,
-  });
+  const openAppender = async (partition: number): Promise<LogAppender> => (
+    taken(),
+    {
+      async append(records) {
+        if (left-- <= 0) throw new Error('the broker is unavailable');
+        const length = log.records[partition]?.length ?? 0;
+        log.append(partition, ...records.map(({ value }, n) => recordAt(partition, length + n, value)));
+      },
+      close: async () => undefined,
+    }
+  );
   return restorePartition(PARTITION, { store, parquet, publicKey, log, openAppender, ...(sealing && { sealing }) });
 }
 const values = () => log.records[PARTITION]?.map(({ value }) => value);

@@ -59,7 +59,9 @@ describe('BatchDecider', () => {
       model.process([made], NOW);
       return eventsOf(model.process([command], at))[0]?.eventId;
     };
-    const [lost, again] = [gateway.cancel(), gateway.detect()].map((input, n) => idAfter(of(made.intentId, input), NOW + 1 + n));
+    const [lost, again] = [gateway.cancel(), gateway.detect()].map((input, n) =>
+      idAfter(of(made.intentId, input), NOW + 1 + n),
+    );
     expect(lost).toMatch(/^evt_/);
     expect(again).toMatch(/^evt_/);
     expect(again).not.toBe(lost);

@@ -13,7 +13,7 @@ export const PAYMENT = { units: 250_000n, amount: '0.25' } as const;
 
 /** What was acknowledged, by the type of the event that it became. */
 export interface Acknowledged {
-  readonly type: 'intent.created' | 'intent.cancelled' | 'intent.updated' | 'intent.pending';
+  readonly type: 'intent.created' | 'intent.cancelled' | 'intent.detected' | 'intent.pending';
   readonly intentId: string;
   /** The time of its event, ms since 1970. */
   readonly at: number;

@@ -20,14 +20,15 @@ export class Mirror {
   }
 
   /** Makes the topics there, and begins. */
-  static async start({ cluster, log }: DrillRig, target: Brokers): Promise<Mirror> {
+  static async start(rig: DrillRig, target: Brokers): Promise<Mirror> {
+    const { cluster } = rig;
     const { partitions } = cluster.log;
     const brokers = target.addresses.split(',');
     await createEventLog({ brokers, partitions, clientId: 'mirror', prefix: cluster.prefix }).createTopics();
     const client = new kafkajs.Kafka({ clientId: 'mirror', brokers, logLevel: kafkajs.logLevel.NOTHING });
     const producer = client.producer();
     await producer.connect();
-    const reader = await log().reader('mirror');
+    const reader = await rig.log().reader('mirror');
     return new Mirror(async (signal) => {
       try {
         const from = new Map(Array.from({ length: partitions }, (_, partition) => [partition, 0n]));

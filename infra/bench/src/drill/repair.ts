@@ -39,8 +39,8 @@ export interface Incident {
 }
 
 /** What `pf log verify` says. */
-export async function verifyLog({ pf }: DrillRig): Promise<z.infer<typeof verified>['partitions']> {
-  const { answer, errors } = await pf('log', 'verify');
+export async function verifyLog(rig: DrillRig): Promise<z.infer<typeof verified>['partitions']> {
+  const { answer, errors } = await rig.pf('log', 'verify');
   const found = verified.safeParse(answer);
   if (!found.success) throw new Error(`\`pf log verify\` says: ${errors}`);
   return found.data.partitions;
@@ -75,10 +75,18 @@ export async function repairLog(
   return before.flatMap(({ differing }) => differing);
 }
 
+const listed = z.object({ keys: z.array(z.object({ id: z.string(), revokedAt: z.string().nullable() })) });
+
+/** Whether a key counts as valid. */
+async function isTaken(rig: DrillRig, id: string): Promise<boolean> {
+  const { keys } = listed.parse(await rig.mustPf('keys', 'list'));
+  return keys.some((key) => key.id === id && key.revokedAt === null);
+}
+
 /**
  * docs/operations/database-set-back.md: Postgres from its backup, without a service that would honor what it has
  * forgotten or send what was sent.
- * @param isOver whether the services start again
+ * @returns the secret that signs webhooks from now on
  */
 export async function restoreDatabase(
   rig: DrillRig,
@@ -87,6 +95,8 @@ export async function restoreDatabase(
 ): Promise<string> {
   await steps.take('end gateway, webhook', () => rig.services.end(['gateway', 'webhook']));
   await steps.take('restore Postgres', restore);
+  if (!(await isTaken(rig, changes.revoked.id)))
+    throw new Error('The disaster has lost nothing: the backup has what was changed after it.');
   const { secret } = await steps.take('pf keys revoke, webhooks rotate-secret, webhooks remove', () =>
     makeChanges(rig, changes.revoked.id, removed),
   );

@@ -36,14 +36,19 @@ export const VIEWS: Readonly<Record<string, string>> = {
   payments: `
     WITH landed AS (
       SELECT intent_id, version, "at", account_id, livemode, chain, token, type, event,
-        coalesce(${of('data.landing.hash')}, ${of('data.hash')}) AS tx_signature,
-        coalesce(${of('data.landing.transfer.index')}, '') AS transfer_index
+        coalesce(${of('data.landing.hash')}, ${of('data.hash')}) AS paid_by,
+        -- What settles an intent may land again in another place. The transaction that takes a lost one's place is
+        -- known by confirmation_restored alone.
+        CASE WHEN type IN ('intent.confirmed', 'confirmation_restored') THEN 'settles'
+          ELSE ${of('data.landing.transfer.index')} END AS place
       FROM events
-      WHERE type IN ('intent.confirmed', 'intent.extra_payment', 'intent.mismatched_payment')
-      QUALIFY row_number() OVER (PARTITION BY intent_id, tx_signature, transfer_index ORDER BY version DESC) = 1
+      WHERE type IN ('intent.confirmed', 'confirmation_restored', 'intent.extra_payment', 'intent.mismatched_payment')
+      -- tx_signature is a column of the events: that of the intent.
+      QUALIFY row_number() OVER (
+        PARTITION BY intent_id, paid_by, place ORDER BY type = 'confirmation_restored', version DESC) = 1
     ), ends AS (
       SELECT intent_id,
-        coalesce(${of('data.hash')}, ${of('data.landing.hash')}) AS tx_signature,
+        coalesce(${of('data.hash')}, ${of('data.landing.hash')}) AS paid_by,
         max(version) FILTER (type = 'confirmation_lost') AS lost,
         max(version) FILTER (type = 'confirmation_restored') AS restored,
         max("at") FILTER (type = 'intent.finalized') AS finalized_at
@@ -58,7 +63,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
       END AS kind,
       CASE
         WHEN ends.lost > greatest(landed.version, coalesce(ends.restored, 0)) THEN 'lost'
-        WHEN ends.finalized_at IS NOT NULL AND type = 'intent.confirmed' THEN 'finalized'
+        WHEN ends.finalized_at IS NOT NULL AND place = 'settles' THEN 'finalized'
         ELSE 'confirmed'
       END AS status,
       -- All others have exactly the amount that is asked for.
@@ -70,54 +75,57 @@ export const VIEWS: Readonly<Record<string, string>> = {
       ${of('data.landing.transfer.from', 'landed.event')} AS sender,
       ${of('data.landing.transfer.to', 'landed.event')} AS recipient,
       ${of('data.landing.transfer.tokenAddress', 'landed.event')} AS token_address,
-      landed.tx_signature, landed."at" AS confirmed_at, ends.finalized_at,
+      paid_by AS tx_signature, landed."at" AS confirmed_at, ends.finalized_at,
       coalesce(${of('data.simulated', 'landed.event')}::BOOLEAN, false) AS simulated
-    FROM landed LEFT JOIN ends USING (intent_id, tx_signature)`,
-  // Two rows for each transfer on the chain: a wallet has less, another one more. What a reorganization undid is booked
+    FROM landed LEFT JOIN ends USING (intent_id, paid_by)`,
+  // Two rows for each transfer on the chain: one wallet has less, another one more. What a reorganization undid is booked
   // back. A transfer counts once, also where two intents have it: a refund that was paid late, and its original.
   journal: `
-    WITH transfers AS (
-      SELECT intent_id, version, "at", account_id, livemode, chain,
-        ${of('data.landing.hash')} AS tx_signature,
+    WITH landed AS (
+      SELECT *, ${of('data.landing.hash')} AS paid_by,
         ${of('data.landing.transfer.index')} AS transfer_index,
-        try_cast(${of('data.landing.transfer.amount')} AS HUGEINT) AS units,
+        try_cast(${of('data.landing.transfer.amount')} AS HUGEINT) AS units
+      FROM events
+      WHERE type IN ('intent.confirmed', 'confirmation_restored', 'intent.extra_payment', 'intent.mismatched_payment',
+          'extra_payment_observed', 'mismatched_payment_observed')
+        AND units IS NOT NULL
+    ), lost AS (
+      SELECT intent_id, ${of('data.hash')} AS paid_by, max(version) AS version, max("at") AS "at"
+      FROM events WHERE type = 'confirmation_lost' GROUP BY ALL
+    ), last AS (
+      -- Where a transaction landed again after its loss, its earlier landing is none; it may have another place now.
+      SELECT landed.*, lost."at" AS lost_at FROM landed
+      LEFT JOIN lost ON lost.intent_id = landed.intent_id AND lost.paid_by = landed.paid_by
+        AND lost.version > landed.version
+      WHERE lost.version IS NULL OR NOT EXISTS (
+        FROM landed again WHERE again.intent_id = landed.intent_id AND again.paid_by = landed.paid_by
+          AND again.version > lost.version)
+      QUALIFY row_number() OVER (
+        PARTITION BY landed.chain, landed.paid_by, transfer_index
+        ORDER BY type = 'intent.confirmed' DESC, landed.version DESC
+      ) = 1
+    ), transfers AS (
+      SELECT "at", lost_at, intent_id, account_id, livemode, chain, paid_by, transfer_index, units,
         ${of('data.landing.transfer.from')} AS sender,
         ${of('data.landing.transfer.to')} AS recipient,
         ${of('data.landing.transfer.tokenAddress')} AS token_address,
-        CASE WHEN token_address = ${of('intent.tokenAddress')} THEN token END AS token,
+        CASE WHEN token_address = ${of('intent.tokenAddress')} THEN token END AS symbol,
         try_cast(CASE type
           WHEN 'intent.mismatched_payment' THEN ${of('data.amount')}
           WHEN 'mismatched_payment_observed' THEN NULL
           ELSE ${of('intent.amount')}
         END AS DECIMAL(38, 18)) AS tokens,
         ${of('intent.refundOf')} IS NOT NULL AS is_refund
-      FROM events
-      WHERE type IN ('intent.confirmed', 'intent.extra_payment', 'intent.mismatched_payment',
-          'extra_payment_observed', 'mismatched_payment_observed')
-        AND units IS NOT NULL
-      QUALIFY row_number() OVER (
-        PARTITION BY chain, tx_signature, transfer_index ORDER BY type = 'intent.confirmed' DESC, version DESC
-      ) = 1
-    ), undone AS (
-      SELECT intent_id, coalesce(${of('data.hash')}, ${of('data.landing.hash')}) AS tx_signature,
-        max(version) AS version, arg_max("at", version) AS "at"
-      FROM events WHERE type IN ('confirmation_lost', 'confirmation_restored', 'intent.confirmed')
-      GROUP BY ALL HAVING arg_max(type, version) = 'confirmation_lost'
+      FROM last
     ), booked AS (
-      SELECT * EXCLUDE (version, is_refund), CASE WHEN is_refund THEN 'refund' ELSE 'payment' END AS entry,
-        CASE WHEN is_refund THEN 'requestor' ELSE 'payer' END AS giver,
-        CASE WHEN is_refund THEN 'payer' ELSE 'requestor' END AS taker
-      FROM transfers
-      UNION ALL BY NAME
-      SELECT transfers.* EXCLUDE (version, is_refund, "at", units, tokens), undone."at",
-        -units AS units, -tokens AS tokens, 'reversal' AS entry,
-        CASE WHEN is_refund THEN 'requestor' ELSE 'payer' END AS giver,
-        CASE WHEN is_refund THEN 'payer' ELSE 'requestor' END AS taker
-      FROM transfers JOIN undone USING (intent_id, tx_signature)
+      SELECT * REPLACE (CASE WHEN sign = 1 THEN "at" ELSE lost_at END AS "at"),
+        CASE WHEN sign = -1 THEN 'reversal' WHEN is_refund THEN 'refund' ELSE 'payment' END AS entry
+      FROM transfers, (VALUES (1), (-1)) AS signs (sign) WHERE sign = 1 OR lost_at IS NOT NULL
     )
-    SELECT "at", entry, giver AS account, sender AS wallet, -units AS base_units, -tokens AS amount,
-      chain, token, token_address, tx_signature, transfer_index, intent_id, account_id, livemode FROM booked
-    UNION ALL
-    SELECT "at", entry, taker, recipient, units, tokens,
-      chain, token, token_address, tx_signature, transfer_index, intent_id, account_id, livemode FROM booked`,
+    SELECT "at", entry,
+      CASE WHEN is_refund = (side = -1) THEN 'requestor' ELSE 'payer' END AS account,
+      CASE side WHEN -1 THEN sender ELSE recipient END AS wallet,
+      side * sign * units AS base_units, side * sign * tokens AS amount,
+      chain, symbol AS token, token_address, paid_by AS tx_signature, transfer_index, intent_id, account_id, livemode
+    FROM booked, (VALUES (-1), (1)) AS sides (side)`,
 };
