@@ -5,6 +5,8 @@ import type { DrillRig } from './rig.ts';
 
 const KEEPS_READING = ['intent', 'watcher', 'webhook', 'archive'] as const;
 const NETWORK = 'base-sepolia';
+/** `pf log verify` names no more of a partition. */
+const NAMED_MAX = 100;
 const verified = z.object({
   partitions: z.array(z.object({ differing: z.array(z.string()), problems: z.array(z.string()) })),
 });
@@ -50,14 +52,14 @@ export async function verifyLog(rig: DrillRig): Promise<z.infer<typeof verified>
  * docs/operations/log-set-back.md: the log again from the archive, and the projection and the positions from it.
  * Resolves when the services run.
  * @param prepare before the import, when all services that write or read have ended
- * @returns the intents that Postgres knew more of than the log
+ * @returns the intents that Postgres knew more of than the log; null where the command did not name all of them
  */
 export async function repairLog(
   rig: DrillRig,
   steps: Steps,
   { archiveKey, since, fromBlock }: Incident,
   prepare: () => Promise<void>,
-): Promise<readonly string[]> {
+): Promise<readonly string[] | null> {
   await steps.take('end intent, watcher, webhook, archive', () => rig.services.end(KEEPS_READING));
   await prepare();
   await steps.take('pf log import', () => rig.mustPf('log', 'import', '--key', archiveKey));
@@ -72,7 +74,9 @@ export async function repairLog(
     return rig.services.start([...KEEPS_READING, ...others], rig.options());
   });
   await steps.take('pf watch rescan', () => rescan(rig, fromBlock));
-  return before.flatMap(({ differing }) => differing);
+  return before.some(({ differing }) => differing.length >= NAMED_MAX)
+    ? null
+    : before.flatMap(({ differing }) => differing);
 }
 
 const listed = z.object({ keys: z.array(z.object({ id: z.string(), revokedAt: z.string().nullable() })) });
