@@ -119,8 +119,7 @@ async function sample(
     const { intent } = created.parse(await response.json());
     creates.push(performance.now() - began);
     const at = Date.parse(intent.createdAt);
-    if (key === apiKeys.test)
-      events.push({ id: eventIdOf(intent.id as IntentId, 1, at), at });
+    if (key === apiKeys.test) events.push({ id: eventIdOf(intent.id as IntentId, 1, at), at });
   };
   const work: Promise<void>[] = [];
   const began = performance.now();
