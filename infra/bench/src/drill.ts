@@ -4,8 +4,8 @@ import { failed, summarize } from './drill/report.ts';
 import { CASES, drill } from './drill/run.ts';
 
 /**
- * Rehearses a runbook of a restore on a system of its own: load, a disaster, the commands of the runbook, and a look for
- * what is lost, doubled or forgotten. Exits with 1 where something is that the runbook does not name.
+ * Rehearses a runbook of a restore on a system of its own: load, a disaster, the commands of the runbook, and a look
+ * for what is lost, doubled or forgotten. Exits with 1 where something is that the runbook does not name.
  *
  *   npm run drill -- kafka-lost
  */

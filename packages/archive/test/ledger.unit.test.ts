@@ -102,7 +102,8 @@ describe('the ledger', () => {
     );
     expect(unbalanced.rows).toEqual([]);
     const undone = await ledger.query(
-      "SELECT sum(base_units) AS rest FROM journal WHERE tx_signature IN (SELECT tx_signature FROM payments WHERE status = 'lost') AND account = 'requestor'",
+      `SELECT sum(base_units) AS rest FROM journal WHERE account = 'requestor'
+         AND tx_signature IN (SELECT tx_signature FROM payments WHERE status = 'lost')`,
     );
     expect(undone.rows).toEqual([{ rest: '0' }]);
   });

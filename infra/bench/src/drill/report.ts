@@ -8,7 +8,7 @@ export interface Check {
 }
 
 /** What a disaster has cost. */
-export interface Loss {
+interface Loss {
   /** Acknowledged changes of intents that are gone, of all that were acknowledged. */
   readonly changes: number;
   readonly acknowledged: number;

@@ -27,7 +27,7 @@ const NEW_GATEWAY_MS = 60_000;
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
 /** How a command ended: its exit code, its JSON, and what it wrote to stderr. */
-export interface Ended {
+interface Ended {
   readonly code: number;
   readonly answer: unknown;
   readonly errors: string;

@@ -78,8 +78,8 @@ export const VIEWS: Readonly<Record<string, string>> = {
       paid_by AS tx_signature, landed."at" AS confirmed_at, ends.finalized_at,
       coalesce(${of('data.simulated', 'landed.event')}::BOOLEAN, false) AS simulated
     FROM landed LEFT JOIN ends USING (intent_id, paid_by)`,
-  // Two rows for each transfer on the chain: one wallet has less, another one more. What a reorganization undid is booked
-  // back. A transfer counts once, also where two intents have it: a refund that was paid late, and its original.
+  // Two rows for each transfer on the chain: one wallet has less, another one more. What a reorganization undid is
+  // booked back. A transfer counts once, also where two intents have it: a refund that was paid late, and its original.
   journal: `
     WITH landed AS (
       SELECT *, ${of('data.landing.hash')} AS paid_by,
