@@ -200,7 +200,7 @@ async function checkState(site: Site, folder: string): Promise<void> {
 
 /**
  * @param release the manifests of the former release, which this one is applied over
- * @param isThorough whether to go forward and back a second time
+ * @param isThorough whether to go forward, stay and go back once more
  * @returns what was proven
  * @throws Error with the step that failed
  */
@@ -222,10 +222,9 @@ export async function tryUpgrades(
     const steps: (readonly [step: string, manifests: string])[] = [
       ['this version', overlay],
       ['the next', next],
-      ['the next again', next],
       ['back', overlay],
     ];
-    if (isThorough) steps.push(['the next', next], ['back', overlay]);
+    if (isThorough) steps.push(['the next', next], ['the next again', next], ['back', overlay]);
     const former = release && path.join(release, 'overlays', name);
     const isReleased =
       former !== null &&
