@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiResponse, ApiClient, BuildBody, IntentBody, StackChain, StackWallet, SubmitBody } from '@pf/testing';
 import { until } from '@pf/testing';
+import { z } from 'zod';
 import type { Timeline } from './output.ts';
 
 export const AMOUNT = '1.25';
@@ -15,7 +18,22 @@ export interface Scene {
   readonly time: Timeline;
 }
 
-function succeeded<Body>(response: ApiResponse<Body>, what: string): Body {
+/** How often a request is repeated that the service could not answer for the moment. */
+const REPEATS = 5;
+const unavailable = z.object({ retry_after: z.number() });
+
+/**
+ * Repeats a request as long as a response says when: a local chain that is restarted is unavailable for a second.
+ * @throws Error with the code and message of any other response than success
+ */
+async function succeeded<Body>(request: () => Promise<ApiResponse<Body>>, what: string): Promise<Body> {
+  let response = await request();
+  for (let repeats = 0; response.status === 503 && repeats < REPEATS; repeats++) {
+    const { data } = unavailable.safeParse(response.body.error?.details);
+    if (!data) break;
+    await pause(data.retry_after * 1_000);
+    response = await request();
+  }
   if (response.status < 300) return response.body;
   const { code, message, details } = response.body.error ?? { code: '', message: 'no message', details: null };
   throw new Error(
@@ -24,24 +42,25 @@ function succeeded<Body>(response: ApiResponse<Body>, what: string): Body {
 }
 
 export async function create({ api, chain, requestor, time }: Scene): Promise<Intent> {
-  const { intent } = succeeded(
-    await api.create({
-      chain: chain.caip2,
-      token: 'USDC',
-      amount: AMOUNT,
-      requestor: requestor.address,
-      metadata: { order: 'demo' },
-    }),
-    'POST /intents',
-  );
+  // With a key a repeated create makes no second intent.
+  const terms = {
+    chain: chain.caip2,
+    token: 'USDC',
+    amount: AMOUNT,
+    requestor: requestor.address,
+    idempotencyKey: randomUUID(),
+    metadata: { order: 'demo' },
+  };
+  const { intent } = await succeeded(() => api.create(terms), 'POST /intents');
   time.step('POST /intents', `${intent.id} ${intent.state}`);
   return intent;
 }
 
 /** What a payer's app does first. */
 export async function detect({ api, time }: Scene, { id }: { readonly id: string }): Promise<Intent> {
-  time.step('POST /intents/{id}/detected', succeeded(await api.detected(id), 'detected').intent.state);
-  const { intent } = succeeded(await api.get(id), 'GET');
+  const detected = await succeeded(() => api.detected(id), 'detected');
+  time.step('POST /intents/{id}/detected', detected.intent.state);
+  const { intent } = await succeeded(() => api.get(id), 'GET');
   time.step('GET  /intents/{id}', intent.state);
   return intent;
 }
@@ -63,7 +82,7 @@ function fee({
 
 /** @returns the unsigned transaction, base64 */
 export async function build({ api, payer, time }: Scene, { id }: Intent): Promise<string> {
-  const { transaction } = succeeded(await api.build(id, payer.address), 'build');
+  const { transaction } = await succeeded(() => api.build(id, payer.address), 'build');
   time.step('POST /intents/{id}/build', `${transaction.format}, ${fee(transaction)}`);
   return transaction.blob;
 }
@@ -80,7 +99,7 @@ export async function submit(
 ): Promise<Submitted> {
   const signed = await signing;
   time.step('the wallet signs', `${Buffer.from(signed, 'base64').length} bytes`);
-  const { intent, txSignature } = succeeded(await api.submit(id, signed, payer.address), 'submit');
+  const { intent, txSignature } = await succeeded(() => api.submit(id, signed, payer.address), 'submit');
   const at = time.elapsed();
   time.step('POST /intents/{id}/submit', `${intent.state} ${txSignature}`);
   return { txSignature, at };
@@ -96,7 +115,7 @@ export async function reach(
   const last = await until(
     `intent ${id} to be ${what}`,
     async () => {
-      const { intent } = succeeded(await api.get(id), 'GET');
+      const { intent } = await succeeded(() => api.get(id), 'GET');
       return (good(intent) || ['failed', 'expired', 'cancelled'].includes(intent.state)) && intent;
     },
     90_000,

@@ -133,6 +133,14 @@ export async function deleteTopics(options: EventLogOptions, names: Names): Prom
       // A slow broker responds to the library's second attempt, after the first has deleted them.
       if (brokerErrorType(error) !== 'UNKNOWN_TOPIC_OR_PARTITION') throw error;
     }
+    // The controller has forgotten them; a broker serves them until it hears of it, also to who has made new ones.
+    const giveUp = performance.now() + LEADERS_MS;
+    for (let left = topics; left.length > 0; ) {
+      if (performance.now() > giveUp) throw new Error(`A broker still has ${left.join(', ')}, which were deleted.`);
+      await pause(LEADERS_PAUSE_MS);
+      const known = new Set(await admin.listTopics());
+      left = topics.filter((topic) => known.has(topic));
+    }
   });
 }
 
