@@ -1,8 +1,9 @@
-// npm run test:k8s [OVERLAY …]: validates every overlay for the oldest Kubernetes, then upgrades it and takes it back
-// on a real API server.
+// npm run test:k8s -- [--compiled] [OVERLAY …]: validates every overlay for the oldest Kubernetes, then upgrades it and
+// takes it back on a real API server; with --compiled only where that has been compiled before.
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { findCluster } from './tools.ts';
 import { releasedManifests, tryUpgrades } from './upgrades.ts';
 import { OLDEST_KUBERNETES, validate } from './validation.ts';
@@ -14,7 +15,7 @@ const FOLDERS = [path.join(root, 'k8s', 'overlays'), path.join(root, 'infra', 'k
 const AT_ONCE = 2;
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
-async function check(chosen: readonly string[], folder: string): Promise<readonly string[]> {
+async function check(chosen: readonly string[], isCompiling: boolean, folder: string): Promise<readonly string[]> {
   const overlays: string[] = [];
   for (const place of FOLDERS)
     for (const name of (await readdir(place)).sort())
@@ -33,7 +34,11 @@ async function check(chosen: readonly string[], folder: string): Promise<readonl
       await validate(overlay, { root, folder: path.join(folder, 'built'), print });
       return `${path.basename(overlay)}: valid for Kubernetes ${OLDEST_KUBERNETES}`;
     });
-  const { cluster } = await findCluster(path.join(root, '.tools', 'kubernetes'), print);
+  const cluster = await findCluster(path.join(root, '.tools', 'kubernetes'), isCompiling, print);
+  if (cluster === null) {
+    print('  No API server has been compiled here: no upgrade was tried. `npm run test:k8s` compiles one and does.');
+    return problems;
+  }
   const place = { root, folder, cluster };
   const release = await releasedManifests(place);
   if (release === null) print('  Version 1.0.0 is not in the history of git: no upgrade from it was tried.');
@@ -50,8 +55,12 @@ async function check(chosen: readonly string[], folder: string): Promise<readonl
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
+const { values, positionals } = parseArgs({
+  options: { compiled: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
 const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-k8s-'));
-const problems = await check(process.argv.slice(2), folder)
+const problems = await check(positionals, !values.compiled, folder)
   .catch((error: unknown) => [error instanceof Error ? error.message : String(error)])
   .finally(() => rm(folder, { recursive: true, force: true }));
 for (const problem of problems) process.stderr.write(`  ✗ ${problem}\n`);

@@ -82,33 +82,33 @@ export async function findTool(tool: Tool, folder: string, print: (text: string)
   return installed;
 }
 
-/** Programs of the Go module in `cluster`, by their packages. */
-const CLUSTER_PROGRAMS = { cluster: '.', helm: 'helm.sh/helm/v3/cmd/helm' } as const;
-export type ClusterPrograms = Readonly<Record<keyof typeof CLUSTER_PROGRAMS, string>>;
-
 /**
- * A control plane with its kubectl, and Helm, compiled from the modules that `cluster/go.mod` names, with the checksums
- * of `cluster/go.sum`. They stay in `folder` until one of the two changes.
+ * The program of a control plane with its kubectl, compiled from the modules that `cluster/go.mod` names, with the
+ * checksums of `cluster/go.sum`. It stays in `folder` until one of the two changes.
+ * @param isCompiling false: null where it has not been compiled yet
  * @throws Error with what to install if there is no Go
  */
-export async function findCluster(folder: string, print: (text: string) => void): Promise<ClusterPrograms> {
+export async function findCluster(
+  folder: string,
+  isCompiling: boolean,
+  print: (text: string) => void,
+): Promise<string | null> {
   const module = path.join(import.meta.dirname, '../cluster');
   const hash = createHash('sha256');
   for (const file of ['go.mod', 'go.sum', 'main.go']) hash.update(await readFile(path.join(module, file)));
   const target = path.join(folder, hash.digest('hex').slice(0, 12));
-  const programs = { cluster: path.join(target, 'cluster'), helm: path.join(target, 'helm') };
-  if (await exists(target)) return programs;
+  const program = path.join(target, 'cluster');
+  if (await exists(program)) return program;
+  if (!isCompiling) return null;
   const go = await findGo();
   if (go === undefined)
     throw new Error('The API server is compiled with Go. Install Go 1.24 or newer (https://go.dev/dl).');
-  print('Compiling an API server and Helm with Go. This happens once and takes 5 to 15 minutes.');
+  print('Compiling an API server with Go. This happens once and takes 5 to 15 minutes.');
   const fresh = `${target}.new`;
   await rm(folder, { recursive: true, force: true });
-  for (const [program, source] of Object.entries(CLUSTER_PROGRAMS)) {
-    const args = ['build', '-trimpath', '-ldflags=-s -w', '-o', path.join(fresh, program), source];
-    const { ok, stderr } = await run(go, args, { folder: module });
-    if (!ok) throw new Error(`go ${args.join(' ')} failed:\n${stderr.trim()}`);
-  }
+  const args = ['build', '-trimpath', '-ldflags=-s -w', '-o', path.join(fresh, 'cluster'), '.'];
+  const { ok, stderr } = await run(go, args, { folder: module });
+  if (!ok) throw new Error(`go ${args.join(' ')} failed:\n${stderr.trim()}`);
   await rename(fresh, target);
-  return programs;
+  return program;
 }

@@ -135,7 +135,7 @@ export async function deleteTopics(options: EventLogOptions, names: Names): Prom
     }
     // The controller has forgotten them; a broker serves them until it hears of it, also to who has made new ones.
     const giveUp = performance.now() + LEADERS_MS;
-    for (let left = topics; left.length > 0; ) {
+    for (let left = topics; left.length > 0;) {
       if (performance.now() > giveUp) throw new Error(`A broker still has ${left.join(', ')}, which were deleted.`);
       await pause(LEADERS_PAUSE_MS);
       const known = new Set(await admin.listTopics());
