@@ -61,7 +61,10 @@ const inputOf = ({ input, choice }: Step, intent: PaymentIntent, freshId: Intent
     amount: intent.amountBaseUnits,
     reference: intent.reference,
   };
-  const place = pick([{}, {}, {}, MOVED, { index: '1' }], choice >> 3);
+  // A place in a transaction has one transfer: no other intent's transfer is there.
+  const first = intent.refundOf === null ? 0 : 10 * Number(intent.id.replace('pi_refund', ''));
+  const places = [{}, {}, {}, { ...MOVED, index: String(first + 4) }, { index: String(first + 1) }];
+  const place = { index: String(first), ...pick(places, choice >> 3) };
   const level = pick(['confirmed', 'finalized'] as const, choice >> 5);
   const inputs: readonly (() => Input)[] = [
     () =>
@@ -86,7 +89,12 @@ const inputOf = ({ input, choice }: Step, intent: PaymentIntent, freshId: Intent
     () => gateway.refund(freshId),
     () => (choice % 4 === 0 ? gateway.simulate(pick(INTENT_STATUSES, choice >> 2)) : watcher.lost(hash)),
     () => watcher.landed(hash, { ...right, ...place }, level),
-    () => watcher.landed(hash, choice % 4 === 0 ? { ...right, amount: 1n, index: '9' } : { ...right, ...place }, level),
+    () =>
+      watcher.landed(
+        hash,
+        choice % 4 === 0 ? { ...right, amount: 1n, index: String(first + 9) } : { ...right, ...place },
+        level,
+      ),
     () => watcher.reverted(hash),
     () => watcher.dropped(hash),
     () => (choice % 6 === 0 ? owner.erase() : owner.expire()),
