@@ -87,14 +87,9 @@ export interface StartingHealth {
    * that starts while a dependency is unavailable, or before the migrations have run, waits instead of ending.
    *
    * @param dependency its name in /readyz and in the log
-   * @param isFinal an error after which waiting does not help; an invalid configuration is always one
-   * @throws what `isFinal`
+   * @throws ConfigurationError of `attempt`: waiting does not help
    */
-  until<Result>(
-    dependency: string,
-    attempt: () => Promise<Result>,
-    isFinal?: (error: unknown) => boolean,
-  ): Promise<Result>;
+  until<Result>(dependency: string, attempt: () => Promise<Result>): Promise<Result>;
   /** The start is over: from now on these checks count. */
   serve(checks: HealthChecks): void;
 }
@@ -120,7 +115,7 @@ export async function startHealth(
     server.close();
   });
   return {
-    async until(dependency, attempt, isFinal = () => false) {
+    async until(dependency, attempt) {
       const backOff = new BackOff(WAIT_MS.first, WAIT_MS.longest);
       for (;;) {
         try {
@@ -129,7 +124,7 @@ export async function startHealth(
           lastResults.set(dependency, true);
           return result;
         } catch (error) {
-          if (error instanceof ConfigurationError || isFinal(error)) throw error;
+          if (error instanceof ConfigurationError) throw error;
           waitsFor.add(dependency);
           lastResults.set(dependency, false);
           log.warn({ err: error, dependency }, 'the start waits for a dependency');

@@ -9,7 +9,6 @@ import {
   openDatabase,
   readDatabaseTime,
   shareOf,
-  UnreadableSecretError,
   verifySchema,
   verifySecretsKey,
 } from '@pf/database';
@@ -70,15 +69,10 @@ runService('gateway', async ({ log, onShutdown }) => {
     ...shareOf(database, { sql: connections - SCANS - NOT_TEST.sql, scans: SCANS - NOT_TEST.scans }),
   };
   onShutdown('database', () => database.close());
-  await health.until(
-    'database',
-    async () => {
-      await verifySchema(database);
-      await verifySecretsKey(database, config.SECRETS_KEY);
-    },
-    // It has another key than the other processes.
-    (error) => error instanceof UnreadableSecretError,
-  );
+  await health.until('database', async () => {
+    await verifySchema(database);
+    await verifySecretsKey(database, config.SECRETS_KEY);
+  });
   const clock = new MeasuredClock({
     references: [{ name: 'postgres', read: () => readDatabaseTime(database) }],
     log,

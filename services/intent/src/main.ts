@@ -1,13 +1,5 @@
 import { MeasuredClock } from '@pf/clock';
-import {
-  BY_INDEX,
-  compareSecretsKey,
-  createStore,
-  openDatabase,
-  readDatabaseTime,
-  UnreadableSecretError,
-  verifySchema,
-} from '@pf/database';
+import { BY_INDEX, compareSecretsKey, createStore, openDatabase, readDatabaseTime, verifySchema } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { ConfigurationError, loadConfig, registerGauge, runService, startHealth } from '@pf/runtime';
 import { Announcer } from './announcer.ts';
@@ -40,15 +32,10 @@ runService('intent', async ({ log, crash, onShutdown }) => {
     onError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
   });
   onShutdown('database', () => database.close());
-  await health.until(
-    'database',
-    async () => {
-      await verifySchema(database);
-      if (keyring !== null) await compareSecretsKey(database, keyring);
-    },
-    // It has another key than the other processes.
-    (error) => error instanceof UnreadableSecretError,
-  );
+  await health.until('database', async () => {
+    await verifySchema(database);
+    if (keyring !== null) await compareSecretsKey(database, keyring);
+  });
   const announcer = new Announcer(config.REDIS_URL, log);
   onShutdown('redis', () => announcer.close());
 

@@ -1,5 +1,5 @@
 import { MeasuredClock } from '@pf/clock';
-import { openDatabase, readDatabaseTime, UnreadableSecretError, verifySchema, verifySecretsKey } from '@pf/database';
+import { openDatabase, readDatabaseTime, verifySchema, verifySecretsKey } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { loadConfig, runService, startHealth } from '@pf/runtime';
 import { webhookVariables } from './config.ts';
@@ -15,15 +15,10 @@ runService('webhook', async ({ log, onShutdown, crash }) => {
     onError: (error) => log.warn({ err: error }, 'an idle database connection failed'),
   });
   onShutdown('database', () => database.close());
-  await health.until(
-    'database',
-    async () => {
-      await verifySchema(database);
-      await verifySecretsKey(database, config.SECRETS_KEY);
-    },
-    // It has another key than the other processes.
-    (error) => error instanceof UnreadableSecretError,
-  );
+  await health.until('database', async () => {
+    await verifySchema(database);
+    await verifySecretsKey(database, config.SECRETS_KEY);
+  });
   const eventLog = createEventLog(eventLogOptions(config, 'webhook', log));
   await health.until('kafka', () => eventLog.verifyTopics());
   const clock = new MeasuredClock({

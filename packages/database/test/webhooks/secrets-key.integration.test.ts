@@ -9,10 +9,10 @@ import {
   openAccount,
   RECOVERY_DAYS,
   rotateSecretsKey,
-  UnreadableSecretError,
   verifySecretsKey,
   webhookSecrets,
 } from '../../src/index.ts';
+import { ConfigurationError } from '@pf/runtime';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
 describe('SECRETS_KEY', () => {
@@ -62,7 +62,7 @@ describe('SECRETS_KEY', () => {
       replayed: true,
     });
     await verifySecretsKey(database, second);
-    await expect(verifySecretsKey(database, first)).rejects.toBeInstanceOf(UnreadableSecretError);
+    await expect(verifySecretsKey(database, first)).rejects.toBeInstanceOf(ConfigurationError);
   });
 
   it('is refused at the start when it is not that of the others', async () => {
