@@ -191,6 +191,15 @@ describe('pf', () => {
     const verified = begin('log', 'verify', '--partition', partition);
     expect([await verified.code, verified.output.errors]).toEqual([0, '']);
     expect(verified.output.text).toContain('The projection matches the log.');
+    const all = begin('log', 'rebuild', '--all', '--json');
+    expect([await all.code, JSON.parse(all.output.text)]).toEqual([
+      0,
+      { partitions: [0, 1, 2, 3, 4, 5].map((one) => expect.objectContaining({ partition: one, differing: [] })) },
+    ]);
+    for (const which of [[], ['--all', '--partition', '3']]) {
+      const unclear = begin('log', 'rebuild', ...which);
+      expect([await unclear.code, unclear.output.errors]).toEqual([1, expect.stringContaining('or --all for each')]);
+    }
     const wrong = begin('log', 'verify', '--partition', '200');
     expect([await wrong.code, wrong.output.errors]).toEqual([
       1,

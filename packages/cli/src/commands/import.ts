@@ -7,7 +7,7 @@ import { withEventLog } from '../event-log.ts';
 import { table } from '../output.ts';
 import { type CommandContext, withSession } from '../session.ts';
 
-const NEXT = `Next: pf log rebuild --accept-log for each partition, pf positions reset, then start the services again
+const NEXT = `Next: pf log rebuild --all --accept-log, pf positions reset, then start the services again
 (docs/operations/log-set-back.md#kafka-is-lost).`;
 
 /** `pf log import`: the log again, from the archive. */

@@ -54,36 +54,46 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
       'fold the log of a partition from its beginning and put the result in the projection’s place; its writer ' +
         'waits meanwhile',
     )
-    .requiredOption('--partition <number>', 'which', partitionOf)
+    .option('--partition <number>', 'which', partitionOf)
+    .option('--all', 'each partition in turn')
     .option(
       '--accept-log',
       'also from a log that is damaged or ends before the projection: what it lacks is then gone from the projection',
     )
     .addHelpText('after', '\nExample:\n  pf log rebuild --partition 3')
-    .action(({ partition, acceptLog = false }: { partition: number; acceptLog?: boolean }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, stack, by }) =>
-        withEventLog(stack, async (reader, { partitions }) => {
+    .action(({ partition, all, acceptLog = false }: RebuildOptions, command: Command) =>
+      withSession(command, surroundings, async ({ database, output, stack, by }) => {
+        if ((partition === undefined) === (all === undefined))
+          throw new CliError('Name the partition with --partition, or --all for each in turn.');
+        await withEventLog(stack, async (reader, { partitions }) => {
+          const reports: RebuildReport[] = [];
+          const keyring = await keyringOf(stack);
           for (const one of wanted(partition, partitions)) {
-            const keyring = await keyringOf(stack);
-            const report = await rebuilt(() =>
-              rebuildProjection(database, one, sourceOf(reader, one), { acceptLog, keyring }),
+            reports.push(
+              await rebuilt(() => rebuildProjection(database, one, sourceOf(reader, one), { acceptLog, keyring })),
             );
-            const after = { partition: one, acceptLog };
-            await recordChange(database.sql, by, { accountId: null, action: 'ledger.rebuilt', after });
-            output.answer(answerOf(report), () =>
-              report.differing.length === 0
-                ? textOf([report], 'was as the log has it, and was rebuilt all the same')
-                : [
-                    table(rowsOf([report])),
-                    '',
-                    'Rebuilt from the log, because they differed:',
-                    ...report.differing,
-                  ].join('\n'),
-            );
+            await recordChange(database.sql, by, {
+              accountId: null,
+              action: 'ledger.rebuilt',
+              after: { partition: one, acceptLog },
+            });
           }
-        }),
-      ),
+          const answers = reports.map(answerOf);
+          output.answer(all ? { partitions: answers } : answers[0], () => {
+            const differing = reports.flatMap((report) => report.differing);
+            return differing.length === 0
+              ? textOf(reports, 'was as the log has it, and was rebuilt all the same')
+              : [table(rowsOf(reports)), '', 'Rebuilt from the log, because they differed:', ...differing].join('\n');
+          });
+        });
+      }),
     );
+}
+
+interface RebuildOptions {
+  readonly partition?: number;
+  readonly all?: true;
+  readonly acceptLog?: boolean;
 }
 
 /** Null without SECRETS_KEY, which only a log with sealed events needs. */
@@ -115,7 +125,7 @@ async function rebuilt(rebuild: () => Promise<RebuildReport>): Promise<RebuildRe
     if (!(error instanceof UnsoundLogError)) throw error;
     throw new CliError(
       [
-        `${error.message}. Nothing was changed.`,
+        `${error.message}. It was left as it is.`,
         ...findingsOf(error.report)
           .filter(({ kind }) => kind !== 'rows')
           .map(({ text }) => text),
