@@ -14,7 +14,7 @@ export interface Compared extends Target {
  * Postgres server, the same load, taken in turns, so that a noisy machine is noisy for all of them. Only the ratios
  * mean something elsewhere.
  */
-export interface Comparison {
+interface Comparison {
   /** This service first. */
   readonly targets: readonly Compared[];
   readonly close: () => Promise<void>;
@@ -30,7 +30,7 @@ const PLAIN = [
 ] as const;
 
 /** Starts the three services, each on a database of its own, and warms them up. */
-export async function startComparison(): Promise<Comparison> {
+async function startComparison(): Promise<Comparison> {
   const closing: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(closing.splice(0).map((end) => end()));
@@ -71,14 +71,14 @@ export async function startComparison(): Promise<Comparison> {
 }
 
 /** The rounds of one target. */
-export interface Row extends Measured {
+interface Row extends Measured {
   readonly service: Service;
   readonly min: Measured;
   readonly max: Measured;
 }
 
 /** Measures the targets in turns, round after round: each figure is the median of the rounds. */
-export async function inTurns(
+async function inTurns(
   targets: readonly Compared[],
   rounds: number,
   one: (target: Compared) => Promise<Measured>,
@@ -96,18 +96,62 @@ export async function inTurns(
   });
 }
 
+/** What is measured at a number of clients, of each service. */
+interface Case {
+  readonly name: string;
+  readonly measure: (target: Compared, clients: number, seconds: number) => Promise<Measured>;
+}
+
+/**
+ * Compares the services in every case at every number of clients, and prints the table, or with `--json` the rows.
+ *
+ * @param options.name of the column of the cases, and of its field in the JSON
+ * @param options.unit of the rate, such as `creates/s`
+ * @param options.heading what the table shows, without the rounds
+ * @throws ZodError that names a wrong option
+ */
+export async function compare(options: {
+  readonly defaults: { readonly clients: string; readonly rounds: string };
+  readonly name: string;
+  readonly unit: string;
+  readonly heading: string;
+  readonly note: string;
+  readonly casesOf: (targets: readonly Compared[]) => Promise<readonly Case[]> | readonly Case[];
+}): Promise<void> {
+  const { name, unit, heading, note } = options;
+  const { clients, seconds, rounds, json } = readOptions(options.defaults);
+  const say = (text: string): void => (json ? console.error(text) : console.log(text));
+  const { targets, close } = await startComparison();
+  try {
+    const cases = await options.casesOf(targets);
+    say(`${heading}: median (minimum–maximum) of ${rounds} rounds of ${seconds} s; ${note}.\n`);
+    say(line([name, 'clients', 'service', unit, 'p50 ms', 'p99 ms', 'ratio to it']));
+    say(line(['---', '---:', '---', '---:', '---:', '---:', '---:']));
+    const all: object[] = [];
+    for (const one of cases)
+      for (const count of clients) {
+        const rows = await inTurns(targets, rounds, (target) => one.measure(target, count, seconds));
+        for (const row of rows) say(line([one.name, count, ...cellsOf(row, rows[0])]));
+        all.push(...rows.map((row) => ({ [name]: one.name, clients: count, ...row })));
+      }
+    if (json) console.log(JSON.stringify({ rows: all }));
+  } finally {
+    await close();
+  }
+}
+
 const range = ({ min, max, ...row }: Row, field: keyof Measured): string =>
   `${Math.round(row[field])} (${Math.round(min[field])}–${Math.round(max[field])})`;
 
 /** The cells of a row: median (minimum–maximum) of each figure, and how many times a plain service's rate ours is. */
-export function cellsOf(row: Row, ours: Row | undefined): readonly string[] {
+function cellsOf(row: Row, ours: Row | undefined): readonly string[] {
   const name = row.service === 'pf' ? 'this service' : PLAIN.find(({ service }) => service === row.service)?.name;
   const ratio = row.service === 'pf' || !ours ? '' : (ours.perSecond / row.perSecond).toFixed(2);
   return [name ?? row.service, range(row, 'perSecond'), range(row, 'p50'), range(row, 'p99'), ratio];
 }
 
 /** @returns a line of a Markdown table */
-export const line = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
+const line = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
 
 const counts = z
   .string()
@@ -118,7 +162,7 @@ const counts = z
  * What every comparison takes: `--clients 1,64 --seconds 6 --rounds 3 --json`.
  * @throws ZodError that names the option
  */
-export function readComparisonOptions(defaults: { clients: string; rounds: string }): {
+function readOptions(defaults: { clients: string; rounds: string }): {
   readonly clients: readonly number[];
   readonly seconds: number;
   readonly rounds: number;

@@ -1,14 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import {
-  cellsOf,
-  type Compared,
-  inTurns,
-  line,
-  readComparisonOptions,
-  type Row,
-  startComparison,
-} from './comparison.ts';
+import { compare, type Compared } from './comparison.ts';
 import { type Measured, measureCreates, measureReads } from './creates.ts';
 
 /**
@@ -17,7 +9,6 @@ import { type Measured, measureCreates, measureReads } from './creates.ts';
  *
  *   npm run bench:reads -- --clients 64 --json
  */
-const { clients, seconds, rounds, json } = readComparisonOptions({ clients: '64', rounds: '3' });
 const CREATES_PER_SECOND = 500;
 const WRITERS = 64;
 /** Begins before the reads are measured, and ends after them. */
@@ -31,34 +22,26 @@ async function someIntent({ url, apiKey }: Compared): Promise<string> {
   return newest.parse(await response.json()).intents[0].id;
 }
 
-const say = (text: string): void => (json ? console.error(text) : console.log(text));
-const { targets, close } = await startComparison();
-try {
-  const ids = new Map<Compared, string>();
-  for (const target of targets) ids.set(target, await someIntent(target));
-  const READS = [
-    { read: 'get', path: (target: Compared) => `/v1/intents/${ids.get(target)}` },
-    { read: 'list', path: () => '/v1/intents?limit=20' },
-  ] as const;
-  const beside = async (target: Compared, path: string, count: number): Promise<Measured> => {
+const reading =
+  (pathOf: (target: Compared) => string) =>
+  async (target: Compared, clients: number, seconds: number): Promise<Measured> => {
     const writes = measureCreates(target, () => ({}), WRITERS, seconds + 2 * AROUND_SECONDS, CREATES_PER_SECOND);
-    const reads = pause(AROUND_SECONDS * 1000).then(() => measureReads(target, path, count, seconds));
+    const reads = pause(AROUND_SECONDS * 1000).then(() => measureReads(target, pathOf(target), clients, seconds));
     return (await Promise.all([reads, writes]))[0];
   };
-  say(
-    `Reads beside ${CREATES_PER_SECOND} creates/s: median (minimum–maximum) of ${rounds} rounds of ${seconds} s; ` +
-      '"list": a page of 20.\n',
-  );
-  say(line(['read', 'clients', 'service', 'reads/s', 'p50 ms', 'p99 ms', 'ratio to it']));
-  say(line(['---', '---:', '---', '---:', '---:', '---:', '---:']));
-  const all: (Row & { readonly read: string; readonly clients: number })[] = [];
-  for (const { read, path } of READS)
-    for (const count of clients) {
-      const rows = await inTurns(targets, rounds, (target) => beside(target, path(target), count));
-      for (const row of rows) say(line([read, count, ...cellsOf(row, rows[0])]));
-      all.push(...rows.map((row) => ({ read, clients: count, ...row })));
-    }
-  if (json) console.log(JSON.stringify({ rows: all }));
-} finally {
-  await close();
-}
+
+await compare({
+  defaults: { clients: '64', rounds: '3' },
+  name: 'read',
+  unit: 'reads/s',
+  heading: `Reads beside ${CREATES_PER_SECOND} creates/s`,
+  note: '"list": a page of 20',
+  async casesOf(targets) {
+    const ids = new Map<Compared, string>();
+    for (const target of targets) ids.set(target, await someIntent(target));
+    return [
+      { name: 'get', measure: reading((target) => `/v1/intents/${ids.get(target)}`) },
+      { name: 'list', measure: reading(() => '/v1/intents?limit=20') },
+    ];
+  },
+});
