@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { failed, summarize } from './drill/report.ts';
+import { problemsOf, summarize } from './drill/report.ts';
 import { CASES, drill } from './drill/run.ts';
 
 /**
@@ -32,5 +32,5 @@ if (!parsed.success) {
   const { name, load, lag, json } = parsed.data;
   const report = await drill({ case: name, loadSeconds: load, lagSeconds: lag, say: (line) => console.error(line) });
   console.log(json ? JSON.stringify(report) : `\n${summarize(report)}`);
-  process.exitCode = failed(report) ? 1 : 0;
+  process.exitCode = problemsOf(report).length > 0 ? 1 : 0;
 }

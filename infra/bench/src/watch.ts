@@ -9,8 +9,8 @@ import { startAnvil } from '@pf/testing/chains';
 import { z } from 'zod';
 
 /**
- * What a watcher of many intents needs: how long it loads them, the memory that it takes, and how long nobody watches
- * when the process that did is stopped or killed, with another on standby and without. Needs a running stack.
+ * What a watcher of many intents needs: how long it loads them, the memory that it takes, and how long they are not
+ * watched when the process that did is stopped or killed, with another on standby and without. Needs a running stack.
  *
  *   npm run bench:watch -- --intents 1000000 --recipients 10000 --heap 450 --json
  */

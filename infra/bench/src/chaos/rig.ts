@@ -1,5 +1,3 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
 import { addWebhookEndpoint } from '@pf/database';
 import { type Brokers, startBrokers } from '@pf/local/brokers';
@@ -18,6 +16,7 @@ import {
 } from '@pf/testing';
 import { type Anvil, startAnvil } from '@pf/testing/chains';
 import { KeptServices } from '../kill-brokers/services.ts';
+import { Parts } from '../parts.ts';
 import { startRedis } from './redis.ts';
 import { type Front, startFront } from '../rollout/front.ts';
 
@@ -51,39 +50,18 @@ export interface Borrowed {
 
 /** @param brokers how many brokers, or those that are borrowed with Redis */
 export async function startRig(brokers: 1 | 3 | Borrowed): Promise<Rig> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-chaos-'));
-  // Postgres may run as another user; its own folder is closed to others.
-  await chmod(folder, 0o711);
-  const closing: (() => Promise<unknown> | void)[] = [];
-  const close = async (keep: boolean): Promise<void> => {
-    const failures: unknown[] = [];
-    for (const step of closing.reverse()) {
-      try {
-        await step();
-      } catch (error) {
-        // Every step runs: what stays open would hide the cause.
-        failures.push(error);
-      }
-    }
-    if (!keep) await rm(folder, { recursive: true, force: true });
-    if (failures.length > 0) throw new AggregateError(failures, `the parts in ${folder} were not ended`);
-  };
-  /** Registers how a part ends as soon as it runs: another part may fail to start. */
-  const ends = async <T>(starting: Promise<T>, end: (part: T) => Promise<unknown> | void): Promise<T> => {
-    const part = await starting;
-    closing.push(() => end(part));
-    return part;
-  };
+  const parts = await Parts.in('chaos');
+  const { folder } = parts;
   try {
     const [chain, postgres, ownBrokers, redis, receiver, front] = await Promise.all([
-      ends(startAnvil({ blockMs: BLOCK_MS }), (part) => part.stop()),
-      ends(startReplicatedPostgres(path.join(folder, 'postgres')), (part) => part.close()),
+      parts.start(startAnvil({ blockMs: BLOCK_MS }), (part) => part.stop()),
+      parts.start(startReplicatedPostgres(path.join(folder, 'postgres')), (part) => part.close()),
       typeof brokers === 'number'
-        ? ends(startBrokers({ count: brokers, folder: path.join(folder, 'kafka') }), (part) => part.close())
+        ? parts.start(startBrokers({ count: brokers, folder: path.join(folder, 'kafka') }), (part) => part.close())
         : null,
-      typeof brokers === 'number' ? ends(startRedis(folder), (part) => part.close()) : null,
-      ends(webhookReceiver(), (part) => part.close()),
-      ends(startFront(), (part) => part.close()),
+      typeof brokers === 'number' ? parts.start(startRedis(folder), (part) => part.close()) : null,
+      parts.start(webhookReceiver(), (part) => part.close()),
+      parts.start(startFront(), (part) => part.close()),
     ]);
     const borrowed = typeof brokers === 'number' ? { kafka: '', redis: '' } : brokers;
     const stack: BackingStack = {
@@ -93,19 +71,20 @@ export async function startRig(brokers: 1 | 3 | Borrowed): Promise<Rig> {
       chains: {},
     };
     const cluster = await startCluster(stack, [chain], ownBrokers?.replication);
-    closing.push(() => cluster.close());
+    parts.endBy(() => cluster.close());
     await addWebhookEndpoint(cluster.database, { accountId: cluster.accountId, livemode: false, url: receiver.url });
     const services = new KeptServices(
       cluster,
       (instance) => void joinFront(instance, front),
       ({ url }) => front.remove(url),
     );
-    closing.push(() => services.stop());
+    parts.endBy(() => services.stop());
     await services.start(SERVICES);
     await until('a gateway behind the front', () => front.size > 0, READY_MS);
+    const close = (keep: boolean): Promise<void> => parts.close(keep);
     return { cluster, services, front, chain, receiver, postgres, brokers: ownBrokers, redis, folder, close };
   } catch (error) {
-    await close(false);
+    await parts.close(false);
     throw error;
   }
 }

@@ -1,2 +1,2 @@
-export { failed, summarize } from './report.ts';
+export { problemsOf, summarize } from './report.ts';
 export { drill } from './run.ts';

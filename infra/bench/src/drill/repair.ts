@@ -64,10 +64,7 @@ export async function repairLog(
   await prepare();
   await steps.take('pf log import', () => rig.mustPf('log', 'import', '--key', archiveKey));
   const before = await steps.take('pf log verify', () => verifyLog(rig));
-  await steps.take('pf log rebuild --accept-log, each partition', async () => {
-    for (const partition of before.keys())
-      await rig.mustPf('log', 'rebuild', '--partition', String(partition), '--accept-log');
-  });
+  await steps.take('pf log rebuild --all --accept-log', () => rig.mustPf('log', 'rebuild', '--all', '--accept-log'));
   await steps.take('pf positions reset', () => rig.mustPf('positions', 'reset', '--since', since));
   await steps.take('start the services', () => {
     const others = rig.services.url('gateway') === null ? (['gateway'] as const) : [];

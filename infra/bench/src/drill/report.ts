@@ -1,4 +1,4 @@
-import { table } from './table.ts';
+import { table } from '@pf/cli/output';
 
 /** One thing that must hold after a repair. */
 export interface Check {
@@ -36,7 +36,9 @@ export interface DrillReport {
   readonly checks: readonly Check[];
 }
 
-export const failed = ({ checks }: DrillReport): boolean => checks.some(({ problems }) => problems.length > 0);
+/** What is wrong, in words; empty: the drill has succeeded. */
+export const problemsOf = ({ checks }: DrillReport): readonly string[] =>
+  checks.flatMap(({ check, problems }) => problems.map((problem) => `Not true: ${check}. ${problem}`));
 
 /** For people. */
 export function summarize(report: DrillReport): string {

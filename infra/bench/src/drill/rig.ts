@@ -1,6 +1,5 @@
 import { execFile, type ExecFileException } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import os from 'node:os';
+import { readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -19,6 +18,7 @@ import {
 } from '@pf/testing';
 import { type Anvil, startAnvil } from '@pf/testing/chains';
 import { startRedis } from '../chaos/redis.ts';
+import { Parts } from '../parts.ts';
 import { KeptServices } from '../kill-brokers/services.ts';
 
 const run = promisify(execFile);
@@ -70,49 +70,29 @@ export interface DrillRig {
 }
 
 export async function startDrillRig(): Promise<DrillRig> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-drill-'));
-  // Postgres may run as another user; its own folder is closed to others.
-  await chmod(folder, 0o711);
-  const closing: (() => Promise<unknown> | void)[] = [];
-  const close = async (keep: boolean): Promise<void> => {
-    const failures: unknown[] = [];
-    for (const step of closing.reverse()) {
-      try {
-        await step();
-      } catch (error) {
-        // Every step runs: what stays open would hide the cause.
-        failures.push(error);
-      }
-    }
-    if (!keep) await rm(folder, { recursive: true, force: true });
-    if (failures.length > 0) throw new AggregateError(failures, `the parts in ${folder} were not ended`);
-  };
-  const ends = async <T>(starting: Promise<T>, end: (part: T) => Promise<unknown> | void): Promise<T> => {
-    const part = await starting;
-    closing.push(() => end(part));
-    return part;
-  };
+  const parts = await Parts.in('drill');
+  const { folder } = parts;
   try {
     const [chain, postgres, first, redis, receiver] = await Promise.all([
-      ends(startAnvil({ blockMs: BLOCK_MS }), (part) => part.stop()),
-      ends(startReplicatedPostgres(path.join(folder, 'postgres')), (part) => part.close()),
-      ends(startBrokers({ count: 1, folder: path.join(folder, 'kafka') }), (part) => part.close()),
-      ends(startRedis(folder), (part) => part.close()),
-      ends(webhookReceiver(), (part) => part.close()),
+      parts.start(startAnvil({ blockMs: BLOCK_MS }), (part) => part.stop()),
+      parts.start(startReplicatedPostgres(path.join(folder, 'postgres')), (part) => part.close()),
+      parts.start(startBrokers({ count: 1, folder: path.join(folder, 'kafka') }), (part) => part.close()),
+      parts.start(startRedis(folder), (part) => part.close()),
+      parts.start(webhookReceiver(), (part) => part.close()),
     ]);
     let brokers = first;
     const cluster = await startCluster(
       { database: postgres.url, redis: redis.url, kafka: first.addresses, chains: {} },
       [chain],
     );
-    closing.push(async () => {
+    parts.endBy(async () => {
       // The former cluster of a move is down: its topics are deleted with its disks.
       const [node] = first.nodes;
       if (node?.pid === null) await node.start();
       await cluster.close();
     });
     const services = new KeptServices(cluster);
-    closing.push(() => services.stop());
+    parts.endBy(() => services.stop());
     await addWebhookEndpoint(cluster.database, { accountId: cluster.accountId, livemode: false, url: receiver.url });
 
     const environment = (): NodeJS.ProcessEnv => ({
@@ -205,15 +185,17 @@ export async function startDrillRig(): Promise<DrillRig> {
         await node().start();
       },
       async startOtherBrokers() {
-        return await ends(startBrokers({ count: 1, folder: path.join(folder, 'mirror') }), (part) => part.close());
+        return await parts.start(startBrokers({ count: 1, folder: path.join(folder, 'mirror') }), (part) =>
+          part.close(),
+        );
       },
       moveTo(next) {
         brokers = next;
       },
-      close,
+      close: (keep) => parts.close(keep),
     };
   } catch (error) {
-    await close(false);
+    await parts.close(false);
     throw error;
   }
 }

@@ -7,7 +7,7 @@ import { beforeHeads, type Archived, missing, readArchive, readLog } from './evi
 import { DrillLoad, PAYMENT, TOKEN } from './load.ts';
 import { Mirror } from './mirror.ts';
 import { repairLog, rescan, restoreDatabase, Steps, verifyLog } from './repair.ts';
-import type { Check, DrillReport } from './report.ts';
+import { type Check, type DrillReport, problemsOf } from './report.ts';
 import { type DrillRig, startDrillRig } from './rig.ts';
 
 /** Every case of a restore, by what happens. */
@@ -27,8 +27,10 @@ const SERVICES = ['gateway', 'intent', 'watcher', 'webhook', 'archive'] as const
 const SETTLED_MS = 120_000;
 /** Services follow a revoked key within 30 s. */
 const FOLLOWED_MS = 60_000;
-/** A delivery that was under way when its URL was removed. */
-const UNDER_WAY_MS = 5_000;
+/** An attempt that was under way when its URL was removed ends after this. */
+const UNDER_WAY_MS = 20_000;
+/** A failed attempt is repeated after at most 72 s. */
+const DELIVERED_MS = 150_000;
 /** Before the disaster something of everything has happened. */
 const CREATES = 30;
 const PAID = 3;
@@ -47,7 +49,7 @@ export async function drill(options: DrillOptions): Promise<DrillReport> {
   try {
     await rig.services.start(SERVICES, rig.options());
     const report = await rehearse(rig, removed, options);
-    keep = report.checks.some(({ problems }) => problems.length > 0);
+    keep = problemsOf(report).length > 0;
     return report;
   } finally {
     if (keep) options.say(`The data and logs are in ${rig.folder}`);
@@ -361,6 +363,17 @@ async function settledLog(rig: DrillRig, load: DrillLoad) {
   return log;
 }
 
+/** What is known of an event's deliveries, in words. */
+async function deliveryOf({ cluster }: DrillRig, eventId: string): Promise<string> {
+  const { rows } = await cluster.database.sql.query<{ said: string }>(
+    `SELECT concat_ws(' ', delivery.status, 'attempt', number, attempt.at, coalesce(reason, 'succeeded')) AS said
+      FROM service.deliveries AS delivery LEFT JOIN service.delivery_attempts AS attempt ON delivery_id = delivery.id
+      WHERE event_id = $1 ORDER BY delivery.id, number`,
+    [eventId],
+  );
+  return `event ${eventId}, ${rows.length === 0 ? 'no delivery' : rows.map(({ said }) => said).join('; ')}`;
+}
+
 interface WebhookEvidence {
   readonly log: Awaited<ReturnType<typeof readLog>>;
   readonly isDatabaseBack: boolean;
@@ -380,22 +393,28 @@ async function judgeWebhooks(rig: DrillRig, evidence: WebhookEvidence) {
     const there = came();
     return log.filter(({ isPublic, eventId, type }) => isPublic && !there.has(`${eventId} ${type}`));
   };
-  await until('all webhooks', () => unsent().every(forgotten), FOLLOWED_MS).catch(() => undefined);
+  await until('all webhooks', () => unsent().every(forgotten), DELIVERED_MS).catch(() => undefined);
   const perEvent = Map.groupBy(rig.receiver.received, ({ body }) => body.eventId);
   const repeated = [...perEvent].filter(([, same]) => same.length > 1);
   const checks: Check[] = [
     {
       check:
         'no webhook is sent a second time' + (isDatabaseBack ? ' but those that the backup has as outstanding' : ''),
-      problems: repeated.filter(([id]) => !outstanding.has(id)).map(([id, same]) => `${id}: ${same.length} times`),
+      problems: await Promise.all(
+        repeated
+          .filter(([id]) => !outstanding.has(id))
+          .map(async ([id, same]) => `${id} came ${same.length} times: ${await deliveryOf(rig, id)}`),
+      ),
     },
     {
       check: isDatabaseBack
         ? 'every other event has its webhook, but for those of before the incident'
         : 'every event of the log has its webhook',
-      problems: unsent()
-        .filter((event) => !forgotten(event))
-        .map(({ eventId, type, intentId }) => `${type} of ${intentId} (${eventId})`),
+      problems: await Promise.all(
+        unsent()
+          .filter((event) => !forgotten(event))
+          .map(async ({ eventId, type, intentId }) => `${type} of ${intentId}: ${await deliveryOf(rig, eventId)}`),
+      ),
     },
     {
       check: 'webhooks with one event id say the same',

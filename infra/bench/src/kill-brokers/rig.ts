@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Broker, type Brokers, startBrokers } from '@pf/local/brokers';
 import { type Cluster, readBackingStack, readSettledLog, seededRandom, startCluster, until } from '@pf/testing';
+import { Parts } from '../parts.ts';
 import { Load } from './load.ts';
 import { KeptServices } from './services.ts';
 
@@ -51,20 +49,20 @@ export interface KillReport {
  * intent service, on the running stack's Postgres and Redis. Stops at a partition that stays stuck.
  */
 export async function killBrokers({ brokers: count, kills, seed, say }: KillOptions): Promise<KillReport> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-kill-brokers-'));
+  const parts = await Parts.in('kill-brokers');
   const random = seededRandom(seed);
-  const closing: (() => Promise<unknown>)[] = [];
   let failed = true;
   try {
-    const brokers = await startBrokers({ count, folder, java: [SHOW_MARKERS] });
-    closing.push(() => brokers.close());
+    const brokers = await parts.start(startBrokers({ count, folder: parts.folder, java: [SHOW_MARKERS] }), (part) =>
+      part.close(),
+    );
     const cluster = await startCluster({ ...readBackingStack(), kafka: brokers.addresses }, [], brokers.replication);
-    closing.push(() => cluster.close());
+    parts.endBy(() => cluster.close());
     const services = new KeptServices(cluster);
-    closing.push(() => services.stop());
+    parts.endBy(() => services.stop());
     await services.start(['gateway', 'intent', 'intent']);
     const load = new Load(() => services.url('gateway'), cluster);
-    closing.push(() => load.stop());
+    parts.endBy(() => load.stop());
     load.start();
     await until('every partition to work', () => load.slowest(0) !== null, 60_000);
 
@@ -99,9 +97,8 @@ export async function killBrokers({ brokers: count, kills, seed, say }: KillOpti
       mended: await services.countLogged('a hanging transaction was ended'),
     };
   } finally {
-    for (const close of closing.reverse()) await close();
-    if (failed) say(`The brokers’ data and logs are in ${folder}`);
-    else await rm(folder, { recursive: true });
+    if (failed) say(`The brokers’ data and logs are in ${parts.folder}`);
+    await parts.close(failed);
   }
 }
 
