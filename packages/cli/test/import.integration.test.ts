@@ -10,7 +10,8 @@ import {
   webhookReceiver,
 } from '@pf/testing';
 import { z } from 'zod';
-import { PARTITIONS, type Pf, pfOn } from './pf-on.ts';
+import { type Pf, pfOn } from './pf-on.ts';
+import { webhooksOf } from './webhooks-of.ts';
 
 const good = {
   chain: 'eip155:84532',
@@ -76,22 +77,12 @@ describe('a cluster whose log is lost', () => {
     expect(partitions.flatMap(({ problems }) => problems)).toEqual([]);
     return partitions.reduce((sum, one) => sum + one.events, 0);
   };
-  const told = (ids: readonly string[]): Promise<unknown> =>
-    until(
-      'the webhooks',
-      () => {
-        const intents = new Set(receiver.received.map(({ body }) => body.data.intent.id as string));
-        return ids.every((id) => intents.has(id));
-      },
-      60_000,
-    );
-
   it('has every event again, sends none a second time, and goes on, in the archive too', async () => {
     const began = new Date(Date.now() - 60_000).toISOString();
     const ids: string[] = [];
     while (ids.length < INTENTS) ids.push(await create());
     await api.cancel(ids[0] ?? '');
-    await told(ids);
+    await webhooksOf(receiver, ids);
     await until('the archive to have all', async () => (await events('ledger', 'verify')) === INTENTS + 1);
     await stop();
 
@@ -102,13 +93,12 @@ describe('a cluster whose log is lost', () => {
     expect(partitions.reduce((sum, { imported }) => sum + imported, 0)).toBe(INTENTS + 1);
     const entries = await cluster.database.prisma.auditEntry.findMany({ where: { action: 'ledger.imported' } });
     expect(entries.map(({ after }) => after)).toEqual(partitions.map((one) => ({ ...one, sealed: false })));
-    for (let partition = 0; partition < PARTITIONS; partition++)
-      expect(await pf('log', 'rebuild', '--partition', String(partition), '--accept-log')).toMatchObject({ code: 0 });
+    expect(await pf('log', 'rebuild', '--all', '--accept-log')).toMatchObject({ code: 0 });
     expect(await pf('positions', 'reset', '--since', began)).toMatchObject({ code: 0 });
     await start();
 
     const later = await create();
-    await told([later]);
+    await webhooksOf(receiver, [later]);
     for (const [n, id] of ids.entries())
       expect((await api.get(id)).body.intent).toMatchObject({ id, state: n === 0 ? 'cancelled' : 'created' });
     expect(await events('log', 'verify')).toBe(INTENTS + 2);
@@ -187,8 +177,7 @@ describe('a log with events from before they were sealed', () => {
     expect(await pf('log', 'import', '--seal')).toMatchObject({ code: 0 });
     expect(await pf('log', 'import', '--seal')).toMatchObject({ code: 0 });
     expect(await records()).not.toContain(CANARY);
-    for (let partition = 0; partition < PARTITIONS; partition++)
-      expect(await pf('log', 'rebuild', '--partition', String(partition), '--accept-log')).toMatchObject({ code: 0 });
+    expect(await pf('log', 'rebuild', '--all', '--accept-log')).toMatchObject({ code: 0 });
     expect(await verified('log', 'verify')).toBe(3);
 
     await cluster.start('intent', { env: { SEAL_PERSONAL_DATA: 'true' } });

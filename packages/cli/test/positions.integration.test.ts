@@ -3,6 +3,7 @@ import { addWebhookEndpoint } from '@pf/database';
 import { apiClient, type Cluster, startCluster, until, type WebhookReceiver, webhookReceiver } from '@pf/testing';
 import { z } from 'zod';
 import { PARTITIONS, type Pf, pfOn } from './pf-on.ts';
+import { webhooksOf } from './webhooks-of.ts';
 
 const good = {
   chain: 'eip155:84532',
@@ -58,19 +59,10 @@ describe('a running stack', () => {
       90_000,
     );
   };
-  const delivered = (ids: readonly string[]): Promise<unknown> =>
-    until(
-      'the webhooks',
-      () => {
-        const intents = new Set(receiver.received.map(({ body }) => body.data.intent.id as string));
-        return ids.every((id) => intents.has(id));
-      },
-      60_000,
-    );
   const eventIds = (): readonly string[] => receiver.received.map(({ body }) => body.eventId);
 
   it('goes on after its log has lost its end, and sends no event again', async () => {
-    await delivered(await createEverywhere());
+    await webhooksOf(receiver, await createEverywhere());
     // To the services a log that ends before the positions is the same, whichever of them moved.
     await run('UPDATE ledger.checkpoints SET position = position + 1000');
     await run('UPDATE service.webhook_positions SET position = position + 1000');
@@ -88,7 +80,7 @@ describe('a running stack', () => {
     expect(await pf('positions', 'reset', '--since', hourAgo)).toMatchObject({ code: 0, errors: '' });
     expect(await beyond()).toEqual([]);
 
-    await delivered(await createEverywhere());
+    await webhooksOf(receiver, await createEverywhere());
     expect(await problems()).toEqual([]);
     expect(eventIds()).toEqual([...new Set(eventIds())]);
   }, 300_000);
@@ -108,7 +100,7 @@ describe('a running stack', () => {
 
   it('heals after its database was set back, and delivers with the same event ids', async () => {
     const before = await createEverywhere();
-    await delivered(before);
+    await webhooksOf(receiver, before);
     const tables = ['ledger.intents', 'ledger.intent_events', 'ledger.checkpoints', 'service.command_outcomes'];
     tables.push('service.webhook_positions', 'service.deliveries');
     const copies = tables.map((name) => [name, `public.${name.replace('.', '_')}`] as const);
@@ -116,13 +108,13 @@ describe('a running stack', () => {
     await run(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${copying.join(' ')} COMMIT`);
     const after = await createEverywhere();
     for (const id of before) await until('a cancel', async () => (await api.cancel(id)).status === 200);
-    await delivered(after);
+    await webhooksOf(receiver, after);
     const told = eventIds();
     await run(
       `BEGIN; ${copies.map(([from, to]) => `DELETE FROM ${from}; INSERT INTO ${from} TABLE ${to};`).join(' ')} COMMIT`,
     );
 
-    await delivered(await createEverywhere());
+    await webhooksOf(receiver, await createEverywhere());
     expect(await problems()).toEqual([]);
     for (const id of after) expect((await api.get(id)).status).toBe(200);
     for (const id of before) expect((await api.get(id)).body).toMatchObject({ intent: { state: 'cancelled' } });
