@@ -117,7 +117,7 @@ export const webhookGuards: readonly Mutant[] = [
   {
     name: 'A process does not start with another SECRETS_KEY than the others',
     file: 'packages/database/src/webhooks/secrets-key.ts',
-    guard: 'if (known !== undefined) decrypt(keyring, CANARY, known);',
+    guard: 'if (known !== undefined) mustDecrypt(keyring, CANARY, known);',
     instead: '',
     test: {
       file: 'packages/database/test/webhooks/secrets-key.integration.test.ts',
