@@ -183,9 +183,10 @@ async function rehearse(rig: DrillRig, removed: WebhookReceiver, options: DrillO
       : []),
     {
       check: 'every payment on the chain whose intent is there is final',
-      problems: [...onChain].filter(
-        (id) => known.has(id) && !log.some((event) => event.intentId === id && event.type === 'intent.finalized'),
-      ),
+      problems: [...onChain]
+        .map((id) => [id, log.flatMap(({ intentId, type }) => (intentId === id ? [type] : []))] as const)
+        .filter(([, types]) => types.length > 0 && !types.includes('intent.finalized'))
+        .map(([id, types]) => `${id}: ${types.join(', ')}`),
     },
     ...webhooks.checks,
     {

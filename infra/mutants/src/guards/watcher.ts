@@ -233,11 +233,31 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'A landing that the ledger has as lost is reported again',
     file: 'packages/chains/src/base/observe/settlements.ts',
-    guard: ' || isLostInLedger(watch, one)',
+    guard: 'isLostInLedger(watch, one) ||',
     instead: '',
     test: {
       file: 'packages/simulation/test/chain/chain.unit.test.ts',
       name: 'soon reports a landing again that the ledger passed over and then counted as lost',
+    },
+  },
+  {
+    name: 'A landing is reported again while the ledger waits for its transaction',
+    file: 'packages/chains/src/base/observe/settlements.ts',
+    guard: '(now - one.seenAt >= UNHEARD_MS && isLiveInLedger(watch, one))',
+    instead: 'false',
+    test: {
+      file: 'packages/chains/test/base/observer.integration.test.ts',
+      name: 'reports a landing again while the ledger still waits for its transaction: the report was lost',
+    },
+  },
+  {
+    name: 'A rescan reports again what was reported',
+    file: 'packages/chains/src/base/observe/position.ts',
+    guard: '{ ...one, reported: false }',
+    instead: 'one',
+    test: {
+      file: 'packages/chains/test/base/observer.integration.test.ts',
+      name: 'reports again, when its cursor is rewound, a landing of which nothing but the chain tells',
     },
   },
   {

@@ -4,7 +4,7 @@ import { type RpcProxy, startAnvil, startRpcProxy } from '@pf/testing/chains';
 import { evmWallet } from '@pf/testing/wallets';
 import type { Hex } from 'viem';
 import { BaseObserver } from '../../src/base/observer.ts';
-import type { KeptBytes, SignedTransaction } from '../../src/index.ts';
+import { type KeptBytes, rewindCursor, type SignedTransaction } from '../../src/index.ts';
 import { type BaseUnderTest, type EvmPayer, poolOver, startBase } from './chain.ts';
 import { named, Watcher } from '../conformance/watching.ts';
 
@@ -91,6 +91,37 @@ describe('BaseObserver', () => {
     await base.anvil.mine();
     expect(await watcher.step()).toEqual([]);
     base.clock.pass(1);
+    expect(named(await watcher.step())).toEqual(['landed confirmed']);
+  });
+
+  it('reports a landing again while the ledger still waits for its transaction: the report was lost', async () => {
+    await pay();
+    await base.anvil.mine();
+    await watcher.step();
+    await base.settle();
+    watcher.reaches = false;
+    expect(named(await watcher.step())).toEqual(['landed confirmed']);
+    expect(await watcher.step()).toEqual([]);
+    base.clock.pass(30_000);
+    watcher.reaches = true;
+    expect(named(await watcher.step())).toEqual(['landed confirmed']);
+    base.clock.pass(30_000);
+    expect(await watcher.step()).toEqual([]);
+  });
+
+  it('reports again, when its cursor is rewound, a landing of which nothing but the chain tells', async () => {
+    const terms = newTerms();
+    watcher.watched.add('pi_unsubmitted', terms);
+    await base.adapter.broadcast(await sign(terms, payer(0)));
+    await base.anvil.mine();
+    await watcher.step();
+    await base.settle();
+    watcher.reaches = false;
+    expect(named(await watcher.step())).toEqual(['landed confirmed']);
+    watcher.reaches = true;
+    watcher.moveCursor((cursor) => rewindCursor(base.adapter.network, cursor, 1n));
+    await watcher.step();
+    base.clock.pass(2_000);
     expect(named(await watcher.step())).toEqual(['landed confirmed']);
   });
 

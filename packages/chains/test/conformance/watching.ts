@@ -132,6 +132,8 @@ export class Watcher {
   readonly watched: Watched;
   readonly warnings: string[] = [];
   readonly bookmarks = new Map<string, Bookmark>();
+  /** False: what is observed is lost before the ledger has it, as with the end of a log. */
+  reaches = true;
   readonly #observer: ChainObserver;
   #cursor: string | null = null;
 
@@ -174,7 +176,7 @@ export class Watcher {
       if (bookmark === null) this.bookmarks.delete(recipient);
       else this.bookmarks.set(recipient, bookmark);
     this.warnings.push(...step.warnings);
-    for (const observation of step.observations) this.watched.apply(observation);
+    if (this.reaches) for (const observation of step.observations) this.watched.apply(observation);
     return step;
   }
 

@@ -44,10 +44,16 @@ export type Position = z.infer<typeof position>;
 export const readPosition = (cursor: Cursor): Position => position.parse(cursor);
 export const writePosition = (value: Position): Cursor => JSON.parse(toJson(value)) as Cursor;
 
-/** The logs from this block on are read a second time again, then what that finds is reported. */
+/**
+ * The logs from this block on are read a second time again, then what that finds is reported. What was reported and is
+ * not in the ledger is reported again: the log may have lost it.
+ */
 export function rewind(cursor: Cursor, from: bigint): Cursor {
-  const before = readPosition(cursor);
-  return from > before.rescanned ? cursor : writePosition({ ...before, rescanned: from - 1n, firstReader: null });
+  const { seen: sightings, ...before } = readPosition(cursor);
+  const seen = sightings.map((one) => (one.kind === 'landed' ? { ...one, reported: false } : one));
+  return writePosition(
+    from > before.rescanned ? { ...before, seen } : { ...before, seen, rescanned: from - 1n, firstReader: null },
+  );
 }
 
 /** The block in which it was seen. */

@@ -15,6 +15,11 @@ import type { Scan } from './context.ts';
 const CONFIRM_MS = 2_000;
 /** A reported landing that does not become the settlement (an extra payment) is kept this long. */
 const REPORTED_MS = 600_000;
+/**
+ * A reported landing of a transaction that is still live in the ledger is reported again after this time: the log has
+ * lost the report, or the intent service is far behind.
+ */
+const UNHEARD_MS = 30_000;
 /** At most this many settlements are observed as final in one step; the next one goes on at once. */
 const FINALIZED_MAX = 500;
 
@@ -69,6 +74,10 @@ function isLostInLedger(watch: WatchSet, { hash, transfer }: Extract<Seen, { kin
   return settlement?.hash === hash && settlement.lost;
 }
 
+/** True for a landing of a transaction whose submission is live in the ledger, which any landing ends. */
+const isLiveInLedger = (watch: WatchSet, { hash, transfer }: Extract<Seen, { kind: 'landed' }>): boolean =>
+  watch.byReference(transfer.reference)?.submission?.hash === hash;
+
 /** Reports what has stayed canonical long enough, and forgets what the ledger has by now. */
 export async function confirm(
   { node, watch, now }: Pick<Scan, 'node' | 'watch' | 'now'>,
@@ -80,7 +89,11 @@ export async function confirm(
   // A reported landing is due again where the ledger has its transaction as lost: it had another block, or another
   // watcher reported the loss, so that the report changed nothing.
   const isDue = (one: Seen): boolean =>
-    now - one.seenAt >= CONFIRM_MS && (one.kind === 'reverted' || !one.reported || isLostInLedger(watch, one));
+    now - one.seenAt >= CONFIRM_MS &&
+    (one.kind === 'reverted' ||
+      !one.reported ||
+      isLostInLedger(watch, one) ||
+      (now - one.seenAt >= UNHEARD_MS && isLiveInLedger(watch, one)));
   const due = new Set(open.filter(isDue).slice(0, mostBlocks(node)));
   const hashes = await hashesOf(
     node,
