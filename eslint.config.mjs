@@ -142,7 +142,7 @@ export default tseslint.config(
       'packages/local-solana/**',
       'packages/testing/**',
       'packages/simulation/**',
-      'infra/{bench,e2e,generate,k8s-checks,local,mutants,simulation}/**',
+      'infra/{bench,e2e,generate,k8s-checks,local,mutants,release,simulation}/**',
       '**/test/**',
     ],
     rules: {

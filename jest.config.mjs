@@ -16,10 +16,11 @@ const clean = { testEnvironment: '<rootDir>/infra/jest/clean-environment.mjs' };
 export default {
   // Two cores run a broker, a database, chains and services beside the tests, and perhaps other work. Set for the whole
   // run, because Jest ignores a project's own.
-  testTimeout: 120_000,
+  testTimeout: 300_000,
   // A worker with nothing open still ends only when V8 has finished compiling. On busy cores that takes longer than
   // Jest's default of half a second.
   workerGracefulExitTimeout: 10_000,
+  testSequencer: '<rootDir>/infra/jest/sequencer.mjs',
   projects: [
     {
       ...shared,

@@ -46,7 +46,7 @@ const { outputFiles, metafile } = await build({
   target: 'node24',
   conditions: ['source'],
   // Native code, and CommonJS that is loaded on demand.
-  external: ['@duckdb/node-api', '@aws-sdk/client-s3'],
+  external: ['@duckdb/node-api', '@aws-sdk/*', '@smithy/*'],
   // Stack traces name the lines that were written.
   sourcemap: 'linked',
   sourcesContent: false,
@@ -81,5 +81,7 @@ await utimes(path.join(dist, 'sources.json'), began, began);
 const written = new Set(files.map(({ name }) => name));
 for (const name of (await readdir(dist)).filter((name) => name.includes('.js') && !written.has(name))) {
   const file = path.join(dist, name);
-  if (began - (await stat(file)).mtimeMs > KEPT_MS) await rm(file, { force: true });
+  // Null: another build has just given it its name.
+  const found = await stat(file).catch(() => null);
+  if (found && began - found.mtimeMs > KEPT_MS) await rm(file, { force: true });
 }

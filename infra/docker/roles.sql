@@ -6,5 +6,6 @@ CREATE ROLE pf_watcher LOGIN PASSWORD 'local';
 CREATE ROLE pf_webhook LOGIN PASSWORD 'local';
 CREATE ROLE pf_dashboard LOGIN PASSWORD 'local';
 CREATE ROLE pf_checkout LOGIN PASSWORD 'local';
+CREATE ROLE pf_archive LOGIN PASSWORD 'local';
 CREATE ROLE pf_operator LOGIN PASSWORD 'local';
 CREATE ROLE pf_monitor LOGIN PASSWORD 'local';

@@ -31,6 +31,9 @@ export default class NodeRuntime extends Runtime {
   async unstable_importModule(file) {
     const globals = this.requireModuleOrMock(file, '@jest/globals');
     useGlobals(globals);
+    // Jest translates every stack trace by source maps, also those that are never read. Node strips types in place, so
+    // lines and columns are those of the sources.
+    Error.prepareStackTrace = undefined;
     // Our record of API responses asks whether a test runs, and which. What is written to the console, Jest reports.
     Object.assign(globalThis, { expect: globals.expect, console: this._environment.global.console });
     return await import(pathToFileURL(file).href);

@@ -4,11 +4,12 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { analysts } from './setup/analysts.mjs';
 import { chromium } from './setup/chromium.mjs';
 import { earlierRelease } from './setup/earlier-release.mjs';
 import { kafka } from './setup/kafka.mjs';
 import { oneAtATime } from './setup/lock.mjs';
-import { node as getNode, pnpm as getPnpm, typescript as getTypeScript } from './setup/programs.mjs';
+import { cdxgen, node as getNode, pnpm as getPnpm, typescript as getTypeScript } from './setup/programs.mjs';
 import { faketime } from './setup/faketime.mjs';
 import { prometheus } from './setup/prometheus.mjs';
 import { redis } from './setup/redis.mjs';
@@ -21,7 +22,20 @@ const tools = path.join(root, '.tools');
 /** Resolves our packages to their TypeScript sources: nothing need be compiled. */
 const sources = ['--conditions=source'];
 const supervisor = 'infra/local/src/main.ts';
-const benchmarks = ['create', 'telemetry', 'rpc-calls', 'rollout', 'size', 'watch', 'webhooks', 'kill-brokers'];
+const benchmarks = [
+  'create',
+  'reads',
+  'rebuild',
+  'telemetry',
+  'rpc-calls',
+  'rollout',
+  'size',
+  'growth',
+  'soak',
+  'watch',
+  'webhooks',
+  'kill-brokers',
+];
 
 /**
  * What a command needs before it runs, and what runs then: arguments to Node. `built`: what is built of our packages,
@@ -61,6 +75,12 @@ const commands = {
   drill: { backing: true, built: 'before', args: [...sources, 'infra/bench/src/drill.ts'] },
   bench: { backing: false, built: 'before', args: sources },
   generate: { backing: false, built: 'never', args: [...sources, 'infra/generate/src/main.ts'] },
+  audit: {
+    backing: false,
+    built: 'never',
+    args: ['.tools/pnpm/node_modules/pnpm/bin/pnpm.cjs', 'audit', '--audit-level=high'],
+  },
+  release: { backing: false, cdxgen: true, built: 'never', args: [...sources, 'infra/release/src/main.ts'] },
   format: { backing: false, built: 'never', args: ['node_modules/prettier/bin/prettier.cjs', '--write', '.'] },
   run: { backing: false, built: 'before', args: sources },
 };
@@ -82,12 +102,16 @@ function usage() {
   ].join('\n');
 }
 
-/** A backing service that the environment names runs elsewhere: nothing is fetched for it. */
+/**
+ * A backing service that the environment names runs elsewhere: nothing is fetched for it.
+ * @returns the folder of a Java that is not on the PATH
+ */
 async function fetchBacking() {
-  await allOf([
-    process.env.KAFKA_BROKERS ? undefined : kafka({ root, tools }),
+  const [java] = await allOf([
+    process.env.KAFKA_BROKERS ? null : kafka({ root, tools }),
     process.env.REDIS_URL ? undefined : redis(tools),
   ]);
+  return java;
 }
 
 /** Gets everything but our own packages built. @returns what Node 24 and its child processes run with */
@@ -97,23 +121,26 @@ async function prepare(command) {
     await install({ root, tools, pnpm });
     return pnpm;
   };
-  const [node, pnpm, typescript, promtool, browser, s3] = await allOf([
+  const [node, pnpm, typescript, promtool, browser, s3, sbom, java] = await allOf([
     getNode(tools),
     installed(),
     command.built === 'never' ? null : getTypeScript(tools),
     command.prometheus ? prometheus(tools) : null,
     command.chromium ? chromium(tools) : undefined,
     command.s3 ? versitygw(tools) : undefined,
+    command.cdxgen ? cdxgen(tools) : undefined,
     command.backing ? fetchBacking() : undefined,
     command.faketime ? faketime(tools) : undefined,
+    command.analysts ? analysts(tools) : undefined,
   ]);
   const environment = {
     ...process.env,
     // Most of the time in which a service starts goes into compiling modules.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? path.join(tools, 'compile-cache'),
-    PATH: [path.dirname(node), promtool, process.env.PATH].filter(Boolean).join(path.delimiter),
+    PATH: [path.dirname(node), promtool, java, process.env.PATH].filter(Boolean).join(path.delimiter),
     ...(browser && { CHROMIUM: browser }),
     ...(s3 && { VERSITYGW: s3 }),
+    ...(sbom && { CDXGEN: sbom }),
   };
   const place = { root, tools, node, pnpm, typescript, environment };
   const release = command.earlierRelease ? await earlierRelease(place) : null;
@@ -171,17 +198,22 @@ function complain(error) {
 let [name, ...rest] = process.argv.slice(2);
 let command = Object.hasOwn(commands, name ?? '') ? commands[name] : null;
 // Types, lint and unit tests need neither Java nor Redis; a browser is for the end-to-end tests alone, wrong clocks, an
-// earlier release and an S3 server for the drills.
-if (name === 'test' && rest.length > 0) {
-  command = {
-    ...command,
-    built: rest.some((phase) => ['types', 'lint'].includes(phase)) ? 'late' : 'before',
-    backing: rest.some((phase) => ['integration', 'e2e', 'drills', 'providers'].includes(phase)),
-    chromium: rest.includes('e2e'),
-    faketime: rest.includes('drills'),
-    s3: rest.includes('drills'),
-    earlierRelease: rest.includes('drills'),
-  };
+// earlier release, an S3 server and the programs of analysts for the drills.
+if (name === 'test') {
+  // Paths of test files are among the arguments too (infra/local/src/checks/arguments.ts).
+  const named = rest.filter((argument) => !argument.startsWith('-') && !/\/|\.ts$/.test(argument));
+  const asksForHelp = rest.includes('--help') || rest.includes('-h');
+  if (asksForHelp || named.length > 0)
+    command = {
+      ...command,
+      built: asksForHelp ? 'never' : named.some((phase) => ['types', 'lint'].includes(phase)) ? 'late' : 'before',
+      backing: named.some((phase) => ['integration', 'e2e', 'drills', 'providers'].includes(phase)),
+      chromium: named.includes('e2e'),
+      faketime: named.includes('drills'),
+      analysts: named.includes('drills'),
+      s3: named.includes('drills'),
+      earlierRelease: named.includes('drills'),
+    };
 }
 if (!command) {
   const isHelp = ['help', '--help', '-h'].includes(name);

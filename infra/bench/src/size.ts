@@ -1,15 +1,18 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ParquetFiles } from '@pf/archive';
+import { addWebhookEndpoint } from '@pf/database';
 import { apiClient, type Cluster, stackFile, startCluster, until } from '@pf/testing';
+import { startReceivers } from './webhooks/processes.ts';
 
 /**
  * What the life of a payment takes on disk: in Kafka, in Postgres, in the archive. Intents are created with metadata as
- * shops have it, paid and finalized (simulated, so without a chain); then everything is counted and divided. Reads the
- * log's files, so the brokers must be those of a stack of this machine.
+ * shops have it, paid and finalized (simulated, so without a chain), and their events are delivered to one URL; then
+ * everything is counted and divided. Reads the log's files, so the brokers must be those of a stack of this machine.
  */
 const INTENTS = Number(process.env['BENCH_INTENTS'] ?? 3_000);
 const CLIENTS = 16;
+const WITHIN_MS = 600_000;
 
 interface Size {
   readonly where: string;
@@ -91,16 +94,27 @@ async function inEvents(cluster: Cluster): Promise<{ readonly events: number; re
   return { events, bytes };
 }
 
-const cluster = await startCluster();
+/** Waits until every event of the log is delivered: all of these payments are public. */
+const allDelivered = ({ database }: Cluster, events: number): Promise<unknown> =>
+  until(
+    'all events to be delivered',
+    async () => (await database.prisma.delivery.count({ where: { status: 'delivered' } })) === events,
+    WITHIN_MS,
+  );
+
+const [cluster, receivers] = await Promise.all([startCluster(), startReceivers({ quick: 1 })]);
 try {
+  for (const url of receivers.quick)
+    await addWebhookEndpoint(cluster.database, { accountId: cluster.accountId, livemode: false, url });
   const [gateway] = await Promise.all(
-    (['gateway', 'intent', 'archive'] as const).map((service) =>
+    (['gateway', 'intent', 'archive', 'webhook'] as const).map((service) =>
       cluster.start(service, { env: { LOG_LEVEL: 'warn', NODE_ENV: 'production' } }),
     ),
   );
   const before = await inPostgres(cluster);
   await live(cluster, gateway?.url ?? '');
   const { events, bytes } = await inEvents(cluster);
+  await allDelivered(cluster, events);
   await until('the archive to have all', async () => {
     const manifests = await readdir(path.join(cluster.archive, 'heads')).catch(() => []);
     const heads = await Promise.all(
@@ -131,4 +145,5 @@ try {
   for (const { where, bytes: size } of sizes) console.log(`| ${where} | ${Math.round(size / INTENTS)} |`);
 } finally {
   await cluster.close();
+  await receivers.close();
 }

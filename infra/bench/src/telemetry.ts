@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { type Cluster, freePorts, startCluster } from '@pf/testing';
+import { cpuSecondsOf } from './cpu.ts';
 import { type Measured, measureCreates, median, type Target } from './creates.ts';
 
 /**
@@ -47,20 +47,6 @@ interface Round extends Measured {
   readonly cpuMs: number;
 }
 
-/**
- * Milliseconds of CPU that a process has used (proc(5), fields 14 and 15, in hundredths of a second). Linux only;
- * elsewhere NaN.
- */
-function cpuMsOf(pid: number): number {
-  try {
-    const [utime, stime] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ').slice(11, 13) ?? [];
-    return (Number(utime) + Number(stime)) * 10;
-  } catch {
-    // No such file system: the ratio of throughputs has to do.
-    return Number.NaN;
-  }
-}
-
 async function measure(target: Loaded, seconds: number): Promise<Round> {
   const before = target.cpuMs();
   const measured = await measureCreates(target, () => ({}), CLIENTS, seconds);
@@ -88,7 +74,7 @@ async function start({ name, metrics, env }: (typeof kinds)[number]): Promise<Lo
     name,
     url: gateway.url,
     apiKey: cluster.apiKeys.test,
-    cpuMs: () => cpuMsOf(gateway.pid) + cpuMsOf(intent.pid),
+    cpuMs: () => 1_000 * (cpuSecondsOf(gateway.pid) + cpuSecondsOf(intent.pid)),
   };
 }
 

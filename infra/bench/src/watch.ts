@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { newIntentId } from '@pf/contracts';
 import { createStore } from '@pf/database';
@@ -7,6 +6,8 @@ import { events } from '@pf/domain/testing';
 import { type Instance, startCluster, until } from '@pf/testing';
 import { startAnvil } from '@pf/testing/chains';
 import { z } from 'zod';
+import { cpuSecondsOf } from './cpu.ts';
+import { memoryOf } from './memory.ts';
 
 /**
  * What a watcher of many intents needs: how long it loads them, the memory that it takes, and how long they are not
@@ -32,7 +33,6 @@ const STORED_AT_ONCE = 10_000;
 const LIFETIME_S = 7 * 86_400;
 const LOADED_WITHIN_MS = 600_000;
 const MB = 1_000_000;
-const TICKS_A_SECOND = 100;
 
 const health = z.looseObject({
   networks: z.record(z.string(), z.looseObject({ role: z.string(), head: z.string().nullable(), loaded: z.number() })),
@@ -56,18 +56,6 @@ async function since(began: number, what: string, instance: Instance, is: 'loade
   );
   return performance.now() - began;
 }
-/** MB of memory: now, and the most that it has had. */
-async function memoryOf({ pid }: Instance): Promise<{ readonly now: number; readonly peak: number }> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  const kilobytes = (field: string): number => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]);
-  return { now: (kilobytes('VmRSS') * 1_024) / MB, peak: (kilobytes('VmHWM') * 1_024) / MB };
-}
-
-/** Seconds of CPU that the process has used. */
-async function cpuOf({ pid }: Instance): Promise<number> {
-  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
-}
 
 const chain = await startAnvil({ blockMs: 250 });
 const cluster = await startCluster(undefined, [chain]);
@@ -86,9 +74,10 @@ try {
   let began = performance.now();
   const first = await begin();
   const loadedMs = await since(began, 'the intents to be loaded', first, 'loaded');
-  const cpuSeconds = await cpuOf(first);
+  const cpuSeconds = cpuSecondsOf(first.pid);
   await since(began, 'the first step', first, 'watching');
-  const memory = await memoryOf(first);
+  const { now, peak } = memoryOf(first.pid);
+  const memory = { now: now / MB, peak: peak / MB };
   const second = await begin();
   await since(began, 'the standby to load them', second, 'loaded');
 

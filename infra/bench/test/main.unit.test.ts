@@ -29,7 +29,7 @@ describe('a benchmark without a running stack', () => {
     const file = path.join(folder, 'none.json');
     const message = `No stack is running: ${file} cannot be read. Start one with \`npm start\`.\n`;
     expect(await run(file)).toEqual([1, message]);
-  }, 30_000);
+  });
 
   it('says that it was stopped', async () => {
     const file = path.join(folder, 'stack.json');
@@ -38,5 +38,5 @@ describe('a benchmark without a running stack', () => {
     await writeFile(file, JSON.stringify({ database, redis: '', kafka: '', chains: {} }));
     const message = 'does not run (connect ECONNREFUSED 127.0.0.1:1). Start it with `npm start`.\n';
     expect(await run(file)).toEqual([1, `The stack of ${file} ${message}`]);
-  }, 30_000);
+  });
 });

@@ -55,5 +55,5 @@ describe('an invalid LOG_LEVEL', () => {
       code: 78,
       output: expect.stringContaining('LOG_LEVEL: '),
     });
-  }, 120_000);
+  });
 });

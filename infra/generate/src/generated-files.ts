@@ -6,8 +6,10 @@ import { errorsDocument } from '../../../packages/contracts/test/errors-document
 import { eventsDocument, schemaFile } from '../../../packages/contracts/test/event-schemas/events-document.ts';
 import { lifecycleDocument } from '../../../packages/domain/test/lifecycle/lifecycle-document.ts';
 import { metricsDocument } from '../../../packages/runtime/test/metrics/metrics-document.ts';
+import { CHART_FILES } from '../../k8s-checks/src/chart.ts';
 import { documentWithGuards } from '../../mutants/src/guard-list.ts';
 import { FILES as OBSERVABILITY } from '../../observability/src/files.ts';
+import { NETWORK_FILES } from './networks.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../../..');
 
@@ -34,7 +36,11 @@ export const GENERATED_FILES: readonly GeneratedFile[] = [
   // Only the list between its marks is generated.
   { file: 'docs/internals/reliability.md', make: documentWithGuards },
   { file: 'packages/client/src/generated/api.ts', make: generatedTypes },
+  // Of the contract, only the table between its marks.
+  ...Object.entries(NETWORK_FILES).map(([file, make]) => ({ file, make })),
   ...Object.entries(OBSERVABILITY).map(([file, content]) => ({ file, make: () => content })),
+  // After the alerts, which it copies.
+  ...Object.entries(CHART_FILES).map(([file, make]) => ({ file, make })),
 ];
 
 /** What a generated file holds now: '' where it is missing. */

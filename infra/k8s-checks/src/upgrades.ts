@@ -2,14 +2,14 @@
 // version over it, the same once more, the way back, and forward again; each by the one command of the docs.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';
 import { type ControlPlane, startControlPlane, type Stored } from './control-plane.ts';
-import { run } from './tools.ts';
+import { type Programs, run } from './tools.ts';
 
-const NAMESPACE = 'payments';
-const NEXT_TAG = '9.9.9';
+export const NAMESPACE = 'payments';
+export const NEXT_TAG = '9.9.9';
 /** Version 1.0.0, the first that was deployed (infra/local/setup/earlier-release.mjs). */
 const RELEASE = 'b026edb1989277efaaf1c0bec05acf0db09af5ff';
 const IMAGES = ['payment-intents', 'images.example/payment-intents'];
@@ -32,7 +32,7 @@ const REMOVED = {
   ],
 } as const;
 
-interface Manifest {
+export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string };
@@ -43,8 +43,7 @@ export interface Place {
   readonly root: string;
   /** Of this run; removed after it. */
   readonly folder: string;
-  /** infra/k8s-checks/cluster, compiled: it is kubectl, too. */
-  readonly cluster: string;
+  readonly programs: Programs;
 }
 
 /** The manifests of version 1.0.0 with their custom resources. @returns null without the history of git */
@@ -62,8 +61,12 @@ export async function releasedManifests({ root, folder }: Place): Promise<string
   return code === 0 && unpacked === 0 ? path.join(target, 'k8s') : null;
 }
 
+/** The objects of what kustomize or Helm has rendered. */
+export const manifestsOf = (rendered: string): readonly Manifest[] =>
+  parseAllDocuments(rendered).flatMap((document) => (document.toJS() as Manifest | null) ?? []);
+
 /** One control plane for an overlay, in whose cluster the commands of the docs run. */
-class Site {
+export class Site {
   readonly #plane: ControlPlane;
   readonly #environment: NodeJS.ProcessEnv;
   readonly #root: string;
@@ -74,11 +77,12 @@ class Site {
     this.#root = root;
   }
 
-  static async open({ root, cluster }: Place, folder: string): Promise<Site> {
+  static async open({ root, programs: { cluster, helm } }: Place, folder: string): Promise<Site> {
     const plane = await startControlPlane(cluster, path.join(folder, 'control-plane'));
     const bin = path.join(folder, 'bin');
     await mkdir(bin, { recursive: true });
     await writeFile(path.join(bin, 'kubectl'), `#!/bin/sh\nexec '${cluster}' kubectl "$@"\n`, { mode: 0o755 });
+    await symlink(helm, path.join(bin, 'helm'));
     const environment = {
       PATH: `${bin}${path.delimiter}${process.env['PATH']}`,
       HOME: folder,
@@ -97,7 +101,13 @@ class Site {
 
   async render(folder: string): Promise<readonly Manifest[]> {
     const rendered = await this.command('kubectl', 'kustomize', folder);
-    return parseAllDocuments(rendered).map((document) => document.toJS() as Manifest);
+    return manifestsOf(rendered);
+  }
+
+  /** Defines the custom resources of k8s/crds. */
+  async defineResources(): Promise<void> {
+    await this.command('kubectl', 'apply', '-f', path.join(this.#root, 'k8s/crds'));
+    await this.command('kubectl', 'wait', '--for=condition=established', 'crd', '--all');
   }
 
   apply(folder: string): Promise<string> {
@@ -153,7 +163,7 @@ async function nextVersion(overlay: string, folder: string, objects: readonly Ma
 const has = (objects: readonly Manifest[], kind: string, name: string): boolean =>
   objects.some((object) => object.kind === kind && object.metadata.name === name);
 
-function expectThat(holds: boolean, otherwise: string): asserts holds {
+export function expectThat(holds: boolean, otherwise: string): asserts holds {
   if (!holds) throw new Error(otherwise);
 }
 
@@ -215,8 +225,7 @@ export async function tryUpgrades(
   await mkdir(folder, { recursive: true });
   const site = await Site.open(place, folder);
   try {
-    await site.command('kubectl', 'apply', '-f', path.join(place.root, 'k8s/crds'));
-    await site.command('kubectl', 'wait', '--for=condition=established', 'crd', '--all');
+    await site.defineResources();
     const objects = await site.render(overlay);
     const next = await nextVersion(overlay, folder, objects);
     const steps: (readonly [step: string, manifests: string])[] = [

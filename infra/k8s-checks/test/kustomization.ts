@@ -129,6 +129,24 @@ export function patchesOf(name: string): readonly z.infer<typeof operation>[] {
   return visit(path.join(ROOT, 'k8s', 'overlays', name));
 }
 
+const targeted = z.object({
+  resources: z.array(z.string()).default([]),
+  patches: z.array(z.object({ path: z.string(), target: z.object({ kind: z.string(), name: z.string() }) })),
+});
+
+/** The patches of a component with what they apply to, and the ExternalSecrets that it adds. */
+export function readComponent(name: string) {
+  const folder = path.join(ROOT, 'k8s', 'components', name);
+  const read = (file: string): string => readFileSync(path.join(folder, file), 'utf8');
+  const { resources, patches } = targeted.parse(parse(read('kustomization.yaml')));
+  return {
+    patches: patches.map(({ path: file, target }) => ({ target, patch: z.array(operation).parse(parse(read(file))) })),
+    secrets: resources
+      .flatMap((file) => documents(path.join(folder, file)))
+      .map((found) => externalSecret.parse(found).spec),
+  };
+}
+
 const documents = (file: string): KubernetesObject[] =>
   parseAllDocuments(readFileSync(file, 'utf8')).map((document) => object.parse(document.toJS()));
 

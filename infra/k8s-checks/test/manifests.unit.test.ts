@@ -5,7 +5,7 @@ import { networks } from '@pf/chains';
 import { type Topic, topicConfig } from '@pf/event-log';
 import { serveHealth } from '@pf/runtime';
 import { z } from 'zod';
-import { type Overlay, patchesOf, readOverlay, ROOT, type Workload, workload } from './kustomization.ts';
+import { type Overlay, patchesOf, readComponent, readOverlay, ROOT, type Workload, workload } from './kustomization.ts';
 import { problemsWith } from './variables.ts';
 
 const OVERLAYS = ['local', 'staging', 'production'].map((name) => ({ name, overlay: readOverlay(name) }));
@@ -145,6 +145,30 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
     }
   });
 
+  it('lets no Service and no network policy lead to the probes, and only Prometheus to the metrics', () => {
+    const own = ['http', 'metrics'];
+    const service = z.object({
+      metadata: z.object({ name: z.string() }),
+      spec: z.object({ ports: z.array(z.object({ targetPort: z.union([z.string(), z.number()]).optional() })) }),
+    });
+    const backing = ['kafka', 'postgres', 'redis'];
+    for (const object of ofKind(overlay, 'Service').filter(({ metadata }) => !backing.includes(metadata.name))) {
+      const { metadata, spec } = service.parse(object);
+      const expected = metadata.name === 'metrics' ? ['metrics'] : ['http'];
+      expect([metadata.name, spec.ports.map(({ targetPort }) => targetPort)]).toEqual([metadata.name, expected]);
+    }
+    const closed = services(overlay).flatMap((resource) =>
+      containerOf(resource).ports.filter(({ name: port }) => !own.includes(port)),
+    );
+    expect(closed.length).toBeGreaterThan(0);
+    for (const { metadata, spec } of policies(overlay))
+      for (const { ports } of spec.ingress) {
+        const open = ports.map(({ port: number }) => number);
+        for (const { containerPort } of closed) expect(open).not.toContain(containerPort);
+        if (open.includes(9464)) expect([metadata.name, open]).toEqual(['telemetry', [9464]]);
+      }
+  });
+
   it('grants every pod a longer termination period than it needs', () => {
     for (const resource of services(overlay)) {
       expect(resource.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(
@@ -187,6 +211,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
       webhook: 'database-webhook',
       dashboard: 'database-dashboard',
       checkout: 'database-checkout',
+      archive: 'database-archive',
       operator: 'database-operator',
       migrate: 'database-owner',
     });
@@ -194,6 +219,18 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
       const url = overlay.secrets.get(secret ?? '')?.['DATABASE_URL'];
       if (url) expect(new URL(url).username).toBe(command === 'migrate' ? 'payments' : `pf_${command}`);
     }
+  });
+
+  it('lets Reloader replace every pod whose secrets have changed', () => {
+    const kinds = ['Deployment', 'StatefulSet'];
+    const own = new Set(workloads(overlay).map(({ metadata }) => metadata.name));
+    for (const { kind, metadata } of overlay.objects.filter((object) => kinds.includes(object.kind)))
+      if (own.has(metadata.name))
+        expect([kind, metadata.name, metadata['annotations']]).toEqual([
+          kind,
+          metadata.name,
+          { 'reloader.stakater.com/auto': 'true' },
+        ]);
   });
 
   it('has nothing that could not be applied again after a change', () => {
@@ -365,6 +402,49 @@ describe.each(OVERLAYS.filter(({ name }) => name !== 'local'))(
     });
   },
 );
+
+describe.each(['kafka-oauth', 'msk-iam'])('k8s/components/%s', (name) => {
+  const { overlay } = OVERLAYS.find((found) => found.name === 'production') ?? { overlay: readOverlay('production') };
+  const component = readComponent(name);
+  const usesKafka = overlay.objects
+    .filter(({ kind }) => ['Deployment', 'StatefulSet'].includes(kind))
+    .filter((object) => 'payments/uses-kafka' in workload.parse(object).spec.template.metadata.labels);
+
+  it('lets every pod that uses Kafka get its tokens', () => {
+    expect(usesKafka.map(({ metadata }) => metadata.name)).toEqual(expect.arrayContaining(['intent', 'setup']));
+    for (const { kind, metadata } of usesKafka) {
+      // Those of the networks have a suffix (k8s/networks).
+      const built = metadata.name === 'watcher' ? 'watcher-base' : metadata.name;
+      const operations = component.patches
+        .filter(({ target }) => target.kind === kind && new RegExp(`^(${target.name})$`).test(built))
+        .flatMap(({ patch }) => patch);
+      expect([built, operations]).toEqual([
+        built,
+        [{ op: 'add', path: '/spec/template/metadata/labels/payments~1uses-https', value: 'true' }],
+      ]);
+    }
+  });
+
+  it('has every key of the secrets with clients of the identity provider, or needs none', () => {
+    const keys = usesKafka.flatMap((object) => {
+      const { initContainers, containers } = workload.parse(object).spec.template.spec;
+      return [...initContainers, ...containers].flatMap(({ env }) =>
+        env.flatMap(({ name: variable, valueFrom }) =>
+          variable.startsWith('KAFKA_OAUTH_') && valueFrom
+            ? [`${valueFrom.secretKeyRef.name} ${valueFrom.secretKeyRef.key}`]
+            : [],
+        ),
+      );
+    });
+    expect(keys).toHaveLength(2 * usesKafka.length);
+    const distinct = [...new Set(keys)];
+    const made = component.secrets.flatMap(({ target, data }) =>
+      data.map(({ secretKey }) => `${target.name} ${secretKey}`),
+    );
+    const expected = name === 'kafka-oauth' ? [...distinct, 'pf-keda client-id', 'pf-keda client-secret'] : [];
+    expect([...made].sort()).toEqual([...expected].sort());
+  });
+});
 
 describe('the routes of the probes', () => {
   it('are served on a port of their own', async () => {

@@ -1,54 +1,82 @@
-// The Kafka broker from Maven's artifacts, in .tools/kafka: 46 jars, 44 MB.
-import { rmSync, renameSync } from 'node:fs';
+// The Kafka broker from Maven's artifacts, in .tools/kafka: 46 jars, 44 MB, of which Maven checks the hashes.
+import { existsSync, rmSync, renameSync } from 'node:fs';
 import path from 'node:path';
-import { run } from './run.mjs';
+import { debian, hasDebian } from './debian.mjs';
+import { java, writeTrustStore } from './java.mjs';
+import { isThere, run } from './run.mjs';
 import { SetupError, step } from './say.mjs';
 import { contentsOf, unlessDone } from './stamps.mjs';
 
 const WAYS_OUT =
-  'Kafka needs Java 17 or newer, and Maven to fetch it: on Debian and Ubuntu `apt-get install ' +
-  'openjdk-17-jre-headless maven`.\nOr name brokers that run elsewhere with KAFKA_BROKERS.';
+  'Kafka is fetched with Maven: on Debian and Ubuntu `apt-get install maven`, on macOS `brew install maven`.\n' +
+  'Or name brokers that run elsewhere with KAFKA_BROKERS.';
 
-/** @param {{ root: string, tools: string }} places */
+/**
+ * @param {{ root: string, tools: string }} places
+ * @returns {Promise<string | null>} the folder of the `java` that it runs on; null: it is on the PATH
+ */
 export async function kafka({ root, tools }) {
   const folder = path.join(tools, 'kafka');
   const pom = path.join(root, 'infra', 'kafka', 'pom.xml');
-  await requireJava();
+  const bin = await java(tools);
   await unlessDone({
     tools,
     name: 'kafka',
     input: () => contentsOf([pom]),
     result: folder,
-    work: () =>
-      step('Kafka from Maven', async () => {
-        const fresh = `${folder}.new`;
-        const repository = path.join(tools, 'maven');
-        rmSync(fresh, { recursive: true, force: true });
-        await run('mvn', [
-          '-B',
-          '-q',
-          '-f',
-          pom,
-          `-Dmaven.repo.local=${repository}`,
-          'dependency:copy-dependencies',
-          `-DoutputDirectory=${fresh}`,
-        ]).catch((error) => {
-          throw new SetupError(`${error.message}\n\n${WAYS_OUT}`);
-        });
-        rmSync(folder, { recursive: true, force: true });
-        renameSync(fresh, folder);
-        rmSync(repository, { recursive: true, force: true });
-      }),
+    work: async () => {
+      const mvn = await maven(tools, bin);
+      await step('Kafka from Maven', () => fetchJars({ tools, pom, folder, bin, mvn }));
+    },
   });
+  return bin;
 }
 
-async function requireJava() {
-  // "openjdk 17.0.15 2025-04-15"; Java 8 does not know the option.
-  const version = await run('java', ['--version']).catch(() => null);
-  const major = Number(version?.match(/\d+/)?.[0] ?? 0);
-  if (major < 17)
-    throw new SetupError(
-      `${version === null ? 'There is no Java on the PATH, or it is older than 9' : `Java ${major} is too old`}. ` +
-        `${WAYS_OUT}`,
-    );
+async function fetchJars({ tools, pom, folder, bin, mvn }) {
+  const fresh = `${folder}.new`;
+  const repository = path.join(tools, 'maven-repository');
+  const authorities = path.join(tools, 'authorities.jks');
+  rmSync(fresh, { recursive: true, force: true });
+  if (bin) await writeTrustStore(bin, authorities);
+  const environment = { ...process.env, ...(bin && { JAVA_HOME: path.dirname(bin) }) };
+  await run(
+    mvn,
+    [
+      '-B',
+      '-q',
+      // A jar without the hash that it is published with is refused, not only warned of.
+      '--strict-checksums',
+      '-f',
+      pom,
+      `-Dmaven.repo.local=${repository}`,
+      ...(bin ? [`-Djavax.net.ssl.trustStore=${authorities}`] : []),
+      'dependency:copy-dependencies',
+      `-DoutputDirectory=${fresh}`,
+    ],
+    { env: environment },
+  ).catch((error) => {
+    throw new SetupError(`${error.message}\n\n${WAYS_OUT}`);
+  });
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(fresh, folder);
+  for (const leftover of [repository, authorities]) rmSync(leftover, { recursive: true, force: true });
+}
+
+/** @returns {Promise<string>} the program: from the PATH, else unpacked from Debian's packages into .tools/maven */
+async function maven(tools, bin) {
+  // Without Java it cannot say its version.
+  const environment = { ...process.env, ...(bin && { JAVA_HOME: path.dirname(bin) }) };
+  if (await isThere('mvn', ['--version'], { env: environment })) return 'mvn';
+  const folder = path.join(tools, 'maven');
+  if (!existsSync(folder)) {
+    if (!(await hasDebian())) throw new SetupError(`No Maven is on the PATH. ${WAYS_OUT}`);
+    await step("Maven from Debian's packages", async () => {
+      try {
+        await debian(['maven'], folder, /-java$/);
+      } catch (error) {
+        throw new SetupError(`${error instanceof Error ? error.message : error}\n\n${WAYS_OUT}`);
+      }
+    });
+  }
+  return path.join(folder, 'usr', 'share', 'maven', 'bin', 'mvn');
 }

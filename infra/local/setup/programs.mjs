@@ -1,4 +1,4 @@
-// Node 24, pnpm and the compiler, in .tools: nothing on the machine is changed.
+// Node 24, pnpm, the compiler and what lists dependencies, in .tools: nothing on the machine is changed.
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { run } from './run.mjs';
@@ -9,12 +9,14 @@ import { unlessDone } from './stamps.mjs';
 export const NODE = '24';
 const PNPM = '10.34.9';
 const TYPESCRIPT = '7.0.2';
+const CDXGEN = '12.8.4';
 
 /**
  * One package from the npm registry in a folder of its own.
- * @param {{ tools: string, name: string, spec: string, label: string, result: string, hint: string }} wanted
+ * @param {{ tools: string, name: string, spec: string, label: string, result: string, hint: string, flags?: string[] }}
+ *   wanted
  */
-async function fetchPackage({ tools, name, spec, label, result, hint }) {
+async function fetchPackage({ tools, name, spec, label, result, hint, flags = [] }) {
   await unlessDone({
     tools,
     name,
@@ -26,7 +28,7 @@ async function fetchPackage({ tools, name, spec, label, result, hint }) {
         mkdirSync(folder, { recursive: true });
         await run(
           'npm',
-          ['install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', '--loglevel=error', spec],
+          ['install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', '--loglevel=error', ...flags, spec],
           { cwd: folder },
         ).catch((error) => {
           throw new SetupError(`${error.message}\n\n${hint}`);
@@ -68,6 +70,26 @@ export async function typescript(tools) {
     label: `TypeScript ${TYPESCRIPT}`,
     result,
     hint: 'TypeScript could not be fetched. Is the npm registry reachable?',
+  });
+  return result;
+}
+
+/**
+ * What writes the list of what a release contains (SBOM). Its optional packages, for languages that are not used here,
+ * are four times its size.
+ * @param {string} tools
+ * @returns {Promise<string>} its program, to be run with Node
+ */
+export async function cdxgen(tools) {
+  const result = path.join(tools, 'cdxgen', 'node_modules', '@cyclonedx', 'cdxgen', 'bin', 'cdxgen.js');
+  await fetchPackage({
+    tools,
+    name: 'cdxgen',
+    spec: `@cyclonedx/cdxgen@${CDXGEN}`,
+    label: `cdxgen ${CDXGEN}`,
+    result,
+    hint: 'cdxgen could not be fetched. Is the npm registry reachable?',
+    flags: ['--omit=optional', '--ignore-scripts'],
   });
   return result;
 }

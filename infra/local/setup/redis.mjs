@@ -5,7 +5,9 @@ import { debian, hasDebian } from './debian.mjs';
 import { isThere } from './run.mjs';
 import { SetupError, step } from './say.mjs';
 
-const PACKAGES = ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1'];
+const PACKAGES = ['redis-server', 'redis-tools'];
+/** The libraries that it loads and a machine may lack. Their names have versions, which differ between releases. */
+const LIBRARIES = /^lib(atomic|jemalloc|lua|lzf|ssl)/;
 const WAYS_OUT =
   'Install Redis or Valkey (`apt-get install redis-server`, `brew install redis`), or name one that runs ' +
   'elsewhere with REDIS_URL.';
@@ -18,7 +20,7 @@ export async function redis(tools) {
   if (!(await hasDebian())) throw new SetupError(`Neither redis-server nor valkey-server is on the PATH. ${WAYS_OUT}`);
   await step("Redis from Debian's packages", async () => {
     try {
-      await debian(PACKAGES, folder);
+      await debian(PACKAGES, folder, LIBRARIES);
     } catch (error) {
       throw new SetupError(
         `${error instanceof Error ? error.message : error}\n\n` +

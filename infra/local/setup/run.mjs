@@ -37,8 +37,8 @@ export function run(file, args, options = {}) {
 }
 
 /** @returns {Promise<boolean>} whether the program can be run at all */
-export const isThere = (file, args = ['--version']) =>
-  run(file, args).then(
+export const isThere = (file, args = ['--version'], options = {}) =>
+  run(file, args, options).then(
     () => true,
     () => false,
   );

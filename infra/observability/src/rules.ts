@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { type Alert, type Example, runbookOf } from './alert.ts';
 import { chainAlerts } from './alerts/chains.ts';
-import { gatewayAlerts } from './alerts/gateway.ts';
+import { gatewayAlerts, readiness } from './alerts/gateway.ts';
 import { archiveAlerts } from './alerts/archive.ts';
 import { ledgerAlerts } from './alerts/ledger.ts';
 import { processAlerts } from './alerts/processes.ts';
@@ -20,7 +20,11 @@ export const ALERTS: readonly Alert[] = [
   ...processAlerts,
 ];
 
-const recording = ({ record, expr, labels }: Recording): object => ({ record, expr, labels });
+const recording = ({ record, expr, labels }: Recording): object => ({
+  record,
+  expr,
+  ...(Object.keys(labels).length > 0 && { labels }),
+});
 const alerting = ({ name, severity, expr, for: duration, summary }: Alert): object => ({
   alert: name,
   expr,
@@ -36,6 +40,7 @@ interface Group {
 }
 const slos: Group = { name: 'payments-slos', rules: burnAlerts.map(alerting) };
 const recorded: Group = { name: 'payments-slo-ratios', rules: ratios.map(recording) };
+const readied: Group = { name: 'payments-readiness', rules: [recording(readiness)] };
 const CAUSES: Readonly<Record<string, readonly Alert[]>> = {
   gateway: gatewayAlerts,
   ledger: ledgerAlerts,
@@ -52,6 +57,7 @@ const GROUPS: readonly Group[] = [
   recorded,
   { name: 'payments-slo-budgets', interval: '5m', rules: budgets.map(recording) },
   slos,
+  readied,
   ...causes,
 ];
 
@@ -96,11 +102,7 @@ export function promtoolTests(): readonly { readonly name: string; readonly rule
       );
     }),
     ...Object.entries(CAUSES).map(([name, alerts]) =>
-      testOf(
-        name,
-        causes.filter((group) => group.name === `payments-${name}`),
-        alerts,
-      ),
+      testOf(name, [readied, ...causes.filter((group) => group.name === `payments-${name}`)], alerts),
     ),
   ];
 }

@@ -5,6 +5,7 @@ import { COMMAND_TYPES, OBSERVATION_TYPES } from '@pf/contracts';
 import { PRIVATE_EVENT_TYPES, PUBLIC_EVENT_TYPES } from '@pf/domain';
 import { METRICS, type Metric, prometheusName } from '@pf/runtime';
 import { z } from 'zod';
+import { readiness } from '../src/alerts/gateway.ts';
 import { budgets, ratios } from '../src/burn-rates.ts';
 import { DASHBOARDS } from '../src/dashboards.ts';
 import { queriesOf } from '../src/panels.ts';
@@ -51,8 +52,17 @@ for (const { record } of [...ratios, ...budgets])
       ['network', null],
     ]),
   });
+known.set(readiness.record, { labels: new Map(SCRAPE_LABELS.map((label) => [label, null])) });
 /** Prometheus' own series, one for each target. */
 known.set('up', { labels: new Map([['namespace', null]]) });
+/** Those of Kubernetes, one for each volume. */
+for (const series of ['available_bytes', 'capacity_bytes'])
+  known.set(`kubelet_volume_stats_${series}`, {
+    labels: new Map([
+      ['namespace', null],
+      ['persistentvolumeclaim', null],
+    ]),
+  });
 known.set('ALERTS', { labels: new Map(ALERTS_LABELS.map((label) => [label, null])) });
 
 /** The metrics and labels of an expression that no service exports. */
@@ -79,7 +89,7 @@ describe('queries of metrics', () => {
   });
 
   it('use only metrics and labels of the catalogue in every recording rule', () => {
-    expect([...ratios, ...budgets].flatMap(({ expr }) => unknownIn(expr))).toEqual([]);
+    expect([readiness, ...ratios, ...budgets].flatMap(({ expr }) => unknownIn(expr))).toEqual([]);
   });
 
   it('use only metrics and labels of the catalogue in every runbook', () => {

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import type { FromWorker, ToWorker } from './messages.ts';
 import { bugs } from './planted/bugs.ts';
 import { plant } from './planted/planted.ts';
@@ -31,4 +32,6 @@ process.on('message', ({ seed, without, keptLines }: ToWorker) => {
       }),
   );
 });
+// It ends by a kill, before which Node would not store what it has compiled (does nothing without NODE_COMPILE_CACHE).
+flushCompileCache();
 reply(null);

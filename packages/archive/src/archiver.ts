@@ -4,7 +4,7 @@ import { BackOff, count, type Logger, pause } from '@pf/runtime';
 import { digestOf } from './chain.ts';
 import { writePublicKey } from './manifest.ts';
 import { publicKeyKey } from './names.ts';
-import { type ArchiveTools, ArchiveDamagedError, PartitionArchive } from './partition-archive.ts';
+import { type ArchiveTools, ArchiveDamagedError, PartitionArchive, UnmergeableError } from './partition-archive.ts';
 import { dayOf, type Row, toRow } from './row.ts';
 import { StoreUnfitError } from './store/object-store.ts';
 import { observed } from './store/observed.ts';
@@ -28,6 +28,9 @@ class OtherLogError extends Error {
   override readonly name = 'OtherLogError';
 }
 
+/** After a failure: what is wrong with a file or a disk, the next look at once would find again. */
+const MERGED_AGAIN_MS = 60 * 60 * 1_000;
+
 interface Waiting {
   readonly rows: Row[];
   /** When the first of them was read, by our clock. */
@@ -50,8 +53,8 @@ export class Archiver {
   #followedAt: number;
   /** When the oldest event of a partition was read that is not archived. Stays over a new beginning. */
   readonly #behindSince = new Map<number, number>();
-  /** Partitions whose files are not merged any more. */
-  readonly #damaged = new Set<number>();
+  /** When the files of a partition are merged again, after a failure. */
+  readonly #mergedAgainAt = new Map<number, number>();
   #movedAt = performance.now();
   #turn: Promise<void> = Promise.resolve();
 
@@ -188,19 +191,22 @@ export class Archiver {
     });
   }
 
-  /** Damage to old files is told, and does not keep new events from the archive. */
+  /** Damage to old files is told, and what cannot be merged stays. Neither keeps new events from the archive. */
   #compact(): Promise<void> {
     const { log, now } = this.#options;
     return this.#inTurn(async () => {
       for (const [partition, archive] of this.#archives) {
-        if (this.#damaged.has(partition)) continue;
+        if (now() < (this.#mergedAgainAt.get(partition) ?? 0)) continue;
         try {
           await archive.compact(dayOf(now()));
         } catch (error) {
-          if (!(error instanceof ArchiveDamagedError)) throw error;
-          this.#damaged.add(partition);
-          count('payments.alarms', { alarm: 'archive_damaged' });
-          log.error({ err: error, alarm: 'archive_damaged', partition }, 'the archive is damaged');
+          if (error instanceof UnmergeableError)
+            log.warn({ err: error, partition }, 'files stay small: they are merged again in an hour');
+          else if (error instanceof ArchiveDamagedError) {
+            count('payments.alarms', { alarm: 'archive_damaged' });
+            log.error({ err: error, alarm: 'archive_damaged', partition }, 'the archive is damaged');
+          } else throw error;
+          this.#mergedAgainAt.set(partition, now() + MERGED_AGAIN_MS);
         }
       }
     });

@@ -1,4 +1,5 @@
 export { Archiver, type ArchiverOptions } from './archiver.ts';
+export { DeliveryArchive } from './deliveries/delivery-archive.ts';
 export { Signer } from './manifest.ts';
 export { ParquetFiles } from './parquet.ts';
 export { FolderStore } from './store/folder-store.ts';

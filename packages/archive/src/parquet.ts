@@ -3,67 +3,15 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { type Columns, selectedFrom, stagedAs } from './columns.ts';
 import type { Row } from './row.ts';
 
-/** DuckDB keeps to this, and puts what is more into its temporary folder. */
+/** DuckDB keeps to this, and fails where the rows that it has in hand need more. */
 const MEMORY = '256MB';
 
-interface Column {
-  /** Its type in the file. */
-  readonly type: string;
-  /** From the staged column of the same name, where that has another type. */
-  readonly from?: string;
-  readonly staged: 'VARCHAR' | 'INTEGER' | 'BIGINT' | 'BOOLEAN';
-  readonly value: (row: Row) => string | number | bigint | boolean | null;
-}
-const text = (value: (row: Row) => string | null | undefined): Column => ({
-  type: 'VARCHAR',
-  staged: 'VARCHAR',
-  value: (row) => value(row) ?? null,
-});
-
-/**
- * The columns of the archive's files, with their types in SQL. docs/reference/archive.md describes them. New ones are
- * added at the end.
- */
-const COLUMNS: Readonly<Record<string, Column>> = {
-  intent_id: text((row) => row.intentId),
-  version: { type: 'INTEGER', staged: 'INTEGER', value: (row) => row.version },
-  type: text((row) => row.type),
-  // In UTC. A type with a zone needs an extension of DuckDB for the simplest of its functions.
-  at: {
-    type: 'TIMESTAMP',
-    staged: 'BIGINT',
-    from: 'make_timestamp("at")',
-    value: (row) => BigInt(row.at) * 1000n,
-  },
-  event_id: text((row) => row.eventId),
-  account_id: text((row) => row.accountId),
-  livemode: { type: 'BOOLEAN', staged: 'BOOLEAN', value: (row) => row.livemode },
-  partition: { type: 'INTEGER', staged: 'INTEGER', value: (row) => row.partition },
-  log_offset: { type: 'BIGINT', staged: 'BIGINT', value: (row) => row.offset },
-  state: text((row) => row.intent?.state),
-  direction: text((row) => row.intent?.direction),
-  chain: text((row) => row.intent?.chain),
-  token: text((row) => row.intent?.token),
-  amount: {
-    type: 'DECIMAL(38, 18)',
-    staged: 'VARCHAR',
-    from: 'try_cast(amount AS DECIMAL(38, 18))',
-    value: (row) => row.intent?.amount ?? null,
-  },
-  requestor: text((row) => row.intent?.requestor),
-  fulfiller: text((row) => row.intent?.fulfiller),
-  tx_signature: text((row) => row.intent?.txSignature),
-  event: text((row) => row.event),
-};
-/** `name type, …`, for an archive without files. */
-export const COLUMN_LIST = Object.entries(COLUMNS)
-  .map(([name, { type }]) => `"${name}" ${type}`)
-  .join(', ');
-const staged = Object.entries(COLUMNS).map(([name, column]) => `"${name}" ${column.staged}`);
-const selected = Object.entries(COLUMNS).map(([name, { from }]) => `${from ?? `"${name}"`} AS "${name}"`);
-const PARQUET = '(FORMAT parquet, COMPRESSION zstd)';
+/** DuckDB has the rows of one group in memory, however many a file has. It takes 2,048 rows at a time, so not less. */
+const ROWS_OF_GROUP = 2_048;
+const PARQUET = `(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROWS_OF_GROUP})`;
 
 /** The part of an event that proofs are about. */
 export interface StoredEvent {
@@ -99,6 +47,8 @@ export class ParquetFiles {
       threads: '1',
       memory_limit: MEMORY,
       temp_directory: folder,
+      // A file is read once, under a name of its own. DuckDB would keep it after it is gone, up to its limit.
+      enable_external_file_cache: 'false',
     });
     return new ParquetFiles(await instance.connect(), folder);
   }
@@ -110,12 +60,12 @@ export class ParquetFiles {
   }
 
   /** A file with these rows, in their order. */
-  write(rows: readonly Row[]): Promise<Uint8Array> {
+  write<Of>(rows: readonly Of[], columns: Columns<Of>): Promise<Uint8Array> {
     return this.#inTurn(async () => {
-      await this.#connection.run(`CREATE OR REPLACE TEMP TABLE staged (${staged.join(', ')})`);
+      await this.#connection.run(`CREATE OR REPLACE TEMP TABLE staged (${stagedAs(columns)})`);
       const appender = await this.#connection.createAppender('staged');
       for (const row of rows) {
-        for (const column of Object.values(COLUMNS)) {
+        for (const column of Object.values(columns)) {
           const value = column.value(row);
           if (value === null) appender.appendNull();
           else if (typeof value === 'string') appender.appendVarchar(value);
@@ -126,35 +76,34 @@ export class ParquetFiles {
         appender.endRow();
       }
       appender.closeSync();
-      const written = await this.#copy(`SELECT ${selected.join(', ')} FROM staged`);
+      const written = await this.#copy(`SELECT ${selectedFrom(columns)} FROM staged`);
       await this.#connection.run('DROP TABLE staged');
       return written;
     });
   }
 
-  /** One file with the rows of these, one after the other. A column that earlier files lack is empty for them. */
-  merge(files: readonly Uint8Array[]): Promise<Uint8Array> {
-    return this.#withFiles(files, async (names) => this.#copy(`SELECT * FROM ${readParquet(names)}`));
+  /**
+   * One file with the rows of these. A column that earlier files lack is empty for them.
+   * @param query what is taken of all their rows; default: all, one file after the other
+   */
+  merge(files: readonly Uint8Array[], query: Selection = allRows): Promise<Uint8Array> {
+    return this.#withFiles(files, async (names) => this.#copy(query(readParquet(names))));
   }
 
-  /** The events of a file, in its order. */
-  read(file: Uint8Array): Promise<readonly StoredEvent[]> {
+  /** How many rows a file has. */
+  count(file: Uint8Array): Promise<number> {
     return this.#withFiles([file], async (names) => {
-      const reader = await this.#connection.runAndReadAll(
-        `SELECT intent_id, version, epoch_ms("at"), log_offset, event FROM ${readParquet(names)}`,
-      );
-      return (reader.getRows() as [string | null, number | null, bigint, bigint, string | null][]).map(
-        ([intentId, version, at, offset, event]) => ({ intentId, version, at: Number(at), offset, event }),
-      );
+      const reader = await this.#connection.runAndReadAll(`SELECT count(*) FROM ${readParquet(names)}`);
+      return Number(reader.getRows()[0]?.[0]);
     });
   }
 
-  async #withFiles<Result>(
+  #withFiles<Result>(
     contents: readonly Uint8Array[],
     work: (names: readonly string[]) => Promise<Result>,
   ): Promise<Result> {
     return this.#inTurn(async () => {
-      const names = contents.map(() => path.join(this.#folder, `${randomUUID()}.parquet`));
+      const names = contents.map(() => this.#newName());
       try {
         for (const [which, content] of contents.entries()) await writeFile(names[which] ?? '', content);
         return await work(names);
@@ -164,14 +113,39 @@ export class ParquetFiles {
     });
   }
 
+  /** The events of a file in its order, some at a time. Nothing else is read or written until they have been taken. */
+  async *read(file: Uint8Array): AsyncGenerator<readonly StoredEvent[]> {
+    const before = this.#turn;
+    const { promise: turn, resolve: endTurn } = Promise.withResolvers<void>();
+    this.#turn = turn;
+    await before;
+    const name = this.#newName();
+    try {
+      await writeFile(name, file);
+      const result = await this.#connection.stream(
+        `SELECT intent_id, version, epoch_ms("at"), log_offset, event FROM ${readParquet([name])}`,
+      );
+      for await (const rows of result.yieldRows())
+        yield (rows as [string | null, number | null, bigint, bigint, string | null][]).map(
+          ([intentId, version, at, offset, event]) => ({ intentId, version, at: Number(at), offset, event }),
+        );
+    } finally {
+      await rm(name, { force: true }).finally(endTurn);
+    }
+  }
+
   async #copy(query: string): Promise<Uint8Array> {
-    const file = path.join(this.#folder, `${randomUUID()}.parquet`);
+    const file = this.#newName();
     try {
       await this.#connection.run(`COPY (${query}) TO ${quoted(file)} ${PARQUET}`);
       return await readFile(file);
     } finally {
       await rm(file, { force: true });
     }
+  }
+
+  #newName(): string {
+    return path.join(this.#folder, `${randomUUID()}.parquet`);
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -181,6 +155,9 @@ export class ParquetFiles {
   }
 }
 
+/** A query of files, or of what else SQL reads from. */
+export type Selection = (source: string) => string;
+export const allRows: Selection = (source) => `SELECT * FROM ${source}`;
 /** In the order of the names. Folders that look like columns are not read as such: the files have them all. */
 export const readParquet = (names: readonly string[]): string =>
   `read_parquet([${names.map(quoted).join(', ')}], union_by_name = true, hive_partitioning = false)`;

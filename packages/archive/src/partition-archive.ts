@@ -2,7 +2,7 @@ import { digestOf, GENESIS, link } from './chain.ts';
 import { type Manifest, readIfManifest, readManifest, type Signer, type Statement, writeManifest } from './manifest.ts';
 import { currentOf, eventsKey, type FileName, headKey, manifestKey, manifestsFrom, readName } from './names.ts';
 import { type ParquetFiles, type StoredEvent, storedEvent } from './parquet.ts';
-import { dayOf, type Row } from './row.ts';
+import { dayOf, EVENT_COLUMNS, type Row } from './row.ts';
 import type { ObjectStore } from './store/object-store.ts';
 
 /** Another process archives the same partition, and was first. Nothing of ours was written. */
@@ -13,6 +13,11 @@ export class ArchivedElsewhereError extends Error {
 /** What the archive holds is not what its manifests say. */
 export class ArchiveDamagedError extends Error {
   override readonly name = 'ArchiveDamagedError';
+}
+
+/** Files that could not be merged, and stay as they are. */
+export class UnmergeableError extends Error {
+  override readonly name = 'UnmergeableError';
 }
 
 export interface ArchiveTools {
@@ -68,7 +73,7 @@ export class PartitionArchive {
       const content = await store.read(next.key);
       if (content === null) throw new ArchivedElsewhereError(`${next.key} was there a moment ago`);
       const day = /day=([^/]+)/.exec(next.key)?.[1] ?? '';
-      await archive.#describe(signer.sign(archive.#state(day, next.key, content, await parquet.read(content))));
+      await archive.#describe(signer.sign(await archive.#state(day, next.key, content, parquet.read(content))));
     }
     await archive.#publish();
     return archive;
@@ -90,9 +95,9 @@ export class PartitionArchive {
    */
   async append(rows: readonly Row[]): Promise<void> {
     for (const { day, rows: part } of daysOf(rows, this.last?.day ?? '')) {
-      const content = await this.#tools.parquet.write(part);
+      const content = await this.#tools.parquet.write(part, EVENT_COLUMNS);
       const key = eventsKey(day, { partition: this.partition, first: this.next, last: null });
-      const statement = this.#state(day, key, content, part.map(storedEvent));
+      const statement = await this.#state(day, key, content, [part.map(storedEvent)]);
       if (!(await this.#tools.store.create(key, content)))
         throw new ArchivedElsewhereError(
           `${key} is there already: another process archives partition ${this.partition}`,
@@ -105,7 +110,7 @@ export class PartitionArchive {
    * Merges small files of a day into one. The newest file is left, as the next one follows it.
    * @param today `2026-11-23`
    * @returns how many files became one; 0 where nothing is to be merged
-   * @throws ArchiveDamagedError, StoreUnavailableError
+   * @throws ArchiveDamagedError, ArchivedElsewhereError, StoreUnavailableError, UnmergeableError
    */
   async compact(today: string): Promise<number> {
     const group = this.#mergeable(today);
@@ -118,10 +123,12 @@ export class PartitionArchive {
         throw new ArchivedElsewhereError(`another process merges the files of partition ${this.partition}`);
       contents.push(await readWhole(store, one));
     }
-    const content = await parquet.merge(contents);
+    const content = await parquet.merge(contents).catch((cause: unknown) => {
+      throw new UnmergeableError(`The files from ${first.file} to ${last.file} could not be merged.`, { cause });
+    });
     const name: FileName = { partition: this.partition, first: first.first, last: last.last };
     const key = eventsKey(first.day, name);
-    const merged = describe(name, first.day, key, content, await parquet.read(content), first.chain.before);
+    const merged = await describe(name, first.day, key, content, parquet.read(content), first.chain.before);
     if (merged.chain.after !== last.chain.after || merged.last !== last.last)
       throw new ArchiveDamagedError(`the files from ${first.file} to ${last.file} do not have the events they should`);
     if (!(await store.create(key, content))) throw new ArchivedElsewhereError(`${key} is there already`);
@@ -151,9 +158,9 @@ export class PartitionArchive {
     return isDue() ? group : [];
   }
 
-  #state(day: string, key: string, content: Uint8Array, events: readonly StoredEvent[]): Statement {
+  #state(day: string, key: string, content: Uint8Array, parts: Parts): Promise<Statement> {
     const name = { partition: this.partition, first: this.next, last: null };
-    return describe(name, day, key, content, events, this.last?.chain.after ?? GENESIS);
+    return describe(name, day, key, content, parts, this.last?.chain.after ?? GENESIS);
   }
 
   /** The head that a crash left out: the process ended after the manifest. */
@@ -242,7 +249,7 @@ async function finishMerges(
     const [first, last] = [parts[0], parts.at(-1)];
     if (content === null || first === undefined || last === undefined)
       throw new ArchivedElsewhereError(`another process merges the files of partition ${file.partition}`);
-    const merged = describe(file, first.day, file.key, content, await parquet.read(content), first.chain.before);
+    const merged = await describe(file, first.day, file.key, content, parquet.read(content), first.chain.before);
     if (first.first !== file.first || last.last !== file.last || merged.chain.after !== last.chain.after)
       throw new ArchiveDamagedError(`${file.key} does not have the events of the files that it would replace`);
     await store.create(key, writeManifest(signer.sign(merged)));
@@ -258,43 +265,53 @@ const nameIn = ({ partition, first, last, file }: Statement): FileName => ({
   last: file.endsWith(`-${String(last).padStart(12, '0')}.parquet`) ? last : null,
 });
 
-function describe(
+/** The events of a file, some at a time: all of them may be more than memory has. */
+type Parts = Iterable<readonly StoredEvent[]> | AsyncIterable<readonly StoredEvent[]>;
+
+async function describe(
   { partition, first }: FileName,
   day: string,
   file: string,
   content: Uint8Array,
-  events: readonly StoredEvent[],
+  parts: Parts,
   before: string,
-): Statement {
-  const [start, end] = [events[0], events.at(-1)];
+): Promise<Statement> {
+  let [start, end]: [StoredEvent | undefined, StoredEvent | undefined] = [undefined, undefined];
+  let [count, after]: [number, string] = [0, before];
+  let [lowest, highest] = [Infinity, -Infinity];
+  const intents = new Set<string | null>();
+  for await (const events of parts) {
+    start ??= events[0];
+    end = events.at(-1) ?? end;
+    count += events.length;
+    after = link(
+      after,
+      events.map(({ event }) => event),
+    );
+    for (const { intentId, version } of events) {
+      intents.add(intentId);
+      if (version === null) continue;
+      lowest = Math.min(lowest, version);
+      highest = Math.max(highest, version);
+    }
+  }
   if (start === undefined || end === undefined) throw new ArchiveDamagedError(`${file} has no events`);
-  const versions = events.flatMap(({ version }) => version ?? []);
   return {
     format: 1,
     partition,
     first,
-    last: first + events.length - 1,
+    last: first + count - 1,
     day,
     file,
     bytes: content.length,
     sha256: digestOf(content),
     offsets: { first: String(start.offset), last: String(end.offset) },
-    intents: new Set(events.map(({ intentId }) => intentId)).size,
-    versions: versions.length === 0 ? null : versions.reduce(range, { lowest: Infinity, highest: -Infinity }),
+    intents: intents.size,
+    versions: lowest === Infinity ? null : { lowest, highest },
     lastEvent: { intentId: end.intentId, version: end.version, sha256: digestOf(Buffer.from(end.event ?? '')) },
-    chain: {
-      before,
-      after: link(
-        before,
-        events.map(({ event }) => event),
-      ),
-    },
+    chain: { before, after },
   };
 }
-const range = (found: { lowest: number; highest: number }, version: number) => ({
-  lowest: Math.min(found.lowest, version),
-  highest: Math.max(found.highest, version),
-});
 
 /** Consecutive rows of the same day. A clock that was set back does not begin an earlier day again. */
 function daysOf(rows: readonly Row[], since: string): readonly { readonly day: string; readonly rows: Row[] }[] {

@@ -1,5 +1,6 @@
 import { type LoggedEvent, readEvent } from '@pf/contracts';
 import type { LogRecord } from '@pf/event-log';
+import { boolean, type Columns, integer, text, time } from './columns.ts';
 
 /**
  * One record of intent.events, with what analysts filter by in columns of their own. The record itself is `event`,
@@ -21,6 +22,33 @@ export interface Row {
   readonly intent: LoggedEvent['intent'] | null;
   readonly event: string | null;
 }
+
+/** The columns of the events' files, with their types in SQL. docs/reference/archive.md describes them. */
+export const EVENT_COLUMNS: Columns<Row> = {
+  intent_id: text((row) => row.intentId),
+  version: integer((row) => row.version),
+  type: text((row) => row.type),
+  at: time('at', (row) => row.at),
+  event_id: text((row) => row.eventId),
+  account_id: text((row) => row.accountId),
+  livemode: boolean((row) => row.livemode),
+  partition: integer((row) => row.partition),
+  log_offset: { type: 'BIGINT', staged: 'BIGINT', value: (row) => row.offset },
+  state: text((row) => row.intent?.state),
+  direction: text((row) => row.intent?.direction),
+  chain: text((row) => row.intent?.chain),
+  token: text((row) => row.intent?.token),
+  amount: {
+    type: 'DECIMAL(38, 18)',
+    staged: 'VARCHAR',
+    from: 'try_cast(amount AS DECIMAL(38, 18))',
+    value: (row) => row.intent?.amount ?? null,
+  },
+  requestor: text((row) => row.intent?.requestor),
+  fulfiller: text((row) => row.intent?.fulfiller),
+  tx_signature: text((row) => row.intent?.txSignature),
+  event: text((row) => row.event),
+};
 
 export function toRow({ partition, offset, timestamp, key, value }: LogRecord): Row {
   const event = readable(value);

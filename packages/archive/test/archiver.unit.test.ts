@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { LogRecord } from '@pf/event-log';
 import { createLogger } from '@pf/runtime';
 import { until } from '@pf/testing';
 import { Archiver, ParquetFiles, Signer, StoreUnavailableError, StoreUnfitError } from '../src/index.ts';
 import { currentOf } from '../src/names.ts';
+import { eventsIn } from './events-in.ts';
 import { MemoryLog } from './memory-log.ts';
 import { MemoryStore } from './memory-store.ts';
 import { recordAt } from './recorded.ts';
@@ -40,7 +41,7 @@ async function archived(): Promise<readonly (readonly (string | null)[])[]> {
   const events: (string | null)[][] = Array.from({ length: PARTITIONS }, () => []);
   for (const { key, partition } of current) {
     const content = await store.read(key);
-    if (content) events[partition]?.push(...(await parquet.read(content)).map(({ event }) => event));
+    if (content) events[partition]?.push(...(await eventsIn(parquet, content)).map(({ event }) => event));
   }
   return events;
 }
@@ -136,6 +137,22 @@ describe('the archiver', () => {
     log.grow(0, 3);
     await until('the refusal', () => isRefused);
     await isArchived();
+  });
+
+  it('goes on archiving where files cannot be merged', async () => {
+    const merge = jest.spyOn(parquet, 'merge').mockRejectedValue(new Error('Out of Memory Error'));
+    const archiver = start();
+    // Of days that are over.
+    for (let files = 0; files < 4; files++) {
+      log.grow(0, 1);
+      await isArchived();
+    }
+    await until('the merge that fails', () => merge.mock.calls.length > 0);
+    log.grow(0, 3);
+    log.grow(1, 3);
+    await isArchived();
+    expect(archiver.isFollowing).toBe(true);
+    expect(merge).toHaveBeenCalledTimes(1);
   });
 
   it('gives up where the store would replace files that are archived', async () => {

@@ -5,7 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Answer, FolderStore, Ledger, ParquetFiles, Signer } from '../src/index.ts';
 import { PartitionArchive } from '../src/partition-archive.ts';
 import { toRow } from '../src/row.ts';
-import { recordAt, RECORDED_PAYMENTS } from './recorded.ts';
+import { DeliveryArchive } from '../src/deliveries/delivery-archive.ts';
+import { EndedInMemory } from './deliveries/ended.ts';
+import { deliveriesOfPayments, recordAt, RECORDED_PAYMENTS } from './recorded.ts';
 
 const guide = await readFile(path.join(import.meta.dirname, '../../../docs/guide/analysts.md'), 'utf8');
 const QUESTION = /### ([^\n]+)\n\n```sql\n([^`]+)\n```\n\n```text\n([^`]*)\n```/g;
@@ -24,6 +26,9 @@ beforeAll(async () => {
   const store = new FolderStore(folder);
   const archive = await PartitionArchive.open(0, { store, parquet, signer: new Signer(Buffer.alloc(32, 7)) });
   await archive.append(RECORDED_PAYMENTS.map((line, n) => toRow(recordAt(0, n, line))));
+  const deliveries = new EndedInMemory();
+  deliveries.rows.push(...deliveriesOfPayments());
+  await new DeliveryArchive({ store, parquet, deliveries, now: () => Date.now() }).round();
   await parquet.close();
   ledger = await Ledger.open(store);
 });
@@ -50,8 +55,18 @@ function shown({ columns, rows }: Answer): string {
 }
 
 describe('the guide for analysts', () => {
-  it('asks ten questions, and one of an accountant', () => {
-    expect(questions).toHaveLength(11);
+  it('asks ten questions, one of an accountant, and one of an integrator', () => {
+    expect(questions).toHaveLength(12);
+  });
+
+  it('reads the files where they are, as it does in Python', async () => {
+    const [, sql = ''] = /duckdb\.sql\("([^"]+)"\)/.exec(guide) ?? [];
+    expect(sql).toContain('.local/archive/');
+    const found = await ledger.query(`${sql.replace('.local/archive', folder)} ORDER BY type`);
+    expect(found.rows).toEqual(
+      (await ledger.query('SELECT type, count(*) FROM events GROUP BY type ORDER BY type')).rows,
+    );
+    expect(found.rows.length).toBeGreaterThan(5);
   });
 
   it.each(questions)('answers: $question', async ({ sql, result }) => {

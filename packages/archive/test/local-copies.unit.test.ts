@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ArchiveDamagedError, Ledger, ParquetFiles, Signer, TooLargeError } from '../src/index.ts';
 import { PartitionArchive } from '../src/partition-archive.ts';
-import { toRow } from '../src/row.ts';
+import { EVENT_COLUMNS, toRow } from '../src/row.ts';
 import { MemoryStore } from './memory-store.ts';
 import { onDay, recordAt } from './recorded.ts';
 
@@ -78,7 +78,7 @@ describe('copies of an archive that lies elsewhere', () => {
 
   it('are refused where the archive itself has other bytes than its manifest says', async () => {
     const [key = ''] = await store.list('events/');
-    store.objects.set(key, await parquet.write(rowsFrom(9, 2)));
+    store.objects.set(key, await parquet.write(rowsFrom(9, 2), EVENT_COLUMNS));
     await expect(events()).rejects.toThrow(ArchiveDamagedError);
     expect(await copied()).not.toContain(key);
   });

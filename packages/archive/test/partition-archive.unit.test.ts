@@ -5,7 +5,8 @@ import { currentOf } from '../src/names.ts';
 import { ParquetFiles, type StoredEvent } from '../src/parquet.ts';
 import { ArchivedElsewhereError, ArchiveDamagedError, PartitionArchive } from '../src/partition-archive.ts';
 import { verifyPartition } from '../src/ledger/verify.ts';
-import { type Row, toRow } from '../src/row.ts';
+import { EVENT_COLUMNS, type Row, toRow } from '../src/row.ts';
+import { eventsIn } from './events-in.ts';
 import { MemoryStore } from './memory-store.ts';
 import { onDay, recordAt } from './recorded.ts';
 
@@ -22,7 +23,9 @@ const open = (): Promise<PartitionArchive> => PartitionArchive.open(PARTITION, {
 /** Everything that the files hold which a reader is to read. */
 async function archived(): Promise<readonly StoredEvent[]> {
   const { current } = currentOf(await store.list('events/'));
-  const files = await Promise.all(current.map(async ({ key }) => parquet.read((await store.read(key)) as Uint8Array)));
+  const files = await Promise.all(
+    current.map(async ({ key }) => eventsIn(parquet, (await store.read(key)) as Uint8Array)),
+  );
   return files.flat();
 }
 const offsetsOf = (events: readonly Pick<StoredEvent, 'offset'>[]): readonly bigint[] =>
@@ -167,7 +170,7 @@ describe('merging', () => {
   it('stops at a file that was changed, and leaves everything as it is', async () => {
     for (let n = 0; n < 4; n++) await archive.append(rowsFrom(n, 1));
     const key = (await store.list('events/'))[1] ?? '';
-    store.objects.set(key, await parquet.write(rowsFrom(7, 1)));
+    store.objects.set(key, await parquet.write(rowsFrom(7, 1), EVENT_COLUMNS));
     await expect(archive.compact(TOMORROW)).rejects.toThrow(ArchiveDamagedError);
     expect(await store.list('events/')).toHaveLength(4);
   });
@@ -175,7 +178,13 @@ describe('merging', () => {
   it('stops at a file with the same events in other columns', async () => {
     for (let n = 0; n < 4; n++) await archive.append(rowsFrom(n, 1));
     const key = (await store.list('events/'))[1] ?? '';
-    store.objects.set(key, await parquet.write(rowsFrom(1, 1).map((row) => ({ ...row, accountId: 'acct_other' }))));
+    store.objects.set(
+      key,
+      await parquet.write(
+        rowsFrom(1, 1).map((row) => ({ ...row, accountId: 'acct_other' })),
+        EVENT_COLUMNS,
+      ),
+    );
     await expect(archive.compact(TOMORROW)).rejects.toThrow(ArchiveDamagedError);
     expect(await store.list('events/')).toHaveLength(4);
   });

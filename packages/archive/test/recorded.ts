@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { parseEvent } from '@pf/contracts';
+import type { EndedDelivery } from '@pf/database';
+import { PUBLIC_EVENT_TYPES } from '@pf/domain';
 import type { LogRecord } from '@pf/event-log';
 
 const FIXTURES = path.join(import.meta.dirname, '../../contracts/test/evolution/fixtures');
@@ -37,3 +40,38 @@ export const onDay = (day: string, record: LogRecord): LogRecord => ({
 export const RECORDED_PAYMENTS: readonly string[] = readFileSync(path.join(FIXTURES, 'payments/events.ndjson'), 'utf8')
   .split('\n')
   .filter((line) => line !== '');
+
+/**
+ * The webhooks of these payments, to one URL, in the order of their ends: it fails now and then, and was removed before
+ * the last two.
+ */
+export function deliveriesOfPayments(): readonly EndedDelivery[] {
+  const events = RECORDED_PAYMENTS.map((line) => parseEvent(line)).filter(({ type }) =>
+    (PUBLIC_EVENT_TYPES as readonly string[]).includes(type),
+  );
+  return events
+    .map((event, n): EndedDelivery => {
+      const [isFirst, isLost] = [n % 6 !== 0, n % 12 === 0];
+      const isRemoved = n >= events.length - 2;
+      const createdAt = new Date(event.at);
+      const attempts = isRemoved ? 0 : isFirst ? 1 : isLost ? 10 : 2;
+      const endedAt = new Date(createdAt.getTime() + (isFirst ? 250 : isLost ? 259_200_000 : 60_400));
+      return {
+        id: `whd_${String(n).padStart(3, '0')}`,
+        eventId: event.eventId,
+        eventType: event.type,
+        intentId: event.intentId,
+        accountId: event.accountId,
+        livemode: event.livemode,
+        endpointId: 'we_1',
+        outcome: isRemoved ? 'cancelled' : attempts === 10 ? 'failed' : 'delivered',
+        attempts,
+        responseStatus: isRemoved ? null : attempts === 10 ? 503 : 200,
+        createdAt,
+        firstAttemptAt: isRemoved ? null : createdAt,
+        lastAttemptAt: isRemoved ? null : endedAt,
+        endedAt,
+      };
+    })
+    .sort((a, b) => a.endedAt.getTime() - b.endedAt.getTime() || (a.id < b.id ? -1 : 1));
+}

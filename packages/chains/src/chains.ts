@@ -39,6 +39,15 @@ const families: Readonly<Record<ChainFamily, Family>> = { base, solana, tempo };
 export const rewindCursor = ({ family }: Network, cursor: Cursor, from: bigint): Cursor =>
   families[family].rewind(cursor, from);
 
+/**
+ * One cursor in the place of several of a network, each of another shard of its recipients: none of their payments lies
+ * before it that was not observed. Those that were seen already are observed again at most.
+ * @param cursors at least one
+ * @throws ZodError on a cursor of another family's observer; Error where they follow different chains
+ */
+export const mergeCursors = ({ family }: Network, cursors: readonly Cursor[]): Cursor =>
+  families[family].merge(cursors);
+
 /** Makes no connection yet: the first request does. */
 export function createChains({
   upstreams,

@@ -17,6 +17,13 @@ export interface Family {
    * up when it next acquires the lease.
    */
   rewind(cursor: Cursor, from: bigint): Cursor;
+  /**
+   * The cursor from which one observer, or several, can go on for all of these: it has read only what each of them has,
+   * and knows what any of them has seen. It belongs to no observer's memory.
+   * @param cursors at least one
+   * @throws Error where they follow different chains
+   */
+  merge(cursors: readonly Cursor[]): Cursor;
   /** What to listen to over a provider's WebSocket, so that a step comes soon after a payment of these intents. */
   subscriptions(network: Network, watch: WatchSet): readonly Subscription[];
   /** @param now milliseconds since 1970 */

@@ -1,4 +1,4 @@
-export { createChains, rewindCursor, type Chains, type ChainsOptions } from './chains.ts';
+export { createChains, mergeCursors, rewindCursor, type Chains, type ChainsOptions } from './chains.ts';
 export { upstreamsOf, upstreamVariables } from './upstreams.ts';
 export { findNetwork, networkNamed, networkOf, networks } from './networks.ts';
 export * from './port.ts';

@@ -1,4 +1,4 @@
-import type { Authorization, RelayedCall, TypedData } from '@pf/contracts';
+import type { Authorization, RelayedCall, TypedData, X402Settlement } from '@pf/contracts';
 import type {
   Address,
   Build,
@@ -17,6 +17,7 @@ import type {
   Transfer,
   UnsignedTransaction,
 } from '@pf/domain';
+import type { ServiceCall } from '@pf/rpc';
 import type { Network, Token } from './networks.ts';
 
 export type { ChainFamily, Network, Token } from './networks.ts';
@@ -30,14 +31,24 @@ export interface BuildRequest {
   readonly fulfiller: Address;
   /** The transaction must not land after this, where the chain supports expiry. */
   readonly expiresAt: Instant;
-  /** Another account pays the fee, and signs for it after the fulfiller: only where the adapter `takesSponsors`. */
+  /** Another account pays the fee, and signs for it after the fulfiller: only where the adapter takes `sponsors`. */
   readonly sponsored?: boolean;
+  /** The account that pays the fee of a sponsored transaction: where `sponsors` is `named`. */
+  readonly feePayer?: Address | null;
 }
+
+/** Whose address a payment was asked for with. */
+export type PartOfPayment = 'requestor' | 'fulfiller' | 'feePayer';
+
+/**
+ * Whether another account may pay the fee: no; `named`, before the fulfiller signs; or `any`, chosen after that.
+ */
+export type Sponsors = 'none' | 'named' | 'any';
 
 export type BuildResult =
   | { readonly kind: 'built'; readonly transaction: UnsignedTransaction; readonly lifetime: Lifetime }
-  /** The requestor cannot be paid, or the fulfiller cannot pay, on this chain: 422 `address.not_payable`. */
-  | { readonly kind: 'not_payable'; readonly param: 'requestor' | 'fulfiller'; readonly reason: string }
+  /** The requestor cannot be paid, or another cannot pay, on this chain: 422 `address.not_payable`. */
+  | { readonly kind: 'not_payable'; readonly param: PartOfPayment; readonly reason: string }
   /** The payer lacks the amount or the fee, or the simulation fails: 422 `transaction.rejected`. */
   | { readonly kind: 'rejected'; readonly reason: string };
 
@@ -122,8 +133,13 @@ export type AuthorizationResult =
   | Unsupported;
 
 export type AuthorizationVerification =
-  /** Anyone may send the call. `transaction` claims the intent for as long as it can move money. */
-  | { readonly kind: 'verified'; readonly transaction: PreparedTransaction; readonly call: RelayedCall }
+  /** Anyone may send the call, or have it settled by x402. `transaction` claims the intent while it can move money. */
+  | {
+      readonly kind: 'verified';
+      readonly transaction: PreparedTransaction;
+      readonly call: RelayedCall;
+      readonly x402: X402Settlement;
+    }
   | Exclude<Verification, { readonly kind: 'verified' }>
   | Unsupported;
 
@@ -144,6 +160,23 @@ export interface Authorizations {
 }
 
 /**
+ * How a sponsor of an account signs for fees on this chain: what it is asked over JSON-RPC, and how its answers are
+ * checked. It is trusted in nothing. `handed` is what `parse` has returned.
+ */
+export interface Sponsoring {
+  /** Asks which account pays the fee; null where the payer does not sign for it. */
+  readonly feePayerCall: ServiceCall<string> | null;
+  /** The transaction that a fulfiller has signed, and its fee payer has not; null for any other text. */
+  parse(text: string): Uint8Array | null;
+  /** Compares as `verify` does, but for the signature that is missing. Makes no request. */
+  differences(handed: Uint8Array, terms: PaymentTerms, fulfiller: Address): Promise<Differences>;
+  /** Asks for the signature. The result is what a wallet would submit. */
+  signCall(handed: Uint8Array): ServiceCall<string>;
+  /** Whether this is what was handed over, with a valid signature of a fee payer and nothing else added or changed. */
+  isSigned(handed: Uint8Array, signed: SignedTransaction): Promise<boolean>;
+}
+
+/**
  * One chain behind the gateway: everything about paying that is particular to it. Methods that call the chain throw
  * RpcUnavailableError when no upstream responds; the others neither wait nor throw.
  */
@@ -153,8 +186,9 @@ export interface ChainAdapter {
   readonly mpp: MppMethod | null;
   /** How it is paid without gas; null where no token of it is. */
   readonly authorizations: Authorizations | null;
-  /** Whether another account may sign for the fee of a transaction. */
-  readonly takesSponsors: boolean;
+  readonly sponsors: Sponsors;
+  /** Null where no sponsor can be set. */
+  readonly sponsoring: Sponsoring | null;
   /** A new random correlation reference in the chain's form. */
   newReference(): Reference;
   /**

@@ -100,10 +100,15 @@ describe('pf, as an operator', () => {
       },
       leaves: ['watch.rescanned'],
     },
+    'watch split': {
+      args: async () => ['--network', 'base', '--shards', '2'],
+      leaves: ['watch.split'],
+    },
     'dead-letters replay': { args: async () => [], leaves: ['dead_letters.replayed'] },
   };
   /** Those that change nothing, or nothing of the service. */
   const READING = [
+    'capacity',
     'accounts list',
     'keys list',
     'webhooks list',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type DeadLetter, encodeDeadLetter, encodeInput, newIntentId } from '@pf/contracts';
-import { createStore } from '@pf/database';
+import { createStore, UNSPLIT } from '@pf/database';
 import type { ChainId, TransactionHash } from '@pf/domain';
 import type { LogReader, Publisher } from '@pf/event-log';
 import { type Cluster, startCluster } from '@pf/testing';
@@ -80,7 +80,7 @@ describe('pf, after observations were lost', () => {
 
   it('watch rescan moves the cursor back and ends the lease of the watcher that has moved it', async () => {
     const { watches } = createStore(cluster.database);
-    const lease = await watches.acquire(CHAIN, 'one', 60_000);
+    const lease = await watches.acquire(CHAIN, UNSPLIT, 'one', 60_000);
     if (!lease) throw new Error('the lease is free');
     const cursor = { genesis: '0x00', checkpoints: [{ number: '900', hash: '0x09' }], rescanned: '890', seen: [] };
     await watches.moveCursor(lease, cursor);
@@ -90,13 +90,46 @@ describe('pf, after observations were lost', () => {
     });
     expect(await watches.renew(lease, 60_000)).toBe(false);
     expect(await watches.moveCursor(lease, cursor)).toBe(false);
-    const next = await watches.acquire(CHAIN, 'two', 60_000);
+    const next = await watches.acquire(CHAIN, UNSPLIT, 'two', 60_000);
     expect(z.looseObject({ rescanned: z.string() }).parse(next?.cursor)).toEqual({
       ...cursor,
       rescanned: '499',
       firstReader: null,
     });
     expect(next?.epoch).toBeGreaterThan(lease.epoch);
+  });
+
+  it('watch split gives each shard a cursor where all that were before have read, and ends their leases', async () => {
+    const { watches } = createStore(cluster.database);
+    const chain = 'eip155:42431' as ChainId;
+    const split = (shards: string): ReturnType<typeof pf> =>
+      pf('watch', 'split', '--network', 'tempo-moderato', '--shards', shards);
+    expect(await split('2')).toMatchObject({ code: 1 });
+    const lease = await watches.acquire(chain, UNSPLIT, 'one', 60_000);
+    if (!lease) throw new Error('the lease is free');
+    const cursor = {
+      genesis: '0x00',
+      checkpoints: [{ number: '900', hash: '0x09' }],
+      reread: '890',
+      firstReader: null,
+    };
+    await watches.moveCursor(lease, cursor);
+    expect(await split('0')).toMatchObject({ code: 2 });
+    expect(await split('2')).toMatchObject({
+      code: 0,
+      answer: { network: 'tempo-moderato', chain, shards: 2, before: 1 },
+    });
+    expect(await watches.renew(lease, 60_000)).toBe(false);
+    const [first, second] = [
+      await watches.acquire(chain, { index: 1, count: 2 }, 'two', 60_000),
+      await watches.acquire(chain, { index: 2, count: 2 }, 'three', 60_000),
+    ];
+    expect([first?.cursor, second?.cursor]).toEqual([cursor, cursor]);
+    if (!first) throw new Error('the lease is free');
+    const further = [{ number: '1000', hash: '0x10' }, ...cursor.checkpoints];
+    await watches.moveCursor(first, { ...cursor, checkpoints: further });
+    expect(await split('1')).toMatchObject({ answer: { shards: 1, before: 2 } });
+    expect(await watches.acquire(chain, UNSPLIT, 'one', 60_000)).toMatchObject({ cursor });
   });
 
   it('watch rescan refuses a network that is not there or was never watched', async () => {

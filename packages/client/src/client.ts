@@ -1,6 +1,7 @@
 import { type ClientOptions, Http } from './http.ts';
 import { Intents } from './intents.ts';
 import { PaymentLinks } from './payment-links.ts';
+import { Sponsors } from './sponsors.ts';
 import { Webhooks } from './webhooks.ts';
 
 /**
@@ -21,12 +22,14 @@ import { Webhooks } from './webhooks.ts';
 export class PaymentClient {
   readonly intents: Intents;
   readonly paymentLinks: PaymentLinks;
+  readonly sponsors: Sponsors;
   readonly webhooks: Webhooks;
 
   constructor(options: ClientOptions) {
     const http = new Http(options);
     this.intents = new Intents(http);
     this.paymentLinks = new PaymentLinks(http);
+    this.sponsors = new Sponsors(http);
     this.webhooks = new Webhooks(http);
   }
 }

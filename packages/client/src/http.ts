@@ -37,7 +37,7 @@ export class Http {
       retry: {
         limit: maxRetries,
         // Every request may be repeated: a create has an idempotency key, a submit is identified by its transaction.
-        methods: ['get', 'post', 'patch'],
+        methods: ['get', 'post', 'put', 'patch'],
         statusCodes: [429, 502, 503, 504],
         backoffLimit: BACKOFF_MAX_MS,
         maxRetryAfter: BACKOFF_MAX_MS,
@@ -53,6 +53,9 @@ export class Http {
   }
   post<T>(path: string, body: object = {}, { signal }: CallOptions = {}): Promise<T> {
     return this.#json(this.#ky.post(path, { json: body, ...(signal && { signal }) }));
+  }
+  put<T>(path: string, body: object, { signal }: CallOptions = {}): Promise<T> {
+    return this.#json(this.#ky.put(path, { json: body, ...(signal && { signal }) }));
   }
   patch<T>(path: string, body: object, { signal }: CallOptions = {}): Promise<T> {
     return this.#json(this.#ky.patch(path, { json: body, ...(signal && { signal }) }));

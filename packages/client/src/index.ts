@@ -23,6 +23,8 @@ export type {
   PayerIntent,
   PaymentIntent,
   PaymentLink,
+  SetSponsor,
+  Sponsor,
   SubmittedIntent,
   TargetState,
   Transaction,

@@ -42,13 +42,21 @@ export class PayerClient {
     return (await this.#http.get<{ solanaPayToken: string | null }>(this.#path, {}, options)).solanaPayToken;
   }
 
+  /** How the account pays the network fee in place of the payer; empty where the payer pays it. */
+  async sponsors(options?: CallOptions): Promise<readonly string[]> {
+    return (await this.#http.get<{ sponsors: readonly string[] }>(this.#path, {}, options)).sponsors;
+  }
+
   /** Reports that the payer has the intent. */
   async detected(options?: CallOptions): Promise<PayerIntent> {
     return (await this.#http.post<{ intent: PayerIntent }>(`${this.#path}/detected`, {}, options)).intent;
   }
 
-  /** Builds the unsigned transaction for the wallet `fulfiller`. */
-  build(body: { readonly fulfiller?: string } = {}, options?: CallOptions): Promise<BuiltIntent<PayerIntent>> {
+  /** Builds the unsigned transaction for the wallet `fulfiller`; with `sponsored` another account pays its fee. */
+  build(
+    body: { readonly fulfiller?: string; readonly sponsored?: boolean } = {},
+    options?: CallOptions,
+  ): Promise<BuiltIntent<PayerIntent>> {
     return this.#http.post(`${this.#path}/build`, body, options);
   }
 

@@ -20,6 +20,9 @@ export type PaymentLink = Schemas['PaymentLink'];
 export type CreatePaymentLink = Schemas['CreatePaymentLinkRequest'];
 export type ListPaymentLinks = Schemas['ListPaymentLinksQuery'];
 
+export type Sponsor = Schemas['Sponsor'];
+export type SetSponsor = Schemas['SetSponsorRequest'];
+
 export type WebhookEndpoint = Schemas['WebhookEndpoint'];
 export type DeliveryAttempt = Schemas['DeliveryAttempt'];
 export type CreateEndpoint = Schemas['CreateEndpointRequest'];

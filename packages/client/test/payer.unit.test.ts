@@ -16,8 +16,9 @@ describe('PayerClient', () => {
 
   it('sends its client secret to the routes of its intent', async () => {
     const payer = await respondingWith(
-      json(200, { intent: intent('created'), solanaPayToken: 'pi_spl' }),
-      json(200, { intent: intent('created'), solanaPayToken: 'pi_spl' }),
+      json(200, { intent: intent('created'), solanaPayToken: 'pi_spl', sponsors: ['fee_payer'] }),
+      json(200, { intent: intent('created'), solanaPayToken: 'pi_spl', sponsors: ['fee_payer'] }),
+      json(200, { intent: intent('created'), solanaPayToken: 'pi_spl', sponsors: ['fee_payer'] }),
       json(200, { intent: intent('created') }),
       json(200, { intent: intent('created'), transaction: { blob: 'AA==' } }),
       json(200, { intent: intent('pending'), txSignature: '0x1' }),
@@ -27,6 +28,7 @@ describe('PayerClient', () => {
     expect(payer.id).toBe(ID);
     expect(await payer.get()).toEqual(intent('created'));
     expect(await payer.solanaPayToken()).toBe('pi_spl');
+    expect(await payer.sponsors()).toEqual(['fee_payer']);
     expect(await payer.detected()).toEqual(intent('created'));
     expect(await payer.build({ fulfiller: '0x1' })).toMatchObject({ transaction: { blob: 'AA==' } });
     expect(await payer.submit({ signedTransaction: '0x2' })).toMatchObject({ txSignature: '0x1' });
@@ -35,6 +37,7 @@ describe('PayerClient', () => {
     for await (const followed of payer.follow()) states.push(`${followed.type} ${followed.intent.state}`);
     expect(states).toEqual(['snapshot confirmed']);
     expect(service.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      `GET /v1/intents/${ID}`,
       `GET /v1/intents/${ID}`,
       `GET /v1/intents/${ID}`,
       `POST /v1/intents/${ID}/detected`,

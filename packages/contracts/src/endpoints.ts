@@ -12,18 +12,28 @@ export const API_VERSIONS = ['2026-11-21'] as const;
 export const isApiVersion = (text: string): boolean => (API_VERSIONS as readonly string[]).includes(text);
 /** How many endpoints an account has in a mode. */
 export const ENDPOINTS_MAX = 16;
-const URL_LENGTH_MAX = 2_048;
+/** Of a URL that an account chooses. */
+export const URL_LENGTH_MAX = 2_048;
+
+/** What an account's URL is for, as its problems name it. */
+const PURPOSES = {
+  events: { needsHttps: 'because it gets live events', password: 'the signature authenticates the sender' },
+  sponsor: { needsHttps: 'because it gets live transactions', password: 'pass it as a header' },
+} as const;
 
 /**
- * What is wrong with the URL of a receiver, to follow the URL in a message; null if it can be one. Whether its host may
+ * What is wrong with the URL of an account, to follow the URL in a message; null if it can be one. Whether its host may
  * be connected to is decided when it is: by address.
  */
-export function urlProblem(url: string, { httpAllowed }: { readonly httpAllowed: boolean }): string | null {
+export function urlProblem(
+  url: string,
+  { httpAllowed, purpose = 'events' }: { readonly httpAllowed: boolean; readonly purpose?: keyof typeof PURPOSES },
+): string | null {
+  const { needsHttps, password } = PURPOSES[purpose];
   const parsed = URL.parse(url);
   if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:') return 'must start with http:// or https://';
-  if (parsed.protocol === 'http:' && !httpAllowed) return 'must start with https://, because it gets live events';
-  if (parsed.username !== '' || parsed.password !== '')
-    return 'must not contain a user or password: the signature authenticates the sender';
+  if (parsed.protocol === 'http:' && !httpAllowed) return `must start with https://, ${needsHttps}`;
+  if (parsed.username !== '' || parsed.password !== '') return `must not contain a user or password: ${password}`;
   if (parsed.hash !== '') return 'must not contain a #fragment: receivers never get it';
   return url.length > URL_LENGTH_MAX ? `must have at most ${URL_LENGTH_MAX} characters` : null;
 }

@@ -104,6 +104,12 @@ export const ERRORS = {
     cause: 'The id is unknown, or belongs to another account or to the other mode.',
     remedy: 'Use an id that `GET /webhook-replays` returned for the same account and mode.',
   },
+  'sponsor.not_found': {
+    status: 404,
+    message: 'The account has no sponsor on this chain in this mode.',
+    cause: 'None was set, or it was removed.',
+    remedy: 'Use a chain that `GET /sponsors` returned for the same account and mode.',
+  },
   'route.not_found': {
     status: 404,
     message: 'No endpoint has this path. All paths begin with /v1.',
@@ -290,6 +296,22 @@ export const ERRORS = {
     cause: "The transaction cannot land: `details.reason` is the chain's reason, for example an insufficient balance.",
     remedy: 'Resolve the reason, then build and sign the transaction again.',
   },
+  'sponsor.not_supported': {
+    status: 422,
+    message: 'No sponsor can be set on this chain.',
+    cause: 'On this chain the service asks no other for the fee of a payer.',
+    remedy: 'See the guide to payments without gas for what this chain has instead.',
+  },
+  'sponsor.refused': {
+    status: 422,
+    message: 'The sponsor did not sign for the fee of this transaction. Nothing was broadcast.',
+    cause:
+      'The sponsor that the account has set for the chain answered with an error, or with something else than the ' +
+      'transaction and its signature: `details.reason`.',
+    remedy:
+      'Have the payer build without `sponsored`, once the sponsored transaction has ended, and pay the fee. Check ' +
+      'the policy and the funds of the sponsor.',
+  },
   'rate_limit.exceeded': {
     status: 429,
     retryAfterSeconds: 1,
@@ -329,6 +351,17 @@ export const ERRORS = {
     remedy:
       'Send the same request again after `details.retry_after` seconds. A payment that lands is found in any case, ' +
       'by its reference.',
+  },
+  'sponsor.unavailable': {
+    status: 503,
+    retryAfterSeconds: 2,
+    message: 'The sponsor of this chain did not answer. Nothing was broadcast. Retry the request.',
+    cause:
+      'The sponsor that the account has set for the chain did not answer in time, could not be reached, or has as ' +
+      'many requests of the account under way as it may: `details.reason`.',
+    remedy:
+      'Send the same request again after `details.retry_after` seconds, with exponential backoff. If it lasts, have ' +
+      'the payer build without `sponsored`, once the sponsored transaction has ended, and pay the fee.',
   },
   'screening.unavailable': {
     status: 503,

@@ -29,3 +29,4 @@ export * from './payment-links.ts';
 export * from './quotas.ts';
 export * from './replays.ts';
 export * from './scalars.ts';
+export * from './sponsors.ts';

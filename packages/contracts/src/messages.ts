@@ -323,9 +323,11 @@ export const isForeign = (event: LoggedEvent): event is ForeignEvent => 'isForei
  */
 export function readEvent(text: string): LoggedEvent {
   const document: unknown = JSON.parse(text);
-  const { type, data: _data, ...head } = eventEnvelope.parse(document);
+  const envelope = eventEnvelope.parse(document);
+  const { type, data: _data, ...head } = envelope;
   if (!isEventType(type) || head.schemaVersion > SEALED_SCHEMA_VERSION) return { ...head, type, isForeign: true };
-  const parsed = eventEnvelope.parse(upcast(FORMATS.event, document));
+  const current = upcast(FORMATS.event, document);
+  const parsed = current === document ? envelope : eventEnvelope.parse(current);
   return { ...parsed, type, data: eventData[type].parse(parsed.data) };
 }
 

@@ -8,6 +8,7 @@ export const TAGS = {
   'Payment Links': 'Offer several ways to pay one order: the payer chooses.',
   Payment:
     "The requests of the payer's app: detect, build and submit a payment (signed by the wallet), then follow it.",
+  Sponsors: "Name the account's own services that pay the fees of its payers.",
   Webhooks: 'Manage the URLs that signed events are sent to; inspect and retry their deliveries.',
   Testing: 'Simulate payments in test mode.',
 } as const;
@@ -27,7 +28,7 @@ export interface Success {
 export interface Operation {
   /** Its name in generated clients: `createIntent`. */
   readonly id: string;
-  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Relative to the base URL, parameters in braces: `/intents/{id}`. */
   readonly path: string;
   readonly tag: keyof typeof TAGS;

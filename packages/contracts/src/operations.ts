@@ -56,6 +56,13 @@ import {
 } from './payment-links.ts';
 import { createReplayRequest, listReplaysQuery, replayResponse, replaysResponse } from './replays.ts';
 import { intentId } from './scalars.ts';
+import {
+  removedSponsorResponse,
+  setSponsorRequest,
+  sponsorPath,
+  sponsorResponse,
+  sponsorsResponse,
+} from './sponsors.ts';
 import type { Operation, Success } from './operation.ts';
 
 const intentPath = z.object({
@@ -106,6 +113,9 @@ const BUILD_ERRORS = [
   'intent.too_many_builds',
   'rpc.unavailable',
 ] as const;
+
+/** Of what the account's sponsor takes part in. */
+const SPONSOR_ERRORS = ['sponsor.refused', 'sponsor.unavailable'] as const;
 
 const SUBMIT_ERRORS = [
   'intent.not_found',
@@ -359,14 +369,15 @@ export const OPERATIONS = {
       'Returns the transaction that pays this intent, ready to be signed by the wallet `fulfiller`. Repeated calls ' +
       'return the same bytes for as long as they can land; after that (a Solana blockhash lives about 30 seconds) ' +
       'the transaction is built again.\n\n' +
-      'With `sponsored`, on Tempo, another account pays the fee: the payer signs first, then your fee payer service, ' +
-      'and what it returns is submitted.',
+      'With `sponsored`, on Tempo and Solana, another account pays the fee. The sponsor that is set for the chain is ' +
+      'asked who pays, and signs at `submit`. Without one, the payer signs first, then your fee payer service, and ' +
+      'what it returns is submitted; on Solana `feePayer` names its account.',
     scope: 'payer',
     solanaPay: true,
     request: { params: intentPath, body: buildIntentRequest },
     responses: { 200: json('The intent and its unsigned transaction.', buildIntentResponse) },
     forPayers: payerBuildResponse,
-    errors: BUILD_ERRORS,
+    errors: [...BUILD_ERRORS, ...SPONSOR_ERRORS],
   },
   submitIntent: {
     id: 'submitIntent',
@@ -377,12 +388,13 @@ export const OPERATIONS = {
     description:
       'Verifies that the transaction pays this intent, broadcasts it and moves the intent to `pending`. Submitting ' +
       'the same transaction again is safe. For wallets that sign and send in one step, pass the transaction hash ' +
-      'instead.',
+      'instead. Of a sponsored transaction pass what the payer has signed, and the sponsor that is set for the chain ' +
+      'adds its signature; without one, pass it with both.',
     scope: 'payer',
     request: { params: intentPath, body: submitIntentRequest },
     responses: { 200: json('The intent, and the transaction hash (on Solana, its signature).', submitIntentResponse) },
     forPayers: payerSubmitResponse,
-    errors: SUBMIT_ERRORS,
+    errors: [...SUBMIT_ERRORS, ...SPONSOR_ERRORS],
   },
   buildAuthorization: {
     id: 'buildAuthorization',
@@ -498,6 +510,47 @@ export const OPERATIONS = {
     },
     forPayers: payerEventsResponse,
     errors: ['intent.not_found', 'intent.unavailable'],
+  },
+  setSponsor: {
+    id: 'setSponsor',
+    method: 'put',
+    path: '/sponsors/{chain}',
+    tag: 'Sponsors',
+    summary: 'Set the sponsor of a chain',
+    description:
+      'Names the service of yours that pays the fees of your payers on a chain, and the headers with which it lets ' +
+      'us in; it replaces the former one. On Solana it speaks the JSON-RPC of Kora (`getPayerSigner`, ' +
+      '`signTransaction`), on Tempo `eth_signRawTransaction` of fee payer services. Sponsored transactions are ' +
+      'then signed by it. URL and headers are stored encrypted and are not shown again.\n\n' +
+      'In live mode the URL must start with `https://`. Other chains are 422 `sponsor.not_supported`.',
+    scope: 'full',
+    request: { params: sponsorPath, body: setSponsorRequest },
+    responses: { 200: json('The sponsor.', sponsorResponse) },
+    errors: ['chain.not_available', 'sponsor.not_supported'],
+  },
+  listSponsors: {
+    id: 'listSponsors',
+    method: 'get',
+    path: '/sponsors',
+    tag: 'Sponsors',
+    summary: 'List sponsors',
+    description: 'Returns the sponsors of the account in the mode of the API key, by chain.',
+    scope: 'full',
+    request: {},
+    responses: { 200: json('The sponsors.', sponsorsResponse) },
+    errors: [],
+  },
+  removeSponsor: {
+    id: 'removeSponsor',
+    method: 'delete',
+    path: '/sponsors/{chain}',
+    tag: 'Sponsors',
+    summary: 'Remove the sponsor of a chain',
+    description: 'Asks it for nothing more. A transaction that it has not signed yet cannot be submitted alone then.',
+    scope: 'full',
+    request: { params: sponsorPath },
+    responses: { 200: json('The sponsor is removed.', removedSponsorResponse) },
+    errors: ['sponsor.not_found'],
   },
   listDeliveries: {
     id: 'listDeliveries',

@@ -18,6 +18,25 @@ export * from './dashboard/settings.ts';
 export * from './dashboard/newest-events.ts';
 export * from './dashboard/summary.ts';
 export * from './ledger/checkpoints.ts';
+export {
+  bringBack,
+  coldByBundle,
+  type ColdClaim,
+  type ColdPlace,
+  type ColdRows,
+  coldVersions,
+  digestOfRows,
+  eventsIn,
+  findCold,
+  findColdOf,
+  findOldIntents,
+  hasCold,
+  intentIn,
+  leave,
+  newestCold,
+  type OldIntent,
+  type OldPlace,
+} from './ledger/cold-intents.ts';
 export * from './ledger/command-outcomes.ts';
 export { decodeStateOrNull, UndecodableIntentError } from './ledger/decoding.ts';
 export * from './ledger/fold.ts';
@@ -42,13 +61,16 @@ export * from './privacy/import-sealer.ts';
 export * from './privacy/intent-keys.ts';
 export { type IntentKey } from './privacy/sealing.ts';
 export * from './requests/request-records.ts';
+export * from './sponsors/sponsors.ts';
 export * from './store.ts';
 export * from './watching/network-watches.ts';
+export { isOfShard, type Shard, SHARDS_MAX, UNSPLIT } from './watching/shards.ts';
 export * from './watching/signed-transactions.ts';
 export * from './watching/unscreened-payments.ts';
 export * from './watching/watched-intents.ts';
 export * from './webhooks/deliveries.ts';
 export * from './webhooks/delivery-list.ts';
+export * from './webhooks/ended-deliveries.ts';
 export * from './webhooks/endpoints.ts';
 export * from './webhooks/idempotent-answers.ts';
 export * from './webhooks/keyring.ts';

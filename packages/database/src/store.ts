@@ -6,6 +6,7 @@ import { findIntent, findIntentByKey, findOutcomes, type IntentOwner } from './l
 import { type ProjectionBatch, ProjectionWriter } from './ledger/projection.ts';
 import type { Database } from './postgres/database.ts';
 import { SqlNetworkWatches, type WatchCursor, type WatchLease } from './watching/network-watches.ts';
+import type { Shard } from './watching/shards.ts';
 import { SqlSignedTransactions, type StoredTransaction } from './watching/signed-transactions.ts';
 import { countRebuilds, loadWatchedIntents } from './watching/watched-intents.ts';
 import { type DeliveryBatch, recordDeliveries } from './webhooks/deliveries.ts';
@@ -33,7 +34,7 @@ export interface LedgerStore {
   /**
    * Reads one snapshot: the checkpoint of the partition; the intents with these ids, and the refund that each names;
    * for each refund its original, and the refund that the original names now; the newest intent of each key, of any
-   * age; the known outcomes of the commands.
+   * age; the known outcomes of the commands; and which of these intents have left for the archive.
    */
   lookUp(wanted: Wanted): Promise<Found>;
   /** The same for several partitions, each of them once, in their order and from one snapshot. */
@@ -84,25 +85,31 @@ export interface SignedTransactions {
   find(chain: ChainId, hashes: readonly TransactionHash[]): Promise<ReadonlyMap<TransactionHash, Uint8Array>>;
   /**
    * Deletes a network's transactions that were stored before a time, except those still needed, and all of intents of
-   * which it is not known what they need.
+   * which it is not known what they need. Where the network is split, only those of the shard's recipients.
    * @returns how many were deleted
    */
   forget(
     chain: ChainId,
+    shard: Shard,
     keptBefore: Instant,
     needed: readonly TransactionHash[],
     unknown: readonly IntentId[],
   ): Promise<number>;
 }
 
-/** The lease and the cursor of each watched network. Times are the database's: the holders' clocks need not agree. */
+/**
+ * The lease and the cursor of each watched network, or of each shard where it is split. Times are the database's: the
+ * holders' clocks need not agree.
+ */
 export interface NetworkWatches {
   /**
    * Acquires the lease if it is free, has expired, or is held by this holder already.
    * @param holder unique to a process
-   * @returns null while another holds it
+   * @returns null while another holds it, or the network is split into another number of shards
    */
-  acquire(chain: ChainId, holder: string, ttlMs: number): Promise<WatchLease | null>;
+  acquire(chain: ChainId, shard: Shard, holder: string, ttlMs: number): Promise<WatchLease | null>;
+  /** Into how many shards the network is split: 1 where it is not. */
+  shards(chain: ChainId): Promise<number>;
   /** @returns false if another holder has acquired the lease since */
   renew(lease: WatchLease, ttlMs: number): Promise<boolean>;
   /**
@@ -111,8 +118,8 @@ export interface NetworkWatches {
    * @returns false, and nothing is written, if another holder has acquired the lease since
    */
   moveCursor(lease: WatchLease, cursor: WatchCursor, bookmarks?: ReadonlyMap<string, string | null>): Promise<boolean>;
-  /** The stored bookmarks of a network, by recipient. */
-  bookmarks(chain: ChainId): Promise<ReadonlyMap<string, string>>;
+  /** The stored bookmarks of a shard of a network, by recipient. */
+  bookmarks(chain: ChainId, shard: Shard): Promise<ReadonlyMap<string, string>>;
   /**
    * Releases the lease, so that a standby need not wait until it expires. Does nothing if another holder has acquired
    * it.
@@ -122,8 +129,9 @@ export interface NetworkWatches {
 
 export interface WatchedIntentSource {
   /**
-   * Reads the intents of these networks that are open or were closed after `closedAfter`, and for each partition the
-   * position in intent.events up to which they are complete: one snapshot of the projection.
+   * Reads the intents of these networks that are open or were closed after `closedAfter`, and whose recipient is of the
+   * shard, and for each partition the position in intent.events up to which they are complete: one snapshot of the
+   * projection.
    * @param each called with every intent, so that the caller keeps only what it needs; with a held one for a row that
    * cannot be decoded
    * @returns positions by partition; a missing partition is not projected yet, so its log is to be read from 0
@@ -132,6 +140,7 @@ export interface WatchedIntentSource {
     chains: readonly ChainId[],
     closedAfter: Instant,
     each: (intent: PaymentIntent) => void,
+    shard: Shard,
   ): Promise<ReadonlyMap<number, bigint>>;
   /** How often partitions were rebuilt. Another number than at the load: rows may be there now that were missing. */
   rebuilds(): Promise<number>;
@@ -172,7 +181,7 @@ export function createStore(database: Database): Store {
     signedTransactions: new SqlSignedTransactions(database),
     watches: new SqlNetworkWatches(database),
     watchedIntents: {
-      load: (chains, closedAfter, each) => loadWatchedIntents(database, chains, closedAfter, each),
+      load: (chains, closedAfter, each, shard) => loadWatchedIntents(database, chains, closedAfter, each, shard),
       rebuilds: () => countRebuilds(database),
       find: (ids) => states.find(ids),
     },

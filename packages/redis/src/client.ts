@@ -1,5 +1,5 @@
 import type { Logger } from '@pf/runtime';
-import { connect, type RedisConnection } from './connection.ts';
+import { connectToKeys, type RedisConnection } from './connection.ts';
 import { OutageLog } from './outage-log.ts';
 
 /** A request waits no longer for Redis, and is served without it. */
@@ -28,7 +28,7 @@ export class RedisClient {
 
   constructor(url: string, { log, withoutRedis, commandTimeoutMs = COMMAND_TIMEOUT_MS }: RedisClientOptions) {
     this.#outage = new OutageLog(log, withoutRedis);
-    this.#connection = connect(url, this.#outage, {
+    this.#connection = connectToKeys(url, this.#outage, {
       lazyConnect: true,
       commandTimeout: commandTimeoutMs,
       enableOfflineQueue: false,
@@ -53,7 +53,8 @@ export class RedisClient {
   }
 
   /**
-   * Runs a Lua script, sent as a whole once per connection and by its hash after that.
+   * Runs a Lua script, sent as a whole once per connection and by its hash after that. All its keys must be on one node
+   * of a cluster: one key, or the same {tag} in each.
    *
    * @param name of the script, unique among those of this client
    * @returns null if Redis is unavailable

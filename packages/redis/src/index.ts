@@ -3,6 +3,7 @@
  * because the truth is in Kafka and Postgres. So nothing here makes a caller wait for Redis, and every connection
  * reconnects for as long as its process runs.
  */
+export { redisUrl } from './address.ts';
 export * from './channels.ts';
 export { RedisClient, type RedisClientOptions } from './client.ts';
 export { openConnection, type ConnectionOptions, type RedisConnection } from './connection.ts';

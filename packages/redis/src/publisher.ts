@@ -1,5 +1,6 @@
 import type { Logger } from '@pf/runtime';
-import { connect, type RedisConnection } from './connection.ts';
+import type { Redis } from 'ioredis';
+import { connect } from './connection.ts';
 import { OutageLog } from './outage-log.ts';
 
 /** A server that takes commands and responds to none is as good as unavailable. */
@@ -16,7 +17,7 @@ export interface ChannelMessage {
  * Publishes batches without waiting for them: a batch that Redis does not take is lost. Never throws, waits or blocks.
  */
 export class ChannelPublisher {
-  readonly #connection: RedisConnection;
+  readonly #connection: Redis;
   readonly #outage: OutageLog;
   readonly #log: Logger;
   #underWay = 0;

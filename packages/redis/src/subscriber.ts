@@ -1,5 +1,6 @@
 import type { Logger } from '@pf/runtime';
-import { connect, type RedisConnection } from './connection.ts';
+import type { Redis } from 'ioredis';
+import { connect } from './connection.ts';
 import { OutageLog } from './outage-log.ts';
 
 /** A subscription that is not confirmed in time is as good as none. */
@@ -19,7 +20,7 @@ export interface ChannelListener {
  * them. What is published meanwhile is missed, as always in Redis' pub/sub: see `listening`.
  */
 export class ChannelSubscriber {
-  readonly #connection: RedisConnection;
+  readonly #connection: Redis;
   readonly #outage: OutageLog;
   readonly #listener: ChannelListener;
   readonly #log: Logger;

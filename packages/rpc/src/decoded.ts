@@ -13,14 +13,18 @@ const decoders: Readonly<Record<string, (body: InputType) => Promise<Uint8Array>
 /** For the header accept-encoding. */
 export const ENCODINGS = Object.keys(decoders).join(', ');
 
+/** A Buffer of the same memory: one made of an array copies it byte by byte. */
+const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
+
 /**
  * The text of a response.
  * @param encoding its header content-encoding
  * @throws Error where it is longer than RESPONSE_MAX_BYTES, cut, or of another encoding
  */
 export async function decoded(body: Uint8Array, encoding: unknown): Promise<string> {
-  if (encoding === undefined || encoding === 'identity') return Buffer.from(body).toString('utf8');
+  if (encoding === undefined || encoding === 'identity') return textOf(body);
   const decode = typeof encoding === 'string' ? decoders[encoding.toLowerCase()] : undefined;
   if (decode === undefined) throw new Error(`its content-encoding is ${JSON.stringify(encoding)}, not ${ENCODINGS}`);
-  return Buffer.from(await decode(body)).toString('utf8');
+  return textOf(await decode(body));
 }

@@ -1,5 +1,5 @@
 import { type Logger, TokenBucket } from '@pf/runtime';
-import type { JsonRpcRequest } from './transport.ts';
+import { envelope, type JsonRpcRequest } from './transport.ts';
 
 /** A subscription of a WebSocket: `eth_subscribe`, `signatureSubscribe`. */
 export type Subscription = JsonRpcRequest;
@@ -109,8 +109,8 @@ export class Hints {
     this.#socket = socket;
     this.#openedAt = this.#now();
     socket.addEventListener('open', () => {
-      for (const [place, { method, params }] of subscriptions.entries())
-        socket.send(JSON.stringify({ jsonrpc: '2.0', id: place + 1, method, params }));
+      for (const [place, subscription] of subscriptions.entries())
+        socket.send(JSON.stringify(envelope(subscription, place + 1)));
       if (this.#socket === socket) this.#connectIn(AGE_MS);
     });
     socket.addEventListener('message', ({ data }) => {

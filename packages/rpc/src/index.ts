@@ -13,6 +13,7 @@ export {
 } from './node.ts';
 export { type Attempt, type Responses, RpcPool, type RpcPoolOptions, type Transports } from './pool.ts';
 export type { JsonRpcRequest, JsonRpcResponse, RpcTransport } from './transport.ts';
+export { readAnswer, requestText, type ServiceCall } from './service-call.ts';
 export { withSecondOpinion } from './second-opinion.ts';
 export { upstreamAt, type UpstreamSettings, upstreamSchema } from './upstream-settings.ts';
 export { Hints, type Subscription } from './hints.ts';

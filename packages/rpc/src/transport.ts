@@ -59,7 +59,11 @@ const reasonOf = (cause: unknown): string => {
   return code ?? name;
 };
 
-const envelope = ({ method, params }: JsonRpcRequest, id: number): object => ({ jsonrpc: '2.0', id, method, params });
+/** A call as JSON-RPC 2.0 has it. @param params by name, in order, or absent */
+export const envelope = (
+  { method, params }: { readonly method: string; readonly params?: object | undefined },
+  id: number,
+): object => ({ jsonrpc: '2.0', id, method, params });
 
 /** How requests reach one upstream. Both methods throw RpcUpstreamError without a usable response. */
 export interface RpcTransport {

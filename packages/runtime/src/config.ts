@@ -45,7 +45,6 @@ export const variables = {
   databaseUrl: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgresql:// URL'),
   /** The most connections of the process to Postgres; without it the service's own number. */
   databaseConnections: z.coerce.number().int().min(1).max(200).optional(),
-  redisUrl: z.string().regex(/^rediss?:\/\//, 'must be a redis:// URL'),
   /** Prefix of the keys in Redis: several stacks can share one server. */
   redisPrefix: z
     .string()

@@ -30,6 +30,10 @@ export const liveness = (checks: HealthChecks): HealthResponse =>
 const lastResults = new Map<string, boolean>();
 registerGauge('payments.dependency.up', () => [...lastResults].map(([dependency, up]) => [up ? 1 : 0, { dependency }]));
 
+/** What the last readiness probe was told; null before the first one. */
+let lastReady: boolean | null = null;
+registerGauge('payments.service.ready', () => (lastReady === null ? [] : [[lastReady ? 1 : 0, {}]]));
+
 /** Checks all dependencies at once and names those that are unavailable. */
 export async function readiness(checks: HealthChecks): Promise<HealthResponse> {
   const resultsOf = (some: HealthChecks['ready']): Promise<(readonly [string, boolean])[]> =>
@@ -72,9 +76,10 @@ async function listen(
         : request.url === '/readyz'
           ? ready()
           : Promise.resolve({ status: 404, body: { status: 'not found' } });
-    void result.then(({ status, body }) =>
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
-    );
+    void result.then(({ status, body }) => {
+      if (request.url === '/readyz') lastReady = status === 200;
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
   });
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
   return server;

@@ -1,3 +1,4 @@
+export { boundedCache } from './bounded-cache.ts';
 export * from './config.ts';
 export { errorTypeOf } from './error-type.ts';
 export * from './health.ts';

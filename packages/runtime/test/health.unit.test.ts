@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { until } from '../../testing/src/until.ts';
 import { freePorts } from '../../testing/src/stack/free-ports.ts';
+import { readGauges } from '../src/metrics/recording.ts';
 import { ConfigurationError, startHealth, type StartingHealth } from '../src/index.ts';
 
 describe('the probes of a process that starts', () => {
@@ -49,6 +50,21 @@ describe('the probes of a process that starts', () => {
       200,
       { status: 'degraded', checks: { database: 'ok', kafka: 'unavailable' } },
     ]);
+  });
+
+  it('tell the metrics what they have said', async () => {
+    const told = (): unknown => [...readGauges('payments.service.ready')];
+    await get('/readyz');
+    expect(told()).toEqual([[0, {}]]);
+    let isThere = true;
+    health.serve({ live: () => true, ready: { database: () => Promise.resolve(isThere) } });
+    await get('/readyz');
+    expect(told()).toEqual([[1, {}]]);
+    isThere = false;
+    await get('/healthz');
+    expect(told()).toEqual([[1, {}]]);
+    await get('/readyz');
+    expect(told()).toEqual([[0, {}]]);
   });
 
   it('end the start where waiting does not help', async () => {

@@ -1,4 +1,4 @@
-import { archiveUrl } from '@pf/archive';
+import { archiveUrl, bucketVariables } from '@pf/archive/url';
 import { kafkaVariables } from '@pf/event-log';
 import { telemetryVariables, variables } from '@pf/runtime';
 import { z } from 'zod';
@@ -10,11 +10,7 @@ export const archiveVariables = {
   HEALTH_PORT: variables.port.default(4009),
   /** Where the archive lies. */
   ARCHIVE_URL: archiveUrl,
-  /** The SDK of S3 reads them, for an archive in a bucket. Absent where the process has a role. */
-  AWS_ACCESS_KEY_ID: z.string().optional(),
-  AWS_SECRET_ACCESS_KEY: z.string().optional(),
-  AWS_SESSION_TOKEN: z.string().optional(),
-  AWS_REGION: z.string().optional(),
+  ...bucketVariables,
   /** The private key of Ed25519 that signs manifests: 32 bytes in base64. */
   ARCHIVE_SIGNING_KEY: z
     .base64()
@@ -22,4 +18,8 @@ export const archiveVariables = {
     .refine((key) => key.length === 32, 'must be 32 bytes in base64'),
   /** How long an event may wait for others of its file: longer makes fewer, larger files. */
   ARCHIVE_FLUSH_SECONDS: z.coerce.number().min(0.1).max(50).default(20),
+  /** The database whose deliveries' outcomes are archived, too: the primary. Absent: they are not. */
+  DATABASE_URL: variables.databaseUrl.optional(),
+  /** How often it looks for deliveries that have ended: longer makes fewer, larger files. */
+  ARCHIVE_DELIVERIES_SECONDS: z.coerce.number().min(0.1).max(3_600).default(300),
 } as const;

@@ -1,6 +1,5 @@
 import { addressGroup, ApiError, type GatewayCapacity, Slots } from '@pf/http';
-import { count, TokenBucket } from '@pf/runtime';
-import { LRUCache } from 'lru-cache';
+import { boundedCache, count, TokenBucket } from '@pf/runtime';
 
 /** What this process has under way at the gateway. */
 export const CAPACITY: GatewayCapacity = { requests: 128, streams: 2_000 };
@@ -15,7 +14,7 @@ const ADDRESSES_MAX = 50_000;
 export class Limits {
   readonly #factor: number;
   readonly #slots = new Slots();
-  readonly #buckets = new LRUCache<string, TokenBucket>({ max: ADDRESSES_MAX });
+  readonly #buckets = boundedCache<string, TokenBucket>(ADDRESSES_MAX);
 
   /** @param factor multiplies the limits of an address, for tests */
   constructor(factor = 1) {

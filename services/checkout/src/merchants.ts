@@ -1,6 +1,7 @@
 import { isPaymentLinkId } from '@pf/contracts';
 import { accountOfIntent, accountOfPaymentLink, type Database, findMerchant, type Merchant } from '@pf/database';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '@pf/runtime';
+import type { LRUCache } from 'lru-cache';
 
 /** Changed settings take effect after this time at the latest. */
 const TTL_MS = 30_000;
@@ -18,13 +19,11 @@ export class Merchants {
 
   constructor(database: Pick<Database, 'sql'>) {
     // fetch() makes one query for all requests that wait for the same row. It caches neither a rejection nor nothing.
-    this.#accounts = new LRUCache<string, string>({
-      max: IDS_MAX,
+    this.#accounts = boundedCache<string, string>(IDS_MAX, {
       fetchMethod: async (id) =>
         (await (isPaymentLinkId(id) ? accountOfPaymentLink : accountOfIntent)(database, id)) ?? undefined,
     });
-    this.#merchants = new LRUCache<string, Merchant>({
-      max: MERCHANTS_MAX,
+    this.#merchants = boundedCache<string, Merchant>(MERCHANTS_MAX, {
       ttl: TTL_MS,
       // While Postgres is unavailable, people see the merchant as it was.
       allowStaleOnFetchRejection: true,

@@ -50,7 +50,7 @@ export interface AppDependencies {
 
 /** An operation and what serves it. */
 interface Route {
-  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Relative to `/api`, parameters in braces. */
   readonly path: string;
   readonly serve: RequestHandler;

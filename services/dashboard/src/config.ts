@@ -1,3 +1,4 @@
+import { redisUrl } from '@pf/redis';
 import { ConfigurationError, telemetryVariables, variables } from '@pf/runtime';
 import { z } from 'zod';
 import type { OidcOptions } from './identity/oidc.ts';
@@ -9,7 +10,7 @@ export const dashboardVariables = {
   ...telemetryVariables,
   DATABASE_URL: variables.databaseUrl,
   DATABASE_CONNECTIONS: variables.databaseConnections,
-  REDIS_URL: variables.redisUrl,
+  REDIS_URL: redisUrl,
   DASHBOARD_PORT: variables.port.default(4004),
   /** Probes are answered here, so that nothing but the dashboard is reachable from outside. */
   HEALTH_PORT: variables.port.default(4005),

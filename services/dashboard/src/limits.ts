@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DashboardOperationId } from '@pf/contracts/dashboard';
 import { type AttemptCount, type AttemptKey, countAttempts, type Database, forgetAttempts } from '@pf/database';
-import { count, TokenBucket } from '@pf/runtime';
-import { LRUCache } from 'lru-cache';
+import { boundedCache, count, TokenBucket } from '@pf/runtime';
 import { DashboardError } from './dashboard-error.ts';
 
 /** What a limit counts by. `pair`: an e-mail address from one client address. */
@@ -80,7 +79,7 @@ export class Limits {
   readonly #database: Database;
   readonly #factor: number;
   readonly #now: () => number;
-  readonly #persons = new LRUCache<string, TokenBucket>({ max: PERSONS_KEPT });
+  readonly #persons = boundedCache<string, TokenBucket>(PERSONS_KEPT);
 
   /** @param factor multiplies all limits, for tests */
   constructor(database: Database, factor: number, now: () => number = Date.now) {

@@ -2,8 +2,8 @@ import { type Access, allows, isApiKey, type Operation } from '@pf/contracts';
 import { type Database, findKeyHolder, hashApiKey, type KeyHolder } from '@pf/database';
 import type { AccountId, IntentId } from '@pf/domain';
 import { readPass } from '@pf/http';
-import { Places } from '@pf/runtime';
-import { LRUCache } from 'lru-cache';
+import { boundedCache, Places } from '@pf/runtime';
+import type { LRUCache } from 'lru-cache';
 import { ApiError } from './api-error.ts';
 import type { Strangers } from './limits/strangers.ts';
 
@@ -70,9 +70,9 @@ export interface ApiKeysOptions {
 export class ApiKeys {
   readonly #known: LRUCache<string, KeyHolder>;
   /** A cache of its own, so that a flood of guessed keys does not evict valid ones. */
-  readonly #unknown = new LRUCache<string, true>({ max: 10_000, ttl: UNKNOWN_MS });
+  readonly #unknown = boundedCache<string, true>(10_000, { ttl: UNKNOWN_MS });
 
-  readonly #proven = new LRUCache<string, true>({ max: PROVEN_MAX });
+  readonly #proven = boundedCache<string, true>(PROVEN_MAX);
   readonly #turns = new Places(UNPROVEN.atOnce, UNPROVEN.waiting);
   readonly #turnMs: number;
   readonly #now: () => number;
@@ -88,8 +88,7 @@ export class ApiKeys {
     this.#passSecrets = passSecrets;
     this.#strangers = strangers;
     // fetch() makes one query for all requests that wait for the same key, and does not cache a rejection.
-    this.#known = new LRUCache<string, KeyHolder>({
-      max: 10_000,
+    this.#known = boundedCache<string, KeyHolder>(10_000, {
       ttl: knownMs,
       fetchMethod: async (hash) => {
         const find = () => findKeyHolder(database, Buffer.from(hash, 'base64'));

@@ -15,9 +15,10 @@ import { type Endpoint, type InModes, serve } from './endpoint.ts';
 import { followIntent } from './events/events.ts';
 import type { Feeds } from './events/feeds.ts';
 import { buildIntent } from './intents/build.ts';
+import type { ColdIntents } from './intents/cold-intents.ts';
 import { createIntent } from './intents/create.ts';
 import type { IntentHolders } from './intent-holders.ts';
-import { fetchIntent } from './intents/fetch.ts';
+import { fetchIntent, type HasSponsor } from './intents/fetch.ts';
 import { listIntents } from './intents/list.ts';
 import type { Adapters } from './intents/lookup.ts';
 import { cancelIntent, detectIntent } from './intents/plain-command.ts';
@@ -40,6 +41,9 @@ import {
 } from './payment-links/payment-links.ts';
 import type { RequestRecords } from './request-records.ts';
 import { reference } from './reference/reference.ts';
+import type { FindSponsor } from './sponsors/cosigning.ts';
+import { deleteSponsor, listSponsors, putSponsor } from './sponsors/endpoints.ts';
+import type { SponsorCalls } from './sponsors/sponsor-calls.ts';
 import { deliveryAttempts } from './webhooks/attempts.ts';
 import {
   createEndpoint,
@@ -57,9 +61,12 @@ import { testEndpoint } from './webhooks/test.ts';
 
 /** What requests of one mode read and write: its connections are not those of the other mode. */
 interface ModeStore {
+  readonly cold: Pick<ColdIntents, 'find'>;
   readonly database: Database;
   readonly intents: IntentQueries;
   readonly signedTransactions: SignedTransactions;
+  readonly findSponsor: FindSponsor;
+  readonly hasSponsor: HasSponsor;
 }
 
 export interface AppDependencies {
@@ -70,7 +77,7 @@ export interface AppDependencies {
   readonly feeds: Feeds;
   readonly intentHolders: Pick<IntentHolders, 'holder'>;
   readonly keys: ApiKeys;
-  /** Encrypts the secrets of webhook endpoints. */
+  /** Encrypts the secrets of webhook endpoints, and what is known of sponsors. */
   readonly keyring: Keyring;
   readonly limiter: Limiter;
   readonly log: Logger;
@@ -87,9 +94,10 @@ export interface AppDependencies {
   readonly wakes: Pick<WakeQueue, 'wake'>;
   readonly screening: Screening;
   readonly stores: { readonly live: ModeStore; readonly test: ModeStore };
+  readonly sponsorCalls: Pick<SponsorCalls, 'ask' | 'refused'>;
   readonly strangers: Pick<Strangers, 'admit'>;
   readonly streams: Pick<OpenStreams, 'open'>;
-  /** Whether live events may go to http:// URLs. */
+  /** Whether live events and transactions may go to http:// URLs. */
   readonly webhookAllowHttp: boolean;
   /** Number of proxies in front of this process, whose X-Forwarded-For entries are believed. Default 0. */
   readonly trustedProxies?: number;
@@ -115,6 +123,9 @@ const ENDPOINTS: readonly ((dependencies: AppDependencies & ModeStore) => Endpoi
   getPaymentLink,
   cancelPaymentLink,
   chooseOffer,
+  putSponsor,
+  listSponsors,
+  deleteSponsor,
   listDeliveries,
   retryDelivery,
   deliveryAttempts,

@@ -1,7 +1,7 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { networkOf } from '@pf/chains';
 import { CLIENT_SECRETS, type ClientSecretKind, readClientSecret, writeClientSecret } from '@pf/contracts';
-import { derivedKeys, type Keyring } from '@pf/database';
+import { derivedMacKeys, type Keyring } from '@pf/database';
 import type { IntentId, PaymentIntent, PublicIntent } from '@pf/domain';
 import { bearerOf } from './api-keys.ts';
 
@@ -29,15 +29,15 @@ const MODES = [true, false] as const;
  * forged one.
  */
 export class ClientSecrets {
-  readonly #keys: Readonly<Record<ClientSecretKind, readonly Buffer[]>>;
+  readonly #keys: Readonly<Record<ClientSecretKind, readonly KeyObject[]>>;
   readonly #checkoutUrl: URL | undefined;
 
   /** @param checkoutUrl the origin of the payment page, if there is one */
   constructor(keyring: Keyring, checkoutUrl?: URL) {
     this.#keys = {
-      client_secret: derivedKeys(keyring, 'client_secret'),
-      solana_pay_token: derivedKeys(keyring, 'solana_pay_token'),
-      payment_link_secret: derivedKeys(keyring, 'payment_link_secret'),
+      client_secret: derivedMacKeys(keyring, 'client_secret'),
+      solana_pay_token: derivedMacKeys(keyring, 'solana_pay_token'),
+      payment_link_secret: derivedMacKeys(keyring, 'payment_link_secret'),
     };
     this.#checkoutUrl = checkoutUrl;
   }
@@ -93,7 +93,7 @@ export class ClientSecrets {
   }
 }
 
-const macOf = (key: Buffer, kind: ClientSecretKind, id: string, livemode: boolean): Buffer =>
+const macOf = (key: KeyObject, kind: ClientSecretKind, id: string, livemode: boolean): Buffer =>
   createHmac('sha256', key)
     .update(`${id} ${livemode ? 'live' : 'test'}`)
     .digest()

@@ -1,5 +1,8 @@
+import { archiveUrl, bucketVariables } from '@pf/archive/url';
 import { upstreamVariables } from '@pf/chains';
+import { egressVariables } from '@pf/egress';
 import { kafkaVariables } from '@pf/event-log';
+import { redisUrl } from '@pf/redis';
 import { telemetryVariables, variables } from '@pf/runtime';
 import { screeningVariables } from '@pf/screening';
 import { z } from 'zod';
@@ -9,11 +12,12 @@ export const gatewayVariables = {
   ...telemetryVariables,
   ...kafkaVariables,
   ...upstreamVariables,
+  ...egressVariables,
   ...screeningVariables,
   DATABASE_URL: variables.databaseUrl,
   /** At least six: some are for lists by metadata, some not for test mode. */
   DATABASE_CONNECTIONS: z.coerce.number().int().min(6).max(200).optional(),
-  REDIS_URL: variables.redisUrl,
+  REDIS_URL: redisUrl,
   /** Prefix of all keys, so that several stacks can share a Redis. */
   REDIS_PREFIX: variables.redisPrefix,
   SECRETS_KEY: variables.secretsKey,
@@ -22,8 +26,11 @@ export const gatewayVariables = {
   DASHBOARD_PASS_SECRET: variables.passSecrets,
   /** Where payers open the payment page, an origin. Without it `paymentUrl` is null. */
   CHECKOUT_URL: variables.origin.optional(),
-  /** Allows live webhook endpoints at http:// URLs. */
+  /** Allows live webhook endpoints and sponsors at http:// URLs. */
   WEBHOOK_ALLOW_HTTP: variables.flag,
+  /** The archive's store, from which intents are served that have left Postgres. */
+  ARCHIVE_URL: archiveUrl.optional(),
+  ...bucketVariables,
   GATEWAY_PORT: variables.port.default(4000),
   /** Probes are answered here, so that nothing but the API is reachable from outside. */
   HEALTH_PORT: variables.port.default(4006),

@@ -1,5 +1,6 @@
 import { type Database, findIntentAccount, findPaymentLinkAccount, type IntentAccount } from '@pf/database';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '@pf/runtime';
+import type { LRUCache } from 'lru-cache';
 import { ApiError } from './api-error.ts';
 import type { Holder } from './api-keys.ts';
 import type { Opened } from './client-secrets.ts';
@@ -14,8 +15,7 @@ export class IntentHolders {
 
   constructor(databases: Readonly<Record<'live' | 'test', Pick<Database, 'sql'>>>) {
     // fetch() makes one query for all requests that wait for the same one.
-    this.#known = new LRUCache<string, IntentAccount, { readonly opened: Opened }>({
-      max: KNOWN_MAX,
+    this.#known = boundedCache<string, IntentAccount, { readonly opened: Opened }>(KNOWN_MAX, {
       ttl: KNOWN_MS,
       fetchMethod: async (_key, _stale, { context: { opened } }) => {
         const { livemode } = opened;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ColdBundles, openStore } from '@pf/archive/cold';
 import { createChains, upstreamsOf } from '@pf/chains';
 import { MeasuredClock } from '@pf/clock';
 import { type Reply, STREAM_LIMITS } from '@pf/contracts';
@@ -6,16 +7,19 @@ import {
   commandSeal,
   createStore,
   type Database,
+  findSponsors,
+  hasSponsor,
   openDatabase,
   readDatabaseTime,
   shareOf,
   verifySchema,
   verifySecretsKey,
 } from '@pf/database';
+import type { AccountId, ChainId } from '@pf/domain';
+import { createSender, egressOptions } from '@pf/egress';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { HttpServer } from '@pf/http';
 import { RedisClient } from '@pf/redis';
-import { WakeQueue } from '@pf/redis/wakes';
 import { loadConfig, runService, startHealth, within } from '@pf/runtime';
 import { openScreening } from '@pf/screening';
 import { ApiKeys } from './api-keys.ts';
@@ -25,6 +29,7 @@ import { Commands } from './commands.ts';
 import { gatewayVariables } from './config.ts';
 import { Feeds } from './events/feeds.ts';
 import { MppChallenges } from './mpp/challenges.ts';
+import { ColdIntents, withCold } from './intents/cold-intents.ts';
 import { IntentHolders } from './intent-holders.ts';
 import { KeyUses } from './key-uses.ts';
 import { LatePublisher } from './late-publisher.ts';
@@ -38,6 +43,8 @@ import { Outcomes } from './outcomes.ts';
 import { PaymentLinkKeeper } from './payment-links/keeper.ts';
 import { ReplyChannel } from './reply-channel.ts';
 import { RequestRecords } from './request-records.ts';
+import { SPONSOR_KEPT_BYTES, SPONSOR_TIMEOUT_MS, SponsorCalls } from './sponsors/sponsor-calls.ts';
+import { LateWakeQueue } from './webhooks/wake.ts';
 
 /** A dependency that does not respond to a probe within this time is unavailable. */
 const PROBE_MS = 1_000;
@@ -86,7 +93,21 @@ runService('gateway', async ({ log, onShutdown }) => {
   const screening = openScreening(config, log);
   onShutdown('screening', () => screening.close());
 
-  const storeOf = (of: Database) => ({ database: of, ...createStore(of) });
+  const archive = config.ARCHIVE_URL && openStore(config.ARCHIVE_URL);
+  const storeOf = (of: Database) => {
+    const store = createStore(of);
+    const cold = new ColdIntents(of, archive ? new ColdBundles(archive) : null);
+    const findSponsor = async (accountId: AccountId, chain: ChainId) =>
+      (await findSponsors(of, config.SECRETS_KEY, accountId, [chain]))[0] ?? null;
+    return {
+      cold,
+      database: of,
+      ...store,
+      intents: withCold(store.intents, cold),
+      findSponsor,
+      hasSponsor: (accountId: AccountId, chain: ChainId) => hasSponsor(of, accountId, chain),
+    };
+  };
   const stores = { live: storeOf(database), test: storeOf(testDatabase) };
   const outcomes = new Outcomes(stores.live.intents, log);
   const listener = { replied: (reply: Reply) => outcomes.settle(reply), lost: outcomes.lookUpAll.bind(outcomes) };
@@ -107,7 +128,7 @@ runService('gateway', async ({ log, onShutdown }) => {
   const redis = new RedisClient(config.REDIS_URL, { log, withoutRedis: 'each gateway counts requests by itself' });
   redis.open();
   onShutdown('redis', () => redis.close());
-  const wakes = new WakeQueue({ redisUrl: config.REDIS_URL, prefix: config.REDIS_PREFIX, log });
+  const wakes = new LateWakeQueue({ redisUrl: config.REDIS_URL, prefix: config.REDIS_PREFIX, log });
   onShutdown('wakes', () => wakes.close());
   const feeds = new Feeds(database, config.REDIS_URL, log);
   feeds.open();
@@ -125,6 +146,13 @@ runService('gateway', async ({ log, onShutdown }) => {
   const keeper = new PaymentLinkKeeper({ commands, database, log, now, wakes });
   keeper.start();
   onShutdown('payment links', () => keeper.stop());
+
+  const sender = createSender({
+    ...egressOptions(config),
+    timeoutMs: SPONSOR_TIMEOUT_MS,
+    keptBytes: SPONSOR_KEPT_BYTES,
+  });
+  onShutdown('sponsors', () => sender.close());
 
   let listening = false;
   const strangers = new Strangers(config.RATE_LIMIT_FACTOR);
@@ -148,6 +176,7 @@ runService('gateway', async ({ log, onShutdown }) => {
       partitions: eventLog.partitions,
       records,
       screening,
+      sponsorCalls: new SponsorCalls({ sender, log }),
       stores,
       strangers,
       streams: new OpenStreams(config.RATE_LIMIT_FACTOR),

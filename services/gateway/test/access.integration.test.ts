@@ -62,6 +62,7 @@ const BODIES: Readonly<Record<string, object>> = {
     signature: '0x12',
   },
   simulateIntent: { targetState: 'created' },
+  setSponsor: { url: 'https://kora.example' },
   createEndpoint: { url: 'https://shop.example/webhooks' },
   createReplay: { since: '2026-11-21T12:00:00.000Z' },
   createPaymentLink: { amount: '12.50', offers: [{ chain: SOLANA, token: 'USDC', requestor: REQUESTOR }] },
@@ -182,10 +183,9 @@ describe('access to the API', () => {
       it.each(Object.keys(CALLERS) as Caller[])('lets %s do what it may', async (caller) => {
         const { intent } = caller === 'a full key' ? spare : created;
         const ownId = LINK.includes(id) ? link.paymentLink.id : intent.id;
-        const target = path.replace(
-          '{id}',
-          () => (LINK.includes(id) ? null : IDS[path.split('/')[1] ?? '']?.()) ?? ownId,
-        );
+        const target = path
+          .replace('{id}', () => (LINK.includes(id) ? null : IDS[path.split('/')[1] ?? '']?.()) ?? ownId)
+          .replace('{chain}', SOLANA);
         const body = method === 'get' || method === 'delete' ? undefined : (BODIES[id] ?? {});
         const credential = CALLERS[caller]();
         const response: ApiResponse<object> = await (typeof credential === 'object'
@@ -228,7 +228,7 @@ describe('access to the API', () => {
       null,
       null,
     ]);
-    expect(await fetched(created.clientSecret)).toEqual({ intent: shared, solanaPayToken: token });
+    expect(await fetched(created.clientSecret)).toEqual({ intent: shared, solanaPayToken: token, sponsors: [] });
     for (const credential of [payerKey, token]) expect(await fetched(credential)).toEqual({ intent: shared });
   });
 

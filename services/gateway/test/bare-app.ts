@@ -15,12 +15,14 @@ import { ClientSecrets } from '../src/client-secrets.ts';
 import { Commands } from '../src/commands.ts';
 import { Feeds } from '../src/events/feeds.ts';
 import { IntentHolders } from '../src/intent-holders.ts';
+import { ColdIntents } from '../src/intents/cold-intents.ts';
 import { Limiter } from '../src/limits/limiter.ts';
 import { RateLimits } from '../src/limits/rate-limits.ts';
 import { SharedBuckets } from '../src/limits/shared-buckets.ts';
 import { MppChallenges } from '../src/mpp/challenges.ts';
 import { Outcomes } from '../src/outcomes.ts';
 import { ReplyChannel } from '../src/reply-channel.ts';
+import type { SponsorCalls } from '../src/sponsors/sponsor-calls.ts';
 
 /** A dependency that fails on every access. */
 const failing = <T extends object>(error: (dependency: string) => Error, dependency: string): T =>
@@ -66,7 +68,13 @@ export async function startBareApp({
   const database = failing<Database>(failure, 'the database');
   const intents = failing<IntentQueries>(failure, 'the database');
   // Real adapters: they call no chain before something is built.
-  const chains = createChains({ upstreams: new Map([['eip155:84532' as ChainId, ['http://127.0.0.1:1']]]), log });
+  const unreachable = ['http://127.0.0.1:1'];
+  const upstreams = new Map(
+    ['eip155:84532', 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'].map(
+      (chain) => [chain as ChainId, unreachable] as const,
+    ),
+  );
+  const chains = createChains({ upstreams, log });
   const replies = new ReplyChannel(
     'redis://127.0.0.1:1',
     'test',
@@ -74,7 +82,14 @@ export async function startBareApp({
     log,
   );
   const redis = new RedisClient('redis://127.0.0.1:1', { log, withoutRedis: 'nothing changes' });
-  const store = { database, intents, signedTransactions: failing<SignedTransactions>(failure, 'the database') };
+  const store = {
+    cold: new ColdIntents(database, null),
+    database,
+    intents,
+    signedTransactions: failing<SignedTransactions>(failure, 'the database'),
+    findSponsor: () => Promise.reject(failure('the database')),
+    hasSponsor: () => Promise.reject(failure('the database')),
+  };
   const clientSecrets = new ClientSecrets(Buffer.alloc(32));
   const app = createApp({
     now: Date.now,
@@ -93,6 +108,7 @@ export async function startBareApp({
     uses: { used: () => undefined },
     wakes: failing<WakeQueue>(failure, 'Redis'),
     screening: failing<Screening>(failure, 'the screening'),
+    sponsorCalls: failing<SponsorCalls>(failure, 'the sponsor'),
     stores: { live: store, test: store },
     strangers: { admit: () => undefined },
     streams: { open: () => () => undefined },

@@ -45,6 +45,7 @@ const bodies: Readonly<Record<string, object>> = {
   buildAuthorization: { fulfiller: wallet },
   submitAuthorization: { authorization: AUTHORIZATION, signature: '0x12' },
   simulateIntent: { targetState: 'confirmed' },
+  setSponsor: { url: 'https://kora.example/rpc', headers: { 'x-api-key': 'secret' } },
   createEndpoint: { url: 'https://shop.example/webhooks' },
   createReplay: { since: '2026-11-21T12:00:00.000Z' },
   createPaymentLink: { amount: '1', offers: [{ chain: 'eip155:84532', token: 'USDC', requestor: wallet }] },
@@ -72,6 +73,16 @@ const WALLET = ['x'.repeat(201), '\ud800', '\0'];
 const NO_TYPES = ['all', 7, true, {}, [], ['intent.paid'], ['intent.created', 'intent.created'], [7]];
 const NO_KEY = [null, ...MAYBE_TEXT, 'x'.repeat(256), '🪙'.repeat(256), '\ud800', '\0'];
 const OFFER = { chain: 'eip155:84532', token: 'USDC', requestor: wallet };
+const NO_URL = [
+  ...NO_TEXT,
+  'shop.example/hook',
+  'ftp://shop.example',
+  'https://',
+  'https://user:pw@shop.example',
+  'https://shop.example/#a',
+  `https://shop.example/${'a'.repeat(2_048)}`,
+  '\0',
+];
 const NO_VERSION = [null, 7, '2020-01-01', [], {}];
 /**
  * Invalid values of each field: missing (undefined), of another type, too long, in another alphabet, negative, huge,
@@ -95,7 +106,11 @@ const invalid: Readonly<Record<string, Readonly<Record<string, readonly unknown[
     ttlSeconds: NO_SECONDS,
     metadata: NO_METADATA,
   },
-  buildIntent: { fulfiller: [...MAYBE_TEXT, ...WALLET], sponsored: [null, 'true', 1, [], {}] },
+  buildIntent: {
+    fulfiller: [...MAYBE_TEXT, ...WALLET],
+    sponsored: [null, 'true', 1, [], {}],
+    feePayer: [...MAYBE_TEXT, ...WALLET],
+  },
   submitIntent: { signedTransaction: [...NO_TEXT, '\0', '\ud800'], fulfiller: [...MAYBE_TEXT, ...WALLET] },
   buildAuthorization: { fulfiller: [...MAYBE_TEXT, ...WALLET] },
   submitAuthorization: {
@@ -113,17 +128,31 @@ const invalid: Readonly<Record<string, Readonly<Record<string, readonly unknown[
     signature: [...NO_TEXT, '0x', '0x1', '12', `0x${'12'.repeat(8_192)}`],
   },
   simulateIntent: { targetState: [...NO_TEXT, 'paid', 'CONFIRMED', 'confirmed '] },
-  createEndpoint: {
-    url: [
-      ...NO_TEXT,
-      'shop.example/hook',
-      'ftp://shop.example',
-      'https://',
-      'https://user:pw@shop.example',
-      'https://shop.example/#a',
-      `https://shop.example/${'a'.repeat(2_048)}`,
-      '\0',
+  setSponsor: {
+    url: NO_URL,
+    headers: [
+      null,
+      'x-api-key: secret',
+      7,
+      [],
+      { '': 'x' },
+      { 'x y': 'x' },
+      { 'x-é': 'x' },
+      { [`x${'x'.repeat(64)}`]: 'x' },
+      { 'x-api-key': 7 },
+      { 'x-api-key': '' },
+      { 'x-api-key': ' x' },
+      { 'x-api-key': 'a\r\nhost: internal' },
+      { 'x-api-key': 'é' },
+      { 'x-api-key': 'x'.repeat(1_025) },
+      { 'x-api-key': 'x', 'X-API-KEY': 'y' },
+      { Host: 'internal.example' },
+      { 'transfer-encoding': 'chunked' },
+      Object.fromEntries(Array.from({ length: 9 }, (_, place) => [`x-${place}`, 'x'])),
     ],
+  },
+  createEndpoint: {
+    url: NO_URL,
     name: [7, true, [], {}, 'x'.repeat(101), '\0'],
     eventTypes: NO_TYPES,
     apiVersion: NO_VERSION,
@@ -193,7 +222,9 @@ describe.each(endpoints)('$verb $path', ({ id, method, path, request, scope }) =
     'webhook-replays': newWebhookReplayId,
     'payment-links': newPaymentLinkId,
   };
-  const target = path.replace('{id}', idOf[path.split('/')[1] ?? '']?.() ?? newIntentId(0));
+  const target = path
+    .replace('{id}', idOf[path.split('/')[1] ?? '']?.() ?? newIntentId(0))
+    .replace('{chain}', 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1');
   const good = request.body === undefined ? undefined : (bodies[id] ?? {});
   const call = (
     client: ApiClient,

@@ -1,15 +1,26 @@
+import { ColdBundles, openStore, unfinishedIn } from '@pf/archive/cold';
+import { networks } from '@pf/chains/networks';
 import { MeasuredClock } from '@pf/clock';
-import { BY_INDEX, compareSecretsKey, createStore, openDatabase, readDatabaseTime, verifySchema } from '@pf/database';
+import {
+  BY_INDEX,
+  compareSecretsKey,
+  createStore,
+  hasCold,
+  openDatabase,
+  readDatabaseTime,
+  verifySchema,
+} from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { ConfigurationError, loadConfig, registerGauge, runService, startHealth } from '@pf/runtime';
 import { Announcer } from './announcer.ts';
 import { ClockedOwner } from './clocked-owner.ts';
-import { createRetention } from './retention.ts';
+import { createColdIntents, createLeaving } from './cold.ts';
 import { intentVariables } from './config.ts';
 import { createErasures } from './erasures.ts';
 import { Expiry } from './expiry.ts';
 import { IdlePartitions } from './idle-partitions.ts';
 import { createPersonalData } from './personal-data.ts';
+import { createRetention } from './retention.ts';
 import { IntentWriter } from './writer.ts';
 
 /** After this time without progress of the group's loop the process is stuck, and the supervisor restarts it. */
@@ -21,6 +32,8 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   const keyring = config.SECRETS_KEY ?? null;
   if (config.SEAL_PERSONAL_DATA && keyring === null)
     throw new ConfigurationError('SEAL_PERSONAL_DATA needs SECRETS_KEY: set it to that of the other services.');
+  if (config.LEDGER_HOT_DAYS !== undefined && config.ARCHIVE_URL === undefined)
+    throw new ConfigurationError('LEDGER_HOT_DAYS needs ARCHIVE_URL: set it to that of the service archive.');
   const health = await startHealth(config.HOST, config.HEALTH_PORT, { log, onShutdown });
 
   const database = openDatabase({
@@ -35,6 +48,8 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   await health.until('database', async () => {
     await verifySchema(database);
     if (keyring !== null) await compareSecretsKey(database, keyring);
+    if (config.ARCHIVE_URL === undefined && (await hasCold(database)))
+      throw new ConfigurationError('Intents have left for the archive: set ARCHIVE_URL (docs/operations/growth.md).');
   });
   const announcer = new Announcer(config.REDIS_URL, log);
   onShutdown('redis', () => announcer.close());
@@ -63,7 +78,19 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   const personalData = await createPersonalData(database, { keyring, seal: config.SEAL_PERSONAL_DATA, clock, log });
   onShutdown('recovery keys', () => personalData.stop());
   const { partitions } = eventLog;
-  const writer = new IntentWriter({ partitions, ledger, publisher, announcer, log, clock, personalData });
+  const store = config.ARCHIVE_URL && openStore(config.ARCHIVE_URL);
+  const bundles = store && new ColdBundles(store);
+  const cold = bundles && createColdIntents(database, bundles, log);
+  const writer = new IntentWriter({
+    partitions,
+    ledger,
+    publisher,
+    announcer,
+    log,
+    clock,
+    personalData,
+    ...(cold && { cold }),
+  });
   registerGauge('payments.partition.time.ahead', () =>
     [...writer.ahead].map(([partition, ms]) => [ms / 1_000, { partition: String(partition) }]),
   );
@@ -109,6 +136,21 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   });
   onShutdown('erasures', () => erasures.stop());
   erasures.start();
+  if (config.LEDGER_HOT_DAYS !== undefined && store && bundles) {
+    const leaving = createLeaving({
+      database,
+      bundles,
+      unfinished: (partition, others) => unfinishedIn(partition, { store, reader }, others),
+      owner,
+      between: (partition, work) => writer.between(partition, work),
+      chains: networks.map(({ chain }) => chain),
+      hotDays: config.LEDGER_HOT_DAYS,
+      clock,
+      log,
+    });
+    onShutdown('leaving intents', () => leaving.stop());
+    leaving.start();
+  }
   const retention = createRetention(database, clock, log);
   onShutdown('retention', () => retention.stop());
   retention.start();

@@ -8,9 +8,11 @@ import {
   intentsOf,
   type LedgerStore,
   type OpenedEvents,
+  type ProjectionBatch,
   readEvents,
   ProjectionGapError,
   RepeatedVersionError,
+  type Wanted,
 } from '@pf/database';
 import { type IntentId, type PaymentIntent, VersionGapError } from '@pf/domain';
 import type { LogRecord, PartitionWork, Publisher, BatchResult } from '@pf/event-log';
@@ -33,6 +35,14 @@ export interface WriterDependencies {
   readonly clock: Clock;
   /** Without it events are neither sealed nor opened. */
   readonly personalData?: PersonalData;
+  /** Without it those that have left stay where they are. */
+  readonly cold?: ColdIntents;
+}
+
+/** Intents that have left Postgres (docs/operations/growth.md). */
+export interface ColdIntents {
+  /** Stores these intents of a partition again. @returns false if they cannot be read now */
+  bringBack(partition: number, ids: readonly IntentId[]): Promise<boolean>;
 }
 
 /** What the writer does about personal data in events (docs/operations/privacy.md). */
@@ -52,8 +62,22 @@ export interface WriterContext {
   readonly trace: BatchTrace;
 }
 
+/** An intent, its original, and the refund that the original names may come back one after another. */
+const BROUGHT_BACK_IN = 3;
 /** Held intents that are reported once; all of them again after more than these. */
 const HELD_REMEMBERED = 1_000;
+
+/**
+ * What nothing can be decided about while these intents have left and cannot be read: they, and the refunds and
+ * originals that need them.
+ */
+const undecidableWithout = (intents: readonly PaymentIntent[], cold: readonly IntentId[]): ReadonlySet<IntentId> =>
+  new Set([
+    ...cold,
+    ...intents.flatMap(({ id, refundOf, refundedBy }) =>
+      cold.some((other) => other === refundOf || other === refundedBy) ? [id] : [],
+    ),
+  ]);
 
 /** Ends the spans of a batch whose partition was lost. */
 class PartitionLostError extends Error {
@@ -119,7 +143,9 @@ export class IntentWriter implements PartitionWork<WriterContext> {
         if (missing > 0)
           this.#dependencies.log.warn({ partition, missing }, 'events were erased, or their keys are lost');
         const wanted = { partition, ids: intentsOf(events), keys: [], commandIds: [] };
-        const { position, intents } = await this.#ledger.lookUp(wanted);
+        const { position, intents, cold } = await this.#lookUp(wanted);
+        const changed = new Set(wanted.ids);
+        if (cold.some((id) => changed.has(id))) throw new Error(`${cold.join(', ')} must come back from the archive`);
         // Rows that are not as of `from` would make these events look repeated, or missing.
         if (position !== from) return false;
         const folded = fold(intents, events);
@@ -144,7 +170,8 @@ export class IntentWriter implements PartitionWork<WriterContext> {
       const found = await this.#known(partition, messages);
       this.#alarmHeld(partition, found.intents);
       const decider = this.#decider(partition, found);
-      for (const input of trace.inputs) decider.process(input);
+      const undecidable = undecidableWithout(found.intents, found.cold);
+      for (const input of trace.inputs) this.#process(input, undecidable, decider);
       return { decided: decider.decided(), position: found.position };
     });
   }
@@ -152,11 +179,12 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   /** Expires these intents, except those that are no longer open or whose expiresAt has moved. */
   async expire(partition: number, ids: readonly IntentId[]): Promise<BatchResult<WriterContext>> {
     return this.#decideBatch('expire', partition, [], async ({ trace }) => {
-      const known = await this.#ledger.lookUp({ partition, ids, keys: [], commandIds: [] });
+      const known = await this.#lookUp({ partition, ids, keys: [], commandIds: [] });
+      const undecidable = undecidableWithout(known.intents, known.cold);
       const decider = this.#decider(partition, known);
       // Related intents are among them: the domain expires only those that are due.
       for (const { id: intentId, heldFrom } of known.intents) {
-        if (heldFrom !== undefined) continue;
+        if (heldFrom !== undefined || undecidable.has(intentId)) continue;
         try {
           decider.decideOwn({ kind: 'expire', intentId, trace });
         } catch (error) {
@@ -170,11 +198,11 @@ export class IntentWriter implements PartitionWork<WriterContext> {
 
   /**
    * Erases personal data of these intents. Those that are erased already are settled. One that is held waits for newer
-   * code, and one without a row for its projection.
+   * code, one without a row for its projection, and one that has left until it can be read.
    */
   erase(partition: number, ids: readonly IntentId[]): Promise<BatchResult<WriterContext>> {
     return this.#decideBatch('erase', partition, [], async ({ trace }) => {
-      const known = await this.#ledger.lookUp({ partition, ids, keys: [], commandIds: [] });
+      const known = await this.#lookUp({ partition, ids, keys: [], commandIds: [] });
       const intents = new Map(known.intents.map((intent) => [intent.id, intent]));
       const [due, done]: [IntentId[], IntentId[]] = [[], []];
       for (const id of ids) {
@@ -195,6 +223,15 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     });
   }
 
+  /** Does this between the batches of a partition, and decides nothing. */
+  between(partition: number, work: () => Promise<void>): Promise<BatchResult<WriterContext>> {
+    return this.#decideBatch('leave', partition, [], async () => {
+      await work();
+      const known = await this.#ledger.lookUp({ partition, ids: [], keys: [], commandIds: [] });
+      return { decided: this.#decider(partition, known).decided(), position: known.position };
+    });
+  }
+
   async project(partition: number, from: bigint, next: bigint, { decided, trace }: WriterContext): Promise<boolean> {
     const { at, intents, events, outcomes, keys, erased } = decided;
     trace.committed(decided.records.length);
@@ -205,7 +242,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
       nothing ||
       (await trace.run(() =>
         this.#withLedgerAlarm(partition, () =>
-          this.#ledger.project({ partition, from, next, lastAt: at, intents, events, outcomes, keys, erased }),
+          this.#projected({ partition, from, next, lastAt: at, intents, events, outcomes, keys, erased }),
         ),
       ));
     if (projected) trace.projected();
@@ -214,6 +251,23 @@ export class IntentWriter implements PartitionWork<WriterContext> {
 
   published(_partition: number, { decided }: WriterContext): void {
     this.#dependencies.announcer.announce(decided);
+  }
+
+  /**
+   * An owner that does not know yet that it is no more may have moved an intent out after this one had looked it up: it
+   * comes back first.
+   */
+  async #projected(batch: ProjectionBatch): Promise<boolean> {
+    try {
+      return await this.#ledger.project(batch);
+    } catch (error) {
+      if (!(error instanceof ProjectionGapError)) throw error;
+      const { partition, intents } = batch;
+      const ids = intents.map(({ intent }) => intent.id);
+      const { cold } = await this.#ledger.lookUp({ partition, ids, keys: [], commandIds: [] });
+      if (cold.length === 0 || !(await this.#dependencies.cold?.bringBack(partition, cold))) throw error;
+      return await this.#ledger.project(batch);
+    }
   }
 
   #decider(partition: number, known: Known): BatchDecider {
@@ -247,6 +301,24 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     }
   }
 
+  /** A command whose intent cannot be read gets no outcome: whoever waits is told to send it again. */
+  #process(input: Input, undecidable: ReadonlySet<IntentId>, decider: BatchDecider): void {
+    const { record, message } = input;
+    if (message === null || !undecidable.has(message.intentId)) return decider.process(input);
+    if (message.kind === 'command') return;
+    const head = { commandId: null, intentId: message.intentId, replyTo: null, trace: message.trace };
+    decider.process({ record, message: null, reason: 'its intent has left, and the archive is unavailable', head });
+  }
+
+  /** Looks up, and brings back what has left. @returns also what could not be brought back */
+  async #lookUp(wanted: Wanted): Promise<Found> {
+    for (let round = 1; ; round++) {
+      const found = await this.#ledger.lookUp(wanted);
+      if (found.cold.length === 0 || round > BROUGHT_BACK_IN) return found;
+      if (!(await this.#dependencies.cold?.bringBack(wanted.partition, found.cold))) return found;
+    }
+  }
+
   /** Reads everything that the decisions may need. */
   #known(partition: number, messages: readonly (CommandMessage | ObservationMessage)[]): Promise<Found> {
     const ids: IntentId[] = [];
@@ -261,7 +333,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
         keys.push({ accountId, livemode, idempotencyKey: data.idempotencyKey });
       if (type === 'refund') ids.push(data.refundIntentId);
     }
-    return this.#ledger.lookUp({ partition, ids, keys, commandIds });
+    return this.#lookUp({ partition, ids, keys, commandIds });
   }
 
   /** Decides in the batch's span and publishes dead letters before the commit. */

@@ -1,17 +1,21 @@
 import { randomBytes } from 'node:crypto';
+import { trustedClock } from '@pf/clock';
 import { parseEvent } from '@pf/contracts';
 import { EventSealer, type LogSource, rebuildProjection, requestOldErasures, verifyProjection } from '@pf/database';
 import type { IntentId, PublicIntent } from '@pf/domain';
 import { gateway } from '@pf/domain/testing';
 import type { LogReader } from '@pf/event-log';
+import { createLogger } from '@pf/runtime';
 import { type Cluster, startCluster, until } from '@pf/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createErasures } from '../src/erasures.ts';
 import { create, of } from './messages.ts';
 import { CommandClient, type RunningWriter, startWriter } from './running-writer.ts';
 
 const PARTITION = 2;
 const SECRETS_KEY = randomBytes(32);
 const CANARY = 'canary-of-a-person';
+const DAY_MS = 24 * 60 * 60 * 1000;
 const METADATA = { name: CANARY, order: '7' };
 
 let cluster: Cluster;
@@ -216,5 +220,32 @@ describe('An erased intent', () => {
     await until('the erasure', async () => (await keysOf(old.id)).length === 0);
     expect(await keysOf(recent.id)).toEqual([1]);
     expect(await requestOldErasures(cluster.database, before, 10)).toBe(0);
+  });
+
+  it('is one that PRIVACY_RETENTION_DAYS makes old enough, without a request', async () => {
+    const intent = await made({ metadata: METADATA });
+    const in31Days = Date.now() + 31 * DAY_MS;
+    const run = async (retentionDays: number | null, ...clocks: readonly number[]): Promise<void> => {
+      for (const now of clocks) {
+        const erasures = createErasures({
+          database: cluster.database,
+          owner: running.owner,
+          erase: (partition, ids) => running.writer.erase(partition, ids),
+          retentionDays,
+          clock: trustedClock(() => now),
+          log: createLogger('intent', 'silent'),
+        });
+        erasures.start();
+        await erasures.stop();
+      }
+    };
+    await run(30, Date.now(), Date.now() + 29 * DAY_MS);
+    await run(null, in31Days);
+    expect(await keysOf(intent.id)).toEqual([1]);
+    await run(30, in31Days);
+    expect(await keysOf(intent.id)).toEqual([]);
+    expect(await stored(intent.id)).not.toContain(CANARY);
+    expect(parseEvent((await logOf(intent.id)).at(-1) ?? '')).toMatchObject({ type: 'personal_data_erased' });
+    expect(await differing()).toEqual([]);
   });
 });

@@ -7,6 +7,7 @@ import {
   findIntent,
   listIntents,
   loadWatchedIntents,
+  UNSPLIT,
   verifyProjection,
 } from '@pf/database';
 import type { AccountId, IntentId, PaymentIntent } from '@pf/domain';
@@ -190,7 +191,13 @@ describe('A row that cannot be decoded', () => {
     expect(pages).toEqual(listed);
     const watched: PaymentIntent[] = [];
     const chain = listed[0]?.chain;
-    await loadWatchedIntents(database, chain === undefined ? [] : [chain], 0, (intent) => watched.push(intent));
+    await loadWatchedIntents(
+      database,
+      chain === undefined ? [] : [chain],
+      0,
+      (intent) => watched.push(intent),
+      UNSPLIT,
+    );
     expect(watched).toHaveLength(states.length);
     const { reference, status, version } = stateOf(states.find((state) => idOf(state) === one) ?? '');
     expect(watched.filter(({ heldFrom }) => heldFrom !== undefined)).toMatchObject([

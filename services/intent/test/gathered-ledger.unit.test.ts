@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Found, ProjectionBatch, Wanted } from '@pf/database';
 import { gatheredLedger } from '../src/gathered-ledger.ts';
 
@@ -19,6 +19,8 @@ describe('The gathered ledger', () => {
   let statements: Statement[];
   let ledger: ReturnType<typeof gatheredLedger>;
   beforeEach(() => {
+    // On a busy machine a turn may take longer than a statement holds others back.
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     statements = [];
     const state = <Result>(items: readonly { readonly partition: number }[], result: Result): Promise<Result> =>
       new Promise((resolve, fail) =>
@@ -29,13 +31,14 @@ describe('The gathered ledger', () => {
       lookUpAll: (all: readonly Wanted[]) =>
         state(
           all,
-          all.map(({ partition }): Found => ({ position: BigInt(partition), intents: [], outcomes: [] })),
+          all.map(({ partition }): Found => ({ position: BigInt(partition), intents: [], outcomes: [], cold: [] })),
         ),
       // The checkpoint of partition 9 is elsewhere.
       projectAll: (all: readonly ProjectionBatch[]) =>
         state(all, new Set(all.map(({ partition }) => partition).filter((partition) => partition !== 9))),
     });
   });
+  afterEach(() => void jest.useRealTimers());
   const asked = (): (readonly number[])[] => statements.map(({ partitions }) => partitions);
 
   it('asks in one statement for what several partitions want in one turn', async () => {
@@ -81,7 +84,6 @@ describe('The gathered ledger', () => {
   });
 
   it('lets nothing wait for a statement that takes long', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     void ledger.lookUp(wanted(1));
     await settled();
     const second = ledger.lookUp(wanted(2));

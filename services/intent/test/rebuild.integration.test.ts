@@ -78,15 +78,43 @@ describe('Folding the log from empty', () => {
     });
   });
 
-  it('lets the writer’s projections fail at once meanwhile, and it recovers afterwards', async () => {
+  it('leaves the partition writable, and takes over what the writer appends meanwhile', async () => {
     const log = logOf(0);
-    const [locked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [reading, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const rebuilding = rebuildProjection(cluster.database, 0, {
       ...log,
       read: async function* (from, end) {
-        locked.resolve();
+        reading.resolve();
         await gate.promise;
         yield* log.read(from, end);
+      },
+    });
+    await reading.promise;
+    const { intentId } = (await client.execute(create({}, { partition: 0 }))).outcome;
+    await client.execute(of(intentId, gateway.cancel()));
+    gate.resolve();
+    const { position, end, differing } = await rebuilding;
+    expect([position, differing]).toEqual([end, []]);
+    expect((await verifyProjection(cluster.database, 0, log)).differing).toEqual([]);
+  });
+
+  it('lets the writer’s projections fail at once during the switch, and it recovers afterwards', async () => {
+    const log = logOf(0);
+    const [locked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const isLocked = (): Promise<boolean> =>
+      cluster.database.sql.query('SELECT FROM ledger.checkpoints WHERE partition = 0 FOR UPDATE NOWAIT').then(
+        () => false,
+        () => true,
+      );
+    const rebuilding = rebuildProjection(cluster.database, 0, {
+      ...log,
+      end: async () => {
+        const end = await log.end();
+        if (await isLocked()) {
+          locked.resolve();
+          await gate.promise;
+        }
+        return end;
       },
     });
     await locked.promise;
@@ -110,7 +138,7 @@ describe('Folding the log from empty', () => {
     });
   });
 
-  it('gives the outcomes of commands whose events were not projected before a rebuild', async () => {
+  it('writes the intents, and the outcomes of commands, whose events were not projected before a rebuild', async () => {
     const command = create({}, { partition: 1 });
     await client.execute(command);
     await running.stop();
@@ -122,6 +150,8 @@ describe('Folding the log from empty', () => {
     await rebuildProjection(cluster.database, 1, logOf(1));
     const [outcome] = await findOutcomes(cluster.database, [command.commandId]);
     expect(outcome).toMatchObject({ kind: 'accepted', intentId: command.intentId });
+    // And the intents: the next owner finds nothing left to catch up with.
+    expect((await verifyProjection(cluster.database, 1, logOf(1))).differing).toEqual([]);
     running = await startWriter(cluster);
   });
 

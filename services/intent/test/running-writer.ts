@@ -1,3 +1,5 @@
+import type { ObjectStore } from '@pf/archive';
+import { ColdBundles } from '@pf/archive/cold';
 import { type Clock, MeasuredClock, trustedClock } from '@pf/clock';
 import { type CommandMessage, newCommandId, type Outcome, parseReplies, type Reply } from '@pf/contracts';
 import { createStore, type Database, findOutcomes, openDatabase, readDatabaseTime } from '@pf/database';
@@ -8,6 +10,7 @@ import { createLogger } from '@pf/runtime';
 import { type BackingStack, readBackingStack, until, via } from '@pf/testing';
 import { Announcer } from '../src/announcer.ts';
 import { ClockedOwner } from '../src/clocked-owner.ts';
+import { createColdIntents } from '../src/cold.ts';
 import { createErasures } from '../src/erasures.ts';
 import { Expiry } from '../src/expiry.ts';
 import { createPersonalData } from '../src/personal-data.ts';
@@ -43,9 +46,12 @@ export async function startWriter(
     clock: given = trustedClock(),
     wall,
     secretsKey,
+    store,
   }: {
     /** Seals events. */
     secretsKey?: Buffer;
+    /** Where intents are that have left. */
+    store?: ObjectStore;
     wrap?: (writer: IntentWriter) => PartitionWork<WriterContext>;
     clock?: Clock;
     wall?: () => number;
@@ -86,7 +92,16 @@ export async function startWriter(
     clock,
     log,
   });
-  const writer = new IntentWriter({ partitions: PARTITIONS, ledger, publisher, announcer, log, clock, personalData });
+  const writer = new IntentWriter({
+    partitions: PARTITIONS,
+    ledger,
+    publisher,
+    announcer,
+    log,
+    clock,
+    personalData,
+    ...(store && { cold: createColdIntents(database, new ColdBundles(store), log) }),
+  });
   const onCrash = (error: Error): void => {
     throw error;
   };

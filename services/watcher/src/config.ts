@@ -1,4 +1,5 @@
 import { upstreamVariables } from '@pf/chains';
+import { type Shard, SHARDS_MAX } from '@pf/database';
 import { kafkaVariables } from '@pf/event-log';
 import { telemetryVariables, variables } from '@pf/runtime';
 import { screeningVariables } from '@pf/screening';
@@ -18,5 +19,17 @@ export const watcherVariables = {
   WATCH_DAYS: z.coerce.number().min(0).max(3_650).default(30),
   /** How long after a watcher was killed another one takes over its networks. */
   WATCH_LEASE_SECONDS: z.coerce.number().min(1).max(300).default(10),
+  /** Which shard of the recipients of its networks this process watches, of how many: `2/4`. */
+  WATCH_SHARD: z
+    .string()
+    .regex(/^\d{1,2}\/\d{1,2}$/, 'must be a shard and their number, such as 2/4')
+    .default('1/1')
+    .transform((text): Shard => {
+      const [index = 0, count = 0] = text.split('/').map(Number);
+      return { index, count };
+    })
+    .refine(({ index, count }) => index >= 1 && index <= count && count <= SHARDS_MAX, {
+      error: `must be between 1/1 and ${SHARDS_MAX}/${SHARDS_MAX}, and the shard one of so many`,
+    }),
   HEALTH_PORT: variables.port,
 } as const;

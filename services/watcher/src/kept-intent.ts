@@ -1,5 +1,6 @@
 import { type PaymentIntent, type Settlement, type Submission, termsOf, type Transfer } from '@pf/domain';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '@pf/runtime';
+import type { LRUCache } from 'lru-cache';
 
 /** Interns texts: a text that was read from the log or the database is a copy of its own. */
 export class Texts {
@@ -24,7 +25,7 @@ export class Texts {
 const SHARED_MAX = 50_000;
 
 /** For what many intents share: networks, tokens, accounts, requestors. Forgets what was used longest ago. */
-export const sharedTexts = (): Texts => new Texts(new LRUCache<string, string>({ max: SHARED_MAX }));
+export const sharedTexts = (): Texts => new Texts(boundedCache<string, string>(SHARED_MAX));
 
 const NOTHING: readonly never[] = [];
 const UNLIMITED = { kind: 'unlimited' } as const;

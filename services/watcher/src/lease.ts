@@ -1,15 +1,15 @@
-import type { NetworkWatches, WatchCursor, WatchLease } from '@pf/database';
+import type { NetworkWatches, Shard, WatchCursor, WatchLease } from '@pf/database';
 import { type Logger, pause } from '@pf/runtime';
 
 /** Renewed three times within its lifetime, so that one failure does not lose it. */
 const RENEWALS = 3;
 
-/** Another process may watch this network now. */
+/** Another process may watch this network, or this shard of it, now. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 }
 
-/** The right to watch a network, renewed in the background until it is released or lost. */
+/** The right to watch a network, or a shard of it, renewed in the background until it is released or lost. */
 export class Lease {
   readonly #watches: NetworkWatches;
   readonly #lease: WatchLease;
@@ -28,17 +28,18 @@ export class Lease {
 
   /**
    * @param holder unique to this process
-   * @returns null while another process holds it
+   * @returns null while another process holds it, or the network is split into another number of shards
    */
   static async acquire(
     watches: NetworkWatches,
     chain: WatchLease['chain'],
+    shard: Shard,
     holder: string,
     ttlMs: number,
     log: Logger,
   ): Promise<Lease | null> {
     const requestedAt = performance.now();
-    const lease = await watches.acquire(chain, holder, ttlMs);
+    const lease = await watches.acquire(chain, shard, holder, ttlMs);
     return lease && new Lease(watches, lease, ttlMs, requestedAt, log);
   }
 

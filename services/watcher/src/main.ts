@@ -101,10 +101,17 @@ runService('watcher', async (service) => {
         log.info({ intents }, isDone ? 'the intents are loaded' : 'loading intents');
       },
     },
+    config.WATCH_SHARD,
   );
   const running = networks.map(({ observer, adapter }) => {
     const child = log.child({ network: observer.network.name });
-    const rebroadcaster = new Rebroadcaster(adapter, transactions, observer.network.rebroadcastAfterMs, child);
+    const rebroadcaster = new Rebroadcaster(
+      adapter,
+      transactions,
+      observer.network.rebroadcastAfterMs,
+      child,
+      config.WATCH_SHARD,
+    );
     return new NetworkWatch({
       observer,
       sets,
@@ -112,6 +119,7 @@ runService('watcher', async (service) => {
       publisher,
       rebroadcaster,
       unscreened,
+      shard: config.WATCH_SHARD,
       leaseMs: config.WATCH_LEASE_SECONDS * 1_000,
       clock,
       log: child,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Bookmark, type Bookmarks, type ChainObserver, type Cursor, RpcUnavailableError } from '@pf/chains';
 import type { Clock } from '@pf/clock';
-import { isDatabaseUnavailable, type NetworkWatches, type UnscreenedPayments } from '@pf/database';
+import { isDatabaseUnavailable, type NetworkWatches, type Shard, type UnscreenedPayments, UNSPLIT } from '@pf/database';
 import { type IntentId, type Observation, VersionGapError } from '@pf/domain';
 import { LogUnavailableError, type Publisher } from '@pf/event-log';
 import { BackOff, count, type Logger, pause } from '@pf/runtime';
@@ -39,6 +39,8 @@ export interface NetworkWatchDependencies {
   readonly unscreened: Pick<UnscreenedPayments, 'note'>;
   /** How long the lease lasts without renewal: after a holder was killed, the network is not watched for this long. */
   readonly leaseMs: number;
+  /** What of the network it watches, as its `sets` do: default, all of it. */
+  readonly shard?: Shard;
   readonly clock: Pick<Clock, 'provenTime'>;
   readonly log: Logger;
 }
@@ -57,6 +59,9 @@ const isInterruption = (error: unknown): boolean =>
 
 const mayBeUndone = (one: Observation): boolean => one.type === 'landed' && one.data.level === 'confirmed';
 
+/** Of a watch that does not have the lease. */
+const IDLE = { role: 'standby', head: null, behind: null, watched: null } as const;
+
 interface StepTaken {
   readonly cursor: Cursor;
   readonly bookmarks: ReadonlyMap<string, Bookmark | null>;
@@ -66,20 +71,22 @@ interface StepTaken {
   readonly behind: boolean;
 }
 
-/** The watch over one network: stands by until it has the lease, then goes from step to step. */
+/** The watch over one network, or a shard of it: stands by until it has the lease, then goes from step to step. */
 export class NetworkWatch {
   readonly #dependencies: NetworkWatchDependencies;
   readonly #log: Logger;
   readonly #holder = randomUUID();
+  readonly #shard: Shard;
   readonly #backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   #progressAt = performance.now();
-  #status: Omit<WatchStatus, 'loaded'> = { role: 'standby', head: null, behind: null, watched: null, problem: null };
+  #status: Omit<WatchStatus, 'loaded' | 'shard'> = { ...IDLE, shards: null, problem: null };
   #warned: readonly string[] = [];
   readonly #metrics: WatchMetrics;
 
   constructor(dependencies: NetworkWatchDependencies) {
     this.#dependencies = dependencies;
     this.#log = dependencies.log;
+    this.#shard = dependencies.shard ?? UNSPLIT;
     this.#metrics = new WatchMetrics(this.name, () => this.status);
   }
 
@@ -89,7 +96,8 @@ export class NetworkWatch {
 
   get status(): WatchStatus {
     const { sets, observer } = this.#dependencies;
-    return { ...this.#status, loaded: sets.sizeOf(observer.network.chain) };
+    const { index, count } = this.#shard;
+    return { ...this.#status, shard: `${index}/${count}`, loaded: sets.sizeOf(observer.network.chain) };
   }
 
   /** Milliseconds since the last step, failed attempt, or attempt to acquire the lease. */
@@ -116,16 +124,20 @@ export class NetworkWatch {
     const { watches, observer, leaseMs, sets } = this.#dependencies;
     // A standby has the intents already when it takes over: with a lease that waits for them nothing is watched.
     await sets.follow(() => this.#progress());
-    const lease = await Lease.acquire(watches, observer.network.chain, this.#holder, leaseMs, this.#log);
+    const lease = await Lease.acquire(watches, observer.network.chain, this.#shard, this.#holder, leaseMs, this.#log);
     this.#progress();
     if (!lease) {
-      this.#status = { role: 'standby', head: null, behind: null, watched: null, problem: null };
+      const shards = await watches.shards(observer.network.chain);
+      this.#status = { ...IDLE, shards, problem: this.#misplaced(shards) };
       await pause(STAND_BY_MS * (1 + Math.random() / 2), stop);
       return;
     }
-    this.#status = { ...this.#status, role: 'active' };
+    this.#status = { ...this.#status, role: 'active', shards: this.#shard.count, problem: null };
     this.#metrics.activated();
-    this.#log.info({ epoch: lease.epoch.toString(), first: lease.cursor === null }, 'watching');
+    this.#log.info(
+      { shard: this.status.shard, epoch: lease.epoch.toString(), first: lease.cursor === null },
+      'watching',
+    );
     try {
       await this.#watch(lease, stop);
     } finally {
@@ -136,6 +148,16 @@ export class NetworkWatch {
     }
   }
 
+  /** Why it never gets the lease, where its network is split into another number of shards. Logged when it is new. */
+  #misplaced(shards: number): string | null {
+    if (shards === this.#shard.count) return null;
+    const problem =
+      `${this.name} is split into ${shards} shards, and this process is set to watch ${this.status.shard}: ` +
+      'it stands by. Change WATCH_SHARD, or split the network with pf watch split';
+    if (problem !== this.#status.problem) this.#log.warn({ shards, shard: this.status.shard }, problem);
+    return problem;
+  }
+
   async #watch(lease: Lease, stop: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([stop, lease.lost]);
     const { watches, observer } = this.#dependencies;
@@ -143,7 +165,7 @@ export class NetworkWatch {
     /** Of the steps since the stored cursor. */
     const changed = new Map<string, Bookmark | null>();
     const bookmarks: Bookmarks = async () => {
-      const known = new Map(await watches.bookmarks(observer.network.chain));
+      const known = new Map(await watches.bookmarks(observer.network.chain, this.#shard));
       for (const [recipient, bookmark] of changed)
         if (bookmark === null) known.delete(recipient);
         else known.set(recipient, bookmark);
@@ -225,6 +247,7 @@ export class NetworkWatch {
       const ms = Math.round(performance.now() - began);
       this.#status = {
         role: 'active',
+        shards: this.#shard.count,
         head: step.head.toString(),
         behind: step.behind.toString(),
         watched: inUse.at(-1)?.size ?? null,

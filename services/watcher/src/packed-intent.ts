@@ -1,5 +1,5 @@
 import { type PaymentIntent, type Reference, type Submission, termsOf } from '@pf/domain';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '@pf/runtime';
 import { Texts } from './kept-intent.ts';
 
 /** What many intents have in common. */
@@ -123,9 +123,9 @@ export class PackedIntent {
 
 /** Packs intents, and shares what they have in common. */
 export class Packing {
-  readonly #commons = new LRUCache<string, Common>({ max: SHARED_MAX });
+  readonly #commons = boundedCache<string, Common>(SHARED_MAX);
   #last: Common | null = null;
-  readonly #forms = new Texts(new LRUCache<string, string>({ max: SHARED_MAX }));
+  readonly #forms = new Texts(boundedCache<string, string>(SHARED_MAX));
 
   /**
    * @param kept what keptOf() leaves of an intent. One that cannot be packed comes back as it is.

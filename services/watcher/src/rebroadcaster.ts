@@ -1,5 +1,5 @@
 import type { BroadcastResult, ChainAdapter, WatchSet } from '@pf/chains';
-import type { SignedTransactions } from '@pf/database';
+import { type Shard, type SignedTransactions, UNSPLIT } from '@pf/database';
 import { type Instant, type IntentId, isAuthorization, rebroadcastAt, type TransactionHash } from '@pf/domain';
 import { inSpan, type Logger } from '@pf/runtime';
 
@@ -49,6 +49,7 @@ export class Rebroadcaster {
   readonly #transactions: SignedTransactions;
   readonly #everyMs: number;
   readonly #log: Logger;
+  readonly #shard: Shard;
   /** When each candidate that can still land is due, by its key. */
   #dueAt = new Map<string, Instant>();
   /** When to check that a settling transaction's bytes are stored; infinite once they are. */
@@ -57,8 +58,18 @@ export class Rebroadcaster {
   #forgottenAt = Number.NEGATIVE_INFINITY;
   #round: Promise<void> | null = null;
 
-  /** @param everyMs the network's `rebroadcastAfterMs` */
-  constructor(adapter: ChainAdapter, transactions: SignedTransactions, everyMs: number, log: Logger) {
+  /**
+   * @param everyMs the network's `rebroadcastAfterMs`
+   * @param shard whose intents the sets have: only their bytes are deleted
+   */
+  constructor(
+    adapter: ChainAdapter,
+    transactions: SignedTransactions,
+    everyMs: number,
+    log: Logger,
+    shard: Shard = UNSPLIT,
+  ) {
+    this.#shard = shard;
     this.#adapter = adapter;
     this.#transactions = transactions;
     this.#everyMs = everyMs;
@@ -175,6 +186,7 @@ export class Rebroadcaster {
     if (needed && !ended.aborted)
       await this.#transactions.forget(
         this.#adapter.network.chain,
+        this.#shard,
         now - FORGET_AFTER_MS,
         needed.hashes,
         needed.unknown,

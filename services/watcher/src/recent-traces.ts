@@ -1,7 +1,7 @@
 import type { EventEnvelope } from '@pf/contracts';
 import type { IntentId } from '@pf/domain';
-import { isSampled, type TraceContext } from '@pf/runtime';
-import { LRUCache } from 'lru-cache';
+import { boundedCache, isSampled, type TraceContext } from '@pf/runtime';
+import type { LRUCache } from 'lru-cache';
 
 /** About 200 bytes each. */
 const KEPT = 20_000;
@@ -16,7 +16,7 @@ export class RecentTraces {
 
   note({ intentId, trace }: Pick<EventEnvelope, 'intentId' | 'trace'>): void {
     if (trace.traceparent === null || !isSampled(trace)) return;
-    this.#byIntent ??= new LRUCache({ max: KEPT });
+    this.#byIntent ??= boundedCache(KEPT);
     this.#byIntent.set(intentId, trace.traceparent);
   }
 

@@ -3,6 +3,10 @@ import { registerGauge, recordDuration } from '@pf/runtime';
 /** The state of a watch. Blocks are decimal; null before the first step and on standby. */
 export interface WatchFacts {
   readonly role: 'active' | 'standby' | 'stopped';
+  /** Which shard of the recipients it watches, of how many: `1/1`. */
+  readonly shard: string;
+  /** Into how many shards the network is split; null before the lease was asked for. */
+  readonly shards: number | null;
   readonly head: string | null;
   readonly behind: string | null;
   readonly watched: number | null;
@@ -27,7 +31,7 @@ export class WatchMetrics {
 
   /** Registers the gauges. @returns unregisters them */
   start(): () => void {
-    const labels = { network: this.#network };
+    const labels = { network: this.#network, shard: this.#facts().shard };
     const whileActive = (value: (facts: WatchFacts) => number | null) => (): [number, typeof labels][] => {
       const facts = this.#facts();
       const found = facts.role === 'active' ? value(facts) : null;
@@ -48,6 +52,10 @@ export class WatchMetrics {
         'payments.watcher.intents',
         whileActive(({ watched }) => watched),
       ),
+      registerGauge('payments.watcher.shards', () => {
+        const { shards } = this.#facts();
+        return shards === null ? [] : [[shards, { network: this.#network }]];
+      }),
       registerGauge('payments.watcher.loaded', () => [[this.#facts().loaded, labels]]),
       registerGauge(
         'payments.watcher.head.age',

@@ -1,6 +1,6 @@
 import { eventOf, headOf, isForeign, type LoggedEvent, partitionOf, readEvent } from '@pf/contracts';
-import type { WatchedIntentSource } from '@pf/database';
-import type { ChainId, Instant, IntentId } from '@pf/domain';
+import { type Shard, UNSPLIT, type WatchedIntentSource } from '@pf/database';
+import type { ChainId, Instant, IntentId, PaymentIntent } from '@pf/domain';
 import { type LogReader, type LogRecord, LogTruncatedError } from '@pf/event-log';
 import type { TraceContext } from '@pf/runtime';
 import { RecentTraces } from './recent-traces.ts';
@@ -48,6 +48,7 @@ export class WatchSets {
   readonly #reader: LogReader;
   readonly #chains: readonly ChainId[];
   readonly #watchMs: number;
+  readonly #shard: Shard;
   readonly #now: () => Instant;
   readonly #listener: LoadListener;
   readonly #traces = new RecentTraces();
@@ -77,6 +78,7 @@ export class WatchSets {
   /**
    * @param watchMs how long an intent is watched after it was closed
    * @param now milliseconds since 1970
+   * @param shard whose recipients' intents are loaded, of each network
    */
   constructor(
     intents: WatchedIntentSource,
@@ -85,7 +87,9 @@ export class WatchSets {
     watchMs: number,
     now: () => Instant = Date.now,
     listener: LoadListener = {},
+    shard = UNSPLIT,
   ) {
+    this.#shard = shard;
     this.#listener = listener;
     this.#intents = intents;
     this.#reader = reader;
@@ -235,13 +239,13 @@ export class WatchSets {
     // Before the load: one that is rebuilt during it is loaded again.
     this.#rebuilds = await this.#intents.rebuilds();
     const sets = new Map<string, WatchedIntents>(
-      this.#chains.map((chain) => [chain, new WatchedIntents(this.#watchMs)]),
+      this.#chains.map((chain) => [chain, new WatchedIntents(this.#watchMs, this.#shard)]),
     );
     let loaded = 0;
     let reportedAt = performance.now();
     this.#loading = sets;
     try {
-      const positions = await this.#intents.load(this.#chains, now - this.#watchMs, (intent) => {
+      const each = (intent: PaymentIntent): void => {
         if (intent.heldFrom !== undefined) this.#listener.onHeld?.(intent.id);
         sets.get(intent.chain)?.put(intent, now);
         loaded += 1;
@@ -250,7 +254,8 @@ export class WatchSets {
           reportedAt = performance.now();
         }
         this.#progress();
-      });
+      };
+      const positions = await this.#intents.load(this.#chains, now - this.#watchMs, each, this.#shard);
       this.#listener.onLoading?.(loaded, true);
       this.#sets = sets;
       this.#wasLoaded = true;

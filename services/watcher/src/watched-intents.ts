@@ -1,4 +1,5 @@
 import { aliasOf, type WatchedIntent, type WatchSet } from '@pf/chains';
+import { isOfShard, type Shard } from '@pf/database';
 import {
   type Address,
   type EventHead,
@@ -50,9 +51,10 @@ const isSettling = (intent: WatchedIntent): intent is Settling => isSettlementFo
 const texts = sharedTexts();
 const packing = new Packing();
 
-/** The intents of one network that are watched now: folded from the log, indexed for the observer. */
+/** The watched intents of a network, or of a shard of it: folded from the log, indexed for the observer. */
 export class WatchedIntents implements WatchSet {
   readonly #watchMs: number;
+  readonly #shard: Shard;
   readonly #intents = new Map<IntentId, PackedIntent | PaymentIntent>();
   /** By packed references. */
   readonly #byReference = new Map<string, IntentId>();
@@ -71,9 +73,13 @@ export class WatchedIntents implements WatchSet {
   /** Changes that wait while a step holds the set; null while none does. */
   #later: (() => void)[] | null = null;
 
-  /** @param watchMs how long an intent is watched after it was closed */
-  constructor(watchMs: number) {
+  /**
+   * @param watchMs how long an intent is watched after it was closed
+   * @param shard whose recipients' intents it has
+   */
+  constructor(watchMs: number, shard: Shard) {
     this.#watchMs = watchMs;
+    this.#shard = shard;
   }
 
   get size(): number {
@@ -132,8 +138,9 @@ export class WatchedIntents implements WatchSet {
     return this.#held;
   }
 
-  /** Replaces an intent with its current state; removes one that is not watched. */
+  /** Replaces an intent with its current state; removes one that is not watched. Ignores those of other shards. */
   put(intent: PaymentIntent, now: Instant): void {
+    if (!isOfShard(intent.requestor, this.#shard)) return;
     this.#remove(intent.id);
     if (!isWatched(intent, now, this.#watchMs)) return;
     const until = watchedUntil(intent, this.#watchMs);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createStore, type NetworkWatches } from '@pf/database';
+import { createStore, type NetworkWatches, UNSPLIT } from '@pf/database';
 import type { ChainId } from '@pf/domain';
 import { createLogger } from '@pf/runtime';
 import { samples } from '@pf/domain/testing';
@@ -28,24 +28,27 @@ describe('Lease', () => {
     cluster.database.sql.query(`UPDATE service.network_watches SET expires_at = now() - interval '1 millisecond'`);
 
   it('hands the cursor to the next holder, and refuses the former one', async () => {
-    const former = await Lease.acquire(watches, chain, 'one', LONG_MS, log);
+    const former = await Lease.acquire(watches, chain, UNSPLIT, 'one', LONG_MS, log);
     await former?.moveCursor({ block: '100' });
     await runOut();
-    const next = await Lease.acquire(watches, chain, 'two', LONG_MS, log);
+    const next = await Lease.acquire(watches, chain, UNSPLIT, 'two', LONG_MS, log);
     expect(next?.cursor).toEqual({ block: '100' });
     await next?.moveCursor({ block: '101' });
 
     await expect(former?.moveCursor({ block: '99' })).rejects.toThrow(LeaseLostError);
     expect(former?.lost.aborted).toBe(true);
     await former?.release();
-    expect(await watches.acquire(chain, 'three', LONG_MS)).toBeNull();
+    expect(await watches.acquire(chain, UNSPLIT, 'three', LONG_MS)).toBeNull();
     await next?.release();
-    expect(await watches.acquire(chain, 'three', LONG_MS)).toMatchObject({ epoch: 3n, cursor: { block: '101' } });
+    expect(await watches.acquire(chain, UNSPLIT, 'three', LONG_MS)).toMatchObject({
+      epoch: 3n,
+      cursor: { block: '101' },
+    });
   });
 
   it('is renewed while it is held', async () => {
     // Renewed every two seconds.
-    const lease = await Lease.acquire(watches, chain, 'one', 6_000, log);
+    const lease = await Lease.acquire(watches, chain, UNSPLIT, 'one', 6_000, log);
     const expiry = async (): Promise<number> => {
       const { rows } = await cluster.database.sql.query<{ expires_at: Date }>(
         'SELECT expires_at FROM service.network_watches',
@@ -54,20 +57,20 @@ describe('Lease', () => {
     };
     const first = await expiry();
     await until('a renewal', async () => (await expiry()) > first);
-    expect(await watches.acquire(chain, 'two', LONG_MS)).toBeNull();
+    expect(await watches.acquire(chain, UNSPLIT, 'two', LONG_MS)).toBeNull();
     await lease?.release();
   });
 
   it('aborts when another holder has taken it over', async () => {
-    const lease = await Lease.acquire(watches, chain, 'one', 3_000, log);
+    const lease = await Lease.acquire(watches, chain, UNSPLIT, 'one', 3_000, log);
     // It may be renewed in between.
     await until('another to take it over', async () => {
       await runOut();
-      return watches.acquire(chain, 'two', LONG_MS);
+      return watches.acquire(chain, UNSPLIT, 'two', LONG_MS);
     });
     await until('the loss to be noticed', () => lease?.lost.aborted);
     await lease?.release();
-    expect(await watches.acquire(chain, 'three', LONG_MS)).toBeNull();
+    expect(await watches.acquire(chain, UNSPLIT, 'three', LONG_MS)).toBeNull();
   });
 
   it('is lost when the database is unavailable for longer than its lifetime', async () => {
@@ -75,7 +78,7 @@ describe('Lease', () => {
       renew: () => Promise.reject(new Error('connect ECONNREFUSED')),
       acquire: watches.acquire.bind(watches),
     } as unknown as NetworkWatches;
-    const lease = await Lease.acquire(away, chain, 'one', 90, log);
+    const lease = await Lease.acquire(away, chain, UNSPLIT, 'one', 90, log);
     await until('the loss', () => lease?.lost.aborted);
     expect(lease?.lost.reason).toBeInstanceOf(LeaseLostError);
     await lease?.release();

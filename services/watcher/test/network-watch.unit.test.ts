@@ -30,15 +30,18 @@ class Bench {
   load: WatchedIntentSource['load'] = async () => new Map();
   readonly log: Logger = createLogger('test', 'silent');
   provenTime: number | null = 1_000;
+  /** Into how many the network is split. */
+  shards = 1;
   /** That something may have happened. */
   hint: Promise<void> = Promise.withResolvers<void>().promise;
   readonly observed: Observation[] = [];
   readonly watch: NetworkWatch;
   readonly #watches: NetworkWatches = {
-    acquire: async (chain) => {
+    acquire: async (chain, shard) => {
       this.happened.push('acquire');
-      return { chain, epoch: 1n, cursor: null };
+      return shard.count === this.shards ? { chain, shard, epoch: 1n, cursor: null } : null;
     },
+    shards: async () => this.shards,
     renew: async () => true,
     moveCursor: async (_lease, cursor, bookmarks = new Map<string, string | null>()) => {
       this.stored.push(cursor);
@@ -123,6 +126,22 @@ describe('NetworkWatch', () => {
   });
   afterEach(() => {
     jest.useRealTimers();
+  });
+
+  it('stands by, and says so, while its network is split into another number of shards', async () => {
+    bench.shards = 2;
+    await bench.run(async () => {
+      await jest.advanceTimersByTimeAsync(0);
+      expect(bench.watch.status).toMatchObject({
+        role: 'standby',
+        shard: '1/1',
+        shards: 2,
+        problem: expect.stringContaining('base-sepolia is split into 2 shards, and this process is set to watch 1/1'),
+      });
+      bench.shards = 1;
+      await jest.advanceTimersByTimeAsync(5_000);
+      expect(bench.watch.status).toMatchObject({ role: 'active', shards: 1, problem: null });
+    });
   });
 
   it('takes the next step sooner at a hint, and no sooner than while a payment is under way', async () => {

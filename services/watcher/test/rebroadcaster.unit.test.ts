@@ -45,7 +45,7 @@ function bench(
     find: async (_chain, hashes) =>
       new Map(hashes.filter((hash) => !missing.has(hash)).map((hash) => [hash, new Uint8Array()])),
     keep: async ({ hash }) => void kept.push(hash),
-    forget: async (_chain, _before, needed, unknown) => {
+    forget: async (_chain, _shard, _before, needed, unknown) => {
       spared.push({ needed, unknown });
       return 0;
     },

@@ -121,12 +121,12 @@ describe('WatchSets', () => {
     const [row] = around.projected;
     const goOn = Promise.withResolvers<undefined>();
     const { load } = around;
-    around.load = async (chains, closedAfter, each) => {
+    around.load = async (chains, closedAfter, each, shard) => {
       for (let n = 0; n < 3; n++) each({ ...(row as PaymentIntent), id: newIntentId(n) });
       jest.advanceTimersByTime(6_000);
       each({ ...(row as PaymentIntent), id: newIntentId(3) });
       await goOn.promise;
-      return load(chains, closedAfter, each);
+      return load(chains, closedAfter, each, shard);
     };
     const status = around.status();
     await jest.advanceTimersByTimeAsync(0);

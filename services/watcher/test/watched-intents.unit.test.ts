@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { aliasOf, type WatchedIntent } from '@pf/chains';
+import { isOfShard, UNSPLIT } from '@pf/database';
 import {
   type ChainId,
   evolve,
@@ -26,7 +27,7 @@ function story(...told: readonly ExpectedEvent[]): readonly IntentEvent[] {
   });
 }
 function after(...told: readonly ExpectedEvent[]): WatchedIntents {
-  const set = new WatchedIntents(WATCH_MS);
+  const set = new WatchedIntents(WATCH_MS, UNSPLIT);
   for (const event of story(...told)) set.apply(event);
   return set;
 }
@@ -57,6 +58,19 @@ describe('WatchedIntents', () => {
     const closed = after(events.created({ chain }), events.cancelled());
     closed.prune(SCENARIO_START + WATCH_MS + 2_000);
     expect(closed.byAlias(alias)).toBeUndefined();
+  });
+
+  it('ignores the intents of other shards', () => {
+    const shards = [1, 2, 3].map((index) => ({ index, count: 3 }));
+    for (const requestor of [ALICE, BOB, CAROL]) {
+      const sets = shards.map((shard) => new WatchedIntents(WATCH_MS, shard));
+      for (const event of story(events.created({ requestor }), events.detected()))
+        for (const set of sets) set.apply(event);
+      expect(sets.map((set) => set.hasRecipient(requestor))).toEqual(
+        shards.map((shard) => isOfShard(requestor, shard)),
+      );
+      expect(sets.map(({ size }) => size).sort()).toEqual([0, 0, 1]);
+    }
   });
 
   it('keeps a recipient for as long as one of its intents is watched', () => {
@@ -162,17 +176,17 @@ describe('WatchedIntents', () => {
       IntentEvent,
       IntentEvent,
     ];
-    const repeated = new WatchedIntents(WATCH_MS);
+    const repeated = new WatchedIntents(WATCH_MS, UNSPLIT);
     for (const event of [created, prepared]) repeated.apply(event);
     for (const event of [created, prepared]) expect(() => repeated.apply(event)).toThrow(VersionGapError);
-    const gap = new WatchedIntents(WATCH_MS);
+    const gap = new WatchedIntents(WATCH_MS, UNSPLIT);
     gap.apply(created);
     expect(() => gap.apply(pending)).toThrow(VersionGapError);
   });
 
   it('does not change while a step holds it, and misses nothing', () => {
     const [created, cancelled] = story(events.created(), events.cancelled()) as [IntentEvent, IntentEvent];
-    const set = new WatchedIntents(WATCH_MS);
+    const set = new WatchedIntents(WATCH_MS, UNSPLIT);
     set.hold();
     set.apply(created);
     expect(set.size).toBe(0);
@@ -202,7 +216,7 @@ describe('WatchedIntents', () => {
       events.extraPayment(SECOND),
       events.finalized(FIRST, samples.MOVED),
     ];
-    const set = new WatchedIntents(WATCH_MS);
+    const set = new WatchedIntents(WATCH_MS, UNSPLIT);
     let whole: PaymentIntent | undefined;
     for (const event of story(...told)) {
       set.apply(event);

@@ -1,6 +1,6 @@
 import { createChains } from '@pf/chains';
 import { type Clock, trustedClock } from '@pf/clock';
-import { createStore, UnscreenedPayments } from '@pf/database';
+import { createStore, type Shard, UnscreenedPayments, UNSPLIT } from '@pf/database';
 import { type IntentId, type Observation } from '@pf/domain';
 import type { Publisher } from '@pf/event-log';
 import { parseObservation, partitionOf, type ObservationMessage } from '@pf/contracts';
@@ -24,6 +24,7 @@ export async function startWatching(
   upstreams: Readonly<Record<string, string>>,
   through: (publisher: Publisher) => Publisher = (publisher) => publisher,
   clock: Pick<Clock, 'provenTime'> = trustedClock(),
+  shard: Shard = UNSPLIT,
 ): Promise<Watching> {
   const log = createLogger('test', 'silent');
   const chains = createChains({
@@ -33,16 +34,23 @@ export async function startWatching(
   const reader = await cluster.log.reader('watcher');
   const publisher = await cluster.log.publisher();
   const { signedTransactions, watchedIntents, watches: leases } = createStore(cluster.database);
-  const sets = new WatchSets(watchedIntents, reader, [...chains.observers.keys()], WATCH_MS);
+  const sets = new WatchSets(watchedIntents, reader, [...chains.observers.keys()], WATCH_MS, Date.now, {}, shard);
   const watches = new Map<ChainId, NetworkWatch>();
   for (const [chain, observer] of chains.observers) {
     const adapter = chains.adapters.get(chain);
     if (!adapter) throw new Error(`no adapter for ${chain}`);
-    const rebroadcaster = new Rebroadcaster(adapter, signedTransactions, observer.network.rebroadcastAfterMs, log);
+    const rebroadcaster = new Rebroadcaster(
+      adapter,
+      signedTransactions,
+      observer.network.rebroadcastAfterMs,
+      log,
+      shard,
+    );
     watches.set(
       chain,
       new NetworkWatch({
         observer,
+        shard,
         sets,
         watches: leases,
         publisher: through(publisher),

@@ -1,10 +1,10 @@
 import { isApiVersion } from '@pf/contracts';
 import { type DueDelivery, type Settled, UnreadableSecretError } from '@pf/database';
+import type { Sender, SendResult } from '@pf/egress';
 import { count, currentTrace, type Logger, record } from '@pf/runtime';
 import { type Attempted, type AttemptOutcome, inAttempt } from './delivery-telemetry.ts';
 import { nextAttemptAt, parseRetryAfter } from './retry-schedule.ts';
 import type { SecretCache } from './secret-cache.ts';
-import type { Sender, SendResult } from './sender.ts';
 import { signatureHeaders } from './signature.ts';
 
 const GONE = 410;

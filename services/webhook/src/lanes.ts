@@ -11,8 +11,7 @@ import {
   rememberHealth,
   settleAttempts,
 } from '@pf/database';
-import { BackOff, count, type Logger, within } from '@pf/runtime';
-import { LRUCache } from 'lru-cache';
+import { BackOff, boundedCache, count, type Logger, within } from '@pf/runtime';
 import { Batches } from './batches.ts';
 import type { Deliverer, Made } from './deliverer.ts';
 import { FairSlots, type Starter } from './fair-slots.ts';
@@ -169,7 +168,7 @@ export class Lanes {
   readonly #dependencies: LanesDependencies;
   readonly #holder = randomUUID();
   readonly #runs = new Map<string, Run>();
-  readonly #health = new LRUCache<string, ReceiverHealth>({ max: KNOWN_RECEIVERS });
+  readonly #health = boundedCache<string, ReceiverHealth>(KNOWN_RECEIVERS);
   readonly #responding: FairSlots;
   readonly #failing: FairSlots;
   readonly #acquires = new Batches<Run>(LANES_AT_ONCE, STATEMENTS_AT_ONCE, (runs) => this.#acquire(runs));

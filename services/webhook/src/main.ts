@@ -1,5 +1,6 @@
 import { MeasuredClock } from '@pf/clock';
 import { openDatabase, readDatabaseTime, verifySchema, verifySecretsKey } from '@pf/database';
+import { egressOptions } from '@pf/egress';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { loadConfig, runService, startHealth } from '@pf/runtime';
 import { webhookVariables } from './config.ts';
@@ -34,9 +35,7 @@ runService('webhook', async ({ log, onShutdown, crash }) => {
     redisUrl: config.REDIS_URL,
     redisPrefix: config.REDIS_PREFIX,
     secretsKey: config.SECRETS_KEY,
-    allowPrivateHosts: config.WEBHOOK_ALLOW_PRIVATE_HOSTS,
-    proxy: config.WEBHOOK_PROXY_URL,
-    nameServers: config.WEBHOOK_NAME_SERVERS,
+    egress: egressOptions(config),
     replaysPerSecond: config.WEBHOOK_REPLAY_RATE,
     log,
     onCrash: crash,

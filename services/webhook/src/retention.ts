@@ -11,6 +11,8 @@ import { type Logger, PeriodicTask } from '@pf/runtime';
 
 /** How long after their event deliveries are listed and can be retried. */
 const DELIVERY_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
+/** How long the archive has time to read one that has ended late. */
+const ENDED_RETENTION_MS = 24 * 60 * 60 * 1000;
 /** How long it can be asked who changed what: two years. */
 const AUDIT_RETENTION_MS = 730 * 24 * 60 * 60 * 1000;
 const PAUSE_MS = 60 * 60 * 1000;
@@ -28,7 +30,14 @@ export function createRetention(database: Database, log: Logger, now: () => numb
     onFailure: (error) => log.warn({ err: error }, 'old deliveries cannot be deleted: the next run deletes them'),
     work: async (stopping) => {
       const deliveries = await clean(stopping, (rows) =>
-        forgetDeliveries(database, new Date(now() - DELIVERY_RETENTION_MS), rows),
+        forgetDeliveries(
+          database,
+          {
+            createdBefore: new Date(now() - DELIVERY_RETENTION_MS),
+            endedBefore: new Date(now() - ENDED_RETENTION_MS),
+          },
+          rows,
+        ),
       );
       const answers = await clean(stopping, (rows) =>
         forgetAnswers(database, new Date(now() - IDEMPOTENCY_WINDOW_MS), rows),

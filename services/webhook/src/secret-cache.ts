@@ -1,3 +1,4 @@
+import { boundedCache } from '@pf/runtime';
 import {
   type Database,
   type Keyring,
@@ -6,7 +7,6 @@ import {
   type WebhookSecret,
   webhookSecrets,
 } from '@pf/database';
-import { LRUCache } from 'lru-cache';
 
 /** A rotation by another process takes effect after this time at the latest. */
 const TTL_MS = 30_000;
@@ -22,8 +22,7 @@ export interface SecretCache {
 }
 
 export function createSecretCache(database: Database, keyring: Keyring): SecretCache {
-  const cache = new LRUCache<string, readonly WebhookSecret[], SecretOwner>({
-    max: MAX_ENTRIES,
+  const cache = boundedCache<string, readonly WebhookSecret[], SecretOwner>(MAX_ENTRIES, {
     ttl: TTL_MS,
     fetchMethod: (_key, _stale, { context }) => webhookSecrets(database, keyring, context),
   });

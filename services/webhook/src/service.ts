@@ -1,5 +1,6 @@
 import { isReplayId } from '@pf/contracts';
 import { createStore, type Database, type Keyring, type Wake } from '@pf/database';
+import { createSender, type EgressOptions } from '@pf/egress';
 import type { EventLog } from '@pf/event-log';
 import { accountChannels, type AccountMode, ChannelPublisher } from '@pf/redis';
 import { WakeQueue, WakeWorker } from '@pf/redis/wakes';
@@ -10,9 +11,7 @@ import { Deliverer } from './deliverer.ts';
 import { EventConsumer } from './event-consumer.ts';
 import { Lanes } from './lanes.ts';
 import { Replayer } from './replayer.ts';
-import { createResolver } from './resolver.ts';
 import { createSecretCache } from './secret-cache.ts';
-import { createSender } from './sender.ts';
 import { Sweeper } from './sweeper.ts';
 
 const GROUP = 'webhook';
@@ -34,11 +33,8 @@ export interface WebhookServiceOptions {
   readonly redisPrefix: string;
   /** Decrypts the webhook secrets. */
   readonly secretsKey: Keyring;
-  readonly allowPrivateHosts: boolean;
-  /** An HTTP proxy for all requests to receivers. */
-  readonly proxy?: URL | undefined;
-  /** Name servers for receivers' hosts. Default: the system's. */
-  readonly nameServers?: readonly string[] | undefined;
+  /** How receivers are reached. */
+  readonly egress: EgressOptions;
   /** How many deliveries of an account and mode replays make due in a second. Default 100. */
   readonly replaysPerSecond?: number;
   readonly log: Logger;
@@ -66,9 +62,7 @@ export interface WebhookService {
 export async function startWebhookService(options: WebhookServiceOptions): Promise<WebhookService> {
   const { database, log, now = Date.now } = options;
   const sender = createSender({
-    allowPrivate: options.allowPrivateHosts,
-    resolve: createResolver({ servers: options.nameServers, hostsFile: options.allowPrivateHosts }),
-    proxy: options.proxy,
+    ...options.egress,
     ...(options.sendTimeoutMs !== undefined && { timeoutMs: options.sendTimeoutMs }),
   });
   const deliverer = new Deliverer({

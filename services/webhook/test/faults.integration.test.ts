@@ -35,7 +35,7 @@ describe('A fault', () => {
 
   it('uses up no attempt while the egress proxy is unavailable', async () => {
     const { account, receiver } = await harness.account(status(200));
-    const service = await harness.start({ proxy: new URL('http://127.0.0.1:1/') });
+    const service = await harness.start({ egress: { allowPrivate: true, proxy: new URL('http://127.0.0.1:1/') } });
     await harness.emit(account.id);
     await until('it to be recorded', async () => (await harness.deliveries(account.id)).length === 1);
     harness.clock += 120_000;
@@ -81,7 +81,7 @@ describe('A fault', () => {
       'https://127.0.0.1:1/',
     ])
       await addWebhookEndpoint(harness.cluster.database, { accountId: account.id, livemode: false, url });
-    await harness.start({ nameServers: [servers.address] });
+    await harness.start({ egress: { allowPrivate: true, nameServers: [servers.address] } });
     await harness.emit(account.id);
     const all = await until('all to be attempted', async () => {
       const deliveries = await harness.deliveries(account.id);

@@ -40,6 +40,15 @@ export interface Emitted {
   readonly body: string;
 }
 
+/** What a test changes of an event. */
+interface Change {
+  readonly type?: EventType;
+  readonly livemode?: boolean;
+  readonly intentId?: IntentId;
+  readonly version?: number;
+  readonly memo?: string;
+}
+
 /** The webhook service with a database, topics and a clock of the test's own. */
 export class Harness {
   /** The time as the service sees it; moved by the test. */
@@ -77,7 +86,7 @@ export class Harness {
       redisUrl: this.redisUrl,
       redisPrefix: this.cluster.prefix,
       secretsKey: this.cluster.secretsKey,
-      allowPrivateHosts: true,
+      egress: { allowPrivate: true },
       log: createLogger('webhook', process.env['TEST_LOG_LEVEL'] ?? 'silent'),
       onCrash: (error) => {
         throw error;
@@ -123,22 +132,25 @@ export class Harness {
   /** Writes an event, first to the projection unless `projected` is false, then to the log. */
   async emit(
     accountId: string,
-    {
-      type = 'intent.detected',
-      livemode = false,
-      projected = true,
-      intentId = newIntentId(0),
-      version = 1,
-      memo = 'Zürich €',
-    }: {
-      type?: EventType;
-      livemode?: boolean;
-      projected?: boolean;
-      intentId?: IntentId;
-      version?: number;
-      memo?: string;
-    } = {},
+    { projected = true, ...change }: Change & { projected?: boolean } = {},
   ): Promise<Emitted> {
+    const emitted = this.#emitted(accountId, change);
+    if (projected && emitted.body !== '') await this.project(emitted);
+    await this.write(encodeEvent(emitted.event), emitted.event.intentId);
+    return emitted;
+  }
+
+  /** Writes an event of each of so many intents, at once. */
+  async emitMany(accountId: string, count: number): Promise<void> {
+    const all = Array.from({ length: count }, () => this.#emitted(accountId, {}));
+    await this.project(...all);
+    await this.#send(all.map(({ event }) => ({ key: event.intentId, value: encodeEvent(event) })));
+  }
+
+  #emitted(
+    accountId: string,
+    { type = 'intent.detected', livemode = false, intentId = newIntentId(0), version = 1, memo = 'Zürich €' }: Change,
+  ): Emitted {
     const event: EventEnvelope = {
       eventId: eventIdOf(intentId, version),
       type,
@@ -154,26 +166,35 @@ export class Harness {
       // Only what the envelope's reader reads: this service does not use the rest of an intent.
       intent: { id: intentId, state: 'created', metadata: { memo } } as unknown as PublicIntent,
     };
-    const body = webhookBody(event) ?? '';
-    if (projected && body !== '') await this.project({ event, body });
-    await this.write(encodeEvent(event), intentId);
-    return { event, body };
+    return { event, body: webhookBody(event) ?? '' };
   }
 
   /** Writes any value to the log. */
   async write(value: string, key = 'key'): Promise<void> {
+    await this.#send([{ key, value }]);
+  }
+
+  async #send(messages: readonly { readonly key: string; readonly value: string }[]): Promise<void> {
     await this.#producer.send({
       topic: `${this.cluster.prefix}intent.events`,
       acks: -1,
-      messages: [{ key, partition: 0, value }],
+      messages: messages.map((message) => ({ ...message, partition: 0 })),
     });
   }
 
-  /** Projects an event, as the intent service does. */
-  async project({ event, body }: Emitted): Promise<void> {
+  /** Projects events, as the intent service does. */
+  async project(...emitted: readonly Emitted[]): Promise<void> {
     await this.cluster.database.sql.query(
-      'INSERT INTO ledger.intent_events (intent_id, version, event_id, type, body, at) VALUES ($1, $2, $3, $4, $5, $6)',
-      [event.intentId, event.version, event.eventId, event.type, body, event.at],
+      `INSERT INTO ledger.intent_events (intent_id, version, event_id, type, body, at)
+        SELECT * FROM unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])`,
+      [
+        emitted.map(({ event }) => event.intentId),
+        emitted.map(({ event }) => event.version),
+        emitted.map(({ event }) => event.eventId),
+        emitted.map(({ event }) => event.type),
+        emitted.map(({ body }) => body),
+        emitted.map(({ event }) => event.at),
+      ],
     );
   }
 

@@ -17,7 +17,7 @@ describe('An endpoint', () => {
     await harness.start({ sendTimeoutMs: NEVER_MS });
     const hanging = await harness.account(() => undefined);
     const quick = await harness.account(status(200));
-    await Promise.all(Array.from({ length: 200 }, () => harness.emit(hanging.account.id)));
+    await harness.emitMany(hanging.account.id, 200);
     await until('the endpoint to hang', () => hanging.receiver.received.length === 1);
     // Behind an endpoint that hangs it would wait longer than this test does.
     for (let count = 1; count <= 20; count += 1) {
@@ -39,7 +39,7 @@ describe('An endpoint', () => {
     let began: number | null = null;
     for (let round = 1; round <= ROUNDS; round += 1) {
       [held, responding] = [[], false];
-      await Promise.all(Array.from({ length: WAITING }, () => harness.emit(account.id)));
+      await harness.emitMany(account.id, WAITING);
       await until(
         'all deliveries to wait for those that are held',
         async () => held.length > 0 && (await harness.deliveries(account.id)).length === round * WAITING,

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { PublicIntent, Reference } from '@pf/domain';
 import {
   type ApiClient,
@@ -13,6 +12,7 @@ import {
 import { type RpcProxy, type RpcRequest, startAnvil, startRpcProxy, startSolana, startTempo } from '@pf/testing/chains';
 import { newWallet, walletOn } from '@pf/testing/wallets';
 import { z } from 'zod';
+import { memoryOf } from '../memory.ts';
 
 /**
  * What watching costs: RPC calls (questions, which providers charge for) and HTTP requests a minute on each network, by
@@ -70,14 +70,11 @@ async function counted({ proxy, steps }: Watched, during: Promise<unknown>): Pro
     requests: (proxy.requests - requests) / minutes,
   };
 }
+const MIB = 1_024 * 1_024;
 /** Linux only; elsewhere unknown. */
 function residentMb(pid: number): string {
-  try {
-    const [, kb] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    return kb === undefined ? '?' : (Number(kb) / 1_024).toFixed(0);
-  } catch {
-    return '?';
-  }
+  const { now } = memoryOf(pid);
+  return Number.isNaN(now) ? '?' : (now / MIB).toFixed(0);
 }
 const timePasses = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readBackingStack, until } from '@pf/testing';
 import kafkajs from 'kafkajs';
+import { createTopic } from './topic.ts';
 
 // What docs/guide/analysts.md says of readers of intent.events, on a topic that is written to in transactions.
 describe('a reader of a topic that is written to in transactions', () => {
@@ -16,7 +17,7 @@ describe('a reader of a topic that is written to in transactions', () => {
 
   beforeAll(async () => {
     await Promise.all([admin.connect(), producer.connect()]);
-    await admin.createTopics({ topics: [{ topic, numPartitions: 1, replicationFactor: 1 }] });
+    await createTopic(admin, topic);
     for (const [value, ends] of [
       ['first', 'commit'],
       ['never happened', 'abort'],

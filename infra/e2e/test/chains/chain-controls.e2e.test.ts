@@ -129,14 +129,10 @@ async function pay(name: Name, id: string, payer = payerOn(name), life: number |
   return body.txSignature;
 }
 const reach = (id: string, state: string): Promise<PublicIntent> =>
-  until(
-    `${id} to be ${state}`,
-    async () => {
-      const { intent } = (await api.get(id)).body;
-      return intent.state === state && intent;
-    },
-    60_000,
-  );
+  until(`${id} to be ${state}`, async () => {
+    const { intent } = (await api.get(id)).body;
+    return intent.state === state && intent;
+  });
 const eventTypes = async (id: string): Promise<string[]> => (await api.events(id)).body.events.map(({ type }) => type);
 /** Whether a transaction is in a block, successful or not. */
 const landed = async (name: (typeof REORGANIZING)[number], hash: string): Promise<boolean> =>

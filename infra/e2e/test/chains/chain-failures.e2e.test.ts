@@ -42,15 +42,11 @@ const passUntil = (
   id: string,
   good: (intent: PublicIntent) => boolean,
 ): Promise<PublicIntent> =>
-  until(
-    `${id} to be ${what}`,
-    async () => {
-      await on(name).pass();
-      const { intent } = (await api.get(id)).body;
-      return good(intent) && intent;
-    },
-    45_000,
-  );
+  until(`${id} to be ${what}`, async () => {
+    await on(name).pass();
+    const { intent } = (await api.get(id)).body;
+    return good(intent) && intent;
+  });
 const finalized = (name: Name, id: string): Promise<PublicIntent> =>
   passUntil(name, 'finalized', id, ({ state }) => state === 'finalized');
 async function history(id: string): Promise<string[]> {

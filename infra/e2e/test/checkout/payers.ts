@@ -1,6 +1,13 @@
 import { base58 } from '@scure/base';
 import type { StackChain, StackWallet } from '@pf/testing';
-import { bundle, evmWallet, installEntryPoint, newSmartWallet, type SmartCall } from '@pf/testing/wallets';
+import {
+  bundle,
+  evmWallet,
+  installEntryPoint,
+  newSmartWallet,
+  type SmartCall,
+  solanaWallet,
+} from '@pf/testing/wallets';
 import type { Page } from 'playwright-core';
 import { createWalletClient, type Hex, http, keccak256, toHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -112,6 +119,8 @@ type Field =
 /** A transaction of type 0x76, as the page asks for it. */
 interface TempoRequest extends Readonly<Partial<Record<Field, Hex>>> {
   readonly calls: readonly { readonly to: Hex; readonly data: Hex; readonly value: Hex }[];
+  /** Another account signs for the fee. */
+  readonly feePayer?: true;
 }
 
 /** Tempo's own wallet, which signs its transactions as they were built. */
@@ -122,12 +131,13 @@ export const tempoPayer = ({ address, privateKey }: StackWallet): Payer =>
     const answer: Answer = (method, params) => {
       if (method !== 'eth_signTransaction') return ordinary(method, params);
       ask(payer);
-      const [{ calls, ...fields }] = params as readonly [TempoRequest];
+      const [{ calls, feePayer, ...fields }] = params as readonly [TempoRequest];
       const read = (name: keyof typeof fields): bigint => BigInt(fields[name] ?? 0);
       return account.signTransaction({
         type: 'tempo',
         calls: calls.map(({ value, ...call }) => ({ ...call, value: BigInt(value) })),
         feeToken: fields.feeToken,
+        ...(feePayer && { feePayer }),
         chainId: Number(read('chainId')),
         nonce: Number(read('nonce')),
         ...(fields.validBefore === undefined ? {} : { validBefore: Number(read('validBefore')) }),
@@ -153,6 +163,18 @@ export const solanaPayer = (chain: StackChain, keys: StackWallet, name: RegExp):
       return sends ? Buffer.from(base58.decode(text)).toString('base64') : text;
     };
     return installSolana(page, answer, sends ? 'signAndSendTransaction' : 'signTransaction');
+  });
+
+/** A wallet of Solana that signs what it gets, whoever pays the fee. */
+export const solanaSigner = (chain: StackChain, keys: StackWallet): Payer =>
+  payerWith(keys.address, (page, payer) => {
+    const own = solanaWallet(chain, keys);
+    const answer: Answer = async (method, params) => {
+      if (method === 'connect') return [keys.address];
+      ask(payer);
+      return own.sign(String(params));
+    };
+    return installSolana(page, answer, 'signTransaction');
   });
 
 /** The EntryPoint of Coinbase's smart wallet. */

@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { apiClient, chainOf, readStack, type StackChain, type StackWallet } from '@pf/testing';
-import { signSolanaPay, solanaWallet } from '@pf/testing/wallets';
+import { PaymentClient } from '@pf/client';
+import { apiClient, chainOf, readStack, type StackChain, type StackWallet, until } from '@pf/testing';
+import { newWallet, signSolanaPay, solanaWallet, tempoWallet, walletOn } from '@pf/testing/wallets';
 import type { Browser, Page } from 'playwright-core';
 import { barriers, openBrowser, PHONE, scanned, visit, type Visitor } from '../dashboard/browser.ts';
-import { evmPayer, type Payer, slowPayer, smartPayer, solanaPayer, tempoPayer } from './payers.ts';
+import { startFeePayer, startKora } from '../gasless/relayer.ts';
+import { evmPayer, type Payer, slowPayer, smartPayer, solanaPayer, solanaSigner, tempoPayer } from './payers.ts';
 
 const stack = readStack();
 const api = apiClient(stack.baseUrl, stack.apiKeys.test);
@@ -12,9 +14,10 @@ const [base, solana, tempo] = ['base', 'solana', 'tempo'].map((name) => chainOf(
   StackChain,
   StackChain,
 ];
-/** Wallets that no other test uses. */
-const walletOf = ({ wallets }: StackChain, who: 'payer' | 'shop'): StackWallet => {
-  const wallet = wallets[who === 'payer' ? 5 : 4];
+/** The first two are no other test's. */
+const PLACES = { payer: 5, shop: 4, sponsor: 3 } as const;
+const walletOf = ({ wallets }: StackChain, who: keyof typeof PLACES): StackWallet => {
+  const wallet = wallets[PLACES[who]];
   if (wallet === undefined) throw new Error('The stack has too few wallets.');
   return wallet;
 };
@@ -150,5 +153,88 @@ describe('the payment page', () => {
     await page.goto(`${bare}?again${new URL(other.paymentUrl).hash}`);
     await status(page, 'This link cannot be opened').waitFor();
     expect(await barriers(page)).toEqual([]);
+  });
+});
+
+describe('the payment page of a merchant who pays the network fee', () => {
+  const UNITS = 1_250_000n;
+  const { sponsors } = new PaymentClient({ baseUrl: stack.baseUrl, apiKey: stack.apiKeys.test });
+  const rich = {
+    solana: solanaWallet(solana, walletOf(solana, 'payer')),
+    tempo: tempoWallet(tempo, walletOf(tempo, 'payer')),
+  };
+  const held = (chain: StackChain, who: StackWallet) => walletOn(chain, who).tokenBalance(chain.tokens['USDC'] ?? '');
+  /** Someone with exactly the amount, and nothing for a fee. */
+  async function penniless(chain: 'solana' | 'tempo'): Promise<StackWallet> {
+    const on = { solana, tempo }[chain];
+    const who = newWallet(on);
+    const usdc = on.tokens['USDC'] ?? '';
+    // The shop has its account then, too: no sponsor pays for one.
+    await rich[chain].transfer(usdc, walletOf(on, 'shop').address, 1n);
+    await rich[chain].transfer(usdc, who.address, UNITS);
+    await until('the payer to have the amount', async () => (await held(on, who)) === UNITS);
+    return who;
+  }
+  let kora: Awaited<ReturnType<typeof startKora>>;
+  let feePayer: Awaited<ReturnType<typeof startFeePayer>>;
+  beforeAll(async () => {
+    [kora, feePayer] = await Promise.all([
+      startKora(solana, walletOf(solana, 'sponsor')),
+      startFeePayer(tempo, walletOf(tempo, 'sponsor')),
+    ]);
+  });
+  afterAll(() => Promise.all([kora.stop(), feePayer.stop()]));
+  afterEach(async () => {
+    for (const { chain } of await sponsors.list()) await sponsors.remove(chain);
+  });
+  const fee = (page: Page) => page.locator('.facts.boxed div', { hasText: 'Network fee' });
+  const ownFee = (page: Page) => page.getByRole('button', { name: 'Pay the network fee myself' });
+
+  it.each([
+    ['Solana', 'solana', () => kora.at('honest'), (who: StackWallet) => solanaSigner(solana, who)],
+    ['Tempo', 'tempo', () => feePayer.at('relay'), tempoPayer],
+  ] as const)('is paid by someone who has nothing for the fee, on %s', async (_, name, sponsor, payerOf) => {
+    const chain = { solana, tempo }[name];
+    const who = await penniless(name);
+    await sponsors.set(chain.caip2, { url: sponsor() });
+    const { id, paymentUrl } = await newIntent(chain);
+    const payer = payerOf(who);
+    const page = await open(paymentUrl, payer);
+    await wallet(page).click();
+    await fee(page).waitFor();
+    expect(await fee(page).textContent()).toMatch(/^Network fee.* pays it$/);
+    await payButton(page).click();
+    await status(page, 'Paid').waitFor();
+    expect([payer.asked, await isPaid(id), await held(chain, who)]).toEqual([1, true, 0n]);
+    expect((await api.get(id)).body.intent.fulfiller).toBe(who.address);
+  });
+
+  it('is paid with a fee of the payer where the sponsor refuses', async () => {
+    const payer = solanaSigner(solana, walletOf(solana, 'payer'));
+    const before = await held(solana, walletOf(solana, 'payer'));
+    await sponsors.set(solana.caip2, { url: kora.at('refuses') });
+    const { id, paymentUrl } = await newIntent(solana);
+    const page = await open(paymentUrl, payer);
+    await pay(page);
+    await page.getByRole('alert').filter({ hasText: 'cannot pay the network fee' }).waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await ownFee(page).click();
+    await status(page, 'A moment before you pay the fee yourself').waitFor();
+    expect((await api.get(id)).body.intent.state).toBe('created');
+    await fee(page).filter({ hasText: 'SOL' }).waitFor({ timeout: 100_000 });
+    await payButton(page).click();
+    await status(page, 'Paid').waitFor();
+    expect(await isPaid(id)).toBe(true);
+    expect(before - (await held(solana, walletOf(solana, 'payer')))).toBe(UNITS);
+  });
+
+  it('is paid when a sponsor sends the transaction and says that it has refused', async () => {
+    const who = await penniless('solana');
+    await sponsors.set(solana.caip2, { url: kora.at('sends-and-says-it-refused') });
+    const { id, paymentUrl } = await newIntent(solana);
+    const page = await open(paymentUrl, solanaSigner(solana, who));
+    await pay(page);
+    await status(page, 'Paid').waitFor();
+    expect([await isPaid(id), await held(solana, who)]).toEqual([true, 0n]);
   });
 });

@@ -10,6 +10,7 @@ import {
   open,
   type Opened,
   type Setting,
+  solanaWallet,
 } from '../../../../services/checkout/web/test/browser/opened.ts';
 import type { StandIn } from '../../../../services/checkout/web/test/browser/stand-in.ts';
 import { declined } from '../../../../services/checkout/web/test/browser/wallets.ts';
@@ -46,6 +47,14 @@ const pay = async (opened: Opened): Promise<void> => {
   await opened.page.getByRole('button', { name: /^Pay 24\.90/ }).click();
 };
 
+/** A payment on Solana of which the merchant pays the network fee. */
+const sponsored = (changes: Partial<Pick<StandIn, 'isSponsoredAlive'>>) => ({
+  family: 'solana' as const,
+  install: solanaWallet('signTransaction'),
+  prepare: (standIn: StandIn) => void Object.assign(standIn, { sponsors: ['fee_payer'], ...changes }),
+});
+const chooseViolet = ({ page }: Opened): Promise<void> => page.getByRole('button', { name: 'Violet' }).click();
+
 /** The page of a payment link. */
 const link = (changes: Partial<StandIn['paymentLink']>): Pick<Scene, 'kind' | 'prepare'> => ({
   kind: 'link',
@@ -64,6 +73,26 @@ const SCENES: Readonly<Record<StateName, Scene>> = {
     act: ({ page }) => page.locator('.qr-image').scrollIntoViewIfNeeded(),
   },
   ready: { install: wallet, title: 'Ready to pay', act: choose },
+  sponsored: { ...sponsored({}), title: 'Ready to pay', act: chooseViolet },
+  'sponsor-refused': {
+    ...sponsored({ isSponsoredAlive: true }),
+    title: 'Waiting for your payment',
+    act: async (opened) => {
+      opened.standIn.refuse('submit', { status: 422, code: 'sponsor.refused' });
+      await chooseViolet(opened);
+      await opened.page.getByRole('button', { name: /^Pay 24\.90/ }).click();
+      await opened.page.getByRole('alert').waitFor();
+    },
+  },
+  ending: {
+    ...sponsored({ isSponsoredAlive: true }),
+    title: 'A moment before you pay the fee yourself',
+    act: async (opened) => {
+      opened.standIn.refuse('build', { status: 422, code: 'sponsor.refused' });
+      await chooseViolet(opened);
+      await opened.page.getByRole('button', { name: 'Pay the network fee myself' }).click();
+    },
+  },
   confirm: { install: asking, title: 'Confirm in Amber', act: pay },
   declined: {
     install: refusing,

@@ -67,7 +67,7 @@ describe('/device in the browser', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke token' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect((await fetch(`${url}/api/session`, { headers })).status).toBe(401);
-  }, 120_000);
+  });
 
   it('says when no program waits for the code, and denies', async () => {
     visitor = await visit(browser);
@@ -83,5 +83,5 @@ describe('/device in the browser', () => {
     await page.getByRole('button', { name: 'Deny' }).click();
     await page.getByRole('heading', { name: 'Denied' }).waitFor();
     expect((await poll(deviceCode)).error?.code).toBe('device.access_denied');
-  }, 120_000);
+  });
 });

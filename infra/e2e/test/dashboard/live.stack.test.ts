@@ -66,7 +66,7 @@ describe('the pages of an account in the browser', () => {
     await pay('3.03');
     await page.getByRole('row', { name: /intent\.confirmed .*3\.03/ }).waitFor();
     expect(await page.getByText('not live just now').count()).toBe(0);
-  }, 120_000);
+  });
 
   it('say where there is no stream, and are read every 10 s', async () => {
     visitor = await visit(browser);
@@ -79,5 +79,5 @@ describe('the pages of an account in the browser', () => {
     await page.getByRole('row', { name: /4\.04 USDC Paid/ }).waitFor();
     await context.unroute('**/stream');
     await page.getByText('not live just now').waitFor({ state: 'detached' });
-  }, 120_000);
+  });
 });

@@ -1,38 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Authorization, decodeIntent, type RelayedCall, type TypedData } from '@pf/contracts';
 import type { PaymentIntent, PublicIntent } from '@pf/domain';
-import {
-  type ApiClient,
-  apiClient,
-  type Cluster,
-  type CreatedBody,
-  readBackingStack,
-  type StackWallet,
-  startCluster,
-  until,
-} from '@pf/testing';
+import { type ApiClient, type CreatedBody, type StackWallet, until } from '@pf/testing';
 import { type Anvil, contractNamed, startAnvil, startTempo, type Tempo } from '@pf/testing/chains';
-import { bundle, type ChainWallet, installEntryPoint, newSmartWallet, newWallet, walletOn } from '@pf/testing/wallets';
+import { bundle, installEntryPoint, newSmartWallet, newWallet, walletOn } from '@pf/testing/wallets';
 import { encodeFunctionData, type Hex, type TypedDataDefinition } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { type Relayer, startRelayer } from './relayer.ts';
+import { type Order, PACE_MS, Shop, TEST_MS, UNITS, WAIT_MS } from './shop.ts';
 import { summaryOf, whileBusy } from '../responses.ts';
 
-const PACE_MS = 300;
-const WAIT_MS = 60_000;
-/** A test waits several times. */
-const TEST_MS = 180_000;
-const UNITS = 3_000_000n;
 /** Longer than any authorization lives, in seconds. */
 const LIFETIME_S = 700;
 
-interface Order {
-  readonly id: string;
-  readonly intent: PublicIntent;
-  readonly merchant: ChainWallet;
-  /** With the intent's secret: what the payer's app has. */
-  readonly payer: ApiClient;
-}
 interface Signed {
   readonly authorization: Authorization;
   readonly signature: Hex;
@@ -44,35 +24,23 @@ interface Relayed {
 
 let chain: Anvil;
 let tempo: Tempo;
-let cluster: Cluster;
+let shop: Shop;
 let relayer: Relayer;
 let api: ApiClient;
-let baseUrl: string;
 let usdc: string;
 
 beforeAll(async () => {
   [chain, tempo] = await Promise.all([startAnvil({ blockMs: PACE_MS }), startTempo({ blockMs: PACE_MS })]);
   usdc = chain.tokens['USDC'] ?? '';
   relayer = await startRelayer(chain, chain.wallets[3] as StackWallet);
-  cluster = await startCluster(readBackingStack(), [chain, tempo]);
-  const [gateway] = await Promise.all([cluster.start('gateway'), cluster.start('intent'), cluster.start('watcher')]);
-  baseUrl = `${gateway.url}/v1`;
-  api = apiClient(baseUrl, cluster.apiKeys.test);
+  shop = await Shop.open(chain, tempo);
+  ({ api } = shop);
 }, TEST_MS);
 afterAll(async () => {
-  await cluster.close();
+  await shop.close();
   await Promise.all([relayer.stop(), chain.stop(), tempo.stop()]);
 });
 
-async function order(): Promise<Order> {
-  const merchant = walletOn(chain, newWallet(chain));
-  const { status, body } = await whileBusy<CreatedBody>('an intent', () =>
-    api.create({ chain: chain.caip2, token: 'USDC', amount: '3', requestor: merchant.address }),
-  );
-  expect([status, body.error]).toEqual([201, undefined]);
-  const { intent, clientSecret } = body;
-  return { id: intent.id, intent, merchant, payer: apiClient(baseUrl, clientSecret) };
-}
 /** Someone with USDC and no ETH at all. */
 async function penniless(): Promise<PrivateKeyAccount> {
   const account = privateKeyToAccount(generatePrivateKey());
@@ -103,18 +71,9 @@ async function authorize(what: Order, account: PrivateKeyAccount): Promise<Signe
   expect([status, body.error]).toEqual([200, undefined]);
   return { ...signed, call: body.call };
 }
-const reached = ({ id }: Order, state: string): Promise<PublicIntent> =>
-  until(
-    `${id} to be ${state}`,
-    async () => {
-      const { intent } = (await api.get(id)).body;
-      return intent.state === state && intent;
-    },
-    WAIT_MS,
-  );
 /** The intent in the ledger, with what the API does not show. */
 async function stored({ id }: Order): Promise<PaymentIntent> {
-  const { rows } = await cluster.database.sql.query<{ state: string }>(
+  const { rows } = await shop.cluster.database.sql.query<{ state: string }>(
     'SELECT state FROM ledger.intents WHERE id = $1',
     [id],
   );
@@ -132,7 +91,7 @@ const timePasses = async (): Promise<void> => {
   await chain.mine();
 };
 async function expectPaidOnce(what: Order, by: string, hash: string | undefined): Promise<void> {
-  const paid = await reached(what, 'finalized');
+  const paid = await shop.reached(what, 'finalized');
   expect(paid).toMatchObject({ fulfiller: by, txSignature: hash, retryRequired: false });
   expect(await what.merchant.tokenBalance(usdc)).toBe(UNITS);
   expect((await stored(what)).transfers).toHaveLength(1);
@@ -151,7 +110,7 @@ describe('a payer without ETH', () => {
   it(
     "pays with a signature, which the shop's relayer sends",
     async () => {
-      const [what, account] = [await order(), await penniless()];
+      const [what, account] = [await shop.order(), await penniless()];
       const { call } = await authorize(what, account);
       expect((await api.get(what.id)).body.intent).toMatchObject({ state: 'created', txSignature: null });
       const { hash } = await relayer.ask('honest', call);
@@ -171,7 +130,7 @@ describe('a payer without ETH', () => {
   it(
     'pays without the service, through a relayer that was given the authorization alone',
     async () => {
-      const [what, account] = [await order(), await penniless()];
+      const [what, account] = [await shop.order(), await penniless()];
       const { authorization, signature } = await sign(what, account);
       const { from, to, value, validAfter, validBefore, nonce } = authorization;
       const data = encodeFunctionData({
@@ -188,7 +147,7 @@ describe('a payer without ETH', () => {
   it(
     'pays through a bundler, in the operation of an account that pays the gas',
     async () => {
-      const [what, account] = [await order(), await penniless()];
+      const [what, account] = [await shop.order(), await penniless()];
       await installEntryPoint(chain, '0.7');
       const sponsor = await newSmartWallet(chain, '0.7');
       const { call } = await authorize(what, account);
@@ -204,7 +163,7 @@ describe('a signed authorization', () => {
   it(
     'keeps other payers out while it can move money, and gives the same call again',
     async () => {
-      const [what, account, rival] = [await order(), await penniless(), await penniless()];
+      const [what, account, rival] = [await shop.order(), await penniless(), await penniless()];
       const late = await sign(what, rival);
       const { authorization, signature, call } = await authorize(what, account);
       const repeated = await submit(what, { authorization, signature });
@@ -220,7 +179,7 @@ describe('a signed authorization', () => {
       const { call: second } = await authorize(what, account);
       await relayer.ask('honest', call);
       await relayer.ask('honest', second);
-      await reached(what, 'finalized');
+      await shop.reached(what, 'finalized');
       expect(await what.merchant.tokenBalance(usdc)).toBe(UNITS);
       expect((await stored(what)).transfers).toHaveLength(1);
     },
@@ -230,7 +189,7 @@ describe('a signed authorization', () => {
   it(
     'is refused for another intent, altered, too late, cancelled and used',
     async () => {
-      const [what, other, account] = [await order(), await order(), await penniless()];
+      const [what, other, account] = [await shop.order(), await shop.order(), await penniless()];
       const signed = await sign(what, account);
       expect(await submit(other, signed)).toMatchObject({
         status: 422,
@@ -300,7 +259,7 @@ describe.each([
   it(
     'costs nothing: once the authorization is over, another pays, and nothing comes late',
     async () => {
-      const [what, account] = [await order(), await penniless()];
+      const [what, account] = [await shop.order(), await penniless()];
       const { call } = await authorize(what, account);
       const { status, hash } = await relayer.ask(way, call);
       expect(status).toBe(says);
@@ -326,7 +285,7 @@ describe.each(['redirects', 'takes-more'] as const)('a relayer that alters the c
   it(
     'moves nothing, and the same authorization pays through another',
     async () => {
-      const [what, account] = [await order(), await penniless()];
+      const [what, account] = [await shop.order(), await penniless()];
       const { call } = await authorize(what, account);
       const { hash: useless } = await relayer.ask(way, call);
       await until('its transaction to fail', async () => {

@@ -2,19 +2,25 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import type { RelayedCall } from '@pf/contracts';
+import type { RelayedCall, X402Settlement } from '@pf/contracts';
 import type { StackChain, StackWallet } from '@pf/testing';
 import type { Hex } from 'viem';
 
-/** What a sponsor says: a hash where it says that it has sent something, or a transaction that it has signed. */
-interface Said {
+/** What a sponsor says: a hash where it says that it has sent something, or what its JSON-RPC returns. */
+interface Said<Result> {
   readonly status: number;
   readonly hash?: Hex;
   readonly transaction?: Hex;
+  /** Of a facilitator. */
+  readonly isValid?: boolean;
+  readonly payer?: string;
+  readonly success?: boolean;
+  /** Of a JSON-RPC. */
+  readonly result?: Result;
 }
 
 /** A process of an integrator, which pays for gas with its own key. It treats a request as its path says. */
-class Sponsor<Way extends string, Request extends object> {
+class Sponsor<Way extends string, Request extends object, Result = undefined> {
   readonly #process: ChildProcess;
   readonly #url: string;
 
@@ -24,10 +30,10 @@ class Sponsor<Way extends string, Request extends object> {
   }
 
   /** @param file a program beside this one */
-  static async start<Way extends string, Request extends object>(
+  static async start<Way extends string, Request extends object, Result>(
     file: string,
     env: Readonly<Record<string, string>>,
-  ): Promise<Sponsor<Way, Request>> {
+  ): Promise<Sponsor<Way, Request, Result>> {
     const child = spawn(process.execPath, [path.join(import.meta.dirname, file)], {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -36,8 +42,13 @@ class Sponsor<Way extends string, Request extends object> {
     return new Sponsor(child, `http://127.0.0.1:${port}`);
   }
 
-  async ask(way: Way, request?: Request): Promise<Said> {
-    const response = await fetch(`${this.#url}/${way}`, { method: 'POST', body: JSON.stringify(request ?? {}) });
+  /** Where it treats requests in this way. */
+  at(way: Way): string {
+    return `${this.#url}/${way}`;
+  }
+
+  async ask(way: Way, request?: Request): Promise<Said<Result>> {
+    const response = await fetch(this.at(way), { method: 'POST', body: JSON.stringify(request ?? {}) });
     return { ...((await response.json()) as object), status: response.status };
   }
 
@@ -58,8 +69,55 @@ export const startRelayer = ({ rpcUrl, caip2 }: StackChain, { privateKey }: Stac
     PRIVATE_KEY: privateKey,
   });
 
-type FeePayerWay = 'honest' | 'alters' | 'refuses' | 'lies' | 'stalls' | 'wakes-up';
-export type FeePayer = Sponsor<FeePayerWay, { readonly transaction: Hex }>;
+export type Facilitator = Sponsor<'verify' | 'settle' | 'lies/settle', X402Settlement>;
+/** Verifies and settles by x402 on Base. */
+export const startFacilitator = ({ rpcUrl, caip2 }: StackChain, { privateKey }: StackWallet): Promise<Facilitator> =>
+  Sponsor.start('facilitator-process.ts', {
+    RPC_URL: rpcUrl,
+    CHAIN_ID: caip2.slice('eip155:'.length),
+    PRIVATE_KEY: privateKey,
+  });
+
+export type FeePayerWay =
+  'relay' | 'honest' | 'alters' | 'refuses' | 'lies' | 'hangs' | 'stalls' | 'wakes-up' | 'sends-and-says-it-refused';
+export interface FeePayerRequest {
+  readonly method: 'eth_signRawTransaction';
+  readonly params: readonly [Hex];
+}
+export type FeePayer = Sponsor<FeePayerWay, FeePayerRequest, Hex>;
 /** Signs for fees on Tempo. */
-export const startFeePayer = ({ tokens }: StackChain, { privateKey }: StackWallet): Promise<FeePayer> =>
-  Sponsor.start('fee-payer-process.ts', { PRIVATE_KEY: privateKey, FEE_TOKEN: tokens['AlphaUSD'] ?? '' });
+export const startFeePayer = ({ rpcUrl, tokens }: StackChain, { privateKey }: StackWallet): Promise<FeePayer> =>
+  Sponsor.start('fee-payer-process.ts', {
+    RPC_URL: rpcUrl,
+    PRIVATE_KEY: privateKey,
+    FEE_TOKEN: tokens['AlphaUSD'] ?? '',
+  });
+
+export type KoraWay =
+  | 'honest'
+  | 'asks-for-a-key'
+  | 'names-nonsense'
+  | 'alters'
+  | 'redirects'
+  | 'signs-wrongly'
+  | 'refuses'
+  | 'fails'
+  | 'lies'
+  | 'hangs'
+  | 'stalls'
+  | 'wakes-up'
+  | 'sends-and-says-it-refused'
+  | 'asked';
+export interface KoraRequest {
+  readonly method: 'getPayerSigner' | 'signTransaction';
+  readonly params?: { readonly transaction: string; readonly signer_key: string };
+}
+interface KoraResult {
+  readonly signer_address?: string;
+  readonly signed_transaction?: string;
+  readonly asked?: number;
+}
+export type Kora = Sponsor<KoraWay, KoraRequest, KoraResult>;
+/** Signs for fees on Solana. */
+export const startKora = ({ rpcUrl }: StackChain, { privateKey }: StackWallet): Promise<Kora> =>
+  Sponsor.start('kora-process.ts', { PRIVATE_KEY: privateKey, RPC_URL: rpcUrl });

@@ -1,14 +1,16 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /** The response of a process that pays gas for others. */
 export interface Answer {
   readonly status: number;
-  readonly body: Readonly<Record<string, string | undefined>>;
+  readonly body: Readonly<Record<string, unknown>>;
 }
 /** What it does with a request to a path, such as `/honest`. */
-export type Ways<Request> = Readonly<Record<string, (request: Request) => Promise<Answer>>>;
+export type Ways<Request> = Readonly<
+  Record<string, (request: Request, headers: IncomingHttpHeaders) => Promise<Answer>>
+>;
 
 /** Serves these paths, and prints the port. */
 export function serve<Request>(ways: Ways<Request>): void {
@@ -16,7 +18,7 @@ export function serve<Request>(ways: Ways<Request>): void {
     const way = ways[request.url ?? ''];
     return way === undefined
       ? { status: 404, body: { error: 'no such way' } }
-      : way(JSON.parse(await text(request)) as Request);
+      : way(JSON.parse(await text(request)) as Request, request.headers);
   };
   const server = createServer((request, response) => {
     answer(request)

@@ -82,7 +82,7 @@ describe('the guide to accepting a payment', () => {
     );
     expect((await api.get(id)).body.intent.refundedBy).toMatch(/^pi_/);
     expect(guide.left).toEqual([]);
-  }, 240_000);
+  });
 
   it('has programs whose types are right', async () => {
     const options = '--noEmit --strict --target esnext --module nodenext --allowImportingTsExtensions --skipLibCheck';
@@ -103,7 +103,7 @@ describe('the guide to accepting a payment', () => {
         ({ stdout }: { stdout: string }) => stdout,
       ),
     ).toBe('');
-  }, 120_000);
+  });
 
   it('tells a shop of each end', async () => {
     const named = (await tableUnder(PAGE, '5. Handle each end')).map(([, state = '']) => state.replaceAll('`', ''));
@@ -134,7 +134,7 @@ describe('the guide to accepting a payment', () => {
     await api.cancel(cancelled);
     await payDirectly(cancelled, 12_500_000n);
     await received('intent.late_payment: deliver after all, or refund');
-  }, 240_000);
+  });
 
   it('repeats what may be repeated, and throws what may not', async () => {
     const keys: unknown[] = [];
@@ -159,5 +159,5 @@ describe('the guide to accepting a payment', () => {
 
     const refused = await guide.terminal.run('node wallet.ts $ID || true');
     expect(refused).toMatch(/ApiError: 409 intent\.invalid_state: /);
-  }, 60_000);
+  });
 });

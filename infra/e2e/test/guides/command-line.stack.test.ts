@@ -84,5 +84,5 @@ describe('the guide to the command line', () => {
     expect(await terminal.run(logout ?? '')).toContain('You are logged out');
     expect(await terminal.run(`! ${whoami}`)).toContain('You are not logged in.');
     expect(guide.left).toEqual([]);
-  }, 300_000);
+  });
 });

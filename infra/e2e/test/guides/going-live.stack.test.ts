@@ -27,7 +27,7 @@ describe('the guide to going live', () => {
     const { livemode, chain } = (await liveApi.get((await guide.terminal.run('echo $ID')).trim())).body.intent;
     expect({ livemode, chain }).toEqual({ livemode: true, chain: 'eip155:8453' });
     expect(guide.left).toEqual([]);
-  }, 240_000);
+  });
 
   it('leads to each of its sections from the checklist, and tells the finality of each live network', async () => {
     const page = await readPage(PAGE);

@@ -96,7 +96,7 @@ describe('the quickstart', () => {
     });
     expect(guide.left).toEqual([]);
     await ask('DELETE', `/test/v1/webhook-endpoints/${endpoint.id}`);
-  }, 180_000);
+  });
 
   it('names what the terminal and the dashboard show', async () => {
     const folder = path.join(root, 'services/dashboard/web/src');

@@ -50,7 +50,7 @@ describe('the guide to testing', () => {
     await guide.terminal.run(`node mistake.ts ${other} 12.50`);
     await event('intent.late_payment', other);
     expect(guide.left).toEqual([]);
-  }, 240_000);
+  });
 
   it('lists every way to simulate a state, and its events', async () => {
     const rows = (await tableUnder(PAGE, 'Simulate a state')).map(([target, from, events]) => ({
@@ -74,7 +74,7 @@ describe('the guide to testing', () => {
           expect([state, target, added]).toEqual([state, target, expected]);
         }),
       );
-  }, 120_000);
+  });
 
   it('causes each refusal that it lists', async () => {
     const key = stack.apiKeys.test;
@@ -103,7 +103,7 @@ describe('the guide to testing', () => {
       const refused = await refusals[code.replaceAll('`', '')]?.();
       expect(`${refused?.status} \`${refused?.body.error?.code}\``).toBe(`${status} ${code}`);
     }
-  }, 60_000);
+  });
 
   it('names commands that exist', async () => {
     const cells = (await tableUnder(PAGE, 'Cause a failure')).map(([, cause]) => cause);
@@ -116,5 +116,5 @@ describe('the guide to testing', () => {
         expect(stdout).toContain(`Usage: ${command.split(' ').slice(0, 3).join(' ')}`);
       }),
     );
-  }, 60_000);
+  });
 });

@@ -26,6 +26,8 @@ const SERVICES = ['gateway', 'intent', 'watcher', 'webhook'] as const;
 /** Secrets: the collector's key, and a token in a webhook receiver's URL. */
 const COLLECTOR_KEY = 'collector-key-of-the-test';
 const URL_SECRET = 'receivers-own-secret';
+/** As the image of a commit after release 1.2.0 says. The watcher has none: its version is that of package.json. */
+const BUILD = '1.2.0-3-g5f2c1ab';
 
 let cluster: Cluster;
 let chain: Anvil;
@@ -83,6 +85,7 @@ beforeAll(async () => {
       return cluster.start(service, {
         env: {
           METRICS_PORT: String(ports[place]),
+          SERVICE_VERSION: service === 'watcher' ? '' : BUILD,
           OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
           OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${COLLECTOR_KEY}`,
           OTEL_METRIC_EXPORT_INTERVAL: '1000',
@@ -281,7 +284,7 @@ describe('the trace of a payment', () => {
     for (const { resource, service } of spans) {
       expect(resource).toMatchObject({
         'service.name': service,
-        'service.version': expect.stringMatching(/^\d+\.\d+\.\d+$/),
+        'service.version': service === 'watcher' ? expect.stringMatching(/^\d+\.\d+\.\d+$/) : BUILD,
         'service.instance.id': expect.stringMatching(/^[0-9a-f-]{36}$/),
         'deployment.environment.name': 'test',
       });
@@ -333,39 +336,35 @@ describe('metrics after a payment', () => {
   const PRIVATE_CA = ['payments.certificate.valid'] as const;
   /** The metrics that a successful payment does not touch. */
   const UNTOUCHED: Readonly<Record<(typeof SERVICES)[number], readonly string[]>> = {
-    gateway: ['payments.rpc.wait.duration', ...PRIVATE_CA],
+    gateway: ['payments.rpc.wait.duration', 'payments.sponsor.requests', ...PRIVATE_CA],
     intent: ['messaging.client.operation.duration', ...PRIVATE_CA],
     watcher: ['payments.screening.duration', 'payments.broadcasts', 'payments.rpc.wait.duration', ...PRIVATE_CA],
     webhook: [...PRIVATE_CA],
   };
 
-  it.each(SERVICES)(
-    'are exactly those that the catalogue lists for the %s service',
-    async (service) => {
-      const missing = await until(
-        `every metric of ${service}`,
-        async () => {
-          const names = new Set((await scrape(service)).flatMap((sample) => [sample.name, family(sample)]));
-          const absent = ofService(service).filter(
-            ([name, metric]) => !names.has(prometheusName(name, metric)) && !UNTOUCHED[service].includes(name),
-          );
-          if (absent.length > 0) throw new Error(absent.map(([name]) => name).join(', '));
-          return 'none';
-        },
-        30_000,
-      );
-      expect(missing).toBe('none');
-      const known = new Set(ofService(service).map(([name, metric]) => prometheusName(name, metric)));
-      expect([
-        ...new Set(
-          (await scrape(service))
-            .filter((sample) => sample.name !== 'target_info' && !known.has(sample.name) && !known.has(family(sample)))
-            .map(({ name }) => name),
-        ),
-      ]).toEqual([]);
-    },
-    60_000,
-  );
+  it.each(SERVICES)('are exactly those that the catalogue lists for the %s service', async (service) => {
+    const missing = await until(
+      `every metric of ${service}`,
+      async () => {
+        const names = new Set((await scrape(service)).flatMap((sample) => [sample.name, family(sample)]));
+        const absent = ofService(service).filter(
+          ([name, metric]) => !names.has(prometheusName(name, metric)) && !UNTOUCHED[service].includes(name),
+        );
+        if (absent.length > 0) throw new Error(absent.map(([name]) => name).join(', '));
+        return 'none';
+      },
+      30_000,
+    );
+    expect(missing).toBe('none');
+    const known = new Set(ofService(service).map(([name, metric]) => prometheusName(name, metric)));
+    expect([
+      ...new Set(
+        (await scrape(service))
+          .filter((sample) => sample.name !== 'target_info' && !known.has(sample.name) && !known.has(family(sample)))
+          .map(({ name }) => name),
+      ),
+    ]).toEqual([]);
+  });
 
   it.each(SERVICES)('have only labels and values that the catalogue allows: %s', async (service) => {
     const byName = new Map(ofService(service).map(([name, metric]) => [prometheusName(name, metric), metric]));

@@ -84,23 +84,19 @@ describe("the examples of the client's README", () => {
     ['Base, with viem', 'base'],
     ['Solana, with @solana/web3.js', 'solana'],
     ['Tempo, with viem', 'tempo'],
-  ])(
-    'pay on %s',
-    async (title, name) => {
-      const chain = chainOf(stack, name);
-      const payer = chain.wallets.at(-1);
-      const { body } = await api.create({
-        chain: chain.caip2,
-        token: 'USDC',
-        amount: '0.75',
-        requestor: newWallet(chain).address,
-      });
-      const output = await runToEnd(title, { PF_INTENT: body.intent.id, PF_PRIVATE_KEY: payer?.privateKey ?? '' });
-      expect(output.trim().split('\n').at(-1)).toBe('confirmed');
-      expect((await api.get(body.intent.id)).body.intent.fulfiller).toBe(payer?.address);
-    },
-    90_000,
-  );
+  ])('pay on %s', async (title, name) => {
+    const chain = chainOf(stack, name);
+    const payer = chain.wallets.at(-1);
+    const { body } = await api.create({
+      chain: chain.caip2,
+      token: 'USDC',
+      amount: '0.75',
+      requestor: newWallet(chain).address,
+    });
+    const output = await runToEnd(title, { PF_INTENT: body.intent.id, PF_PRIVATE_KEY: payer?.privateKey ?? '' });
+    expect(output.trim().split('\n').at(-1)).toBe('confirmed');
+    expect((await api.get(body.intent.id)).body.intent.fulfiller).toBe(payer?.address);
+  });
 
   it('open an intent to its payer with a client secret', async () => {
     expect(await runToEnd('With a client secret')).toContain('12.50 USDC 0x70997970C51812dc3A010C7d01b50e0d17dc79C8');

@@ -58,14 +58,10 @@ afterAll(async () => {
 });
 
 const reach = (id: string, ...states: string[]): Promise<PublicIntent> =>
-  until(
-    `${id} to be ${states.join(' or ')}`,
-    async () => {
-      const { intent } = (await api.get(id)).body;
-      return states.includes(intent.state) && intent;
-    },
-    60_000,
-  );
+  until(`${id} to be ${states.join(' or ')}`, async () => {
+    const { intent } = (await api.get(id)).body;
+    return states.includes(intent.state) && intent;
+  });
 
 describe.each(chains)('a payment on $name through the running stack', ({ name, reference, transaction }) => {
   const chain = chainOf(stack, name);

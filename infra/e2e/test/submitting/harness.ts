@@ -79,12 +79,13 @@ export interface SubmitSummary {
 
 /** The errors of a busy service, or of busy upstreams: clients repeat the request safely. */
 const BUSY: readonly (string | undefined)[] = ['rpc.unavailable', 'service.unavailable'];
+export const isBusy = ({ body }: ApiResponse<unknown>): boolean => BUSY.includes(body.error?.code);
 const whileBusy = <Body>(request: () => Promise<ApiResponse<Body>>): Promise<ApiResponse<Body>> =>
   until(
     'a response that is not "busy"',
     async () => {
       const response = await request();
-      return !BUSY.includes(response.body.error?.code) && response;
+      return !isBusy(response) && response;
     },
     WAIT_MS,
   );

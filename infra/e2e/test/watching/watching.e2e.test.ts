@@ -466,13 +466,9 @@ const each = (scenarios: readonly Scenario[]): { what: string; name: Name }[] =>
   scenarios.flatMap(({ what, on }) => on.map((name) => ({ what, name })));
 
 describe('a payment', () => {
-  it.each(each(FLOWING))(
-    '$what ($name)',
-    async ({ what, name }) => {
-      expect(await ended.get(nameOf(what, name))).toBeNull();
-    },
-    180_000,
-  );
+  it.each(each(FLOWING))('$what ($name)', async ({ what, name }) => {
+    expect(await ended.get(nameOf(what, name))).toBeNull();
+  });
 });
 
 describe('a payment while the chain clock is paused', () => {
@@ -488,11 +484,7 @@ describe('a payment while the chain clock is paused', () => {
     }
   });
 
-  it.each(each(HELD))(
-    '$what ($name)',
-    async ({ what, name }) => {
-      expect(await ended.get(nameOf(what, name))).toBeNull();
-    },
-    180_000,
-  );
+  it.each(each(HELD))('$what ($name)', async ({ what, name }) => {
+    expect(await ended.get(nameOf(what, name))).toBeNull();
+  });
 });

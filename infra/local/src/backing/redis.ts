@@ -9,7 +9,7 @@ import { ask } from '../processes/sockets.ts';
 const run = promisify(execFile);
 
 /** A server on the PATH, or the one that the bootstrap unpacked from Debian packages into `.tools/redis`. */
-async function server(tools: string): Promise<Pick<Command, 'file' | 'env'>> {
+export async function redisProgram(tools: string): Promise<Pick<Command, 'file' | 'env'>> {
   for (const file of ['redis-server', 'valkey-server']) {
     if (
       await run(file, ['--version']).then(
@@ -37,7 +37,7 @@ async function server(tools: string): Promise<Pick<Command, 'file' | 'env'>> {
 export async function redisSpec(settings: Settings): Promise<{ spec: ProcessSpec; url: string }> {
   const port = settings.ports.redis;
   const folder = path.join(settings.data, 'redis');
-  const program = await server(settings.tools);
+  const program = await redisProgram(settings.tools);
   return {
     url: `redis://127.0.0.1:${port}`,
     spec: {

@@ -3,8 +3,6 @@ import { z } from 'zod';
 
 /** Mined after a start, so that calls at `safe` and `finalized` find a state. */
 const BLOCKS_AFTER_START = 12;
-/** 10 minutes of Base, 25 of Tempo. anvil keeps every block in memory and writes them all whenever it saves. */
-const BLOCKS_UNTIL_FULL = 3000;
 
 const hex = (value: number | bigint): string => `0x${value.toString(16)}`;
 
@@ -13,7 +11,7 @@ export interface Pace {
   readonly blockMs: number;
   /** The base fee of every block in wei, where the real network's does not follow demand; null: it follows demand. */
   readonly baseFee: bigint | null;
-  /** The number of blocks with which the chain is full. */
+  /** The number of blocks with which the chain is full. Default: it never is. */
   readonly blocksUntilFull?: number;
 }
 
@@ -26,7 +24,7 @@ export interface Pace {
  */
 export function startBlockClock(
   url: string,
-  { blockMs, baseFee, blocksUntilFull = BLOCKS_UNTIL_FULL }: Pace,
+  { blockMs, baseFee, blocksUntilFull = Infinity }: Pace,
   onFull: () => Promise<void>,
 ): () => void {
   let stopped = false;

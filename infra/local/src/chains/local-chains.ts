@@ -73,6 +73,8 @@ export async function startChain(
   await (name === 'tempo' ? placeTempoTokens(url) : placeTokens(url, TOKENS[name]));
   return {
     chain: { ...network, rpcUrl: url, wallets: wallets() },
-    stopClock: startBlockClock(url, ANVILS[name], () => supervised.renew()),
+    stopClock: startBlockClock(url, { ...ANVILS[name], blocksUntilFull: settings.blocksUntilFull }, () =>
+      supervised.renew(),
+    ),
   };
 }

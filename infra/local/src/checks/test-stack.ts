@@ -25,9 +25,17 @@ async function freeShift(): Promise<number> {
   throw new Error('No free range of ports for the test stack. End other stacks, then try again.');
 }
 
+/** Hours of Base: a chain that restarts within a run cuts the connections of whatever test is on it. */
+const CHAIN_BLOCKS = '100000';
+
 /** The environment for the test stack: its own folder and ports, without variables that move single ports. */
 function environmentFor(data: string, shift: number, base: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const environment: NodeJS.ProcessEnv = { ...base, PF_DATA: data, PF_PORT_SHIFT: String(shift) };
+  const environment: NodeJS.ProcessEnv = {
+    ...base,
+    PF_DATA: data,
+    PF_PORT_SHIFT: String(shift),
+    PF_CHAIN_BLOCKS: CHAIN_BLOCKS,
+  };
   for (const { variable } of Object.values(PORTS)) delete environment[variable];
   return environment;
 }

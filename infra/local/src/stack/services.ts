@@ -77,6 +77,7 @@ function serviceSpecs(
     ARCHIVE_SIGNING_KEY: createHmac('sha256', secretsKey).update('archive').digest('base64'),
     // What was just paid can be queried soon; the files are merged.
     ARCHIVE_FLUSH_SECONDS: '2',
+    ARCHIVE_DELIVERIES_SECONDS: '2',
     GATEWAY_URL: `http://127.0.0.1:${settings.ports.gateway}`,
     API_URL: `http://127.0.0.1:${settings.ports.gateway}`,
     // Mails are in the log of the dashboard.
@@ -104,7 +105,7 @@ function serviceSpecs(
         args: ['--enable-source-maps', path.join(settings.root, 'infra/docker/dist/main.js'), name],
         env: {
           ...shared,
-          ...(name !== 'archive' && { DATABASE_URL: logins?.[`pf_${name}`] ?? addresses.database }),
+          DATABASE_URL: logins?.[`pf_${name}`] ?? addresses.database,
           METRICS_PORT: String(settings.ports[`${name}Metrics`]),
           ...(health !== name && { [PORTS[name].variable]: String(settings.ports[name]) }),
           HEALTH_PORT: String(port),

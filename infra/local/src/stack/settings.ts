@@ -56,6 +56,8 @@ export interface Settings {
   readonly ports: Readonly<Record<PortName, number>>;
   /** Where the local chains listen: loopback, except in a container. */
   readonly chainsHost: string;
+  /** The number of blocks with which a local EVM chain is full: it restarts without its empty ones, in a second. */
+  readonly blocksUntilFull: number;
   /** SECRETS_KEY; null: the data folder gets a key of its own. */
   readonly secretsKey: string | null;
   /** The addresses of backing services that run elsewhere, from the environment; null: the stack starts its own. */
@@ -77,6 +79,8 @@ const optionalText = z.string().trim().min(1).optional();
 const environment = z.object({
   PF_DATA: z.string().min(1).default('.local'),
   CHAINS_HOST: z.ipv4().default('127.0.0.1'),
+  // 10 minutes of Base, 25 of Tempo. anvil keeps every block in memory and writes them all whenever it saves.
+  PF_CHAIN_BLOCKS: z.coerce.number().int().min(1_000).default(3_000),
   PF_PORT_SHIFT: z.coerce.number().int().min(0).max(60_000).default(0),
   SECRETS_KEY: optionalText,
   DATABASE_URL: optionalText,
@@ -133,6 +137,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>, 
     data: path.resolve(root, values.PF_DATA),
     ports,
     chainsHost: values.CHAINS_HOST,
+    blocksUntilFull: values.PF_CHAIN_BLOCKS,
     secretsKey: values.SECRETS_KEY ?? null,
     external: {
       database: values.DATABASE_URL ?? null,

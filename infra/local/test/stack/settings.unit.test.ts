@@ -9,6 +9,7 @@ describe('the settings of the local stack', () => {
     expect(settings.ports.gateway).toBe(4000);
     expect(settings.data).toBe('/repository/.local');
     expect(settings.external.database).toBeNull();
+    expect(settings.blocksUntilFull).toBe(3_000);
   });
 
   it('move every port by PF_PORT_SHIFT, except one with a variable of its own', () => {

@@ -97,8 +97,8 @@ export const archiveGuards: readonly Mutant[] = [
   {
     name: 'A copy of a file of the archive is read only with the bytes of its manifest',
     file: 'packages/archive/src/ledger/local-copies.ts',
-    guard: 'if (held !== null && digestOf(held) === sha256) return copy;',
-    instead: 'if (held !== null) return copy;',
+    guard: 'const isGood = held !== null && digestOf(held) === sha256;',
+    instead: 'const isGood = held !== null;',
     test: {
       file: 'packages/archive/test/local-copies.unit.test.ts',
       name: 'are made again where they were changed or cut off',
@@ -162,6 +162,26 @@ export const archiveGuards: readonly Mutant[] = [
     test: {
       file: 'packages/archive/test/restore.unit.test.ts',
       name: 'appends nothing to a log that its owner has written to until the partition was taken from it',
+    },
+  },
+  {
+    name: 'Ended deliveries are read once all transactions of their time have ended',
+    file: 'packages/database/src/webhooks/ended-deliveries.ts',
+    guard: 'BigInt(row.oldest) >= known.transaction',
+    instead: 'BigInt(row.oldest) >= 0n',
+    test: {
+      file: 'packages/database/test/webhooks/ended-deliveries.integration.test.ts',
+      name: 'are not passed over while an earlier one is not committed',
+    },
+  },
+  {
+    name: 'A merged file of deliveries stays, though it has the name of one that it was merged from',
+    file: 'packages/archive/src/deliveries/delivery-archive.ts',
+    guard: '.filter((key) => key !== merged.key)',
+    instead: '',
+    test: {
+      file: 'packages/archive/test/deliveries/delivery-archive.unit.test.ts',
+      name: 'has each delivery when a process ends after 4 changes',
     },
   },
 ];

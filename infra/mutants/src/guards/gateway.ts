@@ -5,11 +5,21 @@ export const gatewayGuards: readonly Mutant[] = [
   {
     name: 'No transaction is built as sponsored where its payer would pay the fee',
     file: 'services/gateway/src/intents/build.ts',
-    guard: 'if (sponsored && !adapter.takesSponsors)',
-    instead: 'if (sponsored && !adapter.takesSponsors && false)',
+    guard: "if (sponsored && adapter.sponsors === 'none')",
+    instead: "if (sponsored && adapter.sponsors === 'none' && sponsored === null)",
     test: {
       file: 'services/gateway/test/intents/submit.integration.test.ts',
       name: 'returns 422 for a sponsored transaction on a chain that has none',
+    },
+  },
+  {
+    name: 'A sponsor that hangs holds up its own account alone',
+    file: 'services/gateway/src/sponsors/sponsor-calls.ts',
+    guard: 'key: `${accountId} ${livemode}`',
+    instead: "key: 'all'",
+    test: {
+      file: 'services/gateway/test/sponsors/sponsor-calls.unit.test.ts',
+      name: 'takes no place of another account while its sponsor hangs',
     },
   },
   {

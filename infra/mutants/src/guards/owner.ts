@@ -64,6 +64,16 @@ export const ownerGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A look that ends late says nothing of a later transaction',
+    file: 'packages/event-log/src/ownership/shared-writers.ts',
+    guard: 'if (ends && position === this.#lastEnd) this.#sawEnd();',
+    instead: 'if (ends) this.#sawEnd();',
+    test: {
+      file: 'packages/event-log/test/ownership/shared-writers.unit.test.ts',
+      name: 'wait for the marker of the last one in a partition where an earlier look ends late',
+    },
+  },
+  {
     name: 'A partition that failed writes alone',
     file: 'packages/event-log/src/ownership/shared-writers.ts',
     guard: 'if (until !== undefined && performance.now() < until) return null;',
@@ -136,7 +146,7 @@ export const ownerGuards: readonly Mutant[] = [
   {
     name: 'A transaction that hangs is noticed without further input',
     file: 'packages/event-log/src/ownership/owned-partition.ts',
-    guard: 'await this.#requireEnd(hold);\n      } catch',
+    guard: "if (atEnd.status === 'rejected') throw atEnd.reason;\n      } catch",
     instead: '} catch',
     test: {
       file: 'packages/simulation/test/log/hanging-transaction.unit.test.ts',

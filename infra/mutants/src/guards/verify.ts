@@ -69,6 +69,46 @@ export const verifyGuards: readonly Mutant[] = [
     instead: "void ('reference', terms.reference, references",
   },
   {
+    name: 'Solana: a sponsor is in no instruction',
+    file: solana.file,
+    guard: "compare('feePayer', 'in no instruction', uses",
+    instead: "void ('feePayer', 'in no instruction', uses",
+    test: {
+      file: 'packages/chains/test/solana/verify.unit.test.ts',
+      name: 'refuses a fee payer in the accounts of an instruction, also as payer of the token account',
+    },
+  },
+  {
+    name: 'Solana: a sponsor has signed',
+    file: solana.file,
+    guard: "if (sponsorSigns === 'before' && !(await isSignedBy(transaction, sponsor)))",
+    instead: 'if (sponsorSigns === null && !(await isSignedBy(transaction, sponsor)))',
+    test: {
+      file: 'packages/chains/test/solana/verify.unit.test.ts',
+      name: 'refuses a signature that is not the fee payer’s',
+    },
+  },
+  {
+    name: 'Solana: a sponsor returns the message that it was handed',
+    file: 'packages/chains/src/solana/sponsoring.ts',
+    guard: 'if (!after.ok || !same(before.message, after.value.message)) return false;',
+    instead: 'if (!after.ok) return false;',
+    test: {
+      file: 'packages/chains/test/solana/sponsoring.unit.test.ts',
+      name: 'is the same message with its signature, and nothing else',
+    },
+  },
+  {
+    name: 'Tempo: a sponsor changes nothing that the payer has signed',
+    file: 'packages/chains/src/tempo/sponsoring.ts',
+    guard: 'if (!after.ok || sentBySender(before) !== sentBySender(after.value)) return Promise.resolve(false);',
+    instead: 'if (!after.ok) return Promise.resolve(false);',
+    test: {
+      file: 'packages/chains/test/tempo/sponsoring.unit.test.ts',
+      name: 'is the same transaction with a fee token and its signature, and nothing else',
+    },
+  },
+  {
     name: 'Solana: a reference is only read',
     file: solana.file,
     guard: 'if (references.some((place) => transaction.isWritable(place)))',
@@ -109,7 +149,7 @@ export const verifyGuards: readonly Mutant[] = [
   {
     name: 'Solana: a fee within bounds',
     file: solana.file,
-    guard: 'if (fee > FEE_MAX)',
+    guard: 'if (fee > feeMax)',
     instead: 'if (false)',
     test: { file: solana.tests, name: 'cannot change bytes unless' },
   },

@@ -56,8 +56,8 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'One watcher of a network is active',
     file: 'packages/database/src/watching/network-watches.ts',
-    guard: 'WHERE watch.holder IS NULL OR watch.holder = excluded.holder OR watch.expires_at < clock_timestamp()',
-    instead: '',
+    guard: '(watch.holder IS NULL OR watch.holder = excluded.holder OR watch.expires_at < clock_timestamp())',
+    instead: 'true',
     test: {
       file: 'packages/database/test/store/store.integration.test.ts',
       suite: 'packages/database/test/store/suite.ts',
@@ -389,6 +389,86 @@ export const watcherGuards: readonly Mutant[] = [
       file: 'packages/database/test/store/store.integration.test.ts',
       suite: 'packages/database/test/store/suite.ts',
       name: 'has bookmarks, which are stored with its cursor, and none of a former holder',
+    },
+  },
+  {
+    name: 'A node that lags does not tell what a reorg has orphaned',
+    file: 'packages/chains/src/base/observe/settlements.ts',
+    guard: 'if (block <= head && !hashes.has(block))',
+    instead: 'if (block <= head && !hashes.has(block) && head < 0n)',
+    test: {
+      file: 'packages/chains/test/base/orphan.unit.test.ts',
+      name: 'is not told by a node that lags, which would leave it standing',
+    },
+  },
+  {
+    name: 'The lease of a shard is granted for the stored number of shards only',
+    file: 'packages/database/src/watching/network-watches.ts',
+    guard: 'WHERE watch.shards = $4 AND',
+    instead: 'WHERE $4::int > 0 AND',
+    test: {
+      file: 'packages/database/test/watching/shards.integration.test.ts',
+      name: 'have a lease each, and end that of the whole network when it is split',
+    },
+  },
+  {
+    name: 'A split ends the leases of before',
+    file: 'packages/database/src/watching/network-watches.ts',
+    guard: 'SET shards = excluded.shards, epoch = watch.epoch + 1,',
+    instead: 'SET shards = excluded.shards, epoch = watch.epoch,',
+    test: {
+      file: 'packages/database/test/watching/shards.integration.test.ts',
+      name: 'have a lease each, and end that of the whole network when it is split',
+    },
+  },
+  {
+    name: 'No epoch of a shard comes twice',
+    file: 'packages/database/src/watching/network-watches.ts',
+    guard: 'Math.max(rows.length, changed.length)',
+    instead: 'changed.length',
+    test: {
+      file: 'packages/database/test/watching/shards.integration.test.ts',
+      name: 'are never held again under an epoch of before, when the network was not split meanwhile',
+    },
+  },
+  {
+    name: 'A watcher of a shard has the intents of its recipients only',
+    file: 'services/watcher/src/watched-intents.ts',
+    guard: 'if (!isOfShard(intent.requestor, this.#shard)) return;',
+    instead: '',
+    test: {
+      file: 'services/watcher/test/watched-intents.unit.test.ts',
+      name: 'ignores the intents of other shards',
+    },
+  },
+  {
+    name: 'A watcher of a shard deletes no bytes of another',
+    file: 'packages/database/src/watching/signed-transactions.ts',
+    guard: 'AND ($6::int = 1 OR EXISTS',
+    instead: 'AND ($6::int > 0 OR EXISTS',
+    test: {
+      file: 'packages/database/test/watching/shards.integration.test.ts',
+      name: 'load only the intents of their recipients, and forget only their bytes',
+    },
+  },
+  {
+    name: 'A merged cursor has read only what each of the shards has',
+    file: 'packages/chains/src/evm/observe/chain-position.ts',
+    guard: 'newestOf(one).number < newestOf(lowest).number',
+    instead: 'newestOf(one).number > newestOf(lowest).number',
+    test: {
+      file: 'packages/chains/test/merge.unit.test.ts',
+      name: 'has read only what each of them has, and keeps what any of them has seen below, on Base',
+    },
+  },
+  {
+    name: 'A merged cursor of Solana believes no bookmarks where one shard had none',
+    file: 'packages/chains/src/solana/observe/position.ts',
+    guard: 'known.length < positions.length',
+    instead: 'known.length === 0',
+    test: {
+      file: 'packages/chains/test/merge.unit.test.ts',
+      name: 'has read only what each of them has on Solana, and believes bookmarks where all of them do',
     },
   },
   {

@@ -74,7 +74,7 @@ export const writerGuards: readonly Mutant[] = [
     instead: 'FOR UPDATE OF checkpoint',
     test: {
       file: 'services/intent/test/rebuild.integration.test.ts',
-      name: 'lets the writer’s projections fail at once meanwhile, and it recovers afterwards',
+      name: 'lets the writer’s projections fail at once during the switch, and it recovers afterwards',
     },
   },
   {
@@ -88,10 +88,30 @@ export const writerGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A partition is written to while it is rebuilt',
+    file: 'packages/database/src/ledger/rebuild.ts',
+    guard: "const projected = await projectedUpTo(client, partition, '');\n    await refold",
+    instead: "const projected = await projectedUpTo(client, partition, 'FOR UPDATE');\n    await refold",
+    test: {
+      file: 'services/intent/test/rebuild.integration.test.ts',
+      name: 'leaves the partition writable, and takes over what the writer appends meanwhile',
+    },
+  },
+  {
+    name: 'A rebuild writes what no writer has projected',
+    file: 'packages/database/src/ledger/rebuild.ts',
+    guard: 'refold.suspects = SUSPECTS;',
+    instead: '',
+    test: {
+      file: 'services/intent/test/rebuild.integration.test.ts',
+      name: 'writes the intents, and the outcomes of commands, whose events were not projected before a rebuild',
+    },
+  },
+  {
     name: 'A rebuild replaces histories without a row, too',
     file: 'packages/database/src/ledger/rebuild.ts',
-    guard: "await run('DELETE FROM ledger.intent_events WHERE intent_id = ANY($1)', orphans);",
-    instead: '',
+    guard: 'const orphans = await orphansOf(client, partition);',
+    instead: 'const orphans: readonly string[] = [];',
     test: {
       file: 'packages/database/test/ledger/rebuild.integration.test.ts',
       name: 'finds missing and surplus rows, also those without their intent, and a rebuild mends both',
@@ -334,8 +354,8 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'Decisions about an intent see its refund',
     file: 'packages/database/src/ledger/intent-states.ts',
-    guard: 'UNION SELECT refunded_by FROM named WHERE refunded_by IS NOT NULL)',
-    instead: ')',
+    guard: 'UNION SELECT refunded_by FROM named WHERE refunded_by IS NOT NULL)\n        UNION ALL',
+    instead: ')\n        UNION ALL',
     test: {
       file: 'services/intent/test/contention.integration.test.ts',
       name: 'is neither claimed nor left open after its original payment was undone',

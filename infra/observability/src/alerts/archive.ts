@@ -1,6 +1,7 @@
 import { type Alert, occurred } from '../alert.ts';
 
 const lag = 'payments_archive_lag_seconds{service_name="archive",instance="a"}';
+const deliveriesLag = 'payments_archive_deliveries_lag_seconds{service_name="archive",instance="a"}';
 const alarm = (name: string): string => `payments_alarms_total{service_name="archive",alarm="${name}"}`;
 
 /** Causes for which the archive is not what the log is. Nothing else waits for it, so no one is woken for a delay. */
@@ -14,6 +15,17 @@ export const archiveAlerts: readonly Alert[] = [
     fires: { series: { [lag]: '5+0x5 400+60x20' }, at: '20m', labels: {} },
     quiet: { series: { [lag]: '20+0x30' }, at: '20m' },
     nearMiss: { series: { [lag]: '5+0x5 90+0x3 5+0x30' }, at: '20m' },
+  },
+  {
+    // Postgres has an ended delivery for a day at least, so an hour leaves time to mend what keeps them.
+    name: 'DeliveriesUnarchived',
+    severity: 'ticket',
+    expr: 'min(payments_archive_deliveries_lag_seconds) > 3600',
+    for: '5m',
+    summary: 'How webhooks ended in the last hour is not archived.',
+    fires: { series: { [deliveriesLag]: '300+0x5 3700+60x30' }, at: '30m', labels: {} },
+    quiet: { series: { [deliveriesLag]: '300+0x30', [lag]: '4000+60x30' }, at: '20m' },
+    nearMiss: { series: { [deliveriesLag]: '300+0x5 3700+0x3 300+0x30' }, at: '20m' },
   },
   {
     name: 'ArchiveDiverged',

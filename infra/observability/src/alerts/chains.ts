@@ -2,9 +2,12 @@ import { type Alert, occurred } from '../alert.ts';
 
 const up = (network: string, upstream: string, service = 'watcher'): string =>
   `payments_rpc_upstream_up{service_name="${service}",network="${network}",upstream="${upstream}"}`;
-const active = (network: string, instance: string): string =>
-  `payments_watcher_active{service_name="watcher",network="${network}",instance="${instance}"}`;
-const watcher = (metric: string): string => `payments_watcher_${metric}{service_name="watcher",network="base"}`;
+const active = (network: string, instance: string, shard = '1/1'): string =>
+  `payments_watcher_active{service_name="watcher",network="${network}",shard="${shard}",instance="${instance}"}`;
+const watcher = (metric: string, shard = '1/1'): string =>
+  `payments_watcher_${metric}{service_name="watcher",network="base",shard="${shard}"}`;
+const shards = (instance: string): string =>
+  `payments_watcher_shards{service_name="watcher",network="base",instance="${instance}"}`;
 const requests = (error: string): string =>
   'payments_rpc_request_duration_seconds_count' +
   `{service_name="watcher",network="base",upstream="node-a.example"${error}}`;
@@ -54,12 +57,50 @@ export const chainAlerts: readonly Alert[] = [
     },
   },
   {
+    name: 'ShardUnwatched',
+    severity: 'page',
+    expr: [
+      'sum by (network) (max by (network, shard) (payments_watcher_active))',
+      '< max by (network) (payments_watcher_shards)',
+    ].join('\n'),
+    for: '2m',
+    summary: `Only {{ $value }} shards of {{ $labels.network }} have an active watcher: payments to the recipients of \
+the others are not detected.`,
+    fires: {
+      series: {
+        [active('base', 'a', '1/2')]: '1+0x20',
+        [active('base', 'b', '2/2')]: '1+0x5 0+0x15',
+        [shards('a')]: '2+0x20',
+        [shards('b')]: '2+0x20',
+      },
+      at: '10m',
+      labels: { network: 'base' },
+    },
+    quiet: {
+      series: {
+        [active('base', 'a', '1/2')]: '1+0x20',
+        [active('base', 'b', '2/2')]: '0+0x20',
+        [active('base', 'c', '2/2')]: '1+0x20',
+        // Left over from before the split.
+        [active('base', 'd')]: '0+0x20',
+        [shards('a')]: '2+0x20',
+        [shards('d')]: '2+0x20',
+      },
+      at: '10m',
+    },
+  },
+  {
     name: 'WatcherStuck',
     severity: 'page',
-    expr: 'min by (network) (payments_watcher_step_age_seconds) > 60',
+    expr: 'min by (network, shard) (payments_watcher_step_age_seconds) > 60',
     for: '1m',
-    summary: 'The watcher of {{ $labels.network }} has completed no step for {{ $value | humanizeDuration }}.',
-    fires: { series: { [watcher('step_age_seconds')]: '1 1 1+60x10' }, at: '10m', labels: { network: 'base' } },
+    summary: `The watcher of {{ $labels.network }}, shard {{ $labels.shard }}, has completed no step for \
+{{ $value | humanizeDuration }}.`,
+    fires: {
+      series: { [watcher('step_age_seconds', '1/2')]: '1+0x15', [watcher('step_age_seconds', '2/2')]: '1 1 1+60x10' },
+      at: '10m',
+      labels: { network: 'base', shard: '2/2' },
+    },
     quiet: { series: { [watcher('step_age_seconds')]: '1 40 1 40 1 40 1 40 1 40 1' }, at: '10m' },
   },
   {
@@ -75,11 +116,15 @@ the chain has stopped, or all its upstreams are stuck.`,
   {
     name: 'WatcherBehind',
     severity: 'ticket',
-    expr: 'min by (network) (min_over_time(payments_watcher_lag[10m])) > 50',
+    expr: 'min by (network, shard) (min_over_time(payments_watcher_lag[10m])) > 50',
     for: '5m',
-    summary:
-      'The watcher of {{ $labels.network }} stays {{ $value }} blocks behind the head: payments are confirmed late.',
-    fires: { series: { [watcher('lag')]: '80+1x30' }, at: '20m', labels: { network: 'base' } },
+    summary: `The watcher of {{ $labels.network }}, shard {{ $labels.shard }}, stays {{ $value }} blocks behind the \
+head: payments are confirmed late.`,
+    fires: {
+      series: { [watcher('lag', '1/2')]: '0+0x30', [watcher('lag', '2/2')]: '80+1x30' },
+      at: '20m',
+      labels: { network: 'base', shard: '2/2' },
+    },
     quiet: { series: { [watcher('lag')]: '5000 900 100 0+0x30' }, at: '20m' },
     nearMiss: { series: { [watcher('lag')]: '12+0x30' }, at: '20m' },
   },

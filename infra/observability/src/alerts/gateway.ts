@@ -1,4 +1,5 @@
 import type { Alert } from '../alert.ts';
+import type { Recording } from '../burn-rates.ts';
 
 const SERVICES = ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout'] as const;
 const commands = (outcome: string): string =>
@@ -8,7 +9,20 @@ const screened = (verdict: string): string =>
 const refused = (policy: string): string => `payments_rate_limited_total{service_name="gateway",policy="${policy}"}`;
 const DASHBOARD_REQUESTS = 'http_server_request_duration_seconds_count{service_name="dashboard"';
 const asked = (status: number): string => `${DASHBOARD_REQUESTS},http_response_status_code="${status}"}`;
+const ready = (service: string, instance: string): string =>
+  `payments_service_ready{service_name="${service}",instance="${instance}"}`;
+const READY_SHARE = 'payments:service_ready:ratio';
 const streams = 'payments_streams_open{service_name="gateway"}';
+
+/**
+ * The share of a service's processes that are ready. Requests that no gateway gets are in no other metric: the ingress
+ * answers them with 503.
+ */
+export const readiness: Recording = {
+  record: READY_SHARE,
+  expr: 'avg by (service_name) (payments_service_ready)',
+  labels: {},
+};
 
 /** Causes for which requests fail. */
 export const gatewayAlerts: readonly Alert[] = [
@@ -33,6 +47,57 @@ export const gatewayAlerts: readonly Alert[] = [
         SERVICES.map((service) => [`payments_build_info{service_name="${service}",service_version="1.0.0"}`, '1+0x20']),
       ),
       at: '15m',
+    },
+  },
+  {
+    name: 'ServiceUnready',
+    severity: 'page',
+    // Nothing waits for the archive: ArchiveBehind is its ticket.
+    expr: `${READY_SHARE}{service_name!="archive"} == 0`,
+    for: '2m',
+    summary: 'No process of the {{ $labels.service_name }} service is ready: it gets no requests.',
+    fires: {
+      series: { [ready('gateway', 'a')]: '1 1 0+0x20', [ready('gateway', 'b')]: '1 0+0x20' },
+      at: '10m',
+      labels: { service_name: 'gateway' },
+    },
+    quiet: {
+      series: {
+        [ready('gateway', 'a')]: '0+0x20',
+        [ready('gateway', 'b')]: '1+0x20',
+        [ready('archive', 'a')]: '0+0x20',
+      },
+      at: '10m',
+    },
+    // A rollout of a single replica.
+    nearMiss: { series: { [ready('gateway', 'a')]: '1 1 1 1 1 1 1 1 0 1+0x20' }, at: '10m' },
+  },
+  {
+    name: 'ServiceUnready',
+    severity: 'ticket',
+    expr: `${READY_SHARE}{service_name!="archive"} < 0.7`,
+    for: '30m',
+    summary: 'For half an hour, {{ $value | humanizePercentage }} of the {{ $labels.service_name }} service are ready.',
+    fires: {
+      series: {
+        [ready('gateway', 'a')]: '1+0x60',
+        [ready('gateway', 'b')]: '1 0+0x60',
+        [ready('gateway', 'c')]: '1+0x60',
+      },
+      at: '40m',
+      labels: { service_name: 'gateway' },
+    },
+    quiet: {
+      series: {
+        [ready('gateway', 'a')]: '1+0x60',
+        [ready('gateway', 'b')]: '1+0x60',
+        [ready('gateway', 'c')]: '1+0x60',
+      },
+      at: '40m',
+    },
+    nearMiss: {
+      series: { [ready('gateway', 'a')]: '1+0x60', [ready('gateway', 'b')]: '0+0x20 1+0x40' },
+      at: '40m',
     },
   },
   {

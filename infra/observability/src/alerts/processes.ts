@@ -3,6 +3,9 @@ import { type Alert, occurred } from '../alert.ts';
 const clock = (service: string, reference: string): string =>
   `payments_clock_offset_seconds{service_name="${service}",instance="a",reference="${reference}"}`;
 const mails = (outcome: string): string => `payments_mails_total{service_name="dashboard",outcome="${outcome}"}`;
+const volume = (metric: string): string =>
+  `kubelet_volume_stats_${metric}{namespace="kafka",persistentvolumeclaim="data-0-pf-kafka-0"}`;
+const AVAILABLE = 'kubelet_volume_stats_available_bytes{persistentvolumeclaim=~".*(kafka|postgres|archive).*"}';
 const process = (metric: string): string => `${metric}{service_name="intent",instance="a"}`;
 
 /** Causes that slow everything in a process. */
@@ -107,5 +110,42 @@ at the limit Kubernetes kills it.`,
       labels: { service_name: 'intent' },
     },
     quiet: { series: { [process('process_memory_usage_bytes')]: '200000000+0x30' }, at: '20m' },
+  },
+  {
+    name: 'VolumeFilling',
+    severity: 'ticket',
+    // Of the kubelets. What runs elsewhere, such as a managed Postgres, has alerts of its own.
+    expr: [
+      `(${AVAILABLE} / kubelet_volume_stats_capacity_bytes < 0.2)`,
+      'or on (namespace, persistentvolumeclaim)',
+      `(predict_linear(${AVAILABLE}[6h], 4 * 86400) < 0)`,
+    ].join('\n'),
+    for: '30m',
+    summary: `The volume {{ $labels.persistentvolumeclaim }} in {{ $labels.namespace }} has less than a fifth of its \
+space left, or will be full within four days.`,
+    fires: {
+      series: {
+        // 100 GB, and 30 of them left: at 0.2 GB a minute they last for two and a half hours.
+        [volume('capacity_bytes')]: '100000000000+0x120',
+        [volume('available_bytes')]: '30000000000-200000000x120',
+      },
+      at: '100m',
+      labels: { namespace: 'kafka', persistentvolumeclaim: 'data-0-pf-kafka-0' },
+    },
+    quiet: {
+      series: {
+        [volume('capacity_bytes')]: '100000000000+0x120',
+        [volume('available_bytes')]: '30000000000-1000000x120',
+      },
+      at: '100m',
+    },
+    // A small volume of something else.
+    nearMiss: {
+      series: {
+        'kubelet_volume_stats_capacity_bytes{namespace="web",persistentvolumeclaim="cache"}': '1000000000+0x120',
+        'kubelet_volume_stats_available_bytes{namespace="web",persistentvolumeclaim="cache"}': '1000000+0x120',
+      },
+      at: '100m',
+    },
   },
 ];

@@ -25,8 +25,8 @@ export const chains: DashboardSpec = {
         stat(
           'Longest time since a step',
           's',
-          'The network whose watcher has gone longest without completing a step.',
-          [`max(min by (network) (payments_watcher_step_age_seconds{${NETWORK}}))`, ''],
+          'The network, or shard of one, whose watcher has gone longest without completing a step.',
+          [`max(min by (network, shard) (payments_watcher_step_age_seconds{${NETWORK}}))`, ''],
           { warn: 15, bad: 60 },
         ),
         stat(
@@ -48,17 +48,17 @@ export const chains: DashboardSpec = {
     {
       title: 'Watchers',
       panels: [
-        chart('Blocks behind the head', 'short', 'Normally at most a few, except after downtime.', [
-          `max by (network) (payments_watcher_lag{${NETWORK}})`,
-          '{{network}}',
+        chart('Blocks behind the head', 'short', 'By shard. Normally at most a few, except after downtime.', [
+          `max by (network, shard) (payments_watcher_lag{${NETWORK}})`,
+          '{{network}} {{shard}}',
         ]),
         chart('Age of the head', 's', 'Time since the head advanced: a sawtooth as high as the block time.', [
           `min by (network) (payments_watcher_head_age_seconds{${NETWORK}})`,
           '{{network}}',
         ]),
-        chart('Time since the last step', 's', 'Grows while the watcher completes no step.', [
-          `min by (network) (payments_watcher_step_age_seconds{${NETWORK}})`,
-          '{{network}}',
+        chart('Time since the last step', 's', 'Grows while the watcher of a shard completes no step.', [
+          `min by (network, shard) (payments_watcher_step_age_seconds{${NETWORK}})`,
+          '{{network}} {{shard}}',
         ]),
         chart('Intents in memory', 'short', 'Of the process that holds most. Grows from 0 while a watcher loads.', [
           `max by (network) (payments_watcher_loaded{${NETWORK}})`,
@@ -72,8 +72,12 @@ export const chains: DashboardSpec = {
           `max by (network) (rate(payments_watcher_head{${NETWORK}}[$__rate_interval]))`,
           '{{network}}',
         ]),
+        chart('Shards', 'short', 'Into how many shards of recipients a network is split. 1: it is not.', [
+          `max by (network) (payments_watcher_shards{${NETWORK}})`,
+          '{{network}}',
+        ]),
         chart('Intents watched', 'short', 'Open intents, and closed ones for 30 days.', [
-          `max by (network) (payments_watcher_intents{${NETWORK}})`,
+          `sum by (network) (max by (network, shard) (payments_watcher_intents{${NETWORK}}))`,
           '{{network}}',
         ]),
       ],
@@ -87,6 +91,10 @@ export const chains: DashboardSpec = {
         ]),
         chart('Broadcasts', 'ops', 'Transactions sent to a network. `unknown`: no upstream gave a clear response.', [
           `sum by (network, outcome) (rate(payments_broadcasts_total{${NETWORK}}[$__rate_interval]))`,
+          '{{network}} {{outcome}}',
+        ]),
+        chart('Requests to sponsors', 'reqps', 'To the accounts’ own sponsors of fees, by outcome.', [
+          `sum by (network, outcome) (rate(payments_sponsor_requests_total{${NETWORK}}[$__rate_interval]))`,
           '{{network}} {{outcome}}',
         ]),
       ],

@@ -75,6 +75,10 @@ export const kafka: DashboardSpec = {
           'min(payments_archive_lag_seconds)',
           'archive',
         ]),
+        chart('Archive of deliveries', 's', 'How old an ended delivery may be that is not archived.', [
+          'min(payments_archive_deliveries_lag_seconds)',
+          'archive',
+        ]),
       ],
     },
     {

@@ -128,6 +128,10 @@ export const overview: DashboardSpec = {
           'count by (service_name, service_version) (payments_build_info)',
           '{{service_name}} {{service_version}}',
         ]),
+        chart('Ready', 'percentunit', 'The share of processes that are ready, by service.', [
+          'avg by (service_name) (payments_service_ready)',
+          '{{service_name}}',
+        ]),
         chart('Unavailable dependencies', 'short', 'Processes that cannot reach a dependency.', [
           'sum by (service_name, dependency) (1 - payments_dependency_up)',
           '{{service_name}}: {{dependency}}',

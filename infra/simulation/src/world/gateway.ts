@@ -15,6 +15,7 @@ import { refundIntent } from '../../../../services/gateway/src/intents/refund.ts
 import { submitIntent } from '../../../../services/gateway/src/intents/submit.ts';
 import { updateIntent } from '../../../../services/gateway/src/intents/update.ts';
 import { Outcomes } from '../../../../services/gateway/src/outcomes.ts';
+import { SponsorCalls } from '../../../../services/gateway/src/sponsors/sponsor-calls.ts';
 import type { Running } from './service.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -28,6 +29,8 @@ export interface Response {
 
 /** Every wallet is clean: screening is not what is simulated. */
 const screening: Screening = { screen: async () => ({ kind: 'clean' }), close: async () => undefined };
+/** No account has a sponsor. */
+const unforeseenSend = () => Promise.reject(new Error('no sponsor is set, so none is asked'));
 /** How long a client waits for a response. */
 const CLIENT_TIMEOUT_MS = 30_000;
 
@@ -72,6 +75,9 @@ export class Gateways {
       now: () => Date.now(),
       partitions: plan.partitions,
       screening,
+      findSponsor: async () => null,
+      hasSponsor: async () => false,
+      sponsorCalls: new SponsorCalls({ sender: { send: unforeseenSend }, log }),
       log,
     };
     this.#endpoints.set(process.name, {

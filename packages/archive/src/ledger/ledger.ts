@@ -1,8 +1,11 @@
 import { type DuckDBConnection, DuckDBInstance, DuckDBTypeId } from '@duckdb/node-api';
+import { type Columns, columnList } from '../columns.ts';
+import { DELIVERIES, DELIVERY_COLUMNS, deliveryFilesIn, lastEnds } from '../deliveries/files.ts';
 import { currentOf } from '../names.ts';
-import { COLUMN_LIST, quoted, readParquet } from '../parquet.ts';
+import { allRows, quoted, readParquet, type Selection } from '../parquet.ts';
+import { EVENT_COLUMNS } from '../row.ts';
 import type { ObjectStore } from '../store/object-store.ts';
-import { type CopyOptions, localCopies, MovedError } from './local-copies.ts';
+import { type CopyOptions, type LedgerPaths, localCopies, MovedError } from './local-copies.ts';
 import { VIEWS } from './views.ts';
 
 /** The answer to a query. Numbers beyond a double, decimals and times are texts. */
@@ -22,7 +25,7 @@ const AT_HINT = 'at is a keyword of SQL: the column is "at", in double quotes.';
 const shortest = (value: unknown): unknown =>
   typeof value === 'string' ? value.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '') : value;
 
-/** The archive as DuckDB sees it: `events`, and the views. Each file counts once, also while files are merged. */
+/** The archive as DuckDB sees it: `events`, and the views. Each row counts once, also while files are merged. */
 export class Ledger {
   readonly #connection: DuckDBConnection;
 
@@ -38,11 +41,8 @@ export class Ledger {
   static async open(store: ObjectStore, copies?: CopyOptions): Promise<Ledger> {
     const files = await filesOf(store, copies);
     const connection = await (await DuckDBInstance.create(':memory:')).connect();
-    await connection.run(
-      files.length === 0
-        ? `CREATE TABLE events (${COLUMN_LIST})`
-        : `CREATE VIEW events AS SELECT * FROM ${readParquet(files)}`,
-    );
+    await define(connection, 'events', files.events, EVENT_COLUMNS);
+    await define(connection, 'deliveries', files.deliveries, DELIVERY_COLUMNS, lastEnds);
     for (const [name, query] of Object.entries(VIEWS)) await connection.run(`CREATE VIEW ${name} AS ${query}`);
     return new Ledger(connection);
   }
@@ -100,17 +100,34 @@ export class Ledger {
   }
 }
 
+/** Defines a view of files, or an empty table where there are none. */
+async function define<Of>(
+  connection: DuckDBConnection,
+  name: string,
+  files: readonly string[],
+  columns: Columns<Of>,
+  query: Selection = allRows,
+): Promise<void> {
+  await connection.run(
+    files.length === 0
+      ? `CREATE TABLE ${name} (${columnList(columns)})`
+      : `CREATE VIEW ${name} AS ${query(readParquet(files))}`,
+  );
+}
+
 /** Files are merged a few times an hour at most. */
 const LISTINGS_MAX = 5;
 
-async function filesOf(store: ObjectStore, copies: CopyOptions | undefined): Promise<readonly string[]> {
+async function filesOf(store: ObjectStore, copies: CopyOptions | undefined): Promise<LedgerPaths> {
+  const pathsOf = (files: readonly { readonly key: string }[]) => files.flatMap(({ key }) => store.fileOf(key) ?? []);
   for (let listing = 1; ; listing++) {
-    const { current } = currentOf(await store.list('events/'));
-    const files = current.flatMap(({ key }) => store.fileOf(key) ?? []);
-    if (files.length === current.length) return files;
+    const { current: events } = currentOf(await store.list('events/'));
+    const deliveries = deliveryFilesIn(await store.list(DELIVERIES));
+    const here = { events: pathsOf(events), deliveries: pathsOf(deliveries) };
+    if (here.events.length === events.length && here.deliveries.length === deliveries.length) return here;
     if (copies === undefined) throw new Error('This archive needs a folder for copies of its files.');
     try {
-      return await localCopies(store, current, copies);
+      return await localCopies(store, { events, deliveries }, copies);
     } catch (error) {
       if (!(error instanceof MovedError) || listing === LISTINGS_MAX) throw error;
     }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { digestOf } from '../chain.ts';
+import type { DeliveryFile } from '../deliveries/files.ts';
 import { type Manifest, readIfManifest } from '../manifest.ts';
 import { manifestKey, type NamedKey } from '../names.ts';
 import { ArchiveDamagedError } from '../partition-archive.ts';
@@ -28,39 +29,58 @@ const AT_ONCE = 4;
 /** What was merged goes after so long: until then another process may read it. */
 const KEPT_MS = 3_600_000;
 
+/** What lies in an archive, for queries. */
+export interface LedgerFiles {
+  readonly events: readonly NamedKey[];
+  readonly deliveries: readonly DeliveryFile[];
+}
+/** Their paths, in the same order. */
+export interface LedgerPaths {
+  readonly events: readonly string[];
+  readonly deliveries: readonly string[];
+}
+
 /**
  * Files for a program that reads files, of an archive that lies elsewhere. A copy is used only while its SHA-256 is the
- * one of the file's manifest; what was merged into another is removed.
- * @returns their paths, in the order of `files`
+ * one of the file's manifest or name; what was merged into another is removed.
  * @throws MovedError, TooLargeError, ArchiveDamagedError, StoreUnavailableError
  */
 export async function localCopies(
   store: ObjectStore,
-  files: readonly NamedKey[],
+  { events, deliveries }: LedgerFiles,
   { folder, maxBytes }: CopyOptions,
-): Promise<readonly string[]> {
+): Promise<LedgerPaths> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const manifests = await eachOf(files, async (file) => manifestOf(store, folder, file));
-  const bytes = manifests.reduce((sum, manifest) => sum + (manifest?.bytes ?? 0), 0);
-  if (bytes > maxBytes)
-    throw new TooLargeError(
-      `The archive's files have ${inMegabytes(bytes)}, and copies may have ${inMegabytes(maxBytes)}: allow more.`,
-    );
-  const copies = await eachOf(files, async ({ key }, which) => {
+  const manifests = await eachOf(events, async (file) => manifestOf(store, folder, file));
+  let bytes = 0;
+  const countBytes = (more: number): void => {
+    bytes += more;
+    if (bytes > maxBytes)
+      throw new TooLargeError(
+        `The archive's files have ${inMegabytes(bytes)}, and copies may have ${inMegabytes(maxBytes)}: allow more.`,
+      );
+  };
+  countBytes(manifests.reduce((sum, manifest) => sum + (manifest?.bytes ?? 0), 0));
+  const wanted = [
+    ...events.map(({ key }, which) => ({ key, sha256: manifests[which]?.sha256 ?? null, isCounted: true })),
+    ...deliveries.map(({ key, sha256 }) => ({ key, sha256, isCounted: false })),
+  ];
+  const copies = await eachOf(wanted, async ({ key, sha256, isCounted }) => {
     const copy = path.join(folder, key);
-    const sha256 = manifests[which]?.sha256;
-    const held = sha256 === undefined ? null : await readIfThere(copy);
-    if (held !== null && digestOf(held) === sha256) return copy;
-    const content = await store.read(key);
+    const held = sha256 === null ? null : await readIfThere(copy);
+    const isGood = held !== null && digestOf(held) === sha256;
+    const content = isGood ? held : await store.read(key);
     if (content === null) throw new MovedError(`${key} was there a moment ago`);
+    if (!isCounted) countBytes(content.length);
+    if (isGood) return copy;
     // A file whose manifest is not written yet has nothing to be compared with.
-    if (sha256 !== undefined && digestOf(content) !== sha256)
-      throw new ArchiveDamagedError(`${key} does not have the bytes of its manifest: \`pf ledger verify\` tells more.`);
+    if (sha256 !== null && digestOf(content) !== sha256)
+      throw new ArchiveDamagedError(`${key} does not have the bytes that it should: \`pf ledger verify\` tells more.`);
     await writeWhole(copy, content);
     return copy;
   });
   await removeOld(folder, new Set(copies));
-  return copies;
+  return { events: copies.slice(0, events.length), deliveries: copies.slice(events.length) };
 }
 
 /** Null: it is not written yet. Its copy is good for as long as the file: neither ever changes. */

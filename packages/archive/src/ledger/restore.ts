@@ -113,7 +113,7 @@ async function headOf(
   return hash;
 }
 
-/** The events of a partition in the order of the log, those of one file at once. */
+/** The events of a partition in the order of the log, some at a time. */
 async function* archivedEvents(
   partition: number,
   store: ObjectStore,
@@ -125,7 +125,7 @@ async function* archivedEvents(
     const manifest: Manifest | null = described && readIfManifest(described);
     const content = manifest && (await store.read(manifest.file));
     if (content === null) throw new ArchiveDamagedError(`${key} or its file is gone: stop the archive service first.`);
-    yield await parquet.read(content);
+    yield* parquet.read(content);
   }
 }
 

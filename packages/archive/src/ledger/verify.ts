@@ -25,9 +25,11 @@ export interface VerifyOptions {
   readonly publicKey: string | null;
   /** The log that the archive is compared with; null: only the archive is checked. */
   readonly reader: Pick<LogReader, 'read' | 'endOffset' | 'startOffset'> | null;
+  /** The versions in which intents of a partition have left Postgres: the archive must have each up to there. */
+  readonly left?: (partition: number) => Promise<ReadonlyMap<string, number>>;
 }
 
-/** More of the same kind help nobody. */
+/** More of the same kind say nothing new. */
 const PROBLEMS_MAX = 20;
 /** How often a partition is read from its beginning because files were merged that were to be read. */
 const READINGS_MAX = 5;
@@ -86,27 +88,35 @@ async function verifyOnce(partition: number, options: VerifyOptions): Promise<Pa
     } else if (digestOf(content) !== manifest.sha256)
       report(`${manifest.file} does not have the bytes of its manifest`);
     else {
-      const events = await parquet.read(content);
-      const chainAfter = (some: typeof events): string =>
-        link(
-          manifest.chain.before,
-          some.map(({ event }) => event),
-        );
-      if (chainAfter(events) !== manifest.chain.after)
-        report(`${manifest.file} does not have the events of its manifest`);
-      // The file that it was published for was merged since.
-      if (published && manifest.first <= published.last && published.last < manifest.last)
-        hasHead = chainAfter(events.slice(0, published.last - manifest.first + 1)) === published.chain.after;
-      for (const { intentId, version } of events) {
-        if (intentId === null || version === null) continue;
-        const before = versions.get(intentId) ?? 0;
-        if (version === before + 1) versions.set(intentId, version);
-        else report(`${manifest.file}: version ${version} of ${intentId} follows version ${before}`);
+      let [place, hash] = [manifest.first, manifest.chain.before];
+      for await (const events of parquet.read(content)) {
+        const chainAfter = (some: typeof events): string =>
+          link(
+            hash,
+            some.map(({ event }) => event),
+          );
+        // The file that it was published for was merged since.
+        if (published && place <= published.last && published.last < Math.min(place + events.length, manifest.last))
+          hasHead = chainAfter(events.slice(0, published.last - place + 1)) === published.chain.after;
+        for (const { intentId, version } of events) {
+          if (intentId === null || version === null) continue;
+          const before = versions.get(intentId) ?? 0;
+          if (version === before + 1) versions.set(intentId, version);
+          else report(`${manifest.file}: version ${version} of ${intentId} follows version ${before}`);
+        }
+        hash = chainAfter(events);
+        place += events.length;
       }
+      if (hash !== manifest.chain.after) report(`${manifest.file} does not have the events of its manifest`);
     }
     [next, head] = [manifest.last + 1, manifest.chain.after];
   }
   if (!hasHead) report(`${headKey(partition)} is not the last manifest`);
+  for (const [id, version] of (await options.left?.(partition)) ?? []) {
+    const archived = versions.get(id) ?? 0;
+    if (archived !== version)
+      report(`${id} has left Postgres in version ${version}, and the archive has version ${archived}`);
+  }
   const behind = await compare(partition, options, { next, head }, report);
   return { partition, files: current.length, events: next, head, behind, problems };
 }

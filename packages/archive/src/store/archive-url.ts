@@ -42,3 +42,11 @@ function isOrigin(text: string): boolean {
     url.username + url.password + url.search + url.hash === ''
   );
 }
+
+/** What the SDK of S3 reads, for an archive in a bucket. Absent where the process has a role. */
+export const bucketVariables = {
+  AWS_ACCESS_KEY_ID: z.string().optional(),
+  AWS_SECRET_ACCESS_KEY: z.string().optional(),
+  AWS_SESSION_TOKEN: z.string().optional(),
+  AWS_REGION: z.string().optional(),
+} as const;

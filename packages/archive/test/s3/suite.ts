@@ -5,6 +5,7 @@ import { ParquetFiles, S3Store, type S3StoreOptions, Signer, StoreUnavailableErr
 import { currentOf } from '../../src/names.ts';
 import { PartitionArchive } from '../../src/partition-archive.ts';
 import { toRow } from '../../src/row.ts';
+import { eventsIn } from '../events-in.ts';
 import { recordAt } from '../recorded.ts';
 import { describeObjectStore } from '../store/suite.ts';
 import { type Fault, type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts';
@@ -201,7 +202,9 @@ export function describeS3Store(name: string, start: () => Promise<S3Server>): v
         }
         await (await open()).compact('2030-01-01');
         const files = currentOf(await of.list('events/')).current;
-        const contents = await Promise.all(files.map(async ({ key }) => parquet.read((await of.read(key)) as Buffer)));
+        const contents = await Promise.all(
+          files.map(async ({ key }) => eventsIn(parquet, (await of.read(key)) as Buffer)),
+        );
         expect(contents.flat().map(({ event }) => event)).toEqual(rows.map(({ event }) => event));
         proxy.reset();
       }

@@ -1,5 +1,5 @@
 import type { Address, Build, PaymentTerms, TransactionHash } from '@pf/domain';
-import type { RpcNode, RpcPool } from '@pf/rpc';
+import { RpcBehindError, type RpcNode, type RpcPool } from '@pf/rpc';
 import { Transaction } from 'ethers/transaction';
 import { EvmAdapter } from '../evm/adapter.ts';
 import { parseWalletAddress } from '../evm/address.ts';
@@ -77,14 +77,24 @@ export class BaseAdapter extends EvmAdapter {
   }
 
   async #verifySent(transaction: SignedTransaction, terms: PaymentTerms, fulfiller: Address): Promise<Verification> {
-    const getItsReceipt = (): Promise<Receipt | null> =>
-      this.firstOf((node) => node.call(getReceipt(transaction.hash)));
-    const verification = isNested(this.network, transaction)
-      ? await verifyNested(this.pool, this.network, transaction, await getItsReceipt(), terms, fulfiller)
+    const { hash } = transaction;
+    const nested = isNested(this.network, transaction) ? await this.#receiptSeen(hash) : null;
+    const verification = nested
+      ? await verifyNested(this.pool, this.network, transaction, nested, terms, fulfiller)
       : await verifyPayment(this.pool, transaction, terms, fulfiller, true, this.#signer, this.#blocks);
     if (verification.kind !== 'mismatch') return verification;
-    const unnamed = await findUnnamed(this.pool, transaction, await getItsReceipt(), terms, fulfiller);
+    const receipt = nested ?? (await this.firstOf((node) => node.call(getReceipt(hash))));
+    const unnamed = await findUnnamed(this.pool, transaction, receipt, terms, fulfiller);
     return unnamed === null ? verification : { ...verification, unnamed };
+  }
+
+  /** The receipt of a nested payment. A node had it when the transaction was read, so one without it lags. */
+  #receiptSeen(hash: TransactionHash): Promise<Receipt> {
+    return this.pool.run(async (node) => {
+      const receipt = await node.call(getReceipt(hash));
+      if (receipt === null) throw new RpcBehindError(`${node.name} lags: another node had the receipt of ${hash}`);
+      return receipt;
+    });
   }
 
   broadcast(transaction: SignedTransaction): Promise<BroadcastResult> {

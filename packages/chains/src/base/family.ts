@@ -5,7 +5,7 @@ import type { Family } from '../family.ts';
 import { BaseAdapter } from './adapter.ts';
 import { BaseObserver } from './observer.ts';
 import { TRANSFER } from './observe/landings.ts';
-import { rewind } from './observe/position.ts';
+import { merge, rewind } from './observe/position.ts';
 
 export const base: Family = {
   dialect: 'evm',
@@ -13,6 +13,7 @@ export const base: Family = {
   probe: getHeadNumber,
   adapter: (network, pool) => new BaseAdapter(network, pool),
   rewind,
+  merge,
   subscriptions: ({ tokens }, watch) =>
     logSubscription(
       tokens.map(({ address }) => address),

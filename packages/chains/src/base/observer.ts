@@ -207,7 +207,7 @@ export class BaseObserver implements ChainObserver {
     if (found.kind === 'behind') return 'behind';
     if (found.kind === 'reorg') {
       const { checkpoints, ancestor, depth } = found;
-      const orphaned = await orphan(context, position.seen, ancestor);
+      const orphaned = await orphan(context, position.seen, ancestor, head.number);
       return {
         position: {
           ...position,
@@ -222,7 +222,7 @@ export class BaseObserver implements ChainObserver {
     }
     // Nothing that was read before is on this chain.
     const { genesis, from, warning } = found;
-    const orphaned = await orphan(context, position.seen, -1n);
+    const orphaned = await orphan(context, position.seen, -1n, -1n);
     return {
       position: {
         genesis,

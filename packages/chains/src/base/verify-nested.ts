@@ -21,19 +21,17 @@ export function isNested({ tokens }: Network, { raw }: SignedTransaction): boole
 /**
  * Compares what a transaction has paid, whoever sent it: a successful call in it, made by the fulfiller's account, pays
  * exactly these terms. So a bundler's transaction pays for a smart account.
- * @param receipt null where it is in no block
  */
 export async function verifyNested(
   pool: RpcPool,
   { tokens }: Network,
   { hash, raw }: SignedTransaction,
-  receipt: Receipt | null,
+  receipt: Receipt,
   terms: PaymentTerms,
   fulfiller: Address,
 ): Promise<Verification> {
   const decoded = decodeSigned(raw, SENT_TYPES);
   if (!decoded.ok) throw new Error(`${hash} ${decoded.problem}, and was taken for a nested payment`);
-  if (receipt === null) return { kind: 'rejected', reason: 'the transaction is in no block yet' };
   if (receipt.status === 0n) return { kind: 'rejected', reason: 'the transaction reverted on chain' };
   const { to, data } = decoded.value;
   const transfers = receipt.logs.flatMap((log) => {

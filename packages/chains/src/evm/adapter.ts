@@ -12,6 +12,8 @@ import type {
   Network,
   Parsed,
   SignedTransaction,
+  Sponsoring,
+  Sponsors,
   Submitted,
   Token,
   Verification,
@@ -25,12 +27,19 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 
 const randomHex = (bytes: number): string => `0x${randomBytes(bytes).toString('hex')}`;
 
+/** The bytes of a transaction; null for a text that is neither base64 nor 0x hex. */
+export function bytesIn(text: string): Uint8Array | null {
+  if (HEX.test(text)) return Buffer.from(text.slice(2), 'hex');
+  return BASE64.test(text) ? Buffer.from(text, 'base64') : null;
+}
+
 /** What all EVM chains have in common behind the port: references, hashes, and how a signed transaction comes in. */
 export abstract class EvmAdapter implements ChainAdapter {
   readonly network: Network;
   readonly mpp: MppMethod | null = null;
   readonly authorizations: Authorizations | null = null;
-  readonly takesSponsors: boolean = false;
+  readonly sponsors: Sponsors = 'none';
+  readonly sponsoring: Sponsoring | null = null;
   protected readonly pool: RpcPool;
 
   constructor(network: Network, pool: RpcPool) {
@@ -68,9 +77,10 @@ export abstract class EvmAdapter implements ChainAdapter {
   parseSubmitted(text: string): Parsed<Submitted> {
     const hash = parseEvmHash(text);
     if (hash.ok) return { ok: true, value: { kind: 'sent', hash: hash.value } };
-    if (!HEX.test(text) && !BASE64.test(text))
+    const raw = bytesIn(text);
+    if (raw === null)
       return { ok: false, problem: 'must be a signed transaction in base64 or 0x hex, or a transaction hash' };
-    const decoded = this.decode(HEX.test(text) ? Buffer.from(text.slice(2), 'hex') : Buffer.from(text, 'base64'));
+    const decoded = this.decode(raw);
     return decoded.ok ? { ok: true, value: { kind: 'signed', transaction: decoded.value } } : decoded;
   }
 

@@ -1,6 +1,6 @@
 import type { Address, TransactionHash } from '@pf/domain';
+import { boundedCache } from '@pf/runtime';
 import { getAddress } from 'ethers/address';
-import { LRUCache } from 'lru-cache';
 import type { Network, Parsed } from '../port.ts';
 
 const SHAPE = /^0x[0-9a-f]{40}$/i;
@@ -15,7 +15,7 @@ const LAST_PREDEPLOY = FIRST_PREDEPLOY + 0x7ffn;
 const problem = (text: string): { readonly ok: false; readonly problem: string } => ({ ok: false, problem: text });
 
 /** Checksums cost a keccak256 each, and the same merchants are paid again and again. */
-const checksummed = new LRUCache<string, string>({ max: 10_000, memoMethod: (lowerCase) => getAddress(lowerCase) });
+const checksummed = boundedCache<string, string>(10_000, { memoMethod: (lowerCase) => getAddress(lowerCase) });
 
 /**
  * The canonical form of an EVM address, checksummed after EIP-55. An address in one case is accepted as it is; in mixed

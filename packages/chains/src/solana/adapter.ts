@@ -20,12 +20,23 @@ import { buildPayment } from './build.ts';
 import { getBlockHeight, getTransaction } from './calls.ts';
 import { SolanaMpp } from './mpp.ts';
 import { decodeSigned, signedTransaction } from './signed-transaction.ts';
+import { SolanaSponsoring } from './sponsoring.ts';
 import { verifyPayment } from './verify.ts';
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** The size of a packet: nodes accept no larger transaction of version 0. */
 const BYTES_MAX = 1_232;
+
+/** The bytes of a transaction, signed or not. */
+function parseBytes(text: string): Parsed<Uint8Array> {
+  if (!BASE64.test(text))
+    return { ok: false, problem: 'must be a signed transaction in base64, or a transaction signature' };
+  const raw = Buffer.from(text, 'base64');
+  return raw.length > BYTES_MAX
+    ? { ok: false, problem: `is longer than ${BYTES_MAX} bytes` }
+    : { ok: true, value: raw };
+}
 
 /**
  * Solana behind the port: token transfers with the intent's reference as an account of the instruction (Solana Pay).
@@ -34,7 +45,11 @@ export class SolanaAdapter implements ChainAdapter {
   readonly network: Network;
   readonly mpp: SolanaMpp;
   readonly authorizations = null;
-  readonly takesSponsors = false;
+  readonly sponsors = 'named';
+  readonly sponsoring = new SolanaSponsoring((text) => {
+    const bytes = parseBytes(text);
+    return bytes.ok ? bytes.value : null;
+  });
   readonly #pool: RpcPool;
   readonly #slots = new NewestHead();
 
@@ -73,10 +88,9 @@ export class SolanaAdapter implements ChainAdapter {
   parseSubmitted(text: string): Parsed<Submitted> {
     const hash = parseSignature(text);
     if (hash.ok) return { ok: true, value: { kind: 'sent', hash: hash.value } };
-    if (!BASE64.test(text))
-      return { ok: false, problem: 'must be a signed transaction in base64, or a transaction signature' };
-    const raw = Buffer.from(text, 'base64');
-    if (raw.length > BYTES_MAX) return { ok: false, problem: `is longer than ${BYTES_MAX} bytes` };
+    const bytes = parseBytes(text);
+    if (!bytes.ok) return bytes;
+    const raw = bytes.value;
     const decoded = decodeSigned(raw);
     if (!decoded.ok) return decoded;
     return { ok: true, value: { kind: 'signed', transaction: signedTransaction(raw, decoded.value) } };

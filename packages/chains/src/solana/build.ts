@@ -1,7 +1,7 @@
 import { formatAmount } from '@pf/domain';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
-import { isOffCurveAddress } from '@solana/kit';
-import type { BuildRequest, BuildResult } from '../port.ts';
+import { type Address, isOffCurveAddress } from '@solana/kit';
+import type { BuildRequest, BuildResult, PartOfPayment } from '../port.ts';
 import { networkOf } from '../networks.ts';
 import type { NewestHead } from '../newest-head.ts';
 import {
@@ -27,8 +27,10 @@ const LAG_MAX = 16n;
 /** A wallet's account has no data. It may be emptied, but not left with less than its rent. */
 const WALLET_BYTES = 0;
 
+const OFF_CURVE = 'is off the ed25519 curve: no key can sign for it';
+
 const rejected = (reason: string): BuildResult => ({ kind: 'rejected', reason });
-const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResult => ({
+const notPayable = (param: PartOfPayment, reason: string): BuildResult => ({
   kind: 'not_payable',
   param,
   reason,
@@ -40,16 +42,18 @@ const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResu
  */
 export async function buildPayment(
   node: RpcNode,
-  { terms, fulfiller }: BuildRequest,
+  { terms, fulfiller, feePayer: sponsor = null }: BuildRequest,
   slots: NewestHead,
 ): Promise<BuildResult> {
   const accounts = await accountsOf(terms, fulfiller);
   const { payer, recipient, mint, source, destination, tokenProgram } = accounts;
-  if (isOffCurveAddress(payer)) return notPayable('fulfiller', 'is off the ed25519 curve: no key can sign for it');
+  const feePayer = sponsor === null ? payer : (sponsor as string as Address);
+  if (isOffCurveAddress(payer)) return notPayable('fulfiller', OFF_CURVE);
+  if (isOffCurveAddress(feePayer)) return notPayable('feePayer', OFF_CURVE);
   const [found, latest, recent, tokenRent, walletRent] = await node.batch([
-    getMultipleAccounts([payer, recipient, source, destination, mint]),
+    getMultipleAccounts([payer, recipient, source, destination, mint, feePayer]),
     getLatestBlockhash(),
-    getRecentPrioritizationFees([payer, source, destination]),
+    getRecentPrioritizationFees([feePayer, source, destination]),
     getMinimumBalanceForRentExemption(TOKEN_ACCOUNT_BYTES),
     getMinimumBalanceForRentExemption(WALLET_BYTES),
   ]);
@@ -61,12 +65,21 @@ export async function buildPayment(
     slots.requireReached(node, slot);
     return result;
   };
-  const [payerInfo = null, recipientInfo = null, sourceInfo = null, destinationInfo = null, mintInfo = null] =
-    found.value;
+  const [
+    payerInfo = null,
+    recipientInfo = null,
+    sourceInfo = null,
+    destinationInfo = null,
+    mintInfo = null,
+    feePayerInfo = null,
+  ] = found.value;
   const [held, credited] = [tokenAccountIn(sourceInfo), tokenAccountIn(destinationInfo)];
   if (mintInfo?.owner !== tokenProgram) return refused(rejected(`the token ${mint} does not exist on this network`));
   const unfit =
-    whyNotPayer(payerInfo) ?? whyNotRecipient(recipientInfo, credited, accounts) ?? whyNotHeld(held, terms, accounts);
+    whyNotPayer('fulfiller', payerInfo) ??
+    whyNotPayer('feePayer', feePayerInfo) ??
+    whyNotRecipient(recipientInfo, credited, accounts) ??
+    whyNotHeld(held, terms, accounts);
   if (unfit !== null) return refused(unfit);
 
   const createsAccount = credited === null;
@@ -74,23 +87,27 @@ export async function buildPayment(
   const unitLimit = createsAccount ? units.withAccount : units.transfer;
   const unitPrice = proposedPrice(recent);
   const { blockhash, lastValidBlockHeight } = latest.value;
-  const { raw, message, programs } = compilePayment(terms, accounts, {
+  const compiled = compilePayment(terms, accounts, {
+    feePayer,
     createsAccount,
     unitLimit,
     unitPrice,
     blockhash,
     lastValidBlockHeight,
   });
+  const { raw, message, programs } = compiled;
+  if (sponsor !== null && compiled.accounts.has(feePayer))
+    return refused(notPayable('feePayer', 'takes part in the payment itself: it may only pay the fee'));
 
   // The account may already hold lamports: only the rest is paid.
   const there = destinationInfo?.lamports ?? 0n;
   const rentAtLeast = createsAccount && tokenRent > there ? tokenRent - there : 0n;
-  const lamports = payerInfo?.lamports ?? 0n;
-  const missing = describeSolShortage(lamports, {
-    fee: feeOf(BigInt(unitLimit), unitPrice, 0),
-    rent: rentAtLeast,
-    left: walletRent,
-  });
+  const highestFee = feeOf(BigInt(unitLimit), unitPrice, 0, sponsor === null ? 1 : 2);
+  const missing =
+    sponsor === null
+      ? describeSolShortage('payer', payerInfo, { fee: highestFee, rent: rentAtLeast, left: walletRent })
+      : (describeSolShortage('payer', payerInfo, { fee: 0n, rent: rentAtLeast, left: walletRent }) ??
+        describeSolShortage('fee payer', feePayerInfo, { fee: highestFee, rent: 0n, left: walletRent }));
   if (missing !== null) return refused(rejected(missing));
 
   const [simulated, fee] = await node.batch([
@@ -113,7 +130,7 @@ export async function buildPayment(
       blob: Buffer.from(raw).toString('base64'),
       format: 'solana_v0_message',
       ataRentLamports: createsAccount ? Number((destinationAfter?.lamports ?? there) - there) : null,
-      estimatedFeeLamports: Number(fee.value ?? feeOf(BigInt(unitLimit), unitPrice, 0)),
+      estimatedFeeLamports: sponsor === null ? Number(fee.value ?? highestFee) : null,
       estimatedFeeUsdc: null,
       estimatedFeeEth: null,
     },
@@ -121,13 +138,10 @@ export async function buildPayment(
   };
 }
 
-/** Fee payers are plain accounts: no program's data, no nonce account. */
-function whyNotPayer(payer: AccountInfo | null): BuildResult | null {
+/** Who pays is a plain account: no program's data, no nonce account. */
+function whyNotPayer(param: PartOfPayment, payer: AccountInfo | null): BuildResult | null {
   if (payer === null || (payer.owner === SYSTEM_PROGRAM_ADDRESS && payer.data.length === 0)) return null;
-  return notPayable(
-    'fulfiller',
-    `is not a wallet: the account belongs to the program ${payer.owner} and cannot pay fees`,
-  );
+  return notPayable(param, `is not a wallet: the account belongs to the program ${payer.owner} and cannot pay fees`);
 }
 
 /** A wallet, also a program's; but no account that holds tokens itself. */
@@ -161,7 +175,7 @@ function whyNotHeld(
 }
 
 /**
- * What a payment takes of the payer's lamports: the fee, the rent of the requestor's new account, and the minimum that
+ * What a payment takes of someone's lamports: the fee, the rent of the requestor's new account, and the minimum that
  * must be left, unless nothing is.
  */
 interface Lamports {
@@ -170,14 +184,19 @@ interface Lamports {
   readonly left: bigint;
 }
 
-/** What the payer has and needs, as text; null where it suffices. */
-function describeSolShortage(has: bigint, { fee, rent, left }: Lamports): string | null {
+/** What someone has and needs, as text; null where it suffices. */
+function describeSolShortage(
+  who: 'payer' | 'fee payer',
+  account: AccountInfo | null,
+  { fee, rent, left }: Lamports,
+): string | null {
+  const has = account?.lamports ?? 0n;
   const spent = fee + rent;
-  if (has === spent || has >= spent + left) return null;
+  if (spent === 0n || has === spent || has >= spent + left) return null;
   const sol = (lamports: bigint): string => `${formatAmount(lamports, SOL_DECIMALS)} SOL`;
-  const account = rent > 0n ? `, ${sol(rent)} for the rent of the requestor's token account` : '';
+  const opened = rent > 0n ? `, ${sol(rent)} for the rent of the requestor's token account` : '';
   return (
-    `the payer has ${sol(has)} and needs ${sol(spent + left)}: ` +
-    `${sol(fee)} for the fee${account}, and ${sol(left)} that must stay in the wallet`
+    `the ${who} has ${sol(has)} and needs ${sol(spent + left)}: ` +
+    `${sol(fee)} for the fee${opened}, and ${sol(left)} that must stay in the wallet`
   );
 }

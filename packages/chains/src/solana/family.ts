@@ -2,7 +2,7 @@ import type { Family } from '../family.ts';
 import { SolanaAdapter } from './adapter.ts';
 import { getHead, identifyGenesis } from './calls.ts';
 import { SolanaObserver } from './observer.ts';
-import { rewind } from './observe/position.ts';
+import { merge, rewind } from './observe/position.ts';
 import { subscriptionsOf } from './subscriptions.ts';
 
 export const solana: Family = {
@@ -11,6 +11,7 @@ export const solana: Family = {
   probe: getHead,
   adapter: (network, pool) => new SolanaAdapter(network, pool),
   rewind,
+  merge,
   subscriptions: (_network, watch) => subscriptionsOf(watch),
   observer: (network, pool, now) => new SolanaObserver(network, pool, now),
 };

@@ -10,6 +10,12 @@ const PRICE_MAX = 2_000_000n;
 export const FEE_MAX = 10_000_000n;
 
 /**
+ * The most that a payer may have a sponsor pay that we ask: twice what a build costs at most. Whoever signs chooses the
+ * fee, and here it is not the payer's money.
+ */
+export const SPONSORED_FEE_MAX = 500_000n;
+
+/**
  * Compute units that we request: several times what a payment takes, to leave room for the assertions that wallets add.
  * Token-2022 takes about twice as many as Token.
  */
@@ -33,11 +39,11 @@ export function proposedPrice(recent: readonly { readonly prioritizationFee: big
 const priorityFee = (unitLimit: bigint, unitPrice: bigint): bigint => (unitLimit * unitPrice + MICRO - 1n) / MICRO;
 
 /**
- * Lamports that a transaction with one signature costs, whether it succeeds or not.
+ * Lamports that a transaction costs, whether it succeeds or not.
  * @param unitLimit null where it sets none: then it is charged for what it might use
  */
-export function feeOf(unitLimit: bigint | null, unitPrice: bigint, instructions: number): bigint {
+export function feeOf(unitLimit: bigint | null, unitPrice: bigint, instructions: number, signatures = 1): bigint {
   const byDefault = UNITS_PER_INSTRUCTION * BigInt(instructions);
   const limit = unitLimit ?? byDefault;
-  return SIGNATURE_LAMPORTS + priorityFee(limit > UNITS_MAX ? UNITS_MAX : limit, unitPrice);
+  return SIGNATURE_LAMPORTS * BigInt(signatures) + priorityFee(limit > UNITS_MAX ? UNITS_MAX : limit, unitPrice);
 }

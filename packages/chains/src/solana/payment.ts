@@ -1,4 +1,5 @@
 import type { Address as WalletAddress, PaymentTerms } from '@pf/domain';
+import { boundedCache } from '@pf/runtime';
 import { getSetComputeUnitLimitInstruction, getSetComputeUnitPriceInstruction } from '@solana-program/compute-budget';
 import { getAddMemoInstruction } from '@solana-program/memo';
 import {
@@ -19,12 +20,11 @@ import {
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit';
-import { LRUCache } from 'lru-cache';
 import { networkOf } from '../networks.ts';
 import { MEMO_PROGRAM_ADDRESS, tokenProgramOf } from './programs.ts';
 
 /** Each derivation costs some hashes, and the same merchants are paid again and again. */
-const derived = new LRUCache<string, Promise<Address>>({ max: 100_000 });
+const derived = boundedCache<string, Promise<Address>>(100_000);
 
 /** A wallet's associated token account: of all its accounts for a token, the one that is derived from the two. */
 export function tokenAccountOf(
@@ -74,6 +74,7 @@ export async function accountsOf(
 }
 
 export interface PaymentOptions {
+  readonly feePayer: Address;
   readonly createsAccount: boolean;
   readonly unitLimit: number;
   /** µlamports a compute unit. */
@@ -93,12 +94,14 @@ export const memoOf = ({ reference }: Pick<PaymentTerms, 'reference'>): string =
 
 /** An unsigned transaction. */
 export interface CompiledPayment {
-  /** As it goes over the wire, with zeros where the signature will be. */
+  /** As it goes over the wire, with zeros where the signatures will be. */
   readonly raw: Uint8Array;
   /** What is to be signed. */
   readonly message: Uint8Array;
   /** The program of each instruction. */
   readonly programs: readonly Address[];
+  /** The accounts of all instructions. */
+  readonly accounts: ReadonlySet<Address>;
 }
 
 /** The transaction of a payment, instructions in the order of Solana Pay: the memo, then the transfer as the last. */
@@ -107,7 +110,7 @@ export function compilePayment(
   { payer, recipient, mint, tokenProgram, source, destination, reference }: PaymentAccounts,
   options: PaymentOptions,
 ): CompiledPayment {
-  const { createsAccount, unitLimit, unitPrice, blockhash, lastValidBlockHeight } = options;
+  const { feePayer, createsAccount, unitLimit, unitPrice, blockhash, lastValidBlockHeight } = options;
   const signer = createNoopSigner(payer);
   const transfer = getTransferCheckedInstruction(
     { source, mint, destination, authority: signer, amount: terms.amount, decimals: decimalsOf(terms) },
@@ -132,7 +135,7 @@ export function compilePayment(
   ];
   const transaction = pipe(
     createTransactionMessage({ version: 0 }),
-    (empty) => setTransactionMessageFeePayer(payer, empty),
+    (empty) => setTransactionMessageFeePayer(feePayer, empty),
     (paid) => setTransactionMessageLifetimeUsingBlockhash({ blockhash, lastValidBlockHeight }, paid),
     (living) => appendTransactionMessageInstructions(instructions, living),
     compileTransaction,
@@ -141,5 +144,6 @@ export function compilePayment(
     raw: Uint8Array.from(getTransactionEncoder().encode(transaction)),
     message: Uint8Array.from(transaction.messageBytes),
     programs: instructions.map(({ programAddress }) => programAddress),
+    accounts: new Set(instructions.flatMap(({ accounts = [] }) => accounts.map(({ address }) => address))),
   };
 }

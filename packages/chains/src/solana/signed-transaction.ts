@@ -20,9 +20,8 @@ export interface Instruction {
   readonly data: Uint8Array;
 }
 
-/** A decoded signed transaction of any version. */
+/** A decoded transaction of any version. */
 export interface DecodedTransaction {
-  readonly hash: TransactionHash;
   readonly version: 'legacy' | 0 | 1;
   readonly blockhash: Blockhash;
   /** How many of the accounts sign: the first ones. */
@@ -40,13 +39,18 @@ export interface DecodedTransaction {
   isWritable(place: number): boolean;
 }
 
+/** One that its fee payer has signed, whose signature is its hash. */
+export interface DecodedSigned extends DecodedTransaction {
+  readonly hash: TransactionHash;
+}
+
 const problem = (text: string): { readonly ok: false; readonly problem: string } => ({ ok: false, problem: text });
 
 /**
  * Decodes a transaction in wire format. One transaction has exactly one encoding: non-minimal lengths and trailing
- * bytes are refused, and so is a transaction that its fee payer has not signed. Never throws, whatever the bytes are.
+ * bytes are refused. Never throws, whatever the bytes are.
  */
-export function decodeSigned(raw: Uint8Array): Parsed<DecodedTransaction> {
+export function decode(raw: Uint8Array): Parsed<DecodedTransaction> {
   try {
     const transaction = getTransactionDecoder().decode(raw);
     const compiled = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
@@ -56,14 +60,10 @@ export function decodeSigned(raw: Uint8Array): Parsed<DecodedTransaction> {
       same(getCompiledTransactionMessageEncoder().encode(compiled), message);
     if (!isCanonical) return problem('is not in canonical form');
     const { header, staticAccounts, lifetimeToken } = compiled;
-    const [payer] = staticAccounts;
-    const signature = payer === undefined ? undefined : transaction.signatures[payer];
-    if (signature === undefined || signature === null) return problem('is not signed');
     const { numSignerAccounts: signers, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = header;
     return {
       ok: true,
       value: {
-        hash: getBase58Decoder().decode(signature) as TransactionHash,
         version: compiled.version,
         blockhash: lifetimeToken as Blockhash,
         signers,
@@ -85,6 +85,20 @@ export function decodeSigned(raw: Uint8Array): Parsed<DecodedTransaction> {
     // The codecs throw on whatever is wrong in the bytes: lengths, versions, indices out of range.
     return problem('is not a valid Solana transaction');
   }
+}
+
+/** The same for one that its fee payer has signed. */
+export function decodeSigned(raw: Uint8Array): Parsed<DecodedSigned> {
+  const decoded = decode(raw);
+  if (!decoded.ok) return decoded;
+  const { accounts, signatures } = decoded.value;
+  const [payer] = accounts;
+  const signature = payer === undefined ? undefined : signatures[payer];
+  if (signature === undefined || signature === null) {
+    const isSigned = Object.values(signatures).some((made) => made !== null);
+    return problem(isSigned ? 'lacks the signature of its fee payer' : 'is not signed');
+  }
+  return { ok: true, value: { ...decoded.value, hash: getBase58Decoder().decode(signature) as TransactionHash } };
 }
 
 const same = (one: ArrayLike<number>, other: Uint8Array): boolean => Buffer.from(Uint8Array.from(one)).equals(other);
@@ -117,7 +131,7 @@ export async function isSignedBy({ signatures, message }: DecodedTransaction, ac
   }
 }
 
-export const signedTransaction = (raw: Uint8Array, { hash }: DecodedTransaction): SignedTransaction => ({ hash, raw });
+export const signedTransaction = (raw: Uint8Array, { hash }: DecodedSigned): SignedTransaction => ({ hash, raw });
 
 /** The programs of a transaction's instructions, in their order. */
 export const programsOf = ({ accounts, instructions }: DecodedTransaction): readonly (Address | undefined)[] =>

@@ -13,7 +13,7 @@ import type { Address } from '@solana/kit';
 import type { RpcPool } from '@pf/rpc';
 import { getBlockHeight } from './calls.ts';
 import type { Differences, SignedTransaction, Verification } from '../port.ts';
-import { FEE_MAX, feeOf } from './fees.ts';
+import { FEE_MAX, feeOf, SPONSORED_FEE_MAX } from './fees.ts';
 import type { NewestHead } from '../newest-head.ts';
 import { BLOCKHASH_BLOCKS, landability } from './landable.ts';
 import { accountsOf, decimalsOf, memoOf, type PaymentAccounts } from './payment.ts';
@@ -110,13 +110,16 @@ function named(transaction: DecodedTransaction): readonly Named[] {
 type Compare = (name: string, expected: string | null, actual: string | null) => void;
 
 /**
- * Compares by meaning: the signer, and what the instructions do. Guards, compute budget and blockhash are the wallet's
- * choice, within bounds. Makes no request. Empty when the transaction pays exactly these terms and does nothing else.
+ * Compares by meaning: the signers, and what the instructions do. Guards, compute budget and blockhash are the wallet's
+ * choice, within bounds, and any account may sponsor the fee. Makes no request. Empty when the transaction pays exactly
+ * these terms and does nothing else.
+ * @param sponsorSigns whether a sponsor has to have signed, or signs later
  */
 export async function differences(
   transaction: DecodedTransaction,
   terms: PaymentTerms,
   fulfiller: WalletAddress,
+  sponsorSigns: 'before' | 'later' = 'before',
 ): Promise<Differences> {
   const differs: Record<string, { expected: string | null; actual: string | null }> = {};
   const compare: Compare = (name, expected, actual) => {
@@ -125,18 +128,24 @@ export async function differences(
   const expected = await accountsOf(terms, fulfiller);
   compare('version', '0', String(transaction.version));
   compare('tables', 'none', transaction.tables.join(', ') || 'none');
-  const [sender = null] = transaction.accounts;
+  const instructions = named(transaction);
+  const sponsor = sponsorOf(transaction, fulfiller);
+  const [sender = null] = sponsor === null ? transaction.accounts : transaction.accounts.slice(1);
   compare('sender', fulfiller, sender);
-  compare('signers', '1', String(transaction.signers));
+  compare('signers', sponsor === null ? '1' : '2', String(transaction.signers));
   if (sender !== null && !(await isSignedBy(transaction, sender)))
     compare('signature', "the sender's, of this message", 'another');
-
-  const instructions = named(transaction);
+  if (sponsor !== null) {
+    if (sponsorSigns === 'before' && !(await isSignedBy(transaction, sponsor)))
+      compare('feePayer', 'a valid signature', null);
+    compareSponsor(sponsor, instructions, compare);
+  }
   const of = (kind: Kind): readonly Named[] => instructions.filter((one) => one.kind === kind);
   const [nonce] = of('nonce');
   compare('nonce', null, nonce === undefined ? null : (nonce.accounts[0] ?? 'none named'));
   if (of('guard').length > GUARDS_MAX) compare('guards', `at most ${GUARDS_MAX}`, String(of('guard').length));
-  compareBudget(of('limit'), of('price'), instructions.length, compare);
+  const feeMax = sponsorSigns === 'later' ? SPONSORED_FEE_MAX : FEE_MAX;
+  compareBudget(of('limit'), of('price'), transaction, feeMax, compare);
   compare(
     'instructions',
     'only the payment',
@@ -167,13 +176,29 @@ export async function differences(
   return differs;
 }
 
+/** The account that pays the fee in the fulfiller's place; null where the fulfiller pays it. */
+function sponsorOf({ accounts: [first, second] }: DecodedTransaction, fulfiller: WalletAddress): Address | null {
+  const payer = fulfiller as string as Address;
+  return first !== undefined && first !== payer && second === payer ? first : null;
+}
+
+/**
+ * A sponsor signs for the fee and for nothing else: in an instruction, its signature could move what is its own. Nor
+ * does it pay for a token account, which the requestor could close to keep the rent.
+ */
+function compareSponsor(sponsor: Address, instructions: readonly Named[], compare: Compare): void {
+  const uses = instructions.filter(({ program, accounts }) => program === sponsor || accounts.includes(sponsor));
+  compare('feePayer', 'in no instruction', uses.map(({ kind }) => kind).join(', ') || 'in no instruction');
+}
+
 /** Enough to recognize the instruction. */
 const hex = (data: Uint8Array): string => Buffer.from(data.subarray(0, 32)).toString('hex');
 
 function compareBudget(
   limits: readonly Named[],
   prices: readonly Named[],
-  instructions: number,
+  { instructions, signers }: DecodedTransaction,
+  feeMax: bigint,
   compare: Compare,
 ): void {
   if (limits.length > 1 || prices.length > 1)
@@ -182,8 +207,8 @@ function compareBudget(
   if (touched.length > 0) compare('budget', 'no accounts', touched.join(', '));
   const [limit] = limits.map(({ data }) => BigInt(getSetComputeUnitLimitInstructionDataDecoder().decode(data).units));
   const [price] = prices.map(({ data }) => getSetComputeUnitPriceInstructionDataDecoder().decode(data).microLamports);
-  const fee = feeOf(limit ?? null, price ?? 0n, instructions);
-  if (fee > FEE_MAX) compare('fee', `at most ${FEE_MAX} lamports`, `${fee} lamports`);
+  const fee = feeOf(limit ?? null, price ?? 0n, instructions.length, signers);
+  if (fee > feeMax) compare('fee', `at most ${feeMax} lamports`, `${fee} lamports`);
 }
 
 function compareAccountCreation(

@@ -1,6 +1,6 @@
 import type { Address, Build, PaymentTerms, TransactionHash } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
-import { EvmAdapter } from '../evm/adapter.ts';
+import { bytesIn, EvmAdapter } from '../evm/adapter.ts';
 import { getBlock } from '../evm/calls.ts';
 import type {
   BroadcastResult,
@@ -17,13 +17,15 @@ import { buildPayment } from './build.ts';
 import { getTempoTransaction } from './calls.ts';
 import { TempoMpp } from './mpp.ts';
 import { decodeSigned, fromChain, signedTransaction } from './signed-transaction.ts';
+import { TempoSponsoring } from './sponsoring.ts';
 import { verifyPayment } from './verify.ts';
 
 /**
  * Tempo behind the port: transactions of type 0x76 that call transferWithMemo with the intent's reference, and expire.
  */
 export class TempoAdapter extends EvmAdapter {
-  override readonly takesSponsors = true;
+  override readonly sponsors = 'any';
+  override readonly sponsoring = new TempoSponsoring(bytesIn);
   override readonly mpp = new TempoMpp((text) => this.parseSubmitted(text));
   readonly #now: () => number;
 

@@ -5,7 +5,7 @@ import type { Family } from '../family.ts';
 import { TempoAdapter } from './adapter.ts';
 import { TempoObserver } from './observer.ts';
 import { TRANSFER_WITH_MEMO } from './observe/landings.ts';
-import { rewind } from './observe/position.ts';
+import { merge, rewind } from './observe/position.ts';
 
 export const tempo: Family = {
   dialect: 'evm',
@@ -13,6 +13,7 @@ export const tempo: Family = {
   probe: getHeadNumber,
   adapter: (network, pool, now) => new TempoAdapter(network, pool, now),
   rewind,
+  merge,
   subscriptions: ({ tokens }, watch) =>
     logSubscription(
       tokens.map(({ address }) => address),

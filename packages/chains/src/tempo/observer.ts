@@ -1,6 +1,6 @@
 import type { ChainId, Observation, TransactionHash } from '@pf/domain';
+import { boundedCache } from '@pf/runtime';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
-import { LRUCache } from 'lru-cache';
 import { least } from '../bigints.ts';
 import { getBlock, type Block, type Receipt } from '../evm/calls.ts';
 import { advance, newestOf } from '../evm/observe/checkpoints.ts';
@@ -33,7 +33,7 @@ export class TempoObserver implements ChainObserver {
   readonly #pool: RpcPool;
   readonly #now: () => number;
   readonly #window = new LogWindow();
-  readonly #receipts = new LRUCache<TransactionHash, Receipt>({ max: RECEIPTS_KEPT });
+  readonly #receipts = boundedCache<TransactionHash, Receipt>(RECEIPTS_KEPT);
   readonly #schedule = new ReceiptSchedule();
   #isAwaiting = false;
   readonly #proofBlocks = new ProofBlocks();

@@ -13,6 +13,8 @@ import type { TempoRpcTransaction } from './calls.ts';
 export type TempoTransaction = TxEnvelopeTempo.Signed;
 
 const TYPE = 0x76;
+/** Of what a wallet hands to a fee payer: the same with the sender's address in the place of that signature. */
+const HANDED = 0x78;
 /**
  * A payment signed with a passkey has about 800 bytes. Decoding a passkey's signature takes quadratic time: 50 ms at
  * this size.
@@ -48,17 +50,16 @@ function hasHighS({ signature }: TempoTransaction): boolean {
 }
 
 /**
- * Decodes a signed transaction of type 0x76. One transaction has exactly one encoding: what ox would encode differently
- * is refused. Never throws, whatever the bytes are.
+ * Decodes a transaction of type 0x76 that its sender has signed. One transaction has exactly one encoding: what ox
+ * would encode differently is refused. Never throws, whatever the bytes are.
  */
-export function decodeSigned(raw: Uint8Array): Parsed<TempoTransaction> {
+export function decode(raw: Uint8Array): Parsed<TempoTransaction> {
   if (raw[0] !== TYPE) return problem('is not a transaction of type 0x76');
   if (raw.length > BYTES_MAX) return problem(`is longer than ${BYTES_MAX} bytes`);
   const serialized = hexOf(raw) as TxEnvelopeTempo.Serialized;
   try {
     const transaction = TxEnvelopeTempo.deserialize(serialized);
     if (transaction.signature === undefined) return problem('is not signed');
-    if (transaction.feePayerSignature === null) return problem('lacks the signature of its fee payer');
     if (TxEnvelopeTempo.serialize(transaction) !== serialized) return problem('is not in canonical form');
     const signed = { ...transaction, signature: transaction.signature };
     return hasHighS(signed) ? problem('has a signature with a high s') : { ok: true, value: signed };
@@ -67,6 +68,45 @@ export function decodeSigned(raw: Uint8Array): Parsed<TempoTransaction> {
     return problem('is not a valid transaction of type 0x76');
   }
 }
+
+/** The same for one that nothing is missing of. */
+export function decodeSigned(raw: Uint8Array): Parsed<TempoTransaction> {
+  const decoded = decode(raw);
+  return decoded.ok && isAwaitingFeePayer(decoded.value) ? problem('lacks the signature of its fee payer') : decoded;
+}
+
+/**
+ * What a sender has signed for a fee payer, as type 0x76 with a place for that signature: wallets hand over this or
+ * type 0x78. Null for anything else. Never throws, whatever the bytes are.
+ */
+export function handedIn(raw: Uint8Array): Uint8Array | null {
+  const plain = raw[0] === HANDED ? withoutSender(raw) : raw;
+  if (plain === null) return null;
+  const decoded = decode(plain);
+  return decoded.ok && isAwaitingFeePayer(decoded.value) ? plain : null;
+}
+
+function withoutSender(raw: Uint8Array): Uint8Array | null {
+  if (raw.length > BYTES_MAX) return null;
+  try {
+    const transaction = TxEnvelopeTempo.deserialize(hexOf(raw) as TxEnvelopeTempo.Serialized);
+    return Buffer.from(TxEnvelopeTempo.serialize({ ...transaction, feePayerSignature: null }).slice(2), 'hex');
+  } catch {
+    // As in decode().
+    return null;
+  }
+}
+
+/** As fee payers take it: with the sender, whom they need not recover. */
+export const handedTo = (transaction: TempoTransaction): `0x${string}` =>
+  TxEnvelopeTempo.serialize(transaction, { format: 'feePayer', signature: transaction.signature });
+
+/** Whether it has a place for the signature of a fee payer, and nothing in it. */
+const isAwaitingFeePayer = ({ feePayerSignature }: TempoTransaction): boolean => feePayerSignature === null;
+
+/** What a fee payer cannot change: all but its own signature and the fee token, as bytes. */
+export const sentBySender = (transaction: TempoTransaction): string =>
+  TxEnvelopeTempo.serialize({ ...transaction, feePayerSignature: null, feeToken: undefined });
 
 /** The same bytes with their hash, as the chain computes it, lower case. */
 export const signedTransaction = (raw: Uint8Array): SignedTransaction => ({

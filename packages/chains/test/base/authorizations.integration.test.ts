@@ -205,13 +205,14 @@ describe('an authorization on Base', () => {
 
   it('is the same in whatever case its addresses and its nonce are written', async () => {
     const [terms, payer] = [newTerms(), await newPayer()];
-    const { signed, transaction, call } = await authorize(terms, payer);
+    const { signed, transaction, call, x402 } = await authorize(terms, payer);
     const upper = (text: string): string => `0x${text.slice(2).toUpperCase()}`;
     const written = { ...signed, from: upper(signed.from), to: upper(signed.to), nonce: upper(signed.nonce) };
     expect(await verify(terms, payer, written, await payer.sign(signed))).toEqual({
       kind: 'verified',
       transaction,
       call,
+      x402,
     });
   });
 
@@ -321,7 +322,8 @@ describe('the claim of an authorization on Base', () => {
     const [terms, payer] = [newTerms(), await newPayer()];
     const { transaction, signed } = await authorize(terms, payer);
     watcher.watched.submit(transaction, base.clock.now());
-    await base.anvil.rpc('evm_setNextBlockTimestamp', Number(signed.validBefore) - 1);
+    // The blocks after this one have the time that passes: on a busy machine some seconds.
+    await base.anvil.rpc('evm_setNextBlockTimestamp', Number(signed.validBefore) - 60);
     await base.finalize();
     expect(named(await watcher.step())).toEqual([]);
     await base.anvil.rpc('evm_setNextBlockTimestamp', Number(signed.validBefore));

@@ -161,6 +161,7 @@ function tamperings(
   const withData =
     (data: Hex): Change =>
     (transaction) => ({ ...transaction, data });
+  const otherEnd = mark.endsWith('00') ? '01' : '00';
   return [
     ['chain', (transaction) => ({ ...transaction, chainId: 8453 })],
     ['token', (transaction) => ({ ...transaction, to: tokens['EURC'] as Hex })],
@@ -168,7 +169,7 @@ function tamperings(
     ['recipient', withData(callOf(thief, amount, mark))],
     ['amount', withData(callOf(requestor, amount - 1n, mark))],
     ['amount', withData(callOf(requestor, amount + 1n, mark))],
-    ['reference', withData(callOf(requestor, amount, `${mark.slice(0, 62)}00`))],
+    ['reference', withData(callOf(requestor, amount, `${mark.slice(0, 62)}${otherEnd}`))],
     ['calldata', withData(callOf(requestor, amount, ''))],
     ['calldata', withData(callOf(requestor, amount, mark.slice(0, 62)))],
     ['calldata', withData(callOf(requestor, amount, `${mark}${'77'.repeat(32)}`))],

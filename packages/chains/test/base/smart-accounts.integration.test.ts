@@ -339,6 +339,19 @@ describe('an account that executes modes (ERC-7821, EIP-7702)', () => {
     expect(await observed()).toEqual(paid({ id }));
   });
 
+  it('is not refused where a node that lags does not have the receipt that another had', async () => {
+    const { terms } = expectPayment();
+    const account = await delegatedAccount();
+    const hash = (await account.execute(MODES.batch, batchOf([callOf(terms)]))) as string as TransactionHash;
+    const sent = await adapter.fetchSent(hash);
+    if (sent === null) throw new Error(`${hash} is not visible`);
+    const verified = (): Promise<Verification> => adapter.verify(sent, terms, account.address, true);
+    proxy.faults = [{ kind: 'forgetful', methods: ['eth_getTransactionReceipt'], times: 1 }];
+    expect(await verified()).toMatchObject({ kind: 'verified' });
+    proxy.faults = [{ kind: 'forgetful', methods: ['eth_getTransactionReceipt'] }];
+    await expect(verified()).rejects.toMatchObject({ name: 'RpcUnavailableError' });
+  });
+
   it('pays by one call, by a batch of batches, and by calls to itself', async () => {
     const intents = [expectPayment(), expectPayment(), expectPayment(), expectPayment(), expectPayment()] as const;
     const [a, b, c, d, e] = intents;

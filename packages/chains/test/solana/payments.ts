@@ -1,5 +1,5 @@
 import type { Address, ChainId, PaymentTerms } from '@pf/domain';
-import type { Blockhash } from '@solana/kit';
+import type { Address as SolanaAddress, Blockhash } from '@solana/kit';
 import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import { networkOf, type Token } from '../../src/index.ts';
 import { randomAddress, randomReference } from '../../src/solana/address.ts';
@@ -27,8 +27,13 @@ export const termsIn = (symbol: string): PaymentTerms => ({
 });
 
 /** The blob as build gives it. */
-export async function blobFor(terms: PaymentTerms, createsAccount = true): Promise<Uint8Array> {
+export async function blobFor(
+  terms: PaymentTerms,
+  createsAccount = true,
+  feePayer: string = fulfiller,
+): Promise<Uint8Array> {
   const { raw } = compilePayment(terms, await accountsOf(terms, fulfiller), {
+    feePayer: feePayer as SolanaAddress,
     createsAccount,
     unitLimit: 60_000,
     unitPrice: 1_000n,

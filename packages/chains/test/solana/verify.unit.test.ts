@@ -6,7 +6,7 @@ import type { Differences } from '../../src/index.ts';
 import { randomAddress } from '../../src/solana/address.ts';
 import { decodeSigned } from '../../src/solana/signed-transaction.ts';
 import { differences } from '../../src/solana/verify.ts';
-import { type Change, type Rewrite, tamperings, walletChanges } from './changes.ts';
+import { type Change, changed, type Rewrite, tamperings, walletChanges } from './changes.ts';
 import { blobFor, fulfiller, payer, signedBy, termsIn } from './payments.ts';
 
 const isTransfer = ({ data, keys }: TransactionInstruction): boolean => data[0] === 12 && keys.length >= 4;
@@ -115,5 +115,93 @@ describe('Solana verify › signer', () => {
     expect(await differences(decoded.value, terms, stranger.publicKey.toBase58() as typeof fulfiller)).toMatchObject({
       sender: { expected: stranger.publicKey.toBase58(), actual: fulfiller },
     });
+  });
+});
+
+describe('Solana verify of a sponsored payment', () => {
+  const terms = termsIn('USDC');
+  const sponsor = Keypair.generate();
+  const feePayer = sponsor.publicKey;
+  const sponsored = async (change: Change | null = null, by: readonly Keypair[] = [payer, sponsor]) => {
+    const built = VersionedTransaction.deserialize(await blobFor(terms, true, feePayer.toBase58()));
+    const transaction = change === null ? built : changed(change)(built);
+    transaction.sign([...by]);
+    return transaction;
+  };
+  const differsIn = async (transaction: VersionedTransaction): Promise<Differences> =>
+    differ(transaction.serialize(), terms);
+
+  it('accepts the signatures of the payer and of any fee payer', async () => {
+    const transaction = await sponsored();
+    expect(transaction.message.header.numRequiredSignatures).toBe(2);
+    expect(await differsIn(transaction)).toEqual({});
+  });
+
+  it('is not a transaction before its fee payer has signed', async () => {
+    expect(decodeSigned((await sponsored(null, [payer])).serialize())).toMatchObject({
+      ok: false,
+      problem: 'lacks the signature of its fee payer',
+    });
+  });
+
+  it('refuses a message that the fee payer has changed under the payer’s signature', async () => {
+    const transaction = await sponsored();
+    const [, ofPayer] = transaction.signatures;
+    transaction.message.recentBlockhash = randomAddress();
+    transaction.sign([sponsor]);
+    transaction.signatures = transaction.signatures.map((made, place) => (place === 1 ? (ofPayer ?? made) : made));
+    expect(await differsIn(transaction)).toMatchObject({ signature: {} });
+  });
+
+  it('refuses a signature that is not the fee payer’s', async () => {
+    const transaction = await sponsored();
+    transaction.signatures[0] = new Uint8Array(64).fill(7);
+    expect(await differsIn(transaction)).toEqual({ feePayer: { expected: 'a valid signature', actual: null } });
+  });
+
+  it('refuses a fee payer in the accounts of an instruction, also as payer of the token account', async () => {
+    const rent: Change = (instructions) =>
+      instructions.map((one) =>
+        one.keys.length === 6
+          ? new TransactionInstruction({
+              ...one,
+              keys: one.keys.map((key, place) => (place === 0 ? { ...key, pubkey: feePayer } : key)),
+            })
+          : one,
+      );
+    const named: Change = (instructions) =>
+      instructions.map((one) =>
+        isTransfer(one)
+          ? new TransactionInstruction({
+              ...one,
+              keys: [...one.keys, { pubkey: feePayer, isSigner: false, isWritable: false }],
+            })
+          : one,
+      );
+    expect(await differsIn(await sponsored(rent))).toMatchObject({
+      feePayer: { expected: 'in no instruction', actual: 'account' },
+      token_account: {},
+    });
+    expect(await differsIn(await sponsored(named))).toMatchObject({
+      feePayer: { expected: 'in no instruction', actual: 'transfer' },
+    });
+  });
+
+  it('refuses a third signer, and another payer behind the fee payer', async () => {
+    const third = Keypair.generate();
+    const memo: Change = (instructions) =>
+      instructions.map((one) =>
+        one.keys.length === 0 && one.programId.toBase58().startsWith('Memo')
+          ? new TransactionInstruction({
+              ...one,
+              keys: [{ pubkey: third.publicKey, isSigner: true, isWritable: false }],
+            })
+          : one,
+      );
+    expect(await differsIn(await sponsored(memo, [payer, sponsor, third]))).toMatchObject({ memo: {} });
+    const decoded = decodeSigned((await sponsored()).serialize());
+    if (!decoded.ok) throw new Error(decoded.problem);
+    const another = Keypair.generate().publicKey.toBase58() as typeof fulfiller;
+    expect(await differences(decoded.value, terms, another)).toMatchObject({ sender: {}, signers: {} });
   });
 });

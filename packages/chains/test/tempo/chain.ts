@@ -147,6 +147,7 @@ function tamperings(
     (more: readonly TempoTransaction['calls'][number][]): Change =>
     (transaction) => ({ ...transaction, calls: [...transaction.calls, ...more] });
   const data = encodePayment(good);
+  const other = `${reference.slice(0, 64)}${reference.endsWith('00') ? '01' : '00'}` as typeof reference;
   return [
     ['chain', (transaction) => ({ ...transaction, chainId: 4217 })],
     ['token', withCall({ to: tokens['AlphaUSD'] as Hex })],
@@ -154,7 +155,7 @@ function tamperings(
     ['recipient', withData(encodePayment({ ...good, to: THIEF as string as Address }))],
     ['amount', withData(encodePayment({ ...good, amount: amount - 1n }))],
     ['amount', withData(encodePayment({ ...good, amount: amount + 1n }))],
-    ['reference', withData(encodePayment({ ...good, reference: `${reference.slice(0, 64)}00` as typeof reference }))],
+    ['reference', withData(encodePayment({ ...good, reference: other }))],
     ['calldata', withData(data.slice(0, 138) as Hex)],
     ['calldata', withData(`0xa9059cbb${data.slice(10, 138)}`)],
     ['calldata', withData(`0x095ea7b3${data.slice(10)}`)],

@@ -12,6 +12,8 @@ import {
   TooLargeError,
   verifyPartition,
 } from '@pf/archive';
+import { ColdBundles, type ColdReport, verifyCold } from '@pf/archive/cold';
+import { coldByBundle, coldVersions, type Database, isDatabaseUnavailable, openDatabase } from '@pf/database';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { CliError } from '../cli-error.ts';
 import { withEventLog } from '../event-log.ts';
@@ -29,7 +31,7 @@ export function ledgerCommand(surroundings: CommandContext): Command {
   const ledger = new Command('ledger').description('the archive of the ledger: query, export, prove it');
   ledger
     .command('query')
-    .description('answer a query in SQL (DuckDB) over events, intents and payments')
+    .description('answer a query in SQL (DuckDB) over events, intents, payments and deliveries')
     .argument('<sql>', 'the query; the column at is a keyword of SQL: write "at"')
     .addHelpText(
       'after',
@@ -98,7 +100,10 @@ export function ledgerCommand(surroundings: CommandContext): Command {
 
   ledger
     .command('verify')
-    .description('prove the archive: signatures, hash chain, gaps, forks; and compare it with the log')
+    .description(
+      'prove the archive: signatures, hash chain, gaps, forks; compare it with the log, and with what has left ' +
+        'the database',
+    )
     .option('--key <public key>', 'the key that must have signed it, 32 bytes in base64 (default: the published one)')
     .option('--no-log', 'only the archive: the cluster need not exist')
     .addHelpText('after', '\nExample:\n  pf ledger verify --no-log --key S3tH…=')
@@ -106,35 +111,64 @@ export function ledgerCommand(surroundings: CommandContext): Command {
       const { output, stack } = withoutDatabase(command, surroundings);
       const store = openStore(await stack.archive());
       const parquet = await ParquetFiles.open();
+      const database = log ? await databaseIfNamed(stack) : null;
       try {
         const verify = async (reader: Parameters<typeof verifyPartition>[1]['reader']): Promise<void> => {
+          const left = async (partition: number): Promise<ReadonlyMap<string, number>> =>
+            database ? await coldVersions(database, partition) : new Map();
           const reports: PartitionReport[] = [];
           for (const partition of await partitionsIn(store))
-            reports.push(await verifyPartition(partition, { store, parquet, publicKey: key ?? null, reader }));
-          output.answer({ partitions: reports }, () =>
-            table([
-              ['PARTITION', 'FILES', 'EVENTS', 'BEHIND', 'HEAD', 'RESULT'],
-              ...reports.map(({ partition, files, events, behind, head, problems }) => [
-                String(partition),
-                String(files),
-                String(events),
-                behind === null ? '' : String(behind),
-                `${head.slice(0, 16)}…`,
-                problems.length === 0 ? 'ok' : problems.join('; '),
+            reports.push(await verifyPartition(partition, { store, parquet, publicKey: key ?? null, reader, left }));
+          const cold = database && (await verifyCold(coldByBundle(database), new ColdBundles(store)));
+          output.answer({ partitions: reports, cold }, () =>
+            [
+              table([
+                ['PARTITION', 'FILES', 'EVENTS', 'BEHIND', 'HEAD', 'RESULT'],
+                ...reports.map(({ partition, files, events, behind, head, problems }) => [
+                  String(partition),
+                  String(files),
+                  String(events),
+                  behind === null ? '' : String(behind),
+                  `${head.slice(0, 16)}…`,
+                  problems.length === 0 ? 'ok' : problems.join('; '),
+                ]),
               ]),
-            ]),
+              textOf(cold),
+            ].join('\n'),
           );
           const failed = reports.filter(({ problems }) => problems.length > 0);
           if (failed.length > 0)
             throw new CliError(`The check failed for partition ${failed.map((one) => one.partition).join(', ')}.`);
+          if (cold && cold.problems.length > 0)
+            throw new CliError(
+              'Intents that have left the database cannot be read. Store all of them there again: ' +
+                '`pf log rebuild --all --bring-back` (docs/operations/growth.md).',
+            );
         };
         await explained(() => (log ? withEventLog(stack, verify) : verify(null)));
       } finally {
         await parquet.close();
+        await database?.close();
       }
     });
   return ledger;
 }
+
+/** Null where no database is named: whoever has the archive and the log alone can prove these. */
+async function databaseIfNamed(stack: StackAccess): Promise<Database | null> {
+  try {
+    const url = await stack.databaseUrl();
+    return openDatabase({ url, applicationName: 'pf', maxConnections: 1, onError: () => undefined });
+  } catch (error) {
+    if (error instanceof CliError) return null;
+    throw error;
+  }
+}
+
+const textOf = (cold: ColdReport | null): string =>
+  cold === null
+    ? 'What has left the database was not checked: set DATABASE_URL.'
+    : `${cold.intents} intents have left the database: ${cold.problems.join('; ') || 'ok'}`;
 
 async function withLedger(stack: StackAccess, work: (ledger: Ledger) => Promise<void>): Promise<void> {
   await explained(async () => {
@@ -158,6 +192,8 @@ async function explained(work: () => Promise<void>): Promise<void> {
     await work();
   } catch (error) {
     if (error instanceof TooLargeError) throw new CliError(`${error.message} Set ARCHIVE_CACHE_MB.`, { cause: error });
+    if (isDatabaseUnavailable(error))
+      throw new CliError(`The database does not respond: ${(error as Error).message}`, { cause: error });
     if ([QueryError, StoreUnavailableError, ArchiveDamagedError].some((kind) => error instanceof kind))
       throw new CliError((error as Error).message, { cause: error });
     throw error;

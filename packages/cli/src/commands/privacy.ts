@@ -84,6 +84,12 @@ async function erase(session: Session, scope: ErasureScope, confirmed: boolean):
             `The log and the archive have personal data of ${report.unsealed} of them in plain text, from before ` +
               'events were sealed: docs/operations/privacy.md#events-from-before',
           ]),
+      ...(report.left === 0
+        ? []
+        : [
+            `${report.left} of them had left the database for the archive, and come back to be erased; ` +
+              `${report.leftWithoutKey} have no key: if they have personal data, it is in plain text, too.`,
+          ]),
     ].join('\n'),
   );
 }

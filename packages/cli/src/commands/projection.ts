@@ -51,33 +51,34 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
   log
     .command('rebuild')
     .description(
-      'fold the log of a partition from its beginning and put the result in the projection’s place; its writer ' +
-        'waits meanwhile',
+      'fold the log of a partition from its beginning and write what differs into the projection; its writer goes ' +
+        'on, and waits for the last step',
     )
     .option('--partition <number>', 'which', partitionOf)
-    .option('--all', 'each partition in turn')
+    .option('--all', 'all partitions, three at a time')
     .option(
       '--accept-log',
       'also from a log that is damaged or ends before the projection: what it lacks is then gone from the projection',
     )
+    .option('--bring-back', 'also store the intents again that have left Postgres for the archive')
     .addHelpText('after', '\nExample:\n  pf log rebuild --partition 3')
-    .action(({ partition, all, acceptLog = false }: RebuildOptions, command: Command) =>
+    .action(({ partition, all, acceptLog = false, bringBack = false }: RebuildOptions, command: Command) =>
       withSession(command, surroundings, async ({ database, output, stack, by }) => {
         if ((partition === undefined) === (all === undefined))
           throw new CliError('Name the partition with --partition, or --all for each in turn.');
         await withEventLog(stack, async (reader, { partitions }) => {
-          const reports: RebuildReport[] = [];
           const keyring = await keyringOf(stack);
-          for (const one of wanted(partition, partitions)) {
-            reports.push(
-              await rebuilt(() => rebuildProjection(database, one, sourceOf(reader, one), { acceptLog, keyring })),
+          const reports = await eachOf(wanted(partition, partitions), async (one) => {
+            const report = await rebuilt(() =>
+              rebuildProjection(database, one, sourceOf(reader, one), { acceptLog, keyring, bringBack }),
             );
             await recordChange(database.sql, by, {
               accountId: null,
               action: 'ledger.rebuilt',
-              after: { partition: one, acceptLog },
+              after: { partition: one, acceptLog, bringBack },
             });
-          }
+            return report;
+          });
           const answers = reports.map(answerOf);
           output.answer(all ? { partitions: answers } : answers[0], () => {
             const differing = reports.flatMap((report) => report.differing);
@@ -90,10 +91,36 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
     );
 }
 
+/** Postgres writes for one partition while the events of another are parsed. Each has a connection of its own. */
+const REBUILT_AT_ONCE = 3;
+
+/** @returns the results in the order of the partitions; after a failure no further one is begun */
+async function eachOf<Result>(
+  partitions: readonly number[],
+  work: (partition: number) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  const left = [...partitions.entries()];
+  const workers = Array.from({ length: REBUILT_AT_ONCE }, async () => {
+    for (let next = left.shift(); next; next = left.shift()) {
+      try {
+        results[next[0]] = await work(next[1]);
+      } catch (error) {
+        left.length = 0;
+        throw error;
+      }
+    }
+  });
+  const failed = (await Promise.allSettled(workers)).find((worker) => worker.status === 'rejected');
+  if (failed) throw failed.reason;
+  return results;
+}
+
 interface RebuildOptions {
   readonly partition?: number;
   readonly all?: true;
   readonly acceptLog?: boolean;
+  readonly bringBack?: boolean;
 }
 
 /** Null without SECRETS_KEY, which only a log with sealed events needs. */

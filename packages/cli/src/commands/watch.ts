@@ -1,5 +1,5 @@
-import { findNetwork, networks, rewindCursor } from '@pf/chains';
-import { changeCursor, recordChange } from '@pf/database';
+import { findNetwork, mergeCursors, type Network, networks, rewindCursor } from '@pf/chains';
+import { changeCursors, recordChange, SHARDS_MAX } from '@pf/database';
 import { Command, InvalidArgumentError } from 'commander';
 import { CliError } from '../cli-error.ts';
 import { type CommandContext, withSession } from '../session.ts';
@@ -18,13 +18,11 @@ export function watchCommand(surroundings: CommandContext): Command {
     .addHelpText('after', '\nExample:\n  pf watch rescan --network base --from 38211450')
     .action(({ network: text, from }: { network: string; from: bigint }, command: Command) =>
       withSession(command, surroundings, async ({ database, output, by }) => {
-        const network = findNetwork(text) ?? networks.find(({ name }) => name === text);
-        if (!network)
-          throw new CliError(
-            `${text} is not a network. The networks are ${networks.map(({ name }) => name).join(', ')}.`,
-          );
-        const cursor = await changeCursor(database, network.chain, (before) => rewindCursor(network, before, from));
-        if (cursor === null)
+        const network = networkOf(text);
+        const cursors = await changeCursors(database, network.chain, (before) =>
+          before.map((cursor) => rewindCursor(network, cursor, from)),
+        );
+        if (cursors === null)
           throw new CliError(`${network.label} was never watched: its watcher begins at the final block.`);
         const after = { network: network.name, from: from.toString() };
         await recordChange(database.sql, by, { accountId: null, action: 'watch.rescanned', after });
@@ -36,7 +34,58 @@ export function watchCommand(surroundings: CommandContext): Command {
         );
       }),
     );
+  watch
+    .command('split')
+    .description(
+      'split the recipients of a network into shards, each watched by processes of its own (WATCH_SHARD), or join ' +
+        'them again; every shard begins where all that were before it have read',
+    )
+    .requiredOption('--network <name>', 'such as base, or its CAIP-2 id')
+    .requiredOption('--shards <number>', `1 to ${SHARDS_MAX}; with 1 the network is not split`, shardsOf)
+    .addHelpText('after', '\nExample:\n  pf watch split --network base --shards 4')
+    .action(({ network: text, shards }: { network: string; shards: number }, command: Command) =>
+      withSession(command, surroundings, async ({ database, output, by }) => {
+        const network = networkOf(text);
+        let before = 0;
+        const cursors = await changeCursors(database, network.chain, (present) => {
+          before = present.length;
+          return Array.from({ length: shards }, () => mergeCursors(network, present));
+        });
+        if (cursors === null)
+          throw new CliError(
+            `${network.label} was never watched. Start a watcher of all of it (WATCH_SHARD=1/1) once, then split it.`,
+          );
+        const after = { network: network.name, shards };
+        await recordChange(database.sql, by, {
+          accountId: null,
+          action: 'watch.split',
+          before: { shards: before },
+          after,
+        });
+        output.answer(
+          { network: network.name, chain: network.chain, shards, before },
+          () =>
+            `${network.label} has ${shards === 1 ? 'one shard' : `${shards} shards`} now, and had ${before}. ` +
+            `Watchers with WATCH_SHARD=${shards === 1 ? '1/1' : `1/${shards} to ${shards}/${shards}`} take over ` +
+            'within seconds; all others stand by and can be removed.',
+        );
+      }),
+    );
   return watch;
+}
+
+function networkOf(text: string): Network {
+  const network = findNetwork(text) ?? networks.find(({ name }) => name === text);
+  if (!network)
+    throw new CliError(`${text} is not a network. The networks are ${networks.map(({ name }) => name).join(', ')}.`);
+  return network;
+}
+
+function shardsOf(text: string): number {
+  const shards = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  if (shards < 1 || shards > SHARDS_MAX)
+    throw new InvalidArgumentError(`The number of shards is between 1 and ${SHARDS_MAX}.`);
+  return shards;
 }
 
 function blockOf(text: string): bigint {

@@ -111,8 +111,10 @@ export interface components {
         readonly BuildIntentRequest: {
             /** @description The wallet that pays. */
             readonly fulfiller?: string | null;
-            /** @description Another account pays the fee, on Tempo. */
+            /** @description Another account pays the fee, on Tempo and Solana. */
             readonly sponsored?: boolean;
+            /** @description The account that pays the fee, on Solana, if it is not that of the sponsor that is set for the chain. */
+            readonly feePayer?: string | null;
         };
         /**
          * @example {
@@ -146,6 +148,14 @@ export interface components {
             readonly validBefore: string;
             /** @description The `reference` of the intent. */
             readonly nonce: string;
+        };
+        readonly SetSponsorRequest: {
+            /** @description Where it takes JSON-RPC. Only public addresses are connected to. */
+            readonly url: string;
+            /** @description Headers of every request to it, such as `x-api-key`: at most 8. In responses their names. */
+            readonly headers?: {
+                readonly [key: string]: string;
+            };
         };
         readonly CreateEndpointRequest: {
             /** @description The URL that events are sent to. It starts with `https://` in live mode. */
@@ -396,7 +406,7 @@ export interface components {
         readonly Error: {
             readonly error: {
                 /** @enum {string} */
-                readonly code: "request.malformed_json" | "request.malformed_http" | "request.validation_failed" | "api_key.missing" | "api_key.invalid" | "api_key.test_mode_required" | "api_key.insufficient_scope" | "plan.upgrade_required" | "intent.not_found" | "payment_link.not_found" | "delivery.not_found" | "webhook_endpoint.not_found" | "webhook_replay.not_found" | "route.not_found" | "request.method_not_allowed" | "request.timeout" | "request.headers_too_large" | "request.too_large" | "request.unsupported_media_type" | "intent.invalid_state" | "intent.already_fulfilled" | "intent.expired" | "intent.stale_update" | "intent.submission_in_progress" | "mpp.challenge_expired" | "intent.already_refunded" | "intent.original_unpaid" | "intent.limit_reached" | "payment_link.invalid_state" | "payment_link.limit_reached" | "webhook_endpoint.exists" | "webhook_endpoint.limit_reached" | "webhook_endpoint.not_enabled" | "webhook_replay.limit_reached" | "chain.not_available" | "token.not_available" | "address.sanctions_match" | "address.not_payable" | "transaction.malformed" | "transaction.mismatch" | "transaction.rejected" | "rate_limit.exceeded" | "intent.too_many_builds" | "internal.error" | "rpc.unavailable" | "transaction.not_visible" | "screening.unavailable" | "intent.unavailable" | "service.unavailable";
+                readonly code: "request.malformed_json" | "request.malformed_http" | "request.validation_failed" | "api_key.missing" | "api_key.invalid" | "api_key.test_mode_required" | "api_key.insufficient_scope" | "plan.upgrade_required" | "intent.not_found" | "payment_link.not_found" | "delivery.not_found" | "webhook_endpoint.not_found" | "webhook_replay.not_found" | "sponsor.not_found" | "route.not_found" | "request.method_not_allowed" | "request.timeout" | "request.headers_too_large" | "request.too_large" | "request.unsupported_media_type" | "intent.invalid_state" | "intent.already_fulfilled" | "intent.expired" | "intent.stale_update" | "intent.submission_in_progress" | "mpp.challenge_expired" | "intent.already_refunded" | "intent.original_unpaid" | "intent.limit_reached" | "payment_link.invalid_state" | "payment_link.limit_reached" | "webhook_endpoint.exists" | "webhook_endpoint.limit_reached" | "webhook_endpoint.not_enabled" | "webhook_replay.limit_reached" | "chain.not_available" | "token.not_available" | "address.sanctions_match" | "address.not_payable" | "transaction.malformed" | "transaction.mismatch" | "transaction.rejected" | "sponsor.not_supported" | "sponsor.refused" | "rate_limit.exceeded" | "intent.too_many_builds" | "internal.error" | "rpc.unavailable" | "transaction.not_visible" | "sponsor.unavailable" | "screening.unavailable" | "intent.unavailable" | "service.unavailable";
                 readonly message: string;
                 readonly param: string | null;
                 readonly details: {
@@ -616,6 +626,56 @@ export interface components {
             /** @description Calldata, with the signature in it. */
             readonly data: string;
         };
+        readonly X402Settlement: {
+            /** @constant */
+            readonly x402Version: 2;
+            readonly paymentPayload: {
+                /** @constant */
+                readonly x402Version: 2;
+                readonly accepted: {
+                    /** @constant */
+                    readonly scheme: "exact";
+                    /** @description The chain (CAIP-2). */
+                    readonly network: string;
+                    /** @description Base units. */
+                    readonly amount: string;
+                    /** @description The token. */
+                    readonly asset: string;
+                    /** @description The wallet that is paid. */
+                    readonly payTo: string;
+                    readonly maxTimeoutSeconds: number;
+                    readonly extra: {
+                        /** @description Of the token's domain. */
+                        readonly name: string;
+                        /** @description Of the token's domain. */
+                        readonly version: string;
+                    };
+                };
+                readonly payload: {
+                    readonly signature: string;
+                    readonly authorization: components["schemas"]["Authorization"];
+                };
+            };
+            readonly paymentRequirements: {
+                /** @constant */
+                readonly scheme: "exact";
+                /** @description The chain (CAIP-2). */
+                readonly network: string;
+                /** @description Base units. */
+                readonly amount: string;
+                /** @description The token. */
+                readonly asset: string;
+                /** @description The wallet that is paid. */
+                readonly payTo: string;
+                readonly maxTimeoutSeconds: number;
+                readonly extra: {
+                    /** @description Of the token's domain. */
+                    readonly name: string;
+                    /** @description Of the token's domain. */
+                    readonly version: string;
+                };
+            };
+        };
         readonly Event: {
             readonly eventId: string;
             /** @enum {string} */
@@ -639,6 +699,21 @@ export interface components {
                 readonly intent: components["schemas"]["PayerIntent"];
                 readonly payment?: components["schemas"]["UnexpectedPayment"];
             };
+        };
+        readonly Sponsor: {
+            /** @description CAIP-2 id of the chain on which it pays fees. */
+            readonly chain: string;
+            /** @description Of its URL. The rest of it may be a secret. */
+            readonly origin: string;
+            /** @description Headers of every request to it, such as `x-api-key`: at most 8. In responses their names. */
+            readonly headers: readonly string[];
+            /**
+             * Format: date-time
+             * @description When it was set.
+             */
+            readonly updatedAt: string;
+            /** @description Whether it pays for real money. */
+            readonly livemode: boolean;
         };
         readonly WebhookDelivery: {
             /** @description Unique identifier, prefixed `whd_`. */

@@ -78,3 +78,29 @@ export const relayedCall = z.strictObject({
     .meta({ description: 'Calldata, with the signature in it.' }),
 });
 export type RelayedCall = z.infer<typeof relayedCall>;
+
+/** What an x402 facilitator is asked for: the `exact` scheme on EVM chains, by EIP-3009. */
+const paymentRequirements = z.strictObject({
+  scheme: z.literal('exact'),
+  network: z.string().meta({ description: 'The chain (CAIP-2).' }),
+  amount: number.meta({ description: 'Base units.' }),
+  asset: address.meta({ description: 'The token.' }),
+  payTo: address.meta({ description: 'The wallet that is paid.' }),
+  maxTimeoutSeconds: z.number().int(),
+  extra: z.strictObject({
+    name: z.string().meta({ description: "Of the token's domain." }),
+    version: z.string().meta({ description: "Of the token's domain." }),
+  }),
+});
+
+/** The authorization as an x402 facilitator takes it: the body of its `POST /verify` and `POST /settle`, version 2. */
+export const x402Settlement = z.strictObject({
+  x402Version: z.literal(2),
+  paymentPayload: z.strictObject({
+    x402Version: z.literal(2),
+    accepted: paymentRequirements,
+    payload: z.strictObject({ signature, authorization }),
+  }),
+  paymentRequirements,
+});
+export type X402Settlement = z.infer<typeof x402Settlement>;

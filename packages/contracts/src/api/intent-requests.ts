@@ -49,6 +49,7 @@ export type UpdateIntentRequest = z.infer<typeof updateIntentRequest>;
 export const buildIntentRequest = z.strictObject({
   fulfiller: wallet.nullish(),
   sponsored: z.boolean(must('true or false')).optional(),
+  feePayer: wallet.nullish(),
 });
 export type BuildIntentRequest = z.infer<typeof buildIntentRequest>;
 

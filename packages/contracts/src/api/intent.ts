@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { unsignedTransaction } from '../intent-state.ts';
 import { address, chainId, intentId, reference, tokenAddress, transactionHash } from '../scalars.ts';
 import { CLIENT_SECRET, SOLANA_PAY_TOKEN } from '../client-secrets.ts';
-import { relayedCall, typedData } from './authorization.ts';
+import { relayedCall, typedData, x402Settlement } from './authorization.ts';
 import { pageResponse } from './paging.ts';
 
 const time = z.iso.datetime({ precision: 3 });
@@ -74,6 +74,16 @@ const solanaPayToken = z
       'other chains.',
   });
 
+/** How the account of an intent pays the fee of its payer: `fee_payer` signs for it behind the payer. */
+const payerSponsor = z.enum(['fee_payer']);
+export type PayerSponsor = z.infer<typeof payerSponsor>;
+const sponsors = z.array(payerSponsor).meta({
+  description:
+    'How the account pays the network fee in place of the payer: with `fee_payer`, `build` with `sponsored` makes a ' +
+    'transaction of which a sponsor pays the fee. Empty where the payer pays it, and once the intent is no longer ' +
+    '`created`. Ignore values that you do not know.',
+});
+
 /** The response of the endpoints that change an intent. */
 export const intentResponse = z.strictObject({ intent: publicIntent });
 /** The response of the endpoints that make an intent. */
@@ -90,7 +100,7 @@ const submitted = { txSignature: transactionHash };
 export const submitIntentResponse = z.strictObject({ intent: publicIntent, ...submitted });
 const authorized = { typedData };
 export const buildAuthorizationResponse = z.strictObject({ intent: publicIntent, ...authorized });
-const relayed = { call: relayedCall };
+const relayed = { call: relayedCall, x402: x402Settlement };
 export const submitAuthorizationResponse = z.strictObject({ intent: publicIntent, ...relayed });
 /** The problem details (RFC 9457) beside the challenge of an MPP payment. */
 export const paymentRequiredResponse = z.strictObject({
@@ -100,12 +110,18 @@ export const paymentRequiredResponse = z.strictObject({
   detail: z.string(),
   challengeId: z.string(),
 });
-export const listIntentsResponse = z.strictObject({ intents: z.array(publicIntent), ...pageResponse });
+export const listIntentsResponse = z.strictObject({
+  intents: z.array(publicIntent),
+  ...pageResponse,
+  /** On the last page, where older intents are archived: of those created up to then, some are not listed. */
+  endsAt: time.exactOptional(),
+});
 
-/** What payers get instead. A client secret gets the token beside the intent. */
+/** What payers get instead. A client secret gets the token and the sponsors beside the intent. */
 export const payerFetchResponse = z.strictObject({
   intent: payerIntent,
   solanaPayToken: solanaPayToken.exactOptional(),
+  sponsors: sponsors.exactOptional(),
 });
 export const payerCreatedResponse = z.strictObject({ intent: payerIntent, ...forPayer });
 export const payerIntentResponse = z.strictObject({ intent: payerIntent });

@@ -38,6 +38,8 @@ export const AUDIT_ACTIONS = {
   'endpoint.enabled': 'A webhook endpoint that had failed was enabled.',
   'endpoint.secret_rotated': 'The secret of a webhook endpoint was replaced.',
   'endpoint.tested': 'A test event was sent.',
+  'sponsor.set': 'The sponsor of a chain was set.',
+  'sponsor.removed': 'The sponsor of a chain was removed.',
   'delivery.retried': 'A delivery was sent again.',
   'replay.created': 'Many deliveries are sent again.',
   'replay.cancelled': 'A replay was cancelled.',
@@ -62,6 +64,7 @@ export const AUDIT_ACTIONS = {
   'ledger.imported': 'Events of the archive were appended to a partition of the log.',
   'positions.reset': 'The webhook service reads the log again from an earlier time on.',
   'watch.rescanned': 'The watcher of a network reads blocks again.',
+  'watch.split': 'The recipients of a network are split into another number of shards.',
   'dead_letters.replayed': 'Dead-lettered observations were published again.',
 } as const;
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

@@ -61,7 +61,11 @@ const summary = z.strictObject({
     }),
   ),
 });
-export const summaryResponse = z.strictObject({ summary });
+export const summaryResponse = z.strictObject({
+  summary,
+  /** Null where it was made for this request. Otherwise payments may be missing, and a new one is made by then. */
+  renewableInMs: z.int().min(1).nullable(),
+});
 export type Summary = z.output<typeof summary>;
 
 /** What an account should look at, and what it can do about it. */

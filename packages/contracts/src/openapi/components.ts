@@ -12,6 +12,7 @@ import {
   submitIntentRequest,
   typedData,
   updateIntentRequest,
+  x402Settlement,
 } from '../api/index.ts';
 import { webhookDelivery } from '../deliveries.ts';
 import { createEndpointRequest, deliveryAttempt, updateEndpointRequest, webhookEndpoint } from '../endpoints.ts';
@@ -20,6 +21,7 @@ import { intentEvent, payerEvent, unexpectedPayment } from '../intent-events.ts'
 import { unsignedTransaction } from '../intent-state.ts';
 import { createPaymentLinkRequest, payerPaymentLink, paymentLink } from '../payment-links.ts';
 import { createReplayRequest, webhookReplay } from '../replays.ts';
+import { setSponsorRequest, sponsor } from '../sponsors.ts';
 
 /** The schemas that become named types in the OpenAPI document and in clients. */
 const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
@@ -29,6 +31,7 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   Authorization: authorization,
   TypedData: typedData,
   RelayedCall: relayedCall,
+  X402Settlement: x402Settlement,
   Event: intentEvent,
   PayerEvent: payerEvent,
   UnexpectedPayment: unexpectedPayment,
@@ -47,6 +50,8 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   UpdateEndpointRequest: updateEndpointRequest,
   WebhookReplay: webhookReplay,
   CreateReplayRequest: createReplayRequest,
+  Sponsor: sponsor,
+  SetSponsorRequest: setSponsorRequest,
   PaymentLink: paymentLink,
   PayerPaymentLink: payerPaymentLink,
   CreatePaymentLinkRequest: createPaymentLinkRequest,

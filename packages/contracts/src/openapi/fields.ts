@@ -142,6 +142,15 @@ const LINK: Readonly<Record<string, string>> = {
   livemode: 'Whether its payments move real money.',
 };
 
+const SPONSOR: Readonly<Record<string, string>> = {
+  url: 'Where it takes JSON-RPC. Only public addresses are connected to.',
+  headers: 'Headers of every request to it, such as `x-api-key`: at most 8. In responses their names.',
+  chain: 'CAIP-2 id of the chain on which it pays fees.',
+  origin: 'Of its URL. The rest of it may be a secret.',
+  updatedAt: 'When it was set.',
+  livemode: 'Whether it pays for real money.',
+};
+
 const REQUEST: Readonly<Record<string, string>> = {
   chain: 'CAIP-2 id, for example `eip155:8453`. With a test key, the id of a live chain selects its testnet.',
   token: 'Symbol of a token, in upper or lower case, or its address.',
@@ -156,7 +165,8 @@ const REQUEST: Readonly<Record<string, string>> = {
     'The signed transaction in base64 (or `0x` hex on EVM chains), or the hash of one that the wallet has sent.',
   updatedAt: 'The current `updatedAt` of the intent. A stale value returns 409.',
   targetState: 'The state to move to.',
-  sponsored: 'Another account pays the fee, on Tempo.',
+  sponsored: 'Another account pays the fee, on Tempo and Solana.',
+  feePayer: 'The account that pays the fee, on Solana, if it is not that of the sponsor that is set for the chain.',
 };
 
 /** Field descriptions by component. Other components are described by their schemas alone. */
@@ -170,6 +180,8 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   WebhookEndpoint: ENDPOINT,
   CreateEndpointRequest: ENDPOINT,
   UpdateEndpointRequest: ENDPOINT,
+  Sponsor: SPONSOR,
+  SetSponsorRequest: SPONSOR,
   WebhookReplay: REPLAY,
   CreateReplayRequest: REPLAY,
   PaymentLink: LINK,

@@ -8,28 +8,33 @@ export interface IntentAccount {
   readonly plan: Plan;
 }
 
+/** Also those that have left for the archive. */
+const INTENTS = `(SELECT id, account_id, livemode FROM ledger.intents
+  UNION ALL SELECT id, account_id, livemode FROM ledger.cold_intents)`;
+
 /** The account of an intent of this mode; null if the intent is not projected, or its account does not exist. */
 export const findIntentAccount = (
   { sql }: Pick<Database, 'sql'>,
   id: IntentId,
   livemode: boolean,
-): Promise<IntentAccount | null> => findAccountOf(sql, 'ledger.intents', id, livemode);
+): Promise<IntentAccount | null> => findAccountOf(sql, 'intent', INTENTS, id, livemode);
 
 /** The account of a payment link of this mode; null if there is no such link. */
 export const findPaymentLinkAccount = (
   { sql }: Pick<Database, 'sql'>,
   id: string,
   livemode: boolean,
-): Promise<IntentAccount | null> => findAccountOf(sql, 'service.payment_links', id, livemode);
+): Promise<IntentAccount | null> => findAccountOf(sql, 'link', 'service.payment_links', id, livemode);
 
 async function findAccountOf(
   sql: Database['sql'],
-  table: 'ledger.intents' | 'service.payment_links',
+  what: 'intent' | 'link',
+  table: string,
   id: string,
   livemode: boolean,
 ): Promise<IntentAccount | null> {
   const { rows } = await sql.query<{ account_id: string; plan: string }>({
-    name: `find-account-of-${table}`,
+    name: `find-account-of-${what}`,
     text: `SELECT o.account_id, a.plan FROM ${table} o JOIN service.accounts a ON a.id = o.account_id
             WHERE o.id = $1 AND o.livemode = $2`,
     values: [id, livemode],

@@ -12,22 +12,26 @@ export interface Merchant {
   readonly returnOrigins: readonly string[];
 }
 
+/** Also those that have left for the archive. */
+const INTENTS = '(SELECT id, account_id FROM ledger.intents UNION ALL SELECT id, account_id FROM ledger.cold_intents)';
+
 /** The account that an intent belongs to; null if there is no such intent. */
 export const accountOfIntent = ({ sql }: Pick<Database, 'sql'>, id: string): Promise<string | null> =>
-  accountOf(sql, 'ledger.intents', id);
+  accountOf(sql, 'intent', INTENTS, id);
 
 /** The account that a payment link belongs to; null if there is no such link. */
 export const accountOfPaymentLink = ({ sql }: Pick<Database, 'sql'>, id: string): Promise<string | null> =>
-  accountOf(sql, 'service.payment_links', id);
+  accountOf(sql, 'link', 'service.payment_links', id);
 
 async function accountOf(
   sql: Database['sql'],
-  table: 'ledger.intents' | 'service.payment_links',
+  what: 'intent' | 'link',
+  table: string,
   id: string,
 ): Promise<string | null> {
   const { rows } = await sql.query<{ account_id: string }>({
-    name: `account-of-${table}`,
-    text: `SELECT account_id FROM ${table} WHERE id = $1`,
+    name: `account-of-${what}`,
+    text: `SELECT account_id FROM ${table} AS owned WHERE id = $1`,
     values: [id],
   });
   return rows[0]?.account_id ?? null;

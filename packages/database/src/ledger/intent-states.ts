@@ -28,6 +28,8 @@ export interface Found {
   /** An intent that was found in several ways is repeated. One whose row cannot be decoded is held. */
   readonly intents: readonly PaymentIntent[];
   readonly outcomes: readonly Outcome[];
+  /** Those of the intents with these ids, and of their originals and refunds, that have left for the archive. */
+  readonly cold: readonly IntentId[];
 }
 
 /** An open intent that has expired. */
@@ -74,7 +76,8 @@ export class IntentStates {
       partition: number | null;
       /** Which key has made the intent, counted from 1; null for one that was found by its id. */
       key: string | null;
-      id: IntentId;
+      id: IntentId | null;
+      /** Null for an intent that has left. */
       state: string | null;
       outcome: string | null;
       position: string | null;
@@ -90,6 +93,10 @@ export class IntentStates {
         UNION ALL SELECT partition, NULL, id, state, NULL, NULL FROM ${intents}
           WHERE id IN (SELECT refunded_by FROM original WHERE refunded_by IS NOT NULL
             UNION SELECT refunded_by FROM named WHERE refunded_by IS NOT NULL)
+        UNION ALL SELECT partition, NULL, id, NULL, NULL, NULL FROM ledger.cold_intents
+          WHERE id = ANY($1::text[] || ARRAY(SELECT refund_of FROM named WHERE refund_of IS NOT NULL
+            UNION SELECT refunded_by FROM original WHERE refunded_by IS NOT NULL
+            UNION SELECT refunded_by FROM named WHERE refunded_by IS NOT NULL))
         UNION ALL SELECT made.partition, key.number, made.id, made.state, NULL, NULL
           FROM unnest($2::text[], $3::boolean[], $4::text[])
             WITH ORDINALITY AS key (account_id, livemode, idempotency_key, number)
@@ -118,9 +125,10 @@ export class IntentStates {
     const decoded = await decodeStates(
       this.#queryable,
       intents,
-      rows.flatMap(({ id, state }) => (state === null ? [] : [{ id, state }])),
+      rows.flatMap(({ id, state }) => (id === null || state === null ? [] : [{ id, state }])),
     );
     const outcomes = rows.flatMap(({ outcome }) => (outcome === null ? [] : [parseOutcome(outcome)]));
+    const cold = rows.flatMap(({ id, state }) => (id !== null && state === null ? [id] : []));
     let before = 0;
     return wanted.map((one) => {
       const [from, to] = [before, (before += one.keys.length)];
@@ -138,6 +146,7 @@ export class IntentStates {
         position: BigInt(position ?? 0),
         intents: decoded.filter(({ id }) => found.has(id)),
         outcomes: outcomes.filter(({ commandId }) => asked.has(commandId)),
+        cold: cold.filter((id) => found.has(id)),
       };
     });
   }

@@ -9,6 +9,7 @@ export const DATABASE_ROLES = [
   'pf_webhook',
   'pf_dashboard',
   'pf_checkout',
+  'pf_archive',
   'pf_operator',
   'pf_monitor',
 ] as const;
@@ -53,6 +54,7 @@ export interface RoleDefinition {
 export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = {
   pf_gateway: {
     rights: {
+      'ledger.cold_intents': ['SELECT (id, account_id, livemode, created_at, bundle, first_byte, bytes, key)'],
       'ledger.intents': ['SELECT'],
       'ledger.intent_events': ['SELECT'],
       'service.accounts': ['SELECT (id, plan)'],
@@ -68,6 +70,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'service.payment_link_intents': ['SELECT', 'INSERT', 'UPDATE (cancel_at)'],
       'service.request_records': ['INSERT'],
       'service.secrets_canary': ['SELECT', 'INSERT'],
+      'service.sponsors': ['SELECT', 'INSERT', 'UPDATE (ciphertext, updated_at)', 'DELETE'],
       'service.webhook_endpoints': [
         'SELECT',
         'INSERT',
@@ -82,13 +85,17 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
   pf_intent: {
     rights: {
       'ledger.checkpoints': ['SELECT', 'INSERT', 'UPDATE'],
-      'ledger.intents': ['SELECT', 'INSERT', 'UPDATE'],
-      'ledger.intent_events': ['SELECT', 'INSERT', 'UPDATE (body)'],
+      // What is old leaves, and comes back when it is needed.
+      'ledger.cold_intents': ['SELECT', 'INSERT', 'DELETE'],
+      'ledger.intents': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
+      'ledger.intent_events': ['SELECT', 'INSERT', 'UPDATE (body)', 'DELETE'],
       'service.command_outcomes': ['SELECT', 'INSERT', 'UPDATE (at)', 'DELETE'],
+      'service.deliveries': ['SELECT (intent_id)'],
       'service.erasures': ['SELECT', 'INSERT', 'DELETE'],
       'service.intent_keys': ['SELECT', 'INSERT', 'DELETE'],
       'service.recovery_keys': ['SELECT', 'INSERT', 'DELETE'],
       'service.secrets_canary': ['SELECT'],
+      'service.webhook_positions': ['SELECT'],
     },
     settings: { ...limits('9s', '5s', '15s'), ...BY_INDEX },
   },
@@ -173,11 +180,23 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'dashboard.account_settings': [
         'SELECT (account_id, brand_name, logo, accent_color, support_url, return_origins)',
       ],
+      'ledger.cold_intents': ['SELECT (id, account_id)'],
       'ledger.intents': ['SELECT (id, account_id)'],
       'service.accounts': ['SELECT (id, name)'],
       'service.payment_links': ['SELECT (id, account_id)'],
     },
     settings: { ...limits('3s', '1s', '5s'), ...BY_INDEX },
+  },
+  pf_archive: {
+    rights: {
+      // Neither URLs nor what receivers respond: what is archived stays.
+      'service.deliveries': [
+        'SELECT (id, event_id, event_type, intent_id, account_id, livemode, endpoint_id, status, error)',
+        'SELECT (attempt_count, response_status, created_at, first_attempt_at, last_attempted_at, next_attempt_at)',
+        'SELECT (delivered_at, failed_at, ended_at)',
+      ],
+    },
+    settings: { ...limits('9s', '5s', '15s'), ...BY_INDEX },
   },
   // `pf`: accounts, keys, URLs and secrets, and the repair of the projection, which folds into temporary tables and
   // reads the log between the statements of a transaction.
@@ -191,7 +210,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
   pf_monitor: {
     rights: {
       'service.deliveries': ['SELECT (endpoint_id, next_attempt_at)'],
-      'service.webhook_endpoints': ['SELECT (id, failing_since)'],
+      'service.webhook_endpoints': ['SELECT (id, failing_since, paused_at)'],
     },
     settings: limits('10s', '3s', '10s'),
   },

@@ -14,9 +14,17 @@ export interface ErasureReport {
   readonly links: number;
   /** Intents among them whose personal data the log has unsealed, from before events were sealed. */
   readonly unsealed: number;
+  /** Intents among them that have left for the archive: they come back to be erased. */
+  readonly left: number;
+  /** Those of `left` without a key: if they have personal data, the log has it unsealed. They are not in `unsealed`. */
+  readonly leftWithoutKey: number;
 }
 
-/** Of a scope, as a condition on `ledger.intents AS intent` with one parameter. */
+/** Every intent: also those that have left for the archive, which come back to be erased. */
+const EVERY_INTENT = `(SELECT id, partition, account_id, livemode FROM ledger.intents
+  UNION ALL SELECT id, partition, account_id, livemode FROM ledger.cold_intents)`;
+
+/** Of a scope, as a condition on `EVERY_INTENT AS intent` with one parameter. */
 const inScope = (scope: ErasureScope): { readonly condition: string; readonly value: unknown } =>
   'intents' in scope
     ? { condition: 'intent.id = ANY($1::text[])', value: scope.intents }
@@ -26,7 +34,7 @@ const inScope = (scope: ErasureScope): { readonly condition: string; readonly va
 export async function intentsInScope({ sql }: Database, scope: ErasureScope): Promise<number> {
   const { condition, value } = inScope(scope);
   const { rows } = await sql.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM ledger.intents AS intent WHERE ${condition}`,
+    `SELECT count(*)::int AS count FROM ${EVERY_INTENT} AS intent WHERE ${condition}`,
     [value],
   );
   return rows[0]?.count ?? 0;
@@ -46,19 +54,31 @@ export function erasePersonalData(database: Database, scope: ErasureScope, by: A
           AND NOT EXISTS (SELECT FROM service.intent_keys AS key WHERE key.intent_id = intent.id)`,
       [value],
     );
+    const { rows: cold } = await client.query<{ left: number; without_key: number }>(
+      `SELECT count(*)::int AS left, (count(*) FILTER (WHERE NOT EXISTS (
+                SELECT FROM service.intent_keys AS key WHERE key.intent_id = intent.id)))::int AS without_key
+         FROM ledger.cold_intents AS intent WHERE ${condition}`,
+      [value],
+    );
     const { rowCount } = await client.query(
       `INSERT INTO service.erasures (intent_id, partition)
-       SELECT id, partition FROM ledger.intents AS intent WHERE ${condition} ON CONFLICT (intent_id) DO NOTHING`,
+       SELECT id, partition FROM ${EVERY_INTENT} AS intent WHERE ${condition} ON CONFLICT (intent_id) DO NOTHING`,
       [value],
     );
     const links = await eraseLinks(client, scope);
-    const report = { requested: rowCount ?? 0, links, unsealed: rows[0]?.unsealed ?? 0 };
+    const report = {
+      requested: rowCount ?? 0,
+      links,
+      unsealed: rows[0]?.unsealed ?? 0,
+      left: cold[0]?.left ?? 0,
+      leftWithoutKey: cold[0]?.without_key ?? 0,
+    };
     if ('accountId' in scope) {
       const { accountId } = scope;
       await recordChange(client, by, { accountId, action: 'privacy.erased', subject: accountId, after: { ...report } });
     } else {
       const { rows: owners } = await client.query<{ id: string; account_id: string; livemode: boolean }>(
-        `SELECT id, account_id, livemode FROM ledger.intents AS intent WHERE ${condition}`,
+        `SELECT id, account_id, livemode FROM ${EVERY_INTENT} AS intent WHERE ${condition}`,
         [value],
       );
       for (const { id, account_id: accountId, livemode } of owners)
@@ -73,7 +93,7 @@ export async function outstandingInScope({ sql }: Database, scope: ErasureScope)
   const { condition, value } = inScope(scope);
   const { rows } = await sql.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM service.erasures AS erasure
-       JOIN ledger.intents AS intent ON intent.id = erasure.intent_id WHERE ${condition}`,
+       JOIN ${EVERY_INTENT} AS intent ON intent.id = erasure.intent_id WHERE ${condition}`,
     [value],
   );
   return rows[0]?.count ?? 0;

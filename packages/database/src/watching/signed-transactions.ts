@@ -1,5 +1,6 @@
 import type { ChainId, Instant, IntentId, TransactionHash } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
+import { ofShard, type Shard } from './shards.ts';
 
 /** A signed transaction as it is broadcast. Never log it. */
 export interface StoredTransaction {
@@ -36,14 +37,18 @@ export class SqlSignedTransactions {
 
   async forget(
     chain: ChainId,
+    shard: Shard,
     keptBefore: Instant,
     needed: readonly TransactionHash[],
     unknown: readonly IntentId[],
   ): Promise<number> {
     const { rowCount } = await this.#database.sql.query(
       `DELETE FROM service.signed_transactions
-        WHERE chain = $1 AND created_at < $2 AND hash <> ALL($3) AND intent_id <> ALL($4)`,
-      [chain, new Date(keptBefore), needed, unknown],
+        WHERE chain = $1 AND created_at < $2 AND hash <> ALL($3) AND intent_id <> ALL($4)
+          AND ($6::int = 1 OR EXISTS (
+            SELECT FROM ledger.intents AS intent
+              WHERE intent.id = intent_id AND ${ofShard('intent.requestor', '$5', '$6')}))`,
+      [chain, new Date(keptBefore), needed, unknown, shard.index, shard.count],
     );
     return rowCount ?? 0;
   }

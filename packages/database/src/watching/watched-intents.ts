@@ -14,6 +14,7 @@ import { createdIntent, decodeStateOrNull, heldIntents } from '../ledger/decodin
 import { LEDGER } from '../ledger/projection.ts';
 import type { Database } from '../postgres/database.ts';
 import { inTransaction } from '../postgres/database.ts';
+import { ofShard, type Shard } from './shards.ts';
 
 /** Rows in memory at once: the state of an intent has some 2 KB. */
 const ROWS_A_FETCH = 1_000;
@@ -50,7 +51,9 @@ export async function loadWatchedIntents(
   chains: readonly ChainId[],
   closedAfter: Instant,
   each: (intent: PaymentIntent) => void,
+  shard: Shard,
 ): Promise<ReadonlyMap<number, bigint>> {
+  const ofIt = ofShard('requestor', '$3', '$4');
   return inTransaction(database, async (client) => {
     await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const { rows: checkpoints } = await client.query<{ partition: number; position: string }>(
@@ -59,10 +62,10 @@ export async function loadWatchedIntents(
     await client.query(
       // Two index conditions; OR over one of them would read every closed intent.
       `DECLARE watched NO SCROLL CURSOR FOR
-         SELECT ${COLUMNS} FROM ledger.intents WHERE chain = ANY($1) AND closed_at IS NULL
+         SELECT ${COLUMNS} FROM ledger.intents WHERE chain = ANY($1) AND closed_at IS NULL AND ${ofIt}
          UNION ALL
-         SELECT ${COLUMNS} FROM ledger.intents WHERE chain = ANY($1) AND closed_at > $2`,
-      [chains, new Date(closedAfter)],
+         SELECT ${COLUMNS} FROM ledger.intents WHERE chain = ANY($1) AND closed_at > $2 AND ${ofIt}`,
+      [chains, new Date(closedAfter), shard.index, shard.count],
     );
     const undecodable: IntentId[] = [];
     for await (const rows of pages(client))

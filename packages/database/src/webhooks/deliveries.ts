@@ -56,22 +56,32 @@ export async function retryDelivery(
   return { delivery, endpointId };
 }
 
+/** Which deliveries are forgotten: those that were created, and have ended, before these times. */
+export interface ForgottenDeliveries {
+  readonly createdBefore: Date;
+  readonly endedBefore: Date;
+}
+
 /**
  * Deletes ended deliveries from before a time, with their attempts, oldest first. At most `limit` of them, so that the
  * transaction is short. Several processes may call it at once.
  * @returns the number deleted: fewer than `limit` if none are left
  */
-export async function forgetDeliveries({ sql }: Database, before: Date, limit: number): Promise<number> {
+export async function forgetDeliveries(
+  { sql }: Database,
+  { createdBefore, endedBefore }: ForgottenDeliveries,
+  limit: number,
+): Promise<number> {
   const { rows } = await sql.query<{ deleted: number }>(
     `WITH forgotten AS (
        DELETE FROM service.deliveries WHERE id IN
-         (SELECT id FROM service.deliveries WHERE created_at < $1 AND next_attempt_at IS NULL
-           ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+         (SELECT id FROM service.deliveries WHERE created_at < $1 AND next_attempt_at IS NULL AND ended_at < $2
+           ORDER BY created_at LIMIT $3 FOR UPDATE SKIP LOCKED)
        RETURNING id),
      attempts AS (
        DELETE FROM service.delivery_attempts a USING forgotten WHERE a.delivery_id = forgotten.id)
      SELECT count(*)::int AS deleted FROM forgotten`,
-    [before, limit],
+    [createdBefore, endedBefore, limit],
   );
   return rows[0]?.deleted ?? 0;
 }

@@ -5,7 +5,10 @@ export interface Outstanding {
   readonly due: number;
   /** Due later. */
   readonly waiting: number;
-  /** The due time of the longest due one to a URL that does not fail; null if there is none. */
+  /**
+   * The due time of the longest due one that nothing holds up but us: its URL does not fail, its account has not paused
+   * it, and no process is sending to it. Null if there is none.
+   */
   readonly dueSince: Date | null;
 }
 
@@ -22,7 +25,9 @@ export async function countOutstanding({ sql }: Database, now: Date, atMost: num
                   (SELECT min(first.next_attempt_at) FROM service.webhook_endpoints e CROSS JOIN LATERAL (
                      SELECT next_attempt_at FROM service.deliveries WHERE endpoint_id = e.id
                        AND next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT 1) first
-                    WHERE e.failing_since IS NULL) AS due_since
+                    WHERE e.failing_since IS NULL AND e.paused_at IS NULL AND NOT EXISTS (
+                      SELECT FROM service.webhook_lanes lane
+                       WHERE lane.endpoint_id = e.id AND lane.leased_until > $1)) AS due_since
              FROM (SELECT next_attempt_at FROM service.deliveries
                WHERE next_attempt_at IS NOT NULL LIMIT $2) outstanding`,
     values: [now, atMost],

@@ -2,6 +2,7 @@ import { ConfigurationError } from '@pf/runtime';
 import type { Queryable } from '../ledger/projection.ts';
 import { placeOf } from '../privacy/sealing.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
+import { sponsorPlace } from '../sponsors/sponsors.ts';
 import { currentPrefix, decrypt, encrypt, type Keyring, UnreadableSecretError } from './keyring.ts';
 
 const CANARY = 'canary';
@@ -84,6 +85,14 @@ const ENCRYPTED: readonly Encrypted[] = [
       { column: 'version', type: 'integer', first: 0 },
     ],
     id: (intentId, version) => placeOf({ intentId: String(intentId), version: Number(version) }),
+  },
+  {
+    table: 'service.sponsors',
+    key: [
+      { column: 'account_id', type: 'text', first: '' },
+      { column: 'chain', type: 'text', first: '' },
+    ],
+    id: (accountId, chain) => sponsorPlace(String(accountId), String(chain)),
   },
 ];
 

@@ -70,7 +70,7 @@ describe('What the dashboard reads of a large account', () => {
     await sql.query(DELIVERIES, [owner.accountId]);
     for (const table of ['ledger.intents', 'ledger.intent_events', 'service.deliveries'])
       await sql.query(`VACUUM ANALYZE ${table}`);
-  }, 180_000);
+  });
   afterAll(() => own.close());
 
   async function planOf({ text, values }: { text: string; values: unknown[] }): Promise<readonly PlanNode[]> {

@@ -57,7 +57,7 @@ describe('The list of 200,000 intents of one account', () => {
     await client.query(INSERT, [owner.accountId, true, 2_000, BEGINS, 'live']);
     await client.query(INSERT, ['acct_other', false, 20_000, BEGINS, 'other']);
     await client.query('ANALYZE ledger.intents');
-  }, 180_000);
+  });
   afterAll(async () => {
     await client.end();
     await database.drop();

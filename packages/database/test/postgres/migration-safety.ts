@@ -1,4 +1,4 @@
-import type { AlterTableCmd, ColumnDef, Constraint, Node, RangeVar } from '@pgsql/types';
+import type { AlterTableCmd, ColumnDef, Constraint, CreateFunctionStmt, Node, RangeVar } from '@pgsql/types';
 import { parse } from 'libpg-query';
 
 /** A migration to be checked. */
@@ -32,11 +32,27 @@ const ADDING = [
   'CreateEnumStmt',
   'CreateSeqStmt',
   'CreateExtensionStmt',
+  'CreateFunctionStmt',
   'CommentStmt',
   'VariableSetStmt',
 ];
 const NUMBERED = ['serial', 'bigserial', 'smallserial', 'serial2', 'serial4', 'serial8'];
 
+/** The body of a trigger's function that sets columns of the row, and can refuse nothing. */
+const STAMPS = new RegExp(
+  [
+    '^',
+    'BEGIN',
+    '(--.*\\s+)*',
+    '(PERFORM pg_current_xact_id\\(\\);\\s+)?',
+    '(NEW\\.\\w+ := clock_timestamp\\(\\);\\s+)+',
+  ]
+    .join('\\s*')
+    .concat('RETURN NEW;\\s+END\\s*$'),
+);
+
+const nameOf = (parts: readonly Node[] = []): string =>
+  parts.map((part) => ('String' in part ? (part.String.sval ?? '') : '')).join('.');
 const tableName = (of: RangeVar | undefined): string => `${of?.schemaname ?? 'public'}.${of?.relname ?? ''}`;
 const constraintsOf = (column: ColumnDef): readonly Constraint[] =>
   (column.constraints ?? []).flatMap((node) => ('Constraint' in node ? [node.Constraint] : []));
@@ -92,8 +108,16 @@ function addedConstraint(constraint: Constraint): string | null {
   return `ADD CONSTRAINT ${name} is not known to be safe`;
 }
 
+function stamps({ options = [] }: CreateFunctionStmt): boolean {
+  const body = options.find((option) => 'DefElem' in option && option.DefElem.defname === 'as');
+  const list = body && 'DefElem' in body && body.DefElem.arg && 'List' in body.DefElem.arg ? body.DefElem.arg.List : {};
+  return STAMPS.test(nameOf(list.items));
+}
+
 /** What the check of a statement depends on. */
 interface StatementContext {
+  /** The migration's functions for triggers that refuse nothing. */
+  readonly stamping: ReadonlySet<string>;
   /** Tables that no released version uses. */
   readonly fresh: ReadonlySet<string>;
   /** The migration is a contract step. */
@@ -131,7 +155,7 @@ function alteredTable(command: AlterTableCmd, contract: boolean): string | null 
 }
 
 /** @returns the problems of a statement */
-function statement(node: Node, { fresh, contract, alone }: StatementContext): readonly string[] {
+function statement(node: Node, { stamping, fresh, contract, alone }: StatementContext): readonly string[] {
   const [kind = ''] = Object.keys(node);
   if (ADDING.includes(kind) || 'CreateStmt' in node) return [];
   if ('AlterTableStmt' in node) {
@@ -152,6 +176,12 @@ function statement(node: Node, { fresh, contract, alone }: StatementContext): re
     return unique && !contract
       ? [`CREATE UNIQUE INDEX ${idxname} refuses what the previous version may write: make it a contract step`]
       : [];
+  }
+  if ('CreateTrigStmt' in node) {
+    const { trigname = '', funcname } = node.CreateTrigStmt;
+    return stamping.has(nameOf(funcname))
+      ? []
+      : [`CREATE TRIGGER ${trigname} may refuse what the previous version writes: only set columns to the time`];
   }
   if ('DropStmt' in node) {
     const { removeType = '', objects = [], concurrent } = node.DropStmt;
@@ -222,8 +252,15 @@ export async function findUnsafe(
     );
     for (const { name, sql, statements } of parsed) {
       const expand = CONTRACT.exec(sql)?.[1];
+      const stamping = new Set(
+        statements.flatMap((node) =>
+          'CreateFunctionStmt' in node && stamps(node.CreateFunctionStmt)
+            ? nameOf(node.CreateFunctionStmt.funcname)
+            : [],
+        ),
+      );
       const problems = statements.flatMap((node) =>
-        statement(node, { fresh: tables, contract: expand !== undefined, alone: statements.length === 1 }),
+        statement(node, { stamping, fresh: tables, contract: expand !== undefined, alone: statements.length === 1 }),
       );
       if (expand !== undefined && !migrations.some((migration) => migration.name === expand))
         problems.push(`its expand step ${expand} is not a migration`);

@@ -16,6 +16,9 @@ const FIRST: Migration = {
   name: '1_init',
   sql: 'CREATE TABLE service.orders (id text PRIMARY KEY, note text, total int NOT NULL DEFAULT 0);',
 };
+const triggered = (body: string): string =>
+  `CREATE FUNCTION service.on_order() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;
+   CREATE TRIGGER on_order BEFORE INSERT ON service.orders FOR EACH ROW EXECUTE FUNCTION service.on_order()`;
 /** The problems of one more migration after release 1.0.0. */
 const problemsOf = async (
   sql: string,
@@ -57,6 +60,7 @@ describe('A migration that runs beside the previous version', () => {
     ['validate a constraint', 'ALTER TABLE service.orders VALIDATE CONSTRAINT positive'],
     ['insert a few rows', `INSERT INTO service.orders (id) VALUES ('first')`],
     ['add a value to an enum', `ALTER TYPE service.color ADD VALUE 'red'`],
+    ['stamp rows by a trigger', triggered('NEW.made_at := clock_timestamp(); RETURN NEW;')],
   ])('may %s', async (_what, sql) => {
     expect(await problemsOf(sql)).toEqual([]);
   });
@@ -108,6 +112,12 @@ describe('A migration that runs beside the previous version', () => {
       'ALTER TABLE service.orders ADD CONSTRAINT positive CHECK (total > 0) NOT VALID',
       /positive refuses/,
     ],
+    [
+      'refuse rows by a trigger',
+      triggered("IF NEW.total < 0 THEN RAISE 'no'; END IF; RETURN NEW;"),
+      /TRIGGER on_order may refuse/,
+    ],
+    ['skip rows by a trigger', triggered('NEW.made_at := clock_timestamp(); RETURN NULL;'), /on_order may refuse/],
     ['update every row', `UPDATE service.orders SET note = ''`, /UPDATE of many rows/],
     ['copy every row', 'INSERT INTO service.orders SELECT * FROM service.orders', /INSERT of many rows/],
     ['rename a value of an enum', `ALTER TYPE service.color RENAME VALUE 'red' TO 'rouge'`, /RENAME VALUE/],

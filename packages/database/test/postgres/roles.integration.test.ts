@@ -1,6 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newIntentId } from '@pf/contracts';
 import { ATTENTION_ADVICE, type AttentionKind } from '@pf/contracts/dashboard';
@@ -43,6 +41,7 @@ import {
   type Database,
   DATABASE_ROLES,
   type DatabaseRole,
+  EndedDeliveries,
   endSession,
   findIntent,
   findKeyHolder,
@@ -122,8 +121,10 @@ import {
   listPaymentLinks,
   takeIntentsToCancel,
   unlinkIdentity,
+  UNSPLIT,
 } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
+import { kedaQuery } from '../webhooks/keda-query.ts';
 
 const CHAIN = 'eip155:84532' as ChainId;
 const SECRETS_KEY = randomBytes(32);
@@ -286,14 +287,14 @@ describe('the roles of the database', () => {
     },
     async pf_watcher(database) {
       const { signedTransactions, watchedIntents, watches } = createStore(database);
-      await watchedIntents.load([CHAIN], 0, () => undefined);
-      const lease = await watches.acquire(CHAIN, 'me', 600_000);
+      await watchedIntents.load([CHAIN], 0, () => undefined, UNSPLIT);
+      const lease = await watches.acquire(CHAIN, UNSPLIT, 'me', 600_000);
       if (!lease) throw new Error('no lease');
       expect([await watches.renew(lease, 600_000), await watches.moveCursor(lease, {})]).toEqual([true, true]);
       await watches.release(lease);
       expect((await signedTransactions.find(CHAIN, [transaction().hash])).size).toBe(1);
       await signedTransactions.keep(transaction());
-      expect(await signedTransactions.forget(CHAIN, Date.now() + 60_000, [], [])).toBe(1);
+      expect(await signedTransactions.forget(CHAIN, UNSPLIT, Date.now() + 60_000, [], [])).toBe(1);
       const payments = new UnscreenedPayments(database);
       const noted = { ...payment, ...owner() };
       await payments.note([noted, { ...noted, sender: '0x5f' as never }]);
@@ -333,7 +334,7 @@ describe('the roles of the database', () => {
       await rememberHealth(database, [{ endpointId, failingSince: now }]);
       await disableFailingEndpoint(database, { endpointId, by: 'gone', at: now });
       expect((await releaseLanes(database, [endpointId], lease)).size).toBe(1);
-      expect(await forgetDeliveries(database, new Date(Date.now() + 60_000), 10)).toBe(1);
+      expect(await forgetDeliveries(database, { createdBefore: later, endedBefore: later }, 10)).toBe(1);
       await inTransaction(own.database, (client) =>
         createReplay(
           client,
@@ -481,6 +482,16 @@ describe('the roles of the database', () => {
       ])
         expect([statement, await codeOf(database, statement)]).toEqual([statement, DENIED]);
     },
+    async pf_archive(database) {
+      const ended = new EndedDeliveries(database);
+      await ended.look();
+      await ended.look();
+      expect((await ended.page(null, 10)).deliveries).toEqual(expect.any(Array));
+      for (const column of ['url', 'body', 'response_body', 'request_id']) {
+        const statement = `SELECT ${column} FROM service.deliveries`;
+        expect([statement, await codeOf(database, statement)]).toEqual([statement, DENIED]);
+      }
+    },
     async pf_operator(database) {
       expect((await listAccounts(database)).map(({ id }) => id)).toContain(accountId);
       const other = await openAccount(database, SECRETS_KEY, { name: 'other' }, BY);
@@ -495,11 +506,7 @@ describe('the roles of the database', () => {
       await rebuildProjection(database, 3, emptyLog);
     },
     async pf_monitor(database) {
-      const manifest = readFileSync(
-        path.join(import.meta.dirname, '../../../../k8s/components/scaling/webhook.yaml'),
-        'utf8',
-      );
-      await database.sql.query(/query: >-\n((?: {10}.+\n)+)/.exec(manifest)?.[1] ?? 'no query');
+      await database.sql.query(kedaQuery());
     },
   };
 

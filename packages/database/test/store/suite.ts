@@ -12,6 +12,7 @@ import {
   type ProjectionBatch,
   ProjectionGapError,
   type Store,
+  UNSPLIT,
 } from '../../src/index.ts';
 import { NOW, PartitionLog } from '../ledger/partition-log.ts';
 import { deliverableEvent } from '../webhooks/deliverable-event.ts';
@@ -337,7 +338,7 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
       on(async ({ store }) => {
         const { ledger } = store;
         const wanted = { partition: PARTITION, ids: [], keys: [], commandIds: [] };
-        expect(await ledger.lookUp(wanted)).toEqual({ position: 0n, intents: [], outcomes: [] });
+        expect(await ledger.lookUp(wanted)).toEqual({ position: 0n, intents: [], outcomes: [], cold: [] });
         const projecting = new Projecting(store);
         const id = newIntentId(PARTITION);
         await projecting.project(events.of(id, events.created()));
@@ -447,7 +448,7 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         );
         const loaded = async (chains: readonly ChainId[], closedAfter: Instant) => {
           const seen: IntentId[] = [];
-          const positions = await store.watchedIntents.load(chains, closedAfter, ({ id }) => seen.push(id));
+          const positions = await store.watchedIntents.load(chains, closedAfter, ({ id }) => seen.push(id), UNSPLIT);
           return { seen: new Set(seen), positions };
         };
         const positions = new Map([[PARTITION, projecting.position]]);
@@ -492,8 +493,8 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         for (const hash of [FIRST, SECOND]) await signedTransactions.keep(kept(hash));
         await signedTransactions.keep(kept(UNKNOWN, OTHER_CHAIN));
         const before = await now();
-        expect(await signedTransactions.forget(CHAIN, before - LONG_MS, [], [])).toBe(0);
-        expect(await signedTransactions.forget(CHAIN, before + LONG_MS, [SECOND], [])).toBe(1);
+        expect(await signedTransactions.forget(CHAIN, UNSPLIT, before - LONG_MS, [], [])).toBe(0);
+        expect(await signedTransactions.forget(CHAIN, UNSPLIT, before + LONG_MS, [SECOND], [])).toBe(1);
         expect([...(await signedTransactions.find(CHAIN, [FIRST, SECOND])).keys()]).toEqual([SECOND]);
         expect([...(await signedTransactions.find(OTHER_CHAIN, [UNKNOWN])).keys()]).toEqual([UNKNOWN]);
       }),
@@ -505,7 +506,7 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         const { FIRST, SECOND, REFUND } = samples;
         await signedTransactions.keep(kept(FIRST));
         await signedTransactions.keep({ ...kept(SECOND), intentId: REFUND });
-        expect(await signedTransactions.forget(CHAIN, (await now()) + LONG_MS, [], [samples.INTENT])).toBe(1);
+        expect(await signedTransactions.forget(CHAIN, UNSPLIT, (await now()) + LONG_MS, [], [samples.INTENT])).toBe(1);
         expect([...(await signedTransactions.find(CHAIN, [FIRST, SECOND])).keys()]).toEqual([FIRST]);
       }),
     );
@@ -517,7 +518,7 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         let between = await now();
         for (const first = between; between <= first + 1;) between = await now();
         await signedTransactions.keep(kept(samples.FIRST));
-        expect(await signedTransactions.forget(CHAIN, between - 1, [], [])).toBe(0);
+        expect(await signedTransactions.forget(CHAIN, UNSPLIT, between - 1, [], [])).toBe(0);
       }),
     );
   });
@@ -528,14 +529,14 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
       on(async (tested) => {
         const { watches } = tested.store;
         const [first, second] = await Promise.all([
-          watches.acquire(CHAIN, 'one', LONG_MS),
-          watches.acquire(CHAIN, 'two', LONG_MS),
+          watches.acquire(CHAIN, UNSPLIT, 'one', LONG_MS),
+          watches.acquire(CHAIN, UNSPLIT, 'two', LONG_MS),
         ]);
         const winner = first ?? second;
         expect([first, second].filter((lease) => lease !== null)).toEqual([winner]);
         if (!winner) throw new Error('neither holder got the lease');
         await watches.release(winner);
-        expect(await watches.acquire(CHAIN, 'three', LONG_MS)).toMatchObject({
+        expect(await watches.acquire(CHAIN, UNSPLIT, 'three', LONG_MS)).toMatchObject({
           epoch: winner.epoch + 1n,
           cursor: null,
         });
@@ -545,26 +546,29 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
     it(
       'keeps the cursor for the next holder, and refuses renewals, cursors and releases of the former one',
       on(async ({ store: { watches } }) => {
-        const former = await watches.acquire(CHAIN, 'one', EXPIRED_MS);
+        const former = await watches.acquire(CHAIN, UNSPLIT, 'one', EXPIRED_MS);
         if (!former) throw new Error('the lease is free');
         expect(await watches.moveCursor(former, { block: '100' })).toBe(true);
-        const next = await watches.acquire(CHAIN, 'two', LONG_MS);
+        const next = await watches.acquire(CHAIN, UNSPLIT, 'two', LONG_MS);
         expect(next).toMatchObject({ epoch: 2n, cursor: { block: '100' } });
 
         expect(await watches.moveCursor(former, { block: '99' })).toBe(false);
         expect(await watches.renew(former, LONG_MS)).toBe(false);
         await watches.release(former);
-        expect(await watches.acquire(CHAIN, 'three', LONG_MS)).toBeNull();
+        expect(await watches.acquire(CHAIN, UNSPLIT, 'three', LONG_MS)).toBeNull();
         if (!next) throw new Error('the lease had expired');
         expect(await watches.renew(next, EXPIRED_MS)).toBe(true);
-        expect(await watches.acquire(CHAIN, 'three', LONG_MS)).toMatchObject({ epoch: 3n, cursor: { block: '100' } });
+        expect(await watches.acquire(CHAIN, UNSPLIT, 'three', LONG_MS)).toMatchObject({
+          epoch: 3n,
+          cursor: { block: '100' },
+        });
       }),
     );
 
     it(
       'has bookmarks, which are stored with its cursor, and none of a former holder',
       on(async ({ store: { watches } }) => {
-        const former = await watches.acquire(CHAIN, 'one', EXPIRED_MS);
+        const former = await watches.acquire(CHAIN, UNSPLIT, 'one', EXPIRED_MS);
         if (!former) throw new Error('the lease is free');
         const first = new Map([
           ['alice', '1'],
@@ -577,30 +581,44 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
           ['carol', '4'],
         ]);
         expect(await watches.moveCursor(former, { block: '101' }, changed)).toBe(true);
-        const next = await watches.acquire(CHAIN, 'two', LONG_MS);
+        const next = await watches.acquire(CHAIN, UNSPLIT, 'two', LONG_MS);
         expect(next).toMatchObject({ cursor: { block: '101' } });
         expect(await watches.moveCursor(former, { block: '102' }, first)).toBe(false);
-        expect([...(await watches.bookmarks(CHAIN))].sort()).toEqual([
+        expect([...(await watches.bookmarks(CHAIN, UNSPLIT))].sort()).toEqual([
           ['alice', '3'],
           ['carol', '4'],
         ]);
-        expect((await watches.bookmarks(OTHER_CHAIN)).size).toBe(0);
+        expect((await watches.bookmarks(OTHER_CHAIN, UNSPLIT)).size).toBe(0);
+      }),
+    );
+
+    it(
+      'is not granted to a watcher of a shard while the network is not split',
+      on(async ({ store: { watches } }) => {
+        const shard = { index: 1, count: 2 };
+        expect(await watches.acquire(CHAIN, shard, 'one', LONG_MS)).toBeNull();
+        await watches.acquire(CHAIN, UNSPLIT, 'one', EXPIRED_MS);
+        expect(await watches.acquire(CHAIN, shard, 'one', LONG_MS)).toBeNull();
+        expect(await watches.shards(CHAIN)).toBe(1);
       }),
     );
 
     it(
       'is granted again at once to the holder whose response was lost',
       on(async ({ store: { watches } }) => {
-        await watches.acquire(CHAIN, 'one', LONG_MS);
-        expect(await watches.acquire(CHAIN, 'one', LONG_MS)).toMatchObject({ epoch: 2n });
+        await watches.acquire(CHAIN, UNSPLIT, 'one', LONG_MS);
+        expect(await watches.acquire(CHAIN, UNSPLIT, 'one', LONG_MS)).toMatchObject({ epoch: 2n });
       }),
     );
 
     it(
       'is one for each network',
       on(async ({ store: { watches } }) => {
-        await watches.acquire(CHAIN, 'one', LONG_MS);
-        expect(await watches.acquire(OTHER_CHAIN, 'two', LONG_MS)).toMatchObject({ chain: OTHER_CHAIN, epoch: 1n });
+        await watches.acquire(CHAIN, UNSPLIT, 'one', LONG_MS);
+        expect(await watches.acquire(OTHER_CHAIN, UNSPLIT, 'two', LONG_MS)).toMatchObject({
+          chain: OTHER_CHAIN,
+          epoch: 1n,
+        });
       }),
     );
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newIntentId } from '@pf/contracts';
 import { evolve, type IntentEvent, type IntentId, type PaymentIntent } from '@pf/domain';
 import { events, type ExpectedEvent, samples } from '@pf/domain/testing';
-import { createStore } from '../../src/index.ts';
+import { createStore, UNSPLIT } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
 const PARTITION = 1;
@@ -29,7 +29,12 @@ describe('Loading what is watched', () => {
   }
   async function load(): Promise<ReadonlyMap<IntentId, PaymentIntent>> {
     const found = new Map<IntentId, PaymentIntent>();
-    await createStore(own.database).watchedIntents.load([CHAIN], 0, (intent) => void found.set(intent.id, intent));
+    await createStore(own.database).watchedIntents.load(
+      [CHAIN],
+      0,
+      (intent) => void found.set(intent.id, intent),
+      UNSPLIT,
+    );
     return found;
   }
 
@@ -64,7 +69,7 @@ describe('Loading what is watched', () => {
       [id],
     );
     let count = 0;
-    await createStore(own.database).watchedIntents.load([CHAIN], 0, () => (count += 1));
+    await createStore(own.database).watchedIntents.load([CHAIN], 0, () => (count += 1), UNSPLIT);
     const { rows } = await own.database.sql.query<{ count: string }>('SELECT count(*) FROM ledger.intents');
     expect(count).toBe(Number(rows[0]?.count));
     expect((await load()).size).toBe(count);

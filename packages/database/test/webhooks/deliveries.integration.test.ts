@@ -211,10 +211,12 @@ describe('Deliveries', () => {
     expect(await row(deliveryId)).toMatchObject({ status: 'delivered', deliveredAt: later(10), failedAt: null });
   });
 
-  it('are forgotten with their attempts', async () => {
+  it('are forgotten with their attempts, once they have ended long ago', async () => {
     const { database, deliveryId, delivery } = await claimed();
     await settleAttempts(database, [settled(delivery, DELIVERED)]);
-    await forgetDeliveries(database, later(1), 1_000);
+    await forgetDeliveries(database, { createdBefore: later(1), endedBefore: new Date(0) }, 1_000);
+    expect(await database.prisma.delivery.count({ where: { id: deliveryId } })).toBe(1);
+    await forgetDeliveries(database, { createdBefore: later(1), endedBefore: new Date(Date.now() + HOUR) }, 1_000);
     expect(await database.prisma.delivery.count({ where: { id: deliveryId } })).toBe(0);
     expect(await database.prisma.deliveryAttempt.count({ where: { deliveryId } })).toBe(0);
   });

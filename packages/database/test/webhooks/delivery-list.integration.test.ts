@@ -104,17 +104,22 @@ describe('The list of deliveries', () => {
 
   it('deletes old deliveries, up to a limit at a time, but no pending ones', async () => {
     const before = new Date(1e12 + 250_000);
+    const endedBefore = new Date(Date.now() + 60_000);
     const { rows: old } = await database.sql.query<{ count: string }>(
       'SELECT count(*) FROM service.deliveries WHERE created_at < $1 AND next_attempt_at IS NULL',
       [before],
     );
-    expect(await forgetDeliveries(database, before, 600)).toBe(600);
-    expect(await forgetDeliveries(database, before, 600)).toBe(Number(old[0]?.count) - 600);
+    expect(await forgetDeliveries(database, { createdBefore: before, endedBefore }, 600)).toBe(600);
+    expect(await forgetDeliveries(database, { createdBefore: before, endedBefore }, 600)).toBe(
+      Number(old[0]?.count) - 600,
+    );
     await database.sql.query(
       `UPDATE service.deliveries SET next_attempt_at = now()
         WHERE id = (SELECT id FROM service.deliveries WHERE created_at = $1 LIMIT 1)`,
       [before],
     );
-    expect(await forgetDeliveries(database, new Date(before.getTime() + 1), 600)).toBe(3);
+    expect(await forgetDeliveries(database, { createdBefore: new Date(before.getTime() + 1), endedBefore }, 600)).toBe(
+      3,
+    );
   });
 });

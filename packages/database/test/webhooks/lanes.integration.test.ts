@@ -5,12 +5,14 @@ import type { AccountId } from '@pf/domain';
 import {
   acquireLanes,
   addWebhookEndpoint,
+  countOutstanding,
   openAccount,
   outstandingLanes,
   releaseLanes,
   updateManagedEndpoint,
 } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
+import { kedaQuery } from './keda-query.ts';
 
 const LEASE_MS = 45_000;
 
@@ -84,6 +86,34 @@ describe('A lane', () => {
     expect(await acquire('b', later(LEASE_MS))).toEqual([]);
     await pause(false);
     expect(await acquire('b', later(LEASE_MS))).toEqual([endpointId]);
+  });
+
+  it('holds up its deliveries itself while it is leased or paused: they are not overdue', async () => {
+    const owner = { accountId: accountId as AccountId, livemode: false };
+    const pause = (paused: boolean) => updateManagedEndpoint(own.database, owner, endpointId, { paused }, now);
+    const dueSince = async (at: Date) => (await countOutstanding(own.database, at, 10)).dueSince;
+    await own.database.sql.query('DELETE FROM service.deliveries');
+    await outstand(endpointId, now);
+    expect(await dueSince(later(1))).toEqual(now);
+    // A slow receiver with a backlog: someone is sending to it all the time.
+    await acquire('a');
+    expect(await dueSince(later(LEASE_MS - 1))).toBeNull();
+    // Its process has died.
+    expect(await dueSince(later(LEASE_MS))).toEqual(now);
+    await pause(true);
+    expect(await dueSince(later(LEASE_MS))).toBeNull();
+  });
+
+  it('counts for a tenth of a replica at most, however large its backlog, and for nothing while paused', async () => {
+    const owner = { accountId: accountId as AccountId, livemode: false };
+    const pause = (paused: boolean) => updateManagedEndpoint(own.database, owner, endpointId, { paused }, now);
+    const counted = async () => Number((await own.database.sql.query<{ count: string }>(kedaQuery())).rows[0]?.count);
+    await own.database.sql.query('DELETE FROM service.deliveries');
+    await Promise.all(Array.from({ length: 210 }, () => outstand(endpointId, now)));
+    await outstand(await added('https://other.example/hooks'), now);
+    expect(await counted()).toBe(201);
+    await pause(true);
+    expect(await counted()).toBe(1);
   });
 
   it('tells who releases it that something is still due', async () => {

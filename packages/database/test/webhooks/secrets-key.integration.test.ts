@@ -6,12 +6,15 @@ import {
   decrypt,
   encrypt,
   EventSealer,
+  findSponsors,
   openAccount,
   RECOVERY_DAYS,
   rotateSecretsKey,
+  setSponsor,
   verifySecretsKey,
   webhookSecrets,
 } from '../../src/index.ts';
+import type { ChainId } from '@pf/domain';
 import { ConfigurationError } from '@pf/runtime';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
@@ -43,10 +46,18 @@ describe('SECRETS_KEY', () => {
        SELECT 'pi_1', 1, 0, $1, now()`,
       [key1],
     );
+    const sponsor = {
+      chain: 'solana:1' as ChainId,
+      url: 'https://kora.example/key',
+      headers: { a: 'b' },
+      updatedAt: at,
+    };
+    await setSponsor(database, first, account.id, sponsor);
     await new EventSealer(database, first).renew(Date.now());
-    expect(await rotateSecretsKey(database, services)).toEqual({ rotated: 4 + RECOVERY_DAYS + 1, unreadable: [] });
+    expect(await rotateSecretsKey(database, services)).toEqual({ rotated: 5 + RECOVERY_DAYS + 1, unreadable: [] });
     const { rows } = await database.sql.query<{ ciphertext: Buffer }>('SELECT ciphertext FROM service.intent_keys');
     expect(rows.map(({ ciphertext }) => decrypt(second, 'pi_1/1', ciphertext))).toEqual(['key']);
+    expect(await findSponsors(database, second, account.id, [sponsor.chain])).toEqual([sponsor]);
     await new EventSealer(database, second).renew(Date.now());
     expect(await rotateSecretsKey(database, services)).toEqual({ rotated: 0, unreadable: [] });
     for (const keyring of [second, services])

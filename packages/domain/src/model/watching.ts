@@ -1,5 +1,6 @@
 import type { Instant } from './ids.ts';
 import type { PaymentIntent } from './intent.ts';
+import { liveSubmission } from './submission.ts';
 
 /**
  * Until when the chain is watched for payments with this intent's reference.
@@ -24,3 +25,15 @@ export const isWatched = (intent: PaymentIntent, now: Instant, watchMs: number):
  */
 export const isSettlementFollowed = ({ status, settlement }: Pick<PaymentIntent, 'status' | 'settlement'>): boolean =>
   settlement !== null && status !== 'failed' && (!settlement.finalized || settlement.lost);
+
+/**
+ * True for an intent that ended before a time and has not changed since, and that no transaction which is known can
+ * change any more: what is asked about it is its past.
+ */
+export const isAtRest = (intent: PaymentIntent, since: Instant): boolean =>
+  intent.heldFrom === undefined &&
+  intent.closedAt !== null &&
+  intent.closedAt < since &&
+  intent.updatedAt < since &&
+  watchedUntil(intent, 0) !== null &&
+  liveSubmission(intent) === undefined;

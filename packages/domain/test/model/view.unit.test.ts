@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isPublicField, isWatched, view, watchedUntil } from '@pf/domain';
+import { isAtRest, isPublicField, isWatched, view, watchedUntil } from '@pf/domain';
 import type { ExpectedEvent } from '../../src/testing/given.ts';
 import { given } from '../../src/testing/given.ts';
 import {
@@ -127,5 +127,28 @@ describe('watchedUntil and isWatched', () => {
 
   it('never watch a simulated intent', () => {
     expect(isWatched(after(created(), simulated.pending(SYNTHETIC)), SCENARIO_START, DAY)).toBe(false);
+  });
+});
+
+describe('isAtRest', () => {
+  const LATER = SCENARIO_START + 1_000_000;
+  it.each([
+    { name: 'finalized', history: [...paid, finalized(FIRST)], atRest: true },
+    { name: 'cancelled', history: [created(), cancelled()], atRest: true },
+    { name: 'expired', history: [created(), expired()], atRest: true },
+    { name: 'open', history: [created()], atRest: false },
+    { name: 'confirmed, but not final', history: paid, atRest: false },
+    { name: 'finalized, and lost after all', history: [...paid, finalized(FIRST), lost(FIRST)], atRest: false },
+    {
+      name: 'expired with a transaction that can land',
+      history: [created(), prepared(FIRST), expired()],
+      atRest: false,
+    },
+  ])('is $atRest for an intent that is $name', ({ history, atRest }) => {
+    const intent = after(...history);
+    expect(isAtRest(intent, LATER)).toBe(atRest);
+    expect(isAtRest(intent, intent.closedAt ?? LATER)).toBe(false);
+    expect(isAtRest({ ...intent, updatedAt: LATER }, LATER)).toBe(false);
+    expect(isAtRest({ ...intent, heldFrom: 3 }, LATER)).toBe(false);
   });
 });

@@ -2,6 +2,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import kafkajs from 'kafkajs';
 import type { ISocketFactory, Kafka, logCreator, Producer, RetryOptions } from 'kafkajs';
+import { REAUTHENTICATE_MS } from './bearer-token.ts';
 import type { EventLogOptions } from './options.ts';
 import type { LogSink } from '../port.ts';
 import type { Lifeline } from './lifeline.ts';
@@ -89,7 +90,8 @@ export function createClient(
     logLevel: logger ? kafkajs.logLevel.WARN : kafkajs.logLevel.NOTHING,
     ...(logger ? { logCreator: logCreatorFor(logger) } : {}),
     ...(options.ssl === true ? { ssl: true } : {}),
-    ...(sasl ? { sasl } : {}),
+    // The library keeps state of a connection's login in it.
+    ...(sasl ? { sasl: { ...sasl }, reauthenticationThreshold: REAUTHENTICATE_MS } : {}),
   });
 }
 

@@ -274,21 +274,32 @@ export class Cluster {
   /** True where the partition ends at the position, committed and uncommitted records alike. */
   async endsAt(topic: string, partition: number, position: bigint): Promise<boolean> {
     try {
-      const { responses } = await this.#askLeader(topic, partition, (leader) =>
-        leader.fetch({
-          isolationLevel: READ_COMMITTED,
-          maxWaitTime: 0,
-          minBytes: 1,
-          maxBytes: 1,
-          topics: [{ topic, partitions: [{ partition, fetchOffset: String(position), maxBytes: 1 }] }],
-        }),
+      const ends = await this.#askLeader(topic, partition, (leader) =>
+        ending(leader, topic, new Map([[partition, position]])),
       );
-      const [found] = responses.flatMap(({ partitions }) => partitions);
-      return BigInt(found?.lastStableOffset ?? -1) === position && BigInt(found?.highWatermark ?? -1) === position;
+      return ends.has(partition);
     } catch (error) {
       if (brokerErrorType(error) === 'OFFSET_OUT_OF_RANGE') return false;
       throw error;
     }
+  }
+
+  /**
+   * Those of the partitions that end at their positions, as `endsAt` says, with one request to each broker.
+   * @throws where it is not known of one of them
+   */
+  async allEndingAt(topic: string, positions: ReadonlyMap<number, bigint>): Promise<ReadonlySet<number>> {
+    const leaders = await this.leaders(topic, [...positions.keys()]);
+    const ends = await Promise.all(
+      [...leaders].map(async ([nodeId, led]) =>
+        ending(
+          await this.#library.findBroker({ nodeId }),
+          topic,
+          new Map(led.map((partition) => [partition, positions.get(partition) ?? 0n])),
+        ),
+      ),
+    );
+    return new Set(ends.flatMap((ofBroker) => [...ofBroker]));
   }
 
   /** What the coordinator of a transactional id knows of it; null: nothing. */
@@ -408,4 +419,33 @@ function requireAll(
   const missing = partitions.filter((partition) => !answered.some((answer) => answer.partition === partition));
   if (missing.length > 0) throw new Error(`${topic} has no partition ${missing.join(', ')}`);
   return answered;
+}
+
+/** The partitions that end at their positions; a broker refuses all where one position is not in its log. */
+async function ending(
+  leader: LibraryBroker,
+  topic: string,
+  positions: ReadonlyMap<number, bigint>,
+): Promise<ReadonlySet<number>> {
+  const partitions = [...positions].map(([partition, position]) => ({
+    partition,
+    fetchOffset: String(position),
+    maxBytes: 1,
+  }));
+  const { responses } = await leader.fetch({
+    isolationLevel: READ_COMMITTED,
+    maxWaitTime: 0,
+    minBytes: 1,
+    maxBytes: 1,
+    topics: [{ topic, partitions }],
+  });
+  const found = responses.flatMap((response) => response.partitions);
+  return new Set(
+    found
+      .filter(({ partition, lastStableOffset, highWatermark }) => {
+        const position = positions.get(partition);
+        return BigInt(lastStableOffset) === position && BigInt(highWatermark) === position;
+      })
+      .map(({ partition }) => partition),
+  );
 }

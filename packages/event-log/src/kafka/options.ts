@@ -23,10 +23,20 @@ export interface EventLogOptions {
   readonly logger?: LogSink;
 }
 
-type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512';
-type Sasl = {
-  [Mechanism in SaslMechanism]: { readonly mechanism: Mechanism; readonly username: string; readonly password: string };
-}[SaslMechanism];
+type PasswordMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512';
+type Sasl =
+  | {
+      [Mechanism in PasswordMechanism]: {
+        readonly mechanism: Mechanism;
+        readonly username: string;
+        readonly password: string;
+      };
+    }[PasswordMechanism]
+  | {
+      readonly mechanism: 'oauthbearer';
+      /** Called for each connection, and again before its session ends. It reuses a token while it is valid. */
+      readonly oauthBearerProvider: () => Promise<{ value: string }>;
+    };
 
 /** The smallest value that a broker accepts by default. */
 export const SESSION_TIMEOUT_MS = 6_000;

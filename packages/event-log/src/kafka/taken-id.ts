@@ -2,6 +2,7 @@ import { pause } from '@pf/runtime';
 import type { CompressionTypes, Kafka, Producer, Transaction } from 'kafkajs';
 import { QUICK_RETRY } from './client.ts';
 import { askLess, type Cluster } from './cluster.ts';
+import type { EndLooks } from './end-looks.ts';
 import type { Lifeline } from './lifeline.ts';
 import { toMessage } from './record.ts';
 import { brokerErrorType } from '../errors.ts';
@@ -27,6 +28,7 @@ interface TakenIdOptions {
   readonly compression: CompressionTypes;
   /** Of the client's connections. */
   readonly lifeline: Lifeline;
+  readonly looks: EndLooks;
 }
 
 /** A transactional producer. */
@@ -40,9 +42,10 @@ export class KafkaTakenId implements PartitionId {
   readonly #partition: number;
   readonly #compression: CompressionTypes;
   readonly #lifeline: Lifeline;
+  readonly #looks: EndLooks;
 
   private constructor(producer: Producer, cluster: Cluster, options: TakenIdOptions) {
-    const { names, id, partition, compression, lifeline } = options;
+    const { names, id, partition, compression, lifeline, looks } = options;
     this.id = id;
     this.cluster = cluster;
     this.#producer = producer;
@@ -51,6 +54,7 @@ export class KafkaTakenId implements PartitionId {
     this.#partition = partition;
     this.#compression = compression;
     this.#lifeline = lifeline;
+    this.#looks = looks;
   }
 
   /** Connects. The id is not taken yet. */
@@ -88,7 +92,7 @@ export class KafkaTakenId implements PartitionId {
     // After a lost connection the coordinator may be another, or the same one started again: it is only asked here, and
     // nothing is in progress.
     this.#lifeline.mend();
-    return this.#lifeline.during(() => this.cluster.endsAt(this.#topic, this.#partition, position));
+    return this.#lifeline.during(() => this.#looks.endsAt(this.cluster, this.#partition, position));
   }
 
   transact(parts: readonly Part[]): Promise<void> {

@@ -1,6 +1,7 @@
 import { BRIEF_RETRY, createClient, MEMBER_RETRY, QUICK_RETRY } from './client.ts';
 import { compressionType } from './compression.ts';
 import { KafkaConnection } from './connection.ts';
+import { EndLooks } from './end-looks.ts';
 import { KafkaGroupMember } from './group-member.ts';
 import { Lifeline } from './lifeline.ts';
 import { type EventLogOptions, SESSION_TIMEOUT_MS } from './options.ts';
@@ -17,6 +18,7 @@ import type { LogTransport, PartitionWriter } from '../transport.ts';
 export function kafkaTransport(options: EventLogOptions, names: Names): LogTransport {
   const { partitions, sessionTimeoutMs = SESSION_TIMEOUT_MS } = options;
   const compression = compressionType(options.compression);
+  const looks = new EndLooks(names.topic('intent.events'));
   const formerStates = new Map<number, FormerState>();
   const log = options.logger ?? SILENT;
   const connectId = (id: string, partition: number, name: string): Promise<KafkaTakenId> => {
@@ -27,6 +29,7 @@ export function kafkaTransport(options: EventLogOptions, names: Names): LogTrans
       partition,
       compression,
       lifeline,
+      looks,
     });
   };
   const sharing = new SharedWriters({

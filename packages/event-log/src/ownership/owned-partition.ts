@@ -174,8 +174,14 @@ export class OwnedPartition<Context> {
     await this.#enqueue(async () => {
       if (this.#hold !== hold || this.#stopped) return;
       try {
-        this.#requireCurrent(hold, await this.#dependencies.work.checkpoint(this.#partition));
-        await this.#requireEnd(hold);
+        // Both end before anything else, as beside a decision.
+        const [position, atEnd] = await Promise.allSettled([
+          this.#dependencies.work.checkpoint(this.#partition),
+          this.#requireEnd(hold),
+        ]);
+        if (position.status === 'rejected') throw position.reason;
+        this.#requireCurrent(hold, position.value);
+        if (atEnd.status === 'rejected') throw atEnd.reason;
       } catch (error) {
         this.#fail(hold, error);
       }

@@ -76,12 +76,21 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** A partition of the last transaction. */
+interface Unended {
+  readonly ended: () => Promise<boolean>;
+  /** The look for its marker; null before it begins. */
+  looking: Promise<boolean> | null;
+}
+
 /** The transactions of one delegate: one at a time, each of all parts that came during the last. */
 class SharedTransactions {
   readonly taken: TakenId;
   readonly #failed: () => void;
   /** The partitions of the last transaction in which its marker was not seen yet. */
-  readonly #unended = new Map<number, () => Promise<boolean>>();
+  readonly #unended = new Map<number, Unended>();
+  /** The partitions whose owners look by themselves in this turn. */
+  readonly #deciding = new Set<number>();
   #waiting: Waiting[] = [];
   #running = false;
   /** After a failure the outcome is unknown, and the id is never used again. */
@@ -106,6 +115,20 @@ class SharedTransactions {
     });
   }
 
+  /**
+   * An owner decides, and looks at the end of its partition beside that: its transaction follows. The looks at the
+   * other partitions of the last one begin now, so that it has not to wait for them.
+   */
+  decides(partition: number): void {
+    this.#deciding.add(partition);
+    if (this.#deciding.size > 1) return;
+    // Not at once: the partitions whose batches came with one fetch are decided in one turn.
+    void Promise.resolve().then(() => {
+      for (const [other, unended] of this.#unended) if (!this.#deciding.has(other)) void this.#hasEnded(other, unended);
+      this.#deciding.clear();
+    });
+  }
+
   /** The partition has the marker of its last transaction. */
   sawEnd(partition: number): void {
     this.#unended.delete(partition);
@@ -119,7 +142,7 @@ class SharedTransactions {
       try {
         await this.taken.transact(batch.map(({ part }) => part));
         for (const { part, ended, resolve } of batch) {
-          if (part.append.length > 0) this.#unended.set(part.partition, ended);
+          if (part.append.length > 0) this.#unended.set(part.partition, { ended, looking: null });
           resolve(true);
         }
       } catch (error) {
@@ -135,15 +158,22 @@ class SharedTransactions {
    * knows of it.
    */
   async #lastHasEnded(): Promise<boolean> {
-    const left = [...this.#unended].map(async ([partition, ended]) => {
-      for (let tries = 1; this.#unended.has(partition) && !(await ended()); tries++) {
-        if (tries === END_TRIES) return false;
-        await pause(END_PAUSE_MS);
-      }
-      this.#unended.delete(partition);
-      return true;
-    });
+    const left = [...this.#unended].map(([partition, unended]) => this.#hasEnded(partition, unended));
     return (await Promise.all(left)).every(Boolean);
+  }
+
+  /** Once ended it stays so until the next transaction: however early the look, its result holds. */
+  #hasEnded(partition: number, unended: Unended): Promise<boolean> {
+    return (unended.looking ??= this.#awaitMarker(partition, unended));
+  }
+
+  async #awaitMarker(partition: number, unended: Unended): Promise<boolean> {
+    for (let tries = 1; this.#unended.get(partition) === unended && !(await unended.ended()); tries++) {
+      if (tries === END_TRIES) return false;
+      await pause(END_PAUSE_MS);
+    }
+    if (this.#unended.get(partition) === unended) this.#unended.delete(partition);
+    return true;
   }
 
   #end(): void {
@@ -314,10 +344,9 @@ class SharingWriter implements PartitionWriter {
     this.#commands = commands;
   }
 
-  async endsAt(position: bigint): Promise<boolean> {
-    const ends = await this.#own.endsAt(position);
-    if (ends) this.#sawEnd();
-    return ends;
+  endsAt(position: bigint): Promise<boolean> {
+    this.#delegate?.decides(this.#partition);
+    return this.#look(position);
   }
 
   async commit(append: readonly NewRecord[], consumed: Consumed | null, at: bigint): Promise<void> {
@@ -346,11 +375,18 @@ class SharingWriter implements PartitionWriter {
   /** Takes the delegation back, where nothing is unknown and the next owner needs not to know the delegate. */
   async #release(): Promise<void> {
     if (!this.#delegate || this.#failed) return;
-    for (let tries = 1; this.#lastEnd !== null && !(await this.endsAt(this.#lastEnd)); tries++) {
+    for (let tries = 1; this.#lastEnd !== null && !(await this.#look(this.#lastEnd)); tries++) {
       if (tries === LAST_END_TRIES) return;
       await pause(END_PAUSE_MS);
     }
     await this.#delegateTo(null);
+  }
+
+  async #look(position: bigint): Promise<boolean> {
+    const ends = await this.#own.endsAt(position);
+    // Meanwhile another transaction may have begun, and its marker was not seen.
+    if (ends && position === this.#lastEnd) this.#sawEnd();
+    return ends;
   }
 
   /** For the delegate, at any time. False where it is not known. */
@@ -358,7 +394,7 @@ class SharingWriter implements PartitionWriter {
     const end = this.#lastEnd;
     if (end === null) return Promise.resolve(true);
     if (this.#isClosing) return Promise.resolve(false);
-    const looking = this.endsAt(end).catch(() => false);
+    const looking = this.#look(end).catch(() => false);
     this.#looking = looking;
     return looking;
   }

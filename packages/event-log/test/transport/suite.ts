@@ -205,6 +205,24 @@ export const transportCases: readonly TransportCase[] = [
     },
   },
   {
+    name: 'tells where several partitions end that are looked at in one turn',
+    async run(world) {
+      const [one, other] = [await world.transport.openWriter(PARTITION), await world.transport.openWriter(OTHER)];
+      await Promise.all([
+        one.commit([event('a')], null, 0n),
+        other.commit([event('b', OTHER), event('c', OTHER)], null, 0n),
+      ]);
+      await until(async () => {
+        const ends = await Promise.all([one.endsAt(2n), other.endsAt(3n)]);
+        return ends.every(Boolean);
+      }, 'the ends of both');
+      expect(await Promise.all([one.endsAt(2n), other.endsAt(2n)])).toEqual([true, false]);
+      // Behind the end of its log.
+      expect(await Promise.all([one.endsAt(2n), other.endsAt(9n)])).toEqual([true, false]);
+      await Promise.all([one.close(), other.close()]);
+    },
+  },
+  {
     name: 'commits the offsets of input with the records, also without records',
     async run(world) {
       expect(await committed(world, 'intent.commands')).toBeNull();

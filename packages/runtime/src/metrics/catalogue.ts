@@ -18,6 +18,11 @@ const network = some({
   pattern: /^[a-z]+(-[a-z]+)?$/,
   most: 6,
 });
+const shard = some({
+  what: 'a shard of the network’s recipients, and their number: `1/1` where it is not split',
+  pattern: /^\d{1,2}\/\d{1,2}$/,
+  most: 16,
+});
 const upstream = some({
   what: 'the hosts of the configured upstreams',
   pattern: /^[\w.[\]:-]{1,128}$/,
@@ -288,33 +293,39 @@ export const METRICS = {
     services: ['watcher'],
     unit: '',
     description:
-      '1 if this process watches the network, 0 if it is on standby. Exactly one process watches each network.',
+      '1 if this process watches the network, 0 if it is on standby. Exactly one process watches each shard of it.',
+    labels: { network, shard },
+  }),
+  'payments.watcher.shards': gauge({
+    services: ['watcher'],
+    unit: '{shard}',
+    description: 'Into how many shards the network’s recipients are split: each needs a process that watches it.',
     labels: { network },
   }),
   'payments.watcher.head': gauge({
     services: ['watcher'],
     unit: '{block}',
     description: 'The chain’s head as the upstreams report it: block or slot.',
-    labels: { network },
+    labels: { network, shard },
   }),
   'payments.watcher.lag': gauge({
     services: ['watcher'],
     unit: '{block}',
     description: 'Blocks between the head and the last block scanned: more than a few only after downtime.',
-    labels: { network },
+    labels: { network, shard },
   }),
   'payments.watcher.head.age': gauge({
     services: ['watcher'],
     unit: 's',
     description: 'Time since the head last rose: grows while a chain, or all its upstreams, make no progress.',
-    labels: { network },
+    labels: { network, shard },
   }),
   'payments.watcher.step.age': gauge({
     services: ['watcher'],
     unit: 's',
     description:
       'Time since the last completed step: grows while the watcher sees nothing of the chain, whatever the reason.',
-    labels: { network },
+    labels: { network, shard },
   }),
   'payments.watcher.step.duration': histogram({
     services: ['watcher'],
@@ -327,13 +338,13 @@ export const METRICS = {
     services: ['watcher'],
     unit: '{intent}',
     description: 'Intents that are watched: open ones, and closed ones for 30 days.',
-    labels: { network },
+    labels: { network, shard },
   }),
   'payments.watcher.loaded': gauge({
     services: ['watcher'],
     unit: '{intent}',
     description: 'Intents in the memory of this process, on standby too. Grows from 0 while it loads them.',
-    labels: { network },
+    labels: { network, shard },
   }),
   'payments.observations': counter({
     services: ['watcher'],
@@ -349,6 +360,15 @@ export const METRICS = {
       '`unknown`: no upstream gave a clear response.',
     ),
     labels: { network, outcome: of('taken', 'refused', 'unknown') },
+  }),
+  'payments.sponsor.requests': counter({
+    services: ['gateway'],
+    unit: '{request}',
+    description: lines(
+      'Requests to sponsors of accounts, for who pays a fee or for a signature. `refused`: also where it returned',
+      'something else than was asked for. `unavailable`: it did not respond in time, or has too many under way.',
+    ),
+    labels: { network, outcome: of('answered', 'refused', 'unavailable') },
   }),
   'payments.rpc.request.duration': histogram({
     services: ['gateway', 'watcher'],
@@ -467,8 +487,8 @@ export const METRICS = {
     services: ['webhook'],
     unit: 's',
     description: lines(
-      'How long the oldest due delivery to a URL that does not fail has been due, in the whole system: take the',
-      'maximum.',
+      'How long the oldest delivery has been due to a URL that neither fails nor is paused, and that no process is',
+      'sending to, in the whole system: take the maximum.',
     ),
     labels: {},
   }),
@@ -506,6 +526,15 @@ export const METRICS = {
     description: lines(
       'How long the oldest event that is not archived has waited: since it was read, or since the log could last be',
       'followed.',
+    ),
+    labels: {},
+  }),
+  'payments.archive.deliveries_lag': gauge({
+    services: ['archive'],
+    unit: 's',
+    description: lines(
+      'How long ago the time was before which every ended delivery is archived; at first, the start. Twice the pause',
+      'between two rounds is usual.',
     ),
     labels: {},
   }),
@@ -561,6 +590,13 @@ export const METRICS = {
         most: 7,
       }),
     },
+  }),
+  'payments.service.ready': gauge({
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
+    unit: '',
+    description:
+      '1 if the process said to the last readiness probe that it is ready, 0 if not. Absent before the first.',
+    labels: {},
   }),
   'payments.build.info': gauge({
     services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],

@@ -42,7 +42,7 @@ export async function startTelemetry(service: ServiceName, config: TelemetryConf
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   const resource = resourceFromAttributes({
-    'service.version': versionOf(),
+    'service.version': config.SERVICE_VERSION ?? packageVersion(),
     ...config.OTEL_RESOURCE_ATTRIBUTES,
     'service.name': service,
     'service.instance.id': randomUUID(),
@@ -119,8 +119,8 @@ function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio }
   }
 }
 
-/** The version of this package: all packages have the same. */
-function versionOf(): string {
+/** The version of this package, the release that the code is or follows: all packages have the same. */
+function packageVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
 }

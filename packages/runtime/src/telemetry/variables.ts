@@ -43,6 +43,11 @@ const exporter = z.enum(['otlp', 'none'], 'must be otlp or none').default('otlp'
 export const telemetryVariables = {
   /** Serves metrics to Prometheus at /metrics on this port of HOST. Absent: not at all. */
   METRICS_PORT: variables.port.optional(),
+  /** The build that runs, as the image says of itself. Absent: the version in package.json. */
+  SERVICE_VERSION: z
+    .string()
+    .regex(/^[\w.+-]{1,64}$/, 'must be a version such as 1.2.0 or 1.2.0-3-g5f2c1ab')
+    .optional(),
   HOST: variables.host,
   /** The collector to which traces and metrics are sent by OTLP, without /v1/traces. Absent: nothing is sent. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),

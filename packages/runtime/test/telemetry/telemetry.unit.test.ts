@@ -38,6 +38,7 @@ describe('The telemetry variables', () => {
 
   it.each([
     ['METRICS_PORT', '70000'],
+    ['SERVICE_VERSION', 'of last Friday'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
     ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
     ['OTEL_EXPORTER_OTLP_HEADERS', 'secret-without-a-name'],

@@ -1,5 +1,5 @@
-import type { Logger } from '@pf/runtime';
-import { LRUCache } from 'lru-cache';
+import { boundedCache, type Logger } from '@pf/runtime';
+import type { LRUCache } from 'lru-cache';
 import { comparableOf } from '../comparable.ts';
 import {
   type Finding,
@@ -41,7 +41,7 @@ export class ApiScreener implements Screener {
     this.#clean =
       cleanSeconds === 0
         ? null
-        : new LRUCache({ max: CLEAN_MAX_ADDRESSES, ttl: cleanSeconds * 1_000, ttlResolution: 0, perf: { now } });
+        : boundedCache(CLEAN_MAX_ADDRESSES, { ttl: cleanSeconds * 1_000, ttlResolution: 0, perf: { now } });
   }
 
   async find(wallet: ScreenedWallet, origin: ScreeningOrigin): Promise<Finding | null> {

@@ -130,12 +130,15 @@ export class SimulatedDatabase {
       signedTransactions: {
         keep: (transaction) => run('keep bytes', (tables, now) => statements.keepTransaction(tables, transaction, now)),
         find: (chain, hashes) => run('find bytes', (tables) => statements.findTransactions(tables, chain, hashes)),
-        forget: (chain, keptBefore, needed, unknown) =>
-          run('forget bytes', (tables) => statements.forgetTransactions(tables, chain, keptBefore, needed, unknown)),
+        forget: (chain, shard, keptBefore, needed, unknown) =>
+          run('forget bytes', (tables) =>
+            statements.forgetTransactions(tables, chain, shard, keptBefore, needed, unknown),
+          ),
       },
       watches: {
-        acquire: (chain, holder, ttlMs) =>
-          run('acquire lease', (tables, now) => statements.acquireWatch(tables, chain, holder, ttlMs, now)),
+        acquire: (chain, shard, holder, ttlMs) =>
+          run('acquire lease', (tables, now) => statements.acquireWatch(tables, chain, shard, holder, ttlMs, now)),
+        shards: () => run('count shards', () => 1),
         renew: (lease, ttlMs) =>
           run('renew lease', (tables, now) => statements.changeWatch(tables, lease, { expiresAt: now + ttlMs })),
         moveCursor: (lease, cursor, bookmarks = new Map<string, string | null>()) => {
@@ -143,16 +146,16 @@ export class SimulatedDatabase {
           const changed = [...bookmarks];
           return run('move cursor', (tables) => statements.moveCursor(tables, lease, stored, changed));
         },
-        bookmarks: (chain) => run('load bookmarks', (tables) => statements.bookmarksOf(tables, chain)),
+        bookmarks: (chain, shard) => run('load bookmarks', (tables) => statements.bookmarksOf(tables, chain, shard)),
         release: (lease) =>
           run('release lease', (tables) => {
             statements.changeWatch(tables, lease, { holder: null, expiresAt: null });
           }),
       },
       watchedIntents: {
-        load: async (chains, closedAfter, each) => {
+        load: async (chains, closedAfter, each, shard) => {
           const { rows, positions, server } = await run('load watched intents', (tables) => ({
-            rows: statements.watchedRows(tables, chains, closedAfter),
+            rows: statements.watchedRows(tables, chains, closedAfter, shard),
             positions: new Map(
               [...tables.checkpoints.entries()].map(([partition, { position }]) => [partition, position]),
             ),

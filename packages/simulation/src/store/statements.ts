@@ -5,16 +5,19 @@ import {
   type Found,
   type IdempotencyKey,
   type IntentOwner,
+  isOfShard,
   type NewDelivery,
   type Overdue,
   type ProjectionBatch,
   ProjectionGapError,
+  type Shard,
   type StoredTransaction,
   type Wanted,
   type WatchCursor,
   type WatchLease,
 } from '@pf/database';
 import {
+  type Address,
   type ChainId,
   type CommandId,
   type Instant,
@@ -67,6 +70,7 @@ export function lookUp(tables: Tables, { partition, ids, keys, commandIds }: Wan
     position: tables.checkpoints.get(partition)?.position ?? 0n,
     intents: [...named, ...originals, ...refunds, ...made],
     outcomes: findOutcomes(tables, commandIds),
+    cold: [],
   };
 }
 
@@ -160,14 +164,21 @@ export function findTransactions(
 }
 
 export function forgetTransactions(
-  { signedTransactions }: Tables,
+  { signedTransactions, intents }: Tables,
   chain: ChainId,
+  shard: Shard,
   keptBefore: Instant,
   needed: readonly TransactionHash[],
   unknown: readonly IntentId[],
 ): number {
+  const isOurs = (id: IntentId): boolean => {
+    if (shard.count === 1) return true;
+    const row = intents.get(id);
+    return row !== undefined && isOfShard(row.intent.requestor, shard);
+  };
   const old = [...signedTransactions.entries()].filter(
     ([, row]) =>
+      isOurs(row.intentId) &&
       row.chain === chain &&
       row.createdAt < keptBefore &&
       !needed.includes(row.hash) &&
@@ -180,10 +191,13 @@ export function forgetTransactions(
 export function acquireWatch(
   { watches }: Tables,
   chain: ChainId,
+  shard: Shard,
   holder: string,
   ttlMs: number,
   now: Instant,
 ): WatchLease | null {
+  // No simulated network is split.
+  if (shard.count !== 1) return null;
   const known = watches.get(chain);
   const isFree =
     known === undefined ||
@@ -193,7 +207,7 @@ export function acquireWatch(
   if (!isFree) return null;
   const row = { holder, epoch: (known?.epoch ?? 0n) + 1n, expiresAt: now + ttlMs, cursor: known?.cursor ?? null };
   watches.set(chain, row);
-  return { chain, epoch: row.epoch, cursor: row.cursor };
+  return { chain, shard, epoch: row.epoch, cursor: row.cursor };
 }
 
 type WatchChange = Partial<{ holder: null; expiresAt: Instant | null; cursor: WatchCursor }>;
@@ -223,18 +237,24 @@ export function moveCursor(
   return true;
 }
 
-export const bookmarksOf = ({ bookmarks }: Tables, chain: ChainId): ReadonlyMap<string, string> =>
+export const bookmarksOf = ({ bookmarks }: Tables, chain: ChainId, shard: Shard): ReadonlyMap<string, string> =>
   new Map(
-    [...bookmarks.values()].flatMap((one) => (one.chain === chain ? [[one.recipient, one.bookmark] as const] : [])),
+    [...bookmarks.values()]
+      .filter((one) => one.chain === chain && isOfShard(one.recipient as Address, shard))
+      .map(({ recipient, bookmark }) => [recipient, bookmark]),
   );
 
 export const watchedRows = (
   { intents }: Tables,
   chains: readonly ChainId[],
   closedAfter: Instant,
+  shard: Shard,
 ): readonly IntentRow[] =>
   [...intents.values()].filter(
-    ({ intent }) => chains.includes(intent.chain) && (intent.closedAt === null || intent.closedAt > closedAfter),
+    ({ intent }) =>
+      chains.includes(intent.chain) &&
+      (intent.closedAt === null || intent.closedAt > closedAfter) &&
+      isOfShard(intent.requestor, shard),
   );
 
 export const countRebuilds = ({ rebuilds }: Tables): number =>

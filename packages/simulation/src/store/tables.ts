@@ -41,7 +41,7 @@ export class Tables {
   readonly outcomes: Table<CommandId, Outcome>;
   /** By intent and hash. */
   readonly signedTransactions: Table<string, StoredTransaction & { readonly createdAt: Instant }>;
-  /** By chain. */
+  /** By chain: no simulated network is split. */
   readonly watches: Table<string, WatchRow>;
   /** By chain and recipient. */
   readonly bookmarks: Table<string, { readonly chain: ChainId; readonly recipient: string; readonly bookmark: string }>;

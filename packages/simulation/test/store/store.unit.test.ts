@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newIntentId } from '@pf/contracts';
-import { isDatabaseUnavailable, type ProjectionBatch } from '@pf/database';
+import { isDatabaseUnavailable, type ProjectionBatch, UNSPLIT } from '@pf/database';
 import { events, samples } from '@pf/domain/testing';
 import { type Kernel, simulate } from '@pf/simulation/kernel';
 import { SimulatedDatabase } from '@pf/simulation/store';
@@ -77,10 +77,11 @@ describe('The simulated store', () => {
       const [database, first] = await projecting(kernel);
       await database.store.ledger.project(first);
       let failedOver = false;
-      const load = database.store.watchedIntents.load([samples.BASE_SEPOLIA], 0, () => {
+      const each = (): void => {
         if (!failedOver) database.failOver(0, 5_000);
         failedOver = true;
-      });
+      };
+      const load = database.store.watchedIntents.load([samples.BASE_SEPOLIA], 0, each, UNSPLIT);
       await expect(load).rejects.toThrow('Connection terminated');
       const refused: unknown = await database.store.ledger.checkpoint(PARTITION).catch((error: unknown) => error);
       expect(isDatabaseUnavailable(refused)).toBe(true);

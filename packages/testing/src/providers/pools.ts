@@ -22,10 +22,18 @@ const logRange = z.tuple([z.object({ toBlock: z.string().transform(BigInt) })]);
  * @param lags how many blocks each is behind
  * @param retriedSends the share of sends, at random, that the balancer sends twice: they land, and the response is that
  *   of the second
+ * @param catchUpMs so long after the newest block all nodes have it: real ones are behind by time, and the chain of a
+ *   test may stand still
  */
-export const evmPool = (lags: readonly number[], retriedSends: number): Behavior =>
-  answering(({ ask, random }) => {
+export const evmPool = (lags: readonly number[], retriedSends: number, catchUpMs: number): Behavior =>
+  answering(({ ask, now, random }) => {
     const lagOf = inTurn(lags, random);
+    let newest = { head: -1n, since: 0 };
+    const headBehind = async (lag: number): Promise<bigint> => {
+      const head = await evmHeadBehind(0n, ask);
+      if (head !== newest.head) newest = { head, since: now() };
+      return now() - newest.since >= catchUpMs ? head : evmHeadBehind(BigInt(lag), ask);
+    };
     const headOf = new WeakMap<Request, Promise<bigint>>();
     let tooLate = 0;
     return async (call, request) => {
@@ -36,7 +44,7 @@ export const evmPool = (lags: readonly number[], retriedSends: number): Behavior
         return refusal(200, -32_000, 'nonce too low');
       }
       if (lag === 0) return null;
-      const head = await (headOf.get(request) ?? remembered(headOf, request, evmHeadBehind(BigInt(lag), ask)));
+      const head = await (headOf.get(request) ?? remembered(headOf, request, headBehind(lag)));
       const range = call.method === 'eth_getLogs' ? logRange.safeParse(call.params) : undefined;
       // Some nodes refuse a range that ends after their head, some respond with what they have of it.
       if (range?.success === true && range.data[0].toBlock > head && tooLate++ % 2 === 0)

@@ -292,8 +292,9 @@ export const PROFILES = {
   }),
   'base-pool': plan({
     families: ['base'],
-    limits: limits({ lag: 1, farLag: 3, retriedSends: 0.1 }),
-    behaviors: ({ lag, farLag, retriedSends }) => [evmPool([0, lag, farLag], retriedSends)],
+    // When the nodes have a block that is the last for a while is made up.
+    limits: limits({ lag: 1, farLag: 3, retriedSends: 0.1, catchUpMs: 30_000 }),
+    behaviors: ({ lag, farLag, retriedSends, catchUpMs }) => [evmPool([0, lag, farLag], retriedSends, catchUpMs)],
   }),
   'base-flashblocks': plan({
     families: ['base'],

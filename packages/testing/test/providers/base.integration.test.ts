@@ -252,6 +252,21 @@ describe('base-pool', () => {
     expect(new Set(rounds.map(String)).size).toBeGreaterThan(1);
   });
 
+  it('has a block on all nodes when no other has come for half a minute', async () => {
+    const client = await providers.start('base-pool');
+    const heads = async (): Promise<number[]> =>
+      [await head(client), await head(client), await head(client)].toSorted((a, b) => a - b);
+    await anvil.mine(4);
+    const newest = Number(await anvil.rpc<string>('eth_blockNumber'));
+    await heads();
+    providers.now += 29_999;
+    expect(await heads()).toEqual([newest - 3, newest - 1, newest]);
+    providers.now += 1;
+    expect(await heads()).toEqual(times(3, newest));
+    await anvil.mine();
+    expect(await heads()).toEqual([newest - 2, newest, newest + 1]);
+  });
+
   it('has a receipt on one node only, until the others have the block', async () => {
     const client = await providers.start('base-pool', { limits: { retriedSends: 0 } });
     const hash = ((await client.call('eth_sendRawTransaction', await signed(0))).json as { result: string }).result;

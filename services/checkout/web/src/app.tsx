@@ -120,7 +120,7 @@ export function Page({ link, client, checkout }: PageProps) {
         <Summary intent={intent} terms={terms} merchant={merchant} name={name} clock={clock} />
         <section class="paying" ref={main} tabIndex={-1} aria-label={t('page.title')}>
           <StatusLine status={status} params={params} />
-          {problem && <ProblemNote problem={problem} params={params} />}
+          {problem && <ProblemNote problem={problem} params={params} onOwnFee={() => void checkout.payOwnFee()} />}
           {connection !== 'live' && <p class="muted small connection">{t(`connection.${connection}`)}</p>}
           <Paying
             checkout={checkout}

@@ -54,7 +54,7 @@ export function insightEndpoints({
   };
   return {
     async getSummary({ account, livemode, query: { range } }) {
-      return { summary: await summaries.of({ accountId: account.id, livemode }, range) };
+      return summaries.of({ accountId: account.id, livemode }, range);
     },
     async followAccount({ account, livemode, signal }) {
       return notices.follow({ accountId: account.id, livemode }, signal);

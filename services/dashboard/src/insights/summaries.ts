@@ -17,7 +17,7 @@ import {
   type SummedIntents,
 } from '@pf/database';
 import { formatAmount, INTENT_STATUSES, type IntentStatus, type PaymentIntent, submissionOf } from '@pf/domain';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '@pf/runtime';
 
 const BUCKET_MS = { hour: 3_600_000, day: 86_400_000 } as const;
 const KEPT_MAX = 1_000;
@@ -37,7 +37,7 @@ interface Kept {
 export class Summaries {
   readonly #database: Database;
   readonly #now: () => number;
-  readonly #kept = new LRUCache<string, Kept>({ max: KEPT_MAX });
+  readonly #kept = boundedCache<string, Kept>(KEPT_MAX);
 
   /** @param now milliseconds since 1970 */
   constructor(database: Database, now: () => number) {
@@ -45,10 +45,18 @@ export class Summaries {
     this.#now = now;
   }
 
-  async of(owner: IntentOwner, range: SummaryRange): Promise<Summary> {
+  /** @returns `renewableInMs`: null where it was made for this call, otherwise after how long a new one is made */
+  async of(
+    owner: IntentOwner,
+    range: SummaryRange,
+  ): Promise<{ readonly summary: Summary; readonly renewableInMs: number | null }> {
     const key = `${owner.accountId} ${owner.livemode} ${range}`;
     const known = this.#kept.get(key);
-    if (known && performance.now() < known.until) return known.summary;
+    if (known && performance.now() < known.until) {
+      const summary = await known.summary;
+      // It may have been in the making: then it is known only now for how long it is kept.
+      return { summary, renewableInMs: Math.max(1, Math.ceil(known.until - performance.now())) };
+    }
     const began = performance.now();
     const making: Kept = { summary: this.#make(owner, range), until: Infinity };
     this.#kept.set(key, making);
@@ -56,7 +64,7 @@ export class Summaries {
       const summary = await making.summary;
       const ended = performance.now();
       making.until = ended + (ended - began) * REUSED_FACTOR;
-      return summary;
+      return { summary, renewableInMs: null };
     } catch (error) {
       this.#kept.delete(key);
       throw error;

@@ -66,7 +66,7 @@ export class Forwarding {
     async (request: Request, response: Response): Promise<void> => {
       response.locals['route'] = `/api/accounts/{accountId}/{mode}/v1${operation.path}`;
       const member = await admit(request, response, { access: PAYMENT_ACCESS[operation.id] }, this.#dependencies);
-      const hasBody = operation.method === 'post' || operation.method === 'patch';
+      const hasBody = ['post', 'put', 'patch'].includes(operation.method);
       const body = hasBody ? await readBytes(request, response) : null;
       // The client may have disconnected meanwhile.
       if (response.destroyed) return;
@@ -142,7 +142,8 @@ export class Forwarding {
     },
   ): Promise<void> {
     const { account, by } = member;
-    const subject = typeof request.params['id'] === 'string' ? request.params['id'] : null;
+    const named = request.params['id'] ?? request.params['chain'];
+    const subject = typeof named === 'string' ? named : null;
     const record = (text: string | null): Promise<void> =>
       recordPayment(this.#dependencies, by, {
         id,

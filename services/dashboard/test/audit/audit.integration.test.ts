@@ -358,7 +358,7 @@ describe('the audit log', () => {
   describe('of forwarded requests', () => {
     const ask = (id: PaymentChange, body?: object, mode: 'test' | 'live' = 'live', signal?: AbortSignal) => {
       const { method, path } = OPERATIONS[id];
-      return fetch(`${owner.paymentsUrl(accountId, mode)}${path.replace('{id}', 'some_id')}`, {
+      return fetch(`${owner.paymentsUrl(accountId, mode)}${path.replace(/\{\w+\}/, 'some_id')}`, {
         method: method.toUpperCase(),
         headers: { ...owner.headers, ...headers, ...(body && { 'content-type': 'application/json' }) },
         ...(body && { body: JSON.stringify(body) }),
@@ -374,14 +374,14 @@ describe('the audit log', () => {
       const { method, path } = OPERATIONS[id];
       expect((await ask(id, method === 'delete' ? undefined : body)).status).toBe(200);
       const shown = Object.fromEntries(fields.map((name) => [name, name === 'url' ? 'url' : `${name}?x=1`]));
-      const hasId = path.includes('{id}');
-      const after = { ...shown, ...(hasId && { created: 'pi_made' }) };
+      const isNamed = /\{\w+\}/.test(path);
+      const after = { ...shown, ...(isNamed && { created: 'pi_made' }) };
       expect(await newest()).toMatchObject({
         kind: 'person',
         name: 'owner@shop.example',
         action,
         livemode: true,
-        subject: hasId ? 'some_id' : 'pi_made',
+        subject: isNamed ? 'some_id' : 'pi_made',
         after: Object.keys(after).length === 0 ? null : after,
         userAgent: AGENT,
       });

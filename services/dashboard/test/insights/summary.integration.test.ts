@@ -4,7 +4,7 @@ import { newAccountId } from '@pf/contracts';
 import type { Summary, SummaryRange } from '@pf/contracts/dashboard';
 import { type CreateData, formatAmount, type TokenAddress } from '@pf/domain';
 import { events, samples } from '@pf/domain/testing';
-import { type Cluster, startCluster } from '@pf/testing';
+import { type Cluster, startCluster, until } from '@pf/testing';
 import { seedOwner } from '../../src/seed.ts';
 import { Person } from '../person.ts';
 import { addIntent } from './payments.ts';
@@ -49,6 +49,16 @@ describe('GET /accounts/{accountId}/{mode}/summary', () => {
     const { body } = await owner.ask('createAccount', { body: { name: 'Another shop' } });
     return body.account.id;
   }
+
+  it('says after how long a new one is made, where it was not made for this request', async () => {
+    const ask = async () => {
+      const { body } = await owner.ask('getSummary', { params: { accountId: cluster.accountId, mode: 'live' } });
+      return body.renewableInMs;
+    };
+    const [one, other] = (await Promise.all([ask(), ask()])).sort((a, b) => Number(a) - Number(b));
+    expect([one, other]).toEqual([null, expect.any(Number)]);
+    await until('a new one to be made', async () => (await ask()) === null);
+  });
 
   it('is empty for an account without intents, with a bucket for each hour or day', async () => {
     const accountId = await newAccount();

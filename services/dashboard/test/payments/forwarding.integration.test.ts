@@ -163,6 +163,9 @@ describe('the payment API in the dashboard', () => {
     listPaymentLinks: { passes: MEMBERS, gets: OK },
     cancelPaymentLink: { passes: SUPPORT, gets: NO_LINK },
     chooseOffer: { passes: DEVELOPERS, gets: NO_LINK },
+    setSponsor: { passes: DEVELOPERS, gets: INVALID },
+    listSponsors: { passes: MEMBERS, gets: OK },
+    removeSponsor: { passes: DEVELOPERS, gets: [404, 'sponsor.not_found'] },
     listDeliveries: { passes: MEMBERS, gets: OK },
     retryDelivery: { passes: SUPPORT, gets: NO_DELIVERY },
     deliveryAttempts: { passes: MEMBERS, gets: NO_DELIVERY },
@@ -195,7 +198,7 @@ describe('the payment API in the dashboard', () => {
       for (const [id, { passes, gets }] of rows)
         for (const caller of CALLERS) {
           const { method } = OPERATIONS[id];
-          const hasBody = method === 'post' || method === 'patch';
+          const hasBody = ['post', 'put', 'patch'].includes(method);
           const { status, code } = await callers[caller].pay(id, { accountId, ...(hasBody && { body: {} }) });
           const expected = passes.includes(caller)
             ? gets

@@ -54,9 +54,9 @@ export const submitAuthorization = (dependencies: Dependencies): Endpoint => ({
       case 'rejected':
         throw rejected('authorization', id, verification.reason);
       case 'verified': {
-        const { call, transaction } = verification;
+        const { call, x402, transaction } = verification;
         if (submissionOf(intent, transaction.hash)?.status === 'live')
-          return { status: 200, body: { intent: view(intent), call } };
+          return { status: 200, body: { intent: view(intent), call, x402 } };
         const claimed = await commands.require({
           type: 'prepare_submission',
           intentId: id,
@@ -65,7 +65,7 @@ export const submitAuthorization = (dependencies: Dependencies): Endpoint => ({
           data: { transaction },
           byPayer: isPayer(holder),
         });
-        return { status: 200, body: { intent: await intentAfter(intents, claimed, holder), call } };
+        return { status: 200, body: { intent: await intentAfter(intents, claimed, holder), call, x402 } };
       }
       default:
         return verification satisfies never;

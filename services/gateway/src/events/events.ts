@@ -1,6 +1,6 @@
 import { listEventsQuery, OPERATIONS, payerEventOf, STREAM_COMMENT_MS, writeEventCursor } from '@pf/contracts';
-import { type Database, intentEvents, type IntentQueries } from '@pf/database';
-import type { IntentId, PaymentIntent } from '@pf/domain';
+import { type Database, intentEvents, type IntentQueries, type StoredEvent } from '@pf/database';
+import type { PaymentIntent } from '@pf/domain';
 import { pageOf, readQuery, versionOf, write } from '@pf/http';
 import type { Logger } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
@@ -8,6 +8,7 @@ import { type ApiKeys, isPayer } from '../api-keys.ts';
 import type { ClientSecrets } from '../client-secrets.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
 import type { IntentHolders } from '../intent-holders.ts';
+import type { ColdIntents } from '../intents/cold-intents.ts';
 import { pathId, requireIntent } from '../intents/lookup.ts';
 import type { OpenStreams } from '../limits/open-streams.ts';
 import type { Feeds } from './feeds.ts';
@@ -15,6 +16,7 @@ import { EventStream } from './stream.ts';
 
 interface Dependencies {
   readonly clientSecrets: Pick<ClientSecrets, 'read'>;
+  readonly cold: Pick<ColdIntents, 'find'>;
   readonly database: Database;
   readonly feeds: Feeds;
   readonly intentHolders: Pick<IntentHolders, 'holder'>;
@@ -36,14 +38,20 @@ export const followIntent = (dependencies: Dependencies, commentMs: number = STR
   operation: OPERATIONS.intentEvents,
   async handle(call) {
     const { holder, request, response } = call;
-    const { database, intents, partitions } = dependencies;
+    const { cold, database, intents, partitions } = dependencies;
     const id = pathId(request, partitions);
     const isStream = request.accepts(['application/json', 'text/event-stream']) === 'text/event-stream';
     const page = isStream ? null : readPage(request);
     const intent = await requireIntent(intents, id, holder);
     response.setHeader('Vary', 'Accept');
-    if (page === null) stream(dependencies, call, intent, commentMs);
-    else write(response, 200, await history(database, id, page, isPayer(holder)));
+    // What is open has not left: most streams, and those who ask again and again for what is new, need no look-up.
+    const left = async () => (intent.closedAt === null ? null : ((await cold.find(id, holder))?.events ?? null));
+    if (page === null) stream(dependencies, call, intent, await left(), commentMs);
+    else {
+      const stored = await intentEvents(database, id, page.after, page.limit + 1);
+      const events = stored.length > 0 ? stored : ((await left()) ?? []);
+      write(response, 200, history(events, page, isPayer(holder)));
+    }
     return null;
   },
 });
@@ -60,17 +68,19 @@ function readPage(request: Call['request']): Page {
 }
 
 /** Joins the stored bodies, which are JSON already. */
-async function history(database: Database, id: IntentId, { after, limit }: Page, forPayer: boolean): Promise<string> {
-  const found = await intentEvents(database, id, after, limit + 1);
+function history(events: readonly StoredEvent[], { after, limit }: Page, forPayer: boolean): string {
+  const found = events.filter(({ version }) => version > after).slice(0, limit + 1);
   const { rows, hasMore, nextCursor } = pageOf(found, limit, ({ version }) => writeEventCursor(version));
   const bodies = rows.map(({ body }) => (forPayer ? payerEventOf(body) : body)).join(',');
   return `{"events":[${bodies}],"hasMore":${hasMore},"nextCursor":${JSON.stringify(nextCursor)}}`;
 }
 
+/** @param left the events of an intent that has left Postgres: nothing changes it while it is shown */
 function stream(
   { clientSecrets, feeds, intentHolders, keys, log, streams }: Dependencies,
   { holder, request, response }: Call,
   intent: PaymentIntent,
+  left: readonly StoredEvent[] | null,
   commentMs: number,
 ): void {
   // The client may have disconnected while the intent was read.
@@ -100,9 +110,17 @@ function stream(
     commentMs,
     check,
     forPayer: isPayer(holder),
-    onReady: () => feeds.readAgain(intent.id),
+    onReady: () => (left ? showAll(follower, intent, left) : feeds.readAgain(intent.id)),
   });
-  response.once('close', feeds.follow(intent.id, follower));
+  if (left) showAll(follower, intent, left);
+  else response.once('close', feeds.follow(intent.id, follower));
+}
+
+/** Shows what the follower has not seen, and ends the stream: as with any intent that is over. */
+function showAll(follower: EventStream, intent: PaymentIntent, events: readonly StoredEvent[]): void {
+  const { position } = follower;
+  follower.show(intent, position === null ? [] : events.filter(({ version }) => version > position));
+  if (follower.ready) follower.finish();
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { BuildResult } from '@pf/chains';
+import type { BuildResult, ChainAdapter } from '@pf/chains';
 import { type BuildIntentRequest, buildIntentRequest, OPERATIONS } from '@pf/contracts';
 import type { IntentQueries } from '@pf/database';
 import {
@@ -12,19 +12,28 @@ import {
   type UnsignedTransaction,
   view,
 } from '@pf/domain';
-import { ApiError } from '../api-error.ts';
+import { ApiError, validationFailed } from '../api-error.ts';
 import { isPayer } from '../api-keys.ts';
 import { readBody } from '@pf/http';
 import type { Commands } from '../commands.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { refused, rejected } from '../refusals.ts';
-import { type Adapters, findRequestedIntent, intentAfter, pathId, payerOf, requirePayable } from './lookup.ts';
+import { type AskedSponsor, askFeePayer, type CosigningDependencies, sponsorOn } from '../sponsors/cosigning.ts';
+import {
+  type Adapters,
+  findRequestedIntent,
+  intentAfter,
+  parseAddress,
+  pathId,
+  payerOf,
+  requirePayable,
+} from './lookup.ts';
 
 /** If another payer's build comes first this many times, the client has to retry. */
 const MAX_TRIES = 5;
 
-interface Dependencies {
+interface Dependencies extends CosigningDependencies {
   readonly adapters: Adapters;
   readonly commands: Commands;
   readonly intents: IntentQueries;
@@ -58,6 +67,21 @@ const unsponsored = (chain: ChainId): ApiError =>
     details: { chain },
   });
 
+/** Why this fee payer cannot be asked for, or has to be; null where it is right. */
+function feePayerProblem(
+  { sponsors }: ChainAdapter,
+  sponsored: boolean,
+  feePayer: string | null,
+  asked: AskedSponsor | null,
+): string | null {
+  if (feePayer === null)
+    return sponsored && sponsors === 'named' && asked === null
+      ? 'feePayer is required: the payer signs for the account that pays the fee. Or set a sponsor for the chain'
+      : null;
+  if (!sponsored) return 'feePayer is for sponsored transactions only: add sponsored';
+  return sponsors === 'named' ? null : 'feePayer is not signed by the payer on this chain: leave it out';
+}
+
 /** The error for a payment that cannot be built. */
 export function unbuilt(result: Exclude<BuildResult, { readonly kind: 'built' }>, id: IntentId): ApiError {
   if (result.kind === 'rejected') return rejected('payment', id, result.reason);
@@ -74,11 +98,15 @@ async function tryBuild(
   dependencies: Dependencies,
   { holder: owner, request }: Pick<Call, 'holder' | 'request'>,
   id: IntentId,
-  { fulfiller: requestedFulfiller, sponsored = false }: BuildIntentRequest,
+  { fulfiller: requestedFulfiller, sponsored = false, feePayer: requestedFeePayer = null }: BuildIntentRequest,
   tries: number,
 ): Promise<Built | null> {
   const { intent, adapter, named } = await findRequestedIntent(dependencies, id, owner, requestedFulfiller);
-  if (sponsored && !adapter.takesSponsors) throw unsponsored(intent.chain);
+  if (sponsored && adapter.sponsors === 'none') throw unsponsored(intent.chain);
+  const asked = sponsored && requestedFeePayer === null ? await sponsorOn(dependencies, adapter, owner) : null;
+  const problem = feePayerProblem(adapter, sponsored, requestedFeePayer, asked);
+  if (problem !== null) throw validationFailed([{ param: 'feePayer', message: problem }]);
+  const namedFeePayer = requestedFeePayer === null ? null : parseAddress(adapter, 'feePayer', requestedFeePayer);
   await requirePayable(dependencies.intents, intent, owner, 'no transaction can be built');
   const fulfiller = payerOf(intent, named);
   const present = intent.build?.fulfiller === fulfiller ? intent.build : null;
@@ -98,7 +126,10 @@ async function tryBuild(
     fulfiller,
     expiresAt: intent.expiresAt,
     sponsored,
+    feePayer: asked ? await askFeePayer(dependencies, asked) : namedFeePayer,
   });
+  if (asked && result.kind === 'not_payable' && result.param === 'feePayer')
+    throw dependencies.sponsorCalls.refused(asked, `the account that it named ${result.reason}`);
   if (result.kind !== 'built') throw unbuilt(result, id);
   const { transaction, lifetime } = result;
   // The wallet replaces the blockhash, so nothing is known of what it will sign.

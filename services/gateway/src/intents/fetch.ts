@@ -1,25 +1,44 @@
-import { OPERATIONS } from '@pf/contracts';
+import { OPERATIONS, type PayerSponsor } from '@pf/contracts';
 import type { IntentQueries } from '@pf/database';
-import { view } from '@pf/domain';
+import { type AccountId, type ChainId, type PaymentIntent, view } from '@pf/domain';
 import { isAccount } from '../api-keys.ts';
 import type { ClientSecrets } from '../client-secrets.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { pathId, requireIntent } from './lookup.ts';
+import { type Adapters, pathId, requireIntent } from './lookup.ts';
+
+/** Whether an account has set a sponsor on a chain. */
+export type HasSponsor = (accountId: AccountId, chain: ChainId) => Promise<boolean>;
 
 interface Dependencies {
+  readonly adapters: Adapters;
   readonly clientSecrets: Pick<ClientSecrets, 'forPayer' | 'solanaPayToken'>;
+  readonly hasSponsor: HasSponsor;
   readonly intents: IntentQueries;
   readonly partitions: number;
 }
 
 /** GET /intents/{id}. */
-export const fetchIntent = ({ clientSecrets, intents, partitions }: Dependencies): Endpoint => ({
+export const fetchIntent = (dependencies: Dependencies): Endpoint => ({
   operation: OPERATIONS.getIntent,
   async handle({ holder, request }) {
+    const { clientSecrets, intents, partitions } = dependencies;
     const intent = await requireIntent(intents, pathId(request, partitions), holder);
     const more = isAccount(holder)
       ? clientSecrets.forPayer(intent)
-      : holder.scope === 'client_secret' && { solanaPayToken: clientSecrets.solanaPayToken(intent) };
+      : holder.scope === 'client_secret' && {
+          solanaPayToken: clientSecrets.solanaPayToken(intent),
+          sponsors: await sponsorsOf(dependencies, intent, holder.accountId),
+        };
     return { status: 200, body: { intent: view(intent), ...more } };
   },
 });
+
+/** How the account pays the fee of a payer, while one can pay. */
+async function sponsorsOf(
+  { adapters, hasSponsor }: Pick<Dependencies, 'adapters' | 'hasSponsor'>,
+  { chain, status }: PaymentIntent,
+  accountId: AccountId,
+): Promise<readonly PayerSponsor[]> {
+  if (status !== 'created' || !adapters.get(chain)?.sponsoring) return [];
+  return (await hasSponsor(accountId, chain)) ? ['fee_payer'] : [];
+}

@@ -76,7 +76,7 @@ export function adapterOf(adapters: Adapters, { chain }: PaymentIntent): ChainAd
 }
 
 /** A wallet's address in its canonical form. @throws ApiError `request.validation_failed` for `param` */
-function parseAddress(adapter: ChainAdapter, param: string, text: string): Address {
+export function parseAddress(adapter: ChainAdapter, param: string, text: string): Address {
   const parsed = adapter.parseAddress(text);
   if (!parsed.ok) throw validationFailed([{ param, message: `${param} ${parsed.problem}` }]);
   return parsed.value;

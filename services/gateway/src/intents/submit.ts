@@ -1,5 +1,6 @@
 import {
   type ChainAdapter,
+  type Differences,
   RpcUnavailableError,
   type SignedTransaction,
   type Submitted,
@@ -10,9 +11,11 @@ import type { IntentOwner, SignedTransactions } from '@pf/database';
 import {
   type Address,
   isPastClaim,
+  liveSubmission,
   type PaymentIntent,
   type PreparedTransaction,
   type PublicIntent,
+  refusalInProgress,
   refusalUnlessCreated,
   type Submission,
   submissionOf,
@@ -22,24 +25,30 @@ import {
 } from '@pf/domain';
 import { ApiError } from '../api-error.ts';
 import { readBody } from '@pf/http';
+import { BackOff } from '@pf/runtime';
 import type { Holder } from '../api-keys.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { rejected, requireAllowed } from '../refusals.ts';
+import { refused, rejected, requireAllowed } from '../refusals.ts';
+import { cosign, cosignedBefore, type CosigningDependencies, type Handed, handedOver } from '../sponsors/cosigning.ts';
 import { claimAndBroadcast, type ClaimDependencies } from './claim.ts';
 import { requireCleanWallets, type ScreeningDependencies } from './clean-wallets.ts';
 import { type Adapters, findRequestedIntent, pathId, payerOf, type RequestedIntent } from './lookup.ts';
 
-export interface SubmitDependencies extends ClaimDependencies, ScreeningDependencies {
+export interface SubmitDependencies extends ClaimDependencies, ScreeningDependencies, CosigningDependencies {
   readonly adapters: Adapters;
   readonly partitions: number;
   readonly signedTransactions: SignedTransactions;
 }
 
+/** What can be submitted: also what a sponsor of the account is to sign yet, which has no hash before that. */
+type Payable = Submitted | ({ readonly kind: 'handed' } & Handed);
+
 /** A submitted transaction and the intent that it is to pay. */
 interface SubmitRequest extends RequestedIntent {
   readonly signedTransactions: SignedTransactions;
-  readonly submitted: Submitted;
+  readonly submitted: Payable;
   readonly senderOf: SenderOf | undefined;
+  readonly cosign: (handed: Handed) => Promise<SignedTransaction>;
 }
 
 /** The wallet that a transaction itself names as its payer. */
@@ -49,9 +58,15 @@ type SenderOf = (transaction: SignedTransaction) => Address | null;
 interface SubmittedPayment {
   readonly requested: RequestedIntent;
   readonly holder: Holder;
-  readonly submitted: Submitted;
+  readonly submitted: Payable;
   /** Without it, the request or the intent has to name the fulfiller. */
   readonly senderOf?: SenderOf;
+}
+
+/** The intent after a submission, and the transaction's hash. */
+interface Submitting {
+  readonly paid: PublicIntent;
+  readonly hash: TransactionHash;
 }
 
 /** A verified transaction, for which the intent can be claimed. */
@@ -68,9 +83,9 @@ export const submitIntent = (dependencies: SubmitDependencies): Endpoint => ({
     const id = pathId(request, dependencies.partitions);
     const { signedTransaction, fulfiller } = await readBody(request, response, submitIntentRequest);
     const requested = await findRequestedIntent(dependencies, id, holder, fulfiller);
-    const submitted = parseSubmitted(requested.adapter, signedTransaction);
-    const paid = await submitPayment(dependencies, { requested, holder, submitted });
-    return { status: 200, body: { intent: paid, txSignature: hashOf(submitted) } };
+    const submitted = await payableIn(dependencies, requested, holder, signedTransaction);
+    const { paid, hash } = await submitPayment(dependencies, { requested, holder, submitted });
+    return { status: 200, body: { intent: paid, txSignature: hash } };
   },
 });
 
@@ -83,27 +98,50 @@ export const submitIntent = (dependencies: SubmitDependencies): Endpoint => ({
 export async function submitPayment(
   dependencies: SubmitDependencies,
   { requested, holder, submitted, senderOf }: SubmittedPayment,
-): Promise<PublicIntent> {
+): Promise<Submitting> {
   const { intent, adapter } = requested;
   const { id } = intent;
   const { signedTransactions } = dependencies;
-  const submit: SubmitRequest = { ...requested, signedTransactions, submitted, senderOf };
-  const hash = hashOf(submitted);
-  const earlier = submissionOf(intent, hash);
-  if (isPastClaim(intent, hash)) {
+  const submit: SubmitRequest = {
+    ...requested,
+    signedTransactions,
+    submitted,
+    senderOf,
+    cosign: (handed) => cosign(dependencies, handed),
+  };
+  const hash = submitted.kind === 'handed' ? null : hashOf(submitted);
+  const earlier = hash === null ? undefined : submissionOf(intent, hash);
+  if (hash !== null && isPastClaim(intent, hash)) {
     if (earlier?.status === 'live' && submitted.kind === 'signed') await broadcastAgain(adapter, submitted.transaction);
-    return view(intent);
+    return { paid: view(intent), hash };
   }
   const payment =
-    earlier?.status === 'live'
-      ? await resume(submit, earlier)
+    earlier?.status === 'live' && submitted.kind !== 'handed'
+      ? await resume({ ...submit, submitted }, earlier)
       : await begin(
           submit,
           (fulfiller) =>
             requireCleanWallets(dependencies, { ...intent, fulfiller }, { holder, what: 'submit', intentId: id }),
           (hash, unnamed) => reportUnnamed(dependencies, holder, intent, hash, unnamed),
         );
-  return claimAndBroadcast(dependencies, { id, owner: holder, adapter, ...payment });
+  const paid = await claimAndBroadcast(dependencies, { id, owner: holder, adapter, ...payment });
+  return { paid, hash: payment.signed.hash };
+}
+
+/**
+ * Decodes what was submitted. Of what a sponsor is to sign, a repeat gets the transaction that it has signed before.
+ * @throws ApiError `transaction.malformed`
+ */
+async function payableIn(
+  dependencies: SubmitDependencies,
+  { intent, adapter }: RequestedIntent,
+  holder: Holder,
+  text: string,
+): Promise<Payable> {
+  const handed = await handedOver(dependencies, adapter, holder, text);
+  if (!handed) return parseSubmitted(adapter, text);
+  const transaction = await cosignedBefore(dependencies.signedTransactions, intent, handed);
+  return transaction ? { kind: 'signed', transaction } : { kind: 'handed', ...handed };
 }
 
 function parseSubmitted(adapter: ChainAdapter, text: string): Submitted {
@@ -121,30 +159,40 @@ export const hashOf = (submitted: Submitted): TransactionHash =>
 
 /** Verifies a transaction that this intent does not know, or whose claim was released. */
 async function begin(
-  { adapter, signedTransactions, intent, submitted, named, senderOf }: SubmitRequest,
+  { adapter, signedTransactions, intent, submitted, named, senderOf, cosign }: SubmitRequest,
   screen: (fulfiller: Address) => Promise<void>,
   report: (hash: TransactionHash, payment: UnnamedPayment) => Promise<boolean>,
 ): Promise<Payment> {
   requireAllowed(refusalUnlessCreated(intent, 'it cannot be paid'));
   const isOut = submitted.kind === 'sent';
-  const read = async () => (isOut ? fetchSent(adapter, submitted.hash) : submitted.transaction);
-  const early = senderOf && intent.fulfiller === null ? await read() : null;
+  const read = async (fulfiller: Address | null) => {
+    switch (submitted.kind) {
+      case 'signed':
+        return submitted.transaction;
+      case 'sent':
+        return fetchSent(adapter, submitted.hash);
+      case 'handed':
+        return cosigned(intent, submitted, payerOf(intent, fulfiller), cosign);
+      default:
+        return submitted satisfies never;
+    }
+  };
+  const early = senderOf && intent.fulfiller === null ? await read(null) : null;
   const fulfiller = payerOf(intent, early && senderOf ? senderOf(early) : named);
   await screen(fulfiller);
-  const signed = early ?? (await read());
+  const signed = early ?? (await read(fulfiller));
   const verification = await adapter.verify(signed, termsOf(intent), fulfiller, isOut);
   if (verification.kind === 'mismatch') {
     const { differs, unnamed } = verification;
     const isReported = unnamed !== undefined && (await report(signed.hash, unnamed));
-    const names = Object.keys(differs).join(', ');
+    if (!isOut) throw differing(differs);
     throw new ApiError('transaction.mismatch', {
-      message: isOut
-        ? `Transaction ${signed.hash} differs from this payment intent in ${names}, so it does not pay the intent. ` +
-          (isReported
-            ? 'It has moved the money without naming the intent, and the account that created the intent was told.'
-            : 'If it has moved money, ask the requestor before you pay again.')
-        : `The signed transaction differs from this payment intent in ${names}. ` +
-          'Nothing was broadcast: build it again, and sign it without changes.',
+      message:
+        `Transaction ${signed.hash} differs from this payment intent in ${Object.keys(differs).join(', ')}, so it ` +
+        'does not pay the intent. ' +
+        (isReported
+          ? 'It has moved the money without naming the intent, and the account that created the intent was told.'
+          : 'If it has moved money, ask the requestor before you pay again.'),
       details: differs,
     });
   }
@@ -154,11 +202,40 @@ async function begin(
   return { prepared: verification.transaction, signed, isOut };
 }
 
+/** The error for a transaction that was not broadcast. */
+const differing = (differs: Differences): ApiError =>
+  new ApiError('transaction.mismatch', {
+    message:
+      `The signed transaction differs from this payment intent in ${Object.keys(differs).join(', ')}. ` +
+      'Nothing was broadcast: build it again, and sign it without changes.',
+    details: differs,
+  });
+
+/**
+ * Has the sponsor sign. Nothing but a payment of this intent reaches it, and nothing while another one is under way.
+ */
+async function cosigned(
+  intent: PaymentIntent,
+  handed: Handed,
+  fulfiller: Address,
+  cosign: SubmitRequest['cosign'],
+): Promise<SignedTransaction> {
+  if (liveSubmission(intent)) throw refused(refusalInProgress(intent));
+  const differs = await handed.asked.sponsoring.differences(handed.bytes, termsOf(intent), fulfiller);
+  if (Object.keys(differs).length > 0) throw differing(differs);
+  return cosign(handed);
+}
+
 /**
  * Continues with a transaction for which the intent is claimed but whose broadcast is not recorded: it was verified.
  */
 async function resume(
-  { adapter, signedTransactions, intent, submitted }: SubmitRequest,
+  {
+    adapter,
+    signedTransactions,
+    intent,
+    submitted,
+  }: Omit<SubmitRequest, 'submitted'> & { readonly submitted: Submitted },
   { hash, sender, nonce, lifetime, terms }: Submission,
 ): Promise<Payment> {
   const prepared: PreparedTransaction = { hash, sender, nonce, lifetime, terms };
@@ -200,8 +277,20 @@ async function broadcastAgain(adapter: ChainAdapter, signed: SignedTransaction):
   }
 }
 
+/**
+ * How often a transaction that a wallet has sent is looked for, within six seconds at most: nodes behind one URL may
+ * lag, and clients of MPP do not try again.
+ */
+const LOOKS = 8;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 1_000;
+
 async function fetchSent(adapter: ChainAdapter, hash: TransactionHash): Promise<SignedTransaction> {
-  const sent = await adapter.fetchSent(hash);
-  if (!sent) throw new ApiError('transaction.not_visible', { details: { tx_signature: hash } });
-  return sent;
+  const backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+  for (let look = 1; ; look += 1) {
+    const sent = await adapter.fetchSent(hash);
+    if (sent) return sent;
+    if (look === LOOKS) throw new ApiError('transaction.not_visible', { details: { tx_signature: hash } });
+    await backOff.wait();
+  }
 }

@@ -1,6 +1,7 @@
 import type { AccountId, IntentId } from '@pf/domain';
-import { count, Places } from '@pf/runtime';
+import { count } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
+import { KeyedPlaces } from './keyed-places.ts';
 
 /**
  * Commands that one gateway has under way in one partition: of a live account, of a test account, and of all test
@@ -33,7 +34,7 @@ export interface CommandOrigin {
  */
 export class CommandTurns {
   readonly #factor: number;
-  readonly #places = new Map<string, Places>();
+  readonly #places = new KeyedPlaces(WAITING);
 
   /** @param factor multiplies the commands under way, as it does the quotas */
   constructor(factor = 1) {
@@ -49,30 +50,19 @@ export class CommandTurns {
     const inTurn = placesOf(origin).reduceRight<() => Promise<Result>>(
       (inner, [key, most]) =>
         () =>
-          this.#within(key, most, until, inner),
+          this.#places.run({ key, most: Math.max(1, Math.round(most * this.#factor)), until, refuse }, inner),
       work,
     );
     return inTurn();
   }
+}
 
-  /** @param until when it stops waiting, by performance.now() */
-  async #within<Result>(key: string, most: number, until: number, work: () => Promise<Result>): Promise<Result> {
-    let places = this.#places.get(key);
-    if (!places) this.#places.set(key, (places = new Places(Math.max(1, Math.round(most * this.#factor)), WAITING)));
-    if (!(await places.take(Math.max(0, until - performance.now())))) {
-      count('payments.rate_limited', { policy: 'commands' });
-      throw new ApiError('rate_limit.exceeded', {
-        message: 'Too many requests of this account are in progress. Nothing was done. Retry after 1 s.',
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
-    }
-    try {
-      return await work();
-    } finally {
-      places.free();
-      if (places.empty) this.#places.delete(key);
-    }
-  }
+function refuse(): ApiError {
+  count('payments.rate_limited', { policy: 'commands' });
+  return new ApiError('rate_limit.exceeded', {
+    message: 'Too many requests of this account are in progress. Nothing was done. Retry after 1 s.',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 }
 
 /** What it needs a place of, in this order, and how many places that has. */

@@ -9,9 +9,8 @@ import {
 } from '@pf/contracts';
 import type { IntentId } from '@pf/domain';
 import { addressGroup } from '@pf/http';
-import { count, TokenBucket } from '@pf/runtime';
+import { boundedCache, count, TokenBucket } from '@pf/runtime';
 import type { Request, Response } from 'express';
-import { LRUCache } from 'lru-cache';
 import { ApiError } from '../api-error.ts';
 import { type Holder, isPayer } from '../api-keys.ts';
 import type { Opened } from '../client-secrets.ts';
@@ -37,7 +36,7 @@ const SHARES_MAX = 50_000;
 export class Limiter {
   readonly #limits: RateLimits;
   readonly #factor: number;
-  readonly #shares = new LRUCache<string, TokenBucket>({ max: SHARES_MAX });
+  readonly #shares = boundedCache<string, TokenBucket>(SHARES_MAX);
 
   /** @param factor multiplies all quotas, for load tests and for larger machines */
   constructor(limits: RateLimits, factor = 1) {

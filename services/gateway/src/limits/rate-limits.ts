@@ -1,7 +1,6 @@
 import type { Quota } from '@pf/contracts';
-import { LRUCache } from 'lru-cache';
 import type { SharedBuckets } from './shared-buckets.ts';
-import { type Taken, TokenBucket } from '@pf/runtime';
+import { boundedCache, type Taken, TokenBucket } from '@pf/runtime';
 
 /** If a lease lasted no longer than this, the next one is twice as large. */
 const SHORT_MS = 100;
@@ -108,7 +107,7 @@ class LeasedBucket {
 /** Counts requests against named quotas: in Redis for all gateways together, or per process while it is unavailable. */
 export class RateLimits {
   readonly #shared: SharedBuckets;
-  readonly #buckets = new LRUCache<string, LeasedBucket>({ max: BUCKETS_MAX });
+  readonly #buckets = boundedCache<string, LeasedBucket>(BUCKETS_MAX);
 
   constructor(shared: SharedBuckets) {
     this.#shared = shared;

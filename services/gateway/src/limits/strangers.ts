@@ -1,7 +1,6 @@
 import { type Quota, STRANGER_QUOTA } from '@pf/contracts';
 import { addressGroup } from '@pf/http';
-import { count, TokenBucket } from '@pf/runtime';
-import { LRUCache } from 'lru-cache';
+import { boundedCache, count, TokenBucket } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
 
 /** Addresses that are remembered. With more at once, those that were quiet longest begin again with a full bucket. */
@@ -13,7 +12,7 @@ const ADDRESSES_MAX = 50_000;
  */
 export class Strangers {
   readonly #quota: Quota;
-  readonly #buckets = new LRUCache<string, TokenBucket>({ max: ADDRESSES_MAX });
+  readonly #buckets = boundedCache<string, TokenBucket>(ADDRESSES_MAX);
   readonly #now: () => number;
 
   /**

@@ -1,7 +1,7 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { MppMethod } from '@pf/chains';
 import { parseIntentId } from '@pf/contracts';
-import { derivedKeys, type Keyring } from '@pf/database';
+import { derivedMacKeys, type Keyring } from '@pf/database';
 import { type PaymentIntent, termsOf } from '@pf/domain';
 import type { OpenedIntent } from '../client-secrets.ts';
 
@@ -21,10 +21,10 @@ const PARTITIONS_MAX = 256;
  * which the challenge was asked for. Nothing is stored.
  */
 export class MppChallenges {
-  readonly #keys: readonly Buffer[];
+  readonly #keys: readonly KeyObject[];
 
   constructor(keyring: Keyring) {
-    this.#keys = derivedKeys(keyring, 'mpp_challenge');
+    this.#keys = derivedMacKeys(keyring, 'mpp_challenge');
   }
 
   /** It expires with the intent. */
@@ -64,7 +64,7 @@ export const headerOf = (challenge: Challenge): string =>
     .join(', ')}`;
 
 const macOf = (
-  key: Buffer,
+  key: KeyObject,
   intentId: string,
   livemode: boolean,
   { realm, method, intent, request, expires }: Omit<Challenge, 'id'>,

@@ -20,6 +20,7 @@ import { createTestDatabase, type OpenStream, openStream, readBackingStack } fro
 import express from 'express';
 import { ApiKeys } from '../../src/api-keys.ts';
 import { ClientSecrets } from '../../src/client-secrets.ts';
+import { ColdIntents } from '../../src/intents/cold-intents.ts';
 import { IntentHolders } from '../../src/intent-holders.ts';
 import { serve } from '../../src/endpoint.ts';
 import { followIntent } from '../../src/events/events.ts';
@@ -59,6 +60,7 @@ export class Streaming {
     const intentHolders = new IntentHolders({ live: database, test: database });
     const endpoint = followIntent(
       {
+        cold: new ColdIntents(instrumented, null),
         database: instrumented,
         clientSecrets,
         feeds: this.feeds,

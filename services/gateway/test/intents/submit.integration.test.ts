@@ -347,6 +347,14 @@ describe('payments on a local chain without a watcher', () => {
       expect([sent.status, sent.body.intent.state, sent.body.txSignature]).toEqual([200, 'pending', hash]);
     });
 
+    it('looks again for the hash of a transaction that the first nodes behind a URL do not show', async () => {
+      const id = await create();
+      const { reference } = await stored(id);
+      const hash = await payer.transfer(usdc, merchant, 2_500_000n, reference as unknown as `0x${string}`);
+      proxy.faults = [{ kind: 'forgetful', methods: ['eth_getTransactionByHash'], times: 7 }];
+      expect((await api.submit(id, hash, payer.address)).status).toBe(200);
+    });
+
     it('tells the account, once, of money that a sent transaction has moved without the reference', async () => {
       const id = await create();
       const hash = await payer.transfer(usdc, merchant, 2_500_000n);

@@ -73,8 +73,8 @@ describe('a gateway', () => {
       expect((await ask('198.51.100.21', null)).status).toBe(401);
     });
 
-    it('has no probes on its public port', async () => {
-      for (const path of ['/healthz', '/readyz']) {
+    it('has no probes and no metrics on its public port', async () => {
+      for (const path of ['/healthz', '/readyz', '/metrics']) {
         const response = await ask('198.51.100.31', null, path);
         expect([response.status, errorResponse.parse(JSON.parse(response.body)).error.code]).toEqual([
           404,

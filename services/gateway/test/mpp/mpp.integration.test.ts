@@ -150,7 +150,7 @@ describe('POST /intents/{id}/mpp', () => {
       expect([times, status, headers.get('Payment-Receipt')]).toEqual([times, 202, null]);
       expect(body).toMatchObject({ intent: { state: 'pending', fulfiller: payer.address } });
     }
-  }, 120_000);
+  });
 
   it('lets pages of other origins read the challenge and the receipt', async () => {
     const { intent } = await create(TEMPO);

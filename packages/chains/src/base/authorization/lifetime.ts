@@ -2,7 +2,7 @@ import type { Instant } from '@pf/domain';
 import { least } from '../../bigints.ts';
 
 /** Long enough for a person to decide and a relayer to send; while it lives, it keeps other payers out. */
-const LIFETIME_S = 600n;
+export const LIFETIME_S = 600n;
 /** Nodes do not have the same newest block, and the one that is asked later may be behind. */
 const LAG_S = 60n;
 

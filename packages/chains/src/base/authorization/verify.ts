@@ -9,6 +9,7 @@ import type { AuthorizationVerification, Differences, SignedAuthorization } from
 import { askDomain, domainIn, encodeCall, hashOf } from './eip3009.ts';
 import { latestValidBefore } from './lifetime.ts';
 import { innerSignature } from './signature.ts';
+import { settlementOf } from './x402.ts';
 
 /**
  * Compares by meaning: who pays whom how much, and the nonce, which is the intent's reference. The token and the chain
@@ -80,5 +81,6 @@ export async function verifyAuthorization(
       terms,
     },
     call: { to: token, data },
+    x402: settlementOf(domain, terms, signed, inner ?? signature),
   };
 }

@@ -1,5 +1,5 @@
 import type { Address, IntentId, Reference, TransactionHash } from '@pf/domain';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '@pf/runtime';
 import type { ChainTransaction } from '../../evm/calls.ts';
 import { LogWindow } from '../../evm/observe/log-window.ts';
 import { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
@@ -38,7 +38,7 @@ export class Memory {
   readonly #summaries = new Map<TransactionHash, TransactionSummary>();
   readonly #finalized = new Map<string, number>();
   /** By transaction and block: in another block its logs have other places. */
-  readonly #nested = new LRUCache<string, NestedPayments>({ max: SUMMARIES_MAX });
+  readonly #nested = boundedCache<string, NestedPayments>(SUMMARIES_MAX);
   readonly receipts = new ReceiptSchedule();
   /** Of the nonces of authorizations. */
   readonly states = new ReceiptSchedule();

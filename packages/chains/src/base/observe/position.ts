@@ -1,6 +1,9 @@
 import { bigintText, instant, intentId, toJson, transactionHash, transfer } from '@pf/contracts';
 import { z } from 'zod';
-import { checkpoints } from '../../evm/observe/checkpoints.ts';
+import { least } from '../../bigints.ts';
+import { lowestOf } from '../../evm/observe/chain-position.ts';
+import { checkpoints, newestOf } from '../../evm/observe/checkpoints.ts';
+import { wholeOf, writtenWhole } from '../../evm/observe/early-look.ts';
 import type { Cursor } from '../../port.ts';
 
 const seen = z.discriminatedUnion('kind', [
@@ -54,6 +57,24 @@ export function rewind(cursor: Cursor, from: bigint): Cursor {
   return writePosition(
     from > before.rescanned ? { ...before, seen } : { ...before, seen, rescanned: from - 1n, firstReader: null },
   );
+}
+
+/** What was seen above the newest checkpoint is found again when that is read. */
+export function merge(cursors: readonly Cursor[]): Cursor {
+  const positions = cursors.map(readPosition);
+  const lowest = lowestOf(positions);
+  const newest = newestOf(lowest).number;
+  return writePosition({
+    genesis: lowest.genesis,
+    checkpoints: lowest.checkpoints,
+    ...writtenWhole(lowest, positions.map(wholeOf).reduce(least)),
+    rescanned: positions.map(({ rescanned }) => rescanned).reduce(least),
+    firstReader: null,
+    seen: withSeen(
+      [],
+      positions.flatMap(({ seen }) => seen).filter((one) => placeOf(one).block <= newest),
+    ),
+  });
 }
 
 /** The block in which it was seen. */

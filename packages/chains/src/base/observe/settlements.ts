@@ -1,5 +1,5 @@
 import type { IntentId, Landing, Observation, Settlement } from '@pf/domain';
-import type { RpcNode } from '@pf/rpc';
+import { RpcBehindError, type RpcNode } from '@pf/rpc';
 import { getReceipt } from '../../evm/calls.ts';
 import { hashesOf } from '../../evm/observe/checkpoints.ts';
 import { lost } from '../../lost.ts';
@@ -28,20 +28,28 @@ type Settling = WatchedIntent & { readonly settlement: Settlement };
 /**
  * After a reorg down to `ancestor`: landings reported from orphaned blocks are lost, and sightings that were not
  * reported are forgotten. The scan finds them again where they landed again.
+ * @param head up to here the node must have every block: the reorg is not noticed a second time. Below `ancestor`: it
+ *   may lack any, as a chain that was reset does
+ * @throws RpcBehindError where it does not: behind one URL another node may respond
  */
 export async function orphan(
   { node, watch }: Pick<Scan, 'node' | 'watch'>,
   seen: readonly Seen[],
   ancestor: bigint,
+  head: bigint,
 ): Promise<{ readonly observations: readonly Observation[]; readonly seen: readonly Seen[] }> {
   const settled = [...watch.settling()].filter(
     ({ settlement }) => !settlement.lost && settlement.transfer.block > ancestor,
   );
   const above = seen.filter((one) => placeOf(one).block > ancestor);
-  const hashes = await hashesOf(node, [
+  const blocks = [
     ...settled.map(({ settlement }) => settlement.transfer.block),
     ...above.map((one) => placeOf(one).block),
-  ]);
+  ];
+  const hashes = await hashesOf(node, blocks);
+  for (const block of blocks)
+    if (block <= head && !hashes.has(block))
+      throw new RpcBehindError(`${node.name} lags: it lacks block ${block}, and had ${head} before`);
   const isOrphan = ({ block, blockHash }: { readonly block: bigint; readonly blockHash: string | null }): boolean => {
     const canonical = hashes.get(block);
     return canonical !== undefined && canonical !== blockHash;

@@ -29,6 +29,20 @@ export async function begin(node: RpcNode): Promise<ChainPosition & { readonly s
   return { genesis: genesis.hash, checkpoints: [{ number, hash }], start: { number, hash } };
 }
 
+/**
+ * Of several positions on one chain, the one that has read the least.
+ * @throws Error where they are on different chains
+ */
+export function lowestOf<Position extends ChainPosition>(positions: readonly Position[]): Position {
+  const [first, ...others] = positions;
+  if (first === undefined) throw new Error('there are no positions');
+  const elsewhere = others.find(({ genesis }) => genesis !== first.genesis);
+  if (elsewhere)
+    throw new Error(`the cursors follow different chains, with the genesis blocks ${first.genesis} and \
+${elsewhere.genesis}: wait until all have read the same one`);
+  return others.reduce((lowest, one) => (newestOf(one).number < newestOf(lowest).number ? one : lowest), first);
+}
+
 export type Relocation =
   /** This node does not yet have the blocks that were read: nothing to do, and nothing to conclude. */
   | { readonly kind: 'behind' }

@@ -1,6 +1,6 @@
 import type { Address as WalletAddress, Observation, Reference, TransactionHash } from '@pf/domain';
+import { boundedCache } from '@pf/runtime';
 import type { Address } from '@solana/kit';
-import { LRUCache } from 'lru-cache';
 import type { Bookmark } from '../../port.ts';
 
 /** A token account of a recipient, and how far its transactions were read. */
@@ -51,7 +51,7 @@ export class Memory {
   /** By recipient. */
   readonly accounts = new Map<WalletAddress, readonly WatchedAccount[]>();
   readonly unseen = new Map<TransactionHash, Unseen>();
-  readonly looked = new LRUCache<TransactionHash, true>({ max: LOOKED_MAX });
+  readonly looked = boundedCache<TransactionHash, true>(LOOKED_MAX);
   /** When all upstreams were last asked for each transaction, with their history. */
   readonly provenAt = new Map<TransactionHash, number>();
   /**
@@ -60,7 +60,7 @@ export class Memory {
    */
   readonly expected = new Map<Reference, { readonly since: number; readonly dueAt: number }>();
   /** References of expired intents that were looked up one last time. */
-  readonly lookedLast = new LRUCache<Reference, true>({ max: LOOKED_MAX });
+  readonly lookedLast = boundedCache<Reference, true>(LOOKED_MAX);
   /** Recipients whose bookmarks are to be stored. */
   readonly changed = new Set<WalletAddress>();
   /** Recipients without a stored bookmark; and those with one that are no longer watched. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { bigintText, toJson } from '@pf/contracts';
 import { z } from 'zod';
+import { least } from '../../bigints.ts';
 import type { Cursor } from '../../port.ts';
 
 const position = z.object({
@@ -33,5 +34,18 @@ export function rewind(cursor: Cursor, from: bigint): Cursor {
     id: randomUUID(),
     slot: from <= before.slot ? from - 1n : before.slot,
     known: null,
+  });
+}
+
+/** Bookmarks count only where those of every recipient do. */
+export function merge(cursors: readonly Cursor[]): Cursor {
+  const positions = cursors.map(readPosition);
+  const known = positions.flatMap((one) => one.known ?? []);
+  return writePosition({
+    id: randomUUID(),
+    slot: positions.map(({ slot }) => slot).reduce(least),
+    known: known.length < positions.length ? null : known.reduce(least),
+    head: positions.map(({ head }) => head).reduce(least),
+    lost: Object.assign({}, ...positions.map(({ lost }) => lost)) as Position['lost'],
   });
 }

@@ -1,6 +1,9 @@
 import { bigintText, toJson } from '@pf/contracts';
 import { z } from 'zod';
+import { least } from '../../bigints.ts';
+import { lowestOf } from '../../evm/observe/chain-position.ts';
 import { checkpoints } from '../../evm/observe/checkpoints.ts';
+import { wholeOf, writtenWhole } from '../../evm/observe/early-look.ts';
 import type { Cursor } from '../../port.ts';
 
 const position = z.object({
@@ -25,4 +28,16 @@ export const writePosition = (value: Position): Cursor => JSON.parse(toJson(valu
 export function rewind(cursor: Cursor, from: bigint): Cursor {
   const before = readPosition(cursor);
   return from > before.reread ? cursor : writePosition({ ...before, reread: from - 1n, firstReader: null });
+}
+
+export function merge(cursors: readonly Cursor[]): Cursor {
+  const positions = cursors.map(readPosition);
+  const lowest = lowestOf(positions);
+  return writePosition({
+    genesis: lowest.genesis,
+    checkpoints: lowest.checkpoints,
+    ...writtenWhole(lowest, positions.map(wholeOf).reduce(least)),
+    reread: positions.map(({ reread }) => reread).reduce(least),
+    firstReader: null,
+  });
 }

@@ -26,6 +26,14 @@ export const UNEXPECTED: ReadonlySet<string> = new Set([
   'intent.extra_payment',
 ]);
 
+/** An intent, and what its payer is told beside it. */
+interface Fetched {
+  readonly intent: Intent;
+  readonly solanaPayToken: string | null;
+  /** Whether the merchant pays the fee of transactions that are built for it. */
+  readonly hasSponsor: boolean;
+}
+
 /** The requests that a client secret allows, for its one intent. */
 export class Client {
   readonly #merchantPath: string;
@@ -41,9 +49,9 @@ export class Client {
     return this.#requests.now();
   }
 
-  async fetchIntent(): Promise<{ readonly intent: Intent; readonly solanaPayToken: string | null }> {
-    const { intent, solanaPayToken } = await this.#requests.ask(fetchedSchema, 'GET', '');
-    return { intent, solanaPayToken: solanaPayToken ?? null };
+  async fetchIntent(): Promise<Fetched> {
+    const { intent, solanaPayToken, sponsors } = await this.#requests.ask(fetchedSchema, 'GET', '');
+    return { intent, solanaPayToken: solanaPayToken ?? null, hasSponsor: sponsors?.includes('fee_payer') ?? false };
   }
 
   /** What arrived otherwise than asked for, oldest first. */
@@ -58,8 +66,12 @@ export class Client {
     return (await this.#requests.ask(intentAnswer, 'POST', '/detected', {})).intent;
   }
 
-  async build(fulfiller: string): Promise<{ readonly intent: Intent; readonly transaction: Unsigned }> {
-    return this.#requests.ask(builtSchema, 'POST', '/build', { fulfiller });
+  /** @param sponsored whether the merchant is to pay the fee */
+  async build(
+    fulfiller: string,
+    sponsored: boolean,
+  ): Promise<{ readonly intent: Intent; readonly transaction: Unsigned }> {
+    return this.#requests.ask(builtSchema, 'POST', '/build', { fulfiller, ...(sponsored && { sponsored }) });
   }
 
   async submit(signedTransaction: string, fulfiller: string): Promise<Intent> {

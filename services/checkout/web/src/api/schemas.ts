@@ -29,6 +29,7 @@ export type Intent = z.infer<typeof intentSchema>;
 export const fetchedSchema = z.object({
   intent: intentSchema,
   solanaPayToken: z.optional(z.nullable(z.string())),
+  sponsors: z.optional(z.array(z.string())),
 });
 
 const paymentSchema = z.object({

@@ -6,10 +6,14 @@ import type { Message } from './solana.ts';
 import type { Terms } from './terms.ts';
 
 /** What a wallet is asked to sign or send, once it is known to be the payment that the page shows. */
-export type Payment =
+export type Payment = (
   | ({ readonly family: 'solana' } & Message)
   | ({ readonly family: 'base' } & Call)
-  | ({ readonly family: 'tempo' } & TempoCall);
+  | ({ readonly family: 'tempo' } & TempoCall)
+) & {
+  /** Another account pays the fee, and signs for it after the payer: the wallet must sign, and not send. */
+  readonly isSponsored: boolean;
+};
 
 /**
  * Decodes a built transaction and compares chain, token, recipient, amount, reference and payer with what the page

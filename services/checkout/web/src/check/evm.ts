@@ -11,6 +11,7 @@ import type { Terms } from './terms.ts';
 
 /** The one call of a payment. The wallet that sends it chooses nonce, gas and fees. */
 export interface Call {
+  readonly isSponsored: boolean;
   readonly chainId: number;
   readonly to: Address;
   readonly data: Hex;
@@ -76,7 +77,7 @@ function judgeBase(bytes: Uint8Array, terms: Terms): Checked<Call> {
       ['more', (value ?? 0n) === 0n && isNone(accessList)],
       ...callDifferences(TRANSFER, data, terms),
     ],
-    { chainId, to: terms.tokenAddress as Address, data: data as Hex },
+    { isSponsored: false, chainId, to: terms.tokenAddress as Address, data: data as Hex },
   );
 }
 
@@ -89,6 +90,8 @@ function judgeTempo(bytes: Uint8Array, terms: Terms): Checked<TempoCall> {
   const envelope = readTempo(text as `0x76${string}`);
   const { calls, chainId, accessList, authorizationList, keyAuthorization, feePayerSignature, signature } = envelope;
   const { feeToken, gas = 0n, maxFeePerGas = 0n } = envelope;
+  // A place for the signature of a fee payer, who then chooses the fee token.
+  const isSponsored = feePayerSignature === null;
   const [call] = calls;
   return judged(
     [
@@ -97,11 +100,12 @@ function judgeTempo(bytes: Uint8Array, terms: Terms): Checked<TempoCall> {
       ['token', isSame(call?.to, terms.tokenAddress)],
       // An authorization would give the account, or a key of it, away.
       ['more', calls.length === 1 && (call?.value ?? 0n) === 0n && isNone(accessList)],
-      ['more', isNone(authorizationList) && keyAuthorization === undefined && feePayerSignature === undefined],
+      ['more', isNone(authorizationList) && keyAuthorization === undefined],
+      ['more', feePayerSignature === undefined || isSponsored],
       ...callDifferences(TRANSFER_WITH_MEMO, call?.data, terms),
       ['fee', gas * maxFeePerGas <= TEMPO_FEE_MAX],
       ['fee', feeToken === undefined || terms.network.tokens.some(({ address }) => isSame(String(feeToken), address))],
     ],
-    { chainId, to: terms.tokenAddress as Address, data: call?.data as Hex, envelope },
+    { isSponsored, chainId, to: terms.tokenAddress as Address, data: call?.data as Hex, envelope },
   );
 }

@@ -24,6 +24,7 @@ const MICRO = 1_000_000n;
 
 /** The transaction that the wallet signs, as the wallet takes it. */
 export interface Message {
+  readonly isSponsored: boolean;
   readonly transaction: Uint8Array;
 }
 
@@ -37,7 +38,10 @@ const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
   new DataView(buffer, byteOffset, byteLength);
 
 interface Found {
-  readonly accounts: readonly string[];
+  /** Who signs last: the payer. */
+  readonly payer: string | undefined;
+  /** Another account signs before the payer: for the fee alone, because no instruction names it. */
+  readonly isSponsored: boolean;
   readonly instructions: readonly Instruction[];
   /** Whether an account may only be read. */
   readonly isReadOnly: (account: string) => boolean;
@@ -47,8 +51,9 @@ const isSameBytes = (a: ArrayLike<number>, b: ArrayLike<number>): boolean =>
   a.length === b.length && Array.from(a).every((byte, index) => byte === b[index]);
 
 /**
- * Takes bytes apart; null unless they are exactly one unsigned version 0 transaction with one signer, whose accounts
- * are all there and all used. Written again it must be the same bytes: nothing that the reader overlooks.
+ * Takes bytes apart; null unless they are exactly one unsigned version 0 transaction, whose accounts are all there and
+ * all used, with one signer, or with a second one that pays the fee and is in no instruction: then its signature moves
+ * nothing else. Written again it must be the same bytes: nothing that the reader overlooks.
  */
 function read(bytes: Uint8Array): Found | null {
   try {
@@ -57,10 +62,11 @@ function read(bytes: Uint8Array): Found | null {
     if (Object.values(transaction.signatures).some((signature) => signature !== null)) return null;
     const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
     if (!isSameBytes(getCompiledTransactionMessageEncoder().encode(message), transaction.messageBytes)) return null;
-    if (message.version !== 0 || message.header.numSignerAccounts !== 1) return null;
+    const { numSignerAccounts: signers, numReadonlyNonSignerAccounts } = message.header;
+    if (message.version !== 0 || signers < 1 || signers > 2) return null;
     if ((message.addressTableLookups ?? []).length > 0) return null;
     const accounts: readonly string[] = message.staticAccounts;
-    const used = new Set([0]);
+    const used = new Set<number>();
     const instructions = message.instructions.map(({ programAddressIndex, accountIndices = [], data }) => {
       for (const index of [programAddressIndex, ...accountIndices]) used.add(index);
       return {
@@ -69,9 +75,14 @@ function read(bytes: Uint8Array): Found | null {
         data: Uint8Array.from(data ?? []),
       };
     });
+    const isSponsored = signers === 2;
+    if (isSponsored && used.has(0)) return null;
+    used.add(0);
     if (used.size !== accounts.length || Math.max(...used) >= accounts.length) return null;
-    const readOnly = accounts.slice(accounts.length - message.header.numReadonlyNonSignerAccounts);
-    return { accounts, instructions, isReadOnly: (account) => readOnly.includes(account) };
+    if (new Set(accounts).size !== accounts.length) return null;
+    const readOnly = accounts.slice(accounts.length - numReadonlyNonSignerAccounts);
+    const payer = accounts[signers - 1];
+    return { payer, isSponsored, instructions, isReadOnly: (account) => readOnly.includes(account) };
   } catch {
     // Its errors are for programmers: for the payer it is not the transaction that was promised.
     return null;
@@ -94,12 +105,12 @@ const isPart = (instruction: Instruction, program: string): boolean => instructi
 
 /**
  * Checks the unsigned transaction of a payment on Solana: a compute budget, perhaps the recipient's token account, the
- * memo, and the transfer as the last instruction. Whatever is more is refused.
+ * memo, and the transfer as the last instruction. Whatever is more is refused; whoever pays the fee may do so.
  */
 export async function checkSolana(bytes: Uint8Array, terms: Terms, payer: string): Promise<Checked<Message>> {
   const found = read(bytes);
   if (found === null) return refused('malformed');
-  const { accounts, instructions, isReadOnly } = found;
+  const { instructions, isReadOnly, isSponsored } = found;
   const transfer = instructions.at(-1);
   if (transfer?.data[0] !== 12 || transfer.data.length !== 10) return refused('more');
   const { program } = transfer;
@@ -114,7 +125,7 @@ export async function checkSolana(bytes: Uint8Array, terms: Terms, payer: string
   const memos = instructions.filter((instruction) => isPart(instruction, MEMO));
   const creation = [payer, destination, terms.requestor, terms.tokenAddress, SYSTEM, program];
   const conditions: (readonly [Difference, boolean])[] = [
-    ['payer', accounts[0] === payer && authority === payer && from === source],
+    ['payer', found.payer === payer && authority === payer && from === source],
     ['token', mint === terms.tokenAddress && transfer.data[9] === terms.decimals],
     ['recipient', to === destination],
     ['amount', viewOf(transfer.data).getBigUint64(1, true) === terms.amount],
@@ -127,7 +138,7 @@ export async function checkSolana(bytes: Uint8Array, terms: Terms, payer: string
     ['reference', memos.every(({ data }) => new TextDecoder().decode(data) === terms.reference)],
     ['fee', isModest(budget)],
   ];
-  return judged(conditions, { transaction: bytes });
+  return judged(conditions, { isSponsored, transaction: bytes });
 }
 
 /** Whether the compute budget is one limit and one price, and what they cost at most is within reason. */

@@ -13,6 +13,8 @@ import { forget, recall, remember } from './remembered.ts';
 export type Step =
   | { readonly kind: 'choosing' }
   | { readonly kind: 'connecting' | 'building'; readonly wallet: Wallet }
+  /** What was built for a sponsor may still be sent by it: nothing else is built until that is over. */
+  | { readonly kind: 'ending'; readonly wallet: Wallet }
   | ({ readonly kind: 'ready' | 'confirming' } & Ready)
   /** The service is told; or the wallet has sent, and the service does not see it yet. */
   | { readonly kind: 'sending'; readonly since: number; readonly isUnseen: boolean }
@@ -35,6 +37,8 @@ export interface State {
   readonly intent: Intent | null;
   readonly merchant: Merchant | null;
   readonly solanaPayToken: string | null;
+  /** Whether the merchant offers to pay the fee, and the person has not chosen to pay it. */
+  readonly hasSponsor: boolean;
   readonly connection: Connection;
   /** What arrived otherwise than asked for: the newest. */
   readonly unexpected: Unexpected | null;
@@ -49,6 +53,10 @@ type Kept = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 /** A build that is older is made again before it is signed: Solana's dies after 30 to 60 seconds. */
 const FRESH_MS = { solana: 20_000, base: 600_000, tempo: 90_000 } as const;
 const PAUSE_MS = { least: 1_000, most: 15_000 };
+/** Between looks whether what was built for a sponsor has ended. */
+const ENDING_PAUSE_MS = 4_000;
+/** After that, until the service has surely found what landed before. */
+const LAST_PAUSE_MS = 8_000;
 /** So long the page goes on telling the service of a hash that no node shows. */
 const UNSEEN_MAX_MS = 15 * 60_000;
 
@@ -60,6 +68,7 @@ export class Checkout {
     intent: null,
     merchant: null,
     solanaPayToken: null,
+    hasSponsor: false,
     connection: 'live',
     unexpected: null,
     step: choosing,
@@ -71,6 +80,8 @@ export class Checkout {
   #unwatch: () => void = () => undefined;
   /** Counts what the person begins, so that an answer to what was given up changes nothing. */
   #turn = 0;
+  /** The wallet that was chosen last. */
+  #wallet: Wallet | null = null;
 
   readonly #client: Client;
   readonly #intentId: string;
@@ -92,11 +103,11 @@ export class Checkout {
     this.#set({ missing: null });
     void this.#loadMerchant();
     try {
-      const [{ intent, solanaPayToken }, unexpected] = await Promise.all([
+      const [{ intent, solanaPayToken, hasSponsor }, unexpected] = await Promise.all([
         this.#client.fetchIntent(),
         this.#client.fetchUnexpected(),
       ]);
-      this.#set({ solanaPayToken, unexpected: unexpected.at(-1) ?? null });
+      this.#set({ solanaPayToken, hasSponsor, unexpected: unexpected.at(-1) ?? null });
       this.#see(intent);
       this.#recover(intent);
     } catch (error) {
@@ -133,6 +144,7 @@ export class Checkout {
     // Who only looks at the page may show it to the payer: it is found by whoever chooses a wallet.
     if (intent.detectedAt === null) void this.#detect();
     const turn = this.#begin({ kind: 'connecting', wallet });
+    this.#wallet = wallet;
     try {
       const payer = intent.direction === 'send' ? intent.fulfiller : null;
       const session = await wallet.connect({ network: terms.network, payer, not: intent.requestor });
@@ -151,6 +163,12 @@ export class Checkout {
     }
   }
 
+  /** Goes on with the wallet that was chosen last, without the merchant's sponsor. */
+  async payOwnFee(): Promise<void> {
+    this.#set({ hasSponsor: false });
+    if (this.#wallet) await this.connect(this.#wallet);
+  }
+
   /** Lets the person sign in the wallet, and tells the service. */
   async pay(): Promise<void> {
     const { step, intent } = this.state;
@@ -167,6 +185,9 @@ export class Checkout {
       if (isOld || differencesBetween(step.terms, shown).length > 0)
         ready = await this.#build(wallet, session, shown, turn);
       if (ready === null) return;
+      // The person has agreed to what the page said of the fee.
+      if (ready.payment.isSponsored !== step.payment.isSponsored)
+        return this.#set({ step: { kind: 'ready', ...ready } });
       outcome = await session.pay(ready.payment);
       // Before anything is awaited: from here on the money may be on its way.
       if (outcome.kind === 'sent') this.#remember(outcome.hash, session.account);
@@ -219,9 +240,35 @@ export class Checkout {
     }
   }
 
-  /** Null if what was built is not what is shown, or is wanted no more. */
+  /**
+   * Null if what was built is not what is shown, or is wanted no more. The merchant pays the fee where it offers to and
+   * the wallet allows it. While a transaction that was built for its sponsor can land, the service builds no other one,
+   * so that nothing is paid twice.
+   */
   async #build(wallet: Wallet, session: Session, terms: Terms, turn: number): Promise<Ready | null> {
-    const { intent, transaction } = await this.#client.build(session.account);
+    const isForSponsor = this.state.hasSponsor && session.signsOnly;
+    let wasAlive = false;
+    for (;;) {
+      const built = await this.#buildOnce(wallet, session, terms, turn, isForSponsor);
+      if (built === null || isForSponsor) return built;
+      const isAlive = built.payment.isSponsored;
+      if (!isAlive && !wasAlive) return built;
+      this.#set({ step: { kind: 'ending', wallet } });
+      // What has landed at the last moment ends this before the person can sign again.
+      await new Promise((resolve) => setTimeout(resolve, isAlive ? ENDING_PAUSE_MS : LAST_PAUSE_MS));
+      if (turn !== this.#turn || this.#ended.signal.aborted) return null;
+      wasAlive = isAlive;
+    }
+  }
+
+  async #buildOnce(
+    wallet: Wallet,
+    session: Session,
+    terms: Terms,
+    turn: number,
+    isForSponsor: boolean,
+  ): Promise<Ready | null> {
+    const { intent, transaction } = await this.#client.build(session.account, isForSponsor);
     this.#see(intent);
     const checked = await check(transaction, terms, session.account);
     if (turn !== this.#turn) return null;

@@ -16,12 +16,17 @@ export type ProblemKind =
   | 'wallet_not_payable'
   | 'recipient_not_payable'
   | 'busy'
+  | SponsorProblem
   | 'signed_otherwise'
   | 'limit'
   | 'too_many'
   | 'unavailable'
   | 'offline'
   | 'other';
+
+/** The merchant's offer to pay the fee came to nothing: the payer can pay it. */
+export type SponsorProblem = 'sponsor_refused' | 'sponsor_unavailable' | 'sponsor_wallet';
+export const isOfSponsor = (kind: ProblemKind): kind is SponsorProblem => kind.startsWith('sponsor_');
 
 /** A payment could not go on. Nothing that it says comes from outside except the parameters. */
 export class Problem extends Error {
@@ -54,6 +59,10 @@ export function problemOf(error: unknown): Problem {
       });
     case 'intent.submission_in_progress':
       return new Problem('busy', {}, { cause: error });
+    case 'sponsor.refused':
+      return new Problem('sponsor_refused', {}, { cause: error });
+    case 'sponsor.unavailable':
+      return new Problem('sponsor_unavailable', {}, { cause: error });
     case 'transaction.mismatch':
     case 'transaction.malformed':
       return new Problem('signed_otherwise', {}, { cause: error });

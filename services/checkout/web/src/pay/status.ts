@@ -19,6 +19,7 @@ type StatusKey =
   | 'wrong_payment'
   | 'connecting'
   | 'building'
+  | 'ending'
   | 'ready'
   | 'confirming'
   | 'sending'
@@ -60,6 +61,7 @@ export function statusOf({ intent, missing, unexpected, step }: State): Status {
   switch (step.kind) {
     case 'connecting':
     case 'building':
+    case 'ending':
     case 'confirming':
       return status(step.kind, 'busy', true);
     case 'ready':

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import type { Network } from '@pf/chains/networks';
 import { accentOf } from '../format/color.ts';
 import type { Wallet, Wallets } from '../wallets/wallet.ts';
@@ -9,7 +9,8 @@ export function useSource<Value>(
   empty: Value,
 ): Value {
   const [, setCount] = useState(0);
-  useEffect(() => source?.subscribe(() => setCount((count) => count + 1)), [source]);
+  // In the task of the render: an effect runs after the paint, and what changed until then would never be shown.
+  useLayoutEffect(() => source?.subscribe(() => setCount((count) => count + 1)), [source]);
   return source === null ? empty : source.get();
 }
 

@@ -54,15 +54,17 @@ export function Paying(props: PayingProps) {
           codes={codesOf(intent, terms, place)}
           page={page}
           onChoose={(wallet) => void checkout.connect(wallet)}
+          sponsor={state.hasSponsor ? name : null}
         />
       );
     }
     case 'connecting':
     case 'building':
+    case 'ending':
       return <Back onBack={() => checkout.back()} />;
     case 'ready':
     case 'confirming':
-      return <Confirm step={step} intent={intent} checkout={checkout} />;
+      return <Confirm step={step} intent={intent} checkout={checkout} merchant={name} />;
     case 'sending':
       return null;
   }
@@ -82,10 +84,11 @@ interface ConfirmProps {
   readonly step: Extract<Step, { kind: 'ready' | 'confirming' }>;
   readonly intent: Intent;
   readonly checkout: Checkout;
+  readonly merchant: string;
 }
 
-/** The last look before the wallet: what it costs, and from where. */
-function Confirm({ step, intent, checkout }: ConfirmProps) {
+/** The last look before the wallet: what it costs, who pays the fee, and from where. */
+function Confirm({ step, intent, checkout, merchant }: ConfirmProps) {
   const t = useTranslator();
   const isConfirming = step.kind === 'confirming';
   const { name } = step.wallet;
@@ -95,6 +98,9 @@ function Confirm({ step, intent, checkout }: ConfirmProps) {
   return (
     <div class="stack">
       <dl class="facts boxed">
+        {step.payment.isSponsored && (
+          <Fact name={t('detail.sponsored_fee')}>{t('detail.sponsored_by', { merchant })}</Fact>
+        )}
         {fee !== null && (
           <Fact name={t('detail.fee')}>
             <span class="number">{fee}</span>

@@ -17,10 +17,12 @@ interface Props {
   /** The whole link, secret included. */
   readonly page: string;
   readonly onChoose: (wallet: Wallet) => void;
+  /** Who offers to pay the network fee. */
+  readonly sponsor: string | null;
 }
 
 /** How a person can pay: a wallet of this browser, one on the phone, a code or a sound. */
-export function Ways({ intent, network, codes, page, onChoose }: Props) {
+export function Ways({ intent, network, codes, page, onChoose, sponsor }: Props) {
   const t = useTranslator();
   const wallets = useWallets(network);
   const [isPhone] = useState(() => isHandheld());
@@ -47,6 +49,7 @@ export function Ways({ intent, network, codes, page, onChoose }: Props) {
           ))}
         </ul>
       )}
+      {!isAlone && sponsor !== null && <p class="muted small">{t('ways.sponsored', { merchant: sponsor })}</p>}
       {isAlone && isSettled && !isPhone && (
         <div class="empty">
           <p>{t('ways.none')}</p>

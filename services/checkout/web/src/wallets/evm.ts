@@ -90,6 +90,7 @@ function walletOf({ rdns, ...info }: Info, provider: Provider): Wallet {
       const isSmart = await sendsCalls(provider, account, chainIdOf(network));
       return {
         account,
+        signsOnly: network.family === 'tempo' && rdns === TEMPO_RDNS && !isSmart,
         async pay(payment) {
           if (payment.family === 'solana') throw new Problem('wrong_network', { wallet: name, network: network.label });
           // Between the click and the wallet's window nothing may come that takes long: browsers would block it.
@@ -219,12 +220,14 @@ async function send(
     try {
       const params = [tempoRequest(payment, from)];
       const signed = await provider.request({ method: 'eth_signTransaction', params });
-      if (typeof signed === 'string' && signed.startsWith('0x76')) return { kind: 'signed', transaction: signed };
+      if (typeof signed === 'string' && /^0x7[68]/.test(signed)) return { kind: 'signed', transaction: signed };
     } catch (cause) {
       // Some adapters only send.
       if (!isUnsupported(cause)) throw problemIn(name, cause);
     }
   }
+  // What the wallet sends by itself has it pay the fee, and the page has said otherwise.
+  if (payment.isSponsored) throw new Problem('sponsor_wallet', { wallet: name });
   const transaction = { from, to: payment.to, data: payment.data, value: '0x0' };
   const hash = await asking(name, () => provider.request({ method: 'eth_sendTransaction', params: [transaction] }));
   if (typeof hash !== 'string' || !/^0x[\da-f]{64}$/i.test(hash))
@@ -233,7 +236,8 @@ async function send(
 }
 
 /** The fields of a transaction of type 0x76, as JSON-RPC writes them. */
-function tempoRequest({ chainId, envelope, to, data }: Extract<EvmPayment, { family: 'tempo' }>, from: string): object {
+function tempoRequest(payment: Extract<EvmPayment, { family: 'tempo' }>, from: string): object {
+  const { chainId, envelope, isSponsored, to, data } = payment;
   const hex = (value: bigint | number | undefined): Hex | undefined =>
     value === undefined ? undefined : fromNumber(value);
   const { feeToken, gas, maxFeePerGas, maxPriorityFeePerGas, nonceKey, nonce, validBefore, validAfter } = envelope;
@@ -243,6 +247,7 @@ function tempoRequest({ chainId, envelope, to, data }: Extract<EvmPayment, { fam
     chainId: hex(chainId),
     calls: [{ to, data, value: '0x0' }],
     feeToken,
+    feePayer: isSponsored || undefined,
     gas: hex(gas),
     maxFeePerGas: hex(maxFeePerGas),
     maxPriorityFeePerGas: hex(maxPriorityFeePerGas),

@@ -99,13 +99,16 @@ function walletOf(wallet: Standard, id: string, chain: `solana:${string}`): Wall
         name,
         wanted,
       );
+      const signsOnly = takesVersion0(featuresOf(wallet)['solana:signTransaction']);
       return {
         account: chosen,
+        signsOnly,
         async pay(payment) {
           if (payment.family !== 'solana')
             throw new Problem('wrong_network', { wallet: name, network: wanted.network.label });
           const account = [...wallet.accounts, ...accounts].find(({ address }) => address === chosen);
           if (account === undefined) throw new Problem('wrong_account', { wallet: name, account: chosen });
+          if (payment.isSponsored && !signsOnly) throw new Problem('sponsor_wallet', { wallet: name });
           return sign(wallet, name, { account, chain, transaction: payment.transaction });
         },
         onChange: (listener) => featuresOf(wallet)['standard:events']?.on('change', listener) ?? (() => undefined),

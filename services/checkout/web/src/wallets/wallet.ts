@@ -14,6 +14,8 @@ export type Outcome =
 /** An account of a wallet that is ready to pay. */
 export interface Session {
   readonly account: string;
+  /** Whether it signs without sending: only then can another account pay the fee. */
+  readonly signsOnly: boolean;
   /** Opens the wallet. @throws Problem */
   pay(payment: Payment): Promise<Outcome>;
   /** Calls when the person has chosen another account or network in the wallet. @returns how to stop */

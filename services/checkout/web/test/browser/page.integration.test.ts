@@ -120,6 +120,27 @@ describe('the payment page', () => {
     await status(page, 'Waiting').waitFor();
   });
 
+  it('shows what has changed between a render and its effects', async () => {
+    // The answers come while the first render waits to be painted, as on a busy phone.
+    const holdPaint = `{
+      const held = [];
+      const { setTimeout } = window;
+      window.requestAnimationFrame = (callback) => held.push(callback);
+      window.setTimeout = (callback, ms) => (ms < 100 ? held.push(callback) : setTimeout(callback, ms));
+      window.paint = () => held.splice(0).forEach((callback) => callback(performance.now()));
+    }`;
+    const { page } = await visitWith({
+      family: 'base',
+      install: async (to) => void (await to.addInitScript(holdPaint)),
+      prepare: (standIn) => {
+        for (const route of ['fetch', 'stream'] as const) standIn.refuse(route, { status: 401, code: 'auth.invalid' });
+      },
+    });
+    await page.waitForLoadState('networkidle');
+    await page.evaluate('paint()');
+    await status(page, 'This link cannot be opened').waitFor();
+  });
+
   it('shows the time near the end', async () => {
     const expiresAt = new Date(Date.now() + 120_000).toISOString();
     const { page } = await visitWith({ family: 'tempo', changes: { expiresAt } });

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Address } from '@pf/domain';
+import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit';
+import { until } from '@pf/testing';
 import type { Page } from 'playwright-core';
+import { barriers } from '../../../../../infra/e2e/test/dashboard/browser.ts';
 import { payer as solanaPayer } from '../../../../../packages/chains/test/solana/payments.ts';
 import { ACCOUNT, EvmWallet, HASH, type Opened, solanaWallet, status } from './opened.ts';
 import { openedByTests } from './opened-by-tests.ts';
@@ -267,5 +270,139 @@ describe('paying in the browser', () => {
     }
     await page.keyboard.press('Enter');
     await status(page, 'Sent').waitFor();
+  });
+});
+
+describe('paying in the browser where the merchant pays the network fee', () => {
+  const offered = (standIn: Opened['standIn']): void => void (standIn.sponsors = ['fee_payer']);
+  const fee = (page: Page) => page.locator('.facts.boxed div', { hasText: 'Network fee' });
+  const ownFee = (page: Page) => page.getByRole('button', { name: 'Pay the network fee myself' });
+  const decoded = (text = '') => getTransactionDecoder().decode(Buffer.from(text, 'base64'));
+  const signing = (prepare = offered) =>
+    visitWith({ family: 'solana', install: solanaWallet('signTransaction'), prepare });
+
+  it('says who pays it, and has a wallet sign only', async () => {
+    const { page, standIn } = await signing();
+    await page.getByText("Nora's Bikes pays the network fee").waitFor();
+    await choose(page, 'Violet');
+    await fee(page).waitFor();
+    expect(await fee(page).textContent()).toBe("Network feeNora's Bikes pays it");
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(standIn.builds).toEqual([true]);
+    const [submitted] = standIn.submitted;
+    const { messageBytes, signatures } = decoded(submitted?.signedTransaction);
+    const [feePayer = '', payer] = getCompiledTransactionMessageDecoder().decode(messageBytes).staticAccounts;
+    expect(payer).toBe(solanaPayer.publicKey.toBase58());
+    expect(signatures).toEqual({ [feePayer]: null, [String(payer)]: expect.any(Uint8Array) });
+  });
+
+  it('has a wallet pay the fee that sends by itself', async () => {
+    const { page, standIn } = await visitWith({
+      family: 'solana',
+      install: solanaWallet('signAndSendTransaction'),
+      prepare: offered,
+    });
+    await choose(page, 'Violet');
+    await fee(page).filter({ hasText: 'SOL' }).waitFor();
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(standIn.builds).toEqual([false]);
+  });
+
+  it('lets the payer pay it when the sponsor names no fee payer', async () => {
+    const { page, standIn } = await signing();
+    standIn.refuse('build', { status: 422, code: 'sponsor.refused' });
+    await choose(page, 'Violet');
+    const alert = page.getByRole('alert');
+    expect(await alert.textContent()).toContain("Nora's Bikes cannot pay the network fee for this");
+    expect(await barriers(page)).toEqual([]);
+    await ownFee(page).click();
+    await fee(page).filter({ hasText: 'SOL' }).waitFor();
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(standIn.builds).toEqual([true, false]);
+  });
+
+  it.each([
+    ['refuses', { status: 422, code: 'sponsor.refused' }],
+    ['does not answer', { status: 503, code: 'sponsor.unavailable', details: { retry_after: 60 } }],
+  ])(
+    'has the payer sign a second time only when the first can no longer land: a sponsor that %s',
+    async (_, refusal) => {
+      const { page, standIn } = await signing();
+      standIn.refuse('submit', refusal);
+      await choose(page, 'Violet');
+      standIn.isSponsoredAlive = true;
+      await pay(page);
+      await ownFee(page).click();
+      await status(page, 'A moment before you pay the fee yourself').waitFor();
+      expect(await barriers(page)).toEqual([]);
+      expect(standIn.submitted).toEqual([]);
+      standIn.isSponsoredAlive = false;
+      await fee(page).filter({ hasText: 'SOL' }).waitFor();
+      await pay(page);
+      await status(page, 'Sent').waitFor();
+      const [submitted] = standIn.submitted;
+      expect(standIn.submitted).toHaveLength(1);
+      expect(Object.keys(decoded(submitted?.signedTransaction).signatures)).toEqual([solanaPayer.publicKey.toBase58()]);
+    },
+  );
+
+  it('is paid after all when the sponsor sends what it has refused', async () => {
+    const { page, standIn } = await signing();
+    standIn.refuse('submit', { status: 422, code: 'sponsor.refused' });
+    await choose(page, 'Violet');
+    standIn.isSponsoredAlive = true;
+    await pay(page);
+    await ownFee(page).click();
+    await status(page, 'A moment before you pay the fee yourself').waitFor();
+    standIn.become({ ...confirmed, fulfiller: solanaPayer.publicKey.toBase58(), txSignature: HASH });
+    await status(page, 'Paid').waitFor();
+    expect(await page.getByRole('button', { name: /^Pay/ }).count()).toBe(0);
+  });
+
+  it('is not paid again when what the sponsor has sent lands at the last moment', async () => {
+    const { page, standIn } = await signing();
+    standIn.refuse('submit', { status: 503, code: 'sponsor.unavailable' });
+    await choose(page, 'Violet');
+    standIn.isSponsoredAlive = true;
+    await pay(page);
+    await ownFee(page).click();
+    await status(page, 'A moment before you pay the fee yourself').waitFor();
+    const before = standIn.builds.length;
+    standIn.isSponsoredAlive = false;
+    await until('another transaction to be built', async () => standIn.builds.length > before);
+    standIn.become({ ...confirmed, fulfiller: solanaPayer.publicKey.toBase58(), txSignature: HASH });
+    await status(page, 'Paid').waitFor();
+    expect(standIn.submitted).toEqual([]);
+  });
+
+  it("lets Tempo's wallet sign for a fee payer", async () => {
+    const signed = `0x78${'ef'.repeat(80)}`;
+    const wallet = new EvmWallet('tempo', { eth_signTransaction: () => signed });
+    const install = (page: Page) => installEvm(page, wallet.answer, { name: 'Tempo', rdns: 'xyz.tempo' });
+    const { page, standIn } = await visitWith({ family: 'tempo', install, prepare: offered });
+    await page.locator('.wallets').getByRole('button', { name: 'Tempo' }).click();
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(wallet.of('eth_signTransaction')).toMatchObject([[{ type: '0x76', feePayer: true }]]);
+    expect(wallet.of('eth_signTransaction')).not.toMatchObject([[{ feeToken: expect.anything() }]]);
+    expect(standIn.submitted).toEqual([{ signedTransaction: signed, fulfiller: ACCOUNT }]);
+  });
+
+  it('does not have a wallet of Tempo send what it cannot sign for a fee payer', async () => {
+    const wallet = new EvmWallet('tempo');
+    const install = (page: Page) => installEvm(page, wallet.answer, { name: 'Tempo', rdns: 'xyz.tempo' });
+    const { page, standIn } = await visitWith({ family: 'tempo', install, prepare: offered });
+    await page.locator('.wallets').getByRole('button', { name: 'Tempo' }).click();
+    await pay(page);
+    expect(await page.getByRole('alert').textContent()).toContain('Tempo cannot have its fee paid by another');
+    expect(wallet.of('eth_sendTransaction')).toEqual([]);
+    await ownFee(page).click();
+    await fee(page).filter({ hasText: 'USD' }).waitFor();
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(standIn.submitted).toEqual([{ signedTransaction: HASH, fulfiller: ACCOUNT }]);
   });
 });

@@ -36,10 +36,14 @@ export const TERMS = { base: base.terms, solana: termsIn('USDC'), tempo: tempo.t
 export type Family = keyof typeof TERMS;
 const SOLANA_FEE = { unitLimit: 60_000, unitPrice: 1_000n, lastValidBlockHeight: 1_000n };
 
+/** Pays the fees of the merchant's payers on Solana. */
+const SPONSOR = randomAddress() as string;
+
 /** The transaction that pays these terms, as the service builds it. */
-async function blobOf(family: Family, terms: PaymentTerms, payer: string): Promise<string> {
+async function blobOf(family: Family, terms: PaymentTerms, payer: string, sponsored: boolean): Promise<string> {
   if (family === 'solana') {
     const { raw } = compilePayment(terms, await accountsOf(terms, payer as Address), {
+      feePayer: (sponsored ? SPONSOR : payer) as never,
       ...SOLANA_FEE,
       createsAccount: true,
       blockhash: randomAddress() as string as Blockhash,
@@ -54,7 +58,11 @@ async function blobOf(family: Family, terms: PaymentTerms, payer: string): Promi
   const hex =
     family === 'base'
       ? serializeTransaction({ ...base.good, to, data })
-      : TxEnvelopeTempo.serialize({ ...tempo.good, calls: [{ to, data }] });
+      : TxEnvelopeTempo.serialize({
+          ...tempo.good,
+          calls: [{ to, data }],
+          ...(sponsored && { feeToken: undefined, feePayerSignature: null }),
+        });
   return Buffer.from(hexToBytes(hex)).toString('base64');
 }
 
@@ -78,6 +86,12 @@ export class StandIn {
   readonly secret = base58.encode(Uint8Array.from(randomBytes(32)));
   /** The terms that are built, where they are not those of the intent. */
   built: Partial<PaymentTerms> = {};
+  /** How the merchant pays the fees of payers. */
+  sponsors: string[] = [];
+  /** Whether each build was asked for a sponsor. */
+  readonly builds: boolean[] = [];
+  /** What was built for a sponsor can still land, so that nothing else is built. */
+  isSponsoredAlive = false;
   merchant: Merchant = {
     name: "Nora's Bikes",
     logo: null,
@@ -186,7 +200,11 @@ export class StandIn {
     const body = await bodyOf(request);
     switch (`${request.method} ${pathname.slice(`/v1/intents/${id}`.length)}`) {
       case 'GET ':
-        return this.#json(response, 'fetch', { intent: this.intent, solanaPayToken: this.#token() });
+        return this.#json(response, 'fetch', {
+          intent: this.intent,
+          solanaPayToken: this.#token(),
+          sponsors: this.sponsors,
+        });
       case 'GET /events':
         if (request.headers.accept !== 'text/event-stream')
           return this.#json(response, 'fetch', { events: this.#events, hasMore: false, nextCursor: null });
@@ -195,7 +213,7 @@ export class StandIn {
         this.become({ detectedAt: new Date().toISOString() }, 'intent.detected');
         return this.#json(response, 'fetch', { intent: this.intent });
       case 'POST /build':
-        return this.#build(response, String(body['fulfiller']));
+        return this.#build(response, String(body['fulfiller']), body['sponsored'] === true);
       case 'POST /submit':
         return this.#submit(response, body as { signedTransaction: string; fulfiller: string });
       default:
@@ -216,15 +234,17 @@ export class StandIn {
     return this.#json(response, 'choose', { intent: this.intent, clientSecret });
   }
 
-  async #build(response: ServerResponse, fulfiller: string): Promise<void> {
+  async #build(response: ServerResponse, fulfiller: string, isAsked: boolean): Promise<void> {
+    this.builds.push(isAsked);
+    const sponsored = isAsked || this.isSponsoredAlive;
     const terms = { ...TERMS[this.family], ...this.built };
     const isSolana = this.family === 'solana';
     const transaction: Unsigned = {
-      blob: await blobOf(this.family, terms, fulfiller),
+      blob: await blobOf(this.family, terms, fulfiller, sponsored),
       format: FORMATS[this.family],
       ataRentLamports: isSolana ? 2_039_280 : null,
-      estimatedFeeLamports: isSolana ? 5_060 : null,
-      estimatedFeeUsdc: this.family === 'tempo' ? '0.0012' : null,
+      estimatedFeeLamports: isSolana && !sponsored ? 5_060 : null,
+      estimatedFeeUsdc: this.family === 'tempo' && !sponsored ? '0.0012' : null,
       estimatedFeeEth: this.family === 'base' ? '0.0000021' : null,
     };
     this.#json(response, 'build', { intent: this.intent, transaction });

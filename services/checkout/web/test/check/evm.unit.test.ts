@@ -25,7 +25,7 @@ describe('the check of a transaction on Base', () => {
   it('takes the payment, and hands on nothing but its call', () => {
     expect(checkBase(onBase({}), baseTerms)).toEqual({
       ok: true,
-      payment: { chainId: 84_532, to: base.terms.tokenAddress, data: base.calldata },
+      payment: { isSponsored: false, chainId: 84_532, to: base.terms.tokenAddress, data: base.calldata },
     });
   });
 
@@ -86,8 +86,13 @@ describe('the check of a transaction on Tempo', () => {
   it('takes the payment', () => {
     expect(checkTempo(onTempo({}), tempoTerms)).toMatchObject({
       ok: true,
-      payment: { chainId: 42_431, to: tempo.usdc, data: tempo.calldata },
+      payment: { isSponsored: false, chainId: 42_431, to: tempo.usdc, data: tempo.calldata },
     });
+  });
+
+  it('takes one of which a sponsor pays the fee, in a token of its choice', () => {
+    const sponsored = onTempo({ feePayerSignature: null, feeToken: undefined });
+    expect(checkTempo(sponsored, tempoTerms)).toMatchObject({ ok: true, payment: { isSponsored: true } });
   });
 
   const call = { to: tempo.usdc, data: tempo.calldata };
@@ -102,7 +107,7 @@ describe('the check of a transaction on Tempo', () => {
     ['more', withData(`0xa9059cbb${tempo.calldata.slice(10, 138)}`)],
     ['more', withData(`0x095ea7b3${tempo.calldata.slice(10)}`)],
     ['more', withData(`${tempo.calldata}00`)],
-    ['more', { feePayerSignature: null }],
+    ['more', { feePayerSignature: { r: 1n, s: 1n, yParity: 0 } }],
     ['recipient', withData(withWord(tempo.calldata, 0, thief))],
     ['amount', withData(withWord(tempo.calldata, 1, (tempo.terms.amount - 1n).toString(16)))],
     ['reference', withData(withWord(tempo.calldata, 2, '77'.repeat(32)))],

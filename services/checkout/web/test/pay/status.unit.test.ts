@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Unexpected } from '../../src/api/client.ts';
 import { ApiError, UnreachableError } from '../../src/api/requests.ts';
 import type { State, Step } from '../../src/pay/checkout.ts';
-import { problemOf } from '../../src/pay/problem.ts';
+import { isOfSponsor, problemOf } from '../../src/pay/problem.ts';
 import { statusOf, timeLeft } from '../../src/pay/status.ts';
 import { terms } from '../../../../../packages/chains/test/base/payments.ts';
 import { intentOf } from '../check/intents.ts';
@@ -11,6 +11,7 @@ const stateWith = (changes: Partial<State>, intent: Parameters<typeof intentOf>[
   intent: intentOf(terms, intent),
   merchant: null,
   solanaPayToken: null,
+  hasSponsor: false,
   connection: 'live',
   unexpected: null,
   step: { kind: 'choosing' },
@@ -82,5 +83,16 @@ describe('a problem', () => {
       params: { code: 'token.gone' },
     });
     expect(problemOf(new TypeError('x')).kind).toBe('other');
+  });
+
+  it("is the sponsor's where the merchant cannot pay the fee, and then the payer can", () => {
+    const kinds = ['sponsor.refused', 'sponsor.unavailable', 'rpc.unavailable'].map(
+      (code) => problemOf(new ApiError({ code, status: 503, retryAfterMs: 1 })).kind,
+    );
+    expect(kinds.map((kind) => [kind, isOfSponsor(kind)])).toEqual([
+      ['sponsor_refused', true],
+      ['sponsor_unavailable', true],
+      ['unavailable', false],
+    ]);
   });
 });

@@ -43,6 +43,8 @@ const LABELS = {
   'endpoint.tested': 'Test event sent',
   'delivery.retried': 'Delivery sent again',
   'replay.created': 'Replay begun',
+  'sponsor.set': 'Sponsor set',
+  'sponsor.removed': 'Sponsor removed',
   'replay.cancelled': 'Replay cancelled',
   'intent.created': 'Payment created',
   'intent.updated': 'Payment changed',
@@ -64,6 +66,7 @@ const LABELS = {
   'ledger.imported': 'Ledger imported',
   'positions.reset': 'Positions reset',
   'watch.rescanned': 'Blocks read again',
+  'watch.split': 'Network split into shards',
   'dead_letters.replayed': 'Dead letters published again',
 };
 /** What was done, in a few words. */

@@ -40,6 +40,8 @@ export default function Home() {
         signal,
       }),
     ...live,
+    // An older one does not have what was just told: it is read again when a new one is made.
+    refetchInterval: (query) => query.state.data?.renewableInMs ?? live.refetchInterval(query),
     placeholderData: (former) => former,
   });
   const newest = useQuery({

@@ -8,6 +8,7 @@ import { BY_CURSOR } from '../../api/pages.ts';
 import { queryString } from '../../api/query-string.ts';
 import type { PaymentFilters, State } from '../../api/types.ts';
 import { chipsOf, filtersOf } from '../../format/filters.ts';
+import { fullTime } from '../../format/time.ts';
 import { DEVELOPERS, hasRole, useHere } from '../../shell/place.ts';
 import { RoleNote } from '../../shell/roles.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -49,6 +50,7 @@ export default function Payments() {
     placeholderData: (former) => former,
     ...live,
   });
+  const endsAt = query.data?.pages.at(-1)?.endsAt;
   const canCreate = hasRole(here, DEVELOPERS);
   const create = canCreate && (
     <Button look="main" icon={<Plus size={16} aria-hidden />} onPress={() => setDialog('new')}>
@@ -113,6 +115,12 @@ export default function Payments() {
         }}
       </Loaded>
       <More query={query} />
+      {endsAt !== undefined && (
+        <p className="muted small centered">
+          Payments that ended long ago are archived: of those created up to {fullTime(endsAt)} some are not listed.
+          Search finds each by its id.
+        </p>
+      )}
       {dialog === 'new' && canCreate && (
         <NewPayment
           onClose={() => {

@@ -1,0 +1,199 @@
+import { parseArgs } from 'node:util';
+import { apiClient, type Cluster, startCluster } from '@pf/testing';
+import { z } from 'zod';
+import { measureCreates, measureReads, median, type Measured, type Target } from './creates.ts';
+
+/**
+ * What a ledger of many intents costs: creates, lists and reads of a cluster that is empty, beside one whose account
+ * has so many finalized intents with their events; sizes, and the time and work of a vacuum. Both run on the same
+ * server and are measured in turns. The intents are made by SQL. Needs a running stack, and 10 KB of disk an intent.
+ *
+ *   npm run bench:growth -- --intents 5000000 --clients 4 --seconds 10 --rounds 5 --json
+ */
+const { values } = parseArgs({
+  options: {
+    intents: { type: 'string', default: '5000000' },
+    clients: { type: 'string', default: '4' },
+    seconds: { type: 'string', default: '10' },
+    rounds: { type: 'string', default: '5' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const count = z.coerce.number().int().min(1).max(20_000_000);
+const intents = count.parse(values.intents);
+const clients = count.parse(values.clients);
+const seconds = count.parse(values.seconds);
+const rounds = count.parse(values.rounds);
+
+const MADE_AT_ONCE = 50_000;
+/** They were created evenly over so many days. */
+const DAYS = 365;
+const QUIET = { LOG_LEVEL: 'warn', NODE_ENV: 'production' };
+/** A statement makes or indexes whole tables. */
+const PATIENT = { query_timeout: 3_600_000 };
+const say = (text: string): void => console.error(`${new Date().toISOString().slice(11, 19)} ${text}`);
+
+interface Ledger extends Target {
+  readonly cluster: Cluster;
+  /** An old intent. */
+  readonly id: string;
+}
+
+/** A cluster whose account has one finalized intent. */
+async function start(name: string): Promise<Ledger> {
+  const cluster = await startCluster();
+  const [gateway] = await Promise.all([
+    cluster.start('gateway', { env: QUIET }),
+    cluster.start('intent', { env: QUIET }),
+  ]);
+  const api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
+  const { body } = await api.create({
+    chain: 'eip155:84532',
+    token: 'USDC',
+    amount: '12.50',
+    requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+    metadata: { order: 'A-1001' },
+    idempotencyKey: crypto.randomUUID(),
+  });
+  if (!('intent' in body)) throw new Error(`no intent was created: ${JSON.stringify(body)}`);
+  const { id } = body.intent;
+  await api.simulate(id, 'finalized');
+  return { name, url: gateway.url, apiKey: cluster.apiKeys.test, cluster, id };
+}
+
+/** Copies the sample so many times, each with ids, keys, references and times of its own, and indexes them. */
+async function fill({ cluster, id }: Ledger): Promise<void> {
+  const { sql } = cluster.database;
+  const { rows: indexes } = await sql.query<{ name: string; definition: string }>(
+    `SELECT indexname AS name, indexdef AS definition FROM pg_indexes WHERE schemaname = 'ledger'
+       AND tablename IN ('intents', 'intent_events') AND indexname NOT LIKE '%_pkey'`,
+  );
+  for (const { name } of indexes) await sql.query(`DROP INDEX ledger."${name}"`);
+  const own: Readonly<Record<string, string>> = {
+    id: 'made.id',
+    reference: 'made.reference',
+    idempotency_key: 'made.key',
+    tx_signature: 'made.signature',
+    requestor: 'made.requestor',
+    metadata: `jsonb_build_object('order', 'A-' || made.place)`,
+    created_at: 'made.at',
+    updated_at: 'made.at',
+    expires_at: `made.at + interval '1 hour'`,
+    closed_at: 'made.at',
+    state: [
+      ['sample.id', 'made.id'],
+      ['sample.reference', 'made.reference'],
+      ['sample.idempotency_key', 'made.key'],
+      ['sample.tx_signature', 'made.signature'],
+      ['sample.requestor', 'made.requestor'],
+    ].reduce((text, [from, to]) => `replace(${text}, ${from}, ${to})`, 'sample.state'),
+  };
+  const { fields } = await sql.query('SELECT * FROM ledger.intents LIMIT 0');
+  const columns = fields.map(({ name }) => name);
+  for (let at = 0; at < intents; at += MADE_AT_ONCE) {
+    const to = Math.min(at + MADE_AT_ONCE, intents) - 1;
+    await sql.query({
+      text: `
+        WITH made AS MATERIALIZED (
+          SELECT place, 'pi_' || translate(left(md5('id' || place), 22), '0', 'z') AS id,
+            'key-' || md5('key' || place) AS key,
+            '0x' || left(md5('to' || place % 10000) || md5('to'), 40) AS requestor,
+            '0x' || md5('left' || place) || md5('right' || place) AS reference,
+            '0x' || md5('hash' || place) || md5('of' || place) AS signature,
+            now() - (interval '1 day' * ${DAYS} * (1 - place::float / $3)) AS at
+          FROM generate_series($1::int, $2::int) AS place
+        ), rows AS (
+          INSERT INTO ledger.intents (${columns.join(', ')})
+          SELECT ${columns.map((column) => own[column] ?? `sample.${column}`).join(', ')}
+            FROM ledger.intents AS sample, made WHERE sample.id = $4
+        )
+        INSERT INTO ledger.intent_events (intent_id, version, event_id, type, body, at)
+        SELECT made.id, event.version, 'evt_' || left(md5(made.id || event.version), 22), event.type,
+          replace(event.body, $4, made.id), made.at
+          FROM ledger.intent_events AS event, made WHERE event.intent_id = $4`,
+      values: [at, to, intents, id],
+      ...PATIENT,
+    });
+    if ((to + 1) % 500_000 === 0) say(`${to + 1} of ${intents} intents are made`);
+  }
+  for (const { name, definition } of indexes) {
+    await sql.query({ text: definition, ...PATIENT });
+    say(`${name} is made`);
+  }
+}
+
+/** What takes less an intent does not grow with them. */
+const SMALL_BYTES = 10;
+
+/** The tables and indexes that grow with intents, the largest first. */
+async function sizes({ cluster }: Ledger): Promise<readonly { readonly name: string; readonly bytes: number }[]> {
+  const { rows } = await cluster.database.sql.query<{ name: string; bytes: string }>(
+    `SELECT relname AS name, pg_table_size(oid) AS bytes FROM pg_class
+      WHERE relnamespace = 'ledger'::regnamespace AND relkind IN ('r', 'i') ORDER BY 2 DESC`,
+  );
+  return rows
+    .map(({ name, bytes }) => ({ name, bytes: Number(bytes) }))
+    .filter(({ bytes }) => bytes > SMALL_BYTES * intents);
+}
+
+/** Seconds of a vacuum of both tables. */
+async function vacuumed({ cluster }: Ledger): Promise<number> {
+  const began = performance.now();
+  for (const table of ['intents', 'intent_events'])
+    await cluster.database.sql.query({ text: `VACUUM (ANALYZE) ledger.${table}`, ...PATIENT });
+  return (performance.now() - began) / 1_000;
+}
+
+const CASES: readonly { readonly name: string; readonly measure: (ledger: Ledger) => Promise<Measured> }[] = [
+  {
+    name: 'create',
+    measure: (ledger) => measureCreates(ledger, () => ({ idempotencyKey: crypto.randomUUID() }), clients, seconds),
+  },
+  { name: 'get', measure: (ledger) => measureReads(ledger, `/v1/intents/${ledger.id}`, clients, seconds) },
+  { name: 'list', measure: (ledger) => measureReads(ledger, '/v1/intents?limit=20', clients, seconds) },
+  {
+    name: 'list finalized',
+    measure: (ledger) => measureReads(ledger, '/v1/intents?limit=20&state=finalized', clients, seconds),
+  },
+];
+
+const middle = (all: readonly Measured[]): Measured => ({
+  perSecond: median(all.map(({ perSecond }) => perSecond)),
+  p50: median(all.map(({ p50 }) => p50)),
+  p99: median(all.map(({ p99 }) => p99)),
+});
+
+const ledgers = await Promise.all([start('empty'), start('full')]);
+try {
+  const full = ledgers[1];
+  await fill(full);
+  const firstVacuum = await vacuumed(full);
+  const stored = await sizes(full);
+  say(`vacuum: ${firstVacuum.toFixed(1)} s`);
+  for (const ledger of ledgers) await measureCreates(ledger, () => ({}), clients, seconds);
+  const rows: { name: string; ledger: string; measured: Measured }[] = [];
+  for (const { name, measure } of CASES) {
+    const measured = new Map(ledgers.map((ledger) => [ledger, [] as Measured[]]));
+    // In turns that begin with the other one each time: who comes second has what the first has left behind.
+    for (let round = 0; round < rounds; round++)
+      for (const ledger of round % 2 === 0 ? ledgers : ledgers.toReversed())
+        measured.get(ledger)?.push(await measure(ledger));
+    for (const [ledger, all] of measured) rows.push({ name, ledger: ledger.name, measured: middle(all) });
+    say(`${name} is measured`);
+  }
+  const secondVacuum = await vacuumed(full);
+  if (values.json) console.log(JSON.stringify({ intents, sizes: stored, firstVacuum, secondVacuum, rows }));
+  else {
+    console.log(`\n${intents} intents; ${clients} clients, medians of ${rounds} rounds of ${seconds} s in turns\n`);
+    console.log('| request | ledger | /s | p50 ms | p99 ms |\n| --- | --- | ---: | ---: | ---: |');
+    for (const { name, ledger, measured } of rows)
+      console.log(`| ${name} | ${ledger} | ${measured.perSecond.toFixed(0)} | ${measured.p50} | ${measured.p99} |`);
+    console.log('\n| table or index | bytes an intent |\n| --- | ---: |');
+    for (const { name, bytes } of stored) console.log(`| ${name} | ${Math.round(bytes / intents)} |`);
+    console.log(
+      `\nVacuum of both tables: ${firstVacuum.toFixed(1)} s, and ${secondVacuum.toFixed(1)} s after the load`,
+    );
+  }
+} finally {
+  await Promise.all(ledgers.map(({ cluster }) => cluster.close()));
+}

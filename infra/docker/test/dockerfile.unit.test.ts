@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { type Instruction, stagesOf } from './dockerfile.ts';
+
+const stages = stagesOf('Dockerfile');
+const image = stages.get('image') ?? [];
+const build = stages.get('build') ?? [];
+const textsOf = (name: string, stage: readonly Instruction[]): string[] =>
+  stage.filter((instruction) => instruction.name === name).map(({ text }) => text);
+const all = [...stages.values()].flat();
+const positionOf = (part: string): number => build.findIndex(({ text }) => text.includes(part));
+
+describe('the Dockerfile', () => {
+  it('tells services which build they are', () => {
+    expect(textsOf('ARG', image)).toContain('VERSION');
+    expect(textsOf('ENV', image)[0]?.split(' ')).toContain('SERVICE_VERSION=${VERSION}');
+  });
+
+  it('installs before it has the sources, from what decides the dependencies alone', () => {
+    const order = ['--from=manifests', 'pnpm install', '. .', 'bundle.mjs', ' deploy '].map(positionOf);
+    expect(order).not.toContain(-1);
+    expect(order).toEqual(order.toSorted((one, other) => one - other));
+    expect(build[positionOf('pnpm install')]?.text).toContain('--frozen-lockfile');
+    const found = textsOf('RUN', stages.get('manifests') ?? []).join();
+    for (const name of ['package.json', 'pnpm-*.yaml', '.npmrc', 'patches']) expect(found).toContain(name);
+  });
+
+  it('knows the version only where the image is put together: all other layers stay', () => {
+    for (const [name, stage] of stages)
+      expect([name, textsOf('ARG', stage).includes('VERSION')]).toEqual([name, name === 'image']);
+  });
+
+  it('begins every stage with the one base, or with nothing', () => {
+    for (const text of textsOf('FROM', all)) expect(text).toMatch(/^(\$\{NODE_IMAGE\} AS \w+|scratch)$/);
+  });
+
+  it('runs nothing in the image, which has no shell: all commands are lists of arguments', () => {
+    expect(textsOf('FROM', image)).toEqual(['scratch']);
+    expect(textsOf('RUN', image)).toEqual([]);
+    const arrays = z.array(z.string()).min(1);
+    for (const text of [...textsOf('ENTRYPOINT', image), ...textsOf('CMD', image)])
+      expect(arrays.parse(JSON.parse(text))).toBeDefined();
+    expect(textsOf('HEALTHCHECK', image)).toEqual([expect.stringMatching(/ CMD \["node", /)]);
+  });
+
+  it('runs as a numbered user that owns no file but the archive’s folder', () => {
+    expect(textsOf('USER', image)).toEqual([expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/)]);
+    expect(textsOf('COPY', image).map((text) => /--chown=(\S+) (\S+)/.exec(text)?.slice(1))).toEqual([
+      ['0:0', '/image'],
+      ['1000:1000', '/empty'],
+    ]);
+  });
+
+  it('deletes nothing but what holds times, so that a build can be repeated', () => {
+    expect(textsOf('ARG', image)).toContain('SOURCE_DATE_EPOCH');
+    expect(textsOf('RUN', all).flatMap((text) => text.split('&&').filter((command) => /\brm\b/.test(command)))).toEqual(
+      [expect.stringMatching(/^ rm --force \S*\/\.modules\.yaml \S*\/\.pnpm-workspace-state\*\.json $/)],
+    );
+  });
+});
+
+describe('the Dockerfiles', () => {
+  it.each(['Dockerfile', 'chains.Dockerfile'])('build with the pnpm version of the repository: %s', (name) => {
+    const { packageManager } = z
+      .object({ packageManager: z.string() })
+      .parse(JSON.parse(readFileSync(path.join(import.meta.dirname, '../../../package.json'), 'utf8')));
+    const versions = [...stagesOf(name).values()]
+      .flatMap((stage) => textsOf('ARG', stage))
+      .filter((text) => text.startsWith('PNPM_VERSION='));
+    expect(versions).toEqual([packageManager.replace('pnpm@', 'PNPM_VERSION=')]);
+  });
+});

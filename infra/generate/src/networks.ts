@@ -1,0 +1,57 @@
+// What is written once for each network, from the registry: its watcher's manifests, its place in the chart, and its
+// row in the contract.
+import { networks } from '@pf/chains/networks';
+import { formatted, withMarked } from './documents.ts';
+
+const HEADER = '# Generated from packages/chains/src/networks.ts by `npm run generate`: do not edit.\n';
+const CONTRACT = 'docs/reference/contract.md';
+const SCHEMA = 'k8s/chart/values.schema.json';
+
+interface ValuesSchema {
+  readonly properties: { readonly networks: { readonly items: object } };
+}
+
+/** The watcher of one network. */
+const manifest = (name: string, chain: string): string => `${HEADER}apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+nameSuffix: -${name}
+resources:
+  - ../../watcher
+labels:
+  - pairs:
+      payments/network: ${name}
+    includeSelectors: true
+configMapGenerator:
+  - name: network
+    literals:
+      - NETWORKS=${chain}
+`;
+
+/** The chart's networks: those of its values by their chain ids. */
+const chartNetworks = (): string => `${HEADER}${networks.map(({ name, chain }) => `${name}: ${chain}\n`).join('')}`;
+
+/** The schema of the chart's values, with the names that `networks` takes. */
+function valuesSchema(current: string): Promise<string> {
+  const schema = JSON.parse(current) as ValuesSchema;
+  Object.assign(schema.properties.networks.items, { enum: networks.map(({ name }) => name) });
+  return formatted(SCHEMA, JSON.stringify(schema, null, 2));
+}
+
+/** The contract, with its table of networks between the marks: live ones first, in the order of the registry. */
+function contract(current: string): Promise<string> {
+  const rows = [...networks]
+    .sort((one, other) => Number(other.livemode) - Number(one.livemode))
+    .map(({ label, livemode, chain }) => `| ${label} | ${livemode ? 'live' : 'test'} | \`${chain}\` |`);
+  const table = ['| Network | Mode | `chain` |', '| --- | --- | --- |', ...rows].join('\n');
+  return withMarked(CONTRACT, current, 'networks', table);
+}
+
+/** Makers of these files, by their paths from the root of the repository. */
+export const NETWORK_FILES: Readonly<Record<string, (current: string) => string | Promise<string>>> = {
+  ...Object.fromEntries(
+    networks.map(({ name, chain }) => [`k8s/networks/${name}/kustomization.yaml`, () => manifest(name, chain)]),
+  ),
+  'k8s/chart/files/networks.yaml': chartNetworks,
+  [SCHEMA]: valuesSchema,
+  [CONTRACT]: contract,
+};

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { chain, must, word } from './api/fields.ts';
+import { URL_LENGTH_MAX } from './endpoints.ts';
+
+const HEADERS_MAX = 8;
+const HEADER_LENGTH_MAX = 1_024;
+/** RFC 9110, section 5.6.2. */
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/;
+/** RFC 9110, section 5.5, without obsolete bytes and without spaces around it. */
+const HEADER_VALUE = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
+/** What the service or its connection says itself. */
+const OWN_HEADERS = new Set([
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+const headersRule = must(
+  `an object of at most ${HEADERS_MAX} HTTP headers: each value is printable ASCII of at most ${HEADER_LENGTH_MAX} ` +
+    `characters, and no name is one of ${[...OWN_HEADERS].join(', ')}`,
+);
+const headers = z
+  .record(z.string(), z.string(headersRule), headersRule)
+  .refine((all) => {
+    const names = Object.keys(all).map((name) => name.toLowerCase());
+    return (
+      names.length <= HEADERS_MAX &&
+      new Set(names).size === names.length &&
+      names.every((name) => HEADER_NAME.test(name) && !OWN_HEADERS.has(name)) &&
+      Object.values(all).every((value) => value.length <= HEADER_LENGTH_MAX && HEADER_VALUE.test(value))
+    );
+  }, headersRule)
+  .meta({ maxProperties: HEADERS_MAX });
+
+/** PUT /sponsors/{chain}. */
+export const setSponsorRequest = z.strictObject({
+  url: word('a URL that starts with https:// (or http:// in test mode)', URL_LENGTH_MAX),
+  headers: headers.optional(),
+});
+
+/** The path of what is about the sponsor of one chain. */
+export const sponsorPath = z.object({
+  chain: chain.meta({ description: 'The CAIP-2 chain id.', example: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' }),
+});
+
+/** A sponsor in responses, without what may be a secret: path and query of its URL, and the values of its headers. */
+export const sponsor = z.strictObject({
+  chain: z.string(),
+  origin: z.string(),
+  headers: z.array(z.string()),
+  updatedAt: z.iso.datetime({ precision: 3 }),
+  livemode: z.boolean(),
+});
+export type ShownSponsor = z.infer<typeof sponsor>;
+
+export const sponsorResponse = z.strictObject({ sponsor });
+export const sponsorsResponse = z.strictObject({ sponsors: z.array(sponsor) });
+export const removedSponsorResponse = z.strictObject({ chain: z.string(), removed: z.literal(true) });

@@ -1,0 +1,2 @@
+export { createSender, type Sender, type SenderOptions, type SendResult } from './sender.ts';
+export { egressOptions, type EgressOptions, egressVariables } from './variables.ts';

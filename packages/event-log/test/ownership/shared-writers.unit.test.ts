@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Part, type PartitionId, SharedWriters } from '../../src/ownership/shared-writers.ts';
+import type { NewRecord } from '../../src/port.ts';
+import type { PartitionWriter } from '../../src/transport.ts';
+
+const record = (partition: number): NewRecord => ({ partition, key: 'key', value: 'event' });
+
+/** The steps of the surroundings' writers, in order: looks at ends, and transactions. */
+class Surroundings {
+  readonly steps: string[] = [];
+  readonly sharing = new SharedWriters({ newId: () => 'delegate', take: async (id) => this.#id(id) });
+  /** The looks at this partition wait for `release`. */
+  held: number | null = null;
+  #held: (() => void)[] = [];
+
+  constructor() {
+    this.sharing.delegate(true);
+  }
+
+  writer(partition: number): PartitionWriter {
+    const own: PartitionId = {
+      ...this.#id(`writer-${partition}`),
+      endsAt: async (position) => {
+        this.steps.push(`look at ${partition} for ${position}`);
+        if (this.held === partition) await new Promise<void>((resolve) => void this.#held.push(resolve));
+        return true;
+      },
+    };
+    return this.sharing.writer(partition, own, 0n);
+  }
+
+  release(): void {
+    this.held = null;
+    for (const go of this.#held.splice(0)) go();
+  }
+
+  /** The steps since the last call. */
+  taken(): readonly string[] {
+    return this.steps.splice(0);
+  }
+
+  #id(id: string): Omit<PartitionId, 'endsAt'> {
+    const transact = async (parts: readonly Part[]): Promise<void> => {
+      const written = parts.filter(({ append }) => append.length > 0).map(({ partition }) => partition);
+      if (written.length > 0) this.steps.push(`${id} writes ${written.join()}`);
+    };
+    return { id, transact, close: async () => undefined };
+  }
+}
+
+describe('Transactions of a delegate', () => {
+  it('look at the other partitions of the last one beside the decision, not before the next', async () => {
+    const surroundings = new Surroundings();
+    const [first, second] = [surroundings.writer(0), surroundings.writer(1)];
+    await first.commit([record(0)], null, 0n);
+    await second.commit([record(1)], null, 0n);
+    surroundings.taken();
+
+    await first.endsAt(2n);
+    expect(surroundings.taken()).toEqual(['look at 0 for 2', 'look at 1 for 2']);
+    await first.commit([record(0)], null, 2n);
+    expect(surroundings.taken()).toEqual(['delegate writes 0']);
+  });
+
+  it('leave the look to the owners that decide in the same turn', async () => {
+    const surroundings = new Surroundings();
+    const [first, second] = [surroundings.writer(0), surroundings.writer(1)];
+    await Promise.all([first.commit([record(0)], null, 0n), second.commit([record(1)], null, 0n)]);
+    surroundings.taken();
+
+    await Promise.all([first.endsAt(2n), second.endsAt(2n)]);
+    expect(surroundings.taken()).toEqual(['look at 0 for 2', 'look at 1 for 2']);
+  });
+
+  it('wait for the marker of the last one in a partition where an earlier look ends late', async () => {
+    const surroundings = new Surroundings();
+    const [first, second] = [surroundings.writer(0), surroundings.writer(1)];
+    await second.commit([record(1)], null, 0n);
+    await first.commit([record(0)], null, 0n);
+    surroundings.held = 0;
+    // Looks for the first transaction of partition 0, and gets no response.
+    await second.endsAt(2n);
+    surroundings.held = null;
+    await first.endsAt(2n);
+    await first.commit([record(0)], null, 2n);
+    surroundings.taken();
+
+    surroundings.release();
+    await Promise.resolve();
+    await second.commit([record(1)], null, 2n);
+    expect(surroundings.taken()).toEqual(['look at 0 for 4', 'delegate writes 1']);
+  });
+});
