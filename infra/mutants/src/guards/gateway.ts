@@ -320,8 +320,8 @@ export const gatewayGuards: readonly Mutant[] = [
   {
     name: 'An MPP credential opens only the intent of an unchanged challenge',
     file: 'services/gateway/src/mpp/challenges.ts',
-    guard: 'timingSafeEqual(macOf(key, intentId, livemode, challenge), mac)',
-    instead: 'macOf(key, intentId, livemode, challenge).length === mac.length',
+    guard: 'isEqual(macOf(key, intentId, livemode, challenge), given)',
+    instead: 'macOf(key, intentId, livemode, challenge).length === given.length',
     test: {
       file: 'services/gateway/test/mpp/challenges.unit.test.ts',
       name: 'open nothing once a part of them was changed',
