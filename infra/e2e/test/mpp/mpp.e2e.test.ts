@@ -88,9 +88,7 @@ const written = (credential: object): string =>
 
 /** Another text of the same form. */
 const changed = (text: string): string =>
-  /^\d{4}-/.test(text)
-    ? text.replace(/^\d{4}/, '2099')
-    : text.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+  /^\d{4}-/.test(text) ? text.replace(/^\d{4}/, '2099') : text.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
 
 beforeAll(async () => {
   const [onSolana, onTempo] = await Promise.all([startSolana({ slotMs: PACE_MS }), startTempo({ blockMs: PACE_MS })]);
