@@ -1,5 +1,6 @@
 export { Archiver, type ArchiverOptions } from './archiver.ts';
 export { DeliveryArchive } from './deliveries/delivery-archive.ts';
+export { type DeliveriesReport, verifyDeliveries } from './deliveries/verify.ts';
 export { Signer } from './manifest.ts';
 export { ParquetFiles } from './parquet.ts';
 export { FolderStore } from './store/folder-store.ts';

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -89,5 +89,19 @@ describe('pf ledger', () => {
     expect(alone).toEqual(whole.map((partition) => ({ ...partition, behind: null })));
     const other = await pf('ledger', 'verify', '--no-log', '--key', Buffer.alloc(32, 1).toString('base64'));
     expect(other.errors).toContain('The check failed for partition');
+  });
+
+  it('names a file of deliveries that was changed', async () => {
+    const day = path.join(cluster.archive, 'deliveries', 'day=2026-11-25');
+    const file = path.join(day, `3-${'0'.repeat(64)}.parquet`);
+    await mkdir(day, { recursive: true });
+    await writeFile(file, 'changed');
+    const changed = await pf('ledger', 'verify', '--no-log');
+    expect(changed.errors).toContain('Files of ended deliveries were changed');
+    expect(changed.answer).toMatchObject({
+      deliveries: { files: 1, rows: 3, problems: [expect.stringMatching(/3-0+\.parquet does not have the bytes/)] },
+    });
+    await rm(file);
+    expect((await pf('ledger', 'verify', '--no-log')).answer).toMatchObject({ deliveries: { files: 0, problems: [] } });
   });
 });

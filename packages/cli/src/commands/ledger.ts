@@ -101,8 +101,8 @@ export function ledgerCommand(surroundings: CommandContext): Command {
   ledger
     .command('verify')
     .description(
-      'prove the archive: signatures, hash chain, gaps, forks; compare it with the log, and with what has left ' +
-        'the database',
+      'prove the archive: signatures, hash chain, gaps, forks, files of deliveries; compare it with the log, and with ' +
+        'what has left the database',
     )
     .option('--key <public key>', 'the key that must have signed it, 32 bytes in base64 (default: the published one)')
     .option('--no-log', 'only the archive: the cluster need not exist')
@@ -120,7 +120,8 @@ export function ledgerCommand(surroundings: CommandContext): Command {
           for (const partition of await partitionsIn(store))
             reports.push(await verifyPartition(partition, { store, parquet, publicKey: key ?? null, reader, left }));
           const cold = database && (await verifyCold(coldByBundle(database), new ColdBundles(store)));
-          output.answer({ partitions: reports, cold }, () =>
+          const deliveries = await verifyDeliveries(store);
+          output.answer({ partitions: reports, cold, deliveries }, () =>
             [
               table([
                 ['PARTITION', 'FILES', 'EVENTS', 'BEHIND', 'HEAD', 'RESULT'],
@@ -134,6 +135,7 @@ export function ledgerCommand(surroundings: CommandContext): Command {
                 ]),
               ]),
               textOf(cold),
+              textOfDeliveries(deliveries),
             ].join('\n'),
           );
           const failed = reports.filter(({ problems }) => problems.length > 0);
@@ -143,6 +145,10 @@ export function ledgerCommand(surroundings: CommandContext): Command {
             throw new CliError(
               'Intents that have left the database cannot be read. Store all of them there again: ' +
                 '`pf log rebuild --all --bring-back` (docs/operations/growth.md).',
+            );
+          if (deliveries.problems.length > 0)
+            throw new CliError(
+              'Files of ended deliveries were changed, and queries refuse them (docs/operations/archive.md).',
             );
         };
         await explained(() => (log ? withEventLog(stack, verify) : verify(null)));
@@ -169,6 +175,9 @@ const textOf = (cold: ColdReport | null): string =>
   cold === null
     ? 'What has left the database was not checked: set DATABASE_URL.'
     : `${cold.intents} intents have left the database: ${cold.problems.join('; ') || 'ok'}`;
+
+const textOfDeliveries = ({ files, rows, problems }: DeliveriesReport): string =>
+  `${rows} ends of deliveries in ${files} files: ${problems.join('; ') || 'ok'}`;
 
 async function withLedger(stack: StackAccess, work: (ledger: Ledger) => Promise<void>): Promise<void> {
   await explained(async () => {
