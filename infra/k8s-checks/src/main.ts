@@ -1,13 +1,13 @@
 // npm run test:k8s -- [OVERLAY …]: validates every overlay for the oldest Kubernetes, compares the Helm chart with it,
 // then upgrades it and takes it back on a real API server. `chart` names the chart, `gitops` the examples for Argo CD
-// and Flux. `compile` alone compiles what the checks run, and checks nothing.
+// and Flux.
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkChart, checkRotation, tryChart } from './chart-checks.ts';
 import { tryExamples } from './gitops-checks.ts';
-import { compile, findPrograms } from './tools.ts';
+import { findPrograms } from './tools.ts';
 import { releasedManifests, tryUpgrades } from './upgrades.ts';
 import { OLDEST_KUBERNETES, validate } from './validation.ts';
 
@@ -40,7 +40,7 @@ async function check(chosen: readonly string[], folder: string): Promise<readonl
       await validate(overlay, { root, folder: path.join(folder, 'built'), print });
       return `${path.basename(overlay)}: valid for Kubernetes ${OLDEST_KUBERNETES}`;
     });
-  const place = { root, folder, programs: await findPrograms(root, print) };
+  const place = { root, folder, programs: await findPrograms(path.join(root, '.tools', 'kubernetes'), print) };
   if (others.includes('chart')) {
     await attempt('chart', () => checkChart(place));
     await attempt('rotation', () => checkRotation(place));
@@ -68,8 +68,7 @@ async function check(chosen: readonly string[], folder: string): Promise<readonl
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
 const { positionals } = parseArgs({ allowPositionals: true });
 const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-k8s-'));
-const work = positionals.join() === 'compile' ? compile(root, print).then(() => []) : check(positionals, folder);
-const problems = await work
+const problems = await check(positionals, folder)
   .catch((error: unknown) => [error instanceof Error ? error.message : String(error)])
   .finally(() => rm(folder, { recursive: true, force: true }));
 for (const problem of problems) process.stderr.write(`  ✗ ${problem}\n`);

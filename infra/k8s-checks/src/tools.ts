@@ -11,9 +11,6 @@ const TOOLS = {
   'kubectl-validate': 'sigs.k8s.io/kubectl-validate@v0.0.4',
 } as const;
 export type Tool = keyof typeof TOOLS;
-/** Where they are installed. */
-export const toolsIn = (root: string): string => path.join(root, '.tools', 'go');
-const programsIn = (root: string): string => path.join(root, '.tools', 'kubernetes');
 
 export interface RunResult {
   readonly ok: boolean;
@@ -111,11 +108,10 @@ export interface Programs {
 
 /**
  * The programs, compiled from the modules that `cluster/go.mod` names, with the checksums of `cluster/go.sum`. They
- * stay in `.tools` until one of them changes.
+ * stay in `folder` until one of them changes.
  * @throws Error with what to install if there is no Go
  */
-export async function findPrograms(root: string, print: (text: string) => void): Promise<Programs> {
-  const folder = programsIn(root);
+export async function findPrograms(folder: string, print: (text: string) => void): Promise<Programs> {
   const module = path.join(import.meta.dirname, '../cluster');
   const hash = createHash('sha256');
   for (const file of ['go.mod', 'go.sum', 'main.go']) hash.update(await readFile(path.join(module, file)));
@@ -135,10 +131,4 @@ export async function findPrograms(root: string, print: (text: string) => void):
   if (!ok) throw new Error(`go ${args.join(' ')} failed:\n${stderr.trim()}`);
   await rename(fresh, target);
   return programs;
-}
-
-/** Compiles everything that the checks run, where it is not there yet. */
-export async function compile(root: string, print: (text: string) => void): Promise<void> {
-  for (const tool of Object.keys(TOOLS) as Tool[]) await findTool(tool, toolsIn(root), print);
-  await findPrograms(root, print);
 }

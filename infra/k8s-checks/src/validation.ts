@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { findTool, run, toolsIn } from './tools.ts';
+import { findTool, run } from './tools.ts';
 
 /** The oldest Kubernetes version that the manifests support. */
 export const OLDEST_KUBERNETES = '1.30';
@@ -23,7 +23,7 @@ export async function validate(
   overlay: string,
   { root, folder, print }: { readonly root: string; readonly folder: string; readonly print: (text: string) => void },
 ): Promise<void> {
-  const tools = toolsIn(root);
+  const tools = path.join(root, '.tools', 'go');
   const built = await run(await findTool('kustomize', tools, print), ['build', overlay]);
   if (!built.ok) throw new Error(built.stderr);
   await mkdir(folder, { recursive: true });
