@@ -2,6 +2,7 @@ import path from 'node:path';
 import {
   type Answer,
   ArchiveDamagedError,
+  type DeliveriesReport,
   Ledger,
   openStore,
   ParquetFiles,
@@ -10,6 +11,7 @@ import {
   QueryError,
   StoreUnavailableError,
   TooLargeError,
+  verifyDeliveries,
   verifyPartition,
 } from '@pf/archive';
 import { ColdBundles, type ColdReport, verifyCold } from '@pf/archive/cold';
