@@ -1,4 +1,4 @@
-import type { ChainId, Instant, TransactionHash } from '@pf/domain';
+import type { ChainId, Instant, PaymentTerms, TransactionHash } from '@pf/domain';
 import { Hints, RpcPool, type UpstreamSettings } from '@pf/rpc';
 import type { Logger } from '@pf/runtime';
 import { base } from './base/family.ts';
@@ -47,6 +47,10 @@ export const rewindCursor = ({ family }: Network, cursor: Cursor, from: bigint):
  */
 export const mergeCursors = ({ family }: Network, cursors: readonly Cursor[]): Cursor =>
   families[family].merge(cursors);
+
+/** The other name of an intent in payments on its network, for watch sets; null where there is only the reference. */
+export const aliasOf = (terms: Pick<PaymentTerms, 'chain' | 'reference'>): string | null =>
+  families[networkOf(terms.chain).family].alias(terms);
 
 /** Makes no connection yet: the first request does. */
 export function createChains({

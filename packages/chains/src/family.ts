@@ -1,4 +1,4 @@
-import type { ChainId, Instant } from '@pf/domain';
+import type { ChainId, Instant, PaymentTerms } from '@pf/domain';
 import type { RpcPool, RpcPoolOptions, Subscription } from '@pf/rpc';
 import type { ChainAdapter, ChainObserver, Cursor, KeptBytes, Network, WatchSet } from './port.ts';
 
@@ -24,6 +24,8 @@ export interface Family {
    * @throws Error where they follow different chains
    */
   merge(cursors: readonly Cursor[]): Cursor;
+  /** The other name of an intent in payments, for watch sets; null where there is only the reference. */
+  alias(terms: Pick<PaymentTerms, 'reference'>): string | null;
   /** What to listen to over a provider's WebSocket, so that a step comes soon after a payment of these intents. */
   subscriptions(network: Network, watch: WatchSet): readonly Subscription[];
   /** @param now milliseconds since 1970 */

@@ -1,7 +1,6 @@
-export { createChains, mergeCursors, rewindCursor, type Chains, type ChainsOptions } from './chains.ts';
+export { aliasOf, createChains, mergeCursors, rewindCursor, type Chains, type ChainsOptions } from './chains.ts';
 export { upstreamsOf, upstreamVariables } from './upstreams.ts';
 export { findNetwork, networkNamed, networkOf, networks } from './networks.ts';
 export * from './port.ts';
-export { aliasOf } from './alias.ts';
 export { RpcUnavailableError } from '@pf/rpc';
 export { resolveChain, resolveToken } from './resolve.ts';

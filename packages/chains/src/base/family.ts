@@ -14,6 +14,7 @@ export const base: Family = {
   adapter: (network, pool) => new BaseAdapter(network, pool),
   rewind,
   merge,
+  alias: () => null,
   subscriptions: ({ tokens }, watch) =>
     logSubscription(
       tokens.map(({ address }) => address),

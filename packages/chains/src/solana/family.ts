@@ -12,6 +12,7 @@ export const solana: Family = {
   adapter: (network, pool) => new SolanaAdapter(network, pool),
   rewind,
   merge,
+  alias: () => null,
   subscriptions: (_network, watch) => subscriptionsOf(watch),
   observer: (network, pool, now) => new SolanaObserver(network, pool, now),
 };

@@ -3,6 +3,7 @@ import { soonestPaid } from '../evm/observe/early-look.ts';
 import { logSubscription } from '../evm/observe/subscriptions.ts';
 import type { Family } from '../family.ts';
 import { TempoAdapter } from './adapter.ts';
+import { mppNameOf } from './mpp.ts';
 import { TempoObserver } from './observer.ts';
 import { TRANSFER_WITH_MEMO } from './observe/landings.ts';
 import { merge, rewind } from './observe/position.ts';
@@ -14,6 +15,7 @@ export const tempo: Family = {
   adapter: (network, pool, now) => new TempoAdapter(network, pool, now),
   rewind,
   merge,
+  alias: mppNameOf,
   subscriptions: ({ tokens }, watch) =>
     logSubscription(
       tokens.map(({ address }) => address),
