@@ -103,8 +103,8 @@ export function ledgerCommand(surroundings: CommandContext): Command {
   ledger
     .command('verify')
     .description(
-      'prove the archive: signatures, hash chain, gaps, forks, files of deliveries; compare it with the log, and with ' +
-        'what has left the database',
+      'prove the archive: signatures, hash chain, gaps, forks, files of deliveries; compare it with the log, and ' +
+        'with what has left the database',
     )
     .option('--key <public key>', 'the key that must have signed it, 32 bytes in base64 (default: the published one)')
     .option('--no-log', 'only the archive: the cluster need not exist')
