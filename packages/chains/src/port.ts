@@ -31,7 +31,10 @@ export interface BuildRequest {
   readonly fulfiller: Address;
   /** The transaction must not land after this, where the chain supports expiry. */
   readonly expiresAt: Instant;
-  /** Another account pays the fee, and signs for it after the fulfiller: only where the adapter takes `sponsors`. */
+  /**
+   * Another account pays the fee: it signs for it after the fulfiller where the adapter takes `sponsors`; where it has
+   * `paymasters`, whether the fulfiller has the fee is not looked at.
+   */
   readonly sponsored?: boolean;
   /** The account that pays the fee of a sponsored transaction: where `sponsors` is `named`. */
   readonly feePayer?: Address | null;
@@ -176,6 +179,30 @@ export interface Sponsoring {
   isSigned(handed: Uint8Array, signed: SignedTransaction): Promise<boolean>;
 }
 
+/** The calls of a paymaster service (ERC-7677): what an operation would cost with it, then its promise to pay. */
+export type PaymasterMethod = 'pm_getPaymasterStubData' | 'pm_getPaymasterData';
+
+/** A user operation of a smart account for which its wallet asks who pays the gas. */
+export interface AskedOperation {
+  /** The smart account. */
+  readonly sender: Address;
+  /** Why the account of the intent should not pay for it, whatever it does; null where nothing speaks against it. */
+  readonly excess: string | null;
+  /** What differs from an operation that makes one payment of these terms, and does nothing else. */
+  differences(terms: PaymentTerms): Differences;
+  /** What a paymaster is asked with. The result is what the wallet gets. */
+  readonly call: ServiceCall<Readonly<Record<string, unknown>>>;
+}
+
+/**
+ * How a paymaster of an account pays the gas of smart accounts on this chain. It is trusted in nothing: what it answers
+ * can change who pays, and not what the operation does.
+ */
+export interface Paymasters {
+  /** A problem: 422 `transaction.malformed`. Makes no request. */
+  parse(method: PaymasterMethod, params: readonly unknown[]): Parsed<AskedOperation>;
+}
+
 /**
  * One chain behind the gateway: everything about paying that is particular to it. Methods that call the chain throw
  * RpcUnavailableError when no upstream responds; the others neither wait nor throw.
@@ -189,6 +216,8 @@ export interface ChainAdapter {
   readonly sponsors: Sponsors;
   /** Null where no sponsor can be set. */
   readonly sponsoring: Sponsoring | null;
+  /** Null where no paymaster can be set. */
+  readonly paymasters: Paymasters | null;
   /** A new random correlation reference in the chain's form. */
   newReference(): Reference;
   /**

@@ -47,6 +47,11 @@ export class PayerClient {
     return (await this.#http.get<{ sponsors: readonly string[] }>(this.#path, {}, options)).sponsors;
   }
 
+  /** The paymaster service of this intent, for `wallet_sendCalls`; null where `sponsors` has no `paymaster`. */
+  async paymasterUrl(options?: CallOptions): Promise<string | null> {
+    return (await this.#http.get<{ paymasterUrl: string | null }>(this.#path, {}, options)).paymasterUrl;
+  }
+
   /** Reports that the payer has the intent. */
   async detected(options?: CallOptions): Promise<PayerIntent> {
     return (await this.#http.post<{ intent: PayerIntent }>(`${this.#path}/detected`, {}, options)).intent;

@@ -3,11 +3,13 @@ import { base58 } from '@scure/base';
 /**
  * What opens one intent or payment link to its payer (docs/reference/contract.md): its id, and an HMAC in base58. A
  * client secret allows all that payers do. A Solana Pay token allows to fetch and to build only: it is in a URL that
- * wallets request, and has 128 bits, so that its QR code stays small.
+ * wallets request, and has 128 bits, so that its QR code stays small. A paymaster token is in a URL, too, and only asks
+ * who pays the gas.
  */
 export const CLIENT_SECRETS = {
   client_secret: { mark: '_secret_', bytes: 32 },
   solana_pay_token: { mark: '_spl_', bytes: 16 },
+  paymaster_token: { mark: '_pm_', bytes: 16 },
   payment_link_secret: { mark: '_secret_', bytes: 32 },
 } as const;
 export type ClientSecretKind = keyof typeof CLIENT_SECRETS;
@@ -15,6 +17,7 @@ export type ClientSecretKind = keyof typeof CLIENT_SECRETS;
 export const CLIENT_SECRET = /^(pi_[1-9A-HJ-NP-Za-km-z]{16,22})_secret_([1-9A-HJ-NP-Za-km-z]{32,44})$/;
 export const PAYMENT_LINK_SECRET = /^(pl_[1-9A-HJ-NP-Za-km-z]{16,22})_secret_([1-9A-HJ-NP-Za-km-z]{32,44})$/;
 export const SOLANA_PAY_TOKEN = /^(pi_[1-9A-HJ-NP-Za-km-z]{16,22})_spl_([1-9A-HJ-NP-Za-km-z]{16,22})$/;
+export const PAYMASTER_TOKEN = /^(pi_[1-9A-HJ-NP-Za-km-z]{16,22})_pm_([1-9A-HJ-NP-Za-km-z]{16,22})$/;
 
 /** The parts of a client secret or token. Nothing is verified. */
 interface ClientSecretParts {
@@ -27,6 +30,7 @@ interface ClientSecretParts {
 const PATTERNS: Readonly<Record<ClientSecretKind, RegExp>> = {
   client_secret: CLIENT_SECRET,
   solana_pay_token: SOLANA_PAY_TOKEN,
+  paymaster_token: PAYMASTER_TOKEN,
   payment_link_secret: PAYMENT_LINK_SECRET,
 };
 

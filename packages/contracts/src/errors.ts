@@ -296,12 +296,6 @@ export const ERRORS = {
     cause: "The transaction cannot land: `details.reason` is the chain's reason, for example an insufficient balance.",
     remedy: 'Resolve the reason, then build and sign the transaction again.',
   },
-  'sponsor.not_supported': {
-    status: 422,
-    message: 'No sponsor can be set on this chain.',
-    cause: 'On this chain the service asks no other for the fee of a payer.',
-    remedy: 'See the guide to payments without gas for what this chain has instead.',
-  },
   'sponsor.refused': {
     status: 422,
     message: 'The sponsor did not sign for the fee of this transaction. Nothing was broadcast.',

@@ -15,6 +15,7 @@ export * from './intent-state.ts';
 export * from './messages.ts';
 export {
   type Access,
+  type AccessRules,
   allows,
   type Answered,
   errorsOf,

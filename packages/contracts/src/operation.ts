@@ -39,6 +39,8 @@ export interface Operation {
   readonly scope: KeyScope;
   /** Whether a Solana Pay token suffices, which is in the URL of a QR code. */
   readonly solanaPay?: true;
+  /** Whether a paymaster token suffices, which is in a URL that wallets request. It opens this operation only. */
+  readonly paymaster?: true;
   /** Whether the secret of the payment link suffices. Nothing else of a payer's does. */
   readonly paymentLink?: true;
   /** Whether the credential of an MPP challenge suffices. It opens this operation only. */
@@ -66,11 +68,11 @@ export type Answered = 200 | 201 | 202 | 402;
  */
 export type Access = KeyScope | ClientSecretKind | 'mpp_challenge';
 
+/** Which credentials an operation takes. */
+export type AccessRules = Pick<Operation, 'scope' | 'solanaPay' | 'paymaster' | 'paymentLink' | 'mpp'>;
+
 /** Whether a credential allows the operation; of an intent or a payment link, on that one. */
-export function allows(
-  access: Access,
-  { scope, solanaPay, paymentLink, mpp }: Pick<Operation, 'scope' | 'solanaPay' | 'paymentLink' | 'mpp'>,
-): boolean {
+export function allows(access: Access, { scope, solanaPay, paymaster, paymentLink, mpp }: AccessRules): boolean {
   switch (access) {
     case 'full':
       return true;
@@ -79,6 +81,8 @@ export function allows(
       return scope === 'payer';
     case 'solana_pay_token':
       return solanaPay === true;
+    case 'paymaster_token':
+      return paymaster === true;
     case 'payment_link_secret':
       return paymentLink === true;
     case 'mpp_challenge':

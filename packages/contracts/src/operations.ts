@@ -57,6 +57,8 @@ import {
 import { createReplayRequest, listReplaysQuery, replayResponse, replaysResponse } from './replays.ts';
 import { intentId } from './scalars.ts';
 import {
+  paymasterRequest,
+  paymasterResponse,
   removedSponsorResponse,
   setSponsorRequest,
   sponsorPath,
@@ -442,6 +444,37 @@ export const OPERATIONS = {
       'screening.unavailable',
     ],
   },
+  askPaymaster: {
+    id: 'askPaymaster',
+    method: 'post',
+    path: '/intents/{id}/paymaster',
+    tag: 'Payment',
+    summary: 'Ask who pays the gas of a smart account',
+    description:
+      'The paymaster service of one intent, as wallets call it (ERC-7677, JSON-RPC): `pm_getPaymasterStubData` and ' +
+      '`pm_getPaymasterData`, for a user operation that makes the transfer of this intent and nothing else, and ' +
+      'costs 0.001 ETH at most. What the sponsor that is set for the chain answers is returned. Wallets send no ' +
+      '`Authorization`: give them the `paymasterUrl` of the intent.',
+    scope: 'payer',
+    paymaster: true,
+    request: { params: intentPath, body: paymasterRequest },
+    responses: { 200: json('The answer of the sponsor.', paymasterResponse) },
+    errors: [
+      'intent.not_found',
+      'intent.unavailable',
+      ...CONFLICTS,
+      'intent.original_unpaid',
+      'chain.not_available',
+      'address.sanctions_match',
+      'screening.unavailable',
+      'intent.too_many_builds',
+      'sponsor.not_found',
+      'transaction.malformed',
+      'transaction.mismatch',
+      'transaction.rejected',
+      ...SPONSOR_ERRORS,
+    ],
+  },
   payByMpp: {
     id: 'payByMpp',
     method: 'post',
@@ -520,13 +553,14 @@ export const OPERATIONS = {
     description:
       'Names the service of yours that pays the fees of your payers on a chain, and the headers with which it lets ' +
       'us in; it replaces the former one. On Solana it speaks the JSON-RPC of Kora (`getPayerSigner`, ' +
-      '`signTransaction`), on Tempo `eth_signRawTransaction` of fee payer services. Sponsored transactions are ' +
-      'then signed by it. URL and headers are stored encrypted and are not shown again.\n\n' +
-      'In live mode the URL must start with `https://`. Other chains are 422 `sponsor.not_supported`.',
+      '`signTransaction`), on Tempo `eth_signRawTransaction` of fee payer services: sponsored transactions are then ' +
+      'signed by it. On Base it is a paymaster for smart accounts (ERC-7677). URL and headers are stored encrypted ' +
+      'and are not shown again.\n\n' +
+      'In live mode the URL must start with `https://`.',
     scope: 'full',
     request: { params: sponsorPath, body: setSponsorRequest },
     responses: { 200: json('The sponsor.', sponsorResponse) },
-    errors: ['chain.not_available', 'sponsor.not_supported'],
+    errors: ['chain.not_available'],
   },
   listSponsors: {
     id: 'listSponsors',

@@ -54,6 +54,26 @@ export const sponsorPath = z.object({
   chain: chain.meta({ description: 'The CAIP-2 chain id.', example: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' }),
 });
 
+const PARAMS_MAX = 4;
+/** POST /intents/{id}/paymaster: JSON-RPC as ERC-7677 has it. What the params are is for the chain to say. */
+export const paymasterRequest = z.strictObject({
+  jsonrpc: z.literal('2.0', must('"2.0"')),
+  id: z.union([z.string().max(100), z.int()], must('a string or a whole number')),
+  method: z.enum(
+    ['pm_getPaymasterStubData', 'pm_getPaymasterData'],
+    must('pm_getPaymasterStubData or pm_getPaymasterData'),
+  ),
+  params: z
+    .array(z.unknown(), must('a list: the user operation, the EntryPoint, the chain id and the context'))
+    .max(PARAMS_MAX, must('a list: the user operation, the EntryPoint, the chain id and the context')),
+});
+export type PaymasterRequest = z.infer<typeof paymasterRequest>;
+export const paymasterResponse = z.strictObject({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string(), z.int()]),
+  result: z.record(z.string(), z.unknown()),
+});
+
 /** A sponsor in responses, without what may be a secret: path and query of its URL, and the values of its headers. */
 export const sponsor = z.strictObject({
   chain: z.string(),

@@ -43,7 +43,6 @@ const DOCUMENTED: Readonly<Record<number, readonly string[]>> = {
     'transaction.malformed',
     'transaction.mismatch',
     'transaction.rejected',
-    'sponsor.not_supported',
     'sponsor.refused',
   ],
   429: ['rate_limit.exceeded', 'intent.too_many_builds'],

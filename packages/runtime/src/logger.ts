@@ -12,6 +12,7 @@ const SECRETS = [
   'clientSecret',
   'paymentUrl',
   'solanaPayToken',
+  'paymasterUrl',
   'secret',
   'privateKey',
   'password',

@@ -10,6 +10,7 @@ import type { Limits } from './limits.ts';
 import { icon, ICON_PATH, logo } from './logo.ts';
 import type { Merchants } from './merchants.ts';
 import { FILES, pageFiles, pageHeaders } from './page.ts';
+import { paymaster } from './paymaster.ts';
 import { plainForm, plainPayment, plainStyle, STYLE_PATH } from './plain.ts';
 import { solanaPay } from './solana-pay.ts';
 
@@ -86,6 +87,7 @@ export function createApp(dependencies: AppDependencies): Express {
     .get(plainStyle)
     .all(methodNotAllowed(['GET']));
   app.use(solanaPay(dependencies));
+  app.use(paymaster(dependencies));
   for (const operation of FORWARDED)
     app
       .route(`/v1${operation.path.replace('{id}', ':id')}`)

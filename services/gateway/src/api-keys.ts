@@ -1,4 +1,4 @@
-import { type Access, allows, isApiKey, type Operation } from '@pf/contracts';
+import { type Access, type AccessRules, allows, isApiKey } from '@pf/contracts';
 import { type Database, findKeyHolder, hashApiKey, type KeyHolder } from '@pf/database';
 import type { AccountId, IntentId } from '@pf/domain';
 import { readPass } from '@pf/http';
@@ -181,10 +181,7 @@ export class ApiKeys {
 }
 
 /** @throws ApiError `api_key.insufficient_scope` if the operation requires more */
-export function requireAccess(
-  { scope }: Holder,
-  operation: Pick<Operation, 'scope' | 'solanaPay' | 'paymentLink' | 'mpp'>,
-): void {
+export function requireAccess({ scope }: Holder, operation: AccessRules): void {
   if (allows(scope, operation)) return;
   const message = BEYOND[scope];
   throw unauthorized('api_key.insufficient_scope', { ...(message !== undefined && { message }) });
@@ -201,6 +198,8 @@ const BEYOND: Readonly<Partial<Record<Access, string>>> = {
     'scope "full".',
   solana_pay_token:
     'A Solana Pay token only fetches and builds its payment intent. Use the client secret of the intent.',
+  paymaster_token:
+    'A paymaster token only asks who pays the gas of its payment intent. Use the client secret of the intent.',
   mpp_challenge:
     'A payment credential only pays the payment intent of its challenge. Use the client secret of the intent.',
   payment_link_secret:

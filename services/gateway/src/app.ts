@@ -42,6 +42,7 @@ import {
 import type { RequestRecords } from './request-records.ts';
 import { reference } from './reference/reference.ts';
 import type { FindSponsor } from './sponsors/cosigning.ts';
+import { askPaymaster } from './sponsors/paymaster.ts';
 import { deleteSponsor, listSponsors, putSponsor } from './sponsors/endpoints.ts';
 import type { SponsorCalls } from './sponsors/sponsor-calls.ts';
 import { deliveryAttempts } from './webhooks/attempts.ts';
@@ -113,6 +114,7 @@ const ENDPOINTS: readonly ((dependencies: AppDependencies & ModeStore) => Endpoi
   submitIntent,
   buildAuthorization,
   submitAuthorization,
+  askPaymaster,
   (dependencies) => payByMpp(dependencies),
   detectIntent,
   cancelIntent,

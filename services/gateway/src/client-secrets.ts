@@ -5,7 +5,7 @@ import { derivedMacKeys, type Keyring } from '@pf/database';
 import type { IntentId, PaymentIntent, PublicIntent } from '@pf/domain';
 import { bearerOf } from './api-keys.ts';
 
-/** What a client secret, a Solana Pay token or an MPP challenge opens: one intent. */
+/** What a client secret, a Solana Pay or paymaster token or an MPP challenge opens: one intent. */
 export interface OpenedIntent {
   readonly access: Exclude<ClientSecretKind, 'payment_link_secret'> | 'mpp_challenge';
   readonly intentId: IntentId;
@@ -37,6 +37,7 @@ export class ClientSecrets {
     this.#keys = {
       client_secret: derivedMacKeys(keyring, 'client_secret'),
       solana_pay_token: derivedMacKeys(keyring, 'solana_pay_token'),
+      paymaster_token: derivedMacKeys(keyring, 'paymaster_token'),
       payment_link_secret: derivedMacKeys(keyring, 'payment_link_secret'),
     };
     this.#checkoutUrl = checkoutUrl;
@@ -64,6 +65,12 @@ export class ClientSecrets {
   solanaPayToken({ id, livemode, chain }: Pick<PaymentIntent, 'id' | 'livemode' | 'chain'>): string | null {
     if (networkOf(chain).family !== 'solana') return null;
     return this.#make('solana_pay_token', id, livemode);
+  }
+
+  /** Where wallets ask who pays the gas (ERC-7677); null without a payment page. */
+  paymasterUrl({ id, livemode }: Pick<PaymentIntent, 'id' | 'livemode'>): string | null {
+    const token = this.#make('paymaster_token', id, livemode);
+    return this.#checkoutUrl ? new URL(`/p/${token}`, this.#checkoutUrl).href : null;
   }
 
   /** What an Authorization header opens: null if it has nothing that was made here. */

@@ -42,7 +42,7 @@ export function requireAllowed(refusal: Refusal | null): void {
 
 /** @param reason why the chain would not accept it, without a full stop */
 export const rejected = (
-  what: 'payment' | 'transaction' | 'authorization',
+  what: 'payment' | 'transaction' | 'authorization' | 'operation',
   intentId: IntentId,
   reason: string,
 ): ApiError =>

@@ -30,7 +30,7 @@ const FULFILLER = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM';
 const PRIVATE = { idempotencyKey: 'order-private-1', metadata: { customer: 'private@example.com' } };
 const good = { chain: SOLANA, token: 'USDC', amount: '12.50', requestor: REQUESTOR, ttlSeconds: 600 };
 
-/** The operations of payers, those of a Solana Pay token, and those of the secret of a payment link. */
+/** The operations of payers, those of their tokens, and those of the secret of a payment link. */
 const PAYERS = [
   'getIntent',
   'detectIntent',
@@ -38,11 +38,13 @@ const PAYERS = [
   'submitIntent',
   'buildAuthorization',
   'submitAuthorization',
+  'askPaymaster',
   'payByMpp',
   'intentEvents',
 ];
 const MPP = ['payByMpp'];
 const SOLANA_PAY = ['getIntent', 'buildIntent'];
+const PAYMASTER = ['askPaymaster'];
 const LINK = ['getPaymentLink', 'chooseOffer'];
 
 const BODIES: Readonly<Record<string, object>> = {
@@ -61,6 +63,7 @@ const BODIES: Readonly<Record<string, object>> = {
     },
     signature: '0x12',
   },
+  askPaymaster: { jsonrpc: '2.0', id: 1, method: 'pm_getPaymasterData', params: [] },
   simulateIntent: { targetState: 'created' },
   setSponsor: { url: 'https://kora.example' },
   createEndpoint: { url: 'https://shop.example/webhooks' },
@@ -100,6 +103,13 @@ describe('access to the API', () => {
   const fetched = async <Body = Record<string, unknown>>(credential: string): Promise<Body> =>
     (await as(credential).request<Body>('GET', `/intents/${created.intent.id}`)).body;
 
+  /** Intents on Base have one; whether it opens its intent does not depend on the chain. */
+  const paymasterToken = (): string => {
+    const secrets = new ClientSecrets(cluster.secretsKey, new URL('https://pay.example'));
+    const url = new URL(secrets.paymasterUrl({ id: created.intent.id, livemode: false }) ?? '');
+    return url.pathname.slice('/p/'.length);
+  };
+
   beforeAll(async () => {
     cluster = await startCluster();
     gateway = await cluster.start('gateway', { env: { CHECKOUT_URL: 'https://pay.example' } });
@@ -132,6 +142,7 @@ describe('access to the API', () => {
     'the client secret': () => created.clientSecret,
     'the client secret of another intent': () => other.clientSecret,
     'the Solana Pay token': () => token,
+    'the paymaster token': () => paymasterToken(),
     'the secret of the payment link': () => link.clientSecret,
     'the secret of another payment link': () => otherLink.clientSecret,
     'a secret with the code of a payment link': () => `${created.intent.id}_secret_${codeOf(link.clientSecret)}`,
@@ -157,6 +168,8 @@ describe('access to the API', () => {
         return isPayers ? 'intent.not_found' : 'api_key.insufficient_scope';
       case 'the Solana Pay token':
         return SOLANA_PAY.includes(operation) ? 'passes' : 'api_key.insufficient_scope';
+      case 'the paymaster token':
+        return PAYMASTER.includes(operation) ? 'passes' : 'api_key.insufficient_scope';
       case 'the secret of the payment link':
         return LINK.includes(operation) ? 'passes' : 'api_key.insufficient_scope';
       case 'the secret of another payment link':
@@ -228,7 +241,12 @@ describe('access to the API', () => {
       null,
       null,
     ]);
-    expect(await fetched(created.clientSecret)).toEqual({ intent: shared, solanaPayToken: token, sponsors: [] });
+    expect(await fetched(created.clientSecret)).toEqual({
+      intent: shared,
+      solanaPayToken: token,
+      sponsors: [],
+      paymasterUrl: null,
+    });
     for (const credential of [payerKey, token]) expect(await fetched(credential)).toEqual({ intent: shared });
   });
 

@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { CLIENT_SECRET, newIntentId, newPaymentLinkId, PAYMENT_LINK_SECRET, SOLANA_PAY_TOKEN } from '@pf/contracts';
+import {
+  CLIENT_SECRET,
+  newIntentId,
+  newPaymentLinkId,
+  PAYMASTER_TOKEN,
+  PAYMENT_LINK_SECRET,
+  SOLANA_PAY_TOKEN,
+} from '@pf/contracts';
 import type { ChainId } from '@pf/domain';
 import fc from 'fast-check';
 import { ClientSecrets } from '../src/client-secrets.ts';
@@ -24,6 +31,17 @@ describe('ClientSecrets', () => {
     const token = secrets.solanaPayToken(intent);
     expect(token).toMatch(SOLANA_PAY_TOKEN);
     expect(secrets.read(bearer(token))).toEqual({ ...opened, access: 'solana_pay_token' });
+  });
+
+  it('make the URL of a paymaster service, whose token opens its intent', () => {
+    const intent = test();
+    expect(secrets.paymasterUrl(intent)).toBeNull();
+    const url = new ClientSecrets(key, new URL('https://pay.example')).paymasterUrl(intent) ?? '';
+    const [, token = ''] = /^https:\/\/pay\.example\/p\/(.+)$/.exec(url) ?? [];
+    expect(token).toMatch(PAYMASTER_TOKEN);
+    const opened = { intentId: intent.id, livemode: false, access: 'paymaster_token' };
+    expect(secrets.read(bearer(token))).toEqual(opened);
+    expect(secrets.read(bearer(token.replace('_pm_', '_spl_')))).toBeNull();
   });
 
   it('make the same ones again, and others for another intent, mode or key', () => {

@@ -44,6 +44,7 @@ const bodies: Readonly<Record<string, object>> = {
   submitIntent: { signedTransaction: `0x${'0'.repeat(64)}`, fulfiller: wallet },
   buildAuthorization: { fulfiller: wallet },
   submitAuthorization: { authorization: AUTHORIZATION, signature: '0x12' },
+  askPaymaster: { jsonrpc: '2.0', id: 1, method: 'pm_getPaymasterData', params: [] },
   simulateIntent: { targetState: 'confirmed' },
   setSponsor: { url: 'https://kora.example/rpc', headers: { 'x-api-key': 'secret' } },
   createEndpoint: { url: 'https://shop.example/webhooks' },
@@ -126,6 +127,12 @@ const invalid: Readonly<Record<string, Readonly<Record<string, readonly unknown[
       { ...AUTHORIZATION, surprise: 1 },
     ],
     signature: [...NO_TEXT, '0x', '0x1', '12', `0x${'12'.repeat(8_192)}`],
+  },
+  askPaymaster: {
+    jsonrpc: [...NO_TEXT, '1.0', 2],
+    id: [null, true, [], {}, 1.5],
+    method: [...NO_TEXT, 'eth_sendRawTransaction'],
+    params: [undefined, null, 'x', 7, {}, [1, 2, 3, 4, 5]],
   },
   simulateIntent: { targetState: [...NO_TEXT, 'paid', 'CONFIRMED', 'confirmed '] },
   setSponsor: {

@@ -4,7 +4,9 @@ import {
   bundle,
   evmWallet,
   installEntryPoint,
+  installPaymaster,
   newSmartWallet,
+  paidOperation,
   type SmartCall,
   solanaWallet,
 } from '@pf/testing/wallets';
@@ -180,13 +182,30 @@ export const solanaSigner = (chain: StackChain, keys: StackWallet): Payer =>
 /** The EntryPoint of Coinbase's smart wallet. */
 const ENTRY_POINT = '0.6';
 
+interface SentCalls {
+  readonly calls: readonly SmartCall[];
+  readonly capabilities?: { readonly paymasterService?: { readonly url: string } };
+}
+
+/** A chain whose accounts are open, with this one as bundler. */
+function opened(chain: StackChain, keys: StackWallet) {
+  const rpc = nodeRpc(chain.rpcUrl);
+  return { wallets: [keys], rpc, mine: async () => void (await rpc('evm_mine')) };
+}
+
+/** Puts a paymaster of smart wallets on the chain. @param keys of whoever pays its deposit @param signer promises */
+export async function newPaymaster(chain: StackChain, keys: StackWallet, signer: string): Promise<string> {
+  const open = opened(chain, keys);
+  await installEntryPoint(open, ENTRY_POINT);
+  return installPaymaster(open, ENTRY_POINT, signer);
+}
+
 /**
  * A smart wallet on Base: its account is a contract, and others send its calls in a bundle.
  * @param keys of the bundler
  */
 export async function smartPayer(chain: StackChain, keys: StackWallet): Promise<Payer> {
-  const rpc = nodeRpc(chain.rpcUrl);
-  const open = { wallets: [keys], rpc, mine: async () => void (await rpc('evm_mine')) };
+  const open = opened(chain, keys);
   await installEntryPoint(open, ENTRY_POINT);
   const wallet = await newSmartWallet(open, ENTRY_POINT);
   await evmWallet(chain, keys).transfer(chain.tokens['USDC'] ?? '', wallet.address, 100_000_000n);
@@ -196,12 +215,18 @@ export async function smartPayer(chain: StackChain, keys: StackWallet): Promise<
     return installEvm(page, async (method, params) => {
       switch (method) {
         case 'wallet_getCapabilities':
-          return { [toHex(chainIdOf(chain))]: { atomic: { status: 'supported' } } };
+          return {
+            [toHex(chainIdOf(chain))]: { atomic: { status: 'supported' }, paymasterService: { supported: true } },
+          };
         case 'wallet_sendCalls': {
           ask(payer);
-          const [{ calls }] = params as readonly [{ readonly calls: readonly SmartCall[] }];
+          const [{ calls, capabilities }] = params as readonly [SentCalls];
           const calldata = wallet.calldataOf(calls.map(({ to, data }) => ({ to, data })));
-          hash = await bundle(open, ENTRY_POINT, [await wallet.operation(calldata)]);
+          const url = capabilities?.paymasterService?.url;
+          const operation = await (url === undefined
+            ? wallet.operation(calldata)
+            : paidOperation(wallet, ENTRY_POINT, chainIdOf(chain), calldata, url));
+          hash = await bundle(open, ENTRY_POINT, [operation]);
           return { id: 'calls' };
         }
         case 'wallet_getCallsStatus':

@@ -4,8 +4,17 @@ import { apiClient, chainOf, readStack, type StackChain, type StackWallet, until
 import { newWallet, signSolanaPay, solanaWallet, tempoWallet, walletOn } from '@pf/testing/wallets';
 import type { Browser, Page } from 'playwright-core';
 import { barriers, openBrowser, PHONE, scanned, visit, type Visitor } from '../dashboard/browser.ts';
-import { startFeePayer, startKora } from '../gasless/relayer.ts';
-import { evmPayer, type Payer, slowPayer, smartPayer, solanaPayer, solanaSigner, tempoPayer } from './payers.ts';
+import { startFeePayer, startKora, startPaymaster } from '../gasless/relayer.ts';
+import {
+  evmPayer,
+  newPaymaster,
+  type Payer,
+  slowPayer,
+  smartPayer,
+  solanaPayer,
+  solanaSigner,
+  tempoPayer,
+} from './payers.ts';
 
 const stack = readStack();
 const api = apiClient(stack.baseUrl, stack.apiKeys.test);
@@ -207,6 +216,26 @@ describe('the payment page of a merchant who pays the network fee', () => {
     await status(page, 'Paid').waitFor();
     expect([payer.asked, await isPaid(id), await held(chain, who)]).toEqual([1, true, 0n]);
     expect((await api.get(id)).body.intent.fulfiller).toBe(who.address);
+  });
+
+  it('is paid by a smart wallet without ETH, whose gas the paymaster pays', async () => {
+    const signer = walletOf(base, 'sponsor');
+    const contract = await newPaymaster(base, walletOf(base, 'payer'), signer.address);
+    const paymaster = await startPaymaster(base, signer, { '0.6': contract });
+    try {
+      await sponsors.set(base.caip2, { url: paymaster.at('honest') });
+      const { id, paymentUrl } = await newIntent(base);
+      const payer = await smartPayer(base, walletOf(base, 'payer'));
+      const page = await open(paymentUrl, payer);
+      await wallet(page).click();
+      await fee(page).waitFor();
+      expect(await fee(page).textContent()).toMatch(/^Network fee.* pays it$/);
+      await payButton(page).click();
+      await status(page, 'Paid').waitFor();
+      expect([payer.asked, await isPaid(id), (await paymaster.ask('asked')).result]).toEqual([1, true, 2]);
+    } finally {
+      await paymaster.stop();
+    }
   });
 
   it('is paid with a fee of the payer where the sponsor refuses', async () => {

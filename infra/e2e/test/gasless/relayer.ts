@@ -4,6 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { RelayedCall, X402Settlement } from '@pf/contracts';
 import type { StackChain, StackWallet } from '@pf/testing';
+import type { PaidVersion } from '@pf/testing/wallets';
 import type { Hex } from 'viem';
 
 /** What a sponsor says: a hash where it says that it has sent something, or what its JSON-RPC returns. */
@@ -121,3 +122,29 @@ export type Kora = Sponsor<KoraWay, KoraRequest, KoraResult>;
 /** Signs for fees on Solana. */
 export const startKora = ({ rpcUrl }: StackChain, { privateKey }: StackWallet): Promise<Kora> =>
   Sponsor.start('kora-process.ts', { PRIVATE_KEY: privateKey, RPC_URL: rpcUrl });
+
+export type PaymasterWay = 'honest' | 'refuses' | 'lies' | 'hangs' | 'asked';
+export interface PaymasterRequest {
+  readonly method: 'pm_getPaymasterStubData' | 'pm_getPaymasterData';
+  readonly params: readonly [
+    operation: Readonly<Record<string, Hex>>,
+    entryPoint: string,
+    chainId: Hex,
+    context: object,
+  ];
+}
+export type Paymaster = Sponsor<PaymasterWay, PaymasterRequest, number>;
+/**
+ * Pays the gas of smart accounts on Base.
+ * @param contracts the paymaster of each version of the EntryPoint, which takes the wallet's signature
+ */
+export const startPaymaster = (
+  { rpcUrl }: Pick<StackChain, 'rpcUrl'>,
+  { privateKey }: StackWallet,
+  contracts: Readonly<Partial<Record<PaidVersion, string>>>,
+): Promise<Paymaster> =>
+  Sponsor.start('paymaster-process.ts', {
+    RPC_URL: rpcUrl,
+    PRIVATE_KEY: privateKey,
+    PAYMASTERS: JSON.stringify(contracts),
+  });

@@ -5,7 +5,7 @@ export const gatewayGuards: readonly Mutant[] = [
   {
     name: 'No transaction is built as sponsored where its payer would pay the fee',
     file: 'services/gateway/src/intents/build.ts',
-    guard: "if (sponsored && adapter.sponsors === 'none')",
+    guard: "if (sponsored && adapter.sponsors === 'none' && !(await hasPaymaster(dependencies, adapter, owner)))",
     instead: "if (sponsored && adapter.sponsors === 'none' && sponsored === null)",
     test: {
       file: 'services/gateway/test/intents/submit.integration.test.ts',

@@ -157,4 +157,18 @@ export const smartAccountGuards: readonly Mutant[] = [
     instead: '',
     test: { file: chain, name: 'pays for each account its own intent, and verifies only for that account' },
   },
+  {
+    name: 'A paymaster hears of no operation that makes a call beside the payment',
+    file: `${CHAINS}/src/base/paymasters.ts`,
+    guard: 'if (only === undefined || another !== undefined)',
+    instead: 'if (only === undefined)',
+    test: { file: `${CHAINS}/test/base/paymasters.unit.test.ts`, name: 'makes no call beside the payment' },
+  },
+  {
+    name: 'A paymaster hears of no operation that may cost more than 0.001 ETH',
+    file: `${CHAINS}/src/base/paymasters.ts`,
+    guard: 'excess: cost > COST_MAX ?',
+    instead: 'excess: cost < 0n ?',
+    test: { file: `${CHAINS}/test/base/paymasters.unit.test.ts`, name: 'may cost 0.001 ETH, with all of its limits' },
+  },
 ];

@@ -11,6 +11,7 @@ import type {
   BuildResult,
   Network,
   Parsed,
+  Paymasters,
   SignedTransaction,
   Verification,
 } from '../port.ts';
@@ -20,6 +21,7 @@ import { verifyAuthorization } from './authorization/verify.ts';
 import { broadcast } from './broadcast.ts';
 import { buildPayment } from './build.ts';
 import { whyNotLandable } from './landable.ts';
+import { paymastersOf } from './paymasters.ts';
 import { decodeSigned, fromChain, signedTransaction, type Signer, signerOf } from './signed-transaction.ts';
 import { findUnnamed } from './unnamed-payment.ts';
 import { isNested, verifyNested } from './verify-nested.ts';
@@ -28,6 +30,7 @@ import { verifyPayment } from './verify.ts';
 /** Base behind the port: EIP-1559 transfers with the intent's reference at the end of the calldata. */
 export class BaseAdapter extends EvmAdapter {
   override readonly authorizations: Authorizations;
+  override readonly paymasters: Paymasters;
   readonly #signer: Signer;
   readonly #blocks = new NewestHead();
 
@@ -38,6 +41,7 @@ export class BaseAdapter extends EvmAdapter {
       verify: (signed, terms, fulfiller, expiresAt) =>
         pool.run((node) => verifyAuthorization(node, signed, terms, fulfiller, expiresAt, this.#blocks)),
     };
+    this.paymasters = paymastersOf(network);
     this.#signer = signer;
   }
 

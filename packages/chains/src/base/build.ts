@@ -35,7 +35,7 @@ const notPayable = (param: 'requestor' | 'fulfiller', reason: string): Refusal =
  */
 export async function buildPayment(
   node: RpcNode,
-  { terms, fulfiller }: BuildRequest,
+  { terms, fulfiller, sponsored = false }: BuildRequest,
   blocks: NewestHead,
 ): Promise<BuildResult> {
   const call = {
@@ -77,8 +77,9 @@ export async function buildPayment(
   });
   const l1Fee = await getL1Fee(node, fulfiller, transaction.unsignedSerialized);
   const needed = transaction.gasLimit * (transaction.maxFeePerGas ?? 0n) + l1Fee;
-  // A paymaster may pay for an account with code, and a contract's bundler decides what the fee is.
-  if (code === '0x' && wei < needed)
+  // A paymaster may pay for an account with code, and a contract's bundler decides what the fee is. An account that a
+  // sponsor pays for may get its code with this very payment.
+  if (code === '0x' && !sponsored && wei < needed)
     return refused(rejected(`the payer has ${eth(wei)} for fees and may need ${eth(needed)}`));
   return {
     kind: 'built',
@@ -88,7 +89,7 @@ export async function buildPayment(
       ataRentLamports: null,
       estimatedFeeLamports: null,
       estimatedFeeUsdc: null,
-      estimatedFeeEth: isContract(code) ? null : formatAmount(gas * (baseFee + tip) + l1Fee, ETH_DECIMALS),
+      estimatedFeeEth: isContract(code) || sponsored ? null : formatAmount(gas * (baseFee + tip) + l1Fee, ETH_DECIMALS),
     },
     lifetime: { kind: 'unlimited' },
   };

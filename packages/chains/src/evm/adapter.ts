@@ -11,6 +11,7 @@ import type {
   MppMethod,
   Network,
   Parsed,
+  Paymasters,
   SignedTransaction,
   Sponsoring,
   Sponsors,
@@ -40,6 +41,7 @@ export abstract class EvmAdapter implements ChainAdapter {
   readonly authorizations: Authorizations | null = null;
   readonly sponsors: Sponsors = 'none';
   readonly sponsoring: Sponsoring | null = null;
+  readonly paymasters: Paymasters | null = null;
   protected readonly pool: RpcPool;
 
   constructor(network: Network, pool: RpcPool) {

@@ -45,6 +45,7 @@ export class SolanaAdapter implements ChainAdapter {
   readonly network: Network;
   readonly mpp: SolanaMpp;
   readonly authorizations = null;
+  readonly paymasters = null;
   readonly sponsors = 'named';
   readonly sponsoring = new SolanaSponsoring((text) => {
     const bytes = parseBytes(text);

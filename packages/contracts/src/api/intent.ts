@@ -74,14 +74,26 @@ const solanaPayToken = z
       'other chains.',
   });
 
-/** How the account of an intent pays the fee of its payer: `fee_payer` signs for it behind the payer. */
-const payerSponsor = z.enum(['fee_payer']);
+const paymasterUrl = z
+  .url()
+  .nullable()
+  .meta({
+    description:
+      'The paymaster service (ERC-7677) of this one intent, for the capabilities of `wallet_sendCalls`; `null` where ' +
+      '`sponsors` has no `paymaster`.',
+  });
+
+/**
+ * How the account of an intent pays the fee of its payer: `fee_payer` signs for it behind the payer, `paymaster` pays
+ * for the operations of smart accounts.
+ */
+const payerSponsor = z.enum(['fee_payer', 'paymaster']);
 export type PayerSponsor = z.infer<typeof payerSponsor>;
 const sponsors = z.array(payerSponsor).meta({
   description:
     'How the account pays the network fee in place of the payer: with `fee_payer`, `build` with `sponsored` makes a ' +
-    'transaction of which a sponsor pays the fee. Empty where the payer pays it, and once the intent is no longer ' +
-    '`created`. Ignore values that you do not know.',
+    'transaction of which a sponsor pays the fee; with `paymaster`, smart accounts pay it by `paymasterUrl`. Empty ' +
+    'where the payer pays it, and once the intent is no longer `created`. Ignore values that you do not know.',
 });
 
 /** The response of the endpoints that change an intent. */
@@ -122,6 +134,7 @@ export const payerFetchResponse = z.strictObject({
   intent: payerIntent,
   solanaPayToken: solanaPayToken.exactOptional(),
   sponsors: sponsors.exactOptional(),
+  paymasterUrl: paymasterUrl.exactOptional(),
 });
 export const payerCreatedResponse = z.strictObject({ intent: payerIntent, ...forPayer });
 export const payerIntentResponse = z.strictObject({ intent: payerIntent });

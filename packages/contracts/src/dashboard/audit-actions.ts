@@ -48,6 +48,7 @@ export const AUDIT_ACTIONS = {
   'intent.cancelled': 'A payment intent was cancelled.',
   'intent.refunded': 'A refund was created.',
   'intent.detected': 'A payer was reported.',
+  'intent.paymaster_asked': 'The paymaster was asked to pay the gas of a smart account.',
   'intent.challenged': 'A payment by the Machine Payments Protocol was asked for.',
   'intent.built': 'A transaction was built.',
   'intent.submitted': 'A signed transaction was submitted.',

@@ -74,6 +74,11 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
             scheme: 'bearer',
             description: 'The `solanaPayToken` of one payment intent: `pi_…_spl_…`.',
           },
+          paymasterToken: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'The token in the `paymasterUrl` of one payment intent: `pi_…_pm_…`.',
+          },
           mppCredential: {
             type: 'http',
             scheme: 'payment',
@@ -110,7 +115,8 @@ function describeFields({ components }: OpenApiDocument): void {
 }
 
 function describe(operation: Operation): ZodOpenApiOperationObject {
-  const { id, tag, summary, description, scope, solanaPay, paymentLink, mpp, request, responses } = operation;
+  const { id, tag, summary, description, scope, solanaPay, paymaster, paymentLink, mpp, request, responses } =
+    operation;
   const { params, query, headers, body } = request;
   return {
     operationId: id,
@@ -122,6 +128,7 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
         { apiKey: [] },
         { clientSecret: [] },
         ...(solanaPay ? [{ solanaPayToken: [] }] : []),
+        ...(paymaster ? [{ paymasterToken: [] }] : []),
         ...(mpp ? [{ mppCredential: [] }] : []),
       ],
     }),

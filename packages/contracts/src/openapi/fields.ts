@@ -165,7 +165,7 @@ const REQUEST: Readonly<Record<string, string>> = {
     'The signed transaction in base64 (or `0x` hex on EVM chains), or the hash of one that the wallet has sent.',
   updatedAt: 'The current `updatedAt` of the intent. A stale value returns 409.',
   targetState: 'The state to move to.',
-  sponsored: 'Another account pays the fee, on Tempo and Solana.',
+  sponsored: 'Another account pays the fee: on Tempo, Solana, and of smart accounts on Base.',
   feePayer: 'The account that pays the fee, on Solana, if it is not that of the sponsor that is set for the chain.',
 };
 

@@ -1,5 +1,14 @@
 import { createRequire } from 'node:module';
-import { type Address, concat, encodeAbiParameters, encodeFunctionData, type Hex, hexToBigInt, toHex } from 'viem';
+import {
+  type Address,
+  concat,
+  encodeAbiParameters,
+  encodeFunctionData,
+  type Hex,
+  hexToBigInt,
+  parseEther,
+  toHex,
+} from 'viem';
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
 import type { Anvil } from '../chains/anvil.ts';
 import { type Contract, readContract } from '../chains/contract.ts';
@@ -44,7 +53,11 @@ const artifact = (version: EntryPointVersion, name: string): Contract =>
 
 /** The code that a contract's constructor leaves, without making a transaction. */
 const deployedCode = (chain: OpenChain, { bytecode }: Contract, args: Hex = '0x'): Promise<Hex> =>
-  chain.rpc<Hex>('eth_call', { data: concat([bytecode, args]), gas: toHex(15_000_000) }, 'latest');
+  chain.rpc<Hex>(
+    'eth_call',
+    { from: bundlerOf(chain), data: concat([bytecode, args]), gas: toHex(15_000_000) },
+    'latest',
+  );
 
 /** Puts the EntryPoint at its address. */
 export async function installEntryPoint(chain: OpenChain, version: EntryPointVersion): Promise<void> {
@@ -124,6 +137,104 @@ export async function newSmartWallet(chain: OpenChain, version: EntryPointVersio
   };
 }
 
+/** The versions whose package has a paymaster. */
+export type PaidVersion = '0.6' | '0.7';
+
+/**
+ * Puts a paymaster (VerifyingPaymaster of the ERC-4337 authors) on the chain, with a deposit at the EntryPoint: it pays
+ * for what this account signs. Mines a block.
+ */
+export async function installPaymaster(chain: OpenChain, version: PaidVersion, signer: string): Promise<Address> {
+  const entryPoint = ENTRY_POINTS[version].address;
+  const paymaster = privateKeyToAddress(generatePrivateKey());
+  const args = encodeAbiParameters([{ type: 'address' }, { type: 'address' }], [entryPoint, signer as Address]);
+  await chain.rpc('anvil_setCode', paymaster, await deployedCode(chain, artifact(version, 'VerifyingPaymaster'), args));
+  const { abi } = artifact(version, 'EntryPoint');
+  const data = encodeFunctionData({ abi, functionName: 'depositTo', args: [paymaster] });
+  await sendAs(chain, entryPoint, data, bundlerOf(chain), parseEther('1'));
+  return paymaster;
+}
+
+/** What an operation of a wallet costs at most: 0.1 gwei for each gas. */
+const GAS_PRICE = 100_000_000n;
+
+/** An operation whose gas costs something, and its fields as paymaster services take them. */
+async function pricedOperation(wallet: SmartWallet, version: PaidVersion, callData: Hex, paymasterAndData: Hex = '0x') {
+  const fees =
+    version === '0.6'
+      ? { maxFeePerGas: toHex(GAS_PRICE), maxPriorityFeePerGas: toHex(GAS_PRICE) }
+      : { gasFees: pair(GAS_PRICE, GAS_PRICE) };
+  const operation = await wallet.operation(callData, { ...fees, paymasterAndData });
+  const fields = {
+    sender: wallet.address,
+    nonce: toHex(operation['nonce'] as bigint),
+    callData,
+    ...(version === '0.6' && { initCode: '0x' }),
+    callGasLimit: toHex(GAS.call),
+    verificationGasLimit: toHex(GAS.verification),
+    preVerificationGas: toHex(GAS.before),
+    maxFeePerGas: toHex(GAS_PRICE),
+    maxPriorityFeePerGas: toHex(GAS_PRICE),
+    signature: operation['signature'],
+  };
+  return { operation, fields };
+}
+
+/** What a paymaster service answers to a wallet. */
+export interface PaymasterAnswer {
+  readonly result?: Readonly<Record<string, Hex>>;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+/** Asks a paymaster service as wallets do (ERC-7677). */
+export async function askPaymaster(url: string, method: string, params: readonly unknown[]): Promise<PaymasterAnswer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  return (await response.json()) as PaymasterAnswer;
+}
+
+/** A service answered no promise. */
+export class PaymasterRefusedError extends Error {
+  override readonly name = 'PaymasterRefusedError';
+}
+
+/**
+ * An operation whose gas a paymaster pays, made as wallets do: what it would cost, then the promise, then the
+ * signature.
+ * @param url the paymaster service
+ * @throws PaymasterRefusedError
+ */
+export async function paidOperation(
+  wallet: SmartWallet,
+  version: PaidVersion,
+  chainId: number,
+  callData: Hex,
+  url: string,
+): Promise<UserOperation> {
+  const { fields } = await pricedOperation(wallet, version, callData);
+  const ask = async (method: string, more: object = {}): Promise<Readonly<Record<string, Hex>>> => {
+    const params = [{ ...fields, ...more }, ENTRY_POINTS[version].address, toHex(chainId), {}];
+    const { result, error } = await askPaymaster(url, method, params);
+    if (result === undefined) throw new PaymasterRefusedError(error?.message);
+    return result;
+  };
+  const stub = await ask('pm_getPaymasterStubData');
+  const { paymasterVerificationGasLimit = '0x0', paymasterPostOpGasLimit = '0x0' } = stub;
+  const limits = version === '0.6' ? {} : { paymasterVerificationGasLimit, paymasterPostOpGasLimit };
+  const { paymasterAndData, paymaster = '0x', paymasterData = '0x' } = await ask('pm_getPaymasterData', limits);
+  const packed =
+    paymasterAndData ??
+    concat([
+      paymaster,
+      pair(hexToBigInt(paymasterVerificationGasLimit), hexToBigInt(paymasterPostOpGasLimit)),
+      paymasterData,
+    ]);
+  return (await pricedOperation(wallet, version, callData, packed)).operation;
+}
+
 /** The calldata of a bundle. */
 export const bundleOf = (version: EntryPointVersion, operations: readonly UserOperation[], bundler: string): Hex =>
   encodeFunctionData({
@@ -146,8 +257,15 @@ const bundlerOf = ({ wallets }: OpenChain): string => {
 };
 
 /** Sends calldata to a contract, from an account that has nothing to do with the payment, and mines a block. */
-export async function sendAs(chain: OpenChain, to: string, data: Hex, from = bundlerOf(chain)): Promise<Hex> {
-  const hash = await chain.rpc<Hex>('eth_sendTransaction', { from, to, data, gas: toHex(6_000_000) });
+export async function sendAs(
+  chain: OpenChain,
+  to: string,
+  data: Hex,
+  from = bundlerOf(chain),
+  value = 0n,
+): Promise<Hex> {
+  const transaction = { from, to, data, value: toHex(value), gas: toHex(6_000_000) };
+  const hash = await chain.rpc<Hex>('eth_sendTransaction', transaction);
   await chain.mine();
   return hash;
 }

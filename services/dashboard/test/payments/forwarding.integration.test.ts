@@ -156,6 +156,7 @@ describe('the payment API in the dashboard', () => {
     submitIntent: { passes: SUPPORT, gets: NO_INTENT },
     buildAuthorization: { passes: SUPPORT, gets: NO_INTENT },
     submitAuthorization: { passes: SUPPORT, gets: NO_INTENT },
+    askPaymaster: { passes: DEVELOPERS, gets: NO_INTENT },
     payByMpp: { passes: DEVELOPERS, gets: NO_INTENT },
     intentEvents: { passes: MEMBERS, gets: NO_INTENT },
     createPaymentLink: { passes: DEVELOPERS, gets: INVALID },

@@ -19,7 +19,13 @@ import type { Commands } from '../commands.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { refused, rejected } from '../refusals.ts';
-import { type AskedSponsor, askFeePayer, type CosigningDependencies, sponsorOn } from '../sponsors/cosigning.ts';
+import {
+  type AskedSponsor,
+  askFeePayer,
+  type CosigningDependencies,
+  hasPaymaster,
+  sponsorOn,
+} from '../sponsors/cosigning.ts';
 import {
   type Adapters,
   findRequestedIntent,
@@ -62,7 +68,7 @@ export const buildIntent = (dependencies: Dependencies): Endpoint => ({
 
 const unsponsored = (chain: ChainId): ApiError =>
   new ApiError('chain.not_available', {
-    message: `No other account can sign for the fee of a transaction on ${chain}: build it without sponsored.`,
+    message: `No other account pays the fee of a transaction on ${chain}: build it without sponsored.`,
     param: 'sponsored',
     details: { chain },
   });
@@ -102,7 +108,8 @@ async function tryBuild(
   tries: number,
 ): Promise<Built | null> {
   const { intent, adapter, named } = await findRequestedIntent(dependencies, id, owner, requestedFulfiller);
-  if (sponsored && adapter.sponsors === 'none') throw unsponsored(intent.chain);
+  if (sponsored && adapter.sponsors === 'none' && !(await hasPaymaster(dependencies, adapter, owner)))
+    throw unsponsored(intent.chain);
   const asked = sponsored && requestedFeePayer === null ? await sponsorOn(dependencies, adapter, owner) : null;
   const problem = feePayerProblem(adapter, sponsored, requestedFeePayer, asked);
   if (problem !== null) throw validationFailed([{ param: 'feePayer', message: problem }]);

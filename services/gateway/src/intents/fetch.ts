@@ -11,7 +11,7 @@ export type HasSponsor = (accountId: AccountId, chain: ChainId) => Promise<boole
 
 interface Dependencies {
   readonly adapters: Adapters;
-  readonly clientSecrets: Pick<ClientSecrets, 'forPayer' | 'solanaPayToken'>;
+  readonly clientSecrets: Pick<ClientSecrets, 'forPayer' | 'paymasterUrl' | 'solanaPayToken'>;
   readonly hasSponsor: HasSponsor;
   readonly intents: IntentQueries;
   readonly partitions: number;
@@ -27,18 +27,23 @@ export const fetchIntent = (dependencies: Dependencies): Endpoint => ({
       ? clientSecrets.forPayer(intent)
       : holder.scope === 'client_secret' && {
           solanaPayToken: clientSecrets.solanaPayToken(intent),
-          sponsors: await sponsorsOf(dependencies, intent, holder.accountId),
+          ...(await paidBy(dependencies, intent, holder.accountId)),
         };
     return { status: 200, body: { intent: view(intent), ...more } };
   },
 });
 
 /** How the account pays the fee of a payer, while one can pay. */
-async function sponsorsOf(
-  { adapters, hasSponsor }: Pick<Dependencies, 'adapters' | 'hasSponsor'>,
-  { chain, status }: PaymentIntent,
+async function paidBy(
+  { adapters, clientSecrets, hasSponsor }: Pick<Dependencies, 'adapters' | 'clientSecrets' | 'hasSponsor'>,
+  intent: PaymentIntent,
   accountId: AccountId,
-): Promise<readonly PayerSponsor[]> {
-  if (status !== 'created' || !adapters.get(chain)?.sponsoring) return [];
-  return (await hasSponsor(accountId, chain)) ? ['fee_payer'] : [];
+): Promise<{ readonly sponsors: readonly PayerSponsor[]; readonly paymasterUrl: string | null }> {
+  const { chain, status } = intent;
+  const { sponsoring, paymasters } = adapters.get(chain) ?? {};
+  const paymasterUrl = paymasters ? clientSecrets.paymasterUrl(intent) : null;
+  const kind = sponsoring ? 'fee_payer' : paymasterUrl !== null && 'paymaster';
+  if (status !== 'created' || kind === false || !(await hasSponsor(accountId, chain)))
+    return { sponsors: [], paymasterUrl: null };
+  return { sponsors: [kind], paymasterUrl };
 }

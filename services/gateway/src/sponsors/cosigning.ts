@@ -37,6 +37,15 @@ export async function sponsorOn(
   return sponsor ? { sponsor, adapter, sponsoring, network, holder } : null;
 }
 
+/** Whether the holder's account has set a paymaster for the chain. */
+export async function hasPaymaster(
+  { findSponsor }: Pick<CosigningDependencies, 'findSponsor'>,
+  { network, paymasters }: ChainAdapter,
+  { accountId }: Holder,
+): Promise<boolean> {
+  return paymasters !== null && (await findSponsor(accountId, network.chain)) !== null;
+}
+
 /**
  * The account that is to pay the fee, as the sponsor says; null where the payer does not sign for it.
  * @throws ApiError 422 `sponsor.refused`, 503 `sponsor.unavailable`

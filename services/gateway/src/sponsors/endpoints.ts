@@ -24,10 +24,14 @@ export const putSponsor = ({ adapters, database, keyring, now, webhookAllowHttp 
   operation: OPERATIONS.setSponsor,
   async handle({ holder, request, response }) {
     const { url: text, headers = {} } = await readBody(request, response, setSponsorRequest);
-    const { network, sponsoring } = resolveAdapter(adapters, String(request.params['chain']), holder.livemode);
+    const { network, sponsoring, paymasters } = resolveAdapter(
+      adapters,
+      String(request.params['chain']),
+      holder.livemode,
+    );
     const { chain, livemode } = network;
-    if (!sponsoring)
-      throw new ApiError('sponsor.not_supported', {
+    if (!sponsoring && !paymasters)
+      throw new ApiError('chain.not_available', {
         message: `No sponsor can be set on ${chain}: there the service asks no other for the fee of a payer.`,
         param: 'chain',
         details: { chain },

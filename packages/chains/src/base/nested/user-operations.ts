@@ -28,6 +28,8 @@ export interface Execution {
 }
 
 export const isEntryPoint = (address: string): boolean => address in ENTRY_POINTS;
+/** Whether it is of version 0.6, whose operations are other than those after it. */
+export const isUnpacked = (entryPoint: string): boolean => ENTRY_POINTS[entryPoint] === HANDLE_OPS.unpacked;
 
 /**
  * The successful user operations of a bundle, each with the logs from the end of the one before to its own

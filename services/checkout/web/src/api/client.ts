@@ -32,6 +32,8 @@ interface Fetched {
   readonly solanaPayToken: string | null;
   /** Whether the merchant pays the fee of transactions that are built for it. */
   readonly hasSponsor: boolean;
+  /** Where smart wallets ask the merchant to pay the gas; null where it does not. */
+  readonly paymasterUrl: string | null;
 }
 
 /** The requests that a client secret allows, for its one intent. */
@@ -50,8 +52,13 @@ export class Client {
   }
 
   async fetchIntent(): Promise<Fetched> {
-    const { intent, solanaPayToken, sponsors } = await this.#requests.ask(fetchedSchema, 'GET', '');
-    return { intent, solanaPayToken: solanaPayToken ?? null, hasSponsor: sponsors?.includes('fee_payer') ?? false };
+    const { intent, solanaPayToken, sponsors, paymasterUrl } = await this.#requests.ask(fetchedSchema, 'GET', '');
+    return {
+      intent,
+      solanaPayToken: solanaPayToken ?? null,
+      hasSponsor: sponsors?.some((kind) => kind === 'fee_payer' || kind === 'paymaster') ?? false,
+      paymasterUrl: paymasterUrl ?? null,
+    };
   }
 
   /** What arrived otherwise than asked for, oldest first. */

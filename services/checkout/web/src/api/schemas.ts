@@ -30,6 +30,7 @@ export const fetchedSchema = z.object({
   intent: intentSchema,
   solanaPayToken: z.optional(z.nullable(z.string())),
   sponsors: z.optional(z.array(z.string())),
+  paymasterUrl: z.optional(z.nullable(z.string())),
 });
 
 const paymentSchema = z.object({

@@ -82,6 +82,7 @@ export class Checkout {
   #turn = 0;
   /** The wallet that was chosen last. */
   #wallet: Wallet | null = null;
+  #paymasterUrl: string | null = null;
 
   readonly #client: Client;
   readonly #intentId: string;
@@ -103,10 +104,11 @@ export class Checkout {
     this.#set({ missing: null });
     void this.#loadMerchant();
     try {
-      const [{ intent, solanaPayToken, hasSponsor }, unexpected] = await Promise.all([
+      const [{ intent, solanaPayToken, hasSponsor, paymasterUrl }, unexpected] = await Promise.all([
         this.#client.fetchIntent(),
         this.#client.fetchUnexpected(),
       ]);
+      this.#paymasterUrl = paymasterUrl;
       this.#set({ solanaPayToken, hasSponsor, unexpected: unexpected.at(-1) ?? null });
       this.#see(intent);
       this.#recover(intent);
@@ -147,7 +149,8 @@ export class Checkout {
     this.#wallet = wallet;
     try {
       const payer = intent.direction === 'send' ? intent.fulfiller : null;
-      const session = await wallet.connect({ network: terms.network, payer, not: intent.requestor });
+      const paymasterUrl = this.state.hasSponsor ? this.#paymasterUrl : null;
+      const session = await wallet.connect({ network: terms.network, payer, not: intent.requestor, paymasterUrl });
       if (turn !== this.#turn) return;
       this.#set({ step: { kind: 'building', wallet } });
       const ready = await this.#build(wallet, session, terms, turn);
@@ -246,7 +249,7 @@ export class Checkout {
    * so that nothing is paid twice.
    */
   async #build(wallet: Wallet, session: Session, terms: Terms, turn: number): Promise<Ready | null> {
-    const isForSponsor = this.state.hasSponsor && session.signsOnly;
+    const isForSponsor = this.state.hasSponsor && (session.signsOnly || session.asksPaymaster);
     let wasAlive = false;
     for (;;) {
       const built = await this.#buildOnce(wallet, session, terms, turn, isForSponsor);

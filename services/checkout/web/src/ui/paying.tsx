@@ -98,7 +98,7 @@ function Confirm({ step, intent, checkout, merchant }: ConfirmProps) {
   return (
     <div class="stack">
       <dl class="facts boxed">
-        {step.payment.isSponsored && (
+        {(step.payment.isSponsored || step.session.asksPaymaster) && (
           <Fact name={t('detail.sponsored_fee')}>{t('detail.sponsored_by', { merchant })}</Fact>
         )}
         {fee !== null && (

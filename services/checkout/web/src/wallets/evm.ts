@@ -87,10 +87,12 @@ function walletOf({ rdns, ...info }: Info, provider: Provider): Wallet {
       const { network } = wanted;
       const account = accountAmong(textsIn(await ask('eth_requestAccounts')), name, wanted);
       await switchTo(network, name, provider);
-      const isSmart = await sendsCalls(provider, account, chainIdOf(network));
+      const { isSmart, asksPaymasters } = await capabilitiesOf(provider, account, chainIdOf(network));
+      const paymasterUrl = isSmart && asksPaymasters ? wanted.paymasterUrl : null;
       return {
         account,
         signsOnly: network.family === 'tempo' && rdns === TEMPO_RDNS && !isSmart,
+        asksPaymaster: paymasterUrl !== null,
         async pay(payment) {
           if (payment.family === 'solana') throw new Problem('wrong_network', { wallet: name, network: network.label });
           // Between the click and the wallet's window nothing may come that takes long: browsers would block it.
@@ -98,7 +100,7 @@ function walletOf({ rdns, ...info }: Info, provider: Provider): Wallet {
           if (!accounts.includes(account.toLowerCase())) throw new Problem('wrong_account', { wallet: name, account });
           if (!(await isOn(network, name, provider))) await switchTo(network, name, provider);
           if (isSmart) {
-            const sent = await sendCalls(provider, name, account, payment);
+            const sent = await sendCalls(provider, name, account, payment, paymasterUrl);
             if (sent !== null) return sent;
           }
           return send(provider, name, account, payment, rdns === TEMPO_RDNS);
@@ -145,18 +147,34 @@ async function switchTo(network: Network, name: string, provider: Provider): Pro
     throw new Problem('wrong_network', { wallet: name, network: network.label });
 }
 
-/** Whether the account is a smart wallet already, which sends batches of calls (EIP-5792). */
-async function sendsCalls(provider: Provider, account: string, chainId: Hex): Promise<boolean> {
+interface Capabilities {
+  /** Whether the account is a smart wallet already, which sends batches of calls (EIP-5792). */
+  readonly isSmart: boolean;
+  /** Whether it asks a paymaster to pay the gas (ERC-7677). */
+  readonly asksPaymasters: boolean;
+}
+
+async function capabilitiesOf(provider: Provider, account: string, chainId: Hex): Promise<Capabilities> {
   try {
     const all = await provider.request({ method: 'wallet_getCapabilities', params: [account, [chainId]] });
-    const { atomic, atomicBatch } =
-      ((all ?? {}) as Record<string, { atomic?: { status?: unknown }; atomicBatch?: { supported?: unknown } }>)[
-        chainId
-      ] ?? {};
-    return atomic?.status === 'supported' || atomicBatch?.supported === true;
+    const { atomic, atomicBatch, paymasterService } =
+      (
+        (all ?? {}) as Record<
+          string,
+          {
+            atomic?: { status?: unknown };
+            atomicBatch?: { supported?: unknown };
+            paymasterService?: { supported?: unknown };
+          }
+        >
+      )[chainId] ?? {};
+    return {
+      isSmart: atomic?.status === 'supported' || atomicBatch?.supported === true,
+      asksPaymasters: paymasterService?.supported === true,
+    };
   } catch {
     // A wallet that does not know the question sends transactions.
-    return false;
+    return { isSmart: false, asksPaymasters: false };
   }
 }
 
@@ -166,15 +184,26 @@ async function sendCalls(
   name: string,
   from: string,
   { chainId, to, data }: EvmPayment,
+  paymasterUrl: string | null,
 ): Promise<Outcome | null> {
   const calls = [{ to, data, value: '0x0' }];
-  const bundle = { version: '2.0.0', chainId: fromNumber(chainId), from, atomicRequired: false, calls };
+  const bundle = {
+    version: '2.0.0',
+    chainId: fromNumber(chainId),
+    from,
+    atomicRequired: false,
+    calls,
+    ...(paymasterUrl !== null && { capabilities: { paymasterService: { url: paymasterUrl } } }),
+  };
   let answer: unknown;
   try {
     answer = await provider.request({ method: 'wallet_sendCalls', params: [bundle] });
   } catch (cause) {
+    const problem = problemIn(name, cause);
+    // Why it failed is in the wallet's words. It has sent nothing, and may do so where the payer pays the gas.
+    if (paymasterUrl !== null && problem.kind === 'wallet_failed') throw new Problem('sponsor_refused', {}, { cause });
     if (isUnsupported(cause)) return null;
-    throw problemIn(name, cause);
+    throw problem;
   }
   // Older wallets answer the id alone.
   const id = typeof answer === 'string' ? answer : (answer as { readonly id?: unknown } | null)?.id;

@@ -103,6 +103,7 @@ function walletOf(wallet: Standard, id: string, chain: `solana:${string}`): Wall
       return {
         account: chosen,
         signsOnly,
+        asksPaymaster: false,
         async pay(payment) {
           if (payment.family !== 'solana')
             throw new Problem('wrong_network', { wallet: name, network: wanted.network.label });

@@ -14,8 +14,10 @@ export type Outcome =
 /** An account of a wallet that is ready to pay. */
 export interface Session {
   readonly account: string;
-  /** Whether it signs without sending: only then can another account pay the fee. */
+  /** Whether it signs without sending: only then can another account sign for the fee. */
   readonly signsOnly: boolean;
+  /** Whether it asks the paymaster that it was given to pay the fee. */
+  readonly asksPaymaster: boolean;
   /** Opens the wallet. @throws Problem */
   pay(payment: Payment): Promise<Outcome>;
   /** Calls when the person has chosen another account or network in the wallet. @returns how to stop */
@@ -39,6 +41,8 @@ export interface Wanted {
   readonly network: Network;
   readonly payer: string | null;
   readonly not: string;
+  /** Where a smart wallet asks who pays the gas (ERC-7677); null where the payer pays it. */
+  readonly paymasterUrl: string | null;
 }
 
 /** The wallets of a kind: they announce themselves, some of them late. */

@@ -405,4 +405,65 @@ describe('paying in the browser where the merchant pays the network fee', () => 
     await status(page, 'Sent').waitFor();
     expect(standIn.submitted).toEqual([{ signedTransaction: HASH, fulfiller: ACCOUNT }]);
   });
+
+  describe('of a smart wallet', () => {
+    const URL_OF_PAYMASTER = 'https://pay.example/p/pi_5mUj8xNgYq3vWJ2hTfKd7_pm_8sdf7Yhj3kLmN2pQ9rStUv';
+    const paidFor = (standIn: Opened['standIn']): void =>
+      void Object.assign(standIn, { sponsors: ['paymaster'], paymasterUrl: URL_OF_PAYMASTER });
+    const smart = (paymasterService: boolean, send: () => unknown = () => ({ id: '0x01' })) =>
+      new EvmWallet('base', {
+        wallet_getCapabilities: () => ({
+          '0x14a34': { atomic: { status: 'supported' }, paymasterService: { supported: paymasterService } },
+        }),
+        wallet_sendCalls: send,
+        wallet_getCallsStatus: () => ({ status: 200, receipts: [{ transactionHash: HASH }] }),
+      });
+    const visit = (wallet: EvmWallet) => visitWith({ family: 'base', install: wallet.install, prepare: paidFor });
+    const withPaymaster = { capabilities: { paymasterService: { url: URL_OF_PAYMASTER } } };
+
+    it('says who pays it, and gives the wallet the paymaster', async () => {
+      const wallet = smart(true);
+      const { page, standIn } = await visit(wallet);
+      await choose(page);
+      await fee(page).waitFor();
+      expect(await fee(page).textContent()).toBe("Network feeNora's Bikes pays it");
+      await pay(page);
+      await status(page, 'Sent').waitFor();
+      expect(standIn.builds).toEqual([true]);
+      expect(wallet.of('wallet_sendCalls')).toMatchObject([[withPaymaster]]);
+    });
+
+    it('is paid by the payer where the wallet asks no paymaster', async () => {
+      const wallet = smart(false);
+      const { page, standIn } = await visit(wallet);
+      await choose(page);
+      await fee(page).filter({ hasText: 'ETH' }).waitFor();
+      await pay(page);
+      await status(page, 'Sent').waitFor();
+      expect(standIn.builds).toEqual([false]);
+      expect(wallet.of('wallet_sendCalls')).toEqual([
+        [expect.not.objectContaining({ capabilities: expect.anything() })],
+      ]);
+    });
+
+    it('can be paid by the payer when the wallet gets no promise', async () => {
+      let sends = 0;
+      const wallet = smart(true, () => {
+        sends += 1;
+        if (sends === 1) throw Object.assign(new Error('AA33 reverted'), { code: -32000 });
+        return { id: '0x01' };
+      });
+      const { page, standIn } = await visit(wallet);
+      await choose(page);
+      await pay(page);
+      const alert = page.getByRole('alert');
+      expect(await alert.textContent()).toContain("Nora's Bikes cannot pay the network fee for this");
+      await ownFee(page).click();
+      await fee(page).filter({ hasText: 'ETH' }).waitFor();
+      await pay(page);
+      await status(page, 'Sent').waitFor();
+      expect(standIn.builds).toEqual([true, false]);
+      expect(wallet.of('wallet_sendCalls')).toMatchObject([[withPaymaster], [{ from: ACCOUNT }]]);
+    });
+  });
 });

@@ -88,6 +88,8 @@ export class StandIn {
   built: Partial<PaymentTerms> = {};
   /** How the merchant pays the fees of payers. */
   sponsors: string[] = [];
+  /** Where smart wallets ask the merchant to pay the gas. */
+  paymasterUrl: string | null = null;
   /** Whether each build was asked for a sponsor. */
   readonly builds: boolean[] = [];
   /** What was built for a sponsor can still land, so that nothing else is built. */
@@ -204,6 +206,7 @@ export class StandIn {
           intent: this.intent,
           solanaPayToken: this.#token(),
           sponsors: this.sponsors,
+          paymasterUrl: this.paymasterUrl,
         });
       case 'GET /events':
         if (request.headers.accept !== 'text/event-stream')
@@ -245,7 +248,7 @@ export class StandIn {
       ataRentLamports: isSolana ? 2_039_280 : null,
       estimatedFeeLamports: isSolana && !sponsored ? 5_060 : null,
       estimatedFeeUsdc: this.family === 'tempo' && !sponsored ? '0.0012' : null,
-      estimatedFeeEth: this.family === 'base' ? '0.0000021' : null,
+      estimatedFeeEth: this.family === 'base' && !sponsored ? '0.0000021' : null,
     };
     this.#json(response, 'build', { intent: this.intent, transaction });
   }

@@ -51,6 +51,7 @@ const LABELS = {
   'intent.cancelled': 'Payment cancelled',
   'intent.refunded': 'Refund created',
   'intent.detected': 'Payer reported',
+  'intent.paymaster_asked': 'Paymaster asked',
   'intent.challenged': 'MPP payment requested',
   'intent.built': 'Transaction built',
   'intent.submitted': 'Transaction submitted',

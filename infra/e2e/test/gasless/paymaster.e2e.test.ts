@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { PaymentClient } from '@pf/client';
+import type { PublicIntent } from '@pf/domain';
+import {
+  type ApiClient,
+  apiClient,
+  type BuildBody,
+  type Cluster,
+  type CreatedBody,
+  type Instance,
+  readBackingStack,
+  type StackWallet,
+  startCluster,
+  until,
+} from '@pf/testing';
+import { type Anvil, startAnvil } from '@pf/testing/chains';
+import {
+  askPaymaster,
+  bundle,
+  ENTRY_POINTS,
+  installEntryPoint,
+  installPaymaster,
+  newSmartWallet,
+  newWallet,
+  type PaidVersion,
+  paidOperation,
+  type PaymasterAnswer,
+  type SmartCall,
+  type SmartWallet,
+} from '@pf/testing/wallets';
+import { encodeFunctionData, erc20Abi, type Hex, parseTransaction, toHex } from 'viem';
+import { summaryOf, whileBusy } from '../responses.ts';
+import { type Paymaster, type PaymasterWay, startPaymaster } from './relayer.ts';
+import { PACE_MS, TEST_MS, UNITS, WAIT_MS } from './shop.ts';
+
+const VERSIONS: readonly PaidVersion[] = ['0.6', '0.7'];
+const CHAIN_ID = 84_532;
+
+let chain: Anvil;
+let cluster: Cluster;
+let api: ApiClient;
+let baseUrl: string;
+let checkout: Instance;
+let service: Paymaster;
+let client: PaymentClient;
+let usdc: string;
+const wallets = new Map<PaidVersion, SmartWallet>();
+const contracts: Partial<Record<PaidVersion, string>> = {};
+
+beforeAll(async () => {
+  chain = await startAnvil({ blockMs: PACE_MS });
+  usdc = chain.tokens['USDC'] ?? '';
+  const signer = chain.wallets[3] as StackWallet;
+  for (const version of VERSIONS) {
+    await installEntryPoint(chain, version);
+    contracts[version] = await installPaymaster(chain, version, signer.address);
+    const wallet = await newSmartWallet(chain, version);
+    await chain.asTokenOwner(usdc, 'mint', [wallet.address, 10n * UNITS]);
+    wallets.set(version, wallet);
+  }
+  service = await startPaymaster(chain, signer, contracts);
+  cluster = await startCluster(readBackingStack(), [chain]);
+  const [gateway] = await Promise.all([
+    cluster.start('gateway', { env: { CHECKOUT_URL: 'https://pay.example' } }),
+    cluster.start('intent'),
+    cluster.start('watcher'),
+  ]);
+  baseUrl = `${gateway.url}/v1`;
+  checkout = await cluster.start('checkout', { env: { GATEWAY_URL: gateway.url } });
+  api = apiClient(baseUrl, cluster.apiKeys.test);
+  client = new PaymentClient({ baseUrl, apiKey: cluster.apiKeys.test });
+}, TEST_MS);
+afterAll(async () => {
+  await cluster.close();
+  await Promise.all([service.stop(), chain.stop()]);
+});
+beforeEach(() => use('honest'));
+
+const use = (way: PaymasterWay) => client.sponsors.set(chain.caip2, { url: service.at(way) });
+const walletOf = (version: PaidVersion): SmartWallet => wallets.get(version) as SmartWallet;
+interface Order {
+  readonly intent: PublicIntent;
+  /** With the intent's secret: what the payer's page has. */
+  readonly payer: ApiClient;
+}
+async function order(): Promise<Order> {
+  const { status, body } = await whileBusy<CreatedBody>('an intent', () =>
+    api.create({ chain: chain.caip2, token: 'USDC', amount: '3', requestor: newWallet(chain).address }),
+  );
+  expect([status, body.error]).toEqual([201, undefined]);
+  return { intent: body.intent, payer: apiClient(baseUrl, body.clientSecret) };
+}
+interface Offer {
+  readonly sponsors: readonly string[];
+  readonly paymasterUrl: string | null;
+}
+const offerOf = async ({ intent, payer }: Order): Promise<Offer> =>
+  (await payer.request<Offer>('GET', `/intents/${intent.id}`)).body;
+/** Where a wallet finds it that the page has told of it. */
+async function paymasterOf(what: Order): Promise<string> {
+  const { sponsors, paymasterUrl } = await offerOf(what);
+  expect(sponsors).toEqual(['paymaster']);
+  const { origin, pathname } = new URL(paymasterUrl ?? '');
+  expect(origin).toBe('https://pay.example');
+  return new URL(pathname, checkout.url).href;
+}
+async function callOf({ intent, payer }: Order, wallet: SmartWallet): Promise<SmartCall> {
+  const body = { fulfiller: wallet.address, sponsored: true };
+  const built = await whileBusy('a transaction', () =>
+    payer.request<BuildBody>('POST', `/intents/${intent.id}/build`, body),
+  );
+  expect([built.status, built.body.error]).toEqual([200, undefined]);
+  const { to, data } = parseTransaction(`0x${Buffer.from(built.body.transaction.blob, 'base64').toString('hex')}`);
+  return { to: to ?? '', data: data ?? '0x' };
+}
+const reached = ({ intent: { id } }: Order, state: string): Promise<PublicIntent> =>
+  until(
+    `${id} to be ${state}`,
+    async () => {
+      const { intent } = (await api.get(id)).body;
+      return intent.state === state && intent;
+    },
+    WAIT_MS,
+  );
+/** What a wallet asks with: fields of an operation with these calls, of version 0.6. */
+const fieldsOf = (wallet: SmartWallet, calls: readonly SmartCall[], change: object = {}) => ({
+  sender: wallet.address,
+  nonce: '0x0',
+  initCode: '0x',
+  callData: wallet.calldataOf(calls),
+  callGasLimit: toHex(100_000),
+  verificationGasLimit: toHex(100_000),
+  preVerificationGas: toHex(50_000),
+  maxFeePerGas: toHex(100_000_000),
+  maxPriorityFeePerGas: toHex(100_000_000),
+  signature: '0x',
+  ...change,
+});
+const ask = (
+  url: string,
+  fields: object,
+  { chainId = CHAIN_ID, entryPoint = ENTRY_POINTS['0.6'].address as string } = {},
+) => askPaymaster(url, 'pm_getPaymasterData', [fields, entryPoint, toHex(chainId), {}]);
+/** As an app asks that has the client secret. */
+const askApi = ({ intent, payer }: Order, fields: object) =>
+  payer.request<PaymasterAnswer>('POST', `/intents/${intent.id}/paymaster`, {
+    jsonrpc: '2.0',
+    id: 'a1',
+    method: 'pm_getPaymasterData',
+    params: [fields, ENTRY_POINTS['0.6'].address, toHex(CHAIN_ID), {}],
+  });
+const asked = async () => (await service.ask('asked')).result;
+const plainTransfer = (to: string): SmartCall => ({
+  to: usdc,
+  data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to as Hex, UNITS] }),
+});
+
+it.each(VERSIONS)(
+  'a smart account of EntryPoint %s without ETH pays by the paymaster of the shop',
+  async (version) => {
+    const [what, wallet] = [await order(), walletOf(version)];
+    const calldata = wallet.calldataOf([await callOf(what, wallet)]);
+    const url = await paymasterOf(what);
+    const operation = await paidOperation(wallet, version, CHAIN_ID, calldata, url);
+    const hash = await bundle(chain, version, [operation]);
+    expect(await reached(what, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: wallet.address });
+    expect(await chain.rpc('eth_getBalance', wallet.address, 'latest')).toBe('0x0');
+    expect((await offerOf(what)).sponsors).toEqual([]);
+    const late = await ask(url, fieldsOf(wallet, []));
+    expect(late.error?.message).toContain('finalized');
+    expect(summaryOf(await askApi(what, fieldsOf(wallet, [])))).toEqual([409, 'intent.already_fulfilled']);
+  },
+  TEST_MS,
+);
+
+describe('the paymaster of an intent', () => {
+  let what: Order;
+  let other: Order;
+  let url: string;
+  let call: SmartCall;
+  const wallet = () => walletOf('0.6');
+  beforeAll(async () => {
+    await use('honest');
+    [what, other] = [await order(), await order()];
+    url = await paymasterOf(what);
+    call = await callOf(what, wallet());
+  }, TEST_MS);
+
+  it.each([
+    ['with another call', () => [plainTransfer(wallet().address)], 'recipient, amount, reference'],
+    ['with a call beside the payment', () => [call, plainTransfer(wallet().address)], 'calls'],
+    ['without a call', () => [], 'calls'],
+  ] as const)('promises nothing for an operation %s', async (_, calls, differs) => {
+    const before = await asked();
+    const { error } = await ask(url, fieldsOf(wallet(), calls()));
+    expect(error?.message).toContain(`differs from this payment intent in ${differs}`);
+    expect(await asked()).toBe(before);
+  });
+
+  it.each([
+    ['of another chain', {}, { chainId: 8453 }, 'is for the chain 8453'],
+    ['of another EntryPoint', {}, { entryPoint: `0x${'e7'.repeat(20)}` }, 'names an EntryPoint that is not known'],
+    ['without a limit of its gas', { callGasLimit: undefined }, {}, 'has no callGasLimit'],
+    ['that costs too much', { maxFeePerGas: toHex(10_000_000_000) }, {}, 'a sponsor pays 0.001 ETH at most'],
+    ['whose sender is none', { sender: '0x12' }, {}, 'has no valid sender in the user operation'],
+    ['of the recipient', { sender: 'the recipient' }, {}, 'fulfiller'],
+  ] as const)('refuses an operation %s', async (_, change, place, says) => {
+    const before = await asked();
+    const sender = 'sender' in change && change.sender === 'the recipient' ? { sender: what.intent.requestor } : {};
+    const { error } = await ask(url, fieldsOf(wallet(), [call], { ...change, ...sender }), place);
+    expect(error?.message).toContain(says);
+    expect(await asked()).toBe(before);
+  });
+
+  it('answers the API, too', async () => {
+    const { status, body } = await askApi(what, fieldsOf(wallet(), [call]));
+    expect([status, body]).toEqual([
+      200,
+      { jsonrpc: '2.0', id: 'a1', result: { paymasterAndData: expect.stringMatching(/^0x[\da-f]+$/i) } },
+    ]);
+    const other = await askApi(what, fieldsOf(wallet(), [plainTransfer(wallet().address)]));
+    expect(summaryOf(other)).toEqual([422, 'transaction.mismatch']);
+  });
+
+  it('answers for no other intent, and to no token that was not made here', async () => {
+    const theirs = await paymasterOf(other);
+    expect((await ask(theirs, fieldsOf(wallet(), [call]))).error?.message).toContain('reference');
+    const forged = theirs.replace(other.intent.id, what.intent.id);
+    expect((await ask(forged, fieldsOf(wallet(), [call]))).error?.message).toMatch(/API key/);
+    expect((await ask(`${checkout.url}/p/nonsense`, {})).error?.message).toContain('No payment has this id');
+    const token = new URL(url).pathname.slice('/p/'.length);
+    expect(summaryOf(await apiClient(baseUrl, token).get(what.intent.id))).toEqual([401, 'api_key.insufficient_scope']);
+  });
+
+  it.each([
+    ['refuses', 'it refused pm_getPaymasterData'],
+    ['lies', 'without an answer to pm_getPaymasterData'],
+    ['hangs', 'did not answer'],
+  ] as const)('promises nothing when the service of the shop %s', async (way, says) => {
+    await use(way);
+    const { error } = await ask(url, fieldsOf(wallet(), [call]));
+    expect(error?.message).toContain(says);
+    expect(error?.message).not.toContain('not today');
+    expect((await api.get(what.intent.id)).body.intent.state).toBe('created');
+  });
+
+  it('is open to wallets in browsers of every origin', async () => {
+    const preflight = await fetch(url, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://wallet.example', 'access-control-request-method': 'POST' },
+    });
+    expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
+    expect((await fetch(url)).status).toBe(405);
+  });
+
+  it('is offered no more when the shop has removed it', async () => {
+    await client.sponsors.remove(chain.caip2);
+    expect(await offerOf(what)).toMatchObject({ sponsors: [], paymasterUrl: null });
+    expect((await ask(url, fieldsOf(wallet(), [call]))).error?.message).toContain('no sponsor on this chain');
+    const body = { fulfiller: wallet().address, sponsored: true };
+    const built = await what.payer.request('POST', `/intents/${what.intent.id}/build`, body);
+    expect(summaryOf(built)).toEqual([422, 'chain.not_available']);
+  });
+});
+
+describe('a build for a sponsor on Base', () => {
+  it('does not ask a wallet for ETH that gets its code with this payment', async () => {
+    const [what, { address }] = [await order(), newWallet(chain)];
+    await chain.asTokenOwner(usdc, 'mint', [address, UNITS]);
+    const build = (sponsored: boolean) =>
+      whileBusy('a transaction', () =>
+        what.payer.request('POST', `/intents/${what.intent.id}/build`, { fulfiller: address, sponsored }),
+      );
+    expect(summaryOf(await build(false))).toEqual([422, 'transaction.rejected']);
+    expect(summaryOf(await build(true))).toEqual([200, undefined]);
+  });
+});

@@ -1,0 +1,87 @@
+import { PAYMASTER_TOKEN, paymasterRequest, paymasterResponse } from '@pf/contracts';
+import { errorHandler, type Gateway, gatewayUnavailable, methodNotAllowed, readBody, write } from '@pf/http';
+import type { Logger } from '@pf/runtime';
+import express, { type Request, type Response, type Router } from 'express';
+import { z } from 'zod';
+import { asHttpError } from './errors.ts';
+import { payerHeaders, REQUEST_MS } from './forwarding.ts';
+import { unknownIntent } from './ids.ts';
+import type { Limits } from './limits.ts';
+
+export interface PaymasterDependencies {
+  readonly gateway: Pick<Gateway, 'request'>;
+  readonly limits: Limits;
+  readonly log: Logger;
+}
+
+/** Wallets run in browsers of any origin, and on servers. */
+const CORS = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Allow-Methods': 'POST, OPTIONS',
+  'Access-Control-Allow-Headers': 'Accept, Content-Type',
+  'Access-Control-Max-Age': '7200',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+} as const;
+/** JSON-RPC: the server's own errors. */
+const REFUSED = -32_000;
+
+const refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+
+/**
+ * The paymaster service of one payment, as wallets call it (ERC-7677): without headers, so the token of the intent is
+ * in the path, and opens nothing else. The gateway asks the merchant's own, whose URL stays hidden.
+ */
+export function paymaster(dependencies: PaymasterDependencies): Router {
+  const router = express.Router();
+  router
+    .route('/p/:token')
+    .all((_request, response, next) => {
+      response.locals['route'] = '/p/{token}';
+      response.setHeaders(new Map(Object.entries(CORS)));
+      next();
+    })
+    .options((_request, response) => void response.writeHead(204).end())
+    .post(answer(dependencies))
+    .all(methodNotAllowed(['POST', 'OPTIONS']));
+  router.use(errorHandler(dependencies.log, asHttpError, ({ message }) => failure(null, message)));
+  return router;
+}
+
+const failure = (id: string | number | null, message: string): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, error: { code: REFUSED, message } });
+
+const answer =
+  ({ gateway, limits }: PaymasterDependencies) =>
+  async (request: Request, response: Response): Promise<void> => {
+    const { token } = request.params;
+    const intentId = typeof token === 'string' ? PAYMASTER_TOKEN.exec(token)?.[1] : undefined;
+    // Only the gateway can tell whether it made the token.
+    if (intentId === undefined) throw unknownIntent();
+    const call = await readBody(request, response, paymasterRequest);
+    if (response.destroyed) return;
+    const release = limits.begin(request.ip, 'requests');
+    try {
+      const answered = await gateway.request({
+        method: 'POST',
+        path: `/v1/intents/${intentId}/paymaster`,
+        headers: { ...payerHeaders(request, response, `Bearer ${String(token)}`), 'content-type': 'application/json' },
+        body: Buffer.from(JSON.stringify(call)),
+        signal: AbortSignal.timeout(REQUEST_MS),
+      });
+      const body = await answered.text().then(JSON.parse as (text: string) => unknown, unreadable);
+      if (answered.statusCode === 200) {
+        write(response, 200, JSON.stringify(paymasterResponse.parse(body)));
+        return;
+      }
+      const { code, message } = refused.parse(body).error;
+      response.locals['errorCode'] = code;
+      // A refusal is an answer of JSON-RPC: wallets read the bodies of no other status.
+      write(response, 200, failure(call.id, message));
+    } finally {
+      release();
+    }
+  };
+
+const unreadable = (cause: unknown): never => {
+  throw gatewayUnavailable(cause);
+};
