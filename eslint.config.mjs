@@ -123,10 +123,15 @@ export default tseslint.config(
   // The only global of time the domain may touch is the formatting of an instant it was given.
   { files: ['packages/domain/src/model/view.ts'], rules: { 'no-restricted-globals': 'off' } },
   { files: ['packages/runtime/src/**'], rules: { 'no-restricted-properties': 'off' } },
-  // One JSON-RPC client; the local chain and the tests' proxy are servers.
+  // One JSON-RPC client; the local chain, the tests' proxy and the paymaster service of an intent are servers.
   {
     files: ['{packages,services,infra}/*/src/**'],
-    ignores: ['packages/{rpc,local-solana,simulation,testing}/**'],
+    ignores: [
+      'packages/{rpc,local-solana,simulation,testing}/**',
+      'packages/contracts/src/sponsors.ts',
+      'services/checkout/src/paymaster.ts',
+      'services/gateway/src/sponsors/paymaster.ts',
+    ],
     rules: {
       'no-restricted-syntax': [
         'error',

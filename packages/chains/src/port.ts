@@ -189,7 +189,7 @@ export interface AskedOperation {
   /** Why the account of the intent should not pay for it, whatever it does; null where nothing speaks against it. */
   readonly excess: string | null;
   /** What differs from an operation that makes one payment of these terms, and does nothing else. */
-  differences(terms: PaymentTerms): Differences;
+  readonly differences: (terms: PaymentTerms) => Differences;
   /** What a paymaster is asked with. The result is what the wallet gets. */
   readonly call: ServiceCall<Readonly<Record<string, unknown>>>;
 }

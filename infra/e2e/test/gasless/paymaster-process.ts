@@ -16,12 +16,14 @@ const SECONDS = 600;
 const LIMITS = { paymasterVerificationGasLimit: toHex(200_000), paymasterPostOpGasLimit: toHex(0) } as const;
 const NO_SIGNATURE = toHex(0, { size: 65 });
 /** The fields of an operation, of which some are packed into one from version 0.7 on. */
-const hashing = (limits: string, fees: string) =>
-  parseAbi([
+function hashing(limits: string, fees: string): Abi {
+  const signatures: readonly string[] = [
     'struct Operation { address sender; uint256 nonce; bytes initCode; bytes callData; ' +
       `${limits} uint256 preVerificationGas; ${fees} bytes paymasterAndData; bytes signature; }`,
     'function getHash(Operation operation, uint48 validUntil, uint48 validAfter) view returns (bytes32)',
-  ] as readonly string[]) as Abi;
+  ];
+  return parseAbi(signatures);
+}
 const unpacked = hashing(
   'uint256 callGasLimit; uint256 verificationGasLimit;',
   'uint256 maxFeePerGas; uint256 maxPriorityFeePerGas;',

@@ -136,11 +136,15 @@ const fieldsOf = (wallet: SmartWallet, calls: readonly SmartCall[], change: obje
   signature: '0x',
   ...change,
 });
+interface Place {
+  readonly chainId?: number;
+  readonly entryPoint?: string;
+}
 const ask = (
   url: string,
   fields: object,
-  { chainId = CHAIN_ID, entryPoint = ENTRY_POINTS['0.6'].address as string } = {},
-) => askPaymaster(url, 'pm_getPaymasterData', [fields, entryPoint, toHex(chainId), {}]);
+  { chainId = CHAIN_ID, entryPoint = ENTRY_POINTS['0.6'].address }: Place = {},
+): Promise<PaymasterAnswer> => askPaymaster(url, 'pm_getPaymasterData', [fields, entryPoint, toHex(chainId), {}]);
 /** As an app asks that has the client secret. */
 const askApi = ({ intent, payer }: Order, fields: object) =>
   payer.request<PaymasterAnswer>('POST', `/intents/${intent.id}/paymaster`, {

@@ -36,13 +36,14 @@ const operation = (callData: Hex, change: object = {}) => ({
   signature: '0x',
   ...change,
 });
+interface Asking {
+  readonly method?: PaymasterMethod;
+  readonly entryPoint?: string;
+  readonly chainId?: number;
+}
 const parse = (
   op: object,
-  {
-    method = 'pm_getPaymasterData' as PaymasterMethod,
-    entryPoint = ENTRY_POINTS['0.7'] as string,
-    chainId = 84_532,
-  } = {},
+  { method = 'pm_getPaymasterData', entryPoint = ENTRY_POINTS['0.7'], chainId = 84_532 }: Asking = {},
 ) => paymasters.parse(method, [op, entryPoint, toHex(chainId), { policyId: 'of the wallet' }]);
 function parsed(...args: Parameters<typeof parse>) {
   const result = parse(...args);
