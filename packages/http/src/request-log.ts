@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { CLIENT_SECRETS } from '@pf/contracts';
 import { add, inSpan, type Logger, markFailed, recordDuration, type Span, SpanKind } from '@pf/runtime';
 import type { NextFunction, Request, Response } from 'express';
 
@@ -16,8 +17,9 @@ const METHODS: ReadonlySet<string> = new Set([
   'CONNECT',
   'TRACE',
 ]);
-/** What opens an intent: a Solana Pay token belongs into a path, a client secret may be put there by mistake. */
-const SECRET_IN_PATH = /(_(?:secret|spl)_)[^/]+/g;
+/** What opens an intent: its tokens belong into paths, a client secret may be put there by mistake. */
+const MARKS = new Set(Object.values(CLIENT_SECRETS).map(({ mark }) => mark));
+const SECRET_IN_PATH = new RegExp(`(${[...MARKS].join('|')})[^/]+`, 'g');
 const ATTRIBUTE_LENGTH_MAX = 200;
 /** nginx' status for a client that disconnected before the response. */
 const CLIENT_CLOSED_REQUEST = 499;
