@@ -82,13 +82,16 @@ export async function startSentinels(folder: string): Promise<ReplicatedRedis> {
 /** Three primaries that divide the keys, the first with a replica. @param folder gets their data and logs */
 export async function startRedisCluster(folder: string): Promise<ReplicatedRedis> {
   const { start, close } = await nodes(folder);
-  // Nodes speak to each other on the port that is 10000 higher.
-  const ports = (await freePorts(CLUSTER_PRIMARIES + 1)) as [number, ...number[]];
+  const ports = await freePorts(CLUSTER_PRIMARIES + 1);
+  // Nodes speak to each other on a port of their own: the usual one, 10000 higher, may be that of any connection.
+  const buses = new Map((await freePorts(ports.length)).map((bus, place) => [ports[place] ?? 0, bus]));
+  const addressOf = ({ port }: { readonly port: number }): string => `127.0.0.1:${port}@${buses.get(port)}`;
   try {
     const members = await Promise.all(
       ports.map((port) =>
         start(port, [
           'cluster-enabled yes',
+          `cluster-port ${buses.get(port)}`,
           `cluster-config-file nodes-${port}.conf`,
           `cluster-node-timeout ${NODE_TIMEOUT_MS}`,
           'cluster-replica-validity-factor 0',
@@ -98,9 +101,9 @@ export async function startRedisCluster(folder: string): Promise<ReplicatedRedis
     const replica = members.pop();
     const [first] = members;
     if (!first || !replica) throw new RangeError('A cluster needs nodes.');
-    await first.cli('--cluster', 'create', ...members.map(({ port }) => `127.0.0.1:${port}`), '--cluster-yes');
+    await first.cli('--cluster', 'create', ...members.map(addressOf), '--cluster-yes');
     const id = await first.cli('cluster', 'myid');
-    await replica.cli('cluster', 'meet', '127.0.0.1', String(first.port));
+    await replica.cli('cluster', 'meet', '127.0.0.1', String(first.port), String(buses.get(first.port)));
     await until('the replica to follow', () => replica.cli('cluster', 'replicate', id).then((reply) => reply === 'OK'));
     await until('the replica to be in step', async () =>
       (await replica.cli('info', 'replication')).includes('master_link_status:up'),
