@@ -4,6 +4,7 @@ import {
   gatewayPath,
   type GatewayRequest,
   type GatewayResponse,
+  gatewayUnavailable,
   OpenResponses,
   passBody,
   passHead,
@@ -16,12 +17,12 @@ import { requireClientSecret } from './ids.ts';
 import type { Limits } from './limits.ts';
 
 /** The most that a request takes, also if its client reads slowly. A stream has no end. */
-export const REQUEST_MS = 30_000;
+const REQUEST_MS = 30_000;
 /** The headers of a request that reach the gateway, beside its authorization. Cookies do not. */
 const SENT = ['accept', 'content-type', 'last-event-id'] as const;
 
 /** What the gateway is told about the payer who asks, so that its limits by address hold for them. */
-export function payerHeaders(request: Request, response: Response, authorization: string): Record<string, string> {
+function payerHeaders(request: Request, response: Response, authorization: string): Record<string, string> {
   const { traceparent } = currentTrace();
   return {
     authorization,
@@ -29,6 +30,44 @@ export function payerHeaders(request: Request, response: Response, authorization
     ...(request.ip !== undefined && { 'x-forwarded-for': request.ip }),
     ...(traceparent !== null && { traceparent }),
   };
+}
+
+/** What is asked of the gateway for a payer: with a body it is posted. */
+interface Question {
+  readonly path: string;
+  /** The secret or token that opens what is asked for. */
+  readonly secret: string;
+  readonly body?: object;
+}
+/** The gateway's answer, whatever its status is. */
+interface GatewayAnswer {
+  readonly status: number;
+  readonly headers: GatewayResponse['headers'];
+  /** Parsed JSON. */
+  readonly body: unknown;
+}
+
+/**
+ * Asks the gateway what this service answers in words of its own.
+ * @throws ApiError where the gateway does not respond, or not in JSON
+ */
+export async function askGateway(
+  gateway: Pick<Gateway, 'request'>,
+  [request, response]: readonly [Request, Response],
+  { path, secret, body }: Question,
+): Promise<GatewayAnswer> {
+  const headers = payerHeaders(request, response, `Bearer ${secret}`);
+  const answer = await gateway.request({
+    method: body ? 'POST' : 'GET',
+    path,
+    headers: body ? { ...headers, 'content-type': 'application/json' } : headers,
+    body: body ? Buffer.from(JSON.stringify(body)) : null,
+    signal: AbortSignal.timeout(REQUEST_MS),
+  });
+  const parsed = await answer.text().then(JSON.parse as (text: string) => unknown, (cause: unknown) => {
+    throw gatewayUnavailable(cause);
+  });
+  return { status: answer.statusCode, headers: answer.headers, body: parsed };
 }
 
 /** Forwards to the gateway what the page asks of the payment API, with the client secret of its one intent. */

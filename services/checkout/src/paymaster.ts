@@ -1,10 +1,10 @@
 import { PAYMASTER_TOKEN, paymasterRequest, paymasterResponse } from '@pf/contracts';
-import { errorHandler, type Gateway, gatewayUnavailable, methodNotAllowed, readBody, write } from '@pf/http';
+import { errorHandler, type Gateway, methodNotAllowed, readBody, write } from '@pf/http';
 import type { Logger } from '@pf/runtime';
 import express, { type Request, type Response, type Router } from 'express';
 import { z } from 'zod';
 import { asHttpError } from './errors.ts';
-import { payerHeaders, REQUEST_MS } from './forwarding.ts';
+import { askGateway } from './forwarding.ts';
 import { unknownIntent } from './ids.ts';
 import type { Limits } from './limits.ts';
 
@@ -61,15 +61,12 @@ const answer =
     if (response.destroyed) return;
     const release = limits.begin(request.ip, 'requests');
     try {
-      const answered = await gateway.request({
-        method: 'POST',
+      const { status, body } = await askGateway(gateway, [request, response], {
         path: `/v1/intents/${intentId}/paymaster`,
-        headers: { ...payerHeaders(request, response, `Bearer ${String(token)}`), 'content-type': 'application/json' },
-        body: Buffer.from(JSON.stringify(call)),
-        signal: AbortSignal.timeout(REQUEST_MS),
+        secret: String(token),
+        body: call,
       });
-      const body = await answered.text().then(JSON.parse as (text: string) => unknown, unreadable);
-      if (answered.statusCode === 200) {
+      if (status === 200) {
         write(response, 200, JSON.stringify(paymasterResponse.parse(body)));
         return;
       }
@@ -81,7 +78,3 @@ const answer =
       release();
     }
   };
-
-const unreadable = (cause: unknown): never => {
-  throw gatewayUnavailable(cause);
-};

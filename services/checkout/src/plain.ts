@@ -1,12 +1,12 @@
 import { networks } from '@pf/chains/networks';
 import { CLIENT_SECRET, PAYMENT_LINK_SECRET, SOLANA_PAY_TOKEN } from '@pf/contracts';
 import type { Merchant } from '@pf/database';
-import { type Gateway, gatewayUnavailable, readBytes } from '@pf/http';
+import { type Gateway, readBytes } from '@pf/http';
 import type { Request, RequestHandler, Response } from 'express';
 import { renderSVG } from 'uqr';
 import { z } from 'zod';
 import { asHttpError } from './errors.ts';
-import { payerHeaders, REQUEST_MS } from './forwarding.ts';
+import { askGateway } from './forwarding.ts';
 import { html, type Html } from './html.ts';
 import type { Paid } from './ids.ts';
 import type { Limits } from './limits.ts';
@@ -158,20 +158,10 @@ async function ask<Body>(
   try {
     const release = limits.begin(request.ip, 'requests');
     try {
-      const headers = payerHeaders(request, response, `Bearer ${secret}`);
-      const { statusCode, text } = await gateway.request({
-        method: asked.body ? 'POST' : 'GET',
-        path: asked.path,
-        headers: asked.body ? { ...headers, 'content-type': 'application/json' } : headers,
-        body: asked.body ? Buffer.from(JSON.stringify(asked.body)) : null,
-        signal: AbortSignal.timeout(REQUEST_MS),
-      });
-      const body = await text().then(JSON.parse as (text: string) => unknown, (cause: unknown) => {
-        throw gatewayUnavailable(cause);
-      });
-      const merchant = statusCode === 200 ? await merchants.of(id) : null;
+      const { status, body } = await askGateway(gateway, [request, response], { ...asked, secret });
+      const merchant = status === 200 ? await merchants.of(id) : null;
       if (merchant) return { body: schema.parse(body), merchant };
-      if (statusCode < 500 && statusCode !== 429) return { ...UNKNOWN, status: statusCode === 409 ? 409 : 404 };
+      if (status < 500 && status !== 429) return { ...UNKNOWN, status: status === 409 ? 409 : 404 };
     } finally {
       release();
     }

@@ -1,10 +1,10 @@
 import { type ErrorCode, SOLANA_PAY_TOKEN } from '@pf/contracts';
-import { errorHandler, type Gateway, gatewayUnavailable, methodNotAllowed, readBody, write } from '@pf/http';
+import { errorHandler, type Gateway, methodNotAllowed, readBody, write } from '@pf/http';
 import type { Logger } from '@pf/runtime';
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
 import { z } from 'zod';
 import { asHttpError } from './errors.ts';
-import { payerHeaders, REQUEST_MS } from './forwarding.ts';
+import { askGateway } from './forwarding.ts';
 import { unknownIntent } from './ids.ts';
 import type { Limits } from './limits.ts';
 import { ICON_PATH } from './logo.ts';
@@ -111,15 +111,12 @@ const transaction =
     if (response.destroyed) return;
     const release = limits.begin(request.ip, 'requests');
     try {
-      const answer = await gateway.request({
-        method: 'POST',
+      const { status, headers, body } = await askGateway(gateway, [request, response], {
         path: `/v1/intents/${intentId}/build`,
-        headers: { ...payerHeaders(request, response, `Bearer ${token}`), 'content-type': 'application/json' },
-        body: Buffer.from(JSON.stringify({ fulfiller: account })),
-        signal: AbortSignal.timeout(REQUEST_MS),
+        secret: token,
+        body: { fulfiller: account },
       });
-      const body = await answer.text().then(JSON.parse as (text: string) => unknown, unreadable);
-      if (answer.statusCode === 200) {
+      if (status === 200) {
         const { intent, transaction: unsigned } = built.parse(body);
         const message = `${intent.amount} ${intent.token} to ${merchant.name}`;
         write(response, 200, JSON.stringify({ transaction: unsigned.blob, message }));
@@ -127,17 +124,13 @@ const transaction =
       }
       const { code } = refused.parse(body).error;
       response.locals['errorCode'] = code;
-      const retryAfter = answer.headers['retry-after'];
-      const headers = typeof retryAfter === 'string' ? { 'Retry-After': retryAfter } : {};
-      write(response, answer.statusCode, messageOf(answer.statusCode, code), headers);
+      const retryAfter = headers['retry-after'];
+      const later = typeof retryAfter === 'string' ? { 'Retry-After': retryAfter } : {};
+      write(response, status, messageOf(status, code), later);
     } finally {
       release();
     }
   };
-
-const unreadable = (cause: unknown): never => {
-  throw gatewayUnavailable(cause);
-};
 
 /** An error as wallets read it. */
 const messageOf = (status: number, code: string): string =>

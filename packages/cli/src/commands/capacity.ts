@@ -1,23 +1,11 @@
 import { networks } from '@pf/chains';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { RECIPIENTS_MEASURED } from '../capacity/figures.ts';
-import { type Estimate, estimate } from '../capacity/estimate.ts';
+import { type Estimate, estimate, type Load } from '../capacity/estimate.ts';
 import { createOutput, table } from '../output.ts';
 import { type CommandContext, globalOptions } from '../session.ts';
 
 const MOST_RECIPIENTS = Math.max(...RECIPIENTS_MEASURED);
-
-interface CapacityOptions {
-  readonly paymentsPerMonth: number;
-  readonly peakFactor: number;
-  readonly brokers: number;
-  readonly networks: readonly string[];
-  readonly recipients: number;
-  readonly months: number;
-  readonly webhooks: number;
-  readonly requests: number;
-  readonly events: number;
-}
 
 /** `pf capacity`: what a number of payments takes. It needs neither a database nor a stack. */
 export function capacityCommand({ write }: CommandContext): Command {
@@ -45,7 +33,7 @@ export function capacityCommand({ write }: CommandContext): Command {
         '  pf capacity --payments-per-month 1000000 --networks base,solana --recipients 100 --json\n\n' +
         'What the estimate is made of, and how far it can be trusted: docs/operations/capacity.md',
     )
-    .action((options: CapacityOptions, command: Command) => {
+    .action((options: Load, command: Command) => {
       const estimated = estimate(options);
       createOutput(globalOptions(command).json, write).answer(estimated, () => textOf(estimated));
     });
