@@ -1,18 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { PaymentClient } from '@pf/client';
-import type { PublicIntent } from '@pf/domain';
-import {
-  type ApiClient,
-  apiClient,
-  type BuildBody,
-  type Cluster,
-  type CreatedBody,
-  type Instance,
-  readBackingStack,
-  type StackWallet,
-  startCluster,
-  until,
-} from '@pf/testing';
+import { apiClient, type BuildBody, type Instance, type StackWallet } from '@pf/testing';
 import { type Anvil, startAnvil } from '@pf/testing/chains';
 import {
   askPaymaster,
@@ -31,15 +19,13 @@ import {
 import { encodeFunctionData, erc20Abi, type Hex, parseTransaction, toHex } from 'viem';
 import { summaryOf, whileBusy } from '../responses.ts';
 import { type Paymaster, type PaymasterWay, startPaymaster } from './relayer.ts';
-import { PACE_MS, TEST_MS, UNITS, WAIT_MS } from './shop.ts';
+import { CHECKOUT_URL, type Order, PACE_MS, Shop, TEST_MS, UNITS } from './shop.ts';
 
 const VERSIONS: readonly PaidVersion[] = ['0.6', '0.7'];
 const CHAIN_ID = 84_532;
 
 let chain: Anvil;
-let cluster: Cluster;
-let api: ApiClient;
-let baseUrl: string;
+let shop: Shop;
 let checkout: Instance;
 let service: Paymaster;
 let client: PaymentClient;
@@ -59,37 +45,19 @@ beforeAll(async () => {
     wallets.set(version, wallet);
   }
   service = await startPaymaster(chain, signer, contracts);
-  cluster = await startCluster(readBackingStack(), [chain]);
-  const [gateway] = await Promise.all([
-    cluster.start('gateway', { env: { CHECKOUT_URL: 'https://pay.example' } }),
-    cluster.start('intent'),
-    cluster.start('watcher'),
-  ]);
-  baseUrl = `${gateway.url}/v1`;
-  checkout = await cluster.start('checkout', { env: { GATEWAY_URL: gateway.url } });
-  api = apiClient(baseUrl, cluster.apiKeys.test);
+  shop = await Shop.open(chain);
+  const { cluster, baseUrl } = shop;
+  checkout = await cluster.start('checkout', { env: { GATEWAY_URL: baseUrl.replace('/v1', '') } });
   client = new PaymentClient({ baseUrl, apiKey: cluster.apiKeys.test });
 }, TEST_MS);
 afterAll(async () => {
-  await cluster.close();
+  await shop.close();
   await Promise.all([service.stop(), chain.stop()]);
 });
 beforeEach(() => use('honest'));
 
 const use = (way: PaymasterWay) => client.sponsors.set(chain.caip2, { url: service.at(way) });
 const walletOf = (version: PaidVersion): SmartWallet => wallets.get(version) as SmartWallet;
-interface Order {
-  readonly intent: PublicIntent;
-  /** With the intent's secret: what the payer's page has. */
-  readonly payer: ApiClient;
-}
-async function order(): Promise<Order> {
-  const { status, body } = await whileBusy<CreatedBody>('an intent', () =>
-    api.create({ chain: chain.caip2, token: 'USDC', amount: '3', requestor: newWallet(chain).address }),
-  );
-  expect([status, body.error]).toEqual([201, undefined]);
-  return { intent: body.intent, payer: apiClient(baseUrl, body.clientSecret) };
-}
 interface Offer {
   readonly sponsors: readonly string[];
   readonly paymasterUrl: string | null;
@@ -101,7 +69,7 @@ async function paymasterOf(what: Order): Promise<string> {
   const { sponsors, paymasterUrl } = await offerOf(what);
   expect(sponsors).toEqual(['paymaster']);
   const { origin, pathname } = new URL(paymasterUrl ?? '');
-  expect(origin).toBe('https://pay.example');
+  expect(origin).toBe(CHECKOUT_URL);
   return new URL(pathname, checkout.url).href;
 }
 async function callOf({ intent, payer }: Order, wallet: SmartWallet): Promise<SmartCall> {
@@ -113,15 +81,6 @@ async function callOf({ intent, payer }: Order, wallet: SmartWallet): Promise<Sm
   const { to, data } = parseTransaction(`0x${Buffer.from(built.body.transaction.blob, 'base64').toString('hex')}`);
   return { to: to ?? '', data: data ?? '0x' };
 }
-const reached = ({ intent: { id } }: Order, state: string): Promise<PublicIntent> =>
-  until(
-    `${id} to be ${state}`,
-    async () => {
-      const { intent } = (await api.get(id)).body;
-      return intent.state === state && intent;
-    },
-    WAIT_MS,
-  );
 /** What a wallet asks with: fields of an operation with these calls, of version 0.6. */
 const fieldsOf = (wallet: SmartWallet, calls: readonly SmartCall[], change: object = {}) => ({
   sender: wallet.address,
@@ -162,12 +121,12 @@ const plainTransfer = (to: string): SmartCall => ({
 it.each(VERSIONS)(
   'a smart account of EntryPoint %s without ETH pays by the paymaster of the shop',
   async (version) => {
-    const [what, wallet] = [await order(), walletOf(version)];
+    const [what, wallet] = [await shop.order(), walletOf(version)];
     const calldata = wallet.calldataOf([await callOf(what, wallet)]);
     const url = await paymasterOf(what);
     const operation = await paidOperation(wallet, version, CHAIN_ID, calldata, url);
     const hash = await bundle(chain, version, [operation]);
-    expect(await reached(what, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: wallet.address });
+    expect(await shop.reached(what, 'finalized')).toMatchObject({ txSignature: hash, fulfiller: wallet.address });
     expect(await chain.rpc('eth_getBalance', wallet.address, 'latest')).toBe('0x0');
     expect((await offerOf(what)).sponsors).toEqual([]);
     const late = await ask(url, fieldsOf(wallet, []));
@@ -185,7 +144,7 @@ describe('the paymaster of an intent', () => {
   const wallet = () => walletOf('0.6');
   beforeAll(async () => {
     await use('honest');
-    [what, other] = [await order(), await order()];
+    [what, other] = [await shop.order(), await shop.order()];
     url = await paymasterOf(what);
     call = await callOf(what, wallet());
   }, TEST_MS);
@@ -233,7 +192,10 @@ describe('the paymaster of an intent', () => {
     expect((await ask(forged, fieldsOf(wallet(), [call]))).error?.message).toMatch(/API key/);
     expect((await ask(`${checkout.url}/p/nonsense`, {})).error?.message).toContain('No payment has this id');
     const token = new URL(url).pathname.slice('/p/'.length);
-    expect(summaryOf(await apiClient(baseUrl, token).get(what.intent.id))).toEqual([401, 'api_key.insufficient_scope']);
+    expect(summaryOf(await apiClient(shop.baseUrl, token).get(what.intent.id))).toEqual([
+      401,
+      'api_key.insufficient_scope',
+    ]);
   });
 
   it.each([
@@ -245,7 +207,7 @@ describe('the paymaster of an intent', () => {
     const { error } = await ask(url, fieldsOf(wallet(), [call]));
     expect(error?.message).toContain(says);
     expect(error?.message).not.toContain('not today');
-    expect((await api.get(what.intent.id)).body.intent.state).toBe('created');
+    expect((await shop.api.get(what.intent.id)).body.intent.state).toBe('created');
   });
 
   it('is open to wallets in browsers of every origin', async () => {
@@ -269,7 +231,7 @@ describe('the paymaster of an intent', () => {
 
 describe('a build for a sponsor on Base', () => {
   it('does not ask a wallet for ETH that gets its code with this payment', async () => {
-    const [what, { address }] = [await order(), newWallet(chain)];
+    const [what, { address }] = [await shop.order(), newWallet(chain)];
     await chain.asTokenOwner(usdc, 'mint', [address, UNITS]);
     const build = (sponsored: boolean) =>
       whileBusy('a transaction', () =>

@@ -21,6 +21,9 @@ export const TEST_MS = 180_000;
 /** What an order costs, in base units. */
 export const UNITS = 3_000_000n;
 
+/** Where the shop has people pay; nothing listens there. */
+export const CHECKOUT_URL = 'https://pay.example';
+
 export interface Order {
   readonly id: string;
   readonly intent: PublicIntent;
@@ -47,7 +50,11 @@ export class Shop {
   /** @param chain where orders are paid; the services serve the others, too */
   static async open(chain: StackChain, ...others: readonly StackChain[]): Promise<Shop> {
     const cluster = await startCluster(readBackingStack(), [chain, ...others]);
-    const [gateway] = await Promise.all([cluster.start('gateway'), cluster.start('intent'), cluster.start('watcher')]);
+    const [gateway] = await Promise.all([
+      cluster.start('gateway', { env: { CHECKOUT_URL } }),
+      cluster.start('intent'),
+      cluster.start('watcher'),
+    ]);
     return new Shop(cluster, chain, `${gateway.url}/v1`);
   }
 
