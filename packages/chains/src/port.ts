@@ -190,8 +190,8 @@ export interface AskedOperation {
   readonly excess: string | null;
   /** What differs from an operation that makes one payment of these terms, and does nothing else. */
   readonly differences: (terms: PaymentTerms) => Differences;
-  /** What a paymaster is asked with. The result is what the wallet gets. */
-  readonly call: ServiceCall<Readonly<Record<string, unknown>>>;
+  /** What a paymaster is asked with, in the account's context. The result is what the wallet gets. */
+  readonly call: (context: Readonly<Record<string, unknown>>) => ServiceCall<Readonly<Record<string, unknown>>>;
 }
 
 /**

@@ -10,7 +10,8 @@ export class Sponsors {
   }
 
   /**
-   * Sets the sponsor of a chain, in place of the former one. Its URL and the values of its headers are not shown again.
+   * Sets the sponsor of a chain, in place of the former one. Its URL, and the values of headers and
+   * context, are not shown again.
    * @example
    * await client.sponsors.set('solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', {
    *   url: 'https://kora.shop.example',

@@ -554,8 +554,8 @@ export const OPERATIONS = {
       'Names the service of yours that pays the fees of your payers on a chain, and the headers with which it lets ' +
       'us in; it replaces the former one. On Solana it speaks the JSON-RPC of Kora (`getPayerSigner`, ' +
       '`signTransaction`), on Tempo `eth_signRawTransaction` of fee payer services: sponsored transactions are then ' +
-      'signed by it. On Base it is a paymaster for smart accounts (ERC-7677). URL and headers are stored encrypted ' +
-      'and are not shown again.\n\n' +
+      'signed by it. On Base it is a paymaster for smart accounts (ERC-7677), which may need a `context`, such as ' +
+      '`{"policyId": "…"}`. All of it is stored encrypted and is not shown again.\n\n' +
       'In live mode the URL must start with `https://`.',
     scope: 'full',
     request: { params: sponsorPath, body: setSponsorRequest },

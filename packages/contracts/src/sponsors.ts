@@ -43,10 +43,19 @@ const headers = z
   }, headersRule)
   .meta({ maxProperties: HEADERS_MAX });
 
+const CONTEXT_LENGTH_MAX = 2_048;
+const contextRule = must(`an object of at most ${CONTEXT_LENGTH_MAX} characters as JSON`);
+/** ERC-7677: what a paymaster service needs beside the operation, such as which of its policies pays. */
+const context = z
+  .record(z.string(), z.unknown(), contextRule)
+  .refine((fields) => JSON.stringify(fields).length <= CONTEXT_LENGTH_MAX, contextRule)
+  .meta({ example: { policyId: '4f1b2c3d-1111-4222-8333-444455556666' } });
+
 /** PUT /sponsors/{chain}. */
 export const setSponsorRequest = z.strictObject({
   url: word('a URL that starts with https:// (or http:// in test mode)', URL_LENGTH_MAX),
   headers: headers.optional(),
+  context: context.optional(),
 });
 
 /** The path of what is about the sponsor of one chain. */
@@ -74,11 +83,12 @@ export const paymasterResponse = z.strictObject({
   result: z.record(z.string(), z.unknown()),
 });
 
-/** A sponsor in responses, without what may be a secret: path and query of its URL, and the values of its headers. */
+/** A sponsor in responses, without what may be a secret: of its URL the origin, of headers and context the names. */
 export const sponsor = z.strictObject({
   chain: z.string(),
   origin: z.string(),
   headers: z.array(z.string()),
+  context: z.array(z.string()),
   updatedAt: z.iso.datetime({ precision: 3 }),
   livemode: z.boolean(),
 });

@@ -137,6 +137,7 @@ const invalid: Readonly<Record<string, Readonly<Record<string, readonly unknown[
   simulateIntent: { targetState: [...NO_TEXT, 'paid', 'CONFIRMED', 'confirmed '] },
   setSponsor: {
     url: NO_URL,
+    context: [null, 'policyId', 7, [], { policyId: 'x'.repeat(2_048) }],
     headers: [
       null,
       'x-api-key: secret',

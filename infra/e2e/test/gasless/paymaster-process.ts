@@ -77,15 +77,20 @@ async function promise([operation, entryPoint]: PaymasterRequest['params']): Pro
 
 let asked = 0;
 const result = (value: unknown): Answer => ({ status: 200, body: { jsonrpc: '2.0', id: 1, result: value } });
+const refusal = (message: string): Answer => ({
+  status: 200,
+  body: { jsonrpc: '2.0', id: 1, error: { code: -32000, message } },
+});
 serve<PaymasterRequest>({
   '/honest': async ({ params }) => {
     asked += 1;
     return result(await promise(params));
   },
-  '/refuses': async () => ({
-    status: 200,
-    body: { jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'not today' } },
-  }),
+  '/by-policy': async ({ params }) => {
+    const { policyId } = params[3];
+    return policyId === 'of the shop' ? result(await promise(params)) : refusal(`unknown policy: ${policyId}`);
+  },
+  '/refuses': async () => refusal('not today'),
   '/lies': async () => result({ paymasterAndData: 'as you like' }),
   '/hangs': () => new Promise<never>(() => {}),
   '/asked': async () => result(asked),

@@ -56,7 +56,8 @@ afterAll(async () => {
 });
 beforeEach(() => use('honest'));
 
-const use = (way: PaymasterWay) => client.sponsors.set(chain.caip2, { url: service.at(way) });
+const use = (way: PaymasterWay, context?: Readonly<Record<string, string>>) =>
+  client.sponsors.set(chain.caip2, { url: service.at(way), ...(context && { context }) });
 const walletOf = (version: PaidVersion): SmartWallet => wallets.get(version) as SmartWallet;
 interface Offer {
   readonly sponsors: readonly string[];
@@ -98,12 +99,13 @@ const fieldsOf = (wallet: SmartWallet, calls: readonly SmartCall[], change: obje
 interface Place {
   readonly chainId?: number;
   readonly entryPoint?: string;
+  readonly context?: object;
 }
 const ask = (
   url: string,
   fields: object,
-  { chainId = CHAIN_ID, entryPoint = ENTRY_POINTS['0.6'].address }: Place = {},
-): Promise<PaymasterAnswer> => askPaymaster(url, 'pm_getPaymasterData', [fields, entryPoint, toHex(chainId), {}]);
+  { chainId = CHAIN_ID, entryPoint = ENTRY_POINTS['0.6'].address, context = {} }: Place = {},
+): Promise<PaymasterAnswer> => askPaymaster(url, 'pm_getPaymasterData', [fields, entryPoint, toHex(chainId), context]);
 /** As an app asks that has the client secret. */
 const askApi = ({ intent, payer }: Order, fields: object) =>
   payer.request<PaymasterAnswer>('POST', `/intents/${intent.id}/paymaster`, {
@@ -183,6 +185,15 @@ describe('the paymaster of an intent', () => {
     ]);
     const other = await askApi(what, fieldsOf(wallet(), [plainTransfer(wallet().address)]));
     expect(summaryOf(other)).toEqual([422, 'transaction.mismatch']);
+  });
+
+  it('is asked by the policy of the shop, whatever policy the wallet names', async () => {
+    await use('by-policy', { policyId: 'of the shop' });
+    const answered = await ask(url, fieldsOf(wallet(), [call]), { context: { policyId: 'of the wallet' } });
+    expect(answered).toMatchObject({ result: { paymasterAndData: expect.stringMatching(/^0x/) } });
+    await use('by-policy');
+    const without = await ask(url, fieldsOf(wallet(), [call]), { context: { policyId: 'of the shop' } });
+    expect(without.error?.message).toContain('it refused pm_getPaymasterData');
   });
 
   it('answers for no other intent, and to no token that was not made here', async () => {

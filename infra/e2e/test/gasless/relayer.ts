@@ -123,14 +123,14 @@ export type Kora = Sponsor<KoraWay, KoraRequest, KoraResult>;
 export const startKora = ({ rpcUrl }: StackChain, { privateKey }: StackWallet): Promise<Kora> =>
   Sponsor.start('kora-process.ts', { PRIVATE_KEY: privateKey, RPC_URL: rpcUrl });
 
-export type PaymasterWay = 'honest' | 'refuses' | 'lies' | 'hangs' | 'asked';
+export type PaymasterWay = 'honest' | 'by-policy' | 'refuses' | 'lies' | 'hangs' | 'asked';
 export interface PaymasterRequest {
   readonly method: 'pm_getPaymasterStubData' | 'pm_getPaymasterData';
   readonly params: readonly [
     operation: Readonly<Record<string, Hex>>,
     entryPoint: string,
     chainId: Hex,
-    context: object,
+    context: { readonly policyId?: string },
   ];
 }
 export type Paymaster = Sponsor<PaymasterWay, PaymasterRequest, number>;

@@ -35,7 +35,7 @@ const operation = z.object({
   signature: bytes.optional(),
 });
 type Operation = z.infer<typeof operation>;
-/** With a context of the wallet, which is not passed on: what it may ask for is the account's to say, by its URL. */
+/** With a context of the wallet, which is not passed on: what may be asked for is the account's to say. */
 const asked = z.tuple([operation, address, quantity]).rest(z.unknown());
 
 /** What a wallet gets: which paymaster, and its data. `isFinal` is left out, so that the limits are seen before. */
@@ -76,7 +76,7 @@ export const paymastersOf = (network: Network): Paymasters => ({
         sender: sender.value,
         excess: cost > COST_MAX ? `it may cost ${eth(cost)}, and a sponsor pays ${eth(COST_MAX)} at most` : null,
         differences: (terms) => differencesOf(sender.value, op.callData, terms),
-        call: { method, params: [op, entryPoint, chainId, {}], result: promise },
+        call: (context) => ({ method, params: [op, entryPoint, chainId, context], result: promise }),
       },
     };
   },

@@ -118,11 +118,11 @@ describe('an operation for which a paymaster is asked', () => {
     expect(paymasters.parse('pm_getPaymasterData', [])).toMatchObject({ ok: false });
   });
 
-  it('is passed on without what the wallet adds, as its context', () => {
+  it("is passed on in the account's context, without what the wallet adds, as its own", () => {
     const { call } = parsed(operation(execute(payment()), { more: 'of this' }));
-    expect(call).toMatchObject({
+    expect(call({ policyId: 'of the account' })).toMatchObject({
       method: 'pm_getPaymasterData',
-      params: [operation(execute(payment())), ENTRY_POINTS['0.7'], '0x14a34', {}],
+      params: [operation(execute(payment())), ENTRY_POINTS['0.7'], '0x14a34', { policyId: 'of the account' }],
     });
   });
 
@@ -140,7 +140,9 @@ describe('an operation for which a paymaster is asked', () => {
     [{ paymasterAndData: 'as you like' }, null],
     ['0x', null],
   ])('gets of the answer %j what wallets need', (answer, gets) => {
-    const read = parsed(operation(execute(payment()))).call.result.safeParse(answer);
+    const read = parsed(operation(execute(payment())))
+      .call({})
+      .result.safeParse(answer);
     expect(read.success ? read.data : null).toEqual(gets);
   });
 });

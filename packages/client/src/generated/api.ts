@@ -156,6 +156,15 @@ export interface components {
             readonly headers?: {
                 readonly [key: string]: string;
             };
+            /**
+             * @description Of every question to a paymaster, such as which of its policies pays. In responses the names of its fields.
+             * @example {
+             *       "policyId": "4f1b2c3d-1111-4222-8333-444455556666"
+             *     }
+             */
+            readonly context?: {
+                readonly [key: string]: unknown;
+            };
         };
         readonly CreateEndpointRequest: {
             /** @description The URL that events are sent to. It starts with `https://` in live mode. */
@@ -707,6 +716,8 @@ export interface components {
             readonly origin: string;
             /** @description Headers of every request to it, such as `x-api-key`: at most 8. In responses their names. */
             readonly headers: readonly string[];
+            /** @description Of every question to a paymaster, such as which of its policies pays. In responses the names of its fields. */
+            readonly context: readonly string[];
             /**
              * Format: date-time
              * @description When it was set.

@@ -144,6 +144,8 @@ const LINK: Readonly<Record<string, string>> = {
 
 const SPONSOR: Readonly<Record<string, string>> = {
   url: 'Where it takes JSON-RPC. Only public addresses are connected to.',
+  context:
+    'Of every question to a paymaster, such as which of its policies pays. In responses the names of its fields.',
   headers: 'Headers of every request to it, such as `x-api-key`: at most 8. In responses their names.',
   chain: 'CAIP-2 id of the chain on which it pays fees.',
   origin: 'Of its URL. The rest of it may be a secret.',

@@ -8,6 +8,8 @@ export interface Sponsor {
   readonly url: string;
   /** Of every request to it. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Of every question to a paymaster (ERC-7677). */
+  readonly context: Readonly<Record<string, unknown>>;
   readonly updatedAt: Date;
 }
 
@@ -21,10 +23,13 @@ interface Row {
 export const sponsorPlace = (accountId: string, chain: string): string => `sponsor ${accountId} ${chain}`;
 
 /** What is stored encrypted, as this code has written it. */
-type Secret = Pick<Sponsor, 'url' | 'headers'>;
+type Secret = Pick<Sponsor, 'url' | 'headers' | 'context'>;
+/** Of those that were set before there were contexts. */
+const NO_CONTEXT: Pick<Secret, 'context'> = { context: {} };
 
 const opened = (keyring: Keyring, accountId: AccountId, { ciphertext, ...row }: Row): Sponsor => ({
   ...row,
+  ...NO_CONTEXT,
   ...(JSON.parse(decrypt(keyring, sponsorPlace(accountId, row.chain), ciphertext)) as Secret),
 });
 
@@ -33,9 +38,9 @@ export async function setSponsor(
   { sql }: Database,
   keyring: Keyring,
   accountId: AccountId,
-  { chain, url, headers, updatedAt }: Sponsor,
+  { chain, url, headers, context, updatedAt }: Sponsor,
 ): Promise<void> {
-  const secret: Secret = { url, headers };
+  const secret: Secret = { url, headers, context };
   await sql.query(
     `INSERT INTO service.sponsors (account_id, chain, ciphertext, updated_at) VALUES ($1, $2, $3, $4)
      ON CONFLICT (account_id, chain) DO UPDATE SET ciphertext = excluded.ciphertext, updated_at = excluded.updated_at`,

@@ -50,6 +50,7 @@ describe('SECRETS_KEY', () => {
       chain: 'solana:1' as ChainId,
       url: 'https://kora.example/key',
       headers: { a: 'b' },
+      context: { policyId: 'c' },
       updatedAt: at,
     };
     await setSponsor(database, first, account.id, sponsor);

@@ -23,7 +23,7 @@ const chainsOf = (livemode: boolean) =>
 export const putSponsor = ({ adapters, database, keyring, now, webhookAllowHttp }: SponsorDependencies): Endpoint => ({
   operation: OPERATIONS.setSponsor,
   async handle({ holder, request, response }) {
-    const { url: text, headers = {} } = await readBody(request, response, setSponsorRequest);
+    const { url: text, headers = {}, context = {} } = await readBody(request, response, setSponsorRequest);
     const { network, sponsoring, paymasters } = resolveAdapter(
       adapters,
       String(request.params['chain']),
@@ -39,7 +39,11 @@ export const putSponsor = ({ adapters, database, keyring, now, webhookAllowHttp 
     const url = text.trim();
     const problem = urlProblem(url, { httpAllowed: !livemode || webhookAllowHttp, purpose: 'sponsor' });
     if (problem !== null) throw validationFailed([{ param: 'url', message: `url ${problem}` }]);
-    const sponsor = { chain, url, headers, updatedAt: new Date(now()) };
+    if (!paymasters && Object.keys(context).length > 0)
+      throw validationFailed([
+        { param: 'context', message: `context is for paymasters, and the sponsor of ${chain} is none: leave it out` },
+      ]);
+    const sponsor = { chain, url, headers, context, updatedAt: new Date(now()) };
     await setSponsor(database, keyring, holder.accountId, sponsor);
     return { status: 200, body: { sponsor: shown(sponsor, livemode) } };
   },
@@ -64,10 +68,11 @@ export const deleteSponsor = ({ database }: SponsorDependencies): Endpoint => ({
   },
 });
 
-const shown = ({ chain, url, headers, updatedAt }: Sponsor, livemode: boolean): ShownSponsor => ({
+const shown = ({ chain, url, headers, context, updatedAt }: Sponsor, livemode: boolean): ShownSponsor => ({
   chain,
   origin: new URL(url).origin,
   headers: Object.keys(headers).sort(),
+  context: Object.keys(context).sort(),
   updatedAt: updatedAt.toISOString(),
   livemode,
 });

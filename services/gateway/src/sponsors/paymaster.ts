@@ -53,7 +53,8 @@ export const askPaymaster = (dependencies: Dependencies): Endpoint => ({
     if (excess !== null) throw rejected('operation', id, excess);
     await limiter.admitBuild(id, holder, request.ip);
     await requireCleanWallets(dependencies, { ...intent, fulfiller }, { holder, what: 'submit', intentId: id });
-    const result = await sponsorCalls.ask({ sponsor, holder, network }, call, (promised) => promised);
+    const asking = { sponsor, holder, network };
+    const result = await sponsorCalls.ask(asking, call(sponsor.context), (promised) => promised);
     return { status: 200, body: { jsonrpc, id: callId, result } };
   },
 });

@@ -12,6 +12,7 @@ const sponsor: Sponsor = {
   chain: CHAIN,
   url: 'https://kora.example/rpc',
   headers: { 'x-api-key': 'secret', 'Content-Type': 'text/plain' },
+  context: {},
   updatedAt: new Date(0),
 };
 const holder = {

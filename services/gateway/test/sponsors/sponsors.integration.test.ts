@@ -5,6 +5,7 @@ import { checkedFetch, type Cluster, startCluster } from '@pf/testing';
 
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
+const BASE = 'eip155:84532';
 
 describe('the sponsors of an account', () => {
   let cluster: Cluster;
@@ -28,6 +29,7 @@ describe('the sponsors of an account', () => {
       chain: DEVNET,
       origin: 'http://kora.example:8080',
       headers: ['Authorization', 'x-api-key'],
+      context: [],
       updatedAt: expect.any(String),
       livemode: false,
     });
@@ -46,6 +48,19 @@ describe('the sponsors of an account', () => {
     expect(await client.sponsors.list()).toEqual([]);
     await expect(client.sponsors.remove(DEVNET)).rejects.toMatchObject({ code: 'sponsor.not_found' });
     await expect(client.sponsors.remove('solana:nowhere')).rejects.toMatchObject({ code: 'sponsor.not_found' });
+  });
+
+  it('take a context where they are paymasters, and keep its values to themselves', async () => {
+    const context = { policyId: 'context-secret', more: { of: 'it' } };
+    const set = await client.sponsors.set(BASE, { url: 'https://paymaster.example', context });
+    expect(set).toMatchObject({ origin: 'https://paymaster.example', context: ['more', 'policyId'] });
+    expect(JSON.stringify(await client.sponsors.list())).not.toContain('context-secret');
+    await client.sponsors.remove(BASE);
+    await expect(client.sponsors.set(DEVNET, { url: 'https://kora.example', context })).rejects.toMatchObject({
+      code: 'validation.failed',
+      param: 'context',
+      message: expect.stringContaining('leave it out'),
+    });
   });
 
   it("are another account's for no key of this one", async () => {
