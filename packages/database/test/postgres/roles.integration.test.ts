@@ -144,6 +144,16 @@ const emptyLog: LogSource = {
   },
 };
 
+/** On the server, as the gateway. A client hears of a statement's end a moment before the server has put it away. */
+const noStatementRuns = ({ database }: OwnDatabase): Promise<void> =>
+  until('the server to be done', async () => {
+    const { rowCount } = await database.sql.query(
+      `SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND usename = 'pf_gateway' AND state <> 'idle'`,
+    );
+    return rowCount === 0;
+  });
+
 describe('the roles of the database', () => {
   let own: OwnDatabase;
   let accountId: AccountId;
@@ -661,22 +671,13 @@ describe('the roles of the database', () => {
     }
   });
 
-  /** The gateway's backends that are running a statement, as the server sees them. */
-  const running = async (): Promise<number> => {
-    const { rows } = await own.database.sql.query<{ count: number }>(
-      `SELECT count(*)::int FROM pg_stat_activity
-        WHERE datname = current_database() AND usename = 'pf_gateway' AND state <> 'idle'`,
-    );
-    return rows[0]?.count ?? 0;
-  };
-
   it('end a statement that waits for a lock on the server, and report it as unavailable', async () => {
     const blocker = await own.database.sql.connect();
     try {
       await blocker.query('BEGIN; LOCK TABLE ledger.intents IN ACCESS EXCLUSIVE MODE');
       const error: unknown = await findIntent(as.pf_gateway, intentId, owner()).catch((failure: unknown) => failure);
       expect([(error as pg.DatabaseError).code, isDatabaseUnavailable(error)]).toEqual(['55P03', true]);
-      await until('the server to be done', async () => (await running()) === 0);
+      await noStatementRuns(own);
     } finally {
       await blocker.query('ROLLBACK');
       blocker.release();
@@ -691,7 +692,7 @@ describe('the roles of the database', () => {
     try {
       const error: unknown = await gateway.sql.query('SELECT pg_sleep(60)').catch((failure: unknown) => failure);
       expect([(error as pg.DatabaseError).code, isDatabaseUnavailable(error)]).toEqual(['57014', true]);
-      await until('the server to be done', async () => (await running()) === 0);
+      await noStatementRuns(own);
     } finally {
       await gateway.close();
       await grantRights(own.url);
@@ -726,11 +727,7 @@ describe('lists by metadata', () => {
           'rejected',
           true,
         ]);
-      const { rows } = await own.database.sql.query(
-        `SELECT FROM pg_stat_activity
-          WHERE datname = current_database() AND usename = 'pf_gateway' AND state <> 'idle'`,
-      );
-      expect(rows).toEqual([]);
+      await noStatementRuns(own);
     } finally {
       await blocker.query('ROLLBACK');
       blocker.release();

@@ -57,7 +57,7 @@ describe('the sponsors of an account', () => {
     expect(JSON.stringify(await client.sponsors.list())).not.toContain('context-secret');
     await client.sponsors.remove(BASE);
     await expect(client.sponsors.set(DEVNET, { url: 'https://kora.example', context })).rejects.toMatchObject({
-      code: 'validation.failed',
+      code: 'request.validation_failed',
       param: 'context',
       message: expect.stringContaining('leave it out'),
     });
