@@ -1,6 +1,6 @@
 import { boundedCache } from '@pf/runtime';
 import type { LookupAddress } from 'node:dns';
-import { lookup, Resolver } from 'node:dns/promises';
+import { Resolver } from 'node:dns/promises';
 
 /** Resolves a host as `dns.lookup(host, { all: true })` does. */
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
@@ -43,8 +43,8 @@ interface Known {
 export interface ResolverOptions {
   /** Addresses of name servers, with or without ports. Default: those of the system. */
   readonly servers?: readonly string[] | undefined;
-  /** Whether names of the system's hosts file count too, as on a developer's machine. */
-  readonly hostsFile?: boolean;
+  /** For names that no name server has: on a developer's machine the system's way, which reads the hosts file. */
+  readonly otherwise?: Resolve | undefined;
   /** Milliseconds, by a clock that only goes forward. */
   readonly now?: () => number;
 }
@@ -54,11 +54,7 @@ export interface ResolverOptions {
  * server hangs, so two dead name servers would stop everything. Answers are remembered, good ones and bad ones, and a
  * host is asked for once at a time.
  */
-export function createResolver({
-  servers,
-  hostsFile = false,
-  now = () => performance.now(),
-}: ResolverOptions): Resolve {
+export function createResolver({ servers, otherwise, now = () => performance.now() }: ResolverOptions): Resolve {
   const resolver = new Resolver({ timeout: QUERY_MS, tries: TRIES });
   if (servers && servers.length > 0) resolver.setServers([...servers]);
   const known = boundedCache<string, Known>(MAX_HOSTS);
@@ -81,10 +77,9 @@ export function createResolver({
     }
     const codes = [v4, v6].map((settled) => (settled.status === 'rejected' ? codeOf(settled.reason) : 'ENODATA'));
     const absent = codes.every((code) => ABSENT.has(code));
-    if (absent && hostsFile) {
-      const local = await lookup(host, { all: true }).catch(() => []);
-      if (local.length > 0) return { answer: local, until: now() + SHORTEST_MS, failures: 0 };
-    }
+    // Also without name servers: a developer may have no network.
+    const local = await otherwise?.(host).catch(() => []);
+    if (local && local.length > 0) return { answer: local, until: now() + SHORTEST_MS, failures: 0 };
     if (absent) return { answer: new UnresolvedError(REASONS.absent), until: now() + ABSENT_MS, failures: 0 };
     if (codes.every((code) => code === 'ECONNREFUSED'))
       return { answer: new ResolverUnavailableError('no name server can be asked'), until: now(), failures: 0 };

@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import { checkUrl, guardedConnector, TargetRefusedError } from './address-guard.ts';
 import { ProxyUnavailableError, TunnelRefusedError } from './egress-proxy.ts';
@@ -51,7 +52,10 @@ export function createSender({
   timeoutMs = TIMEOUT_MS,
   keptBytes = KEPT_BYTES,
   nameServers,
-  resolve = createResolver({ servers: nameServers, hostsFile: allowPrivate }),
+  resolve = createResolver({
+    servers: nameServers,
+    otherwise: allowPrivate ? (host) => lookup(host, { all: true }) : undefined,
+  }),
   proxy,
 }: SenderOptions): Sender {
   // No cookies or redirects, and no limit of connections to a host: the callers limit what is under way.

@@ -83,6 +83,20 @@ describe('The resolver', () => {
     server = await startNameServer(() => 'absent');
   });
 
+  it.each(['absent', 'failing', 'without name servers'] as const)(
+    'takes a name from the hosts file of a developer, %s elsewhere',
+    async (elsewhere) => {
+      if (elsewhere === 'without name servers') await server.close();
+      else for (const name of ['receiver.internal', 'other.internal']) answers[name] = elsewhere;
+      const hosts = (host: string) =>
+        host === 'receiver.internal' ? Promise.resolve([{ address: '192.0.2.1', family: 4 }]) : Promise.reject(Error());
+      const developer = createResolver({ servers: [server.address], now: () => now, otherwise: hosts });
+      expect(await developer('receiver.internal')).toEqual([{ address: '192.0.2.1', family: 4 }]);
+      await expect(developer('other.internal')).rejects.toThrow(/cannot be resolved|does not exist|can be asked/);
+      if (elsewhere === 'without name servers') server = await startNameServer(() => 'absent');
+    },
+  );
+
   it('asks no server for names of this machine', async () => {
     for (const name of ['localhost', 'a.localhost', 'LOCALHOST.'])
       expect(await resolve(name)).toEqual([

@@ -145,7 +145,7 @@ const emptyLog: LogSource = {
 };
 
 /** On the server, as the gateway. A client hears of a statement's end a moment before the server has put it away. */
-const noStatementRuns = ({ database }: OwnDatabase): Promise<void> =>
+const noStatementRuns = ({ database }: OwnDatabase): Promise<true> =>
   until('the server to be done', async () => {
     const { rowCount } = await database.sql.query(
       `SELECT FROM pg_stat_activity

@@ -29,8 +29,6 @@ const running = backing.extend({
   dashboard: z.object({ url: z.string(), email: z.string(), password: z.string() }),
   /** The page on which people pay. */
   checkout: z.object({ url: z.string() }),
-  /** The archive of the ledger: a folder. */
-  archive: z.object({ path: z.string() }),
   /** The host name for webhook URLs when the services run in containers. */
   webhookHost: z.string().optional(),
   pids: z.record(z.string(), z.number()),
