@@ -59,7 +59,7 @@ export async function runChaos(rig: Rig, { seed, next, say }: ChaosOptions): Pro
   const requests = new InsistingRequests((failure) => say(failure));
   const api = apiClient(`${front.url}/v1`, cluster.apiKeys.test);
   const merchant = newWallet(chain);
-  const load = startLoad(api, chain, merchant.address, requests, SETTLED_MS);
+  const load = startLoad(api, chain, merchant.address, requests, { finalMs: SETTLED_MS });
   const probe = new Probe(api, chain.caip2, merchant.address);
   const strikes: Strike[] = [];
   try {

@@ -1,6 +1,7 @@
 import { eventOf, parseEvent, partitionOf } from '@pf/contracts';
 import { Ledger, openStore } from '@pf/archive';
 import { isPublicType, type IntentId } from '@pf/domain';
+import type { Cluster } from '@pf/testing';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import type { Acknowledged } from './load.ts';
@@ -17,7 +18,7 @@ export interface Archived {
 const rows = z.array(z.object({ partition: z.number(), event: z.string() }));
 
 /** Reads the archive as an analyst does. */
-export async function readArchive({ cluster }: DrillRig): Promise<Archived> {
+export async function readArchive({ cluster }: { readonly cluster: Pick<Cluster, 'archive'> }): Promise<Archived> {
   const ledger = await Ledger.open(openStore(pathToFileURL(cluster.archive)));
   try {
     const answer = await ledger.query('SELECT partition, event FROM events ORDER BY partition, log_offset');

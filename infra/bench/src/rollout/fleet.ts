@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Cluster, type Instance, type ServiceName, type StartOptions, until } from '@pf/testing';
-import type { Front } from './front.ts';
+import { type Fronts, isEntrance } from './front.ts';
 
 const REPLICAS = 2;
 /**
@@ -27,28 +27,47 @@ export interface Restarts {
 }
 
 /** Those that take part in payments. */
-type PaymentService = Exclude<ServiceName, 'dashboard' | 'checkout' | 'archive'>;
+export const PAYMENT_SERVICES = ['gateway', 'intent', 'watcher', 'webhook'] as const satisfies readonly ServiceName[];
+export const SERVICES = [
+  ...PAYMENT_SERVICES,
+  'dashboard',
+  'checkout',
+  'archive',
+] as const satisfies readonly ServiceName[];
+/** A StatefulSet of one: the old process goes before the new one comes. */
+const isAlone = (service: ServiceName): boolean => service === 'archive';
 
 /** What differs where another release runs. */
 type OtherStart = Pick<StartOptions, 'release' | 'env'>;
 
 /**
  * Two processes of each service, which are replaced one after the other as a Deployment does: first the new one, then
- * the old one goes.
+ * the old one goes. Clients reach them by the fronts.
  */
 export class Fleet {
-  readonly restarts: Readonly<Record<PaymentService, Restarts>>;
+  readonly services: readonly ServiceName[];
+  readonly #restarts = new Map<ServiceName, Restarts>();
+  readonly #running = new Map<ServiceName, Instance[]>();
   readonly #cluster: Cluster;
-  readonly #front: Front;
+  readonly #fronts: Fronts;
   readonly #environment: Readonly<Record<string, string>>;
-  readonly #running: Record<PaymentService, Instance[]> = { gateway: [], intent: [], watcher: [], webhook: [] };
 
-  constructor(cluster: Cluster, front: Front, environment: Readonly<Record<string, string>>) {
+  constructor(
+    cluster: Cluster,
+    fronts: Fronts,
+    environment: Readonly<Record<string, string>>,
+    services: readonly ServiceName[] = SERVICES,
+  ) {
     this.#cluster = cluster;
-    this.#front = front;
+    this.#fronts = fronts;
     this.#environment = environment;
-    const none = (): Restarts => ({ done: 0, worstStartMs: 0, worstEndMs: 0, badEnds: [] });
-    this.restarts = { gateway: none(), intent: none(), watcher: none(), webhook: none() };
+    this.services = services;
+  }
+
+  restartsOf(service: ServiceName): Restarts {
+    const known = this.#restarts.get(service) ?? { done: 0, worstStartMs: 0, worstEndMs: 0, badEnds: [] };
+    this.#restarts.set(service, known);
+    return known;
   }
 
   /** Replaces every process, with one of each service at a time. */
@@ -57,26 +76,29 @@ export class Fleet {
       await Promise.all(this.services.map((service) => this.restart(service, other)));
   }
 
-  get services(): readonly PaymentService[] {
-    return Object.keys(this.#running) as PaymentService[];
-  }
-
   /** Starts all replicas of all services. */
   async start(other: OtherStart = {}): Promise<void> {
     await Promise.all(
-      this.services.flatMap((service) => Array.from({ length: REPLICAS }, () => this.#join(service, other))),
+      this.services.flatMap((service) =>
+        Array.from({ length: isAlone(service) ? 1 : REPLICAS }, () => this.#join(service, other)),
+      ),
     );
-    for (const restarts of Object.values(this.restarts)) restarts.worstStartMs = 0;
+    for (const service of this.services) this.restartsOf(service).worstStartMs = 0;
   }
 
-  /** Replaces the oldest process of a service; resolves when it is gone. */
-  async restart(service: PaymentService, other: OtherStart = {}): Promise<void> {
-    const restarts = this.restarts[service];
-    await this.#join(service, other);
-    const old = this.#running[service].shift();
+  /** Replaces the oldest process of a service; resolves when it is gone, and the new one is ready. */
+  async restart(service: ServiceName, other: OtherStart = {}): Promise<void> {
+    if (!isAlone(service)) await this.#join(service, other);
+    await this.#leave(service);
+    if (isAlone(service)) await this.#join(service, other);
+  }
+
+  async #leave(service: ServiceName): Promise<void> {
+    const restarts = this.restartsOf(service);
+    const old = this.#running.get(service)?.shift();
     if (old === undefined) throw new Error(`no ${service} runs`);
-    if (service === 'gateway') {
-      this.#front.remove(old.url);
+    if (isEntrance(service)) {
+      this.#fronts[service].remove(old.url);
       await delay(PRE_STOP_MS);
     }
     const began = performance.now();
@@ -89,11 +111,17 @@ export class Fleet {
     restarts.done++;
   }
 
-  async #join(service: PaymentService, other: OtherStart = {}): Promise<void> {
+  async #join(service: ServiceName, other: OtherStart = {}): Promise<void> {
+    const { gateway, dashboard, checkout } = this.#fronts;
+    const urls = {
+      CHECKOUT_URL: checkout.url,
+      ...(service === 'dashboard' && { DASHBOARD_URL: dashboard.url }),
+      ...(service !== 'gateway' && { GATEWAY_URL: gateway.url }),
+    };
     const began = performance.now();
     const instance = await this.#cluster.start(service, {
       ...other,
-      env: { ...this.#environment, ...other.env },
+      env: { ...urls, ...this.#environment, ...other.env },
       wait: false,
     });
     await until(
@@ -101,8 +129,9 @@ export class Fleet {
       async () => (await fetch(`${instance.health}/readyz`)).ok,
       START_MS,
     );
-    this.restarts[service].worstStartMs = Math.max(this.restarts[service].worstStartMs, performance.now() - began);
-    this.#running[service].push(instance);
-    if (service === 'gateway') this.#front.add(instance.url);
+    const restarts = this.restartsOf(service);
+    restarts.worstStartMs = Math.max(restarts.worstStartMs, performance.now() - began);
+    this.#running.set(service, [...(this.#running.get(service) ?? []), instance]);
+    if (isEntrance(service)) this.#fronts[service].add(instance.url);
   }
 }

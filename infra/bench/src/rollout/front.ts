@@ -16,6 +16,19 @@ export interface Front {
   close(): void;
 }
 
+/** The services that clients connect to. */
+const ENTRANCES = ['gateway', 'dashboard', 'checkout'] as const;
+export type Entrance = (typeof ENTRANCES)[number];
+export type Fronts = Readonly<Record<Entrance, Front>>;
+
+export const isEntrance = (service: string): service is Entrance => ENTRANCES.some((entrance) => entrance === service);
+
+/** Starts a front for each service that has one. */
+export async function startFronts(): Promise<Fronts> {
+  const [gateway, dashboard, checkout] = await Promise.all([startFront(), startFront(), startFront()]);
+  return { gateway, dashboard, checkout };
+}
+
 /** Starts a front without endpoints on a free port of loopback. */
 export async function startFront(): Promise<Front> {
   const endpoints: string[] = [];

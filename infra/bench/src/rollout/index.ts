@@ -1,5 +1,6 @@
-export { Fleet } from './fleet.ts';
-export { type Front, startFront } from './front.ts';
-export { startLoad } from './load.ts';
+export { Fleet, PAYMENT_SERVICES } from './fleet.ts';
+export { type Fronts, startFronts } from './front.ts';
+export { type LoadOptions, startLoad } from './load.ts';
+export { people } from './people.ts';
 export { Requests } from './requests.ts';
 export { judge } from './verdict.ts';

@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ApiClient, type StackWallet } from '@pf/testing';
+import { type ApiClient, type CreatedBody, type StackWallet } from '@pf/testing';
 import { type Anvil } from '@pf/testing/chains';
 import { walletOn } from '@pf/testing/wallets';
 import { type Follower, follow } from './follower.ts';
+import type { People } from './people.ts';
 import type { Requests } from './requests.ts';
 
 /**
  * Clients that order and cancel, payers that pay on the chain, and apps that only wait. Two cores run all services
- * beside them.
+ * beside them. Where there are people, every second payer pays on the payment page.
  */
 const CLIENTS = 8;
 const THINK_MS = 40;
@@ -38,16 +39,19 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-/**
- * @param merchant who is paid
- * @param finalMs a payment is final after this time at the latest
- */
+export interface LoadOptions {
+  /** A payment is final after this time at the latest. */
+  readonly finalMs?: number;
+  readonly people?: People | undefined;
+}
+
+/** @param merchant who is paid */
 export function startLoad(
   api: ApiClient,
   chain: Anvil,
   merchant: string,
   requests: Requests,
-  finalMs = FINAL_MS,
+  { finalMs = FINAL_MS, people }: LoadOptions = {},
 ): Load {
   const promised: Promised = {
     created: new Map(),
@@ -59,18 +63,18 @@ export function startLoad(
   };
   let over = false;
 
-  async function create(idempotencyKey: string): Promise<string | null> {
+  async function create(idempotencyKey: string): Promise<CreatedBody | null> {
     const body = { chain: chain.caip2, token: 'USDC', amount: PAYMENT.amount, requestor: merchant, idempotencyKey };
     const created = await requests.send('create', [201], () => api.create(body), [200]);
     if (created === null) return null;
     promised.created.set(idempotencyKey, created.intent.id);
-    return created.intent.id;
+    return created;
   }
 
   async function client(name: number): Promise<void> {
     for (let round = 0; !over; round++) {
-      const id = await create(`client-${name}-${round}`);
-      if (id !== null) {
+      const id = (await create(`client-${name}-${round}`))?.intent.id;
+      if (id !== undefined) {
         const read = await requests.send('get', [200], () => api.get(id));
         if (read !== null && read.intent.id !== id) requests.fail('get', `${id} was asked for, ${read.intent.id} came`);
         if (read !== null && round % 4 === 1) {
@@ -93,12 +97,18 @@ export function startLoad(
   async function payer(name: number, key: StackWallet): Promise<void> {
     const wallet = walletOn(chain, key);
     for (let round = 0; !over; round++) {
-      const id = await create(`payer-${name}-${round}`);
-      if (id === null) continue;
-      const follower = follow(api, id, requests, 'intent.finalized');
-      const built = await requests.send('build', [200], () => api.build(id, wallet.address));
+      const created = await create(`payer-${name}-${round}`);
+      if (created === null) continue;
+      const { id } = created.intent;
+      const onPage = name % 2 === 1 ? people : undefined;
+      const door = onPage?.page(created.clientSecret) ?? api;
+      const at = onPage ? 'page: ' : '';
+      if (onPage) await requests.send('page', [200], () => onPage.open(id));
+      const follower = follow(door, id, requests, 'intent.finalized');
+      const built = await requests.send(`${at}build`, [200], () => door.build(id, wallet.address));
       const signed = built && (await wallet.sign(built.transaction.blob));
-      const submitted = signed && (await requests.send('submit', [200], () => api.submit(id, signed, wallet.address)));
+      const submitted =
+        signed && (await requests.send(`${at}submit`, [200], () => door.submit(id, signed, wallet.address)));
       if (submitted) {
         promised.paid.set(id, follower);
         const seen = await Promise.race([
@@ -113,14 +123,15 @@ export function startLoad(
 
   /** Nothing ever comes to these: they live as long as the load, over all restarts. */
   async function waiter(name: number): Promise<void> {
-    const id = await create(`waiter-${name}`);
-    if (id !== null) promised.waiting.push(follow(api, id, requests, 'intent.finalized'));
+    const created = await create(`waiter-${name}`);
+    if (created !== null) promised.waiting.push(follow(api, created.intent.id, requests, 'intent.finalized'));
   }
 
   const working = Promise.all([
     ...Array.from({ length: CLIENTS }, (_, name) => client(name)),
     ...chain.wallets.slice(0, PAYERS).map((key, name) => payer(name, key)),
     ...Array.from({ length: WAITERS }, (_, name) => waiter(name)),
+    people?.look(requests, () => over),
   ]);
   return {
     promised,

@@ -1,3 +1,4 @@
+import { parseEvent } from '@pf/contracts';
 import { isPublicType } from '@pf/domain';
 import {
   type Cluster,
@@ -7,6 +8,7 @@ import {
   until,
   type WebhookReceiver,
 } from '@pf/testing';
+import { readArchive } from '../drill/evidence.ts';
 import { PAYMENT, type Promised } from './load.ts';
 
 /** What was found after a run. */
@@ -24,6 +26,8 @@ export interface Evidence {
   readonly receiver: WebhookReceiver;
   /** What the merchant got on chain, base units. */
   readonly received: bigint;
+  /** Whether an archive service runs. */
+  readonly archived?: boolean;
 }
 
 const WAIT_MS = 60_000;
@@ -32,7 +36,7 @@ const WAIT_MS = 60_000;
  * Reads the whole log when all has settled, and compares it with what clients were told, the projection, the webhooks,
  * the streams and the chain.
  */
-export async function judge({ cluster, promised, receiver, received }: Evidence): Promise<Verdict> {
+export async function judge({ cluster, promised, receiver, received, archived }: Evidence): Promise<Verdict> {
   const contents = await readSettledLog(cluster, WAIT_MS);
   const expected = new Set(contents.events.filter(({ type }) => isPublicType(type)).map(({ eventId }) => eventId));
   const problems = [...contents.problems, ...promisesBroken(contents, promised)];
@@ -53,7 +57,23 @@ export async function judge({ cluster, promised, receiver, received }: Evidence)
 
   const due = BigInt(promised.paid.size) * PAYMENT.units;
   if (received !== due) problems.push(`the merchant got ${received} base units, and should have ${due}`);
+  if (archived) problems.push(...(await archiveProblems(cluster, contents)));
   return { problems, events: contents.events.length, repeatedWebhooks: receiver.received.length - came().size };
+}
+
+/** The archive has each event of the log, once. */
+async function archiveProblems(cluster: Cluster, { events }: LogContents): Promise<readonly string[]> {
+  const logged = events.map(({ eventId }) => eventId).sort();
+  const read = async (): Promise<readonly string[]> =>
+    (await readArchive({ cluster })).events.map((event) => parseEvent(event).eventId).sort();
+  const isWhole = (ids: readonly string[]): boolean =>
+    ids.length === logged.length && ids.every((id, i) => id === logged[i]);
+  // What it lacks after this is a problem below.
+  await until('the archive to have the whole log', async () => isWhole(await read()), WAIT_MS).catch(() => undefined);
+  const ids = await read();
+  return isWhole(ids)
+    ? []
+    : [`the archive has ${ids.length} events, the log ${logged.length}, and they are not the same`];
 }
 
 function promisesBroken({ events }: LogContents, promised: Promised): readonly string[] {

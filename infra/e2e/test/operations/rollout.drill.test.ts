@@ -1,6 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { addWebhookEndpoint } from '@pf/database';
-import { Fleet, type Front, judge, Requests, startFront, startLoad } from '@pf/bench/rollout';
+import {
+  Fleet,
+  type Fronts,
+  judge,
+  type LoadOptions,
+  PAYMENT_SERVICES,
+  people,
+  Requests,
+  startFronts,
+  startLoad,
+} from '@pf/bench/rollout';
 import {
   apiClient,
   type ApiClientOptions,
@@ -24,16 +34,20 @@ const EARLIER = [process.env['EARLIER_RELEASE']].filter((folder) => folder !== u
 describe('a rollout under load', () => {
   let chain: Anvil;
   let cluster: Cluster;
-  let front: Front;
+  let fronts: Fronts;
   let receiver: WebhookReceiver;
 
   beforeEach(async () => {
-    [chain, front, receiver] = await Promise.all([startAnvil({ blockMs: BLOCK_MS }), startFront(), webhookReceiver()]);
+    [chain, fronts, receiver] = await Promise.all([
+      startAnvil({ blockMs: BLOCK_MS }),
+      startFronts(),
+      webhookReceiver(),
+    ]);
     cluster = await startCluster(undefined, [chain]);
     await addWebhookEndpoint(cluster.database, { accountId: cluster.accountId, livemode: false, url: receiver.url });
   });
   afterEach(async () => {
-    front.close();
+    for (const front of Object.values(fronts)) front.close();
     await Promise.all([receiver.close(), cluster.close()]);
     await chain.stop();
   });
@@ -54,11 +68,11 @@ describe('a rollout under load', () => {
   }
 
   /** Clients and payers, and what is wrong when they have ended. */
-  function startClients(options: ApiClientOptions = {}) {
+  function startClients(beside: LoadOptions = {}, options: ApiClientOptions = {}) {
     const requests = new Requests();
     const merchant = newWallet(chain);
-    const client = apiClient(`${front.url}/v1`, cluster.apiKeys.test, options);
-    const load = startLoad(client, chain, merchant.address, requests);
+    const client = apiClient(`${fronts.gateway.url}/v1`, cluster.apiKeys.test, options);
+    const load = startLoad(client, chain, merchant.address, requests, beside);
     return {
       promised: load.promised,
       /** Resolves when some more payments were made. */
@@ -69,16 +83,22 @@ describe('a rollout under load', () => {
       async stop() {
         await load.stop();
         const received = await evmWallet(chain, merchant).tokenBalance(chain.tokens['USDC'] ?? '');
-        const { problems } = await judge({ cluster, promised: load.promised, receiver, received });
+        const { problems } = await judge({
+          cluster,
+          promised: load.promised,
+          receiver,
+          received,
+          archived: 'people' in beside,
+        });
         return { failures: requests.failures, problems };
       },
     };
   }
 
   it('responds to every request, loses nothing and repeats nothing while each service is replaced', async () => {
-    const fleet = new Fleet(cluster, front, {});
+    const fleet = new Fleet(cluster, fronts, {});
     await fleet.start();
-    const clients = startClients();
+    const clients = startClients({ people: await people(cluster, fronts) });
 
     await clients.pay();
     expect(await expandSchema()).toBeGreaterThan(10);
@@ -86,9 +106,9 @@ describe('a rollout under load', () => {
     await clients.pay();
 
     expect(await clients.stop()).toEqual({ failures: [], problems: [] });
-    expect(Object.values(fleet.restarts).map(({ done, badEnds }) => ({ done, badEnds }))).toEqual(
-      fleet.services.map(() => ({ done: 1, badEnds: [] })),
-    );
+    expect(
+      fleet.services.map((service) => fleet.restartsOf(service)).map(({ done, badEnds }) => ({ done, badEnds })),
+    ).toEqual(fleet.services.map(() => ({ done: 1, badEnds: [] })));
     // Clients with an open event stream moved to another gateway without noticing.
     expect(clients.promised.waiting.some(({ opened }) => opened() > 1)).toBe(true);
   }, 360_000);
@@ -97,9 +117,9 @@ describe('a rollout under load', () => {
     it('responds to every request and loses nothing from release 1.0.0 to this one and back', async () => {
       // 1.0.0 has one login of the database for all services, and cannot read zstd.
       const earlier = { release, env: { DATABASE_URL: cluster.databaseUrl } };
-      const fleet = new Fleet(cluster, front, { KAFKA_COMPRESSION: 'gzip' });
+      const fleet = new Fleet(cluster, fronts, { KAFKA_COMPRESSION: 'gzip' }, PAYMENT_SERVICES);
       await fleet.start(earlier);
-      const clients = startClients({ ofAnyRelease: true });
+      const clients = startClients({}, { ofAnyRelease: true });
 
       await clients.pay();
       await fleet.replaceAll();
@@ -108,6 +128,6 @@ describe('a rollout under load', () => {
       await clients.pay();
 
       expect(await clients.stop()).toEqual({ failures: [], problems: [] });
-      expect(Object.values(fleet.restarts).flatMap(({ badEnds }) => badEnds)).toEqual([]);
+      expect(fleet.services.flatMap((service) => fleet.restartsOf(service).badEnds)).toEqual([]);
     }, 360_000);
 });
