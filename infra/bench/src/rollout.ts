@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { Fleet } from './rollout/fleet.ts';
 import { startFronts } from './rollout/front.ts';
 import { startLoad } from './rollout/load.ts';
-import { people } from './rollout/people.ts';
+import { peopleAt } from './rollout/people.ts';
 import { Requests } from './rollout/requests.ts';
 import { judge } from './rollout/verdict.ts';
 
@@ -35,7 +35,7 @@ try {
   const requests = new Requests((failure) => console.log(failure));
   const api = apiClient(`${fronts.gateway.url}/v1`, cluster.apiKeys.test);
   const merchant = newWallet(chain);
-  const load = startLoad(api, chain, merchant.address, requests, { people: await people(cluster, fronts) });
+  const load = startLoad(api, chain, merchant.address, requests, { people: await peopleAt(cluster, fronts) });
   const began = performance.now();
   const elapsed = (): number => Math.round((performance.now() - began) / 1000);
   for (let round = 1; round <= restarts; round++) {

@@ -28,12 +28,7 @@ export interface Restarts {
 
 /** Those that take part in payments. */
 export const PAYMENT_SERVICES = ['gateway', 'intent', 'watcher', 'webhook'] as const satisfies readonly ServiceName[];
-export const SERVICES = [
-  ...PAYMENT_SERVICES,
-  'dashboard',
-  'checkout',
-  'archive',
-] as const satisfies readonly ServiceName[];
+const SERVICES = [...PAYMENT_SERVICES, 'dashboard', 'checkout', 'archive'] as const satisfies readonly ServiceName[];
 /** A StatefulSet of one: the old process goes before the new one comes. */
 const isAlone = (service: ServiceName): boolean => service === 'archive';
 

@@ -18,7 +18,7 @@ export interface Front {
 
 /** The services that clients connect to. */
 const ENTRANCES = ['gateway', 'dashboard', 'checkout'] as const;
-export type Entrance = (typeof ENTRANCES)[number];
+type Entrance = (typeof ENTRANCES)[number];
 export type Fronts = Readonly<Record<Entrance, Front>>;
 
 export const isEntrance = (service: string): service is Entrance => ENTRANCES.some((entrance) => entrance === service);

@@ -19,7 +19,7 @@ export interface People {
 }
 
 /** The owner signs in once: the session lasts over all restarts. */
-export async function people({ database, accountId }: Cluster, { dashboard, checkout }: Fronts): Promise<People> {
+export async function peopleAt({ database, accountId }: Cluster, { dashboard, checkout }: Fronts): Promise<People> {
   const password = await seedOwner(database, { accountId, name: 'Olivia Owner', email: EMAIL });
   const origin = dashboard.url;
   const signedIn = await fetch(`${origin}/api/sign-in`, {

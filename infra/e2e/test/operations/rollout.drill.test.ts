@@ -6,7 +6,7 @@ import {
   judge,
   type LoadOptions,
   PAYMENT_SERVICES,
-  people,
+  peopleAt,
   Requests,
   startFronts,
   startLoad,
@@ -98,7 +98,7 @@ describe('a rollout under load', () => {
   it('responds to every request, loses nothing and repeats nothing while each service is replaced', async () => {
     const fleet = new Fleet(cluster, fronts, {});
     await fleet.start();
-    const clients = startClients({ people: await people(cluster, fronts) });
+    const clients = startClients({ people: await peopleAt(cluster, fronts) });
 
     await clients.pay();
     expect(await expandSchema()).toBeGreaterThan(10);
