@@ -24,6 +24,8 @@ interface FamilyFacts {
    * longer be released (UNRELEASABLE_AFTER_MS).
    */
   readonly rebroadcastAfterMs: number;
+  /** What fees are paid in, as wallets name it. */
+  readonly coin: { readonly name: string; readonly symbol: string };
 }
 
 /** The longest step of an observer, in ms: on a plan of few calls a second most of it waits for their turn. */
@@ -31,13 +33,29 @@ export const STEP_MS = 30_000;
 
 const POLL_MS = { awaiting: 400, idle: 1_000 };
 const families: Readonly<Record<ChainFamily, FamilyFacts & { readonly liveFeature: Feature | null }>> = {
-  base: { format: 'evm_rlp', blockMs: 200, pollMs: POLL_MS, rebroadcastAfterMs: 15_000, liveFeature: null },
-  solana: { format: 'solana_v0_message', blockMs: 400, pollMs: POLL_MS, rebroadcastAfterMs: 2_000, liveFeature: null },
+  base: {
+    format: 'evm_rlp',
+    blockMs: 200,
+    pollMs: POLL_MS,
+    rebroadcastAfterMs: 15_000,
+    coin: { name: 'Ether', symbol: 'ETH' },
+    liveFeature: null,
+  },
+  solana: {
+    format: 'solana_v0_message',
+    blockMs: 400,
+    pollMs: POLL_MS,
+    rebroadcastAfterMs: 2_000,
+    coin: { name: 'Solana', symbol: 'SOL' },
+    liveFeature: null,
+  },
   tempo: {
     format: 'tempo_tip20',
     blockMs: 500,
     pollMs: POLL_MS,
     rebroadcastAfterMs: 10_000,
+    // It has no coin of its own: fees are paid in dollars.
+    coin: { name: 'US Dollar', symbol: 'USD' },
     liveFeature: 'live_tempo',
   },
 };
@@ -52,6 +70,10 @@ export interface Network extends FamilyFacts {
   readonly label: string;
   readonly family: ChainFamily;
   readonly livemode: boolean;
+  /** The page of a transaction in a block explorer; `{hash}` stands for its hash. */
+  readonly explorer: string;
+  /** A node that anyone may ask, for wallets that do not know the network yet; null where all of them know it. */
+  readonly publicRpcUrl: string | null;
   /** What the account's plan must include for payments on this network; null where every plan does. */
   readonly feature: Feature | null;
   /** The variable that names its upstreams: `RPC_BASE_SEPOLIA`. */
@@ -66,6 +88,10 @@ interface Entry<Name> {
   readonly label: string;
   readonly family: ChainFamily;
   readonly livemode: boolean;
+  /** The page of a transaction in a block explorer; `{hash}` stands for its hash. */
+  readonly explorer: string;
+  /** A node that anyone may ask, for wallets that do not know the network yet; null where all of them know it. */
+  readonly publicRpcUrl: string | null;
   readonly tokens: readonly Token[];
 }
 
@@ -91,6 +117,8 @@ const registry = [
     label: 'Solana',
     family: 'solana',
     livemode: true,
+    explorer: 'https://explorer.solana.com/tx/{hash}',
+    publicRpcUrl: null,
     tokens: [
       token('USDC', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
       token('USDT', 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'),
@@ -102,6 +130,8 @@ const registry = [
     label: 'Solana devnet',
     family: 'solana',
     livemode: false,
+    explorer: 'https://explorer.solana.com/tx/{hash}?cluster=devnet',
+    publicRpcUrl: null,
     tokens: [
       token('USDC', '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU'),
       token('PYUSD', 'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM'),
@@ -112,6 +142,8 @@ const registry = [
     label: 'Base',
     family: 'base',
     livemode: true,
+    explorer: 'https://basescan.org/tx/{hash}',
+    publicRpcUrl: 'https://mainnet.base.org',
     tokens: [
       token('USDC', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'),
       token('EURC', '0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42'),
@@ -123,6 +155,8 @@ const registry = [
     label: 'Base Sepolia',
     family: 'base',
     livemode: false,
+    explorer: 'https://sepolia.basescan.org/tx/{hash}',
+    publicRpcUrl: 'https://sepolia.base.org',
     tokens: [
       token('USDC', '0x036CbD53842c5426634e7929541eC2318f3dCF7e'),
       token('EURC', '0x808456652fdb597867f38412077A9182bf77359F'),
@@ -133,6 +167,8 @@ const registry = [
     label: 'Tempo',
     family: 'tempo',
     livemode: true,
+    explorer: 'https://explore.tempo.xyz/tx/{hash}',
+    publicRpcUrl: 'https://rpc.tempo.xyz',
     tokens: [
       token('pathUSD', '0x20C0000000000000000000000000000000000000'),
       token('USDC', '0x20C000000000000000000000b9537d11c60E8b50'),
@@ -145,6 +181,8 @@ const registry = [
     label: 'Tempo Moderato',
     family: 'tempo',
     livemode: false,
+    explorer: 'https://explore.testnet.tempo.xyz/tx/{hash}',
+    publicRpcUrl: 'https://rpc.moderato.tempo.xyz',
     tokens: [
       token('pathUSD', '0x20C0000000000000000000000000000000000000'),
       token('AlphaUSD', '0x20C0000000000000000000000000000000000001'),
@@ -165,6 +203,10 @@ const byName: ReadonlyMap<string, Network> = new Map(networks.map((network) => [
 
 /** The network of a CAIP-2 chain id, if the registry has it. */
 export const findNetwork = (chain: string): Network | undefined => byChain.get(chain);
+
+/** The page of a transaction in a block explorer; null on a network that this version does not know. */
+export const explorerPage = (chain: string, hash: string): string | null =>
+  byChain.get(chain)?.explorer.replace('{hash}', encodeURIComponent(hash)) ?? null;
 
 /** The network of a chain id that the service itself wrote. @throws Error on one that is not in the registry */
 export function networkOf(chain: ChainId): Network {

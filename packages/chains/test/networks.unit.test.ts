@@ -10,7 +10,7 @@ import {
   resolveToken,
   upstreamVariables,
 } from '../src/index.ts';
-import { counterpartOf, findNetwork } from '../src/networks.ts';
+import { counterpartOf, explorerPage, findNetwork } from '../src/networks.ts';
 import { CHAIN } from './base/payments.ts';
 import { log } from './base/chain.ts';
 
@@ -29,6 +29,11 @@ describe('network registry', () => {
   it('gives every network a chain id, a name, a label and an upstream variable of its own', () => {
     for (const field of ['chain', 'name', 'label', 'upstreamVariable'] as const)
       expect(new Set(networks.map((network) => network[field])).size).toBe(networks.length);
+  });
+
+  it.each(networks)('has a page of a block explorer for each transaction of $name', ({ chain }) => {
+    expect(new URL(explorerPage(chain, 'a/b') ?? '')).toMatchObject({ protocol: 'https:', pathname: '/tx/a%2Fb' });
+    expect(explorerPage('eip155:1', '0x12')).toBeNull();
   });
 
   it('pairs every live network with one testnet of its family', () => {

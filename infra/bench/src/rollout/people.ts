@@ -1,6 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { seedOwner } from '@pf/dashboard/seed';
 import { type ApiClient, apiClient, type ApiResponse, type Cluster } from '@pf/testing';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Fronts } from './front.ts';
 import type { Requests } from './requests.ts';
 

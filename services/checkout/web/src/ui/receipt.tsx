@@ -1,7 +1,7 @@
 import type { Intent } from '../api/schemas.ts';
 import type { Terms } from '../check/terms.ts';
 import { formatAmount, formatDate } from '../format/money.ts';
-import { explorerLink } from '../networks.ts';
+import { explorerPage } from '@pf/chains/networks';
 import { Address } from './address.tsx';
 import { useTranslator } from './context.ts';
 import { Fact } from './fact.tsx';
@@ -11,7 +11,7 @@ import { Icon } from './icon.tsx';
 export function Receipt({ intent, terms }: { readonly intent: Intent; readonly terms: Terms | null }) {
   const t = useTranslator();
   const { txSignature, fulfiller, confirmedAt } = intent;
-  const explorer = txSignature === null ? null : explorerLink(intent.chain, txSignature);
+  const explorer = txSignature === null ? null : explorerPage(intent.chain, txSignature);
   return (
     <div class="stack receipt">
       <h2>{t('receipt.title')}</h2>

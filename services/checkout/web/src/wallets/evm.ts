@@ -1,7 +1,6 @@
 import { fromNumber, type Hex } from 'ox/Hex';
 import type { Network } from '@pf/chains/networks';
 import type { Payment } from '../check/check.ts';
-import { placesOf } from '../networks.ts';
 import { Problem } from '../pay/problem.ts';
 import {
   accountAmong,
@@ -126,18 +125,17 @@ async function switchTo(network: Network, name: string, provider: Provider): Pro
   const chainId = chainIdOf(network);
   const change = (): Promise<unknown> =>
     provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId }] });
-  const added = placesOf(network.chain)?.added;
+  const { coin, explorer, label, publicRpcUrl } = network;
   try {
     await change();
   } catch (cause) {
-    if (codeOf(cause) !== UNKNOWN_CHAIN || added === undefined) throw problemIn(name, cause);
-    const { rpcUrl, explorer, currency } = added;
+    if (codeOf(cause) !== UNKNOWN_CHAIN || publicRpcUrl === null) throw problemIn(name, cause);
     const chain = {
       chainId,
-      chainName: network.label,
-      nativeCurrency: { ...currency, decimals: 18 },
-      rpcUrls: [rpcUrl],
-      blockExplorerUrls: [explorer],
+      chainName: label,
+      nativeCurrency: { ...coin, decimals: 18 },
+      rpcUrls: [publicRpcUrl],
+      blockExplorerUrls: [new URL(explorer).origin],
     };
     await asking(name, () => provider.request({ method: 'wallet_addEthereumChain', params: [chain] }));
     // Some wallets switch when they add, others must be asked again.

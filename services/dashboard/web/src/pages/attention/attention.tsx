@@ -1,3 +1,4 @@
+import { explorerPage } from '@pf/chains/networks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Check, CircleCheck, RotateCcw } from 'lucide-react';
 import { Link, useSearchParams } from 'wouter';
@@ -7,7 +8,7 @@ import { BY_CURSOR } from '../../api/pages.ts';
 import { queryClient } from '../../api/query-client.ts';
 import type { Of, Role } from '../../api/types.ts';
 import { amount, short } from '../../format/money.ts';
-import { explorerLink, networkLabel } from '../../format/networks.ts';
+import { networkLabel } from '../../format/networks.ts';
 import { TERMS } from '../../format/states.ts';
 import { hasRole, OWNERS, SUPPORT, useHere } from '../../shell/place.ts';
 import { RoleNote } from '../../shell/roles.tsx';
@@ -142,7 +143,7 @@ const Nothing = ({ state }: { readonly state: 'open' | 'done' }) =>
 function Card({ item }: { readonly item: Item }) {
   const { kind, at, intentId, payment, endpoint, delivery, reason } = item;
   const { label, tone, advice, doneBy } = KINDS[kind];
-  const explorer = payment && explorerLink(payment.chain, payment.txSignature);
+  const explorer = payment && explorerPage(payment.chain, payment.txSignature);
   return (
     <li className="card stack tight">
       <div className="row apart">

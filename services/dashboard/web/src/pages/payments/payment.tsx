@@ -1,3 +1,4 @@
+import { explorerPage } from '@pf/chains/networks';
 import { useQuery } from '@tanstack/react-query';
 import { Ban, ChevronLeft, ExternalLink, FlaskConical, Undo2 } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
@@ -7,7 +8,7 @@ import { queryClient } from '../../api/query-client.ts';
 import { eventsKey, paymentKey, usePaymentStream } from '../../api/stream.ts';
 import type { Payment as PaymentData, State } from '../../api/types.ts';
 import { amount, short } from '../../format/money.ts';
-import { explorerLink, networkLabel } from '../../format/networks.ts';
+import { networkLabel } from '../../format/networks.ts';
 import { hasEnded, SIMULATED, STATES } from '../../format/states.ts';
 import { hasRole, SUPPORT, useHere } from '../../shell/place.ts';
 import { RoleNote } from '../../shell/roles.tsx';
@@ -98,7 +99,7 @@ const Code = ({ text, of }: { readonly text: string; readonly of: string }) => (
 );
 
 function Details({ payment }: { readonly payment: PaymentData }) {
-  const explorer = payment.txSignature === null ? null : explorerLink(payment.chain, payment.txSignature);
+  const explorer = payment.txSignature === null ? null : explorerPage(payment.chain, payment.txSignature);
   return (
     <Facts
       rows={[

@@ -1,3 +1,4 @@
+import { explorerPage } from '@pf/chains/networks';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { payments } from '../../api/client.ts';
@@ -6,7 +7,6 @@ import { eventsKey, paymentKey } from '../../api/stream.ts';
 import type { Delivery, Payment, PaymentEvent } from '../../api/types.ts';
 import { DELIVERY_STATUS, statusOf } from '../../format/deliveries.ts';
 import { amount, short } from '../../format/money.ts';
-import { explorerLink } from '../../format/networks.ts';
 import { EVENTS, TERMS } from '../../format/states.ts';
 import { useHere } from '../../shell/place.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -88,7 +88,7 @@ function Entry({
 }
 
 function Transaction({ chain, hash }: { readonly chain: string; readonly hash: string }) {
-  const explorer = explorerLink(chain, hash);
+  const explorer = explorerPage(chain, hash);
   const label = <code title={hash}>{short(hash)}</code>;
   return (
     <>
