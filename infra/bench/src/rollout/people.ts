@@ -33,13 +33,10 @@ export async function peopleAt({ database, accountId }: Cluster, { dashboard, ch
     .map((set) => set.split(';')[0])
     .join('; ');
   const seen = async (url: string): Promise<ApiResponse<object>> => {
-    const { status, headers, ...response } = await fetch(url, { headers: { origin, cookie } }).then(async (answer) => ({
-      status: answer.status,
-      headers: answer.headers,
-      text: await answer.text(),
-    }));
-    const isJson = headers.get('content-type')?.startsWith('application/json') === true;
-    return { status, headers, body: isJson ? (JSON.parse(response.text) as object) : {} };
+    const response = await fetch(url, { headers: { origin, cookie } });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+    return { status: response.status, headers: response.headers, body: isJson ? (JSON.parse(text) as object) : {} };
   };
   return {
     open: (intentId) => seen(`${checkout.url}/pay/${intentId}`),
