@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Client } from './api/client.ts';
 import { type Link, wholeLink } from './api/link.ts';
 import type { Intent } from './api/schemas.ts';
@@ -94,7 +94,8 @@ export function Page({ link, client, checkout }: PageProps) {
 
   const clock = useClock(client);
   useAccent(merchant?.accentColor ?? null);
-  useEffect(() => {
+  // With the page itself, not a frame later.
+  useLayoutEffect(() => {
     document.title =
       intent === null
         ? t('page.title')

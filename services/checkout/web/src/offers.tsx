@@ -1,5 +1,5 @@
 import { findNetwork } from '@pf/chains/networks';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import type { LinkClient } from './api/link-client.ts';
 import { chosenLink, type OffersLink } from './api/link.ts';
 import { ApiError } from './api/requests.ts';
@@ -74,7 +74,8 @@ export function OffersPage({ link, client }: Props) {
   const amount = paymentLink === null ? '' : formatAmount(paymentLink.amount, t.language);
   const params = { merchant: name, amount: `${amount}\u00a0${token}` };
   useAccent(merchant?.accentColor ?? null);
-  useEffect(() => {
+  // With the page itself, not a frame later.
+  useLayoutEffect(() => {
     document.title = paymentLink === null ? t('page.title') : t('page.title_amount', { merchant: name, amount });
   });
   const status = statusOf(paymentLink, missing);
