@@ -83,16 +83,8 @@ export interface Network extends FamilyFacts {
 
 const token = (symbol: string, address: string): Token => ({ symbol, address: address as TokenAddress, decimals: 6 });
 
-interface Entry<Name> {
+interface Entry<Name> extends Pick<Network, 'label' | 'family' | 'livemode' | 'explorer' | 'publicRpcUrl' | 'tokens'> {
   readonly name: Name;
-  readonly label: string;
-  readonly family: ChainFamily;
-  readonly livemode: boolean;
-  /** The page of a transaction in a block explorer; `{hash}` stands for its hash. */
-  readonly explorer: string;
-  /** A node that anyone may ask, for wallets that do not know the network yet; null where all of them know it. */
-  readonly publicRpcUrl: string | null;
-  readonly tokens: readonly Token[];
 }
 
 function network<const Name extends string>(chain: string, entry: Entry<Name>): Network & { readonly name: Name } {
