@@ -26,6 +26,12 @@ export interface Restarts {
   readonly badEnds: string[];
 }
 
+/** The processes of one service: those that run, oldest first, and how they came and went. */
+interface Member {
+  readonly running: Instance[];
+  readonly restarts: Restarts;
+}
+
 /** Those that take part in payments. */
 export const PAYMENT_SERVICES = ['gateway', 'intent', 'watcher', 'webhook'] as const satisfies readonly ServiceName[];
 const SERVICES = [...PAYMENT_SERVICES, 'dashboard', 'checkout', 'archive'] as const satisfies readonly ServiceName[];
@@ -41,8 +47,7 @@ type OtherStart = Pick<StartOptions, 'release' | 'env'>;
  */
 export class Fleet {
   readonly services: readonly ServiceName[];
-  readonly #restarts = new Map<ServiceName, Restarts>();
-  readonly #running = new Map<ServiceName, Instance[]>();
+  readonly #members: ReadonlyMap<ServiceName, Member>;
   readonly #cluster: Cluster;
   readonly #fronts: Fronts;
   readonly #environment: Readonly<Record<string, string>>;
@@ -55,14 +60,19 @@ export class Fleet {
   ) {
     this.#cluster = cluster;
     this.#fronts = fronts;
-    this.#environment = environment;
+    this.#environment = {
+      GATEWAY_URL: fronts.gateway.url,
+      DASHBOARD_URL: fronts.dashboard.url,
+      CHECKOUT_URL: fronts.checkout.url,
+      ...environment,
+    };
     this.services = services;
+    const none = (): Restarts => ({ done: 0, worstStartMs: 0, worstEndMs: 0, badEnds: [] });
+    this.#members = new Map(services.map((service) => [service, { running: [], restarts: none() }]));
   }
 
   restartsOf(service: ServiceName): Restarts {
-    const known = this.#restarts.get(service) ?? { done: 0, worstStartMs: 0, worstEndMs: 0, badEnds: [] };
-    this.#restarts.set(service, known);
-    return known;
+    return this.#member(service).restarts;
   }
 
   /** Replaces every process, with one of each service at a time. */
@@ -89,8 +99,8 @@ export class Fleet {
   }
 
   async #leave(service: ServiceName): Promise<void> {
-    const restarts = this.restartsOf(service);
-    const old = this.#running.get(service)?.shift();
+    const { restarts, running } = this.#member(service);
+    const old = running.shift();
     if (old === undefined) throw new Error(`no ${service} runs`);
     if (isEntrance(service)) {
       this.#fronts[service].remove(old.url);
@@ -107,16 +117,11 @@ export class Fleet {
   }
 
   async #join(service: ServiceName, other: OtherStart = {}): Promise<void> {
-    const { gateway, dashboard, checkout } = this.#fronts;
-    const urls = {
-      CHECKOUT_URL: checkout.url,
-      ...(service === 'dashboard' && { DASHBOARD_URL: dashboard.url }),
-      ...(service !== 'gateway' && { GATEWAY_URL: gateway.url }),
-    };
+    const { restarts, running } = this.#member(service);
     const began = performance.now();
     const instance = await this.#cluster.start(service, {
       ...other,
-      env: { ...urls, ...this.#environment, ...other.env },
+      env: { ...this.#environment, ...other.env },
       wait: false,
     });
     await until(
@@ -124,9 +129,14 @@ export class Fleet {
       async () => (await fetch(`${instance.health}/readyz`)).ok,
       START_MS,
     );
-    const restarts = this.restartsOf(service);
     restarts.worstStartMs = Math.max(restarts.worstStartMs, performance.now() - began);
-    this.#running.set(service, [...(this.#running.get(service) ?? []), instance]);
+    running.push(instance);
     if (isEntrance(service)) this.#fronts[service].add(instance.url);
+  }
+
+  #member(service: ServiceName): Member {
+    const member = this.#members.get(service);
+    if (!member) throw new Error(`${service} is not in this fleet`);
+    return member;
   }
 }

@@ -64,16 +64,15 @@ export async function judge({ cluster, promised, receiver, received, archived }:
 /** The archive has each event of the log, once. */
 async function archiveProblems(cluster: Cluster, { events }: LogContents): Promise<readonly string[]> {
   const logged = events.map(({ eventId }) => eventId).sort();
-  const read = async (): Promise<readonly string[]> =>
-    (await readArchive({ cluster })).events.map((event) => parseEvent(event).eventId).sort();
-  const isWhole = (ids: readonly string[]): boolean =>
-    ids.length === logged.length && ids.every((id, i) => id === logged[i]);
-  // What it lacks after this is a problem below.
-  await until('the archive to have the whole log', async () => isWhole(await read()), WAIT_MS).catch(() => undefined);
-  const ids = await read();
-  return isWhole(ids)
-    ? []
-    : [`the archive has ${ids.length} events, the log ${logged.length}, and they are not the same`];
+  let archived: readonly string[] = [];
+  const isWhole = async (): Promise<boolean> => {
+    archived = (await readArchive({ cluster })).events.map((event) => parseEvent(event).eventId).sort();
+    return archived.length === logged.length && archived.every((id, place) => id === logged[place]);
+  };
+  return until('the archive to have the whole log', isWhole, WAIT_MS).then(
+    () => [],
+    (error: unknown) => [`the archive has ${archived.length} events, the log ${logged.length}: ${String(error)}`],
+  );
 }
 
 function promisesBroken({ events }: LogContents, promised: Promised): readonly string[] {

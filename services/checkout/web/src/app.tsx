@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Client } from './api/client.ts';
 import { type Link, wholeLink } from './api/link.ts';
 import type { Intent } from './api/schemas.ts';
@@ -12,7 +12,7 @@ import type { Checkout } from './pay/checkout.ts';
 import { statusOf } from './pay/status.ts';
 import { TranslatorContext, useTranslator } from './ui/context.ts';
 import { Ends } from './ui/ends.tsx';
-import { useAccent, useSource } from './ui/hooks.ts';
+import { useAccent, useSource, useTitle } from './ui/hooks.ts';
 import { Paying } from './ui/paying.tsx';
 import { ProblemNote } from './ui/problem-note.tsx';
 import { StatusLine } from './ui/status-line.tsx';
@@ -94,13 +94,11 @@ export function Page({ link, client, checkout }: PageProps) {
 
   const clock = useClock(client);
   useAccent(merchant?.accentColor ?? null);
-  // With the page itself, not a frame later.
-  useLayoutEffect(() => {
-    document.title =
-      intent === null
-        ? t('page.title')
-        : `${t(`status.${status.key}.title`, params)} · ${t('page.title_amount', params)}`;
-  });
+  useTitle(
+    intent === null
+      ? t('page.title')
+      : `${t(`status.${status.key}.title`, params)} · ${t('page.title_amount', params)}`,
+  );
   const main = useKeptFocus(`${status.key} ${step.kind}`);
 
   if (intent === null)

@@ -1,5 +1,5 @@
 import { findNetwork } from '@pf/chains/networks';
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { LinkClient } from './api/link-client.ts';
 import { chosenLink, type OffersLink } from './api/link.ts';
 import { ApiError } from './api/requests.ts';
@@ -9,7 +9,7 @@ import { type Problem, problemOf } from './pay/problem.ts';
 import type { Status } from './pay/status.ts';
 import { useTranslator } from './ui/context.ts';
 import { Ends } from './ui/ends.tsx';
-import { useAccent } from './ui/hooks.ts';
+import { useAccent, useTitle } from './ui/hooks.ts';
 import { Icon } from './ui/icon.tsx';
 import { ProblemNote } from './ui/problem-note.tsx';
 import { StatusLine } from './ui/status-line.tsx';
@@ -74,10 +74,7 @@ export function OffersPage({ link, client }: Props) {
   const amount = paymentLink === null ? '' : formatAmount(paymentLink.amount, t.language);
   const params = { merchant: name, amount: `${amount}\u00a0${token}` };
   useAccent(merchant?.accentColor ?? null);
-  // With the page itself, not a frame later.
-  useLayoutEffect(() => {
-    document.title = paymentLink === null ? t('page.title') : t('page.title_amount', { merchant: name, amount });
-  });
+  useTitle(paymentLink === null ? t('page.title') : t('page.title_amount', { merchant: name, amount }));
   const status = statusOf(paymentLink, missing);
 
   if (paymentLink === null)

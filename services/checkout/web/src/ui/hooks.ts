@@ -47,6 +47,13 @@ export function useNow(clock: () => number): number {
   return now;
 }
 
+/** Sets the title in the task of the render, as the rest of the page: after the paint it would lag behind. */
+export function useTitle(title: string): void {
+  useLayoutEffect(() => {
+    document.title = title;
+  }, [title]);
+}
+
 /** Sets the merchant's color by script: a style in the page's text would be refused by its policy. */
 export function useAccent(color: string | null): void {
   useEffect(() => {

@@ -1,7 +1,7 @@
+import { explorerPage } from '@pf/chains/networks';
 import type { Intent } from '../api/schemas.ts';
 import type { Terms } from '../check/terms.ts';
 import { formatAmount, formatDate } from '../format/money.ts';
-import { explorerPage } from '@pf/chains/networks';
 import { Address } from './address.tsx';
 import { useTranslator } from './context.ts';
 import { Fact } from './fact.tsx';
