@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { networks } from '@pf/chains';
 import { DATABASE_ROLES } from '@pf/database';
+import { redisProgram } from '@pf/local/redis';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { ROOT } from './kustomization.ts';
@@ -58,6 +61,19 @@ describe('docker-compose.yml', () => {
     expect(readFileSync(path.join(ROOT, 'k8s/overlays/local/kafka.yaml'), 'utf8')).toContain(
       `image: apache/kafka:${kafka}\n`,
     );
+  });
+
+  it('runs no newer Redis than the one that the tests run on', async () => {
+    const { file, env } = await redisProgram(path.join(ROOT, '.tools'));
+    const { stdout } = await promisify(execFile)(file, ['--version'], { env: { ...process.env, ...env } });
+    const tested = / v=(\d+\.\d+)/.exec(stdout)?.[1];
+    const images = [
+      services['redis']?.image,
+      /image: (redis:.+)/.exec(readFileSync(path.join(ROOT, 'k8s/overlays/local/redis.yaml'), 'utf8'))?.[1],
+    ];
+    expect(new Set(images).size).toBe(1);
+    expect(images[0]).toMatch(/^redis:\d+\.\d+$/);
+    expect(Number(images[0]?.split(':')[1])).toBeLessThanOrEqual(Number(tested));
   });
 
   it('gives every container the variables that its command needs, and no unknown ones', () => {
