@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { apiClient, type Cluster, startCluster } from '@pf/testing';
+import { apiClient, type Cluster, type Instance, startCluster } from '@pf/testing';
 import { z } from 'zod';
 import { measureCreates, measureReads, median, type Measured, type Target } from './creates.ts';
 
@@ -39,13 +39,13 @@ interface Ledger extends Target {
   readonly id: string;
 }
 
-/** A cluster whose account has one finalized intent. */
-async function start(name: string): Promise<Ledger> {
-  const cluster = await startCluster();
-  const [gateway] = await Promise.all([
-    cluster.start('gateway', { env: QUIET }),
-    cluster.start('intent', { env: QUIET }),
-  ]);
+const startServices = (cluster: Cluster): Promise<readonly [Instance, Instance]> =>
+  Promise.all([cluster.start('gateway', { env: QUIET }), cluster.start('intent', { env: QUIET })]);
+
+/** Services of the cluster, whose account has one finalized intent and, where it is filled, the copies of it. */
+async function start(name: string, cluster: Cluster, filled: boolean): Promise<Ledger> {
+  let services = await startServices(cluster);
+  const [gateway] = services;
   const api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
   const { body } = await api.create({
     chain: 'eip155:84532',
@@ -58,17 +58,30 @@ async function start(name: string): Promise<Ledger> {
   if (!('intent' in body)) throw new Error(`no intent was created: ${JSON.stringify(body)}`);
   const { id } = body.intent;
   await api.simulate(id, 'finalized');
-  return { name, url: gateway.url, apiKey: cluster.apiKeys.test, cluster, id };
+  if (filled) {
+    // What they look for every few seconds would read whole tables while those have no index.
+    await Promise.all(services.map((service) => (service.kill('SIGTERM'), service.exited)));
+    await fill(cluster, id);
+    services = await startServices(cluster);
+  }
+  return { name, url: services[0].url, apiKey: cluster.apiKeys.test, cluster, id };
 }
 
 /** Copies the sample so many times, each with ids, keys, references and times of its own, and indexes them. */
-async function fill({ cluster, id }: Ledger): Promise<void> {
-  const { sql } = cluster.database;
-  const { rows: indexes } = await sql.query<{ name: string; definition: string }>(
-    `SELECT indexname AS name, indexdef AS definition FROM pg_indexes WHERE schemaname = 'ledger'
-       AND tablename IN ('intents', 'intent_events') AND indexname NOT LIKE '%_pkey'`,
+async function fill({ database: { sql } }: Cluster, id: string): Promise<void> {
+  const { rows: indexes } = await sql.query<{ name: string; drop: string; create: string }>(
+    `SELECT indexname AS name, format('DROP INDEX ledger.%I', indexname) AS drop, indexdef AS create
+       FROM pg_indexes WHERE schemaname = 'ledger' AND tablename IN ('intents', 'intent_events')
+        AND indexname NOT IN (SELECT conname FROM pg_constraint)
+      UNION ALL
+     SELECT conname, format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname),
+       format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
+       FROM pg_constraint WHERE conrelid IN ('ledger.intents'::regclass, 'ledger.intent_events'::regclass)
+        AND contype IN ('p', 'u')`,
   );
-  for (const { name } of indexes) await sql.query(`DROP INDEX ledger."${name}"`);
+  await sql.query('CREATE TABLE sample_intents AS TABLE ledger.intents');
+  await sql.query('CREATE TABLE sample_events AS TABLE ledger.intent_events');
+  for (const { drop } of indexes) await sql.query(drop);
   const own: Readonly<Record<string, string>> = {
     id: 'made.id',
     reference: 'made.reference',
@@ -105,19 +118,19 @@ async function fill({ cluster, id }: Ledger): Promise<void> {
         ), rows AS (
           INSERT INTO ledger.intents (${columns.join(', ')})
           SELECT ${columns.map((column) => own[column] ?? `sample.${column}`).join(', ')}
-            FROM ledger.intents AS sample, made WHERE sample.id = $4
+            FROM sample_intents AS sample, made WHERE sample.id = $4
         )
         INSERT INTO ledger.intent_events (intent_id, version, event_id, type, body, at)
         SELECT made.id, event.version, 'evt_' || left(md5(made.id || event.version), 22), event.type,
           replace(event.body, $4, made.id), made.at
-          FROM ledger.intent_events AS event, made WHERE event.intent_id = $4`,
+          FROM sample_events AS event, made WHERE event.intent_id = $4`,
       values: [at, to, intents, id],
       ...PATIENT,
     });
     if ((to + 1) % 500_000 === 0) say(`${to + 1} of ${intents} intents are made`);
   }
-  for (const { name, definition } of indexes) {
-    await sql.query({ text: definition, ...PATIENT });
+  for (const { name, create } of indexes) {
+    await sql.query({ text: create, ...PATIENT });
     say(`${name} is made`);
   }
 }
@@ -163,10 +176,10 @@ const middle = (all: readonly Measured[]): Measured => ({
   p99: median(all.map(({ p99 }) => p99)),
 });
 
-const ledgers = await Promise.all([start('empty'), start('full')]);
+const clusters = await Promise.all([startCluster(), startCluster()]);
 try {
+  const ledgers = [await start('empty', clusters[0], false), await start('full', clusters[1], true)] as const;
   const full = ledgers[1];
-  await fill(full);
   const firstVacuum = await vacuumed(full);
   const stored = await sizes(full);
   say(`vacuum: ${firstVacuum.toFixed(1)} s`);
@@ -195,5 +208,5 @@ try {
     );
   }
 } finally {
-  await Promise.all(ledgers.map(({ cluster }) => cluster.close()));
+  await Promise.all(clusters.map((cluster) => cluster.close()));
 }
