@@ -129,8 +129,12 @@ describe('personal data that was erased', () => {
     return partitions.reduce((sum, { events }) => sum + events, 0);
   };
 
-  /** Moves one intent that has ended to a file of the archive's store, as the writer does with old ones. */
+  /**
+   * Moves one intent that has ended to a file of the archive's store, as the writer does with old ones: their
+   * deliveries are gone before.
+   */
   async function leaveOne(): Promise<void> {
+    await cluster.database.sql.query('DELETE FROM service.deliveries WHERE intent_id = $1', [ids[0]]);
     const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
     const soon = Date.now() + DAY_MS;
     const old = await findOldIntents(cluster.database, TERMS.chain as ChainId, partitions, soon, null, 1);
