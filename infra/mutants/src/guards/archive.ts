@@ -68,7 +68,7 @@ export const archiveGuards: readonly Mutant[] = [
     guard: 'if (await this.#create(PROBE, Buffer.from(randomUUID()))) throw new StoreUnfitError(UNFIT);',
     instead: 'if ((await this.#create(PROBE, Buffer.from(randomUUID()))) === null) throw new StoreUnfitError(UNFIT);',
     test: {
-      file: 'packages/archive/test/s3/s3-store.unit.test.ts',
+      file: 'packages/archive/test/store/s3-store.unit.test.ts',
       name: 'is refused where it ignores If-None-Match, before anything is archived',
     },
   },
@@ -78,8 +78,8 @@ export const archiveGuards: readonly Mutant[] = [
     guard: 'return found !== null && Buffer.compare(found, content) === 0;',
     instead: 'return found !== null;',
     test: {
-      file: 'packages/archive/test/s3/s3-store.unit.test.ts',
-      suite: 'packages/archive/test/s3/suite.ts',
+      file: 'packages/archive/test/store/s3-store.unit.test.ts',
+      suite: 'packages/archive/test/store/s3-suite.ts',
       name: 'an object of another process stays, and is known as theirs, though a response was lost',
     },
   },
@@ -89,8 +89,8 @@ export const archiveGuards: readonly Mutant[] = [
     guard: 'if (next === undefined || next === token)',
     instead: 'if (next === undefined) return keys.sort();\n      if (next === token)',
     test: {
-      file: 'packages/archive/test/s3/s3-store.unit.test.ts',
-      suite: 'packages/archive/test/s3/suite.ts',
+      file: 'packages/archive/test/store/s3-store.unit.test.ts',
+      suite: 'packages/archive/test/store/s3-suite.ts',
       name: 'takes no part of a listing for the whole',
     },
   },
@@ -100,7 +100,7 @@ export const archiveGuards: readonly Mutant[] = [
     guard: 'const isGood = held !== null && digestOf(held) === sha256;',
     instead: 'const isGood = held !== null;',
     test: {
-      file: 'packages/archive/test/local-copies.unit.test.ts',
+      file: 'packages/archive/test/ledger/local-copies.unit.test.ts',
       name: 'are made again where they were changed or cut off',
     },
   },
@@ -140,7 +140,7 @@ export const archiveGuards: readonly Mutant[] = [
     guard: 'if (proof.problems.length > 0)',
     instead: 'if (proof.problems.length > 1_000)',
     test: {
-      file: 'packages/archive/test/restore.unit.test.ts',
+      file: 'packages/archive/test/ledger/restore.unit.test.ts',
       name: 'refuses an archive that is damaged, or that another key has signed, and appends nothing',
     },
   },
@@ -150,7 +150,7 @@ export const archiveGuards: readonly Mutant[] = [
     guard: 'if (hash !== known.hash) throw others(known.count);',
     instead: 'if (hash.length !== known.hash.length) throw others(known.count);',
     test: {
-      file: 'packages/archive/test/restore.unit.test.ts',
+      file: 'packages/archive/test/ledger/restore.unit.test.ts',
       name: 'refuses a log that has other events, and appends nothing',
     },
   },
@@ -160,7 +160,7 @@ export const archiveGuards: readonly Mutant[] = [
     guard: 'const known = await read();',
     instead: 'const known = before;',
     test: {
-      file: 'packages/archive/test/restore.unit.test.ts',
+      file: 'packages/archive/test/ledger/restore.unit.test.ts',
       name: 'appends nothing to a log that its owner has written to until the partition was taken from it',
     },
   },

@@ -28,7 +28,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'amount: one.amount - (withheld.get(one) ?? 0n)',
     instead: 'amount: one.amount - 0n * (withheld.get(one) ?? 0n)',
     test: {
-      file: 'packages/chains/test/solana/landings.unit.test.ts',
+      file: 'packages/chains/test/solana/observe/landings.unit.test.ts',
       name: 'count what the requestor was credited, and not what the token withheld',
     },
   },
@@ -286,7 +286,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'partsOf(wanted.recipients, this.#reachOf(node).recipients);',
     instead: 'partsOf(wanted.recipients, this.#reachOf(node).recipients).slice(0, 1);',
     test: {
-      file: 'packages/chains/test/evm/log-window.unit.test.ts',
+      file: 'packages/chains/test/evm/observe/log-window.unit.test.ts',
       name: 'asks for the logs of each in exactly one list of a thousand',
     },
   },
@@ -296,7 +296,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'return { ...idle, reached: end, seen };',
     instead: 'return { ...idle, reached: end, whole: end.number, seen };',
     test: {
-      file: 'packages/chains/test/evm/early-look.integration.test.ts',
+      file: 'packages/chains/test/evm/observe/early-look.integration.test.ts',
       name: 'reads after a restart what an early look has passed',
     },
   },
@@ -306,7 +306,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'return { ...idle, reached: end, observations };',
     instead: 'return { ...idle, reached: end, whole: end.number, observations };',
     test: {
-      file: 'packages/chains/test/evm/early-look.integration.test.ts',
+      file: 'packages/chains/test/evm/observe/early-look.integration.test.ts',
       name: 'reads after a restart what an early look has passed',
     },
   },
@@ -336,7 +336,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'derived.isBehind ? marked : head',
     instead: 'head',
     test: {
-      file: 'packages/chains/test/solana/bookmarks.integration.test.ts',
+      file: 'packages/chains/test/solana/observe/bookmarks.integration.test.ts',
       name: 'finds the payments to recipients whose accounts were not derived yet when it was interrupted',
     },
   },
@@ -346,7 +346,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: '...(changedAt === null && paging === null && { balance })',
     instead: 'balance',
     test: {
-      file: 'packages/chains/test/solana/bookmarks.integration.test.ts',
+      file: 'packages/chains/test/solana/observe/bookmarks.integration.test.ts',
       name: 'does not believe a bookmark of a time when the list did not show what moved the balance',
     },
   },
@@ -356,7 +356,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'const open = unread.get(recipient);',
     instead: 'const open = unread.size < 0 ? 0n : undefined;',
     test: {
-      file: 'packages/chains/test/solana/bookmarks.integration.test.ts',
+      file: 'packages/chains/test/solana/observe/bookmarks.integration.test.ts',
       name: 'does not believe a bookmark of a time when a listed transaction was not returned yet',
     },
   },
@@ -366,7 +366,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'const isShown = account.hasMoved\n' + '    ? ',
     instead: 'const isShown = !account.hasMoved\n' + '    ? ',
     test: {
-      file: 'packages/chains/test/solana/bookmarks.integration.test.ts',
+      file: 'packages/chains/test/solana/observe/bookmarks.integration.test.ts',
       name: 'does not believe a bookmark of a time when the list did not show what moved the balance',
     },
   },
@@ -376,7 +376,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: '    known: null,\n' + '  });',
     instead: '  });',
     test: {
-      file: 'packages/chains/test/solana/bookmarks.integration.test.ts',
+      file: 'packages/chains/test/solana/observe/bookmarks.integration.test.ts',
       name: 'lists all accounts again after its cursor was rewound',
     },
   },
@@ -397,7 +397,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'if (block <= head && !hashes.has(block))',
     instead: 'if (block <= head && !hashes.has(block) && head < 0n)',
     test: {
-      file: 'packages/chains/test/base/orphan.unit.test.ts',
+      file: 'packages/chains/test/base/observe/orphan.unit.test.ts',
       name: 'is not told by a node that lags, which would leave it standing',
     },
   },
@@ -487,7 +487,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: '!hashes.has(expected.number) && head.number - expected.number <= SHORTFALL_WARNED',
     instead: 'hashes.size === 0',
     test: {
-      file: 'packages/chains/test/evm/chain-position.unit.test.ts',
+      file: 'packages/chains/test/evm/observe/chain-position.unit.test.ts',
       name: 'concludes nothing from a node that lacks blocks below the head which another one reported',
     },
   },
@@ -507,7 +507,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'if (chosen !== undefined && now - chosen.at < CHOSEN_FOR_MS) return chosen.block;',
     instead: '',
     test: {
-      file: 'packages/chains/test/tempo/pending-outcomes.unit.test.ts',
+      file: 'packages/chains/test/tempo/observe/pending-outcomes.unit.test.ts',
       name: 'is dropped although an upstream is always a block behind',
     },
   },
@@ -537,7 +537,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'if (finalized === null && (head === null || head.number >= YOUNG_BLOCKS))',
     instead: 'if (finalized === null && head === null)',
     test: {
-      file: 'packages/chains/test/evm/chain-position.unit.test.ts',
+      file: 'packages/chains/test/evm/observe/chain-position.unit.test.ts',
       name: 'is block 0 only where the chain has just begun: the present would be years away',
     },
   },
@@ -547,7 +547,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'if (isUnknown || age >= GIVEN_UP_MS) {',
     instead: 'if (isUnknown || age >= SHOWN_WITHIN_MS) {',
     test: {
-      file: 'packages/chains/test/solana/lookups.unit.test.ts',
+      file: 'packages/chains/test/solana/observe/lookups.unit.test.ts',
       name: 'holds the cursor below it, and is warned of after five minutes',
     },
   },
@@ -557,7 +557,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'return await node.batch(last.map((reference) => listed(reference, head)));',
     instead: 'return await node.batch(last.map((reference) => listed(reference, listedAt(head))));',
     test: {
-      file: 'packages/chains/test/solana/references.unit.test.ts',
+      file: 'packages/chains/test/solana/observe/references.unit.test.ts',
       name: 'is repeated where the node is behind: it may not have the payment of the last minute',
     },
   },
@@ -567,7 +567,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: '  begin(): void {\n    this.#asked.clear();',
     instead: '  begin(): void {',
     test: {
-      file: 'packages/chains/test/evm/receipt-schedule.unit.test.ts',
+      file: 'packages/chains/test/evm/observe/receipt-schedule.unit.test.ts',
       name: 'reads it at once after a step that failed midway',
     },
   },

@@ -30,7 +30,7 @@ export const webhookGuards: readonly Mutant[] = [
     guard: 'if (since < Date.now() - OLDEST_MS)',
     instead: 'if (since < 0)',
     test: {
-      file: 'packages/cli/test/positions.integration.test.ts',
+      file: 'packages/cli/test/commands/positions.integration.test.ts',
       name: 'refuses to deliver again what it has forgotten',
     },
   },

@@ -1,0 +1,107 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { apiClient, type Cluster, startCluster, until } from '@pf/testing';
+import { z } from 'zod';
+import { type Pf, pfOn } from '../pf-on.ts';
+
+const good = {
+  chain: 'eip155:84532',
+  token: 'USDC',
+  amount: '12.50',
+  requestor: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+};
+const proof = z.object({
+  partitions: z.array(
+    z.object({ events: z.number(), behind: z.number().nullable(), problems: z.array(z.string()), head: z.string() }),
+  ),
+});
+const created = z.object({ intent: z.object({ id: z.string() }) });
+
+describe('pf ledger', () => {
+  let cluster: Cluster;
+  let folder: string;
+  let pf: Pf['run'];
+  let closePf: Pf['close'];
+  const ids: string[] = [];
+  let before: string;
+
+  beforeAll(async () => {
+    cluster = await startCluster();
+    folder = await mkdtemp(path.join(tmpdir(), 'pf-ledger-'));
+    const [gateway] = await Promise.all([cluster.start('gateway'), cluster.start('intent'), cluster.start('archive')]);
+    const api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
+    ({ run: pf, close: closePf } = await pfOn(cluster));
+    for (let n = 0; n < 3; n++) {
+      const { body } = await until('an intent', async () => {
+        const response = await api.create(good);
+        return response.status === 201 && response;
+      });
+      ids.push(created.parse(body).intent.id);
+    }
+    before = new Date().toISOString();
+    await until('a cancel after that moment', async () => (await api.cancel(ids[0] ?? '')).status === 200);
+    // The intents are in partitions of their own, which are archived one after the other.
+    await until('the archive to have all four events', async () => {
+      const { answer } = await pf('ledger', 'query', 'SELECT count(*)::INTEGER AS n FROM events');
+      return JSON.stringify(answer) === '[{"n":4}]';
+    });
+  });
+  afterAll(async () => {
+    await closePf();
+    await cluster.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('answers queries, and says what is wrong with one', async () => {
+    const { answer } = await pf('ledger', 'query', 'SELECT intent_id, state, amount FROM intents ORDER BY created_at');
+    expect(answer).toEqual(
+      ids.map((id, n) => ({ intent_id: id, state: n === 0 ? 'cancelled' : 'created', amount: '12.5' })),
+    );
+    expect((await pf('ledger', 'query', 'SELEC 1')).errors).toContain('syntax error at or near');
+  });
+
+  it('shows an intent as it was at a moment', async () => {
+    const [id = ''] = ids;
+    const then = await pf('ledger', 'as-of', before, '--intent', id);
+    expect(then.answer).toMatchObject([{ version: 1, intent: { id, state: 'created' } }]);
+    const now = await pf('ledger', 'as-of', new Date().toISOString(), '--intent', id);
+    expect(now.answer).toMatchObject([{ version: 2, intent: { id, state: 'cancelled' } }]);
+    expect((await pf('ledger', 'as-of', '2020-01-01', '--intent', id)).errors).toContain('has no event of');
+    expect((await pf('ledger', 'as-of', 'yesterday')).errors).toContain('2026-11-23T12:00:00Z');
+  });
+
+  it('exports the events of a time', async () => {
+    const file = path.join(folder, 'events.ndjson');
+    const all = await pf('ledger', 'export', '--output', file, '--format', 'ndjson');
+    expect(all.answer).toEqual({ file, events: 4 });
+    expect((await readFile(file, 'utf8')).trim().split('\n')).toHaveLength(4);
+    const late = await pf('ledger', 'export', '--output', file, '--format', 'csv', '--from', before);
+    expect(late.answer).toEqual({ file, events: 1 });
+  });
+
+  it('proves the archive, with the log and without it', async () => {
+    const whole = proof.parse((await pf('ledger', 'verify')).answer).partitions;
+    expect(whole.reduce((sum, { events }) => sum + events, 0)).toBe(4);
+    for (const partition of whole) expect(partition).toMatchObject({ behind: 0, problems: [] });
+    const alone = proof.parse((await pf('ledger', 'verify', '--no-log')).answer).partitions;
+    expect(alone).toEqual(whole.map((partition) => ({ ...partition, behind: null })));
+    const other = await pf('ledger', 'verify', '--no-log', '--key', Buffer.alloc(32, 1).toString('base64'));
+    expect(other.errors).toContain('The check failed for partition');
+  });
+
+  it('names a file of deliveries that was changed', async () => {
+    const day = path.join(cluster.archive, 'deliveries', 'day=2026-11-25');
+    const file = path.join(day, `3-${'0'.repeat(64)}.parquet`);
+    await mkdir(day, { recursive: true });
+    await writeFile(file, 'changed');
+    const changed = await pf('ledger', 'verify', '--no-log');
+    expect(changed.errors).toContain('Files of ended deliveries were changed');
+    expect(changed.answer).toMatchObject({
+      deliveries: { files: 1, rows: 3, problems: [expect.stringMatching(/3-0+\.parquet does not have the bytes/)] },
+    });
+    await rm(file);
+    expect((await pf('ledger', 'verify', '--no-log')).answer).toMatchObject({ deliveries: { files: 0, problems: [] } });
+  });
+});
