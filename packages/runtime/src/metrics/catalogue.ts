@@ -50,7 +50,8 @@ export const METRICS = {
     buckets: REQUEST,
     description: lines(
       'From the head of a request to the end of its response, by route: its count is the request rate,',
-      'its 5xx the errors. Health probes are left out; a stream of events counts when it ends.',
+      'its 5xx the errors. Health probes are left out; a stream of events counts when it ends. `caused_by` is there for',
+      'a 5xx that the one who asks has caused, with a sponsor that hangs or the hash of no transaction.',
     ),
     labels: {
       'http.request.method': some({
@@ -69,6 +70,7 @@ export const METRICS = {
         most: 30,
       }),
       'url.scheme': of('http'),
+      caused_by: of('caller').optional(),
     },
   }),
   'http.server.active_requests': level({
