@@ -317,7 +317,8 @@ export const ERRORS = {
     message: 'Too many requests were made with this API key. Wait before you send more.',
     cause:
       'The key, an intent with its client secret, or a client address that uses either of them or has no valid key, ' +
-      'exceeded its rate limit, or too many commands or event streams of the account were in progress.',
+      'exceeded its rate limit, or too many commands or event streams of the account were in progress, or too many new ' +
+      'wallets of the account, or of test mode, were being screened.',
     remedy: 'Wait `details.retry_after` seconds, then send requests at a lower rate.',
   },
   'intent.too_many_builds': {

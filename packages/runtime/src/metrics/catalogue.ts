@@ -105,8 +105,11 @@ export const METRICS = {
     services: ['gateway', 'watcher'],
     unit: 's',
     buckets: REQUEST,
-    description: 'Screening the wallets of one request. `unavailable` leads to a 503.',
-    labels: { verdict: of('clean', 'match', 'unavailable') },
+    description: lines(
+      'Screening the wallets of one request. `unavailable` leads to a 503. `limited` leads to a 429: the account, or',
+      'test mode, had too many wallets screened at once.',
+    ),
+    labels: { verdict: of('clean', 'match', 'limited', 'unavailable') },
   }),
   'payments.rate_limited': counter({
     services: ['gateway', 'dashboard', 'checkout'],
@@ -118,6 +121,7 @@ export const METRICS = {
       'many connections were open, and another was closed without a response.',
       '`address`: also what it has under way, and any requests of it to the page on which people pay.',
       '`dashboard`: sign-ins, mails and other attempts of people, and what they have under way.',
+      '`screening`: too many new wallets of the account, or of test mode, were being screened.',
     ),
     labels: {
       policy: of(
@@ -132,6 +136,7 @@ export const METRICS = {
         'streams',
         'connections',
         'dashboard',
+        'screening',
       ),
     },
   }),
