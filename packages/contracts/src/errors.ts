@@ -8,6 +8,11 @@ interface ErrorText {
   readonly cause: string;
   /** What the client can do about it. */
   readonly remedy: string;
+  /**
+   * A 5xx that its caller can cause at will, with a payer or a sponsor of its own: it does not count against our
+   * objectives (docs/operations/slo.md). Absent: the service causes its 5xx.
+   */
+  readonly causedBy?: 'caller';
 }
 /** Temporary errors say how many seconds to wait before a retry, unless the response has a more precise number. */
 export type ErrorEntry = ErrorText &
@@ -312,7 +317,8 @@ export const ERRORS = {
     message: 'Too many requests were made with this API key. Wait before you send more.',
     cause:
       'The key, an intent with its client secret, or a client address that uses either of them or has no valid key, ' +
-      'exceeded its rate limit, or too many commands or event streams of the account were in progress.',
+      'exceeded its rate limit, or too many commands or event streams of the account were in progress, or too many new ' +
+      'wallets of the account, or of test mode, were being screened.',
     remedy: 'Wait `details.retry_after` seconds, then send requests at a lower rate.',
   },
   'intent.too_many_builds': {
@@ -340,6 +346,7 @@ export const ERRORS = {
   'transaction.not_visible': {
     status: 503,
     retryAfterSeconds: 2,
+    causedBy: 'caller',
     message: 'No node of the chain shows a transaction with this hash yet. Retry the request.',
     cause: 'The wallet sent the transaction moments ago, or did not send it. The intent was not claimed.',
     remedy:
@@ -349,6 +356,7 @@ export const ERRORS = {
   'sponsor.unavailable': {
     status: 503,
     retryAfterSeconds: 2,
+    causedBy: 'caller',
     message: 'The sponsor of this chain did not answer. Nothing was broadcast. Retry the request.',
     cause:
       'The sponsor that the account has set for the chain did not answer in time, could not be reached, or has as ' +
@@ -392,6 +400,10 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
+
+/** Whether an error is one of those that count as their callers'. Other APIs have codes of their own: theirs are not. */
+export const isCausedByCaller = (code: string): boolean =>
+  (ERRORS as Readonly<Record<string, ErrorEntry>>)[code]?.causedBy === 'caller';
 
 /** The body of every error response (docs/reference/contract.md): always all four keys. */
 export const errorResponse = z.strictObject({

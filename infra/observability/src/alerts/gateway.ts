@@ -128,7 +128,7 @@ export const gatewayAlerts: readonly Alert[] = [
     severity: 'page',
     expr: [
       'sum(rate(payments_screening_duration_seconds_count{service_name="gateway",verdict="unavailable"}[5m]))',
-      '/ sum(rate(payments_screening_duration_seconds_count{service_name="gateway"}[5m])) > 0.05',
+      '/ sum(rate(payments_screening_duration_seconds_count{service_name="gateway",verdict!="limited"}[5m])) > 0.05',
     ].join('\n'),
     for: '2m',
     summary: `{{ $value | humanizePercentage }} of wallets cannot be screened: \

@@ -55,10 +55,15 @@ export const overview: DashboardSpec = {
           `sum by (http_route) (${once()})`,
           '{{http_route}}',
         ]),
-        stacked('Responses that are not 2xx', 'reqps', '4xx: errors of clients. 5xx: ours.', [
-          `sum by (http_response_status_code) (${once(',http_response_status_code!~"2.."')})`,
-          '{{http_response_status_code}}',
-        ]),
+        stacked(
+          'Responses that are not 2xx',
+          'reqps',
+          '4xx: errors of clients. 5xx: ours, but for those of `caused_by` in slo.md.',
+          [
+            `sum by (http_response_status_code) (${once(',http_response_status_code!~"2.."')})`,
+            '{{http_response_status_code}}',
+          ],
+        ),
         chart(
           'Creates: latency',
           's',

@@ -50,7 +50,8 @@ export const METRICS = {
     buckets: REQUEST,
     description: lines(
       'From the head of a request to the end of its response, by route: its count is the request rate,',
-      'its 5xx the errors. Health probes are left out; a stream of events counts when it ends.',
+      'its 5xx the errors. Health probes are left out; a stream of events counts when it ends. `caused_by` is there for',
+      'a 5xx that the one who asks has caused, with a sponsor that hangs or the hash of no transaction.',
     ),
     labels: {
       'http.request.method': some({
@@ -69,6 +70,7 @@ export const METRICS = {
         most: 30,
       }),
       'url.scheme': of('http'),
+      caused_by: of('caller').optional(),
     },
   }),
   'http.server.active_requests': level({
@@ -103,8 +105,11 @@ export const METRICS = {
     services: ['gateway', 'watcher'],
     unit: 's',
     buckets: REQUEST,
-    description: 'Screening the wallets of one request. `unavailable` leads to a 503.',
-    labels: { verdict: of('clean', 'match', 'unavailable') },
+    description: lines(
+      'Screening the wallets of one request. `unavailable` leads to a 503. `limited` leads to a 429: the account, or',
+      'test mode, had too many wallets screened at once.',
+    ),
+    labels: { verdict: of('clean', 'match', 'limited', 'unavailable') },
   }),
   'payments.rate_limited': counter({
     services: ['gateway', 'dashboard', 'checkout'],
@@ -116,6 +121,7 @@ export const METRICS = {
       'many connections were open, and another was closed without a response.',
       '`address`: also what it has under way, and any requests of it to the page on which people pay.',
       '`dashboard`: sign-ins, mails and other attempts of people, and what they have under way.',
+      '`screening`: too many new wallets of the account, or of test mode, were being screened.',
     ),
     labels: {
       policy: of(
@@ -130,6 +136,7 @@ export const METRICS = {
         'streams',
         'connections',
         'dashboard',
+        'screening',
       ),
     },
   }),
