@@ -166,7 +166,7 @@ export function ledgerCommand(surroundings: CommandContext): Command {
 async function databaseIfNamed(stack: StackAccess): Promise<Database | null> {
   try {
     const url = await stack.databaseUrl();
-    return openDatabase({ url, applicationName: 'pf', maxConnections: 1, onError: () => undefined });
+    return openDatabase({ url, applicationName: 'pf', maxConnections: 1 });
   } catch (error) {
     if (error instanceof CliError) return null;
     throw error;
