@@ -1,6 +1,6 @@
 import path from 'node:path/posix';
 import { describe, expect, it } from '@jest/globals';
-import { exists, files, read } from './repository.ts';
+import { exists, files, read } from '../src/repository.ts';
 
 const IMPORTED = /from '(\.[^']+\.tsx?)'/g;
 

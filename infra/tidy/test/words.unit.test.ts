@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { at, checked, isGenerated } from './repository.ts';
+import { at, checked, isGenerated } from '../src/repository.ts';
+import { lineOf, passagesOf } from '../src/source-text.ts';
 import { HIDDEN_ACTORS_AT_MOST, hiddenActors, replacedWords } from './replaced-words.ts';
-import { lineOf, passagesOf } from './source-text.ts';
 
 /** They list the words themselves. */
 const LISTS = ['docs/internals/glossary.md', 'infra/tidy/test/replaced-words.ts'];

@@ -65,7 +65,7 @@ export class Archiver {
     this.#followedAt = options.now();
   }
 
-  /** @param onCrash an error that a retry does not mend */
+  /** @param onCrash an error that a retry does not fix */
   start(onCrash: (error: Error) => void): void {
     this.#loop = this.#run().catch((error: unknown) => onCrash(error as Error));
   }

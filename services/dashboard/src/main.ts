@@ -33,7 +33,7 @@ runService('dashboard', async ({ log, onShutdown }) => {
     applicationName: 'dashboard',
     maxConnections: config.DATABASE_CONNECTIONS ?? CONNECTIONS,
     maxScans: SCANS,
-    onError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    log,
   });
   onShutdown('database', () => database.close());
   await health.until('database', () => verifySchema(database));

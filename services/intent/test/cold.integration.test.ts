@@ -100,7 +100,7 @@ beforeAll(async () => {
   store = new OutOfOrder(folder);
   const logins = await openRoleLogins(cluster.databaseUrl);
   location = { databaseUrl: logins?.pf_intent ?? cluster.databaseUrl, prefix: cluster.prefix };
-  database = openDatabase({ url: location.databaseUrl, applicationName: 'leaving test', onError: () => undefined });
+  database = openDatabase({ url: location.databaseUrl, applicationName: 'leaving test' });
   [client, reader, parquet] = [
     await CommandClient.open(cluster.log, cluster.database),
     await cluster.log.reader('cold'),

@@ -26,7 +26,7 @@ runService('watcher', async (service) => {
     url: config.DATABASE_URL,
     applicationName: 'watcher',
     maxConnections: config.DATABASE_CONNECTIONS ?? 8,
-    onError: (error) => log.warn({ err: error }, 'an idle connection to the database broke'),
+    log,
   });
   service.onShutdown('database', () => database.close());
   await health.until('database', () => verifySchema(database));

@@ -27,7 +27,7 @@ const STORE_EVERY_MS = 5_000;
 const FINISH_MS = 5_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5_000;
-/** Before the log is read again that could not be followed: a person has to mend it, and each attempt loads all. */
+/** Before the log is read again that could not be followed: a person has to fix it, and each attempt loads all. */
 const BROKEN_PAUSE_MS = 30_000;
 
 export interface NetworkWatchDependencies {

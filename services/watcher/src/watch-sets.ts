@@ -10,7 +10,7 @@ const TIDY_EVERY_MS = 60_000;
 /** Between two reports of a load that takes long. */
 const REPORT_EVERY_MS = 5_000;
 /** Held intents whose rows are read at once. */
-const MENDED_AT_ONCE = 1_000;
+const REPAIRED_AT_ONCE = 1_000;
 /** For this long a log may end before what was read of it: a new leader learns late what is committed. */
 const BEHIND_MAX_MS = 10_000;
 
@@ -209,7 +209,7 @@ export class WatchSets {
     this.#tidiedAt = at;
     for (const set of this.#sets.values()) {
       set.prune(this.#now());
-      await this.#mend(set);
+      await this.#repair(set);
     }
   }
 
@@ -226,11 +226,11 @@ export class WatchSets {
     this.#openAt.set(partition, { end, at });
   }
 
-  /** Newer code may have folded held intents meanwhile, or a rebuild may have mended their rows. */
-  async #mend(set: WatchedIntents): Promise<void> {
+  /** Newer code may have folded held intents meanwhile, or a rebuild may have repaired their rows. */
+  async #repair(set: WatchedIntents): Promise<void> {
     const held = [...set.held()];
-    for (let at = 0; at < held.length; at += MENDED_AT_ONCE)
-      for (const row of await this.#intents.find(held.slice(at, at + MENDED_AT_ONCE))) set.mend(row, this.#now());
+    for (let at = 0; at < held.length; at += REPAIRED_AT_ONCE)
+      for (const row of await this.#intents.find(held.slice(at, at + REPAIRED_AT_ONCE))) set.repair(row, this.#now());
   }
 
   /** Loads the sets, and the positions they are complete up to, from one snapshot of the projection. */

@@ -168,7 +168,7 @@ export class WatchedIntents implements WatchSet {
    * Replaces a held intent with its row, once that is whole and of the version that the log has brought it to here.
    * While the set is held, it waits.
    */
-  mend(row: PaymentIntent, now: Instant): void {
+  repair(row: PaymentIntent, now: Instant): void {
     if (row.heldFrom !== undefined) return;
     this.#change(() => {
       if (this.#held.has(row.id) && this.#get(row.id)?.version === row.version) this.put(row, now);

@@ -308,7 +308,7 @@ describe('WatchSets', () => {
     expect(await around.status()).toBe('created');
     around.append(events.detected(), 2);
     await expect(around.status()).rejects.toMatchObject({ name: 'BrokenLogError', cause: { name: 'VersionGapError' } });
-    // The projection was mended, up to behind the fork.
+    // The projection was repaired, up to behind the fork.
     around.checkpoint = around.records.length;
     around.append(events.cancelled());
     expect(await around.status()).toBe('cancelled');

@@ -41,7 +41,7 @@ export interface KillReport {
   /** ms from the broker's return until all partitions had acknowledged a create, by kill. */
   readonly allPartitionsMs: readonly number[];
   /** Hanging transactions that the partitions' owners recognized and ended. */
-  readonly mended: number;
+  readonly repaired: number;
 }
 
 /**
@@ -94,7 +94,7 @@ export async function killBrokers({ brokers: count, kills, seed, say }: KillOpti
       problems,
       firstCreateMs,
       allPartitionsMs,
-      mended: await services.countLogged('a hanging transaction was ended'),
+      repaired: await services.countLogged('a hanging transaction was ended'),
     };
   } finally {
     if (failed) say(`The brokers’ data and logs are in ${parts.folder}`);

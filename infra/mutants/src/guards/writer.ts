@@ -114,7 +114,7 @@ export const writerGuards: readonly Mutant[] = [
     instead: 'const orphans: readonly string[] = [];',
     test: {
       file: 'packages/database/test/ledger/rebuild.integration.test.ts',
-      name: 'finds missing and surplus rows, also those without their intent, and a rebuild mends both',
+      name: 'finds missing and surplus rows, also those without their intent, and a rebuild repairs both',
     },
   },
   {

@@ -17,7 +17,7 @@ export const archiveAlerts: readonly Alert[] = [
     nearMiss: { series: { [lag]: '5+0x5 90+0x3 5+0x30' }, at: '20m' },
   },
   {
-    // Postgres has an ended delivery for a day at least, so an hour leaves time to mend what keeps them.
+    // Postgres has an ended delivery for a day at least, so an hour leaves time to fix what keeps them.
     name: 'DeliveriesUnarchived',
     severity: 'ticket',
     expr: 'min(payments_archive_deliveries_lag_seconds) > 3600',

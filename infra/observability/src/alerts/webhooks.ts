@@ -62,7 +62,7 @@ our egress or a large receiver is broken.`,
     name: 'EndpointsDisabled',
     severity: 'ticket',
     expr: occurred('payments_endpoints_disabled_total', '1h', 'reason'),
-    summary: 'Webhook URLs were disabled ({{ $labels.reason }}): an integrator hears of nothing there.',
+    summary: 'Webhook URLs were disabled ({{ $labels.reason }}): an integrator receives no events there.',
     fires: {
       series: { 'payments_endpoints_disabled_total{service_name="webhook",reason="failing"}': '0+0x5 1+0x30' },
       at: '20m',

@@ -13,7 +13,7 @@ const require = (holds: boolean, invariant: Invariant, what: () => string): void
 
 /** A watcher broadcasts every 15 s; another one takes over within as long. */
 const REBROADCAST_WITHIN_MS = 45_000;
-/** How long a watcher may take to load what a rebuild has mended, and an operator to rebuild. */
+/** How long a watcher may take to load what a rebuild has repaired, and an operator to rebuild. */
 const MENDED_WITHIN_MS = 65_000;
 
 /** Compares what happened with what the model expects. Sees everything, at one moment. */

@@ -7,7 +7,7 @@ import { type CommandContext, withSession } from '../session.ts';
 
 export function accountsCommand(surroundings: CommandContext): Command {
   const accounts = new Command('accounts').description(
-    'who uses the service: each account has a plan, API keys, webhook secrets and URLs',
+    'the accounts that use the service: each has a plan, API keys, webhook secrets and URLs',
   );
 
   accounts
@@ -58,9 +58,9 @@ export function accountsCommand(surroundings: CommandContext): Command {
 
   accounts
     .command('plan')
-    .description('change the plan of an account; running services follow within 30 seconds')
+    .description('change the plan of an account; it takes effect within 30 seconds')
     .argument('<id>', 'the account')
-    .addArgument(new Argument('<plan>', 'what it has bought').choices(PLANS))
+    .addArgument(new Argument('<plan>', 'the new plan').choices(PLANS))
     .addHelpText('after', '\nExample:\n  pf accounts plan acct_3mJr7AoUXx2Wqd growth')
     .action((id: string, plan: string, _options: unknown, command: Command) =>
       withSession(command, surroundings, async ({ database, output, by }) => {
@@ -68,7 +68,7 @@ export function accountsCommand(surroundings: CommandContext): Command {
         if (!account) throw new CliError(`Account ${id} does not exist. List the accounts with \`pf accounts list\`.`);
         output.answer(
           account,
-          () => `Account ${account.id} is on the ${account.plan} plan; running services follow within 30 seconds.`,
+          () => `Account ${account.id} is on the ${account.plan} plan; it takes effect within 30 seconds.`,
         );
       }),
     );

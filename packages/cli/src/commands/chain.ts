@@ -26,7 +26,7 @@ const CONFIRMED_WITHIN_MS = 30_000;
 export function chainCommand(surroundings: CommandContext): Command {
   const chain = new Command('chain')
     .description(
-      'make local chains drop, fail, delay, take back or finalize payments, to see what your program makes of it',
+      'make local chains drop, fail, delay, revert or finalize payments, to test how your program handles it',
     )
     .addHelpText(
       'after',
@@ -64,7 +64,7 @@ export function chainCommand(surroundings: CommandContext): Command {
 
   strike(
     'drop',
-    'the next payment vanishes on its way, provably: it has to be built and signed again',
+    'drop the next payment, provably: it has to be built and signed again',
     'vanishes',
     ({ provenFrom }) => [
       'Next: intent.retry_required ' +
@@ -76,7 +76,7 @@ export function chainCommand(surroundings: CommandContext): Command {
   );
   strike(
     'fail',
-    'the next payment gets into a block and fails there, though it was good when it was signed',
+    'let the next payment fail in a block, although it was valid when it was signed',
     'fails on chain',
     () => ['Next: intent.failed within seconds. No money moved; a new payment needs a new intent.'],
     `  pf chain fail base\n  pf chain fail solana --intent ${EXAMPLE_ID}`,
@@ -89,9 +89,10 @@ export function chainCommand(surroundings: CommandContext): Command {
       .addArgument(networkArgument()),
   )
     .addOption(
-      new Option('--depth <blocks>', 'at once, whatever is in them: the newest so many blocks or slots').argParser(
-        seconds,
-      ),
+      new Option(
+        '--depth <blocks>',
+        'remove this many of the newest blocks or slots now, whatever they contain',
+      ).argParser(seconds),
     )
     .option('--lose', 'the removed transactions never land again; without it they land in the next block')
     .addHelpText(
@@ -117,7 +118,7 @@ export function chainCommand(surroundings: CommandContext): Command {
     .addOption(new Option('--seconds <number>', 'how long').argParser(seconds).default(20))
     .addHelpText(
       'after',
-      '\nThe chain stands still; what is submitted meanwhile lands afterwards. Ctrl-C ends it earlier.\n\n' +
+      '\nThe chain stops; what is submitted in the meantime lands afterwards. Ctrl-C ends the delay early.\n\n' +
         'Example:\n  pf chain delay base --seconds 20',
     )
     .action(async (named: string, { seconds: long }: { readonly seconds: number }, command: Command) => {
@@ -131,8 +132,7 @@ export function chainCommand(surroundings: CommandContext): Command {
           lines.line(
             { event: 'delayed', network: name, seconds: long },
             () =>
-              `${clock(new Date())}  ${name} is delayed for ${long} s: no transaction gets into a block. Stop ` +
-              'with Ctrl-C.',
+              `${clock(new Date())}  ${name} is delayed for ${long} s: no transaction lands. Stop ` + 'with Ctrl-C.',
           );
           await sleep(long * 1000, undefined, { signal: ending }).catch((error: unknown) => {
             // Ended by a person: the chain goes on earlier.
@@ -147,7 +147,7 @@ export function chainCommand(surroundings: CommandContext): Command {
 
   chain
     .command('finalize')
-    .description('finalize every block now')
+    .description('finalize all blocks now')
     .addArgument(networkArgument())
     .addHelpText('after', '\nExample:\n  pf chain finalize base')
     .action(async (named: string, _options: unknown, command: Command) => {
@@ -156,13 +156,14 @@ export function chainCommand(surroundings: CommandContext): Command {
       const final = await controlling(() => controls.finalize());
       createOutput(json, surroundings.write).answer(
         { network: name, final },
-        () => `${name} is finalized up to block ${final}: confirmed payments get intent.finalized within seconds.`,
+        () =>
+          `${name} is finalized up to block ${final}: intent.finalized follows for confirmed payments within seconds.`,
       );
     });
 
   chain
     .command('heal')
-    .description('end every injected fault and delay, also of a pf that was killed')
+    .description('end every injected fault and delay, including those of a killed pf')
     .addArgument(new Argument('[network]', `${NETWORK} (default: all)`))
     .addHelpText('after', '\nExamples:\n  pf chain heal\n  pf chain heal base')
     .action(async (named: string | undefined, _options: unknown, command: Command) => {
@@ -249,7 +250,7 @@ async function reorgPayment(session: Waiting, options: WaitingOptions, lose: boo
     [
       state === null
         ? 'It confirmed no intent of this account in time.'
-        : `Its intent was ${state} and stays so: the API does not take a confirmation back.`,
+        : `Its intent was ${state} and stays so: the API does not revert a confirmation.`,
       lose
         ? 'It can never land again. Next: intent.failed within ' +
           `${provenWithinSeconds === 0 ? 'seconds' : 'about a minute, while it could still land on another fork'}.`

@@ -15,7 +15,7 @@ interface Choice {
 /** `pf dead-letters …`: messages that could not be processed, intent.dead. */
 export function deadLettersCommand(surroundings: CommandContext): Command {
   const deadLetters = new Command('dead-letters').description(
-    'messages that could not be processed: observations among them are payments that the ledger lacks',
+    'messages that could not be processed; each observation among them is a payment missing from the ledger',
   );
   deadLetters
     .command('list')
@@ -41,7 +41,8 @@ export function deadLettersCommand(surroundings: CommandContext): Command {
   deadLetters
     .command('replay')
     .description(
-      'publish dead-lettered observations again, after the bug was mended; one that the ledger has changes nothing',
+      'publish dead-lettered observations again once the bug is fixed; one that the ledger already has changes ' +
+        'nothing',
     )
     .option('--intent <id>', 'only of this payment intent')
     .addHelpText('after', '\nExamples:\n  pf dead-letters replay\n  pf dead-letters replay --intent pi_5mUj8xNgYq3vW')
@@ -79,7 +80,9 @@ export function deadLettersCommand(surroundings: CommandContext): Command {
             ].join('\n'),
           );
           if (failed.length > 0)
-            throw new CliError(`${failed.length} observations could not be replayed. Scan their blocks again instead.`);
+            throw new CliError(
+              `${failed.length} observations could not be replayed. Rescan their blocks with \`pf watch rescan\`.`,
+            );
         }),
       ),
     );

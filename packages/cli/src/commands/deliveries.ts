@@ -20,8 +20,8 @@ export function addDeliveryCommands(webhooks: Command, surroundings: CommandCont
     .description('list deliveries that match all filters, newest first')
     .option('--intent <id>', 'only of this payment intent')
     .option('--event <id>', 'only of this event')
-    .addOption(new Option('--type <type>', 'of events of this type').choices(DELIVERED_TYPES))
-    .addOption(new Option('--status <status>', 'pending: something is still to be sent').choices(DELIVERY_STATUSES))
+    .addOption(new Option('--type <type>', 'only of this event type').choices(DELIVERED_TYPES))
+    .addOption(new Option('--status <status>', 'pending: not delivered yet, and not failed').choices(DELIVERY_STATUSES))
     .option('--cursor <cursor>', 'continue after an earlier page')
     .addHelpText(
       'after',
@@ -54,16 +54,17 @@ export function addDeliveryCommands(webhooks: Command, surroundings: CommandCont
             ],
           );
           const more = page.nextCursor === null ? [] : ['', `For the next page add --cursor ${page.nextCursor}`];
-          return [table([['DELIVERY', 'EVENT', 'STATUS', 'ANSWER', 'ATTEMPTS', 'LAST', 'URL'], ...rows]), ...more].join(
-            '\n',
-          );
+          return [
+            table([['DELIVERY', 'EVENT', 'STATUS', 'RESPONSE', 'ATTEMPTS', 'LAST', 'URL'], ...rows]),
+            ...more,
+          ].join('\n');
         });
       }),
     );
 
   webhooks
     .command('resend')
-    .description('resend a delivery at once: the same event, the same bytes')
+    .description('resend a delivery immediately: the same event, the same bytes')
     .argument('<delivery>', 'the id, from `pf webhooks deliveries` or `pf listen`')
     .addHelpText('after', '\nExample:\n  pf webhooks resend whd_5mUj8xNgYq3vWJ2hTfKd7')
     .action((id: string, _options: unknown, command: Command) =>

@@ -30,7 +30,7 @@ export function addEndpointCommands(webhooks: Command, surroundings: CommandCont
         });
         output.answer(created, () =>
           [
-            `${created.endpoint.id} gets ${mode} events from now on.`,
+            `${created.endpoint.id} receives ${mode} events from now on.`,
             `They are signed with ${created.secret}`,
             'The secret is not shown again.',
           ].join('\n'),
@@ -39,8 +39,8 @@ export function addEndpointCommands(webhooks: Command, surroundings: CommandCont
     );
 
   for (const [verb, paused, description, done] of [
-    ['pause', true, 'let the deliveries of an endpoint wait', 'is paused: its deliveries wait.'],
-    ['resume', false, 'send what has waited for an endpoint, and what comes', 'gets events again.'],
+    ['pause', true, 'hold the deliveries of an endpoint', 'is paused: its deliveries wait.'],
+    ['resume', false, 'send the held deliveries of an endpoint, and new ones', 'receives events again.'],
   ] as const)
     webhooks
       .command(verb)
@@ -55,7 +55,7 @@ export function addEndpointCommands(webhooks: Command, surroundings: CommandCont
 
   webhooks
     .command('test')
-    .description('send a test event to an endpoint and show its answer')
+    .description('send a test event to an endpoint and show its response')
     .argument('<endpoint>', 'the id, from `pf webhooks list`')
     .action((id: string, _options: unknown, command: Command) =>
       withApi(command, surroundings, async ({ client, output }) => {
@@ -74,7 +74,7 @@ export function addEndpointCommands(webhooks: Command, surroundings: CommandCont
 
   webhooks
     .command('attempts')
-    .description('list what was tried to deliver, and what came back')
+    .description('list the attempts of a delivery and their responses')
     .argument('<delivery>', 'the id, from `pf webhooks deliveries`')
     .action((id: string, _options: unknown, command: Command) =>
       withApi(command, surroundings, async ({ client, output }) => {
@@ -83,7 +83,7 @@ export function addEndpointCommands(webhooks: Command, surroundings: CommandCont
         output.answer(listed, () =>
           [
             table([
-              ['ATTEMPT', 'AT', 'ANSWER', 'MS', 'REASON'],
+              ['ATTEMPT', 'AT', 'RESPONSE', 'MS', 'REASON'],
               ...attempts.map(({ number, at, responseStatus, durationMs, reason }) => [
                 String(number),
                 moment(new Date(at)),
@@ -93,7 +93,7 @@ export function addEndpointCommands(webhooks: Command, surroundings: CommandCont
               ]),
             ]),
             nextAttemptAt === null
-              ? 'There is no further attempt.'
+              ? 'No further attempt is scheduled.'
               : `Next attempt: ${moment(new Date(nextAttemptAt))}`,
           ].join('\n'),
         );

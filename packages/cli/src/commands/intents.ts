@@ -36,10 +36,9 @@ function entry(text: string, before: Metadata = {}): Metadata {
 export function intentsCommand(surroundings: CommandContext): Command {
   const intents = new Command('intents').description('payment intents, through the public API');
   const direction = (): Option =>
-    new Option('--direction <direction>', 'request: the requestor asks; send: the fulfiller pushes').choices([
-      'request',
-      'send',
-    ]);
+    new Option('--direction <direction>', 'request: the requestor asks to be paid; send: the fulfiller pushes').choices(
+      ['request', 'send'],
+    );
   const metadata = (what: string): Option =>
     new Option('--metadata <key=value>', `${what}; may be repeated`).argParser(entry);
 
@@ -53,10 +52,10 @@ export function intentsCommand(surroundings: CommandContext): Command {
     .addOption(direction())
     .option('--fulfiller <wallet>', 'the wallet that pays; needed with --direction send')
     .addOption(
-      new Option('--ttl <seconds>', 'how long it may be paid: 60 to 604800, default 86400').argParser(wholeNumber),
+      new Option('--ttl <seconds>', 'how long it can be paid: 60 to 604800, default 86400').argParser(wholeNumber),
     )
     .option('--idempotency-key <key>', 'within 24 hours the same key returns the same intent')
-    .addOption(metadata('something to keep with it'))
+    .addOption(metadata('your own data'))
     .addHelpText(
       'after',
       `\nExamples:\n  pf intents create --amount 12.50 --requestor ${EXAMPLE_WALLET}\n` +
@@ -147,9 +146,9 @@ export function intentsCommand(surroundings: CommandContext): Command {
 
   intents
     .command('simulate')
-    .description('take a test payment intent to a state, with every event and webhook on the way')
+    .description('move a test payment intent to a state, with every event and webhook in between')
     .argument('<id>', 'the id, from `pf intents list`')
-    .addArgument(new Argument('<state>', 'where to').choices(INTENT_STATUSES))
+    .addArgument(new Argument('<state>', 'the target state').choices(INTENT_STATUSES))
     .addHelpText(
       'after',
       `\nExamples:\n  pf intents simulate ${EXAMPLE_ID} confirmed\n` +
@@ -165,7 +164,9 @@ export function intentsCommand(surroundings: CommandContext): Command {
     .command('follow')
     .description('show the events of a payment intent live, until it is confirmed or has ended')
     .argument('<id>', 'the id, from `pf intents list`')
-    .addOption(new Option('--until <state>', 'where to end').choices(['confirmed', 'finalized']).default('confirmed'))
+    .addOption(
+      new Option('--until <state>', 'the state to wait for').choices(['confirmed', 'finalized']).default('confirmed'),
+    )
     .addHelpText(
       'after',
       `\nExamples:\n  pf intents follow ${EXAMPLE_ID}\n` +
@@ -235,7 +236,7 @@ function intentText(intent: PaymentIntent): string {
     ['state', retryRequired === true ? `${state}: the transaction was dropped; build and sign again` : state],
     ['amount', `${amount} ${token} on ${chain}`],
     ['requestor', requestor],
-    ['fulfiller', fulfiller ?? 'whoever pays'],
+    ['fulfiller', fulfiller ?? 'any wallet'],
     ['direction', direction],
     ['reference', reference],
     ['transaction', txSignature],

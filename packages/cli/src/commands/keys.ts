@@ -28,14 +28,14 @@ const path = (accountId: string): string => `/accounts/${encodeURIComponent(acco
 
 export function keysCommand(surroundings: CommandContext): Command {
   const keys = new Command('keys').description(
-    'API keys; several can be active at once, so that keys are replaced without downtime',
+    'API keys; several can be active at once, so that you can replace a key without downtime',
   );
 
   keys
     .command('create')
     .description('create a key, which is shown only once')
     .addOption(
-      new Option('--scope <scope>', "what it may do: everything, or only what an app in payers' hands needs")
+      new Option('--scope <scope>', "what it allows: everything, or only what a payer's app needs")
         .choices(KEY_SCOPES)
         .default('full'),
     )
@@ -60,7 +60,7 @@ export function keysCommand(surroundings: CommandContext): Command {
 
   keys
     .command('list')
-    .description('list the keys of a mode, revoked ones too')
+    .description('list the keys of a mode, including revoked ones')
     .action((_options: unknown, command: Command) =>
       withLoginOrDatabase(command, surroundings, {
         async login({ dashboard, accountId, mode, output }) {
@@ -79,7 +79,7 @@ export function keysCommand(surroundings: CommandContext): Command {
 
   keys
     .command('revoke')
-    .description('revoke a key; running services follow within 30 seconds')
+    .description('revoke a key; it stops working within 30 seconds')
     .argument('<id>', 'the id, from `pf keys list`')
     .addHelpText('after', '\nExample:\n  pf keys revoke key_8FvLz2h4')
     .action((keyId: string, _options: unknown, command: Command) =>
@@ -117,7 +117,7 @@ const answerCreated = (output: Output, accountId: string, { id, mode, scope, cre
   );
 
 const answerRevoked = (output: Output, key: ShownKey) =>
-  output.answer(key, () => `Key ${key.id} (${key.hint}) is revoked; running services follow within 30 seconds.`);
+  output.answer(key, () => `Key ${key.id} (${key.hint}) is revoked; it stops working within 30 seconds.`);
 
 const listText = (keys: readonly ShownKey[], mode: string): string =>
   keys.length === 0

@@ -30,10 +30,10 @@ const CELL_MAX = 60;
 
 /** `pf ledger …`: the archive of the ledger, with SQL. */
 export function ledgerCommand(surroundings: CommandContext): Command {
-  const ledger = new Command('ledger').description('the archive of the ledger: query, export, prove it');
+  const ledger = new Command('ledger').description('the archive of the ledger: query, export and verify it');
   ledger
     .command('query')
-    .description('answer a query in SQL (DuckDB) over events, intents, payments and deliveries')
+    .description('run an SQL query (DuckDB) over events, intents, payments and deliveries')
     .argument('<sql>', 'the query; the column at is a keyword of SQL: write "at"')
     .addHelpText(
       'after',
@@ -50,10 +50,10 @@ export function ledgerCommand(surroundings: CommandContext): Command {
 
   ledger
     .command('export')
-    .description('write the events of a time to a file, in the order of the log')
+    .description('write the events of a period to a file, in the order of the log')
     .requiredOption('--output <file>', 'the file; an existing one is replaced')
-    .option('--from <time>', 'from this moment on, ISO 8601, in UTC (default: the first event)', timeOf)
-    .option('--to <time>', 'before this moment (default: now)', timeOf)
+    .option('--from <time>', 'from this time, ISO 8601, in UTC (default: the first event)', timeOf)
+    .option('--to <time>', 'before this time (default: now)', timeOf)
     .addOption(new Option('--format <format>', 'of the file').choices(FORMATS).default('parquet'))
     .addHelpText('after', '\nExample:\n  pf ledger export --from 2026-11-01 --to 2026-12-01 --output november.parquet')
     .action(
@@ -76,7 +76,7 @@ export function ledgerCommand(surroundings: CommandContext): Command {
 
   ledger
     .command('as-of')
-    .description('show payment intents as they were at a moment')
+    .description('show payment intents as they were at a time')
     .argument('<time>', 'ISO 8601, in UTC: 2026-11-23 or 2026-11-23T12:00:00Z', timeOf)
     .option('--intent <id>', 'only this payment intent')
     .addHelpText('after', '\nExample:\n  pf ledger as-of 2026-11-23T12:00:00Z --intent pi_5mUj8xNgYq3vWJ2hTfKd7')
@@ -103,11 +103,11 @@ export function ledgerCommand(surroundings: CommandContext): Command {
   ledger
     .command('verify')
     .description(
-      'prove the archive: signatures, hash chain, gaps, forks, files of deliveries; compare it with the log, and ' +
-        'with what has left the database',
+      'verify the archive: signatures, hash chain, gaps, forks, files of deliveries; compare it with the log, and ' +
+        'with the intents that have left the database',
     )
     .option('--key <public key>', 'the key that must have signed it, 32 bytes in base64 (default: the published one)')
-    .option('--no-log', 'only the archive: the cluster need not exist')
+    .option('--no-log', 'check only the archive, without a Kafka cluster')
     .addHelpText('after', '\nExample:\n  pf ledger verify --no-log --key S3tH…=')
     .action(async ({ key, log }: { key?: string; log: boolean }, command: Command) => {
       const { output, stack } = withoutDatabase(command, surroundings);
@@ -166,7 +166,7 @@ export function ledgerCommand(surroundings: CommandContext): Command {
 async function databaseIfNamed(stack: StackAccess): Promise<Database | null> {
   try {
     const url = await stack.databaseUrl();
-    return openDatabase({ url, applicationName: 'pf', maxConnections: 1, onError: () => undefined });
+    return openDatabase({ url, applicationName: 'pf', maxConnections: 1 });
   } catch (error) {
     if (error instanceof CliError) return null;
     throw error;

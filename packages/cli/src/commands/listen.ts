@@ -42,9 +42,12 @@ export function listenCommand(surroundings: CommandContext): Command {
     .addOption(new Option('--events <type...>', 'only these').choices(PUBLIC_EVENT_TYPES))
     .addHelpText(
       'after',
-      '\nThe program gets the very bytes and headers of the service, and its answer decides whether they are ' +
-        'sent again.\nThe service must be able to reach this machine by loopback: the local stack can.\n\n' +
-        'Examples:\n  pf listen --forward-to localhost:3000/webhooks\n' +
+      '\n' +
+        'The program receives the exact bytes and headers that the service sends, and its response decides whether ' +
+        'they are sent again.\n' +
+        'The service must be able to reach this machine by loopback: the local stack can.\n\n' +
+        'Examples:\n' +
+        '  pf listen --forward-to localhost:3000/webhooks\n' +
         '  pf listen --forward-to http://127.0.0.1:3000/webhooks --mode live --events intent.confirmed ' +
         'intent.finalized',
     )

@@ -53,8 +53,8 @@ export function positionsCommand(surroundings: CommandContext): Command {
   positions
     .command('reset')
     .description(
-      'let the webhook service read the log again from a time on, after the log or the database was set back; ' +
-        'an event and URL that have a delivery get no other',
+      'make the webhook service read the log again from a time, after the log or database was restored; no URL ' +
+        'gets an event twice',
     )
     .requiredOption('--since <time>', 'ISO 8601, within the last 29 days: a time before the incident', timeOf)
     .option('--partition <number>', 'only this partition', partitionOf)

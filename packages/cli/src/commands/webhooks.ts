@@ -26,7 +26,7 @@ import type { CommandContext } from '../session.ts';
 
 export function webhooksCommand(surroundings: CommandContext): Command {
   const webhooks = new Command('webhooks').description(
-    'where an account hears of its events, and the secret they are signed with; each mode has its own',
+    "the URLs that receive an account's events, and their signing secrets, for each mode",
   );
   const ROTATE = 'Rotate the secret of one endpoint with --endpoint.';
   const CREATE = 'Create an endpoint, with a secret of its own, with `pf webhooks create`.';
@@ -35,7 +35,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
     .command('add')
     .description('send the events of a mode to a URL from now on (operators)')
     .argument('<url>', 'https://, or http:// in test mode')
-    .option('--allow-http', 'take an http:// URL in live mode, too')
+    .option('--allow-http', 'also accept an http:// URL in live mode')
     .addHelpText(
       'after',
       '\nExamples:\n  pf webhooks add https://shop.example/webhooks\n' +
@@ -66,7 +66,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
 
   webhooks
     .command('list')
-    .description('list the URLs of a mode, removed and disabled ones too')
+    .description('list the URLs of a mode, including removed and disabled ones')
     .action((_options: unknown, command: Command) =>
       withLoginOrDatabase(command, surroundings, {
         async login({ client, mode, output }) {
@@ -95,7 +95,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
 
   webhooks
     .command('remove')
-    .description('send nothing more to a URL and abandon its outstanding deliveries')
+    .description('stop sending to a URL and abandon its outstanding deliveries')
     .argument('<url>', 'the URL, from `pf webhooks list`')
     .action((text: string, _options: unknown, command: Command) => {
       const url = text.trim();
@@ -122,7 +122,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
     .command('enable')
     .description('send events again to a URL that was disabled because it failed')
     .argument('<url>', 'the URL, from `pf webhooks list`')
-    .option('--replay', 'send what it has missed since it began to fail, too')
+    .option('--replay', 'also send the events that it has missed since it began to fail')
     .action((text: string, { replay = false }: { replay?: boolean }, command: Command) => {
       const url = text.trim();
       const unknown = (mode: string): CliError =>
@@ -175,7 +175,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
 
   webhooks
     .command('rotate-secret')
-    .description('create a new secret; for 24 hours `webhook-signature` is made with the old one too')
+    .description('create a new secret; for 24 hours the old one signs `webhook-signature` too')
     .option('--endpoint <id>', 'of this endpoint, by the API (without it: of the account, for operators)')
     .option('--at <time>', 'when the new secret begins to sign, ISO 8601 (default: now)')
     .addHelpText(

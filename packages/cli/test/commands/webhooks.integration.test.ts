@@ -91,7 +91,7 @@ describe('pf webhooks', () => {
       expect(await webhooks.verify(raw, headers, secret)).toMatchObject({ data: { intent: { id } } });
 
     const text = await pf('create', 'https://shop.example/live', '--mode', 'live');
-    expect(text).toMatch(/^whe_\w+ gets live events from now on\.\nThey are signed with whsec_\S+\n.*not shown again/);
+    expect(text).toMatch(/^whe_\w+ receives live events from now on\.\nThey are signed with whsec_\S+\n.* shown again/);
     expect(await refusal('create', receiver.url)).toContain('Update that endpoint, or remove it first.');
     expect(await refusal('create', 'http://shop.example/live', '--mode', 'live')).toContain('must start with https://');
     expect(await refusal('create', 'https://shop.example/other', '--events', 'intent.paid')).toContain('eventTypes');
@@ -120,8 +120,8 @@ describe('pf webhooks', () => {
     const filters = ['--type', 'webhook_endpoint.test', '--status', 'failed'];
     const [delivery] = listed.parse(JSON.parse(await pf('deliveries', ...filters, '--json'))).deliveries;
     const text = await pf('attempts', delivery?.id ?? '');
-    expect(text).toMatch(/^ATTEMPT +AT +ANSWER +MS +REASON\n1 .* 500 .*The response status was 500\.\n/);
-    expect(text).toContain('There is no further attempt.');
+    expect(text).toMatch(/^ATTEMPT +AT +RESPONSE +MS +REASON\n1 .* 500 .*The response status was 500\.\n/);
+    expect(text).toContain('No further attempt is scheduled.');
     expect(await refusal('attempts', 'whd_1')).toContain('add --mode live');
   });
 

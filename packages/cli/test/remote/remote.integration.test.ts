@@ -214,9 +214,9 @@ describe('pf with a login', () => {
     );
     const foreign = await newAccount('Foreign');
     expect(await refusal('intents', 'list', '--account', foreign)).toContain(
-      'You are a member of no account with this id.',
+      'You are not a member of an account with this id.',
     );
-    expect(await refusal('keys', 'list', '--account', '../../sessions')).toContain('You are a member of no account');
+    expect(await refusal('keys', 'list', '--account', '../../sessions')).toContain('You are not a member of an');
   });
 
   it('says what is for operators, and what ended', async () => {

@@ -159,8 +159,8 @@ export const SETTINGS_OPERATIONS = {
     tag: 'Settings',
     summary: 'Fetch the settings',
     description:
-      'How the account looks to those who pay, and where it is paid: `branding`, `wallets` by family of chains, and ' +
-      '`returnOrigins`. What is not set is null; without a `branding.name` payers see the name of the account.',
+      'Returns how the account looks to payers, and where it is paid: `branding`, `wallets` by chain family, and ' +
+      '`returnOrigins`. What is not set is null; without a `branding.name`, payers see the name of the account.',
     access: ROLES,
     status: 200,
     response: settingsResponse,
@@ -174,10 +174,10 @@ export const SETTINGS_OPERATIONS = {
     tag: 'Settings',
     summary: 'Change the settings',
     description:
-      'Sets the fields that the request has; null removes a value, and `returnOrigins` replaces the whole list.\n\n' +
+      'Sets the fields in the request; null removes a value, and `returnOrigins` replaces the whole list.\n\n' +
       '- `branding.name`: 1 to 60 characters.\n' +
       `- \`branding.logo\`: an https URL, or a PNG image of at most ${LOGO_MAX.bytes / 1024} KiB and ` +
-      `${LOGO_MAX.pixels} × ${LOGO_MAX.pixels} pixels as \`${PNG_PREFIX}…\`. Whoever serves a URL learns who pays, ` +
+      `${LOGO_MAX.pixels} × ${LOGO_MAX.pixels} pixels as \`${PNG_PREFIX}…\`. The server of a URL sees who pays, ` +
       'and can change the image.\n' +
       '- `branding.accentColor`: `#rrggbb` on which white text has a contrast of at least ' +
       `${ACCENT_CONTRAST_MIN}:1; the error names one that is dark enough.\n` +

@@ -91,7 +91,7 @@ async function* pages(client: pg.PoolClient): AsyncGenerator<readonly Row[]> {
     while (next) {
       const rows: readonly Row[] = await next;
       next = rows.length === ROWS_A_FETCH ? fetch() : null;
-      // Its failure is that of the next round, if there is one.
+      // Its failure is that of the next batch, if there is one.
       next?.catch(() => undefined);
       yield rows;
     }

@@ -169,8 +169,7 @@ describe('the roles of the database', () => {
     own = await createOwnDatabase();
     expect(await grantRights(own.url)).toEqual([]);
     const logins = await openRoleLogins(own.url);
-    for (const role of DATABASE_ROLES)
-      as[role] = openDatabase({ url: logins?.[role] ?? '', applicationName: role, onError: () => undefined });
+    for (const role of DATABASE_ROLES) as[role] = openDatabase({ url: logins?.[role] ?? '', applicationName: role });
 
     const { database } = own;
     ({
@@ -616,7 +615,6 @@ describe('the roles of the database', () => {
       url: own.url,
       applicationName: 'intent',
       settings: BY_INDEX,
-      onError: () => undefined,
     });
     const settings = async ({ sql }: Database): Promise<readonly string[]> =>
       (
@@ -638,7 +636,7 @@ describe('the roles of the database', () => {
     try {
       expect(await grantRights(own.url)).toEqual([]);
       const url = Object.assign(new URL(own.url), { username: name, password: 'member' }).href;
-      const member = openDatabase({ url, applicationName: 'member', onError: () => undefined });
+      const member = openDatabase({ url, applicationName: 'member' });
       try {
         const { rows } = await member.sql.query<{ statement_timeout: string }>('SHOW statement_timeout');
         expect(rows).toEqual([{ statement_timeout: '8s' }]);
@@ -688,7 +686,7 @@ describe('the roles of the database', () => {
     const database = new URL(own.url).pathname.slice(1);
     await own.database.sql.query(`ALTER ROLE pf_gateway IN DATABASE ${database} SET statement_timeout = '300ms'`);
     const { href: url } = Object.assign(new URL((await openRoleLogins(own.url))?.pf_gateway ?? ''), {});
-    const gateway = openDatabase({ url, applicationName: 'slow', onError: () => undefined });
+    const gateway = openDatabase({ url, applicationName: 'slow' });
     try {
       const error: unknown = await gateway.sql.query('SELECT pg_sleep(60)').catch((failure: unknown) => failure);
       expect([(error as pg.DatabaseError).code, isDatabaseUnavailable(error)]).toEqual(['57014', true]);
@@ -710,7 +708,6 @@ describe('lists by metadata', () => {
       applicationName: 'gateway',
       maxConnections: 3,
       maxScans: 2,
-      onError: () => undefined,
     });
     const blocker = await own.database.sql.connect();
     try {

@@ -8,7 +8,7 @@ describe('a share of the connections', () => {
   let database: Database;
   beforeAll(async () => {
     own = await createOwnDatabase();
-    database = openDatabase({ url: own.url, applicationName: 'share', maxConnections: 4, onError: () => undefined });
+    database = openDatabase({ url: own.url, applicationName: 'share', maxConnections: 4 });
   });
   afterAll(async () => {
     await database.close();

@@ -118,7 +118,7 @@ export async function startCluster(
   replication = 1,
 ): Promise<Cluster> {
   const { name, url: databaseUrl, logins, drop } = await createTestDatabase(stack.database);
-  const database = openDatabase({ url: databaseUrl, applicationName: 'test', onError: () => undefined });
+  const database = openDatabase({ url: databaseUrl, applicationName: 'test' });
   const secretsKey = randomBytes(32).toString('base64');
   const passSecret = randomBytes(32).toString('base64url');
   const account = await openAccount(database, Buffer.from(secretsKey, 'base64'), { name: 'test' });
