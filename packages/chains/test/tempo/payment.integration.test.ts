@@ -469,6 +469,23 @@ describe('Tempo adapter', () => {
     });
 
     it.each([
+      [-32_000, 'header not found'],
+      [429, 'Too many requests: execution of eth_call'],
+    ])('refuses no payment for an error of the node: %i %s', async (code, message) => {
+      const pool = tempoPool([proxy.url]);
+      const adapter = new TempoAdapter(chain.adapter.network, pool, () => chain.now());
+      const terms = newTerms();
+      const transaction = await signed(terms, payer(8));
+      proxy.respond = ({ method }) =>
+        ['eth_call', 'eth_estimateGas'].includes(method) ? Object.assign(new Error(message), { code }) : undefined;
+      const unavailable = { name: 'RpcUnavailableError' };
+      await expect(build(terms, payer(8).address, adapter)).rejects.toMatchObject(unavailable);
+      await expect(adapter.verify(transaction, terms, payer(8).address, false)).rejects.toMatchObject(unavailable);
+      proxy.respond = () => undefined;
+      await pool.close();
+    });
+
+    it.each([
       ['already known', 'taken'],
       ['insufficient fee token balance: required 5, but only have 4', 'refused'],
       ['insufficient liquidity in FeeAMM pool to swap fee tokens', 'refused'],

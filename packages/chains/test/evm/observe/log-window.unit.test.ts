@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Address } from '@pf/domain';
 import { type RpcCall, type RpcNode, RpcRefusedError } from '@pf/rpc';
 import { z } from 'zod';
@@ -10,6 +10,7 @@ const filter = z.object({
   address: z.array(z.string()),
   topics: z.tuple([z.array(z.string()), z.null(), z.array(z.string())]),
 });
+const LEARNED_MS = 60 * 60_000;
 const TOKENS = ['0xa', '0xb', '0xc'];
 const recipients = (count: number): Address[] =>
   Array.from({ length: count }, (_, place) => `0x${place.toString(16).padStart(40, 'A')}` as Address);
@@ -22,22 +23,45 @@ interface Asked {
   readonly recipients: readonly string[];
 }
 
+/** How a node limits eth_getLogs, beside the number of blocks. */
+interface Limits {
+  readonly listed?: number;
+  readonly refusal?: string;
+  readonly contracts?: number;
+  /** Blocks below its head (1,000,000). */
+  readonly history?: number;
+  /** What it says of too many blocks. */
+  readonly ofRange?: (from: bigint, most: number) => string;
+}
+const HEAD = 1_000_000;
+const hexOf = (value: bigint): string => `0x${value.toString(16)}`;
+
 /** A node that refuses the logs of more blocks than `most`, and of more recipients than `listed`. */
 function nodeOf(
   plan: RpcNode['plan'],
   most: number,
-  listed = Number.POSITIVE_INFINITY,
-  refusal = 'exceed max addresses or topics per search position',
+  {
+    listed = Number.POSITIVE_INFINITY,
+    refusal = 'exceed max addresses or topics per search position',
+    contracts = Number.POSITIVE_INFINITY,
+    history = Number.POSITIVE_INFINITY,
+    ofRange = () => 'too many blocks',
+  }: Limits = {},
 ): RpcNode & { readonly asked: Asked[] } {
   const asked: Asked[] = [];
   const respond = ({ method, params, parse }: RpcCall<unknown>): unknown => {
     if (method === 'eth_getBlockByNumber')
       return parse({ number: params[0], hash: hash(String(params[0])), parentHash: hash('0x0'), timestamp: '0x1' });
+    if (method === 'eth_blockNumber') return parse(`0x${HEAD.toString(16)}`);
     const { fromBlock, toBlock, address, topics } = filter.parse(params[0]);
     const blocks = Number(toBlock) - Number(fromBlock) + 1;
     asked.push({ blocks, tokens: address.length, recipients: topics[2] });
     if (topics[2].length > listed) return new RpcRefusedError(refusal, -32_602, undefined);
-    return blocks > most ? new RpcRefusedError('too many blocks', -32_600, undefined) : [];
+    if (address.length > contracts)
+      return new RpcRefusedError('Request blocked. Details: blocked parameter: params.0.address.#', -32_602, undefined);
+    if (HEAD - Number(fromBlock) > history)
+      return new RpcRefusedError('Archive requests require a personal token.', -32_602, undefined);
+    return blocks > most ? new RpcRefusedError(ofRange(BigInt(fromBlock), most), -32_600, undefined) : [];
   };
   return {
     name: 'node',
@@ -99,6 +123,88 @@ describe('LogWindow', () => {
     ]);
   });
 
+  it('halves the list of contracts, and not the range, where the upstream blocks so many', async () => {
+    const node = nodeOf({}, 2_000, { contracts: 1 });
+    await readOn(new LogWindow(), node, 2);
+    expect(node.asked.map(({ tokens }) => tokens)).toEqual([3, 2, 1, 1, 1, 1, 1, 1, 1]);
+    expect(new Set(blocksOf(node))).toEqual(new Set([2_000]));
+  });
+
+  describe('where the upstream suggests a range', () => {
+    const shouldWork = (from: bigint, most: number): string =>
+      `up to a ${most} block range. Based on your parameters, this block range should work: ` +
+      `[${hexOf(from)}, ${hexOf(from + BigInt(most) - 1n)}]. Upgrade to PAYG for expanded block range.`;
+    const retryWith = (from: bigint, most: number): string =>
+      `query exceeds max results 20000, retry with the range ${from}-${from + BigInt(most) - 1n}`;
+
+    it('reads that one, and none that is longer', async () => {
+      const node = nodeOf({}, 10, { ofRange: shouldWork });
+      await readOn(new LogWindow(), node, 4);
+      expect(blocksOf(node)).toEqual([2_000, 10, 10, 10, 10]);
+    });
+
+    it('tries longer ones again where it had too many results', async () => {
+      const node = nodeOf({}, 500, { ofRange: retryWith });
+      await readOn(new LogWindow(), node, 2);
+      expect(blocksOf(node)).toEqual([2_000, 500, 1_250, 500]);
+    });
+
+    it('halves where the suggestion is of no use', async () => {
+      const node = nodeOf({}, 1_000, { ofRange: () => 'Try with this block range [0x2, 0xffffff].' });
+      await readOn(new LogWindow(), node, 1);
+      expect(blocksOf(node)).toEqual([2_000, 1_000]);
+    });
+  });
+
+  describe('where old blocks are refused', () => {
+    const read = (window: LogWindow, node: RpcNode, from: number): Promise<unknown> =>
+      window.read(node, WANTED, BigInt(from), BigInt(HEAD), null);
+
+    it('asks once, and not again for what is as old', async () => {
+      const [node, window] = [nodeOf({}, 2_000, { history: 7_000 }), new LogWindow()];
+      await expect(read(window, node, HEAD - 8_000)).rejects.toMatchObject({ fault: 'unsupported' });
+      await expect(read(window, node, HEAD - 8_001)).rejects.toThrow(
+        'has the logs of 8000 blocks, and 8002 are unread',
+      );
+      expect(blocksOf(node)).toEqual([2_000]);
+      await read(window, node, HEAD - 7_000);
+      expect(blocksOf(node)).toEqual([2_000, 2_000]);
+    });
+
+    it('learns nothing of newer blocks from a range that ends far below the head', async () => {
+      const [node, window] = [nodeOf({}, 2_000, { history: 7_000 }), new LogWindow()];
+      await expect(window.read(node, WANTED, 1n, 10n, null)).rejects.toMatchObject({ fault: 'unsupported' });
+      await read(window, node, HEAD - 7_000);
+    });
+  });
+
+  describe('an hour after it learned', () => {
+    beforeEach(() => void jest.useFakeTimers({ now: 0 }));
+    afterEach(() => void jest.useRealTimers());
+
+    it.each<[string, Limits, number]>([
+      ['the range', {}, 10],
+      ['the list of contracts', { contracts: 1 }, 2_000],
+      ['the list of recipients', { listed: 300 }, 2_000],
+      ['the history', { history: 7_000 }, 2_000],
+    ])('asks without the limit of %s', async (_what, limits, most) => {
+      const [node, window] = [nodeOf({}, most, limits), new LogWindow()];
+      const wanted = { ...WANTED, recipients: recipients(1_000) };
+      const isWhole = async (): Promise<boolean> => {
+        node.asked.length = 0;
+        const from = BigInt(HEAD - 8_000);
+        await window.read(node, wanted, from, BigInt(HEAD), null).catch(() => undefined);
+        const [first] = node.asked;
+        return first?.blocks === 2_000 && first.tokens === TOKENS.length && first.recipients.length === 1_000;
+      };
+      expect([await isWhole(), await isWhole()]).toEqual([true, false]);
+      jest.advanceTimersByTime(LEARNED_MS - 1);
+      expect(await isWhole()).toBe(false);
+      jest.advanceTimersByTime(LEARNED_MS);
+      expect(await isWhole()).toBe(true);
+    });
+  });
+
   describe('with many recipients', () => {
     const read = async (node: RpcNode, count: number, window = new LogWindow()): Promise<void> =>
       void (await window.read(node, { ...WANTED, recipients: recipients(count) }, 1n, 100n, null));
@@ -121,7 +227,7 @@ describe('LogWindow', () => {
     });
 
     it('halves the lists, and not the range, where the upstream refuses the filter', async () => {
-      const node = nodeOf({}, 2_000, 300);
+      const node = nodeOf({}, 2_000, { listed: 300 });
       const window = new LogWindow();
       await read(node, 1_000, window);
       node.asked.length = 0;
@@ -131,14 +237,16 @@ describe('LogWindow', () => {
     });
 
     it('halves the lists where the request is too large', async () => {
-      const node = nodeOf({}, 2_000, 300, 'request entity too large');
+      const node = nodeOf({}, 2_000, { listed: 300, refusal: 'request entity too large' });
       await read(node, 1_000);
       expect(listsOf(node).slice(-4)).toEqual([250, 250, 250, 250]);
       expect(new Set(blocksOf(node))).toEqual(new Set([100]));
     });
 
     it('gives up on an upstream that refuses a single block for a single recipient', async () => {
-      await expect(read(nodeOf({}, 2_000, 0), 1_000)).rejects.toThrow('node refuses the logs of block 1: exceed max');
+      await expect(read(nodeOf({}, 2_000, { listed: 0 }), 1_000)).rejects.toThrow(
+        'node refuses the logs of block 1: exceed max',
+      );
     });
   });
 
