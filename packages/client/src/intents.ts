@@ -49,12 +49,12 @@ export class Intents {
   /** Lists the intents of the account in the mode of the key, newest first. Pages are fetched as you iterate. */
   list(filter: ListIntents = {}, options?: CallOptions): Pages<PaymentIntent> {
     return new Pages(async (cursor) => {
-      const { intents, nextCursor } = await this.#http.get<{ intents: PaymentIntent[]; nextCursor: string | null }>(
-        'intents',
-        { ...filter, cursor },
-        options,
-      );
-      return { items: intents, nextCursor };
+      const { intents, nextCursor, endsAt } = await this.#http.get<{
+        intents: PaymentIntent[];
+        nextCursor: string | null;
+        endsAt?: string;
+      }>('intents', { ...filter, cursor }, options);
+      return { items: intents, nextCursor, ...(endsAt !== undefined && { endsAt }) };
     }, filter.cursor);
   }
 

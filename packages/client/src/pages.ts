@@ -3,6 +3,8 @@ export interface Page<Item> {
   readonly items: readonly Item[];
   /** Cursor of the next page; `null` on the last one. */
   readonly nextCursor: string | null;
+  /** On the last page, where older items are archived: of those created up to then, some are not listed. */
+  readonly endsAt?: string;
 }
 
 /**

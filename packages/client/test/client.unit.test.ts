@@ -131,6 +131,18 @@ describe('PaymentClient', () => {
     expect(second?.get('cursor')).toBe('c2');
   });
 
+  it('says on the last page of a list up to when intents were created that it lacks', async () => {
+    const endsAt = '2026-01-05T10:00:00.000Z';
+    const client = await respondingWith(
+      json(200, { intents: [intent('created')], hasMore: true, nextCursor: 'c2' }),
+      json(200, { intents: [intent('created')], hasMore: false, nextCursor: null, endsAt }),
+    );
+    const first = await client.intents.list().page();
+    expect(first).not.toHaveProperty('endsAt');
+    const last = await client.intents.list({ cursor: String(first.nextCursor) }).page();
+    expect([last.nextCursor, last.endsAt]).toEqual([null, endsAt]);
+  });
+
   it('follows an intent over broken connections until it is confirmed', async () => {
     const client = await respondingWith(
       stream(

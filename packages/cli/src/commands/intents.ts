@@ -1,5 +1,5 @@
 import { networks } from '@pf/chains/networks';
-import type { CreateIntent, ListIntents, PaymentIntent } from '@pf/client';
+import type { CreateIntent, ListIntents, Page, PaymentIntent } from '@pf/client';
 import { INTENT_STATUSES, type IntentStatus } from '@pf/domain';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type ApiSession, withApi } from '../api-session.ts';
@@ -109,7 +109,7 @@ export function intentsCommand(surroundings: CommandContext): Command {
     .action((options: ListOptions, command: Command) =>
       withApi(command, surroundings, async ({ client, output, mode }) => {
         const { tx, after, before, ...filter } = options;
-        const page = await client.intents
+        const { items, ...page } = await client.intents
           .list({
             ...filter,
             ...(tx !== undefined && { txSignature: tx }),
@@ -117,9 +117,7 @@ export function intentsCommand(surroundings: CommandContext): Command {
             ...(before !== undefined && { createdBefore: before }),
           })
           .page();
-        output.answer({ intents: page.items, nextCursor: page.nextCursor }, () =>
-          listText(page.items, page.nextCursor, mode),
-        );
+        output.answer({ intents: items, ...page }, () => listText({ items, ...page }, mode));
       }),
     );
 
@@ -251,9 +249,11 @@ function intentText(intent: PaymentIntent): string {
   return table(lines.flatMap(([name, value]) => (value === null || value === undefined ? [] : [[name, value]])));
 }
 
-function listText(intents: readonly PaymentIntent[], nextCursor: string | null, mode: string): string {
-  if (intents.length === 0) return `No ${mode} intents match.`;
-  const rows = intents.map(({ id, state, amount, token, chain, requestor, createdAt }) => [
+function listText({ items, nextCursor, endsAt }: Page<PaymentIntent>, mode: string): string {
+  const end =
+    endsAt === undefined ? [] : [`Archived intents are not listed: of those created up to ${endsAt} some are missing.`];
+  if (items.length === 0) return [`No ${mode} intents match.`, ...end].join('\n');
+  const rows = items.map(({ id, state, amount, token, chain, requestor, createdAt }) => [
     id,
     state,
     `${amount} ${token}`,
@@ -261,6 +261,9 @@ function listText(intents: readonly PaymentIntent[], nextCursor: string | null, 
     requestor,
     time(createdAt),
   ]);
-  const more = nextCursor === null ? [] : ['', `For the next page add --cursor ${nextCursor}`];
-  return [table([['ID', 'STATE', 'AMOUNT', 'CHAIN', 'REQUESTOR', 'CREATED'], ...rows]), ...more].join('\n');
+  const more = nextCursor === null ? end : [`For the next page add --cursor ${nextCursor}`];
+  return [
+    table([['ID', 'STATE', 'AMOUNT', 'CHAIN', 'REQUESTOR', 'CREATED'], ...rows]),
+    ...more.flatMap((line) => ['', line]),
+  ].join('\n');
 }

@@ -147,6 +147,25 @@ describe('pf intents', () => {
     expect(await pf('list', '--tx', `0x${'1'.repeat(64)}`)).toBe('No test intents match.\n');
   });
 
+  it('list says up to when intents were created that it lacks, for they are archived', async () => {
+    const { createdAt } = await create('--metadata', 'list=end');
+    const { rows } = await cluster.database.sql.query<{ id: string }>(
+      `INSERT INTO ledger.cold_intents (id, partition, version, account_id, livemode, created_at, digest, bundle,
+                                        first_byte, bytes, key)
+       VALUES ('pi_left', 0, 4, $1, false, $2, '', 'cold/1', 0, 1, '') RETURNING id`,
+      [cluster.accountId, createdAt],
+    );
+    try {
+      const filter = ['list', '--metadata', 'list=end'];
+      expect(JSON.parse(await pf(...filter, '--json'))).toMatchObject({ nextCursor: null, endsAt: createdAt });
+      const says = `Archived intents are not listed: of those created up to ${createdAt} some are missing.`;
+      expect(await pf(...filter)).toContain(`\n\n${says}`);
+      expect(await pf('list', '--metadata', 'list=nowhere')).toBe(`No test intents match.\n${says}\n`);
+    } finally {
+      await cluster.database.sql.query('DELETE FROM ledger.cold_intents WHERE id = $1', [rows[0]?.id]);
+    }
+  });
+
   it('prints an API error with its remedy, and its code as JSON', async () => {
     const { id } = await create();
     const refused = await run(['refund', id]);
