@@ -81,7 +81,7 @@ describe('a request to a sponsor', () => {
     ['a date', response(503, '', 'Fri, 27 Nov 2026 00:00:00 GMT'), 2, 'it responded 503'],
     ['no response', { kind: 'failed', reason: 'No response within 5 s.' } as const, 2, 'no response within 5 s'],
     ['a fault of ours', { kind: 'not_sent', message: 'EMFILE' } as const, 2, 'it could not be asked'],
-  ])('is to be repeated after %s', async (_what, result, retryAfter, reason) => {
+  ])('should be retried after %s', async (_what, result, retryAfter, reason) => {
     await expect(answered(result)).rejects.toMatchObject({
       code: 'sponsor.unavailable',
       details: { chain: CHAIN, reason, retry_after: retryAfter },
