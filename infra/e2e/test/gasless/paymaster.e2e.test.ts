@@ -211,8 +211,8 @@ describe('the paymaster of an intent', () => {
 
   it.each([
     ['refuses', 'it refused pm_getPaymasterData'],
-    ['lies', 'without an answer to pm_getPaymasterData'],
-    ['hangs', 'did not answer'],
+    ['lies', 'without a valid result of pm_getPaymasterData'],
+    ['hangs', 'did not respond'],
   ] as const)('promises nothing when the service of the shop %s', async (way, says) => {
     await use(way);
     const { error } = await ask(url, fieldsOf(wallet(), [call]));

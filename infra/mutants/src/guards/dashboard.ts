@@ -139,7 +139,7 @@ export const dashboardGuards: readonly Mutant[] = [
     instead: 'if (purpose === undefined)',
     test: {
       file: 'services/dashboard/test/identity/passkeys.integration.test.ts',
-      name: 'answers a challenge once, in the same browser and for the same purpose',
+      name: 'accepts a challenge once, in the same browser and for the same purpose',
     },
   },
   {

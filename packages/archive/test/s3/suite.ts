@@ -105,7 +105,7 @@ export function describeS3Store(name: string, start: () => Promise<S3Server>): v
         PUT: () => hasty.replace('heads/a', bytes('a')),
         DELETE: () => hasty.delete(['heads/a']),
       }[method];
-      await expect(operation?.()).rejects.toThrow('no answer within 0.3 s');
+      await expect(operation?.()).rejects.toThrow('no response within 0.3 s');
     });
 
     it('operations beyond its connections end too while none gets a response, and free the connections', async () => {

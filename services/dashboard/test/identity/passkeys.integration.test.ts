@@ -140,7 +140,7 @@ describe('a passkey', () => {
       expect((await signInWithPasskey(stranger(), synced.device, { counter })).status).toBe(200);
   });
 
-  it('answers a challenge once, in the same browser and for the same purpose', async () => {
+  it('accepts a challenge once, in the same browser and for the same purpose', async () => {
     const { person, device } = await withPasskey('chris');
     const [here, there] = [stranger(), stranger()];
     const { body } = await here.ask('beginPasskeySignIn');
