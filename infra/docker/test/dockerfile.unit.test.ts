@@ -18,7 +18,7 @@ describe('the Dockerfile', () => {
     expect(textsOf('ENV', image)[0]?.split(' ')).toContain('SERVICE_VERSION=${VERSION}');
   });
 
-  it('installs before it has the sources, from what decides the dependencies alone', () => {
+  it('installs dependencies before it copies the sources, so that they stay cached', () => {
     const order = ['--from=manifests', 'pnpm install', '. .', 'bundle.mjs', ' deploy '].map(positionOf);
     expect(order).not.toContain(-1);
     expect(order).toEqual(order.toSorted((one, other) => one - other));
@@ -27,12 +27,12 @@ describe('the Dockerfile', () => {
     for (const name of ['package.json', 'pnpm-*.yaml', '.npmrc', 'patches']) expect(found).toContain(name);
   });
 
-  it('knows the version only where the image is put together: all other layers stay', () => {
+  it('sets the version in the last stage only, so other layers stay cached', () => {
     for (const [name, stage] of stages)
       expect([name, textsOf('ARG', stage).includes('VERSION')]).toEqual([name, name === 'image']);
   });
 
-  it('begins every stage with the one base, or with nothing', () => {
+  it('starts every stage from the one base, or from scratch', () => {
     for (const text of textsOf('FROM', all)) expect(text).toMatch(/^(\$\{NODE_IMAGE\} AS \w+|scratch)$/);
   });
 
@@ -53,7 +53,7 @@ describe('the Dockerfile', () => {
     ]);
   });
 
-  it('deletes nothing but what holds times, so that a build can be repeated', () => {
+  it('deletes only files that contain times, so that a build can be repeated', () => {
     expect(textsOf('ARG', image)).toContain('SOURCE_DATE_EPOCH');
     expect(textsOf('RUN', all).flatMap((text) => text.split('&&').filter((command) => /\brm\b/.test(command)))).toEqual(
       [expect.stringMatching(/^ rm --force \S*\/\.modules\.yaml \S*\/\.pnpm-workspace-state\*\.json $/)],

@@ -29,4 +29,7 @@ function isFilledIn(title: string, literal: boolean, name: string): boolean {
 
 /** Placeholders that stay, as those of a block, are not shown by their names. */
 const readable = (title: string): string =>
-  title.replaceAll(new RegExp(PLACEHOLDER, 'g'), '…').replaceAll(/\s+/g, ' ').trim();
+  title
+    .replaceAll(new RegExp(String.raw`(?:(?:${PLACEHOLDER.source})\s*)+`, 'g'), '… ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();

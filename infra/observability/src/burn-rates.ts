@@ -92,7 +92,7 @@ const slow =
     [`${histogram}_count{${labels}}`]: counting(sum(good, bad)),
     [`${histogram}_bucket{${[labels, `le="${bound}"`].filter(Boolean).join(',')}}`]: counting(good),
   });
-/** Requests with these labels, of which the bad ones are answered with 503. */
+/** Requests with these labels, of which the bad ones return 503. */
 const answered =
   (labels: string) =>
   (good: Course, bad: Course): Readonly<Record<string, string>> => ({

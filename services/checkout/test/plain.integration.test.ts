@@ -98,7 +98,7 @@ describe('the page without scripts', () => {
     }
   });
 
-  it('runs nothing that a merchant is called', async () => {
+  it('executes no script in a merchant’s name', async () => {
     for (const name of CORPUS) {
       const shop = await openShop(cluster.database, name);
       gateway.answerWith(json(200, { intent: { ...intentOf(shop.intentId), token: name }, solanaPayToken: null }));
@@ -204,7 +204,7 @@ describe('the page without scripts', () => {
     });
   });
 
-  it('refuses what is no link of its own, without asking the gateway', async () => {
+  it('refuses an invalid link without asking the gateway', async () => {
     gateway.answerWith(json(200, {}));
     for (const text of [
       '',

@@ -39,7 +39,7 @@ const get = (target: string, headers: Record<string, string> = {}): Promise<Resp
 
 describe('the web application', () => {
   it.each(['/', '/sign-in', '/accounts/acct_1/test/payments/pi_1?state=created'])(
-    'serves its page at %s, to be asked for again each time',
+    'serves its page at %s, to be revalidated each time',
     async (target) => {
       const response = await get(target);
       expect([response.status, await response.text()]).toEqual([200, INDEX]);
@@ -60,7 +60,7 @@ describe('the web application', () => {
     expect(response.headers.get('content-security-policy')).toBe("default-src 'none'; script-src 'self' 'unsafe-eval'");
   });
 
-  it('serves files with a hash in their name for good, compressed for who accepts it', async () => {
+  it('serves files with a hash in their name as immutable, compressed for clients that accept it', async () => {
     const target = '/assets/index-1a2b3c.js';
     const brotli = await get(target, { 'accept-encoding': 'br' });
     expect(brotli.headers.get('content-encoding')).toBe('br');

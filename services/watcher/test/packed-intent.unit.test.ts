@@ -41,7 +41,7 @@ describe('A packed intent', () => {
     expect(unpack(packed)).toEqual(intent);
   });
 
-  it('goes on as the whole intent does', () => {
+  it('folds events like the unpacked intent', () => {
     const next = { ...events.finalized(samples.FIRST), intentId: samples.INTENT, version: 4, at: 9_000 } as IntentEvent;
     const intent = kept(...paid);
     expect(evolve(unpack(new Packing().pack(intent)), next)).toEqual(evolve(intent, next));

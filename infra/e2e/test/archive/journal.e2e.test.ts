@@ -86,7 +86,7 @@ describe('the journal of the ledger', () => {
     TEST_MS,
   );
 
-  it('sums up to zero in each transaction', async () => {
+  it('sums to zero in each transaction', async () => {
     const rows = await journal(
       `SELECT sum(base_units) AS rest, count(*) AS transactions FROM (
          SELECT sum(base_units) AS base_units FROM journal GROUP BY chain, token_address, tx_signature)`,

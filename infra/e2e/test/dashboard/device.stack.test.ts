@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 describe('/device in the browser', () => {
-  it('asks to sign in, says which program asks for what, and connects it', async () => {
+  it('asks the person to sign in, shows which program requests what, and connects it', async () => {
     visitor = await visit(browser, { viewport: PHONE });
     const { page } = visitor;
     const name = `<b>pf</b> on laptop ${Date.now()}`;

@@ -191,7 +191,7 @@ describe('personal data that was erased', () => {
   const serviceLogs = (): Promise<string> => filesUnder(path.join(path.dirname(cluster.archive)));
 
   it(
-    'is nowhere but in Postgres before, and then nowhere; the log, the archive and a rebuild still agree',
+    'is only in Postgres before, and nowhere after; the log, the archive and a rebuild still agree',
     async () => {
       const events = await eventsOf('log', 'verify');
       expect(events).toBe(3 * INTENTS);

@@ -152,7 +152,7 @@ describe('The rotation of docs/operations/rotation.md, on a Redis with TLS', () 
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('changes the authority while a client that trusts both goes on', async () => {
+  it('replaces the authority while a client that trusts both continues', async () => {
     const [both, onlyOld] = [clientWith('both-ca.crt'), clientWith('old-ca.crt')];
     const works = { kept: 'works', fresh: 'works' };
     expect(await onlyOld.attempt(urlWith('first'))).toEqual(works);
@@ -168,7 +168,7 @@ describe('The rotation of docs/operations/rotation.md, on a Redis with TLS', () 
     expect(await clientWith('new-ca.crt').attempt(urlWith('first'))).toEqual(works);
   });
 
-  it('changes the password while former and new pods go on', async () => {
+  it('replaces the password while old and new pods continue', async () => {
     const works = { kept: 'works', fresh: 'works' };
     const former = clientWith('both-ca.crt');
     const added = await during(former, urlWith('first'), async () => {

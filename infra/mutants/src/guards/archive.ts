@@ -9,7 +9,7 @@ export const archiveGuards: readonly Mutant[] = [
     instead: 'if ((await this.#tools.store.create(key, content)) === null)',
     test: {
       file: 'packages/archive/test/partition-archive.unit.test.ts',
-      name: 'refuses to archive what another process has archived, and goes on behind it',
+      name: 'refuses to archive what another process has archived, and continues after it',
     },
   },
   {
@@ -39,7 +39,7 @@ export const archiveGuards: readonly Mutant[] = [
     instead: 'if (found !== undefined) return expected + 1n;',
     test: {
       file: 'packages/archive/test/archiver.unit.test.ts',
-      name: 'archives nothing of a log that is another one, with other events at the same offsets',
+      name: 'archives nothing of another log, with other events at the same offsets',
     },
   },
   {
@@ -91,7 +91,7 @@ export const archiveGuards: readonly Mutant[] = [
     test: {
       file: 'packages/archive/test/store/s3-store.unit.test.ts',
       suite: 'packages/archive/test/store/s3-suite.ts',
-      name: 'takes no part of a listing for the whole',
+      name: 'never takes a part of a listing for the whole',
     },
   },
   {
@@ -101,7 +101,7 @@ export const archiveGuards: readonly Mutant[] = [
     instead: 'const isGood = held !== null;',
     test: {
       file: 'packages/archive/test/ledger/local-copies.unit.test.ts',
-      name: 'are made again where they were changed or cut off',
+      name: 'are made again when they were changed or truncated',
     },
   },
   {
@@ -121,7 +121,7 @@ export const archiveGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'packages/archive/test/partition-archive.unit.test.ts',
-      name: 'gives no place away twice: a process that slept while others archived and merged gives way',
+      name: 'assigns no place twice: a process that was suspended while others archived and merged gives way',
     },
   },
   {

@@ -398,7 +398,7 @@ export const watcherGuards: readonly Mutant[] = [
     instead: 'if (block <= head && !hashes.has(block) && head < 0n)',
     test: {
       file: 'packages/chains/test/base/observe/orphan.unit.test.ts',
-      name: 'is not told by a node that lags, which would leave it standing',
+      name: 'is not concluded from a lagging node',
     },
   },
   {
@@ -458,7 +458,7 @@ export const watcherGuards: readonly Mutant[] = [
     instead: 'newestOf(one).number > newestOf(lowest).number',
     test: {
       file: 'packages/chains/test/merge.unit.test.ts',
-      name: 'has read only what each of them has, and keeps what any of them has seen below, on Base',
+      name: 'covers only blocks that every shard has read, on Base',
     },
   },
   {
@@ -468,7 +468,7 @@ export const watcherGuards: readonly Mutant[] = [
     instead: 'known.length === 0',
     test: {
       file: 'packages/chains/test/merge.unit.test.ts',
-      name: 'has read only what each of them has on Solana, and believes bookmarks where all of them do',
+      name: 'covers only slots that every shard has read, on Solana, and trusts bookmarks that all of them trust',
     },
   },
   {
@@ -578,7 +578,7 @@ export const watcherGuards: readonly Mutant[] = [
     instead: "([field, value]) => !ELSEWHERE.has(field) && !isNothing(field, value) && field !== 'submissions'",
     test: {
       file: 'services/watcher/test/packed-intent.unit.test.ts',
-      name: 'goes on as the whole intent does',
+      name: 'folds events like the unpacked intent',
     },
   },
   {
@@ -588,7 +588,7 @@ export const watcherGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'packages/database/test/watching/watched-intents.integration.test.ts',
-      name: 'gives held what newer code has marked in the first version of a row',
+      name: 'returns as held an intent that newer code marked',
     },
   },
   {

@@ -71,7 +71,7 @@ export const webhookGuards: readonly Mutant[] = [
     instead: '`',
     test: {
       file: 'packages/database/test/webhooks/deliveries.integration.test.ts',
-      name: 'count what was sent, and keep what came back',
+      name: 'count attempts, and keep their responses',
     },
   },
   {
@@ -131,7 +131,7 @@ export const webhookGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'packages/database/test/webhooks/endpoints.integration.test.ts',
-      name: 'leaves neither a place above the limit',
+      name: 'cannot exceed the limit',
     },
   },
   {

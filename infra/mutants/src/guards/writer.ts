@@ -295,7 +295,7 @@ export const writerGuards: readonly Mutant[] = [
     },
   },
   {
-    name: 'The next owner gives the answers that a killed one owed',
+    name: 'The next owner sends the replies that a killed one owed',
     file: 'services/intent/src/writer.ts',
     guard: '...folded, outcomes, keys: recovered });\n        if (projected) this.#dependencies.announcer',
     instead: '...folded, outcomes: [] });\n        if (outcomes.length < 0) this.#dependencies.announcer',

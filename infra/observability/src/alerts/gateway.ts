@@ -16,7 +16,7 @@ const streams = 'payments_streams_open{service_name="gateway"}';
 
 /**
  * The share of a service's processes that are ready. Requests that no gateway gets are in no other metric: the ingress
- * answers them with 503.
+ * refuses them with 503.
  */
 export const readiness: Recording = {
   record: READY_SHARE,

@@ -7,7 +7,7 @@ import { plantedIn } from '../../src/planted/planted.ts';
 const root = path.join(import.meta.dirname, '../../../..');
 
 describe('the planted bugs', () => {
-  it('can each be put into the sources as they are', () => {
+  it('can each be applied to the current sources', () => {
     for (const bug of bugs) {
       const source = readFileSync(path.join(root, bug.file), 'utf8');
       expect(plantedIn(source, bug)).not.toBe(source);

@@ -22,7 +22,7 @@ describe('the simulated services', () => {
     expect(ran).toBeGreaterThan(1);
   });
 
-  it('do the same again with the same seed, in another process too', async () => {
+  it('repeat exactly with the same seed, also in another process', async () => {
     const [one, other] = [new WorkerProcess(), new WorkerProcess()];
     try {
       await one.run(6);

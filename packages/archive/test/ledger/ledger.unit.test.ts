@@ -51,7 +51,7 @@ describe('the ledger', () => {
     expect(found).toEqual(folded(Infinity));
   });
 
-  it('has them as they were at any moment: as a fold of the events up to then', async () => {
+  it('has the intents as they were at any moment: as a fold of the events up to then', async () => {
     const moments = RECORDED_PAYMENTS.map((line) => Date.parse(parseEvent(line).at));
     for (const moment of new Set([0, ...moments, Math.min(...moments) - 1])) {
       const found = await ledger.asOf(new Date(moment), null);
@@ -87,7 +87,7 @@ describe('the ledger', () => {
     expect(rows.map(({ transfer }) => transfer)).toEqual([...new Set(named)].sort());
   });
 
-  it('has a journal whose two sides balance, with each transfer once, and what was undone booked back', async () => {
+  it('has a journal whose two sides balance, with each transfer once, and reversals booked back', async () => {
     const { rows } = await ledger.query(
       `SELECT entry, count(DISTINCT tx_signature) AS transactions, sum(base_units) AS rest, count(*) AS sides
        FROM journal GROUP BY entry ORDER BY entry`,

@@ -67,7 +67,7 @@ describe('copies of an archive that lies elsewhere', () => {
     for (const name of await copied()) expect((await stat(path.join(copies.folder, name))).mode & 0o777).toBe(0o600);
   });
 
-  it('are made again where they were changed or cut off', async () => {
+  it('are made again when they were changed or truncated', async () => {
     await events();
     const [first = '', second = ''] = await copied();
     await writeFile(path.join(copies.folder, first), 'other');
@@ -83,7 +83,7 @@ describe('copies of an archive that lies elsewhere', () => {
     expect(await copied()).not.toContain(key);
   });
 
-  it('are of a file without a manifest too, which a process that ended has left', async () => {
+  it('include a file without a manifest, which a process that ended has left', async () => {
     store.objects.delete('manifests/partition=0/000000000004.json');
     expect(await events()).toBe(6);
   });
@@ -95,7 +95,7 @@ describe('copies of an archive that lies elsewhere', () => {
     expect(await copied()).toEqual([]);
   });
 
-  it('go when their files were merged, as soon as no other process can be reading them', async () => {
+  it('are deleted when their files were merged, as soon as no other process can be reading them', async () => {
     await events();
     await archive.compact('2030-01-01');
     expect(await events()).toBe(6);
@@ -105,7 +105,7 @@ describe('copies of an archive that lies elsewhere', () => {
     expect(await copied()).toEqual(await store.list('events/'));
   });
 
-  it('are of the files that are there, also where some are merged meanwhile', async () => {
+  it('cover the existing files, also when some are merged in the meantime', async () => {
     const read = store.read.bind(store);
     let isMerged = false;
     store.read = async (key) => {

@@ -55,7 +55,7 @@ describe('a restore of the log from the archive', () => {
     expect(values()).toEqual(RECORDED_PAYMENTS);
   });
 
-  it('goes on where it was interrupted, and appends nothing that is there', async () => {
+  it('resumes where it was interrupted, and appends nothing twice', async () => {
     await expect(restore(1)).rejects.toThrow('the broker is unavailable');
     const before = values()?.length ?? 0;
     expect(before).toBeGreaterThan(0);
@@ -64,7 +64,7 @@ describe('a restore of the log from the archive', () => {
     expect(await restore()).toEqual({ partition: 0, before: RECORDED_PAYMENTS.length, imported: 0 });
   });
 
-  it('appends what sealing makes of each event, and goes on where that was interrupted', async () => {
+  it('appends the sealed form of each event, and resumes where that was interrupted', async () => {
     let count = 0;
     const sealing = {
       form: (value: string) => value.replace(/^sealed \d+ /, ''),
@@ -83,7 +83,7 @@ describe('a restore of the log from the archive', () => {
     await expect(restore()).rejects.toThrow('has other events than the archive');
   });
 
-  it('leaves a log alone that goes on after what is archived', async () => {
+  it('leaves a log alone that continues after the archived events', async () => {
     await restore();
     log.grow(PARTITION, 2);
     expect(await restore()).toEqual({ partition: 0, before: RECORDED_PAYMENTS.length + 2, imported: 0 });

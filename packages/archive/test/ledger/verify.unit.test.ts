@@ -45,7 +45,7 @@ describe('the proof of the archive', () => {
     expect(await verify()).toMatchObject({ ...expected, head });
   });
 
-  it('says how far the archive is behind the log', async () => {
+  it('reports how far the archive is behind the log', async () => {
     log.grow(PARTITION, 3);
     expect(await verify()).toMatchObject({ behind: 3, problems: [] });
     expect(await verify({ withLog: false })).toMatchObject({ behind: null, problems: [] });
@@ -66,7 +66,7 @@ describe('the proof of the archive', () => {
     expect(reads).toBeGreaterThan(6);
   });
 
-  it('does not take a head of other events', async () => {
+  it('does not accept a head of other events', async () => {
     const [key = ''] = await store.list('heads/');
     const head = readManifest(store.objects.get(key) ?? new Uint8Array());
     store.objects.set(key, writeManifest({ ...head, chain: { ...head.chain, after: '0'.repeat(64) } }));

@@ -53,7 +53,7 @@ export function describeS3Store(name: string, start: () => Promise<S3Server>): v
       proxy.reset();
     });
 
-    it('asks for no probe of one who only reads', async () => {
+    it('requires no probe of a reader', async () => {
       await newStore().list('');
       await newStore().read('a');
       expect(proxy.seen.filter((request) => request.startsWith('PUT'))).toEqual([]);
@@ -91,13 +91,13 @@ export function describeS3Store(name: string, start: () => Promise<S3Server>): v
       expect(proxy.seen).toHaveLength(4);
     });
 
-    it('conflicts that do not end are unavailability too', async () => {
+    it('conflicts that do not end count as unavailability', async () => {
       proxy.fail('PUT', '/events/a', ...Array.from({ length: 8 }, () => CONFLICT));
       await expect(store.create('events/a', bytes('ours'))).rejects.toThrow('ConditionalRequestConflict');
       expect(proxy.seen).toHaveLength(4);
     });
 
-    it.each(['GET', 'PUT', 'DELETE'])('a %s without an answer ends', async (method) => {
+    it.each(['GET', 'PUT', 'DELETE'])('a %s without a response ends', async (method) => {
       const hasty = newStore({ deadlineMs: 300 });
       proxy.fail(method, '/heads/a', ...Array.from({ length: 8 }, (): Fault => 'silent'));
       const operation = {
@@ -105,10 +105,10 @@ export function describeS3Store(name: string, start: () => Promise<S3Server>): v
         PUT: () => hasty.replace('heads/a', bytes('a')),
         DELETE: () => hasty.delete(['heads/a']),
       }[method];
-      await expect(operation?.()).rejects.toThrow('no answer within 0.3 s');
+      await expect(operation?.()).rejects.toThrow('no response within 0.3 s');
     });
 
-    it('operations beyond its connections end too while none is answered, and leave the connections free', async () => {
+    it('operations beyond its connections end too while none gets a response, and free the connections', async () => {
       const url = newUrl();
       const hasty = newStore({ deadlineMs: 1_000 }, url);
       await newStore({}, url).create('heads/a', bytes('a'));
@@ -136,7 +136,7 @@ export function describeS3Store(name: string, start: () => Promise<S3Server>): v
       expect(await inPages.list('events/', 'events/1')).toEqual(keys.slice(2));
     });
 
-    it('takes no part of a listing for the whole', async () => {
+    it('never takes a part of a listing for the whole', async () => {
       const inPages = newStore({ page: 2 });
       for (const key of ['events/1', 'events/2', 'events/3']) await inPages.create(key, bytes(key));
       const rewrite = (text: string): string =>
@@ -153,13 +153,13 @@ export function describeS3Store(name: string, start: () => Promise<S3Server>): v
       expect(await store.list('events/')).toEqual([]);
     });
 
-    it('a bucket that does not exist is no empty archive', async () => {
+    it('a bucket that does not exist is not an empty archive', async () => {
       const nowhere = newStore({}, new URL(newUrl().href.replace(server.bucket, 'no-such-bucket')));
       await expect(nowhere.read('a')).rejects.toThrow('NoSuchBucket');
       await expect(nowhere.list('')).rejects.toThrow('NoSuchBucket');
     });
 
-    it('keeps what it is allowed with out of its errors', async () => {
+    it('keeps its credentials out of its errors', async () => {
       const { accessKeyId } = server.credentials;
       proxy.fail('GET', '/heads/a', { status: 403, code: 'AccessDenied' });
       const error = await store.read('heads/a').catch((thrown: unknown) => thrown);

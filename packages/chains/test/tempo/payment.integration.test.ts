@@ -492,7 +492,7 @@ describe('Tempo adapter', () => {
       ['tempo transaction error: transaction expired: current block timestamp 2 >= validBefore 1', 'refused'],
       ['WebAuthn signature verification failed: challenge', 'refused'],
       ['upstream sequencer is unreachable', 'unknown'],
-    ])('understands the node that says "%s": %s', async (message, kind) => {
+    ])('understands a node that returns "%s": %s', async (message, kind) => {
       const pool = tempoPool([proxy.url]);
       const adapter = new TempoAdapter(chain.adapter.network, pool, () => chain.now());
       proxy.respond = ({ method }) => (method === 'eth_sendRawTransaction' ? new Error(message) : undefined);

@@ -77,7 +77,7 @@ describe('a cluster whose log is lost', () => {
     expect(partitions.flatMap(({ problems }) => problems)).toEqual([]);
     return partitions.reduce((sum, one) => sum + one.events, 0);
   };
-  it('has every event again, sends none a second time, and goes on, in the archive too', async () => {
+  it('has every event again, sends none a second time, and continues, in the archive too', async () => {
     const began = new Date(Date.now() - 60_000).toISOString();
     const ids: string[] = [];
     while (ids.length < INTENTS) ids.push(await create());

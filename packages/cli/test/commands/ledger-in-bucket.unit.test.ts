@@ -47,7 +47,7 @@ describe('pf ledger on an archive in a bucket', () => {
   };
   const count = ['query', 'SELECT count(*)::INTEGER AS events FROM events'];
 
-  it('answers queries from copies below the folder for caches', async () => {
+  it('runs queries on copies in the cache folder', async () => {
     expect(await pf(count)).toMatchObject({ code: 0, answer: [{ events: EVENTS }] });
     const file = path.join(folder, 'november.ndjson');
     expect(await pf(['export', '--output', file, '--format', 'ndjson'])).toMatchObject({
@@ -58,7 +58,7 @@ describe('pf ledger on an archive in a bucket', () => {
     expect(new Set((answer as { intent: { id: string } }[]).map(({ intent }) => intent.id)).size).toBeGreaterThan(1);
   });
 
-  it('proves it, without copies', async () => {
+  it('verifies it, without copies', async () => {
     const proof = await pf(['verify', '--no-log', '--key', signer.publicKey], { XDG_CACHE_HOME: '' });
     expect(proof).toMatchObject({ code: 0, answer: { partitions: [{ events: EVENTS, problems: [] }] } });
   });
@@ -69,7 +69,7 @@ describe('pf ledger on an archive in a bucket', () => {
     expect((await pf(count, none)).errors).toContain('ARCHIVE_CACHE_MB');
   });
 
-  it('says that the bucket is not there', async () => {
+  it('reports a missing bucket', async () => {
     const { code, errors } = await pf(count, { ARCHIVE_URL: url.replace(BUCKET, 'no-such-bucket') });
     expect(code).toBe(1);
     expect(errors).toContain("The archive's bucket cannot be used: list events/: NoSuchBucket");

@@ -54,7 +54,7 @@ describe('pf ledger', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('answers queries, and says what is wrong with one', async () => {
+  it('runs queries, and says what is wrong with one', async () => {
     const { answer } = await pf('ledger', 'query', 'SELECT intent_id, state, amount FROM intents ORDER BY created_at');
     expect(answer).toEqual(
       ids.map((id, n) => ({ intent_id: id, state: n === 0 ? 'cancelled' : 'created', amount: '12.5' })),
@@ -72,7 +72,7 @@ describe('pf ledger', () => {
     expect((await pf('ledger', 'as-of', 'yesterday')).errors).toContain('2026-11-23T12:00:00Z');
   });
 
-  it('exports the events of a time', async () => {
+  it('exports the events of a period', async () => {
     const file = path.join(folder, 'events.ndjson');
     const all = await pf('ledger', 'export', '--output', file, '--format', 'ndjson');
     expect(all.answer).toEqual({ file, events: 4 });
@@ -81,7 +81,7 @@ describe('pf ledger', () => {
     expect(late.answer).toEqual({ file, events: 1 });
   });
 
-  it('proves the archive, with the log and without it', async () => {
+  it('verifies the archive, with the log and without it', async () => {
     const whole = proof.parse((await pf('ledger', 'verify')).answer).partitions;
     expect(whole.reduce((sum, { events }) => sum + events, 0)).toBe(4);
     for (const partition of whole) expect(partition).toMatchObject({ behind: 0, problems: [] });

@@ -61,7 +61,7 @@ describe('a running stack', () => {
   };
   const eventIds = (): readonly string[] => receiver.received.map(({ body }) => body.eventId);
 
-  it('goes on after its log has lost its end, and sends no event again', async () => {
+  it('continues after its log has lost its end, and sends no event again', async () => {
     await webhooksOf(receiver, await createEverywhere());
     // To the services a log that ends before the positions is the same, whichever of them moved.
     await run('UPDATE ledger.checkpoints SET position = position + 1000');

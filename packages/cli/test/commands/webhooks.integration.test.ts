@@ -97,7 +97,7 @@ describe('pf webhooks', () => {
     expect(await refusal('create', 'https://shop.example/other', '--events', 'intent.paid')).toContain('eventTypes');
   });
 
-  it('pause lets the deliveries of an endpoint wait for resume', async () => {
+  it('pause holds the deliveries of an endpoint until resume', async () => {
     const { receiver, id } = await endpoint();
     expect(await pf('pause', id)).toBe(`${receiver.url} is paused: its deliveries wait.\n`);
     expect(await status(receiver.url)).toContain('paused');
@@ -110,7 +110,7 @@ describe('pf webhooks', () => {
     for (const verb of ['pause', 'resume', 'test']) expect(await refusal(verb, 'whe_1')).toContain('add --mode live');
   });
 
-  it('test shows the answer of the receiver, and attempts what was tried', async () => {
+  it('test shows the response of the receiver, and attempts lists the attempts', async () => {
     const { receiver, id } = await endpoint();
     expect(await pf('test', id)).toMatch(/^The receiver accepted it with 200\.\nIt took \d+ ms\.\n$/);
     receiver.respond = 500;

@@ -219,7 +219,7 @@ describe('pf with a login', () => {
     expect(await refusal('keys', 'list', '--account', '../../sessions')).toContain('You are not a member of an');
   });
 
-  it('says what is for operators, and what ended', async () => {
+  it('says what only operators can do, and that a login has ended', async () => {
     const { id: tokenId } = await loggedIn();
     const nowhere = path.join(folder, 'nowhere');
     expect(await refusal('webhooks', 'add', 'https://shop.example/hooks')).toContain('pf webhooks create');

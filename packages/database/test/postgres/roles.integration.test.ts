@@ -610,7 +610,7 @@ describe('the roles of the database', () => {
     expect(rows).toEqual([{ enable_seqscan: 'off' }]);
   });
 
-  it('can be done without: a process sets on its connections what its user has not', async () => {
+  it('are optional: a process sets missing limits on its own connections', async () => {
     const database = openDatabase({
       url: own.url,
       applicationName: 'intent',

@@ -38,7 +38,7 @@ describe('Loading what is watched', () => {
     return found;
   }
 
-  it('gives an intent that nothing has happened to by its columns, and any other by its state', async () => {
+  it('returns an unchanged intent from its columns, and any other from its state', async () => {
     const metadata = { order: '7' };
     const plain = await project(events.created({ metadata }));
     const bound = await project(events.created({ fulfiller: samples.BOB, direction: 'send' }));
@@ -50,7 +50,7 @@ describe('Loading what is watched', () => {
     expect(found.get(detected.id)).toEqual(detected);
   });
 
-  it('gives held what newer code has marked in the first version of a row', async () => {
+  it('returns as held an intent that newer code marked', async () => {
     const [held, newer] = [await project(events.created()), await project(events.created())];
     const mark = 'UPDATE ledger.intents SET state = jsonb_set(state::jsonb, $2, $3)::text WHERE id = $1';
     await own.database.sql.query(mark, [held.id, '{heldFrom}', '1']);
@@ -60,7 +60,7 @@ describe('Loading what is watched', () => {
     expect(found.get(newer.id)).toMatchObject({ id: newer.id, heldFrom: 1 });
   });
 
-  it('gives each of thousands once', async () => {
+  it('returns each of thousands once', async () => {
     const { id } = await project(events.created());
     await own.database.sql.query(
       `INSERT INTO ledger.intents

@@ -49,7 +49,7 @@ class Surroundings {
 }
 
 describe('Transactions of a delegate', () => {
-  it('look at the other partitions of the last one beside the decision, not before the next', async () => {
+  it('check the previous transaction’s partitions while the next batch is decided', async () => {
     const surroundings = new Surroundings();
     const [first, second] = [surroundings.writer(0), surroundings.writer(1)];
     await first.commit([record(0)], null, 0n);
@@ -62,7 +62,7 @@ describe('Transactions of a delegate', () => {
     expect(surroundings.taken()).toEqual(['delegate writes 0']);
   });
 
-  it('leave the look to the owners that decide in the same turn', async () => {
+  it('leave that check to owners deciding in the same turn', async () => {
     const surroundings = new Surroundings();
     const [first, second] = [surroundings.writer(0), surroundings.writer(1)];
     await Promise.all([first.commit([record(0)], null, 0n), second.commit([record(1)], null, 0n)]);

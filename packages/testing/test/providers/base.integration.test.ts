@@ -48,7 +48,7 @@ describe('a provider without a limit reached', () => {
     ]);
   });
 
-  it('refuses what is no JSON-RPC', async () => {
+  it('refuses anything but JSON-RPC', async () => {
     const { url } = await providers.start('cdp');
     for (const body of ['{', '[]', '{"method":1}']) {
       const response = await fetch(url, { method: 'POST', body });

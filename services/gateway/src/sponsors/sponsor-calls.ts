@@ -86,7 +86,7 @@ export class SponsorCalls {
       case 'refused':
         throw this.refused(asking, `it refused ${call.method}`, answer.message);
       case 'malformed':
-        throw this.refused(asking, `it responded ${status}, without an answer to ${call.method}`);
+        throw this.refused(asking, `it responded ${status}, without a valid result of ${call.method}`);
       default:
         return answer satisfies never;
     }

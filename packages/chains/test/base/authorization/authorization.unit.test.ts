@@ -101,7 +101,7 @@ describe('an authorization', () => {
     expect(domainIn(live, [text('USD Coin'), text('2'), '0x'])).toBeNull();
   });
 
-  it('is known by its functions', () => {
+  it('is recognized by its functions', () => {
     for (const selector of ['0xcf092995', '0xe3ee160e', '0x88b7ab63', '0xef55bec6'])
       expect(sendsAuthorization(`${selector}00`)).toBe(true);
     expect(sendsAuthorization(calldata)).toBe(false);
@@ -123,7 +123,7 @@ describe("a signature of a wallet's factory (ERC-6492)", () => {
     expect(innerSignature(wrapped('0xabcdef'))).toBe('0xabcdef');
   });
 
-  it('is none without its last bytes, or with nothing before them', () => {
+  it('is invalid without its last bytes, or with nothing before them', () => {
     expect(innerSignature(`0x${'ab'.repeat(65)}`)).toBeNull();
     expect(innerSignature(magic)).toBeNull();
   });

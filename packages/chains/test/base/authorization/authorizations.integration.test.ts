@@ -257,7 +257,7 @@ describe('an authorization on Base', () => {
     expect(await reasonOf({})).toBe('verified');
   });
 
-  it('is refused to whoever has not the amount, or is blocked', async () => {
+  it('is refused when the payer lacks the amount, or is blocked', async () => {
     const terms = { ...newTerms(), amount: 11n * AMOUNT };
     const payer = await newPayer();
     await expect(build(terms, payer)).rejects.toThrow('the payer has 20 USDC and needs 22 USDC');
@@ -279,7 +279,7 @@ describe('an authorization on Base', () => {
     expect(await base.balanceOf(terms.requestor)).toBe(AMOUNT);
   });
 
-  it('is judged by the account itself where it has code (EIP-7702), wrapped for its factory or not', async () => {
+  it('is verified by the account itself where it has code (EIP-7702), wrapped for its factory or not', async () => {
     const [terms, payer] = [newTerms(), await newPayer()];
     const contract = privateKeyToAddress(generatePrivateKey());
     await base.anvil.rpc('anvil_setCode', contract, delegateCode);
@@ -363,7 +363,7 @@ describe('the claim of an authorization on Base', () => {
     ]);
   });
 
-  it('is asked for less often the older it grows', async () => {
+  it('is checked less often the older it gets', async () => {
     const [terms, payer] = [newTerms(), await newPayer()];
     const { transaction } = await authorize(terms, payer);
     const proxy = await startRpcProxy(base.anvil.rpcUrl);

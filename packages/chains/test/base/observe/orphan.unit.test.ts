@@ -28,18 +28,18 @@ const nodeUpTo = (newest: bigint): RpcNode =>
   }) as unknown as RpcNode;
 
 describe('What a reorg has orphaned', () => {
-  it('is told by a node that has every block up to the head', async () => {
+  it('is concluded from a node that has every block up to the head', async () => {
     const { seen: kept } = await orphan({ node: nodeUpTo(101n), watch }, seen, 99n, 101n);
     expect(kept.map((one) => placeOf(one).block)).toEqual([98n]);
   });
 
-  it('is not told by a node that lags, which would leave it standing', async () => {
+  it('is not concluded from a lagging node', async () => {
     await expect(orphan({ node: nodeUpTo(99n), watch }, seen, 99n, 101n)).rejects.toThrow(
       new RpcBehindError('node.example lags: it lacks block 100, and had 101 before'),
     );
   });
 
-  it('leaves standing what is above the head, where the new fork is shorter', async () => {
+  it('excludes blocks above the head of a shorter fork', async () => {
     const { seen: kept } = await orphan({ node: nodeUpTo(100n), watch }, seen, 99n, 100n);
     expect(kept.map((one) => placeOf(one).block)).toEqual([98n, 101n]);
   });

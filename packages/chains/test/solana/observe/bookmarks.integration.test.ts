@@ -136,7 +136,7 @@ describe('SolanaObserver, by what it has stored of each recipient', () => {
     expect(calls('getMultipleAccounts')).toBeLessThanOrEqual(7);
   });
 
-  it('goes on with the turns of the watcher before', async () => {
+  it('continues the turns of the previous watcher', async () => {
     const all = Array.from({ length: 10 }, () => newTerms());
     for (const [n, terms] of all.entries()) watcher.watched.add(`pi_${n}`, terms);
     await after(1_000);
@@ -263,7 +263,7 @@ describe('SolanaObserver, by what it has stored of each recipient', () => {
     expect(calls('getSignaturesForAddress')).toBe(1);
   });
 
-  it('goes on where an older watcher stood, which knows no bookmarks', async () => {
+  it('continues where an older watcher without bookmarks stopped', async () => {
     const terms = newTerms();
     watcher.watched.add('pi_test', terms);
     await known(terms);

@@ -15,12 +15,12 @@ describe('the form of a payment link', () => {
     expect(offerable('live', { base: null, solana: null, tempo: null })).toEqual([]);
   });
 
-  it('reads metadata line by line, with whatever signs are in the values', () => {
+  it('reads metadata line by line, with any characters in the values', () => {
     expect(metadataIn(' order = A=1 \n\nnote=')).toEqual({ order: 'A=1', note: '' });
     expect(metadataIn(' \n ')).toBeUndefined();
   });
 
-  it('says which line is no metadata', () => {
+  it('names the line that is not metadata', () => {
     for (const line of ['order A-1', '=A-1'])
       expect(() => metadataIn(`a=b\n${line}`)).toThrow(`Metadata is written as key=value: “${line}” is not.`);
   });
