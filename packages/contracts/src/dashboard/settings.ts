@@ -1,3 +1,4 @@
+import { forEachFamily } from '@pf/domain';
 import { base64 } from '@scure/base';
 import { z } from 'zod';
 import { must, word } from '../api/fields.ts';
@@ -127,12 +128,17 @@ const updateSettingsRequest = z.strictObject({
       must('an object'),
     )
     .optional(),
-  wallets: z.strictObject({ base: wallet, solana: wallet, tempo: wallet }, must('an object')).optional(),
+  wallets: z
+    .strictObject(
+      forEachFamily(() => wallet),
+      must('an object'),
+    )
+    .optional(),
   returnOrigins: returnOrigins.optional(),
 });
 
 const shownWallet = z.string().nullable();
-const wallets = z.strictObject({ base: shownWallet, solana: shownWallet, tempo: shownWallet });
+const wallets = z.strictObject(forEachFamily(() => shownWallet));
 /** As they are stored, without the families that only newer code knows. */
 export const storedWallets = z.object(wallets.shape).partial();
 
