@@ -1,6 +1,7 @@
 import { fromNumber, type Hex } from 'ox/Hex';
 import type { Network } from '@pf/chains/networks';
 import type { Payment } from '../check/check.ts';
+import type { Call } from '../check/evm.ts';
 import { Problem } from '../pay/problem.ts';
 import {
   accountAmong,
@@ -24,7 +25,7 @@ export interface Provider {
   removeListener?(event: 'accountsChanged', listener: () => void): unknown;
 }
 
-type EvmPayment = Exclude<Payment, { family: 'solana' }>;
+type EvmPayment = Extract<Payment, Call>;
 const UNKNOWN_CHAIN = 4902;
 const CALLS_POLL_MS = 1_500;
 /** Ten minutes. */
@@ -92,7 +93,7 @@ function walletOf({ rdns, ...info }: Info, provider: Provider): Wallet {
         signsOnly: maySignOnly && !isSmart,
         asksPaymaster: paymasterUrl !== null,
         async pay(payment) {
-          if (payment.family === 'solana') throw new Problem('wrong_network', { wallet: name, network: network.label });
+          if (!('data' in payment)) throw new Problem('wrong_network', { wallet: name, network: network.label });
           // Between the click and the wallet's window nothing may come that takes long: browsers would block it.
           const accounts = textsIn(await ask('eth_accounts')).map((text) => text.toLowerCase());
           if (!accounts.includes(account.toLowerCase())) throw new Problem('wrong_account', { wallet: name, account });
