@@ -36,7 +36,7 @@ export const GENERATED_FILES: readonly GeneratedFile[] = [
   // Only the list between its marks is generated.
   { file: 'docs/internals/reliability.md', make: documentWithGuards },
   { file: 'packages/client/src/generated/api.ts', make: generatedTypes },
-  // Of the contract, only the table between its marks.
+  // Of the contract and the page about chains, only the table between its marks.
   ...Object.entries(NETWORK_FILES).map(([file, make]) => ({ file, make })),
   ...Object.entries(OBSERVABILITY).map(([file, content]) => ({ file, make: () => content })),
   // After the alerts, which it copies.

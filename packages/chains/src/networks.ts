@@ -1,5 +1,7 @@
 import type { Feature } from '@pf/contracts';
-import type { ChainId, TokenAddress, TransactionFormat } from '@pf/domain';
+import type { ChainFamily, ChainId, TokenAddress, TransactionFormat } from '@pf/domain';
+
+export type { ChainFamily } from '@pf/domain';
 
 /** A token of a network. */
 export interface Token {
@@ -9,11 +11,10 @@ export interface Token {
   readonly decimals: number;
 }
 
-/** Networks of one family work alike and share an adapter: a live network and its testnet. */
-export type ChainFamily = 'base' | 'solana' | 'tempo';
-
 /** What all networks of a family have in common. */
 interface FamilyFacts {
+  /** `Base`: in texts. */
+  readonly label: string;
   readonly format: TransactionFormat;
   /** ms between blocks or slots: of Base, between flashblocks. */
   readonly blockMs: number;
@@ -24,38 +25,57 @@ interface FamilyFacts {
    * longer be released (UNRELEASABLE_AFTER_MS).
    */
   readonly rebroadcastAfterMs: number;
+  /** ms after which a page builds a transaction again before it is signed: Solana's dies after 30 to 60 seconds. */
+  readonly rebuildAfterMs: number;
   /** What fees are paid in, as wallets name it. */
   readonly coin: { readonly name: string; readonly symbol: string };
+  /** What a wallet's address looks like, for the field of a form. */
+  readonly addressHint: string;
+  /** The wallet of a browser (its `rdns`, EIP-6963) that signs without sending; null where none is known by its name. */
+  readonly signingWallet: string | null;
 }
 
 /** The longest step of an observer, in ms: on a plan of few calls a second most of it waits for their turn. */
 export const STEP_MS = 30_000;
 
 const POLL_MS = { awaiting: 400, idle: 1_000 };
-const families: Readonly<Record<ChainFamily, FamilyFacts & { readonly liveFeature: Feature | null }>> = {
+/** Each family's facts; `liveFeature` is what the plan must include for its live networks. */
+export const families: Readonly<Record<ChainFamily, FamilyFacts & { readonly liveFeature: Feature | null }>> = {
   base: {
+    label: 'Base',
     format: 'evm_rlp',
     blockMs: 200,
     pollMs: POLL_MS,
     rebroadcastAfterMs: 15_000,
+    rebuildAfterMs: 600_000,
     coin: { name: 'Ether', symbol: 'ETH' },
+    addressHint: '0x…',
+    signingWallet: null,
     liveFeature: null,
   },
   solana: {
+    label: 'Solana',
     format: 'solana_v0_message',
     blockMs: 400,
     pollMs: POLL_MS,
     rebroadcastAfterMs: 2_000,
+    rebuildAfterMs: 20_000,
     coin: { name: 'Solana', symbol: 'SOL' },
+    addressHint: 'Base58',
+    signingWallet: null,
     liveFeature: null,
   },
   tempo: {
+    label: 'Tempo',
     format: 'tempo_tip20',
     blockMs: 500,
     pollMs: POLL_MS,
     rebroadcastAfterMs: 10_000,
+    rebuildAfterMs: 90_000,
     // It has no coin of its own: fees are paid in dollars.
     coin: { name: 'US Dollar', symbol: 'USD' },
+    addressHint: '0x…',
+    signingWallet: 'xyz.tempo',
     liveFeature: 'live_tempo',
   },
 };
@@ -90,8 +110,8 @@ interface Entry<Name> extends Pick<Network, 'label' | 'family' | 'livemode' | 'e
 function network<const Name extends string>(chain: string, entry: Entry<Name>): Network & { readonly name: Name } {
   const { liveFeature, ...facts } = families[entry.family];
   return {
-    ...entry,
     ...facts,
+    ...entry,
     chain: chain as ChainId,
     feature: entry.livemode ? liveFeature : null,
     upstreamVariable: `RPC_${entry.name.toUpperCase().replaceAll('-', '_')}` as UpstreamVariable,

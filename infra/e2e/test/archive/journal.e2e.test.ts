@@ -4,7 +4,8 @@ import { type Answer, Ledger, openStore } from '@pf/archive';
 import { type StackWallet, until } from '@pf/testing';
 import { walletOn } from '@pf/testing/wallets';
 import { z } from 'zod';
-import { type Name, NAMES, SubmittingHarness } from '../submitting/harness.ts';
+import { type Name, NAMES } from '../chain-names.ts';
+import { SubmittingHarness } from '../submitting/harness.ts';
 
 const UNITS = 3_000_000n;
 /** Tempo counts fees in 18 decimals and takes them from a token of 6. */

@@ -1,4 +1,4 @@
-import type { ChainFamily } from '@pf/chains/networks';
+import { families } from '@pf/chains/networks';
 import { PROFILE_NAMES, type ProfileName, PROFILES } from '@pf/testing/providers';
 import { readProviders } from '../chains/providers.ts';
 
@@ -7,7 +7,6 @@ export const paymentCases: readonly string[] = ['watching', 'wallets', 'mpp', 'g
   (folder) => `infra/e2e/test/${folder}/`,
 );
 
-const FAMILIES: readonly ChainFamily[] = ['base', 'solana', 'tempo'];
 const servesAlone = (name: ProfileName): boolean => PROFILES[name].cannot.length === 0;
 
 /**
@@ -17,7 +16,7 @@ const servesAlone = (name: ProfileName): boolean => PROFILES[name].cannot.length
  */
 export function roundsOf(named: readonly string[]): readonly (readonly string[])[] {
   if (named.length > 0) return [readProviders(named.flatMap((list) => ['--provider', list]))];
-  const ofFamilies = FAMILIES.map((family) =>
+  const ofFamilies = Object.keys(families).map((family) =>
     PROFILE_NAMES.filter((name) => servesAlone(name) && PROFILES[name].families.some((one) => one === family)).map(
       (name) => `${family}:${name}`,
     ),

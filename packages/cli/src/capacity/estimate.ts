@@ -1,4 +1,4 @@
-import { networks } from '@pf/chains';
+import { type ChainFamily, networks } from '@pf/chains';
 import { dollarsAMonth, PRESETS } from '@pf/rpc';
 import {
   AT_REST_MB,
@@ -17,7 +17,7 @@ import {
   RECIPIENTS_MEASURED,
   REQUESTS_MEASURED,
   TARGET_UTILIZATION,
-  TEMPO_CALLS_PER_MINUTE,
+  UNPRICED_CALLS_PER_MINUTE,
   WATCHED_BYTES,
 } from './figures.ts';
 
@@ -126,14 +126,16 @@ export function estimate(load: Load): Estimate {
     replicas,
     connections: connectionsOf(load.networks.length),
     rpc,
-    unpriced: load.networks
-      .filter((network) => familyOf(network) === 'tempo')
-      .map((network) => ({ network, callsPerMinute: byRecipients(TEMPO_CALLS_PER_MINUTE, load.recipients) })),
+    unpriced: load.networks.flatMap((network) => {
+      const family = familyOf(network);
+      const measured = family && UNPRICED_CALLS_PER_MINUTE[family];
+      return measured ? [{ network, callsPerMinute: byRecipients(measured, load.recipients) }] : [];
+    }),
   };
   return { ...estimated, beyond: beyondManifests(estimated) };
 }
 
-const familyOf = (network: string): string | undefined => networks.find(({ name }) => name === network)?.family;
+const familyOf = (network: string): ChainFamily | undefined => networks.find(({ name }) => name === network)?.family;
 const isLive = (network: string): boolean => networks.some(({ name, livemode }) => name === network && livemode);
 
 /** Every event is an input to the writer, and a create is the most expensive one: an upper bound. */

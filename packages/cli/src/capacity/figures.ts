@@ -1,5 +1,6 @@
 // What the service was measured to take, for estimates. The sources are tables of docs/internals/performance.md and
 // docs/operations/providers.md: a test compares each figure with its row there.
+import type { ChainFamily } from '@pf/chains/networks';
 
 /** Bytes of a payment with four events. */
 export const BYTES = {
@@ -40,7 +41,7 @@ export const RECIPIENTS_MEASURED = [100, 1_000, 10_000] as const;
 
 /** What watching costs by a plan, in its credits. */
 export interface PlanFigures {
-  readonly family: 'base' | 'solana';
+  readonly family: ChainFamily;
   readonly preset: 'alchemy-paid' | 'helius-developer';
   /** Millions of credits in 30 days while nothing happens, by RECIPIENTS_MEASURED. */
   readonly idleMillions: readonly [number, number, number];
@@ -75,8 +76,10 @@ export const PLANS: readonly PlanFigures[] = [
   },
 ];
 
-/** Calls a minute while nothing happens, by RECIPIENTS_MEASURED, where a provider publishes no price. */
-export const TEMPO_CALLS_PER_MINUTE = [222, 222, 158] as const;
+/** Calls a minute while nothing happens, by RECIPIENTS_MEASURED, of the families whose providers publish no price. */
+export const UNPRICED_CALLS_PER_MINUTE: { readonly [Family in ChainFamily]?: readonly [number, number, number] } = {
+  tempo: [222, 222, 158],
+};
 
 /** A service as its manifest in k8s/ runs it. */
 interface Deployed {

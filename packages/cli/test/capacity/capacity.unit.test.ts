@@ -16,7 +16,7 @@ import {
   MEMORY_LIMIT_MIB,
   PLANS,
   TARGET_UTILIZATION,
-  TEMPO_CALLS_PER_MINUTE,
+  UNPRICED_CALLS_PER_MINUTE,
   WATCHED_BYTES,
 } from '../../src/capacity/figures.ts';
 import { runPf } from '../../src/index.ts';
@@ -88,7 +88,7 @@ describe('the figures of pf capacity', () => {
       const network = family === 'base' ? 'Base' : 'Solana';
       expect(numbersOf(providers, `${network}, \`${preset}\``).slice(0, 3)).toEqual(idleMillions);
     }
-    expect(numbersOf(providers, 'Tempo, `tempo-public`').slice(0, 3)).toEqual(TEMPO_CALLS_PER_MINUTE);
+    expect(numbersOf(providers, 'Tempo, `tempo-public`').slice(0, 3)).toEqual(UNPRICED_CALLS_PER_MINUTE.tempo);
     const [base, , solana, helius] = [
       PLANS.find(({ family }) => family === 'base'),
       null,

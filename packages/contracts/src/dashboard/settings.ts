@@ -1,3 +1,4 @@
+import { CHAIN_FAMILIES, forEachFamily } from '@pf/domain';
 import { base64 } from '@scure/base';
 import { z } from 'zod';
 import { must, word } from '../api/fields.ts';
@@ -127,12 +128,17 @@ const updateSettingsRequest = z.strictObject({
       must('an object'),
     )
     .optional(),
-  wallets: z.strictObject({ base: wallet, solana: wallet, tempo: wallet }, must('an object')).optional(),
+  wallets: z
+    .strictObject(
+      forEachFamily(() => wallet),
+      must('an object'),
+    )
+    .optional(),
   returnOrigins: returnOrigins.optional(),
 });
 
 const shownWallet = z.string().nullable();
-const wallets = z.strictObject({ base: shownWallet, solana: shownWallet, tempo: shownWallet });
+const wallets = z.strictObject(forEachFamily(() => shownWallet));
 /** As they are stored, without the families that only newer code knows. */
 export const storedWallets = z.object(wallets.shape).partial();
 
@@ -182,8 +188,8 @@ export const SETTINGS_OPERATIONS = {
       '- `branding.accentColor`: `#rrggbb` on which white text has a contrast of at least ' +
       `${ACCENT_CONTRAST_MIN}:1; the error names one that is dark enough.\n` +
       '- `branding.supportUrl`: an https URL.\n' +
-      '- `wallets.base`, `wallets.solana`, `wallets.tempo`: an address that can be paid on each network of the ' +
-      'family, returned in its canonical form.\n' +
+      `- ${CHAIN_FAMILIES.map((family) => `\`wallets.${family}\``).join(', ')}: an address that can be paid on each ` +
+      'network of the family, returned in its canonical form.\n' +
       `- \`returnOrigins\`: at most ${RETURN_ORIGINS_MAX} origins to which payers may be sent back; exactly as ` +
       'browsers send them, https only, or http for localhost.',
     access: ['owner', 'developer'],

@@ -15,8 +15,8 @@ const inputTopic = of('intent.commands', 'chain.observations');
 const domainType = (what: string, most: number) => some({ what, pattern: /^[a-z_.]{1,48}$/, most });
 const network = some({
   what: 'the networks served, see docs/internals/chains.md',
-  pattern: /^[a-z]+(-[a-z]+)?$/,
-  most: 6,
+  pattern: /^[a-z]+(-[a-z0-9]+)*$/,
+  most: 32,
 });
 const shard = some({
   what: 'a shard of the network’s recipients, and their number: `1/1` where it is not split',

@@ -1,4 +1,4 @@
-import type { ChainFamily } from '@pf/chains/networks';
+import { CHAIN_FAMILIES, type ChainFamily } from '@pf/domain';
 import { arrayBytes, shuffled, spoiltEnvelopes } from './envelopes.ts';
 import { type Behavior, refusal, type Refusal, rewriting, type World } from './exchange.ts';
 import { flashblocks } from './flashblocks.ts';
@@ -388,12 +388,12 @@ export const PROFILES = {
     ],
   }),
   envelopes: plan({
-    families: ['base', 'solana', 'tempo'],
+    families: CHAIN_FAMILIES,
     limits: limits({ spoilt: 0.2, stallMs: 30 * SECOND }),
     behaviors: ({ spoilt, stallMs }) => [spoiltEnvelopes(spoilt, stallMs)],
   }),
   streams: plan({
-    families: ['base', 'solana', 'tempo'],
+    families: CHAIN_FAMILIES,
     limits: limits({ gap: 2, lateMs: 5 * SECOND }),
     behaviors: () => [],
     sockets: ({ gap, lateMs }) => unreliable(gap, lateMs),
