@@ -29,7 +29,7 @@ describe.each<[string, () => Promise<StackChain & { readonly stop: () => Promise
     closing = [];
   });
 
-  it('is used where its tokens have the decimals of the registry, and refused by name where one has others', async () => {
+  it('is used where its tokens have the decimals of the registry, and refused where one has others', async () => {
     const chain = await start();
     const proxy = await startRpcProxy(chain.rpcUrl);
     closing.push(

@@ -25,10 +25,9 @@ const u32 = (value: number): Buffer => {
 const text = (value: string): Uint8Array => Buffer.concat([u32(Buffer.byteLength(value)), Buffer.from(value)]);
 
 /**
- * The Token-2022 extensions of PYUSD's mint: a zero transfer fee, a close authority, a permanent
- * delegate, a transfer hook without a program, and metadata in the mint itself; and a switch that pauses all transfers, for tests of
- * tokens that have one. By their number in the program's
- * ExtensionType.
+ * The Token-2022 extensions of PYUSD's mint: a zero transfer fee, a close authority, a permanent delegate, a transfer
+ * hook without a program, and metadata in the mint itself; and a switch that pauses all transfers, for tests of tokens
+ * that have one. By their number in the program's ExtensionType.
  */
 function extensions(mintAddress: string): Uint8Array {
   const authority = key(nodeWallet.address);
