@@ -9,6 +9,8 @@ export interface Token {
   readonly symbol: string;
   readonly address: TokenAddress;
   readonly decimals: number;
+  /** The program of a Solana mint, which never changes it. Absent: the original token program, or another chain. */
+  readonly program?: 'token-2022';
 }
 
 /** What all networks of a family have in common. */
@@ -101,7 +103,12 @@ export interface Network extends FamilyFacts {
   readonly tokens: readonly Token[];
 }
 
-const token = (symbol: string, address: string): Token => ({ symbol, address: address as TokenAddress, decimals: 6 });
+const token = (symbol: string, address: string, program?: Token['program']): Token => ({
+  symbol,
+  address: address as TokenAddress,
+  decimals: 6,
+  ...(program !== undefined && { program }),
+});
 
 interface Entry<Name> extends Pick<Network, 'label' | 'family' | 'livemode' | 'explorer' | 'publicRpcUrl' | 'tokens'> {
   readonly name: Name;
@@ -134,7 +141,7 @@ const registry = [
     tokens: [
       token('USDC', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
       token('USDT', 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'),
-      token('PYUSD', '2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo'),
+      token('PYUSD', '2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo', 'token-2022'),
     ],
   }),
   network('solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', {
@@ -146,7 +153,7 @@ const registry = [
     publicRpcUrl: null,
     tokens: [
       token('USDC', '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU'),
-      token('PYUSD', 'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM'),
+      token('PYUSD', 'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM', 'token-2022'),
     ],
   }),
   network('eip155:8453', {

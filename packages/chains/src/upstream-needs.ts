@@ -46,9 +46,7 @@ export function concernsOf(
   return [
     ...(historyBlocks === undefined
       ? []
-      : [
-          `the only upstream has the logs of ${historyBlocks} blocks: after a longer stop the watcher needs another one`,
-        ]),
+      : [`the only upstream has the logs of ${historyBlocks} blocks: a watcher that stops for longer needs another`]),
     ...(callsPerSecond >= WATCHING[family]
       ? []
       : [

@@ -100,7 +100,7 @@ describe('the configuration of upstreams', () => {
     it('is warned of where the only upstream has logs of some blocks', async () => {
       const short = { url, historyBlocks: 7_000 };
       expect(await warningsOf({ base: [short] })).toEqual([
-        'the only upstream has the logs of 7000 blocks: after a longer stop the watcher needs another one',
+        'the only upstream has the logs of 7000 blocks: a watcher that stops for longer needs another',
       ]);
       expect(await warningsOf({ base: [short, 'https://b.example'] })).toEqual([]);
     });

@@ -69,8 +69,8 @@ const SHAPE = new RegExp(
 
 /**
  * The errors that nodes and providers send, by dialect, code, text and HTTP status. The first rule that fits counts;
- * docs/internals/chains.md says how they are used. An error that none fits is of the node, as are those of the last rows:
- * a payment is never refused for a reason that we do not know.
+ * docs/internals/chains.md says how they are used. An error that none fits is of the node, as are those of the last
+ * rows: a payment is never refused for a reason that we do not know.
  */
 export const ERROR_RULES: readonly ErrorRule[] = [
   // What a plan has left does not depend on the call: before the texts of the chain.

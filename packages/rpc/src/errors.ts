@@ -52,8 +52,8 @@ export class RpcBehindError extends RpcUpstreamError {
 }
 
 /**
- * The upstream refuses a call in words that may be the chain's answer or its own trouble: another one is asked. This one
- * has not failed.
+ * The upstream refuses a call in words that may be the chain's answer or its own trouble: another one is asked. This
+ * one has not failed.
  */
 export class RpcClaimError extends RpcUpstreamError {
   constructor(message: string) {

@@ -17,7 +17,7 @@ export interface RpcPoolOptions {
   readonly upstreams: readonly (string | UpstreamSettings)[];
   /** Whose error codes the upstreams use. */
   readonly dialect: ErrorDialect;
-  /** What is wrong with an upstream's network, or null: `it serves chain 1, not 8453`. */
+  /** What is wrong with what an upstream serves, or null: `it serves chain 1, not 8453`. */
   readonly identify: (node: RpcNode) => Promise<string | null>;
   /** A cheap call that reports the upstream's head. Sent to upstreams whose head is old, and to those that failed. */
   readonly probe: RpcCall<unknown>;
@@ -367,7 +367,7 @@ export class RpcPool {
     upstream.excluded(performance.now());
     this.#options.log.warn(
       { network: this.#options.network, upstream: upstream.node.name, problem },
-      'an RPC upstream serves another network and is not used',
+      'an RPC upstream serves another network, or other tokens, and is not used',
     );
     throw new RpcUpstreamError(`${upstream.node.name}: ${problem}`, 'no');
   }

@@ -1,9 +1,15 @@
-import { type ChainFamily, networkNamed, type NetworkName, type UpstreamVariable } from '@pf/chains/networks';
+import {
+  type ChainFamily,
+  type Network,
+  networkNamed,
+  type NetworkName,
+  type UpstreamVariable,
+} from '@pf/chains/networks';
 
 interface LocalNetwork {
   /** The label of the network that it stands in for. */
   readonly label: string;
-  readonly caip2: string;
+  readonly caip2: Network['chain'];
   readonly family: ChainFamily;
   readonly livemode: boolean;
   /**

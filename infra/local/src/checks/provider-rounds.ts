@@ -3,9 +3,10 @@ import { PROFILE_NAMES, type ProfileName, PROFILES } from '@pf/testing/providers
 import { readProviders } from '../chains/providers.ts';
 
 /** The end-to-end tests that pay, in whose clusters profiles of providers may be before the chains. */
-export const paymentCases: readonly string[] = ['watching', 'wallets', 'mpp', 'gasless', 'checkout'].map(
-  (folder) => `infra/e2e/test/${folder}/`,
-);
+export const paymentCases: readonly string[] = [
+  ...['watching', 'wallets', 'mpp', 'gasless', 'checkout'].map((folder) => `infra/e2e/test/${folder}/`),
+  'infra/e2e/test/chains/chain-failures.e2e.test.ts',
+];
 
 const servesAlone = (name: ProfileName): boolean => PROFILES[name].cannot.length === 0;
 

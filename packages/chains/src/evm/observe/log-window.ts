@@ -51,8 +51,8 @@ interface Reach {
 type Learned = { readonly [Name in keyof Reach]?: { readonly value: Reach[Name]; readonly until: number } };
 
 /**
- * Reads logs in ranges as long as each upstream allows, and for as many contracts and recipients at a time: by its plan,
- * or learned from what it refuses, as it suggests or halving down. Ranges approach the limit again by halves.
+ * Reads logs in ranges as long as each upstream allows, and for as many contracts and recipients at a time: by its
+ * plan, or learned from what it refuses, as it suggests or halving down. Ranges approach the limit again by halves.
  */
 export class LogWindow {
   readonly #learned = new WeakMap<RpcNode, Learned>();
