@@ -1,16 +1,16 @@
 import { eventOf, headOf, isForeign, type LoggedEvent, partitionOf, readEvent } from '@pf/contracts';
-import { type Shard, UNSPLIT, type WatchedIntentSource } from '@pf/database';
+import { type RestingTaker, type Shard, UNSPLIT, type WatchedIntentSource } from '@pf/database';
 import type { ChainId, Instant, IntentId, PaymentIntent } from '@pf/domain';
 import { type LogReader, type LogRecord, LogTruncatedError } from '@pf/event-log';
 import type { TraceContext } from '@pf/runtime';
 import { RecentTraces } from './recent-traces.ts';
-import { WatchedIntents } from './watched-intents.ts';
+import { ProjectionSetBackError, RESTS_AFTER_MS, WatchedIntents } from './watched-intents.ts';
 
 const TIDY_EVERY_MS = 60_000;
 /** Between two reports of a load that takes long. */
 const REPORT_EVERY_MS = 5_000;
-/** Held intents whose rows are read at once. */
-const REPAIRED_AT_ONCE = 1_000;
+/** Intents whose rows are read at once, held ones and those that may come to rest. */
+const READ_AT_ONCE = 1_000;
 /** For this long a log may end before what was read of it: a new leader learns late what is committed. */
 const BEHIND_MAX_MS = 10_000;
 
@@ -161,7 +161,7 @@ export class WatchSets {
     return this.#wasLoaded;
   }
 
-  /** How many intents of a network are in memory; while they are loaded, how many are so far. */
+  /** How many intents of a network are watched; while they are loaded, how many are so far. */
   sizeOf(chain: ChainId): number {
     return (this.#loading ?? this.#sets).get(chain)?.size ?? 0;
   }
@@ -190,7 +190,7 @@ export class WatchSets {
     try {
       await this.#read();
     } catch (error) {
-      if (error instanceof BrokenLogError) this.drop();
+      if (error instanceof BrokenLogError || error instanceof ProjectionSetBackError) this.drop();
       throw error;
     }
   }
@@ -204,12 +204,14 @@ export class WatchSets {
     const ends = await this.#reader.endOffsets('intent.events');
     for (const [partition, end] of ends.entries()) await this.#readPartition(positions, partition, end);
     for (const [partition, end] of appended.entries()) this.#know(partition, positions.get(partition) ?? 0n, end, at);
+    for (const set of this.#sets.values()) await set.readWoken();
     this.#readAt = at;
     if (isTidy) return;
     this.#tidiedAt = at;
     for (const set of this.#sets.values()) {
       set.prune(this.#now());
       await this.#repair(set);
+      await this.#rest(set);
     }
   }
 
@@ -228,9 +230,20 @@ export class WatchSets {
 
   /** Newer code may have folded held intents meanwhile, or a rebuild may have repaired their rows. */
   async #repair(set: WatchedIntents): Promise<void> {
-    const held = [...set.held()];
-    for (let at = 0; at < held.length; at += REPAIRED_AT_ONCE)
-      for (const row of await this.#intents.find(held.slice(at, at + REPAIRED_AT_ONCE))) set.repair(row, this.#now());
+    for await (const row of this.#rows(set.held())) set.repair(row, this.#now());
+  }
+
+  /** An intent rests once the projection has it as it is in memory: there it is looked up when a payment names it. */
+  async #rest(set: WatchedIntents): Promise<void> {
+    for await (const row of this.#rows(set.tired(this.#now()))) set.rest(row, this.#now());
+  }
+
+  async *#rows(wanted: Iterable<IntentId>): AsyncGenerator<PaymentIntent> {
+    const ids = [...wanted];
+    for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
+      yield* await this.#intents.find(ids.slice(at, at + READ_AT_ONCE));
+      this.#progress();
+    }
   }
 
   /** Loads the sets, and the positions they are complete up to, from one snapshot of the projection. */
@@ -239,15 +252,16 @@ export class WatchSets {
     // Before the load: one that is rebuilt during it is loaded again.
     this.#rebuilds = await this.#intents.rebuilds();
     const sets = new Map<string, WatchedIntents>(
-      this.#chains.map((chain) => [chain, new WatchedIntents(this.#watchMs, this.#shard)]),
+      this.#chains.map((chain) => [
+        chain,
+        new WatchedIntents(this.#watchMs, this.#shard, (ids) => this.#intents.find(ids), this.#now),
+      ]),
     );
     let loaded = 0;
     let reportedAt = performance.now();
     this.#loading = sets;
     try {
-      const each = (intent: PaymentIntent): void => {
-        if (intent.heldFrom !== undefined) this.#listener.onHeld?.(intent.id);
-        sets.get(intent.chain)?.put(intent, now);
+      const count = (): void => {
         loaded += 1;
         if (performance.now() - reportedAt >= REPORT_EVERY_MS) {
           this.#listener.onLoading?.(loaded, false);
@@ -255,7 +269,19 @@ export class WatchSets {
         }
         this.#progress();
       };
-      const positions = await this.#intents.load(this.#chains, now - this.#watchMs, each, this.#shard);
+      const each = (intent: PaymentIntent): void => {
+        if (intent.heldFrom !== undefined) this.#listener.onHeld?.(intent.id);
+        sets.get(intent.chain)?.put(intent, now);
+        count();
+      };
+      const resting: RestingTaker = {
+        since: now - RESTS_AFTER_MS,
+        each: (intent) => {
+          sets.get(intent.chain)?.putAtRest(intent);
+          count();
+        },
+      };
+      const positions = await this.#intents.load(this.#chains, now - this.#watchMs, each, this.#shard, resting);
       this.#listener.onLoading?.(loaded, true);
       this.#sets = sets;
       this.#wasLoaded = true;
@@ -301,7 +327,7 @@ export class WatchSets {
       const set = this.#sets.get(event.intent.chain);
       if (!set) return;
       this.#traces.note(event);
-      set.apply(isForeign(event) ? headOf(event) : eventOf(event));
+      set.apply(isForeign(event) ? headOf(event) : eventOf(event), event.intent.reference);
     } catch (cause) {
       throw new BrokenLogError(
         `Record ${record.offset} of partition ${record.partition} of intent.events cannot be applied`,

@@ -5,9 +5,10 @@ import { evolve, type IntentEvent, type IntentId, type PaymentIntent } from '@pf
 import { events, type ExpectedEvent, samples } from '@pf/domain/testing';
 import { LogUnavailableError, type LogReader, PositionOutOfRangeError, type RecordBatch } from '@pf/event-log';
 import { BrokenLogError, LogBehindError, WatchSets } from '../src/watch-sets.ts';
+import { ProjectionSetBackError } from '../src/watched-intents.ts';
 import { textOf } from './intent-log.ts';
 
-const { BASE_SEPOLIA, FIRST, INTENT, REFERENCE } = samples;
+const { BASE_SEPOLIA, FIRST, INTENT, REFERENCE, SECOND } = samples;
 const WATCH_MS = 30 * 86_400_000;
 const TOPIC = 'intent.events';
 
@@ -313,6 +314,67 @@ describe('WatchSets', () => {
     around.append(events.cancelled());
     expect(await around.status()).toBe('cancelled');
     expect(around.loads).toBe(2);
+  });
+
+  describe('once an intent has long ended', () => {
+    /** Whole minutes go by, in each of which the log is read. */
+    async function minutes(count: number): Promise<void> {
+      for (let minute = 0; minute < count; minute++) {
+        jest.advanceTimersByTime(60_000);
+        await around.status();
+      }
+    }
+    async function seen(): Promise<object> {
+      const set = await around.sets.synchronize(BASE_SEPOLIA);
+      try {
+        const before = set.byReference(REFERENCE)?.status;
+        await set.recall([REFERENCE]);
+        return [before, set.byReference(REFERENCE)?.status];
+      } finally {
+        set.release();
+      }
+    }
+
+    beforeEach(() => {
+      around.append(events.created());
+      around.append(events.expired());
+    });
+
+    it('have it in memory until the projection has it as it ended, and find it afterwards', async () => {
+      await minutes(60);
+      expect(await seen()).toEqual(['expired', 'expired']);
+      around.project();
+      await minutes(2);
+      expect(await seen()).toEqual([undefined, 'expired']);
+      expect(around.loads).toBe(1);
+    });
+
+    it('find it after a restart, and follow what happens to it', async () => {
+      around.project();
+      jest.advanceTimersByTime(20 * 60_000);
+      around.load = async (_chains, _closedAfter, _each, _shard, resting) => {
+        for (const row of around.projected)
+          if (row.closedAt !== null && row.closedAt < (resting?.since ?? 0))
+            resting?.each({ ...row, closedAt: row.closedAt });
+        return new Map([[0, BigInt(around.checkpoint)]]);
+      };
+      expect(await seen()).toEqual([undefined, 'expired']);
+      await minutes(2);
+      around.append(events.confirmed(SECOND, {}, 'expired'));
+      expect(await seen()).toEqual(['confirmed', 'confirmed']);
+    });
+
+    it('load again where the projection was set back', async () => {
+      around.project();
+      await minutes(17);
+      around.append(events.confirmed(SECOND, {}, 'expired'));
+      around.projected = [];
+      around.checkpoint = 0;
+      await expect(around.status()).rejects.toThrow(ProjectionSetBackError);
+      // The log tells all that the projection lacks.
+      expect(await around.status()).toBe('confirmed');
+      expect(around.loads).toBe(2);
+    });
   });
 
   it('keep working for a step that holds a set when the log is found broken', async () => {

@@ -297,6 +297,7 @@ describe('the roles of the database', () => {
     async pf_watcher(database) {
       const { signedTransactions, watchedIntents, watches } = createStore(database);
       await watchedIntents.load([CHAIN], 0, () => undefined, UNSPLIT);
+      await watchedIntents.find([newIntentId(0)]);
       const lease = await watches.acquire(CHAIN, UNSPLIT, 'me', 600_000);
       if (!lease) throw new Error('no lease');
       expect([await watches.renew(lease, 600_000), await watches.moveCursor(lease, {})]).toEqual([true, true]);

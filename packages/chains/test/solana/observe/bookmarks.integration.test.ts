@@ -136,6 +136,22 @@ describe('SolanaObserver, by what it has stored of each recipient', () => {
     expect(calls('getMultipleAccounts')).toBeLessThanOrEqual(7);
   });
 
+  it('finds the payment of a new intent while it catches up with thousands of recipients', async () => {
+    for (let n = 0; n < 3_000; n += 1) watcher.watched.add(`pi_${n}`, newTerms());
+    await after(1_000);
+    expect(watcher.bookmarks.size).toBe(3_000);
+    restart();
+    expect((await watcher.stepOnce()).behind).toBeGreaterThan(0n);
+    const terms = newTerms();
+    watcher.watched.add('pi_new', terms);
+    watcher.watched.await(terms);
+    const hash = await pay(terms);
+    await solana.node.advance();
+    const { observations, behind } = await watcher.stepOnce();
+    expect(observations).toMatchObject([{ type: 'landed', intentId: 'pi_new', data: { hash } }]);
+    expect(behind).toBeGreaterThan(0n);
+  });
+
   it('continues the turns of the previous watcher', async () => {
     const all = Array.from({ length: 10 }, () => newTerms());
     for (const [n, terms] of all.entries()) watcher.watched.add(`pi_${n}`, terms);
