@@ -27,6 +27,8 @@ import {
   type AuditSource,
   answerOnce,
   cancelReplay,
+  coldByBundle,
+  coldVersions,
   addWebhookEndpoint,
   BY_INDEX,
   changeMember,
@@ -583,6 +585,28 @@ describe('the roles of the database', () => {
       ])
         expect([role, statement, await codeOf(as[role], statement)]).toEqual([role, statement, DENIED]);
     }
+  });
+
+  it('let only the operator see what the sessions of others do, and end them', async () => {
+    const session = await as.pf_intent.sql.connect();
+    const ended = new Promise((resolve) => session.once('end', resolve));
+    session.on('error', () => undefined);
+    const { rows } = await session.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const pid = rows[0]?.pid ?? 0;
+    for (const role of DATABASE_ROLES.filter((name) => name !== 'pf_intent')) {
+      const seen = await as[role].sql.query('SELECT state FROM pg_stat_activity WHERE pid = $1', [pid]);
+      expect([role, seen.rows]).toEqual([role, [{ state: role === 'pf_operator' ? 'idle' : null }]]);
+      if (role !== 'pf_operator')
+        expect([role, await codeOf(as[role], `SELECT pg_terminate_backend(${pid})`)]).toEqual([role, DENIED]);
+    }
+    await as.pf_operator.sql.query('SELECT pg_terminate_backend($1)', [pid]);
+    await ended;
+    session.release(true);
+  });
+
+  it('let the archive read what `pf ledger verify` compares', async () => {
+    expect(await coldVersions(as.pf_archive, 0)).toEqual(new Map());
+    expect(await Array.fromAsync(coldByBundle(as.pf_archive))).toEqual([]);
   });
 
   it('cover every table', async () => {
