@@ -306,10 +306,16 @@ describe.each(OVERLAYS.filter(({ name }) => name !== 'local'))(
     });
 
     it('scales intent services up to the number of partitions at most', () => {
-      const scaled = ofKind(overlay, 'ScaledObject').find(({ metadata }) => metadata.name === 'intent');
-      expect(
-        z.looseObject({ maxReplicaCount: z.number() }).parse(scaled?.['spec']).maxReplicaCount,
-      ).toBeLessThanOrEqual(Number(kafka?.['KAFKA_PARTITIONS']));
+      const scaled = ofKind(overlay, 'HorizontalPodAutoscaler').find(({ metadata }) => metadata.name === 'intent');
+      expect(z.looseObject({ maxReplicas: z.number() }).parse(scaled?.['spec']).maxReplicas).toBeLessThanOrEqual(
+        Number(kafka?.['KAFKA_PARTITIONS']),
+      );
+    });
+
+    it('scales nothing but webhooks, which wait for receivers, by what a slow Postgres makes longer', () => {
+      expect(ofKind(overlay, 'ScaledObject').map(({ metadata }) => metadata.name)).toEqual(['webhook']);
+      for (const { spec } of ofKind(overlay, 'HorizontalPodAutoscaler'))
+        expect(spec).toMatchObject({ metrics: [{ type: 'Resource', resource: { name: 'cpu' } }] });
     });
 
     it('keeps the connections to Postgres within the number that docs/operations/databases.md asks for', () => {
@@ -502,7 +508,7 @@ describe.each(['kafka-oauth', 'msk-iam'])('k8s/components/%s', (name) => {
     const made = component.secrets.flatMap(({ target, data }) =>
       data.map(({ secretKey }) => `${target.name} ${secretKey}`),
     );
-    const expected = name === 'kafka-oauth' ? [...distinct, 'pf-keda client-id', 'pf-keda client-secret'] : [];
+    const expected = name === 'kafka-oauth' ? distinct : [];
     expect([...made].sort()).toEqual([...expected].sort());
   });
 });
