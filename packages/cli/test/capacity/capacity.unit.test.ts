@@ -138,7 +138,8 @@ describe('the figures of pf capacity', () => {
         : [/minReplica(?:s|Count): (\d+)/, /maxReplica(?:s|Count): (\d+)/];
     const text = scaling ?? read('k8s/overlays/production/kustomization.yaml');
     expect([from.exec(text)?.[1], to.exec(text)?.[1]]).toEqual([String(least), String(most)]);
-    if (service === 'gateway') expect(text).toContain(`averageUtilization: ${TARGET_UTILIZATION * 100}`);
+    if (service === 'gateway' || service === 'intent')
+      expect(text).toContain(`averageUtilization: ${TARGET_UTILIZATION * 100}`);
   });
 
   it('are those of the image and of what is deleted', () => {

@@ -21,7 +21,7 @@ export interface Database {
 }
 
 export interface DatabaseOptions {
-  /** postgresql://user:password@host:port/name */
+  /** postgresql://user:password@host:port/name, in plain text unless it ends with ?sslmode=verify-full */
   readonly url: string;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
