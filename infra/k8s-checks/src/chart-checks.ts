@@ -91,6 +91,7 @@ export async function checkChart(place: Place): Promise<string> {
     ['kafka.saslMechanism=oauthbearer', "'/kafka/oauth/tokenUrl'"],
     ['archive.oldIntents.served=true', "'/archive/bucket'"],
     ['archive.oldIntents.leaveAfterDays=90', "'/archive/oldIntents/served'"],
+    ['privacy.retentionDays=400', "'/privacy/sealPersonalData'"],
     ['shards.base={second}', "'/shards/base/0'"],
     ['shards.other={1/2}', 'shards.other: networks does not have it'],
   ];

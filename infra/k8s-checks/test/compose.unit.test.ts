@@ -81,6 +81,11 @@ describe('docker-compose.yml', () => {
       expect(problemsWith(command?.[0] ?? '', environment)).toEqual([]);
   });
 
+  it('seals personal data, for it replaces all services at once', () => {
+    for (const name of ['gateway', 'intent'])
+      expect([name, services[name]?.environment['SEAL_PERSONAL_DATA']]).toEqual([name, 'true']);
+  });
+
   it('runs the image as its own unprivileged user on a read-only root filesystem', () => {
     const user = /^USER (\d+):/m.exec(dockerfile)?.[1];
     expect(Number(user)).toBeGreaterThan(0);

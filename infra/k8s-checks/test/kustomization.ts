@@ -26,7 +26,12 @@ const container = z.object({
       z.object({
         name: z.string(),
         value: z.string().optional(),
-        valueFrom: z.object({ secretKeyRef: reference.extend({ key: z.string() }) }).optional(),
+        valueFrom: z
+          .union([
+            z.object({ secretKeyRef: reference.extend({ key: z.string() }) }),
+            z.object({ configMapKeyRef: reference.extend({ key: z.string() }) }),
+          ])
+          .optional(),
       }),
     )
     .default([]),

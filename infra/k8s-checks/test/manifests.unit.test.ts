@@ -70,7 +70,15 @@ function environmentsOf(overlay: Overlay, resource: Workload): readonly Readonly
       environments.map((environment) => ({ ...environment, ...values })),
     );
   }
-  const own = Object.fromEntries(env.map(({ name, value }) => [name, value ?? null]));
+  const own = Object.fromEntries(
+    env.flatMap(({ name, value, valueFrom }): [string, string | null][] => {
+      if (!valueFrom || 'secretKeyRef' in valueFrom) return [[name, value ?? null]];
+      const { name: map, key, optional } = valueFrom.configMapKeyRef;
+      const found = overlay.configMaps.get(map)?.[0]?.[key];
+      if (found === undefined && !optional) throw new Error(`${resource.metadata.name} lacks ${key} of ${map}`);
+      return found === undefined ? [] : [[name, found]];
+    }),
+  );
   return environments.map((environment) => ({ ...environment, ...own }));
 }
 
@@ -114,6 +122,30 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
     expect(services(overlay).map(({ metadata }) => metadata.name)).toEqual(
       expect.arrayContaining(['gateway', 'intent', 'webhook', 'watcher', 'dashboard', 'checkout', 'archive']),
     );
+  });
+
+  it('seals personal data where all services are replaced at once, and else says that it does not yet', () => {
+    const sealed = services(overlay).flatMap((resource) => {
+      const [environment] = environmentsOf(overlay, resource);
+      const seals = environment?.['SEAL_PERSONAL_DATA'];
+      return seals === undefined ? [] : [[resource.metadata.name, seals]];
+    });
+    const expected = String(name === 'local');
+    expect(sealed).toEqual([
+      ['gateway', expected],
+      ['intent', expected],
+    ]);
+  });
+
+  it('gives the days of retention to intent services alone', () => {
+    const privacy = [{ SEAL_PERSONAL_DATA: 'true', PRIVACY_RETENTION_DAYS: '400' }];
+    const site = { ...overlay, configMaps: new Map([...overlay.configMaps, ['privacy', privacy]]) };
+    for (const resource of workloads(site)) {
+      const [environment = {}] = environmentsOf(site, resource);
+      expect(problemsWith(containerOf(resource).args[0] ?? '', environment)).toEqual([]);
+      const days = resource.metadata.name === 'intent' ? '400' : undefined;
+      expect([resource.metadata.name, environment['PRIVACY_RETENTION_DAYS']]).toEqual([resource.metadata.name, days]);
+    }
   });
 
   it('patches only fields that these tests do not read', () => {
@@ -497,7 +529,7 @@ describe.each(['kafka-oauth', 'msk-iam'])('k8s/components/%s', (name) => {
       const { initContainers, containers } = workload.parse(object).spec.template.spec;
       return [...initContainers, ...containers].flatMap(({ env }) =>
         env.flatMap(({ name: variable, valueFrom }) =>
-          variable.startsWith('KAFKA_OAUTH_') && valueFrom
+          variable.startsWith('KAFKA_OAUTH_') && valueFrom && 'secretKeyRef' in valueFrom
             ? [`${valueFrom.secretKeyRef.name} ${valueFrom.secretKeyRef.key}`]
             : [],
         ),

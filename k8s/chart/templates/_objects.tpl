@@ -31,6 +31,9 @@
   "OTEL_TRACES_SAMPLER_ARG" $v.telemetry.samplingRatio
   "OTEL_RESOURCE_ATTRIBUTES" (printf "deployment.environment.name=%s" $v.telemetry.environment)) -}}
 {{- end -}}
+{{- $_ := set $maps "privacy" (dict
+  "SEAL_PERSONAL_DATA" (toString $v.privacy.sealPersonalData)
+  "PRIVACY_RETENTION_DAYS" (ternary "" $v.privacy.retentionDays (eq (int $v.privacy.retentionDays) 0))) -}}
 {{- if $v.archive.bucket -}}{{- $_ := set $maps "archive" (dict "ARCHIVE_URL" $v.archive.bucket) -}}{{- end -}}
 {{- if $v.archive.oldIntents.leaveAfterDays -}}
 {{- $_ := set $maps.archive "LEDGER_HOT_DAYS" $v.archive.oldIntents.leaveAfterDays -}}

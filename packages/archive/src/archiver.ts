@@ -35,6 +35,8 @@ interface Waiting {
   readonly rows: Row[];
   /** When the first of them was read, by our clock. */
   readonly since: number;
+  /** When the first of them was appended to the log, by the broker's clock. */
+  readonly appendedAt: number;
 }
 const sizeOf = ({ event }: Row): number => event?.length ?? 0;
 
@@ -51,7 +53,7 @@ export class Archiver {
   #archives: ReadonlyMap<number, PartitionArchive> = new Map();
   #isFollowing = false;
   #followedAt: number;
-  /** When the oldest event of a partition was read that is not archived. Stays over a new beginning. */
+  /** When the oldest event of a partition was appended that is not archived. Stays over a new beginning. */
   readonly #behindSince = new Map<number, number>();
   /** When the files of a partition are merged again, after a failure. */
   readonly #mergedAgainAt = new Map<number, number>();
@@ -82,8 +84,8 @@ export class Archiver {
   }
 
   /**
-   * Milliseconds for which the oldest event has waited to be archived: since it was read, or since the log could last
-   * be followed.
+   * Milliseconds for which the oldest event has waited to be archived: since it was appended to the log, or since the
+   * log could last be followed.
    */
   get lagMs(): number {
     const since = [...this.#behindSince.values(), ...(this.#isFollowing ? [] : [this.#followedAt])];
@@ -140,7 +142,7 @@ export class Archiver {
     // A flush is due by the clock, whether or not the log goes on.
     const flushing = (async () => {
       while (!signal.aborted) {
-        await pause(flushMs / 4, signal);
+        await pause(this.#dueInMs(), signal);
         await this.#flush((waiting) => this.#options.now() - waiting.since >= flushMs);
         await this.#compact();
         this.#movedAt = performance.now();
@@ -163,16 +165,28 @@ export class Archiver {
     await this.#flush(() => true);
   }
 
+  /** Milliseconds until something is due. What is read meanwhile is due later. */
+  #dueInMs(): number {
+    const { flushMs, now } = this.#options;
+    const waited = [...this.#waiting.values()].map(({ since }) => now() - since);
+    return Math.max(0, flushMs - Math.max(0, ...waited));
+  }
+
   #take(partition: number, records: readonly LogRecord[]): void {
-    if (records.length === 0) return;
-    const waiting = this.#waiting.get(partition) ?? { rows: [], since: this.#options.now() };
+    const [first] = records;
+    if (first === undefined) return;
+    const waiting = this.#waiting.get(partition) ?? {
+      rows: [],
+      since: this.#options.now(),
+      appendedAt: first.timestamp,
+    };
     for (const record of records) {
       const row = toRow(record);
       waiting.rows.push(row);
       this.#bytes += sizeOf(row);
     }
     this.#waiting.set(partition, waiting);
-    if (!this.#behindSince.has(partition)) this.#behindSince.set(partition, waiting.since);
+    if (!this.#behindSince.has(partition)) this.#behindSince.set(partition, waiting.appendedAt);
   }
 
   /** Archives what waits in the partitions that are due. */
@@ -186,7 +200,7 @@ export class Archiver {
         this.#bytes -= waiting.rows.reduce((sum, row) => sum + sizeOf(row), 0);
         const next = this.#waiting.get(partition);
         if (next === undefined) this.#behindSince.delete(partition);
-        else this.#behindSince.set(partition, next.since);
+        else this.#behindSince.set(partition, next.appendedAt);
       }
     });
   }

@@ -7,7 +7,7 @@ import { currentOf } from '../src/names.ts';
 import { eventsIn } from './events-in.ts';
 import { MemoryLog } from './memory-log.ts';
 import { MemoryStore } from './memory-store.ts';
-import { recordAt } from './recorded.ts';
+import { onDay, recordAt } from './recorded.ts';
 
 const PARTITIONS = 3;
 let parquet: ParquetFiles;
@@ -17,14 +17,14 @@ let now = 0;
 const running: Archiver[] = [];
 let crashes: Error[] = [];
 
-function start(of = log): Archiver {
+function start(of = log, flushMs = 20): Archiver {
   const archiver = new Archiver({
     store,
     parquet,
     signer: new Signer(Buffer.alloc(32, 7)),
     reader: of as never,
     partitions: PARTITIONS,
-    flushMs: 20,
+    flushMs,
     log: createLogger('test', 'silent'),
     now: () => now || Date.now(),
   });
@@ -90,6 +90,50 @@ describe('the archiver', () => {
     await until('the log to be read', () => archiver.isFollowing && archiver.lagMs === 0);
     await stop();
     expect(await archived()).toEqual(valuesOf(log.records));
+  });
+
+  it.each([20_000, 40_000])('archives an event %d ms after it was appended, whenever that is', async (flushMs) => {
+    jest.useFakeTimers({
+      now: Date.parse('2026-11-23T12:00:00Z'),
+      doNotFake: ['nextTick', 'setImmediate', 'performance'],
+    });
+    const turnsUntil = async (probe: () => boolean): Promise<void> => {
+      while (!probe()) {
+        await new Promise((resolve) => setImmediate(resolve));
+        await jest.advanceTimersByTimeAsync(0);
+      }
+    };
+    try {
+      const archiver = start(log, flushMs);
+      const lags: number[] = [];
+      const create = store.create.bind(store);
+      store.create = (key, content) => {
+        if (key.endsWith('.parquet')) lags.push(archiver.lagMs);
+        return create(key, content);
+      };
+      await turnsUntil(() => archiver.isFollowing);
+      for (const [n, part] of [0.1, 0.9, 0, 0.3, 1.7].entries()) {
+        await jest.advanceTimersByTimeAsync(part * flushMs);
+        log.append(0, { ...onDay('2026-11-23', recordAt(0, n)), timestamp: Date.now() });
+        await jest.advanceTimersByTimeAsync(flushMs - 1);
+        expect([n, lags.length]).toEqual([n, n]);
+        await jest.advanceTimersByTimeAsync(1);
+        await turnsUntil(() => lags.length === n + 1 && archiver.lagMs === 0);
+      }
+      expect(lags).toEqual(Array.from({ length: 5 }, () => flushMs));
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('tells how old the oldest event is that is not archived, though it was read just now', async () => {
+    now = Date.parse('2026-11-23T12:10:00Z');
+    log.append(0, { ...recordAt(0, 0), timestamp: now - 300_000 }, { ...recordAt(0, 1), timestamp: now - 200_000 });
+    const archiver = start();
+    await until('it to lag', () => archiver.lagMs > 0);
+    expect(archiver.lagMs).toBe(300_000);
+    now += 20;
+    await until('it not to lag', () => archiver.lagMs === 0);
   });
 
   it('publishes the key with which its manifests are signed', async () => {

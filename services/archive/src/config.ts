@@ -16,8 +16,11 @@ export const archiveVariables = {
     .base64()
     .transform((text) => Buffer.from(text, 'base64'))
     .refine((key) => key.length === 32, 'must be 32 bytes in base64'),
-  /** How long an event may wait for others of its file: longer makes fewer, larger files. */
-  ARCHIVE_FLUSH_SECONDS: z.coerce.number().min(0.1).max(50).default(20),
+  /**
+   * How long an event may wait for others of its file: longer makes fewer, larger files. The rest of the minute that
+   * the archive may be behind is for reading the event, and for writing it.
+   */
+  ARCHIVE_FLUSH_SECONDS: z.coerce.number().min(0.1).max(40).default(20),
   /** The database whose deliveries' outcomes are archived, too: the primary. Absent: they are not. */
   DATABASE_URL: variables.databaseUrl.optional(),
   /** How often it looks for deliveries that have ended: longer makes fewer, larger files. */

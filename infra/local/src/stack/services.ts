@@ -59,6 +59,8 @@ function serviceSpecs(
     KAFKA_PARTITIONS: String(PARTITIONS),
     HOST: '127.0.0.1',
     SECRETS_KEY: secretsKey,
+    // All services change at once here, so nothing old has to read what is sealed.
+    SEAL_PERSONAL_DATA: 'true',
     // Networks without a local chain get no upstreams: those of the shell would make them served, but not watched.
     ...Object.fromEntries(networks.map(({ upstreamVariable }) => [upstreamVariable, ''])),
     RPC_CONFIG: '',

@@ -531,8 +531,8 @@ export const METRICS = {
     services: ['archive'],
     unit: 's',
     description: lines(
-      'How long the oldest event that is not archived has waited: since it was read, or since the log could last be',
-      'followed.',
+      'How long the oldest event that is not archived has waited: since it was appended to the log, or since the log',
+      'could last be followed.',
     ),
     labels: {},
   }),

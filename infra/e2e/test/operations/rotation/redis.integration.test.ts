@@ -74,7 +74,7 @@ describe('The rotation of docs/operations/rotation.md, on a Redis with TLS', () 
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('changes the authority while a client that trusts both goes on', async () => {
+  it('replaces the authority while a client that trusts both continues', async () => {
     const [both, onlyOld] = [clientWith('both-ca.crt'), clientWith('old-ca.crt')];
     await onlyOld.connect(urlWith('first'));
     const failures = await both.failuresDuring(urlWith('first'), async () => {
@@ -89,7 +89,7 @@ describe('The rotation of docs/operations/rotation.md, on a Redis with TLS', () 
     await clientWith('new-ca.crt').connect(urlWith('first'));
   });
 
-  it('changes the password while former and new pods go on', async () => {
+  it('replaces the password while old and new pods continue', async () => {
     const former = clientWith('both-ca.crt');
     const added = await former.failuresDuring(urlWith('first'), async () => {
       expect(await cli('acl', 'setuser', 'pf', '>second')).toBe('OK');
