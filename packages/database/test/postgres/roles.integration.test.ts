@@ -606,7 +606,7 @@ describe('the roles of the database', () => {
 
   it('let the archive read what `pf ledger verify` compares', async () => {
     expect(await coldVersions(as.pf_archive, 0)).toEqual(new Map());
-    expect(await Array.fromAsync(coldByBundle(as.pf_archive))).toEqual([]);
+    for await (const bundle of coldByBundle(as.pf_archive)) expect(bundle).toBeUndefined();
   });
 
   it('cover every table', async () => {

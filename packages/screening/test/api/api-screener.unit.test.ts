@@ -245,10 +245,10 @@ describe('createScreening', () => {
   });
 
   it.each([
-    ['limited', 'an account has too many screened', { limited: true }, { limited: true }],
-    ['unavailable', 'a source does not respond as well', { limited: true }, {}],
-    ['unavailable', 'an account has too many screened as well', {}, { limited: true }],
-  ])('records the verdict %s if %s', async (verdict, _condition, ...failures) => {
+    ['limited', 'an account has too many screened', [{ limited: true }, { limited: true }]],
+    ['unavailable', 'a source does not respond as well', [{ limited: true }, {}]],
+    ['unavailable', 'an account has too many screened as well', [{}, { limited: true }]],
+  ])('records the verdict %s if %s', async (verdict, _condition, failures) => {
     const verdicts: unknown[] = [];
     recordTo({ add: () => undefined, record: (_name, _value, labels) => verdicts.push(labels['verdict']) });
     const limits = [...failures];

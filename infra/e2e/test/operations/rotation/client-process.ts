@@ -40,7 +40,7 @@ function redis(url: string): Connection {
 }
 
 function postgres(url: string): Connection {
-  const database = openDatabase({ url, applicationName: 'client', maxConnections: 1, onError: () => undefined });
+  const database = openDatabase({ url, applicationName: 'client', maxConnections: 1 });
   // Held, because the pool closes what has been idle for 10 s.
   const held = (async () => {
     const { rows } = await database.sql.query<{ ssl: boolean }>(

@@ -66,7 +66,7 @@ describe('Postgres with TLS by a private authority', () => {
       ready: () => node.ready(),
     });
     await server.start();
-    administrator = openDatabase({ url: await node.url(), applicationName: 'test', onError: () => undefined });
+    administrator = openDatabase({ url: await node.url(), applicationName: 'test' });
   });
   afterAll(async () => {
     await Promise.all(clients.map((client) => client.close()));
