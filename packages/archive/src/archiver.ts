@@ -111,7 +111,7 @@ export class Archiver {
           throw error;
         }
         // The store or the brokers do not respond, or another process was first: begin again from what is archived.
-        log.warn({ err: error }, 'archiving begins again from what is archived');
+        log.warn({ err: error }, 'archiving starts again after the last archived event');
       }
       if (this.#isFollowing) this.#followedAt = this.#options.now();
       this.#isFollowing = false;

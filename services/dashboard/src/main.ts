@@ -44,7 +44,7 @@ runService('dashboard', async ({ log, onShutdown }) => {
   const retention = new PeriodicTask({
     work: () => forgetExpired(database, new Date(), FORGOTTEN_MAX),
     pauseMs: FORGET_EVERY_MS,
-    onFailure: (error) => log.warn({ err: error }, 'what has expired could not be deleted'),
+    onFailure: (error) => log.warn({ err: error }, 'expired rows could not be deleted'),
   });
   retention.start();
   onShutdown('retention', () => retention.stop());

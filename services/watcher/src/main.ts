@@ -78,7 +78,7 @@ runService('watcher', async (service) => {
         stopping,
       ),
     pauseMs: SCREEN_EVERY_MS,
-    onFailure: (error) => log.warn({ err: error }, 'screening the senders of some payments failed: it is retried'),
+    onFailure: (error) => log.warn({ err: error }, 'screening the senders of some payments failed: will retry'),
   });
   screeners.start();
   service.onShutdown('screeners', () => screeners.stop());

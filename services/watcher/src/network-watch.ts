@@ -187,7 +187,7 @@ export class NetworkWatch {
         const step = await this.#step(cursor, bookmarks, ended);
         if (step === null) return;
         if (isBlind && step.isWhole) {
-          this.#log.warn('a transaction of the log has ended that hung: what was read meanwhile is read again');
+          this.#log.warn('a hanging transaction of the log has ended: what was read in the meantime is read again');
           isBlind = false;
           cursor = stored.cursor;
           changed.clear();

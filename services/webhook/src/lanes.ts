@@ -418,7 +418,7 @@ export class Lanes {
       this.#failed = false;
       return answer;
     } catch (error) {
-      if (!this.#failed) this.#dependencies.log.warn({ err: error }, 'what is due cannot be read now');
+      if (!this.#failed) this.#dependencies.log.warn({ err: error }, 'due deliveries cannot be read now');
       this.#failed = true;
       return null;
     }

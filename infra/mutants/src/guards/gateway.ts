@@ -103,7 +103,7 @@ export const gatewayGuards: readonly Mutant[] = [
     guard: 'if (error instanceof LogUnavailableError || error instanceof OutcomeUnknownError)',
     instead: 'if (error instanceof OutcomeUnknownError)',
     test: {
-      file: 'services/gateway/test/log-away.integration.test.ts',
+      file: 'services/gateway/test/log-unavailable.integration.test.ts',
       name: 'returns 503 with the id of the intent that may have been created, and creates none',
     },
   },

@@ -5,14 +5,14 @@ import { Rebroadcaster } from '../../../../services/watcher/src/rebroadcaster.ts
 import { WatchSets } from '../../../../services/watcher/src/watch-sets.ts';
 import { startClock } from './clock.ts';
 import type { Running } from './service.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { WorldDependencies } from './world-dependencies.ts';
 
 const STUCK_AFTER_MS = 120_000;
 const LEASE_MS = 15_000;
 const WATCH_MS = 30 * 24 * 60 * 60 * 1_000;
 
 /** What services/watcher/src/main.ts does. */
-export async function startWatcher(world: Surroundings, running: Running): Promise<void> {
+export async function startWatcher(world: WorldDependencies, running: Running): Promise<void> {
   const { transport, log } = world;
   const store = world.store;
   const clock = await startClock(world);

@@ -23,7 +23,7 @@ const KNOWN_WITHIN_MS = 5_000;
 const CONFIRMED_WITHIN_MS = 30_000;
 
 /** `pf chain`: what goes wrong on chains, made to go wrong on the local ones. */
-export function chainCommand(surroundings: CommandContext): Command {
+export function chainCommand(context: CommandContext): Command {
   const chain = new Command('chain')
     .description(
       'make local chains drop, fail, delay, revert or finalize payments, to test how your program handles it',
@@ -47,7 +47,7 @@ export function chainCommand(surroundings: CommandContext): Command {
           `affected.\n\nExamples:\n${example}`,
       )
       .action((named: string, options: WaitingOptions, command: Command) =>
-        waiting(command, surroundings, named, options, async (session) => {
+        waiting(command, context, named, options, async (session) => {
           const armed: Armed<AffectedPayment> = await session.network.controls[verb](session.aim);
           const struck = await awaitPayment(session, options, verb, what, armed);
           if (struck === null) return;
@@ -106,7 +106,7 @@ export function chainCommand(surroundings: CommandContext): Command {
         { depth, lose = false, ...options }: WaitingOptions & { readonly depth?: number; readonly lose?: boolean },
         command: Command,
       ) =>
-        waiting(command, surroundings, named, options, (session) =>
+        waiting(command, context, named, options, (session) =>
           depth === undefined ? reorgPayment(session, options, lose) : reorgBlocks(session, depth, lose),
         ),
     );
@@ -123,9 +123,9 @@ export function chainCommand(surroundings: CommandContext): Command {
     )
     .action(async (named: string, { seconds: long }: { readonly seconds: number }, command: Command) => {
       const { json, mode } = globalOptions(command);
-      const { name, controls } = await networkNamed(findStack(surroundings.environment), named, mode);
-      const lines = createLines(json, surroundings.write);
-      const ending = surroundings.untilEnded?.() ?? new AbortController().signal;
+      const { name, controls } = await networkNamed(findStack(context.environment), named, mode);
+      const lines = createLines(json, context.write);
+      const ending = context.untilEnded?.() ?? new AbortController().signal;
       await controlling(async () => {
         const goOn = await controls.stall();
         try {
@@ -152,9 +152,9 @@ export function chainCommand(surroundings: CommandContext): Command {
     .addHelpText('after', '\nExample:\n  pf chain finalize base')
     .action(async (named: string, _options: unknown, command: Command) => {
       const { json, mode } = globalOptions(command);
-      const { name, controls } = await networkNamed(findStack(surroundings.environment), named, mode);
+      const { name, controls } = await networkNamed(findStack(context.environment), named, mode);
       const final = await controlling(() => controls.finalize());
-      createOutput(json, surroundings.write).answer(
+      createOutput(json, context.write).answer(
         { network: name, final },
         () =>
           `${name} is finalized up to block ${final}: intent.finalized follows for confirmed payments within seconds.`,
@@ -168,11 +168,11 @@ export function chainCommand(surroundings: CommandContext): Command {
     .addHelpText('after', '\nExamples:\n  pf chain heal\n  pf chain heal base')
     .action(async (named: string | undefined, _options: unknown, command: Command) => {
       const { json, mode } = globalOptions(command);
-      const stack = findStack(surroundings.environment);
+      const stack = findStack(context.environment);
       const meant = named === undefined ? await networks(stack) : [await networkNamed(stack, named, mode)];
       await controlling(() => Promise.all(meant.map(({ controls }) => controls.heal())));
       const names = meant.map(({ name }) => name);
-      createOutput(json, surroundings.write).answer(
+      createOutput(json, context.write).answer(
         { healed: names },
         () => `No fault or delay is active on ${names.join(', ')}.`,
       );
@@ -185,14 +185,14 @@ export function chainCommand(surroundings: CommandContext): Command {
       const { json } = globalOptions(command);
       const all = await controlling(async () =>
         Promise.all(
-          (await networks(findStack(surroundings.environment))).map(async ({ name, caip2, controls }) => ({
+          (await networks(findStack(context.environment))).map(async ({ name, caip2, controls }) => ({
             network: name,
             chain: caip2,
             ...(await controls.state()),
           })),
         ),
       );
-      createOutput(json, surroundings.write).answer({ networks: all }, () =>
+      createOutput(json, context.write).answer({ networks: all }, () =>
         table([
           ['NETWORK', 'CHAIN', 'NODE', 'HEAD', 'FINAL', 'BLOCKS', 'ARMED'],
           ...all.map(({ network, chain: id, node, head, final, clock: blocks, armed }) => [

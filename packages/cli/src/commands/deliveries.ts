@@ -14,7 +14,7 @@ interface Filter {
 }
 
 /** `pf webhooks deliveries` and `pf webhooks resend`, by the public API. */
-export function addDeliveryCommands(webhooks: Command, surroundings: CommandContext): void {
+export function addDeliveryCommands(webhooks: Command, context: CommandContext): void {
   webhooks
     .command('deliveries')
     .description('list deliveries that match all filters, newest first')
@@ -29,7 +29,7 @@ export function addDeliveryCommands(webhooks: Command, surroundings: CommandCont
         '  pf webhooks deliveries --intent pi_5mUj8xNgYq3vWJ2hTfKd7 --json',
     )
     .action(({ intent, event, type, status, cursor }: Filter, command: Command) =>
-      withApi(command, surroundings, async ({ client, output, mode }) => {
+      withApi(command, context, async ({ client, output, mode }) => {
         const page = await client.webhooks
           .list({
             ...(intent !== undefined && { intentId: intent }),
@@ -68,7 +68,7 @@ export function addDeliveryCommands(webhooks: Command, surroundings: CommandCont
     .argument('<delivery>', 'the id, from `pf webhooks deliveries` or `pf listen`')
     .addHelpText('after', '\nExample:\n  pf webhooks resend whd_5mUj8xNgYq3vWJ2hTfKd7')
     .action((id: string, _options: unknown, command: Command) =>
-      withApi(command, surroundings, async ({ client, output }) => {
+      withApi(command, context, async ({ client, output }) => {
         const delivery = await client.webhooks.retry(id);
         output.answer(
           { delivery },

@@ -10,7 +10,7 @@ interface Settings {
 }
 
 /** Commands on webhook endpoints and their deliveries, by the public API. */
-export function addEndpointCommands(webhooks: Command, surroundings: CommandContext): void {
+export function addEndpointCommands(webhooks: Command, context: CommandContext): void {
   webhooks
     .command('create')
     .description('create an endpoint with a secret of its own')
@@ -22,7 +22,7 @@ export function addEndpointCommands(webhooks: Command, surroundings: CommandCont
       '\nExample:\n  pf webhooks create https://shop.example/webhooks --name shop --events intent.confirmed',
     )
     .action((url: string, { name, events }: Settings, command: Command) =>
-      withApi(command, surroundings, async ({ client, output, mode }) => {
+      withApi(command, context, async ({ client, output, mode }) => {
         const created = await client.webhooks.endpoints.create({
           url,
           ...(name !== undefined && { name }),
@@ -47,7 +47,7 @@ export function addEndpointCommands(webhooks: Command, surroundings: CommandCont
       .description(description)
       .argument('<endpoint>', 'the id, from `pf webhooks list`')
       .action((id: string, _options: unknown, command: Command) =>
-        withApi(command, surroundings, async ({ client, output }) => {
+        withApi(command, context, async ({ client, output }) => {
           const endpoint = await client.webhooks.endpoints.update(id, { paused });
           output.answer({ endpoint }, () => `${endpoint.url} ${done}`);
         }),
@@ -58,7 +58,7 @@ export function addEndpointCommands(webhooks: Command, surroundings: CommandCont
     .description('send a test event to an endpoint and show its response')
     .argument('<endpoint>', 'the id, from `pf webhooks list`')
     .action((id: string, _options: unknown, command: Command) =>
-      withApi(command, surroundings, async ({ client, output }) => {
+      withApi(command, context, async ({ client, output }) => {
         const attempt = await client.webhooks.endpoints.test(id);
         output.answer({ attempt }, () =>
           attempt === null
@@ -77,7 +77,7 @@ export function addEndpointCommands(webhooks: Command, surroundings: CommandCont
     .description('list the attempts of a delivery and their responses')
     .argument('<delivery>', 'the id, from `pf webhooks deliveries`')
     .action((id: string, _options: unknown, command: Command) =>
-      withApi(command, surroundings, async ({ client, output }) => {
+      withApi(command, context, async ({ client, output }) => {
         const listed = await client.webhooks.attempts(id);
         const { attempts, nextAttemptAt } = listed;
         output.answer(listed, () =>

@@ -11,7 +11,7 @@ const NEXT = `Next: pf log rebuild --all --accept-log, pf positions reset, then 
 (docs/operations/log-set-back.md#kafka-is-lost).`;
 
 /** `pf log import`: the log again, from the archive. */
-export function addImportCommand(log: Command, surroundings: CommandContext): void {
+export function addImportCommand(log: Command, context: CommandContext): void {
   log
     .command('import')
     .description(
@@ -22,7 +22,7 @@ export function addImportCommand(log: Command, surroundings: CommandContext): vo
     .option('--seal', 'seal the events that are not sealed: docs/operations/privacy.md#events-from-before')
     .addHelpText('after', '\nExample:\n  pf log import --key S3tH…=')
     .action(({ key, seal }: { key?: string; seal?: true }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, stack, by }) =>
+      withSession(command, context, async ({ database, output, stack, by }) =>
         withEventLog(stack, async (reader, eventLog) => {
           // Its library is large, and other commands of `pf log` need none of it.
           const archive = await import('@pf/archive');

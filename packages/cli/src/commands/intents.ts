@@ -33,7 +33,7 @@ function entry(text: string, before: Metadata = {}): Metadata {
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
-export function intentsCommand(surroundings: CommandContext): Command {
+export function intentsCommand(context: CommandContext): Command {
   const intents = new Command('intents').description('payment intents, through the public API');
   const direction = (): Option =>
     new Option('--direction <direction>', 'request: the requestor asks to be paid; send: the fulfiller pushes').choices(
@@ -63,7 +63,7 @@ export function intentsCommand(surroundings: CommandContext): Command {
         '600',
     )
     .action((options: CreateOptions, command: Command) =>
-      withApi(command, surroundings, async (session) => {
+      withApi(command, context, async (session) => {
         const { ttl, ...request } = options;
         const intent = await session.client.intents.create({
           ...request,
@@ -83,7 +83,7 @@ export function intentsCommand(surroundings: CommandContext): Command {
     .argument('<id>', 'the id, from `pf intents list`')
     .addHelpText('after', `\nExample:\n  pf intents get ${EXAMPLE_ID} --json`)
     .action((id: string, _options: unknown, command: Command) =>
-      withApi(command, surroundings, async (session) => answer(session, await session.client.intents.get(id))),
+      withApi(command, context, async (session) => answer(session, await session.client.intents.get(id))),
     );
 
   intents
@@ -107,7 +107,7 @@ export function intentsCommand(surroundings: CommandContext): Command {
       '\nExamples:\n  pf intents list --state created pending\n  pf intents list --metadata order=A-1001 --json',
     )
     .action((options: ListOptions, command: Command) =>
-      withApi(command, surroundings, async ({ client, output, mode }) => {
+      withApi(command, context, async ({ client, output, mode }) => {
         const { tx, after, before, ...filter } = options;
         const { items, ...page } = await client.intents
           .list({
@@ -127,7 +127,7 @@ export function intentsCommand(surroundings: CommandContext): Command {
     .argument('<id>', 'the id, from `pf intents list`')
     .addHelpText('after', `\nExample:\n  pf intents cancel ${EXAMPLE_ID}`)
     .action((id: string, _options: unknown, command: Command) =>
-      withApi(command, surroundings, async (session) => answer(session, await session.client.intents.cancel(id))),
+      withApi(command, context, async (session) => answer(session, await session.client.intents.cancel(id))),
     );
 
   intents
@@ -136,7 +136,7 @@ export function intentsCommand(surroundings: CommandContext): Command {
     .argument('<id>', 'the id of the intent that was paid')
     .addHelpText('after', `\nExample:\n  pf intents refund ${EXAMPLE_ID}`)
     .action((id: string, _options: unknown, command: Command) =>
-      withApi(command, surroundings, async (session) => {
+      withApi(command, context, async (session) => {
         const refund = await session.client.intents.refund(id);
         answer(session, refund, `${String(refund.fulfiller)} pays it like any intent.`);
       }),
@@ -153,9 +153,7 @@ export function intentsCommand(surroundings: CommandContext): Command {
         `  pf intents simulate ${EXAMPLE_ID} created   (from pending: dropped, sign again)`,
     )
     .action((id: string, state: IntentStatus, _options: unknown, command: Command) =>
-      withApi(command, surroundings, async (session) =>
-        answer(session, await session.client.intents.simulate(id, state)),
-      ),
+      withApi(command, context, async (session) => answer(session, await session.client.intents.simulate(id, state))),
     );
 
   intents
@@ -171,9 +169,9 @@ export function intentsCommand(surroundings: CommandContext): Command {
         `  pf intents follow ${EXAMPLE_ID} --until finalized --json   (one JSON document per line)`,
     )
     .action((id: string, { until }: { readonly until: 'confirmed' | 'finalized' }, command: Command) =>
-      withApi(command, surroundings, async ({ client }) => {
-        const lines = createLines(globalOptions(command).json, surroundings.write);
-        const signal = surroundings.untilEnded?.() ?? new AbortController().signal;
+      withApi(command, context, async ({ client }) => {
+        const lines = createLines(globalOptions(command).json, context.write);
+        const signal = context.untilEnded?.() ?? new AbortController().signal;
         try {
           for await (const { type, intent } of client.intents.follow(id, { until, signal })) {
             lines.line(

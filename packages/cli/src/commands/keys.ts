@@ -26,7 +26,7 @@ const modeOf = (livemode: boolean): 'test' | 'live' => (livemode ? 'live' : 'tes
 const USUAL_NAME = 'Created with pf';
 const path = (accountId: string): string => `/accounts/${encodeURIComponent(accountId)}/keys`;
 
-export function keysCommand(surroundings: CommandContext): Command {
+export function keysCommand(context: CommandContext): Command {
   const keys = new Command('keys').description(
     'API keys; several can be active at once, so that you can replace a key without downtime',
   );
@@ -42,7 +42,7 @@ export function keysCommand(surroundings: CommandContext): Command {
     .option('--name <name>', 'your name for it, such as where it is used')
     .addHelpText('after', '\nExamples:\n  pf keys create\n  pf keys create --scope payer --mode live --name "Till app"')
     .action(({ scope, name }: { scope: string; name?: string }, command: Command) =>
-      withLoginOrDatabase(command, surroundings, {
+      withLoginOrDatabase(command, context, {
         async login({ dashboard, accountId, mode, output }) {
           const created = z.object({ key: shownKey, secret: z.string() });
           const body = { name: name ?? USUAL_NAME, mode, scope };
@@ -62,7 +62,7 @@ export function keysCommand(surroundings: CommandContext): Command {
     .command('list')
     .description('list the keys of a mode, including revoked ones')
     .action((_options: unknown, command: Command) =>
-      withLoginOrDatabase(command, surroundings, {
+      withLoginOrDatabase(command, context, {
         async login({ dashboard, accountId, mode, output }) {
           const { keys: all } = await dashboard.ask('GET', path(accountId), z.object({ keys: z.array(shownKey) }));
           const ofMode = all.filter((key) => key.mode === mode);
@@ -83,7 +83,7 @@ export function keysCommand(surroundings: CommandContext): Command {
     .argument('<id>', 'the id, from `pf keys list`')
     .addHelpText('after', '\nExample:\n  pf keys revoke key_8FvLz2h4')
     .action((keyId: string, _options: unknown, command: Command) =>
-      withLoginOrDatabase(command, surroundings, {
+      withLoginOrDatabase(command, context, {
         async login({ dashboard, accountId, output }) {
           const revoked = z.object({ key: shownKey });
           const { key } = await dashboard.ask('DELETE', `${path(accountId)}/${encodeURIComponent(keyId)}`, revoked);

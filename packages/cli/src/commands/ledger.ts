@@ -29,7 +29,7 @@ type FileFormat = (typeof FORMATS)[number];
 const CELL_MAX = 60;
 
 /** `pf ledger …`: the archive of the ledger, with SQL. */
-export function ledgerCommand(surroundings: CommandContext): Command {
+export function ledgerCommand(context: CommandContext): Command {
   const ledger = new Command('ledger').description('the archive of the ledger: query, export and verify it');
   ledger
     .command('query')
@@ -41,7 +41,7 @@ export function ledgerCommand(surroundings: CommandContext): Command {
         '  pf ledger query "SELECT \\"at\\", type FROM events WHERE intent_id = \'pi_5mUj8xNgYq3vWJ2hTfKd7\'"',
     )
     .action(async (sql: string, _options: unknown, command: Command) => {
-      const { output, stack } = withoutDatabase(command, surroundings);
+      const { output, stack } = withoutDatabase(command, context);
       await withLedger(stack, async (open) => {
         const answer = await open.query(sql);
         output.answer(answer.rows, () => tableOf(answer));
@@ -61,7 +61,7 @@ export function ledgerCommand(surroundings: CommandContext): Command {
         { output: file, from, to, format }: { output: string; from?: Date; to?: Date; format: FileFormat },
         command: Command,
       ) => {
-        const { output, stack } = withoutDatabase(command, surroundings);
+        const { output, stack } = withoutDatabase(command, context);
         await withLedger(stack, async (open) => {
           const wanted = [from && `"at" >= ${sqlOf(from)}`, to && `"at" < ${sqlOf(to)}`].filter(Boolean).join(' AND ');
           const events = `FROM events${wanted === '' ? '' : ` WHERE ${wanted}`}`;
@@ -81,7 +81,7 @@ export function ledgerCommand(surroundings: CommandContext): Command {
     .option('--intent <id>', 'only this payment intent')
     .addHelpText('after', '\nExample:\n  pf ledger as-of 2026-11-23T12:00:00Z --intent pi_5mUj8xNgYq3vWJ2hTfKd7')
     .action(async (time: Date, { intent }: { intent?: string }, command: Command) => {
-      const { output, stack } = withoutDatabase(command, surroundings);
+      const { output, stack } = withoutDatabase(command, context);
       await withLedger(stack, async (open) => {
         const intents = await open.asOf(time, intent ?? null);
         if (intent !== undefined && intents.length === 0)
@@ -110,7 +110,7 @@ export function ledgerCommand(surroundings: CommandContext): Command {
     .option('--no-log', 'check only the archive, without a Kafka cluster')
     .addHelpText('after', '\nExample:\n  pf ledger verify --no-log --key S3tH…=')
     .action(async ({ key, log }: { key?: string; log: boolean }, command: Command) => {
-      const { output, stack } = withoutDatabase(command, surroundings);
+      const { output, stack } = withoutDatabase(command, context);
       const store = openStore(await stack.archive());
       const parquet = await ParquetFiles.open();
       const database = log ? await databaseIfNamed(stack) : null;

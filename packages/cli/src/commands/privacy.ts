@@ -15,7 +15,7 @@ interface EraseOptions {
 }
 
 /** `pf privacy …`: what the service knows of persons. */
-export function privacyCommand(surroundings: CommandContext): Command {
+export function privacyCommand(context: CommandContext): Command {
   const privacy = new Command('privacy').description('personal data in payment intents: metadata, idempotency keys');
   privacy
     .command('erase')
@@ -34,7 +34,7 @@ export function privacyCommand(surroundings: CommandContext): Command {
     .action((options: EraseOptions, command: Command) => {
       const { account } = globalOptions(command);
       const scope = scopeOf(options, account);
-      return withSession(command, surroundings, (session) => erase(session, scope, options.yes === true));
+      return withSession(command, context, (session) => erase(session, scope, options.yes === true));
     });
   return privacy;
 }

@@ -20,7 +20,7 @@ import type { StackAccess } from '../stack.ts';
 const STALLED_MS = 60_000;
 
 /** `pf log verify` and `pf log rebuild`: what the log makes of every intent, against the rows that are served. */
-export function addProjectionCommands(log: Command, surroundings: CommandContext): void {
+export function addProjectionCommands(log: Command, context: CommandContext): void {
   log
     .command('verify')
     .description('fold the log from its beginning and compare it with the projection in Postgres; it changes nothing')
@@ -28,7 +28,7 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
     .option('--accept-log', 'do not fail for damage of the log itself, which `pf log rebuild --accept-log` accepts')
     .addHelpText('after', '\nExample:\n  pf log verify --partition 3')
     .action(({ partition, acceptLog }: { partition?: number; acceptLog?: true }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, stack }) =>
+      withSession(command, context, async ({ database, output, stack }) =>
         withEventLog(stack, async (reader, { partitions }) => {
           const results: Result[] = [];
           const keyring = await keyringOf(stack);
@@ -61,7 +61,7 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
     .option('--bring-back', 'also store the intents that have left Postgres for the archive again')
     .addHelpText('after', '\nExample:\n  pf log rebuild --partition 3')
     .action(({ partition, all, acceptLog = false, bringBack = false }: RebuildOptions, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, stack, by }) => {
+      withSession(command, context, async ({ database, output, stack, by }) => {
         if ((partition === undefined) === (all === undefined))
           throw new CliError('Name the partition with --partition, or pass --all.');
         await withEventLog(stack, async (reader, { partitions }) => {

@@ -19,7 +19,7 @@ interface Selection {
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** `pf webhooks replay`, `replays` and `cancel-replay`, by the public API. */
-export function addReplayCommands(webhooks: Command, surroundings: CommandContext): void {
+export function addReplayCommands(webhooks: Command, context: CommandContext): void {
   webhooks
     .command('replay')
     .description('resend the deliveries of a period: those that failed, or all')
@@ -37,7 +37,7 @@ export function addReplayCommands(webhooks: Command, surroundings: CommandContex
         '  pf webhooks replay --since 3d --endpoint whe_5mUj8xNgYq3vWJ2hTfKd7 --to whe_7kWm2yPhZr4xBK3jUgLe9 --all',
     )
     .action(({ since, until, endpoint, to, events, all = false, key }: Selection, command: Command) =>
-      withApi(command, surroundings, async ({ client, output, mode }) => {
+      withApi(command, context, async ({ client, output, mode }) => {
         const replay = await client.webhooks.replays.create({
           since: timeOf(since),
           ...(until !== undefined && { until: timeOf(until) }),
@@ -58,7 +58,7 @@ export function addReplayCommands(webhooks: Command, surroundings: CommandContex
     .argument('[replay]', 'the id, from `pf webhooks replay`')
     .option('--cursor <cursor>', 'continue after an earlier page')
     .action((id: string | undefined, { cursor }: { cursor?: string }, command: Command) =>
-      withApi(command, surroundings, async ({ client, output, mode }) => {
+      withApi(command, context, async ({ client, output, mode }) => {
         if (id !== undefined) {
           const replay = await client.webhooks.replays.get(id);
           output.answer({ replay }, () => table([HEAD, rowOf(replay)]));
@@ -79,7 +79,7 @@ export function addReplayCommands(webhooks: Command, surroundings: CommandContex
     .description('end a replay')
     .argument('<replay>', 'the id, from `pf webhooks replays`')
     .action((id: string, _options: unknown, command: Command) =>
-      withApi(command, surroundings, async ({ client, output }) => {
+      withApi(command, context, async ({ client, output }) => {
         const replay = await client.webhooks.replays.cancel(id);
         output.answer({ replay }, () =>
           replay.state === 'cancelled'

@@ -31,7 +31,7 @@ const listOption = (): Option =>
     'the list that gateways use (default: SCREENING_LIST_FILE, else that of the local stack)',
   );
 
-export function sanctionsCommand(surroundings: CommandContext): Command {
+export function sanctionsCommand(context: CommandContext): Command {
   const sanctions = new Command('sanctions').description(
     'the sanctions list against which wallets are screened, and the provider of the local stack',
   );
@@ -57,7 +57,7 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
         { from, list, atLeast, force = false }: { from: string; list?: string; atLeast: number; force?: boolean },
         command: Command,
       ) => {
-        const { output, stack } = withoutDatabase(command, surroundings);
+        const { output, stack } = withoutDatabase(command, context);
         const file = list ?? (await stack.sanctionsListFile());
         const former = await presentList(file, force);
         const next = listOf(await readExport(from), from, new Date());
@@ -80,7 +80,7 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
     .description('show the age and the source of the list')
     .addOption(listOption())
     .action(async ({ list }: { list?: string }, command: Command) => {
-      const { output, stack } = withoutDatabase(command, surroundings);
+      const { output, stack } = withoutDatabase(command, context);
       const file = list ?? (await stack.sanctionsListFile());
       const { addresses: _, version: __, ...about } = await requireList(file);
       const goodUntil = new Date(Date.parse(about.fetchedAt) + LIST_LIFE_HOURS * 3_600_000);
@@ -102,7 +102,7 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
     .argument('<address>', 'in the format of any chain')
     .addOption(listOption())
     .action(async (address: string, { list }: { list?: string }, command: Command) => {
-      const { output, stack } = withoutDatabase(command, surroundings);
+      const { output, stack } = withoutDatabase(command, context);
       const file = list ?? (await stack.sanctionsListFile());
       const wanted = comparable(address.trim());
       const entries = (await requireList(file)).addresses.filter((listed) => comparable(listed.address) === wanted);
@@ -119,7 +119,7 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
     .command('flagged')
     .description('list payments from sanctioned wallets that were sent without submit')
     .action((_options: unknown, command: Command) =>
-      withSession(command, surroundings, async ({ database, output }) => {
+      withSession(command, context, async ({ database, output }) => {
         const payments = await new UnscreenedPayments(database).flagged();
         output.answer({ payments }, () =>
           payments.length === 0
@@ -149,7 +149,7 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
         '  pf sanctions provider down',
     )
     .action(async (what: 'down' | 'up' | 'status', _options: unknown, command: Command) => {
-      const { output, stack } = withoutDatabase(command, surroundings);
+      const { output, stack } = withoutDatabase(command, context);
       const provider = await stack.sanctionsProvider();
       const mode = await switchProvider(provider, what === 'status' ? null : what);
       output.answer({ url: provider.url, status: mode }, () =>

@@ -5,7 +5,7 @@ import { CliError } from '../cli-error.ts';
 import { type CommandContext, withSession } from '../session.ts';
 
 /** `pf watch …`: what the watchers do. */
-export function watchCommand(surroundings: CommandContext): Command {
+export function watchCommand(context: CommandContext): Command {
   const watch = new Command('watch').description('the watchers of the networks');
   watch
     .command('rescan')
@@ -14,7 +14,7 @@ export function watchCommand(surroundings: CommandContext): Command {
     .requiredOption('--from <block>', 'the first block, on Solana the first slot', blockOf)
     .addHelpText('after', '\nExample:\n  pf watch rescan --network base --from 38211450')
     .action(({ network: text, from }: { network: string; from: bigint }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, by }) => {
+      withSession(command, context, async ({ database, output, by }) => {
         const network = networkOf(text);
         const cursors = await changeCursors(database, network.chain, (before) =>
           before.map((cursor) => rewindCursor(network, cursor, from)),
@@ -41,7 +41,7 @@ export function watchCommand(surroundings: CommandContext): Command {
     .requiredOption('--shards <number>', `1 to ${SHARDS_MAX}; with 1 the network is not split`, shardsOf)
     .addHelpText('after', '\nExample:\n  pf watch split --network base --shards 4')
     .action(({ network: text, shards }: { network: string; shards: number }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, by }) => {
+      withSession(command, context, async ({ database, output, by }) => {
         const network = networkOf(text);
         let before = 0;
         const cursors = await changeCursors(database, network.chain, (present) => {

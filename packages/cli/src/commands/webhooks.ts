@@ -24,7 +24,7 @@ import { moment, table } from '../output.ts';
 import { withLoginOrDatabase, withOperator } from '../remote/login-session.ts';
 import type { CommandContext } from '../session.ts';
 
-export function webhooksCommand(surroundings: CommandContext): Command {
+export function webhooksCommand(context: CommandContext): Command {
   const webhooks = new Command('webhooks').description(
     "the URLs that receive an account's events, and their signing secrets, for each mode",
   );
@@ -42,7 +42,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
         '  pf webhooks add https://shop.example/webhooks --mode live',
     )
     .action((text: string, { allowHttp = false }: { allowHttp?: boolean }, command: Command) =>
-      withOperator(command, surroundings, CREATE, async ({ database, output, mode, livemode, account, by }) => {
+      withOperator(command, context, CREATE, async ({ database, output, mode, livemode, account, by }) => {
         const { id: accountId } = await account();
         const url = checkedUrl(text, !livemode || allowHttp);
         const added = { accountId, livemode, url };
@@ -68,7 +68,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
     .command('list')
     .description('list the URLs of a mode, including removed and disabled ones')
     .action((_options: unknown, command: Command) =>
-      withLoginOrDatabase(command, surroundings, {
+      withLoginOrDatabase(command, context, {
         async login({ client, mode, output }) {
           const endpoints = await client.webhooks.endpoints.list();
           output.answer({ endpoints }, () =>
@@ -102,7 +102,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
       const unknown = (mode: string): CliError =>
         new CliError(`No ${mode} events go to ${url}. List the URLs with \`pf webhooks list --mode ${mode}\`.`);
       const said = (): string => `No more events are sent to ${url}.`;
-      return withLoginOrDatabase(command, surroundings, {
+      return withLoginOrDatabase(command, context, {
         async login({ accountId, client, mode, output }) {
           const endpoint = await endpointOf(client, url);
           if (!endpoint) throw unknown(mode);
@@ -135,7 +135,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
           `${mode === 'live' ? 'Live' : 'Test'} events go to ${url} again.`,
           ...(replay ? [`${replayed} missed deliveries are sent now.`] : []),
         ].join('\n');
-      return withLoginOrDatabase(command, surroundings, {
+      return withLoginOrDatabase(command, context, {
         async login({ accountId, client, mode, output }) {
           const endpoint = await endpointOf(client, url);
           if (endpoint?.status !== 'disabled') throw unknown(mode);
@@ -156,7 +156,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
     .command('secret')
     .description('show the secret that signs the deliveries of a mode (operators)')
     .action((_options: unknown, command: Command) =>
-      withOperator(command, surroundings, CREATE, async ({ database, output, mode, livemode, stack, account, by }) => {
+      withOperator(command, context, CREATE, async ({ database, output, mode, livemode, stack, account, by }) => {
         const { id: accountId } = await account();
         const secrets = await webhookSecrets(database, await stack.secretsKey(), { accountId, livemode });
         const now = Date.now();
@@ -184,7 +184,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
     )
     .action(({ at, endpoint: id }: { at?: string; endpoint?: string }, command: Command) => {
       if (id !== undefined)
-        return withApi(command, surroundings, async ({ client, output, mode }) => {
+        return withApi(command, context, async ({ client, output, mode }) => {
           const validFrom = at === undefined ? new Date() : futureTime(at);
           const rotated = await client.webhooks.endpoints.rotateSecret(
             id,
@@ -194,7 +194,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
         });
       return withOperator(
         command,
-        surroundings,
+        context,
         ROTATE,
         async ({ database, output, mode, livemode, stack, account, by }) => {
           const validFrom = at === undefined ? new Date() : futureTime(at);
@@ -211,9 +211,9 @@ export function webhooksCommand(surroundings: CommandContext): Command {
       );
     });
 
-  addEndpointCommands(webhooks, surroundings);
-  addDeliveryCommands(webhooks, surroundings);
-  addReplayCommands(webhooks, surroundings);
+  addEndpointCommands(webhooks, context);
+  addDeliveryCommands(webhooks, context);
+  addReplayCommands(webhooks, context);
   return webhooks;
 }
 

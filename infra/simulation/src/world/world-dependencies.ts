@@ -39,7 +39,7 @@ const CALM_TIMES: MemberTimes = { heartbeatMs: 2_000, fetchWaitMs: 2_000 };
 const NO_TRACE = { traceparent: null, requestId: null } as const;
 
 /** Everything around the services. */
-export class Surroundings {
+export class WorldDependencies {
   readonly kernel: Kernel;
   readonly plan: Plan;
   readonly random: Random;

@@ -4,8 +4,8 @@ import path from 'node:path';
 
 type End = () => Promise<unknown> | void;
 
-/** The parts of a system of its own, with their data in a folder of its own; what was started is ended. */
-export class Parts {
+/** What a bench starts for itself, with its data in a folder of its own. All of it is ended with the bench. */
+export class BenchResources {
   readonly folder: string;
   readonly #ends: End[] = [];
   #closed = false;
@@ -14,20 +14,23 @@ export class Parts {
     this.folder = folder;
   }
 
-  /** @param name of what they are for, in the name of the folder */
-  static async in(name: string): Promise<Parts> {
+  /** @param name of the bench, in the name of the folder */
+  static async in(name: string): Promise<BenchResources> {
     const folder = await mkdtemp(path.join(os.tmpdir(), `pf-${name}-`));
     // Postgres may run as another user; its own folder is closed to others.
     await chmod(folder, 0o711);
-    return new Parts(folder);
+    return new BenchResources(folder);
   }
 
-  /** Registers how a part ends as soon as it runs: another one that starts beside it may fail, and end them all. */
-  async start<Part>(starting: Promise<Part>, end: (part: Part) => Promise<unknown> | void): Promise<Part> {
-    const part = await starting;
-    if (this.#closed) await end(part);
-    else this.endBy(() => end(part));
-    return part;
+  /** Registers how a resource ends as soon as it runs: another one that starts beside it may fail, and end them all. */
+  async start<Resource>(
+    starting: Promise<Resource>,
+    end: (resource: Resource) => Promise<unknown> | void,
+  ): Promise<Resource> {
+    const resource = await starting;
+    if (this.#closed) await end(resource);
+    else this.endBy(() => end(resource));
+    return resource;
   }
 
   /** Runs before what was registered earlier. */
@@ -52,6 +55,6 @@ export class Parts {
       }
     }
     if (!keep) await rm(this.folder, { recursive: true, force: true });
-    if (failures.length > 0) throw new AggregateError(failures, `the parts in ${this.folder} were not ended`);
+    if (failures.length > 0) throw new AggregateError(failures, `the resources in ${this.folder} were not ended`);
   }
 }
