@@ -105,6 +105,7 @@ export class WatchedIntents implements WatchSet {
   readonly #ahead = new Map<IntentId, number>();
   readonly #find: WatchedIntentSource['find'];
   readonly #now: () => Instant;
+  readonly #restsAfterMs: number;
   /** Changes that wait while a step holds the set; null while none does. */
   #later: (() => void)[] | null = null;
 
@@ -113,13 +114,16 @@ export class WatchedIntents implements WatchSet {
    * @param shard whose recipients' intents it has
    * @param find reads intents at rest
    * @param now milliseconds since 1970, when one is read
+   * @param restsAfterMs how long after its end an intent stays in memory
    */
   constructor(
     watchMs: number,
     shard: Shard,
     find: WatchedIntentSource['find'] = () => Promise.resolve([]),
     now: () => Instant = Date.now,
+    restsAfterMs = RESTS_AFTER_MS,
   ) {
+    this.#restsAfterMs = restsAfterMs;
     this.#watchMs = watchMs;
     this.#shard = shard;
     this.#find = find;
@@ -244,7 +248,7 @@ export class WatchedIntents implements WatchSet {
   /** The intents in memory that may come to rest. */
   *tired(now: Instant): Generator<IntentId> {
     for (const [hour, ids] of this.#until)
-      if (hour <= hourOf(now - RESTS_AFTER_MS + this.#watchMs))
+      if (hour <= hourOf(now - this.#restsAfterMs + this.#watchMs))
         for (const id of ids) {
           const intent = this.#get(id);
           if (intent !== undefined && this.#isTired(intent, now)) yield id;
@@ -388,7 +392,7 @@ export class WatchedIntents implements WatchSet {
   #isTired(intent: PaymentIntent, now: Instant): boolean {
     const { id } = intent;
     const isFollowed = this.#submitted.has(id) || this.#settling.has(id) || this.#lapsed.has(id);
-    return !isFollowed && isAtRest(intent, now - RESTS_AFTER_MS);
+    return !isFollowed && isAtRest(intent, now - this.#restsAfterMs);
   }
 
   #get(id: IntentId): PaymentIntent | undefined {

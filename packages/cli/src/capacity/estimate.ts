@@ -8,7 +8,6 @@ import {
   DELIVERY_CORES,
   DEPLOYED,
   EVENTS_MEASURED,
-  HEAP_SHARE,
   KEPT_DAYS,
   MEMORY_LIMIT_MIB,
   OTHER_CONNECTIONS,
@@ -190,10 +189,13 @@ function gigabytesOf({ paymentsPerMonth, months, brokers, events, requests, webh
   };
 }
 
-/** A watcher keeps what is open, which is little beside it, and what was closed within WATCH_DAYS. */
+/**
+ * A watcher keeps what is open, which is little beside it, and how to find what was closed within WATCH_DAYS: outside of
+ * the heap, so all of it counts once.
+ */
 function watcherLimit({ paymentsPerMonth, months }: Load): number {
   const kept = paymentsPerMonth * Math.min(months, KEPT_DAYS.watched / DAYS_A_MONTH);
-  const bytes = AT_REST_MB.watcher * MEGABYTE + (kept * WATCHED_BYTES.paid) / HEAP_SHARE;
+  const bytes = AT_REST_MB.watcher * MEGABYTE + kept * WATCHED_BYTES.ended;
   return Math.max(MEMORY_LIMIT_MIB, Math.ceil(bytes / MEBIBYTE / MEMORY_LIMIT_MIB) * MEMORY_LIMIT_MIB);
 }
 
