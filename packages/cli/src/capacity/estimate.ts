@@ -189,10 +189,7 @@ function gigabytesOf({ paymentsPerMonth, months, brokers, events, requests, webh
   };
 }
 
-/**
- * A watcher keeps what is open, which is little beside it, and how to find what was closed within WATCH_DAYS: outside of
- * the heap, so all of it counts once.
- */
+/** A watcher keeps what is open, which is little beside it, and how to find what was closed within WATCH_DAYS. */
 function watcherLimit({ paymentsPerMonth, months }: Load): number {
   const kept = paymentsPerMonth * Math.min(months, KEPT_DAYS.watched / DAYS_A_MONTH);
   const bytes = AT_REST_MB.watcher * MEGABYTE + kept * WATCHED_BYTES.ended;
