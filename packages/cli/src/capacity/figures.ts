@@ -30,7 +30,10 @@ export const DELIVERIES_PER_SECOND = 5_651;
 export const DELIVERY_CORES = 2;
 
 /** Resident when nothing happens, in megabytes. */
-export const AT_REST_MB = { watcher: 160, redis: 12 } as const;
+export const AT_REST_MB = { redis: 12 } as const;
+
+/** The most that a watcher takes with a million intents that have ended, while it loads them, in megabytes. */
+export const WATCHER_MOST_MB = 349;
 
 /** What a watcher keeps of an intent that has ended, in bytes: the most of all chain families. */
 export const WATCHED_BYTES = { ended: 64 } as const;

@@ -17,6 +17,7 @@ import {
   TARGET_UTILIZATION,
   TEMPO_CALLS_PER_MINUTE,
   WATCHED_BYTES,
+  WATCHER_MOST_MB,
 } from '../../src/capacity/figures.ts';
 import { runPf } from '../../src/index.ts';
 
@@ -76,7 +77,7 @@ describe('the figures of pf capacity', () => {
     expect(numbersOf(sectionOf(performance, 'Webhooks'), '1')[0]).toBe(DELIVERIES_PER_SECOND);
     expect(numbersOf(performance, '… on Tempo: two names')[1]).toBe(WATCHED_BYTES.ended);
     const resident = sectionOf(performance, 'At rest').replaceAll(/\s+/g, ' ');
-    expect(resident).toContain(`watcher of two networks ${AT_REST_MB.watcher} MB`);
+    expect(numbersOf(performance, 'the process, while it loads all')[0]).toBe(WATCHER_MOST_MB);
     expect(resident).toContain(`Redis ${AT_REST_MB.redis} MB`);
   });
 
