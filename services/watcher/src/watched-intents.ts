@@ -21,7 +21,7 @@ import {
 } from '@pf/domain';
 import { keptOf, sharedTexts } from './kept-intent.ts';
 import { type PackedIntent, Packing, packReference, unpack } from './packed-intent.ts';
-import { RestingIntents } from './resting-intents.ts';
+import { hashOf, RestingIntents } from './resting-intents.ts';
 
 /** An event, or the head of one that only newer code understands. */
 type WatchedEvent = IntentEvent | EventHead;
@@ -57,6 +57,9 @@ const isLapsed = ({ status, closedAt }: Pick<PaymentIntent, 'status' | 'closedAt
   status === 'expired' && closedAt !== null && now < closedAt + LAPSED_MS;
 const folded = (known: PaymentIntent | undefined, event: WatchedEvent): PaymentIntent =>
   'shown' in event ? hold(known, event) : evolve(known, event);
+const aliasIn = (intent: PaymentIntent | undefined): string | null => (intent ? aliasOf(intent) : null);
+/** A number that takes no memory of its own. */
+const keyOf = (alias: string): number => hashOf(alias) >>> 1;
 const packName = (name: string): string => packReference(name as Reference);
 const isSubmitted = (intent: WatchedIntent): intent is Submitted => intent.submission !== null;
 const isSettling = (intent: WatchedIntent): intent is Settling => isSettlementFollowed(intent);
@@ -84,7 +87,8 @@ export class WatchedIntents implements WatchSet {
   readonly #intents = new Map<IntentId, PackedIntent | PaymentIntent>();
   /** By packed references. */
   readonly #byReference = new Map<string, IntentId>();
-  readonly #byAlias = new Map<string, IntentId>();
+  /** By the hash of an alias: the texts themselves would take as much memory as half of an intent. */
+  readonly #byAlias = new Map<number, readonly IntentId[] | IntentId>();
   /** The number of intents in memory by recipient. */
   readonly #recipients = new Map<Address, number>();
   /** When the newest intent of a recipient was made, for those that are awaited. */
@@ -144,7 +148,7 @@ export class WatchedIntents implements WatchSet {
   }
 
   byAlias(alias: string): WatchedIntent | undefined {
-    return this.#viewOf(this.#byAlias.get(alias));
+    return this.#viewOf(this.#withAlias(alias).find((id) => aliasIn(this.#get(id)) === alias));
   }
 
   hasRecipient(address: Address): boolean {
@@ -213,7 +217,7 @@ export class WatchedIntents implements WatchSet {
     this.#intents.set(kept.id, isSubmitted(view) || isSettling(view) ? kept : packing.pack(kept, reference));
     this.#byReference.set(reference, kept.id);
     const alias = aliasOf(kept);
-    if (alias !== null) this.#byAlias.set(alias, kept.id);
+    if (alias !== null) this.#setAlias(alias, [...this.#withAlias(alias), kept.id]);
     this.#recipients.set(kept.requestor, (this.#recipients.get(kept.requestor) ?? 0) + 1);
     if (intent.status === 'created' && now - intent.createdAt < AWAITED_MS)
       this.#awaited.set(kept.requestor, Math.max(intent.createdAt, this.#awaited.get(kept.requestor) ?? 0));
@@ -320,6 +324,16 @@ export class WatchedIntents implements WatchSet {
     for (const [recipient, until] of this.#recipientsUntil) if (until <= now) this.#recipientsUntil.delete(recipient);
   }
 
+  /** The intents that may have an alias. */
+  #withAlias(alias: string): readonly IntentId[] {
+    return [this.#byAlias.get(keyOf(alias)) ?? []].flat();
+  }
+  #setAlias(alias: string, ids: readonly IntentId[]): void {
+    const [id] = ids;
+    if (id === undefined) this.#byAlias.delete(keyOf(alias));
+    else this.#byAlias.set(keyOf(alias), ids.length === 1 ? id : ids);
+  }
+
   #viewOf(id: IntentId | undefined): WatchedIntent | undefined {
     const intent = id && this.#get(id);
     return intent && viewOf(intent);
@@ -408,7 +422,11 @@ export class WatchedIntents implements WatchSet {
     if (until !== null) this.#until.get(hourOf(until))?.delete(id);
     this.#byReference.delete(packReference(intent.reference));
     const alias = aliasOf(intent);
-    if (alias !== null) this.#byAlias.delete(alias);
+    if (alias !== null)
+      this.#setAlias(
+        alias,
+        this.#withAlias(alias).filter((one) => one !== id),
+      );
     this.#expected.delete(id);
     this.#lapsed.delete(id);
     this.#submitted.delete(id);
