@@ -13,8 +13,8 @@ const MORE_SLOTS = 1.6;
 /** The share of slots that are used at most. */
 const FULL = 0.8;
 
-/** FNV-1a. */
-function hashOf(name: string): number {
+/** FNV-1a, 32 bits. */
+export function hashOf(name: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < name.length; at += 1) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);
   return hash >>> 0;

@@ -49,6 +49,7 @@ export class WatchSets {
   readonly #chains: readonly ChainId[];
   readonly #watchMs: number;
   readonly #shard: Shard;
+  readonly #restsAfterMs: number;
   readonly #now: () => Instant;
   readonly #listener: LoadListener;
   readonly #traces = new RecentTraces();
@@ -79,6 +80,7 @@ export class WatchSets {
    * @param watchMs how long an intent is watched after it was closed
    * @param now milliseconds since 1970
    * @param shard whose recipients' intents are loaded, of each network
+   * @param restsAfterMs how long after its end an intent stays in memory
    */
   constructor(
     intents: WatchedIntentSource,
@@ -88,7 +90,9 @@ export class WatchSets {
     now: () => Instant = Date.now,
     listener: LoadListener = {},
     shard = UNSPLIT,
+    restsAfterMs = RESTS_AFTER_MS,
   ) {
+    this.#restsAfterMs = restsAfterMs;
     this.#shard = shard;
     this.#listener = listener;
     this.#intents = intents;
@@ -254,7 +258,7 @@ export class WatchSets {
     const sets = new Map<string, WatchedIntents>(
       this.#chains.map((chain) => [
         chain,
-        new WatchedIntents(this.#watchMs, this.#shard, (ids) => this.#intents.find(ids), this.#now),
+        new WatchedIntents(this.#watchMs, this.#shard, (ids) => this.#intents.find(ids), this.#now, this.#restsAfterMs),
       ]),
     );
     let loaded = 0;
@@ -275,7 +279,7 @@ export class WatchSets {
         count();
       };
       const resting: RestingTaker = {
-        since: now - RESTS_AFTER_MS,
+        since: now - this.#restsAfterMs,
         each: (intent) => {
           sets.get(intent.chain)?.putAtRest(intent);
           count();

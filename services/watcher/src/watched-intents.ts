@@ -21,7 +21,7 @@ import {
 } from '@pf/domain';
 import { keptOf, sharedTexts } from './kept-intent.ts';
 import { type PackedIntent, Packing, packReference, unpack } from './packed-intent.ts';
-import { RestingIntents } from './resting-intents.ts';
+import { hashOf, RestingIntents } from './resting-intents.ts';
 
 /** An event, or the head of one that only newer code understands. */
 type WatchedEvent = IntentEvent | EventHead;
@@ -57,6 +57,9 @@ const isLapsed = ({ status, closedAt }: Pick<PaymentIntent, 'status' | 'closedAt
   status === 'expired' && closedAt !== null && now < closedAt + LAPSED_MS;
 const folded = (known: PaymentIntent | undefined, event: WatchedEvent): PaymentIntent =>
   'shown' in event ? hold(known, event) : evolve(known, event);
+const aliasIn = (intent: PaymentIntent | undefined): string | null => (intent ? aliasOf(intent) : null);
+/** A number that takes no memory of its own. */
+const keyOf = (alias: string): number => hashOf(alias) >>> 1;
 const packName = (name: string): string => packReference(name as Reference);
 const isSubmitted = (intent: WatchedIntent): intent is Submitted => intent.submission !== null;
 const isSettling = (intent: WatchedIntent): intent is Settling => isSettlementFollowed(intent);
@@ -84,7 +87,8 @@ export class WatchedIntents implements WatchSet {
   readonly #intents = new Map<IntentId, PackedIntent | PaymentIntent>();
   /** By packed references. */
   readonly #byReference = new Map<string, IntentId>();
-  readonly #byAlias = new Map<string, IntentId>();
+  /** By the hash of an alias: the texts themselves would take as much memory as half of an intent. */
+  readonly #byAlias = new Map<number, readonly IntentId[] | IntentId>();
   /** The number of intents in memory by recipient. */
   readonly #recipients = new Map<Address, number>();
   /** When the newest intent of a recipient was made, for those that are awaited. */
@@ -105,6 +109,7 @@ export class WatchedIntents implements WatchSet {
   readonly #ahead = new Map<IntentId, number>();
   readonly #find: WatchedIntentSource['find'];
   readonly #now: () => Instant;
+  readonly #restsAfterMs: number;
   /** Changes that wait while a step holds the set; null while none does. */
   #later: (() => void)[] | null = null;
 
@@ -113,13 +118,16 @@ export class WatchedIntents implements WatchSet {
    * @param shard whose recipients' intents it has
    * @param find reads intents at rest
    * @param now milliseconds since 1970, when one is read
+   * @param restsAfterMs how long after its end an intent stays in memory
    */
   constructor(
     watchMs: number,
     shard: Shard,
     find: WatchedIntentSource['find'] = () => Promise.resolve([]),
     now: () => Instant = Date.now,
+    restsAfterMs = RESTS_AFTER_MS,
   ) {
+    this.#restsAfterMs = restsAfterMs;
     this.#watchMs = watchMs;
     this.#shard = shard;
     this.#find = find;
@@ -140,7 +148,7 @@ export class WatchedIntents implements WatchSet {
   }
 
   byAlias(alias: string): WatchedIntent | undefined {
-    return this.#viewOf(this.#byAlias.get(alias));
+    return this.#viewOf(this.#withAlias(alias).find((id) => aliasIn(this.#get(id)) === alias));
   }
 
   hasRecipient(address: Address): boolean {
@@ -209,7 +217,7 @@ export class WatchedIntents implements WatchSet {
     this.#intents.set(kept.id, isSubmitted(view) || isSettling(view) ? kept : packing.pack(kept, reference));
     this.#byReference.set(reference, kept.id);
     const alias = aliasOf(kept);
-    if (alias !== null) this.#byAlias.set(alias, kept.id);
+    if (alias !== null) this.#setAlias(alias, [...this.#withAlias(alias), kept.id]);
     this.#recipients.set(kept.requestor, (this.#recipients.get(kept.requestor) ?? 0) + 1);
     if (intent.status === 'created' && now - intent.createdAt < AWAITED_MS)
       this.#awaited.set(kept.requestor, Math.max(intent.createdAt, this.#awaited.get(kept.requestor) ?? 0));
@@ -244,7 +252,7 @@ export class WatchedIntents implements WatchSet {
   /** The intents in memory that may come to rest. */
   *tired(now: Instant): Generator<IntentId> {
     for (const [hour, ids] of this.#until)
-      if (hour <= hourOf(now - RESTS_AFTER_MS + this.#watchMs))
+      if (hour <= hourOf(now - this.#restsAfterMs + this.#watchMs))
         for (const id of ids) {
           const intent = this.#get(id);
           if (intent !== undefined && this.#isTired(intent, now)) yield id;
@@ -314,6 +322,16 @@ export class WatchedIntents implements WatchSet {
     }
     this.#resting.drop(now);
     for (const [recipient, until] of this.#recipientsUntil) if (until <= now) this.#recipientsUntil.delete(recipient);
+  }
+
+  /** The intents that may have an alias. */
+  #withAlias(alias: string): readonly IntentId[] {
+    return [this.#byAlias.get(keyOf(alias)) ?? []].flat();
+  }
+  #setAlias(alias: string, ids: readonly IntentId[]): void {
+    const [id] = ids;
+    if (id === undefined) this.#byAlias.delete(keyOf(alias));
+    else this.#byAlias.set(keyOf(alias), ids.length === 1 ? id : ids);
   }
 
   #viewOf(id: IntentId | undefined): WatchedIntent | undefined {
@@ -388,7 +406,7 @@ export class WatchedIntents implements WatchSet {
   #isTired(intent: PaymentIntent, now: Instant): boolean {
     const { id } = intent;
     const isFollowed = this.#submitted.has(id) || this.#settling.has(id) || this.#lapsed.has(id);
-    return !isFollowed && isAtRest(intent, now - RESTS_AFTER_MS);
+    return !isFollowed && isAtRest(intent, now - this.#restsAfterMs);
   }
 
   #get(id: IntentId): PaymentIntent | undefined {
@@ -404,7 +422,11 @@ export class WatchedIntents implements WatchSet {
     if (until !== null) this.#until.get(hourOf(until))?.delete(id);
     this.#byReference.delete(packReference(intent.reference));
     const alias = aliasOf(intent);
-    if (alias !== null) this.#byAlias.delete(alias);
+    if (alias !== null)
+      this.#setAlias(
+        alias,
+        this.#withAlias(alias).filter((one) => one !== id),
+      );
     this.#expected.delete(id);
     this.#lapsed.delete(id);
     this.#submitted.delete(id);

@@ -3,6 +3,36 @@ import type { Mutant } from '../mutant.ts';
 /** What is seen on chain: by one watcher, and all of it. */
 export const watcherGuards: readonly Mutant[] = [
   {
+    name: 'An intent leaves memory only in the version that the projection has',
+    file: 'services/watcher/src/watched-intents.ts',
+    guard: 'intent?.version !== version || intent.closedAt === null',
+    instead: 'intent === undefined || version < 1 || intent.closedAt === null',
+    test: {
+      file: 'services/watcher/test/watched-intents.unit.test.ts',
+      name: 'lets none rest before a while after its end, nor one that the projection has in another version',
+    },
+  },
+  {
+    name: 'No payment is passed while the projection lacks an intent that it had',
+    file: 'services/watcher/src/watched-intents.ts',
+    guard: 'if (row === undefined || row.version < (wanted.get(id) ?? 0))',
+    instead: 'if (row === undefined) continue;\n        if (row.version < 0)',
+    test: {
+      file: 'services/watcher/test/watched-intents.unit.test.ts',
+      name: 'says that the projection was set back where it lacks one, or has it as it was before',
+    },
+  },
+  {
+    name: 'What payments name is recalled before they are matched',
+    file: 'packages/chains/src/solana/observe/lookups.ts',
+    guard: 'watch.recall(\n    transactions',
+    instead: 'watch.recall(\n    transactions.slice(0, 0)',
+    test: {
+      file: 'packages/chains/test/solana/bookmarks.integration.test.ts',
+      name: 'finds a payment to an account that did not exist',
+    },
+  },
+  {
     name: 'What a watcher saw is acknowledged by the log before its cursor moves',
     file: 'services/watcher/src/network-watch.ts',
     guard: 'if (!(await publishObservations(publisher, seen, ended, this.#log, () => this.#progress()))) return null;',
@@ -584,7 +614,7 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'What newer code has marked in a row is not read by its columns',
     file: 'packages/database/src/watching/watched-intents.ts',
-    guard: ` OR strpos(state, '"schemaVersion"') > 0 OR strpos(state, '"heldFrom"') > 0`,
+    guard: ` OR \${holds('"schemaVersion"', '"heldFrom"')}`,
     instead: '',
     test: {
       file: 'packages/database/test/watching/watched-intents.integration.test.ts',

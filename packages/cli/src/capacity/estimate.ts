@@ -8,7 +8,6 @@ import {
   DELIVERY_CORES,
   DEPLOYED,
   EVENTS_MEASURED,
-  HEAP_SHARE,
   KEPT_DAYS,
   MEMORY_LIMIT_MIB,
   OTHER_CONNECTIONS,
@@ -19,6 +18,7 @@ import {
   TARGET_UTILIZATION,
   UNPRICED_CALLS_PER_MINUTE,
   WATCHED_BYTES,
+  WATCHER_MOST_MB,
 } from './figures.ts';
 
 const DAYS_A_MONTH = 30;
@@ -192,10 +192,10 @@ function gigabytesOf({ paymentsPerMonth, months, brokers, events, requests, webh
   };
 }
 
-/** A watcher keeps what is open, which is little beside it, and what was closed within WATCH_DAYS. */
+/** A watcher keeps what is open, which is little beside it, and how to find what was closed within WATCH_DAYS. */
 function watcherLimit({ paymentsPerMonth, months }: Load): number {
   const kept = paymentsPerMonth * Math.min(months, KEPT_DAYS.watched / DAYS_A_MONTH);
-  const bytes = AT_REST_MB.watcher * MEGABYTE + (kept * WATCHED_BYTES.paid) / HEAP_SHARE;
+  const bytes = WATCHER_MOST_MB * MEGABYTE + kept * WATCHED_BYTES.ended;
   return Math.max(MEMORY_LIMIT_MIB, Math.ceil(bytes / MEBIBYTE / MEMORY_LIMIT_MIB) * MEMORY_LIMIT_MIB);
 }
 

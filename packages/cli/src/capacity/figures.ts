@@ -31,10 +31,13 @@ export const DELIVERIES_PER_SECOND = 5_651;
 export const DELIVERY_CORES = 2;
 
 /** Resident when nothing happens, in megabytes. */
-export const AT_REST_MB = { watcher: 160, redis: 12 } as const;
+export const AT_REST_MB = { redis: 12 } as const;
 
-/** What a watcher keeps of an intent, in bytes: the most of all chain families. */
-export const WATCHED_BYTES = { open: 311, paid: 689 } as const;
+/** The most that a watcher takes with a million intents that have ended, while it loads them, in megabytes. */
+export const WATCHER_MOST_MB = 349;
+
+/** What a watcher keeps of an intent that has ended, in bytes: the most of all chain families. */
+export const WATCHED_BYTES = { ended: 64 } as const;
 
 /** Recipients with open intents that the plans below were measured with. */
 export const RECIPIENTS_MEASURED = [100, 1_000, 10_000] as const;
@@ -107,8 +110,6 @@ export const OTHER_CONNECTIONS = 10;
 export const TARGET_UTILIZATION = 0.6;
 /** The limit of a container's memory that every manifest of a service has, in MiB. */
 export const MEMORY_LIMIT_MIB = 512;
-/** The share of that limit that the heap may take: NODE_OPTIONS of the image. */
-export const HEAP_SHARE = 0.7;
 
 /** Days that records are kept. */
 export const KEPT_DAYS = { kafkaCommands: 7, postgresRequests: 7, deliveries: 30, watched: 30 } as const;

@@ -350,7 +350,7 @@ export const METRICS = {
   'payments.watcher.loaded': gauge({
     services: ['watcher'],
     unit: '{intent}',
-    description: 'Intents in the memory of this process, on standby too. Grows from 0 while it loads them.',
+    description: 'Intents that this process knows, on standby too. Grows from 0 while it loads them.',
     labels: { network, shard },
   }),
   'payments.observations': counter({
