@@ -36,6 +36,20 @@ describe('the Dockerfile', () => {
     for (const text of textsOf('FROM', all)) expect(text).toMatch(/^(\$\{NODE_IMAGE\} AS \w+|scratch)$/);
   });
 
+  it('has layers of their own for Node, packages and the bundle, in the order in which they change', () => {
+    const layers = textsOf('COPY', image).map((text) => /(?<= \/layers\/)\w+/.exec(text)?.[0]);
+    expect(layers).toEqual(['node', 'modules', 'bundle', undefined]);
+    // What the commands put into the layers that seldom change: nothing that is built here.
+    const made = textsOf('RUN', build).flatMap((text) => text.split('&&'));
+    const bundled = made.filter((command) => command.includes('infra/docker/dist'));
+    expect(bundled).toEqual([expect.stringContaining('--target-directory=/layers/bundle/app')]);
+    expect(made.filter((command) => /\bmv\b/.test(command))).toEqual([
+      ' mv /deployed/node_modules /layers/modules/app ',
+    ]);
+    // The same files have the same times, whichever commit they were built from.
+    expect(made.at(-1)).toContain("find /layers -exec touch --no-dereference --date=@0 '{}' +");
+  });
+
   it('runs nothing in the image, which has no shell: all commands are lists of arguments', () => {
     expect(textsOf('FROM', image)).toEqual(['scratch']);
     expect(textsOf('RUN', image)).toEqual([]);
@@ -48,7 +62,9 @@ describe('the Dockerfile', () => {
   it('runs as a numbered user that owns no file but the archive’s folder', () => {
     expect(textsOf('USER', image)).toEqual([expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/)]);
     expect(textsOf('COPY', image).map((text) => /--chown=(\S+) (\S+)/.exec(text)?.slice(1))).toEqual([
-      ['0:0', '/image'],
+      ['0:0', '/layers/node'],
+      ['0:0', '/layers/modules'],
+      ['0:0', '/layers/bundle'],
       ['1000:1000', '/empty'],
     ]);
   });
@@ -56,7 +72,7 @@ describe('the Dockerfile', () => {
   it('deletes only files that contain times, so that a build can be repeated', () => {
     expect(textsOf('ARG', image)).toContain('SOURCE_DATE_EPOCH');
     expect(textsOf('RUN', all).flatMap((text) => text.split('&&').filter((command) => /\brm\b/.test(command)))).toEqual(
-      [expect.stringMatching(/^ rm --force \S*\/\.modules\.yaml \S*\/\.pnpm-workspace-state\*\.json $/)],
+      [expect.stringMatching(/^ rm --force \S*\/\.modules\.yaml\s+\S*\/\.pnpm-workspace-state\*\.json $/)],
     );
   });
 });

@@ -14,10 +14,11 @@ const GENERATED = [
   /^packages\/client\/src\/generated\//,
 ];
 
-/** Not ours to format: lockfiles, patches, recorded data, and migrations, which never change once released. */
+/** Not ours to format: lockfiles, checksums, patches, recorded data, and migrations, which never change once released. */
 const FOREIGN = [
   /^pnpm-lock\.yaml$/,
   /^infra\/k8s-checks\/cluster\/go\.(mod|sum)$/,
+  /^infra\/kafka\/jars\.sha256$/,
   /^patches\//,
   /\/fixtures\//,
   /^packages\/database\/prisma\/migrations\//,
