@@ -149,7 +149,7 @@ const ALERTS: Readonly<Record<string, Burn>> = {
   },
   'webhook-timeliness': {
     name: 'WebhooksLate',
-    summary: 'Too many webhooks are first attempted later than 5 s after their event.',
+    summary: 'Too many webhooks wait longer than 5 s for us until their first attempt.',
     labels: {},
     series: slow('payments_delivery_first_attempt_delay_seconds', 'service_name="webhook"', '5'),
   },

@@ -452,8 +452,11 @@ export const METRICS = {
     services: ['webhook'],
     unit: 's',
     buckets: PATIENCE,
-    description:
-      'From the event to the first attempt at each URL: how timely the service is, whatever receivers respond.',
+    description: lines(
+      'From the event to the first attempt at each URL: how timely the service is, whatever receivers respond. Without',
+      'the time for which the delivery waited for its own account: for a URL that is paused, fails or has its most',
+      'attempts under way, or for the event before. What an account has sent again is not counted.',
+    ),
     labels: {},
   }),
   'payments.delivery.delay': histogram({
