@@ -697,6 +697,12 @@ export const METRICS = {
     description: 'Resident memory.',
     labels: {},
   }),
+  'process.memory.limit': gauge({
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
+    unit: 'By',
+    description: 'At so much resident memory the container is killed. Absent without a limit.',
+    labels: {},
+  }),
   'process.cpu.time': total({
     services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
     unit: 's',
