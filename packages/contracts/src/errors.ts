@@ -317,8 +317,8 @@ export const ERRORS = {
     message: 'Too many requests were made with this API key. Wait before you send more.',
     cause:
       'The key, an intent with its client secret, or a client address that uses either of them or has no valid key, ' +
-      'exceeded its rate limit, or too many commands or event streams of the account were in progress, or too many new ' +
-      'wallets of the account, or of test mode, were being screened.',
+      'exceeded its rate limit, or too many commands or event streams of the account were in progress, or too many ' +
+      'new wallets of the account, or of test mode, were being screened.',
     remedy: 'Wait `details.retry_after` seconds, then send requests at a lower rate.',
   },
   'intent.too_many_builds': {
@@ -401,7 +401,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
 
-/** Whether an error is one of those that count as their callers'. Other APIs have codes of their own: theirs are not. */
+/** Whether an error counts as its caller's. Codes that only other APIs have do not. */
 export const isCausedByCaller = (code: string): boolean =>
   (ERRORS as Readonly<Record<string, ErrorEntry>>)[code]?.causedBy === 'caller';
 

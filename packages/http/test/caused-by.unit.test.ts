@@ -62,11 +62,11 @@ const CASES: readonly (readonly [ErrorCode, string, string | undefined])[] = [
 ];
 
 describe('the duration of a request', () => {
-  it.each(CASES)('that is answered with %s has the status %s and is caused by %s', async (code, status, by) => {
+  it.each(CASES)('has the labels of the error %s: status %s, caused by %s', async (code, status, by) => {
     expect(await measuredAt(await listen(failing(code)), 1)).toEqual([[status, by]]);
   });
 
-  it.each(CASES)('that is forwarded to a gateway with %s has the same labels', async (code, status, by) => {
+  it.each(CASES)('has them where a gateway has answered with %s: status %s, caused by %s', async (code, status, by) => {
     const gateway = new Gateway(new URL(await listen(failing(code))), { requests: 1, streams: 1 });
     closing.push(() => gateway.close());
     const page = service(async (response) => {

@@ -50,8 +50,8 @@ export const METRICS = {
     buckets: REQUEST,
     description: lines(
       'From the head of a request to the end of its response, by route: its count is the request rate,',
-      'its 5xx the errors. Health probes are left out; a stream of events counts when it ends. `caused_by` is there for',
-      'a 5xx that the one who asks has caused, with a sponsor that hangs or the hash of no transaction.',
+      'its 5xx the errors. Health probes are left out; a stream of events counts when it ends. `caused_by`: only for a',
+      '5xx that the caller has caused, with a sponsor that hangs or the hash of no transaction.',
     ),
     labels: {
       'http.request.method': some({
