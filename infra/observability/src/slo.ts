@@ -105,7 +105,7 @@ export const SLOS: readonly Slo[] = [
     objective: 0.99,
     by: [],
     ...slowerThan(5, 'payments_delivery_first_attempt_delay_seconds', '', ''),
-    good: 'a delivery whose first attempt is within 5 s of its event',
+    good: 'a delivery whose first attempt waited at most 5 s for us',
   },
 ];
 

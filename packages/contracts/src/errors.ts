@@ -408,7 +408,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
 
-/** Whether an error counts as its caller's. Other APIs have codes of their own: none of those does. */
+/** Whether an error counts as its caller's. Codes that only other APIs have do not. */
 export const isCausedByCaller = (code: string): boolean =>
   (ERRORS as Readonly<Record<string, ErrorEntry>>)[code]?.causedBy === 'caller';
 

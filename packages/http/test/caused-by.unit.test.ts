@@ -62,11 +62,11 @@ const CASES: readonly (readonly [ErrorCode, string, string | undefined])[] = [
 ];
 
 describe('the duration of a request', () => {
-  it.each(CASES)('has the labels of %s: status %s, caused by %s', async (code, status, by) => {
+  it.each(CASES)('has the labels of the error %s: status %s, caused by %s', async (code, status, by) => {
     expect(await measuredAt(await listen(failing(code)), 1)).toEqual([[status, by]]);
   });
 
-  it.each(CASES)('has the labels of %s in a service that forwards it to a gateway, too', async (code, status, by) => {
+  it.each(CASES)('has them where a gateway returns %s: status %s, caused by %s', async (code, status, by) => {
     const gateway = new Gateway(new URL(await listen(failing(code))), { requests: 1, streams: 1 });
     closing.push(() => gateway.close());
     const page = service(async (response) => {

@@ -145,8 +145,8 @@ export const overview: DashboardSpec = {
           'sum by (service_name) (rate(process_cpu_time_seconds_total[$__rate_interval]))',
           '{{service_name}}',
         ]),
-        chart('Memory', 'bytes', 'The largest process of each service; 512 MiB is the limit.', [
-          'max by (service_name) (process_memory_usage_bytes)',
+        chart('Memory', 'percentunit', 'Of its limit; of each service the process that is nearest to it.', [
+          'max by (service_name) (process_memory_usage_bytes / process_memory_limit_bytes)',
           '{{service_name}}',
         ]),
         chart('Certificates', 's', 'How long the first trusted private authority to expire is valid, by service.', [

@@ -76,7 +76,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'service.webhook_endpoints': [
         'SELECT',
         'INSERT',
-        'UPDATE (url, name, event_types, paused_at, api_version, disabled_at, disabled_by, failing_since)',
+        'UPDATE (url, name, event_types, paused_at, resumed_at, api_version, disabled_at, disabled_by, failing_since)',
       ],
       'service.webhook_replays': ['SELECT', 'INSERT', 'UPDATE (state, read_at, ended_at, next_step_at)'],
       'service.webhook_secrets': ['SELECT', 'INSERT', 'DELETE'],

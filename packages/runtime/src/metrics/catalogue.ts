@@ -50,8 +50,8 @@ export const METRICS = {
     buckets: REQUEST,
     description: lines(
       'From the head of a request to the end of its response, by route: its count is the request rate,',
-      'its 5xx the errors. Health probes are left out; a stream of events counts when it ends. `caused_by` is there',
-      'for a 5xx that its caller has caused, with a sponsor that hangs or the hash of no transaction.',
+      'its 5xx the errors. Health probes are left out; a stream of events counts when it ends. `caused_by`: only for a',
+      '5xx that the caller has caused, with a sponsor that hangs or the hash of no transaction.',
     ),
     labels: {
       'http.request.method': some({
@@ -452,8 +452,11 @@ export const METRICS = {
     services: ['webhook'],
     unit: 's',
     buckets: PATIENCE,
-    description:
-      'From the event to the first attempt at each URL: how timely the service is, whatever receivers respond.',
+    description: lines(
+      'From the event to the first attempt at each URL: how timely the service is, whatever receivers respond. Without',
+      'the time for which the delivery waited for its own account: for a URL that is paused, fails or has its most',
+      'attempts under way, or for the event before. What an account has sent again is not counted.',
+    ),
     labels: {},
   }),
   'payments.delivery.delay': histogram({
@@ -692,6 +695,12 @@ export const METRICS = {
     services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
     unit: 'By',
     description: 'Resident memory.',
+    labels: {},
+  }),
+  'process.memory.limit': gauge({
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
+    unit: 'By',
+    description: 'At so much resident memory the container is killed. Absent without a limit.',
     labels: {},
   }),
   'process.cpu.time': total({

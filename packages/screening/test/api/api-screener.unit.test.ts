@@ -245,14 +245,16 @@ describe('createScreening', () => {
   });
 
   it.each([
-    ['limited', 'an account has too many screened', [{ limited: true }, { limited: true }]],
-    ['unavailable', 'a source does not respond as well', [{ limited: true }, {}]],
-    ['unavailable', 'an account has too many screened as well', [{}, { limited: true }]],
-  ])('records the verdict %s if %s', async (verdict, _condition, failures) => {
+    ['limited', 'an account has too many screened', [true, true]],
+    ['unavailable', 'a source does not respond to the second of too many', [true, false]],
+    ['unavailable', 'a source does not respond to the first of too many', [false, true]],
+  ])('records the verdict %s if %s', async (verdict, _condition, wallets) => {
     const verdicts: unknown[] = [];
     recordTo({ add: () => undefined, record: (_name, _value, labels) => verdicts.push(labels['verdict']) });
-    const limits = [...failures];
-    const screener = screenerOf(() => Promise.reject(new ScreeningUnavailableError('no result', limits.shift())));
+    const limits = wallets.values();
+    const screener = screenerOf(() =>
+      Promise.reject(new ScreeningUnavailableError('no result', { limited: limits.next().value === true })),
+    );
     await expect(createScreening([screener]).screen([numbered(1), numbered(2)], LIVE)).rejects.toMatchObject({
       limited: verdict === 'limited',
     });
