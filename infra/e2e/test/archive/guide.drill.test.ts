@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readBackingStack } from '@pf/testing';
+import { readBackingStack, until } from '@pf/testing';
 import kafkajs from 'kafkajs';
+import { type ArchivedCluster, startArchivedCluster } from './harness.ts';
 import { createTopic } from './topic.ts';
 
 const run = promisify(execFile);
@@ -21,6 +22,9 @@ const env = existsSync(TOOLS)
       PYTHONPATH: path.join(TOOLS, 'lib/python3/dist-packages'),
     }
   : process.env;
+
+/** DuckDB for Python. */
+const PYTHONPATH = [path.join(ROOT, '.tools/analysts-duckdb'), env['PYTHONPATH'] ?? ''].join(path.delimiter);
 
 const guide = await readFile(path.join(ROOT, 'docs/guide/analysts.md'), 'utf8');
 /** A block of the guide, of the log of this test. */
@@ -68,8 +72,40 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+<<<<<<< HEAD
 describe('the guide for analysts', () => {
   it('reads committed records with kcat', async () => {
+=======
+describe('the guide for analysts of the archive', () => {
+  let archived: ArchivedCluster;
+  beforeAll(async () => {
+    archived = await startArchivedCluster();
+  });
+  afterAll(() => archived.cluster.close());
+
+  it('counts with DuckDB for Python what a committed read of the log has, after kills under load', async () => {
+    const least = await archived.createWhileKilled();
+    const program = path.join(folder, 'archive.py');
+    const each = 'for row in events.project("partition, intent_id, version").fetchall(): print("event", *row)';
+    const text = block('python', 'import duckdb').replace('.local/archive', archived.cluster.archive);
+    await writeFile(program, `${text}\n${each}\n`);
+    const expected = [...(await archived.logged())].sort();
+    expect(expected.length).toBeGreaterThanOrEqual(least);
+    await until('the archive to have them all', async () => {
+      const { stdout } = await run('python3', [program], { env: { ...env, PYTHONPATH } });
+      const found = [...stdout.matchAll(/^event (.+)$/gm)].map(([, event]) => event).sort();
+      if (found.length < expected.length) return false;
+      expect(found).toEqual(expected);
+      const counts = [...stdout.matchAll(/^│ [a-z_.]+ +│ +(\d+) │$/gm)].map(([, count]) => Number(count));
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBe(expected.length);
+      return true;
+    });
+  });
+});
+
+describe('the guide for analysts of the log', () => {
+  it('reads what was committed with kcat', async () => {
+>>>>>>> ledger
     const { stdout } = await run('sh', ['-c', block('sh', 'kcat')], { env });
     expect(stdout.trim().split('\n')).toEqual([1, 2, 3].map(eventOf));
   });

@@ -1,14 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { EVENT_TYPES, eventSchemas } from '../../src/index.ts';
 import { nameComponents } from '../../src/openapi/components.ts';
 import { linesOf, RECORDED } from '../evolution/recorded.ts';
-import { schemaFile } from './events-document.ts';
+import { PROMISE, schemaFile } from './events-document.ts';
 import { readerBreaks } from './reader-breaks.ts';
 
-const recorded = RECORDED.flatMap((recording) => linesOf(recording, 'events')).map(
-  (line) => JSON.parse(line) as { readonly type: string },
-);
+const recorded = [...RECORDED, 'sealed' as const]
+  .flatMap((recording) => linesOf(recording, 'events'))
+  .map((line) => JSON.parse(line) as { readonly type: string });
 
 describe('the schemas of events', () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -19,6 +20,11 @@ describe('the schemas of events', () => {
       const isValid = ajv.getSchema(`events#/$defs/${event.type}`);
       expect([event.type, isValid?.(event), isValid?.errors]).toEqual([event.type, true, null]);
     }
+  });
+
+  it('are proven by events with sealed personal data, and by their erasure', () => {
+    expect(recorded.filter((event) => 'sealed' in event).map(({ type }) => type)).toContain('intent.created');
+    expect(recorded.map(({ type }) => type)).toContain('personal_data_erased');
   });
 
   it('are the same where the API is described too, which names schemas', () => {
@@ -95,6 +101,15 @@ describe('the promise to those who read events', () => {
       ...promised.$defs['intent.created'],
       properties: { ...promised.$defs['intent.created']?.properties, was_promised: { type: 'string' } },
     };
-    expect(() => schemaFile(JSON.stringify(promised))).toThrow('intent.created.was_promised is gone');
+    const broken = 'intent.created.was_promised is gone';
+    expect(() => schemaFile(JSON.stringify(promised))).toThrow(broken);
+    // The generated file was deleted, or changed by hand: the release's copy is compared, too.
+    const byHand = JSON.stringify(eventSchemas());
+    for (const current of ['', byHand]) expect(() => schemaFile(current, JSON.stringify(promised))).toThrow(broken);
+  });
+
+  it('is kept in a copy of its own, and without it nothing is generated', () => {
+    expect(readerBreaks(JSON.parse(readFileSync(PROMISE, 'utf8')) as object, eventSchemas())).toEqual([]);
+    expect(() => schemaFile('', '')).toThrow('JSON');
   });
 });

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { type EventType, isPublicType } from '@pf/domain';
 import { EVENT_MEANINGS, EVENT_TYPES, eventSchemas } from '../../src/index.ts';
 import { linesOf, RECORDED } from '../evolution/recorded.ts';
@@ -6,17 +8,25 @@ import { wrapped } from '../wrapped.ts';
 import { readerBreaks } from './reader-breaks.ts';
 
 /**
- * docs/reference/events.schema.json.
- * @param current what the file holds: the promise that those who read events were given
- * @throws Error where the new schema would break it
+ * What those who read events were promised with the last release: a copy of docs/reference/events.schema.json that no
+ * program writes (docs/operations/release.md).
  */
-export function schemaFile(current: string): string {
+export const PROMISE = path.join(import.meta.dirname, '../evolution/fixtures/promise/events.schema.json');
+
+/**
+ * docs/reference/events.schema.json.
+ * @param current what the file holds: what was promised since the last release, too
+ * @param promise the schema of the last release
+ * @throws Error where the new schema would break what was promised, or nothing says what was
+ */
+export function schemaFile(current: string, promise = readFileSync(PROMISE, 'utf8')): string {
   const schemas = eventSchemas();
-  const breaks = current === '' ? [] : readerBreaks(JSON.parse(current) as object, schemas);
-  if (breaks.length > 0)
+  const promised = [promise, ...(current === '' ? [] : [current])];
+  const breaks = new Set(promised.flatMap((text) => readerBreaks(JSON.parse(text) as object, schemas)));
+  if (breaks.size > 0)
     throw new Error(
       'These changes break programs that read events (docs/reference/events.md#compatibility):\n' +
-        breaks.map((one) => `  ${one}`).join('\n'),
+        [...breaks].map((one) => `  ${one}`).join('\n'),
     );
   return `${JSON.stringify(schemas, null, 2)}\n`;
 }
