@@ -72,10 +72,6 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-<<<<<<< HEAD
-describe('the guide for analysts', () => {
-  it('reads committed records with kcat', async () => {
-=======
 describe('the guide for analysts of the archive', () => {
   let archived: ArchivedCluster;
   beforeAll(async () => {
@@ -104,8 +100,7 @@ describe('the guide for analysts of the archive', () => {
 });
 
 describe('the guide for analysts of the log', () => {
-  it('reads what was committed with kcat', async () => {
->>>>>>> ledger
+  it('reads committed records with kcat', async () => {
     const { stdout } = await run('sh', ['-c', block('sh', 'kcat')], { env });
     expect(stdout.trim().split('\n')).toEqual([1, 2, 3].map(eventOf));
   });
