@@ -33,7 +33,7 @@ interface FamilyFacts {
   readonly coin: { readonly name: string; readonly symbol: string };
   /** What a wallet's address looks like, for the field of a form. */
   readonly addressHint: string;
-  /** The wallet of a browser (its `rdns`, EIP-6963) that signs without sending; null where none is known by its name. */
+  /** The browser's wallet (its `rdns`, EIP-6963) that signs without sending; null where none is known by its name. */
   readonly signingWallet: string | null;
 }
 

@@ -324,11 +324,11 @@ describe('WatchSets', () => {
     async function minutes(count: number): Promise<void> {
       for (let minute = 0; minute < count; minute++) {
         jest.advanceTimersByTime(60_000);
-        await around.status();
+        await dependencies.status();
       }
     }
     async function seen(): Promise<object> {
-      const set = await around.sets.synchronize(BASE_SEPOLIA);
+      const set = await dependencies.sets.synchronize(BASE_SEPOLIA);
       try {
         const before = set.byReference(REFERENCE)?.status;
         await set.recall([REFERENCE]);
@@ -339,44 +339,44 @@ describe('WatchSets', () => {
     }
 
     beforeEach(() => {
-      around.append(events.created());
-      around.append(events.expired());
+      dependencies.append(events.created());
+      dependencies.append(events.expired());
     });
 
     it('have it in memory until the projection has it as it ended, and find it afterwards', async () => {
       await minutes(60);
       expect(await seen()).toEqual(['expired', 'expired']);
-      around.project();
+      dependencies.project();
       await minutes(2);
       expect(await seen()).toEqual([undefined, 'expired']);
-      expect(around.loads).toBe(1);
+      expect(dependencies.loads).toBe(1);
     });
 
     it('find it after a restart, and follow what happens to it', async () => {
-      around.project();
+      dependencies.project();
       jest.advanceTimersByTime(20 * 60_000);
-      around.load = async (_chains, _closedAfter, _each, _shard, resting) => {
-        for (const row of around.projected)
+      dependencies.load = async (_chains, _closedAfter, _each, _shard, resting) => {
+        for (const row of dependencies.projected)
           if (row.closedAt !== null && row.closedAt < (resting?.since ?? 0))
             resting?.each({ ...row, closedAt: row.closedAt });
-        return new Map([[0, BigInt(around.checkpoint)]]);
+        return new Map([[0, BigInt(dependencies.checkpoint)]]);
       };
       expect(await seen()).toEqual([undefined, 'expired']);
       await minutes(2);
-      around.append(events.confirmed(SECOND, {}, 'expired'));
+      dependencies.append(events.confirmed(SECOND, {}, 'expired'));
       expect(await seen()).toEqual(['confirmed', 'confirmed']);
     });
 
     it('load again where the projection was set back', async () => {
-      around.project();
+      dependencies.project();
       await minutes(17);
-      around.append(events.confirmed(SECOND, {}, 'expired'));
-      around.projected = [];
-      around.checkpoint = 0;
-      await expect(around.status()).rejects.toThrow(ProjectionSetBackError);
+      dependencies.append(events.confirmed(SECOND, {}, 'expired'));
+      dependencies.projected = [];
+      dependencies.checkpoint = 0;
+      await expect(dependencies.status()).rejects.toThrow(ProjectionSetBackError);
       // The log tells all that the projection lacks.
-      expect(await around.status()).toBe('confirmed');
-      expect(around.loads).toBe(2);
+      expect(await dependencies.status()).toBe('confirmed');
+      expect(dependencies.loads).toBe(2);
     });
   });
 

@@ -278,10 +278,10 @@ describe('WatchedIntents', () => {
       expect(set.awake).toBe(0);
       expect(set.byReference(REFERENCE)).toBeUndefined();
       await set.recall([]);
-      await set.recall(['nobody']);
+      await set.recall(['unknown']);
       expect(asked).toEqual([]);
       const alias = aliasOf({ chain, reference: REFERENCE }) ?? '';
-      await set.recall([alias, REFERENCE, referenceOf(REFUND), 'nobody']);
+      await set.recall([alias, REFERENCE, referenceOf(REFUND), 'unknown']);
       expect(asked).toEqual([[INTENT, REFUND]]);
       expect(set.byReference(REFERENCE)).toMatchObject({ id: INTENT, status: 'cancelled' });
       expect(set.byAlias(alias)?.id).toBe(INTENT);

@@ -18,7 +18,7 @@ export interface Block {
 /** The languages of the other blocks: queries, which infra/observability checks, and files. */
 const NOT_TYPED = ['', 'json', 'mermaid', 'promql', 'text', 'yaml'];
 
-/** All blocks, those of SETUP first. @throws Error where nobody checks a block of that language */
+/** All blocks, those of SETUP first. @throws Error where a block is in a language without a check */
 export function commandBlocks(root: string): readonly Block[] {
   const operations = path.join(root, 'docs/operations');
   const runbooks = readdirSync(path.join(operations, 'runbooks')).sort();
@@ -35,7 +35,7 @@ function blocksOf(page: string, text: string): readonly Block[] {
   return [...fences].flatMap(({ index, groups: { language = '', code = '' } = {} }) => {
     if (NOT_TYPED.includes(language)) return [];
     const place = `${page}:${text.slice(0, index).split('\n').length}`;
-    if (language !== 'sh' && language !== 'sql') throw new Error(`${place}: nobody checks blocks of ${language}`);
+    if (language !== 'sh' && language !== 'sql') throw new Error(`${place}: there is no check for blocks of ${language}`);
     return [{ place, language, code }];
   });
 }

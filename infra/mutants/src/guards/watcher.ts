@@ -28,7 +28,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'watch.recall(\n    transactions',
     instead: 'watch.recall(\n    transactions.slice(0, 0)',
     test: {
-      file: 'packages/chains/test/solana/bookmarks.integration.test.ts',
+      file: 'packages/chains/test/solana/observe/bookmarks.integration.test.ts',
       name: 'finds a payment to an account that did not exist',
     },
   },
@@ -313,8 +313,8 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'Transfers to every recipient are asked for, in as many lists as it takes',
     file: 'packages/chains/src/evm/observe/log-window.ts',
-    guard: 'partsOf(wanted.recipients, this.#reachOf(node).recipients);',
-    instead: 'partsOf(wanted.recipients, this.#reachOf(node).recipients).slice(0, 1);',
+    guard: 'partsOf(wanted.recipients, most.recipients);',
+    instead: 'partsOf(wanted.recipients, most.recipients).slice(0, 1);',
     test: {
       file: 'packages/chains/test/evm/observe/log-window.unit.test.ts',
       name: 'asks for the logs of each in exactly one list of a thousand',

@@ -176,7 +176,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
     },
     settings: limits('8s', '3s', '10s'),
   },
-  // Everybody can reach this program: it reads whom an intent pays, and nothing of the payment.
+  // The public can reach this program: it reads whom an intent pays, and nothing of the payment.
   pf_checkout: {
     rights: {
       'dashboard.account_settings': [

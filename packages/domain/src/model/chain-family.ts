@@ -1,4 +1,4 @@
-/** Networks of one family work alike and share an adapter: a live network and its testnet. The only list of families. */
+/** Networks of a family work alike and share an adapter: a live network and its testnet. The only list of families. */
 export const CHAIN_FAMILIES = ['base', 'solana', 'tempo'] as const;
 export type ChainFamily = (typeof CHAIN_FAMILIES)[number];
 

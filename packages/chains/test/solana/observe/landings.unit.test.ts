@@ -13,7 +13,7 @@ import { Watched } from '../../conformance/watching.ts';
 import { randomAddress } from '../../../src/solana/address.ts';
 import type { LandedTransaction } from '../../../src/solana/calls.ts';
 import { proposedPrice } from '../../../src/solana/fees.ts';
-import { type Payments, landingsIn } from '../../../src/solana/observe/landings.ts';
+import { landingsIn, namesIn, type Payments } from '../../../src/solana/observe/landings.ts';
 import { accountsOf } from '../../../src/solana/payment.ts';
 import { reasonOf } from '../../../src/solana/refusal.ts';
 import { decodeSigned } from '../../../src/solana/signed-transaction.ts';
@@ -62,6 +62,7 @@ async function withheld(raw: Uint8Array, of: PaymentTerms, units: bigint): Promi
 }
 function read(transaction: LandedTransaction, raw = transaction.transaction): Payments | null {
   const decoded = decodeSigned(raw);
+  void watch.recall(namesIn(transaction));
   return decoded.ok ? landingsIn(transaction, decoded.value.hash, network, watch) : null;
 }
 /** The transfer with another amount and reference. */
