@@ -8,9 +8,11 @@ import {
   type IntentId,
   liveSubmission,
   type PaymentIntent,
+  type Reference,
   VersionGapError,
 } from '@pf/domain';
 import { events, samples, type ExpectedEvent } from '@pf/domain/testing';
+import { hashOf } from '../src/resting-intents.ts';
 import { ProjectionSetBackError, WatchedIntents } from '../src/watched-intents.ts';
 
 const { ALICE, BOB, CAROL, FIRST, INTENT, REFERENCE, REFUND, SECOND, SCENARIO_START, referenceOf } = samples;
@@ -52,6 +54,17 @@ function atRest(...told: readonly ExpectedEvent[]) {
   for (const id of [...set.tired(now)]) set.rest(projection.rows.get(id) as PaymentIntent, now);
   return { ...projection, set, now };
 }
+/** Two references whose names of MPP have the same hash. */
+function collidingReferences(chain: ChainId): readonly Reference[] {
+  const seen = new Map<number, Reference>();
+  for (let at = 0; ; at += 1) {
+    const reference = `0x${at.toString(16).padStart(64, '0')}` as Reference;
+    const key = hashOf(aliasOf({ chain, reference }) ?? '') >>> 1;
+    const before = seen.get(key);
+    if (before !== undefined) return [before, reference];
+    seen.set(key, reference);
+  }
+}
 const other = (): ExpectedEvent => events.of(REFUND, events.created({ reference: referenceOf(REFUND) }));
 const ids = (intents: Iterable<WatchedIntent>): readonly IntentId[] => [...intents].map(({ id }) => id);
 
@@ -79,6 +92,22 @@ describe('WatchedIntents', () => {
     const closed = after(events.created({ chain }), events.cancelled());
     closed.prune(SCENARIO_START + WATCH_MS + 2_000);
     expect(closed.byAlias(alias)).toBeUndefined();
+  });
+
+  it('tells intents apart whose names of MPP have one hash', () => {
+    const chain = 'eip155:42431' as ChainId;
+    const set = new WatchedIntents(WATCH_MS, UNSPLIT);
+    const all = collidingReferences(chain).map((reference, at) => ({ id: `pi_${at}` as IntentId, reference }));
+    for (const { id, reference } of all)
+      for (const event of story(events.of(id, events.created({ chain, reference })))) set.apply(event);
+    for (const { id, reference } of all)
+      expect(set.byAlias(aliasOf({ chain, reference }) ?? '')).toMatchObject({ id, terms: { reference } });
+    set.apply({ ...story(events.cancelled())[0], intentId: 'pi_0', version: 2 } as IntentEvent);
+    set.prune(SCENARIO_START + 2 * WATCH_MS);
+    expect(all.map(({ reference }) => set.byAlias(aliasOf({ chain, reference }) ?? '')?.id)).toEqual([
+      undefined,
+      'pi_1',
+    ]);
   });
 
   it('ignores the intents of other shards', () => {
