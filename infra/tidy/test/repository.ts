@@ -14,7 +14,7 @@ const GENERATED = [
   /^packages\/client\/src\/generated\//,
 ];
 
-/** Not ours to format: lockfiles, checksums, patches, recorded data, and migrations, which stay as released. */
+/** Not ours to format: lockfiles, checksums, patches, recorded data, and migrations, which never change once released. */
 const FOREIGN = [
   /^pnpm-lock\.yaml$/,
   /^infra\/k8s-checks\/cluster\/go\.(mod|sum)$/,
