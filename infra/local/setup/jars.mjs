@@ -7,7 +7,7 @@ import { SetupError } from './say.mjs';
 const AT_ONCE = 6;
 
 /** @param {string} file @returns {{ hash: string, at: string }[]} `at` is a path below a repository */
-export const listed = (file) =>
+const listed = (file) =>
   readFileSync(file, 'utf8')
     .trim()
     .split('\n')
