@@ -1,7 +1,7 @@
 import type { LogReader, LogRecord } from '@pf/event-log';
 import { LogTruncatedError } from '@pf/event-log';
 import { BackOff, count, type Logger, pause } from '@pf/runtime';
-import { digestOf } from './chain.ts';
+import { digestOf, GENESIS } from './chain.ts';
 import { writePublicKey } from './manifest.ts';
 import { publicKeyKey } from './names.ts';
 import { type ArchiveTools, ArchiveDamagedError, PartitionArchive, UnmergeableError } from './partition-archive.ts';
@@ -22,6 +22,9 @@ export interface ArchiverOptions extends ArchiveTools {
   readonly log: Logger;
   readonly now: () => number;
 }
+
+/** How often the heads of the partitions are logged, where they have moved. */
+const HEADS_TOLD_MS = 60 * 60 * 1_000;
 
 /** The log does not go on where the archive ends: it is another one, and not made of this archive. */
 class OtherLogError extends Error {
@@ -57,6 +60,9 @@ export class Archiver {
   readonly #behindSince = new Map<number, number>();
   /** When the files of a partition are merged again, after a failure. */
   readonly #mergedAgainAt = new Map<number, number>();
+  /** When the heads were logged last, and what they were. */
+  #headsToldAt = -Infinity;
+  readonly #headsTold = new Map<number, string>();
   #movedAt = performance.now();
   #turn: Promise<void> = Promise.resolve();
 
@@ -145,6 +151,7 @@ export class Archiver {
         await pause(this.#dueInMs(), signal);
         await this.#flush((waiting) => this.#options.now() - waiting.since >= flushMs);
         await this.#compact();
+        this.#tellHeads();
         this.#movedAt = performance.now();
         onProgress();
       }
@@ -203,6 +210,19 @@ export class Archiver {
         else this.#behindSince.set(partition, next.appendedAt);
       }
     });
+  }
+
+  /** So that they leave the store: whoever can write there could put older ones back (docs/operations/archive.md). */
+  #tellHeads(): void {
+    const { log, now } = this.#options;
+    if (now() < this.#headsToldAt + HEADS_TOLD_MS) return;
+    this.#headsToldAt = now();
+    for (const [partition, { next: events, last }] of this.#archives) {
+      const head = last?.chain.after ?? GENESIS;
+      if (head === (this.#headsTold.get(partition) ?? GENESIS)) continue;
+      this.#headsTold.set(partition, head);
+      log.info({ partition, events, head }, 'the head of the archive');
+    }
   }
 
   /** Damage to old files is told, and what cannot be merged stays. Neither keeps new events from the archive. */

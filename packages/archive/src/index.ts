@@ -12,4 +12,4 @@ export { type Answer, Ledger, QueryError } from './ledger/ledger.ts';
 export { type CopyOptions, TooLargeError } from './ledger/local-copies.ts';
 export { ArchiveDamagedError } from './partition-archive.ts';
 export { OtherEventsError, restorePartition, type RestoreReport } from './ledger/restore.ts';
-export { type PartitionReport, partitionsIn, verifyPartition } from './ledger/verify.ts';
+export { type NotedHead, type PartitionReport, partitionsIn, verifyPartition } from './ledger/verify.ts';

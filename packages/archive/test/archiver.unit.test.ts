@@ -3,6 +3,7 @@ import type { LogRecord } from '@pf/event-log';
 import { createLogger } from '@pf/runtime';
 import { until } from '@pf/testing';
 import { Archiver, ParquetFiles, Signer, StoreUnavailableError, StoreUnfitError } from '../src/index.ts';
+import { readManifest } from '../src/manifest.ts';
 import { currentOf } from '../src/names.ts';
 import { eventsIn } from './events-in.ts';
 import { MemoryLog } from './memory-log.ts';
@@ -10,14 +11,17 @@ import { MemoryStore } from './memory-store.ts';
 import { onDay, recordAt } from './recorded.ts';
 
 const PARTITIONS = 3;
+const HOUR_MS = 3_600_000;
 let parquet: ParquetFiles;
 let log: MemoryLog;
 let store: MemoryStore;
 let now = 0;
+/** Milliseconds that the clock is ahead. */
+let ahead = 0;
 const running: Archiver[] = [];
 let crashes: Error[] = [];
 
-function start(of = log, flushMs = 20): Archiver {
+function start(of = log, flushMs = 20, logger = createLogger('test', 'silent')): Archiver {
   const archiver = new Archiver({
     store,
     parquet,
@@ -25,8 +29,8 @@ function start(of = log, flushMs = 20): Archiver {
     reader: of as never,
     partitions: PARTITIONS,
     flushMs,
-    log: createLogger('test', 'silent'),
-    now: () => now || Date.now(),
+    log: logger,
+    now: () => (now || Date.now()) + ahead,
   });
   running.push(archiver);
   archiver.start((error) => crashes.push(error));
@@ -61,6 +65,7 @@ beforeEach(() => {
   log = new MemoryLog(PARTITIONS);
   store = new MemoryStore();
   now = 0;
+  ahead = 0;
   crashes = [];
 });
 afterEach(async () => {
@@ -134,6 +139,33 @@ describe('the archiver', () => {
     expect(archiver.lagMs).toBe(300_000);
     now += 20;
     await until('it not to lag', () => archiver.lagMs === 0);
+  });
+
+  it('logs the heads of partitions once an hour, where they have moved', async () => {
+    const told: unknown[] = [];
+    const logger = createLogger('test', 'silent');
+    jest.spyOn(logger, 'info').mockImplementation((fields: unknown) => void told.push(fields));
+    const heads = async () =>
+      Promise.all(
+        (await store.list('heads/')).map(async (key) => {
+          const { partition, last, chain } = readManifest((await store.read(key)) ?? new Uint8Array());
+          return { partition, events: last + 1, head: chain.after };
+        }),
+      );
+    log.grow(0, 2);
+    log.grow(2, 1);
+    start(log, 20, logger);
+    await isArchived();
+    ahead += HOUR_MS;
+    await until('both heads', () => told.length === 2);
+    expect(told).toEqual(await heads());
+
+    log.grow(2, 1);
+    await isArchived();
+    expect(told).toHaveLength(2);
+    ahead += HOUR_MS;
+    await until('the head that has moved', () => told.length > 2);
+    expect(told.slice(2)).toEqual((await heads()).slice(1));
   });
 
   it('publishes the key with which its manifests are signed', async () => {

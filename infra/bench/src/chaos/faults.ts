@@ -123,7 +123,7 @@ export const laggingPromotion: Fault = {
   },
 };
 
-const services: readonly ServiceName[] = ['gateway', 'intent', 'watcher', 'webhook'];
+const services: readonly ServiceName[] = ['gateway', 'intent', 'watcher', 'webhook', 'archive'];
 
 /** Every fault; those of the brokers and Redis need a rig with its own. */
 export const FAULTS: readonly Fault[] = [

@@ -21,7 +21,7 @@ import { startRedis } from './redis.ts';
 import { type Front, startFront } from '../rollout/front.ts';
 
 const BLOCK_MS = 500;
-const SERVICES: readonly ServiceName[] = ['gateway', 'gateway', 'intent', 'intent', 'watcher', 'webhook'];
+const SERVICES: readonly ServiceName[] = ['gateway', 'gateway', 'intent', 'intent', 'watcher', 'webhook', 'archive'];
 /** Services start on a machine that is busy with a fault. */
 const READY_MS = 120_000;
 

@@ -5,6 +5,14 @@ import { currentOf, headKey, publicKeyKey } from '../names.ts';
 import type { ParquetFiles } from '../parquet.ts';
 import { type ObjectStore, StoreUnavailableError } from '../store/object-store.ts';
 
+/** The chain of a partition's first events: published elsewhere, it proves later that none of them has changed. */
+export interface NotedHead {
+  readonly partition: number;
+  readonly events: number;
+  /** The hash of the chain after them. */
+  readonly head: string;
+}
+
 /** What a check of one partition has found. */
 export interface PartitionReport {
   readonly partition: number;
@@ -27,6 +35,13 @@ export interface VerifyOptions {
   readonly reader: Pick<LogReader, 'read' | 'endOffset' | 'startOffset'> | null;
   /** The versions in which intents of a partition have left Postgres: the archive must have each up to there. */
   readonly left?: (partition: number) => Promise<ReadonlyMap<string, number>>;
+  /** Heads that were noted outside the store: the archive must go on from each. */
+  readonly noted?: readonly NotedHead[];
+}
+
+/** A head that must be on the chain, and what is said where it is not. */
+interface ExpectedHead extends Omit<NotedHead, 'partition'> {
+  readonly problem: string;
 }
 
 /** More of the same kind say nothing new. */
@@ -66,8 +81,12 @@ async function verifyOnce(partition: number, options: VerifyOptions): Promise<Pa
   const published = content && readIfManifest(content);
   const { current } = currentOf(await store.list(`manifests/partition=${partition}/`));
   const versions = new Map<string, number>();
+  const expected = new Set(expectedHeads(partition, options, current.length > 0, published));
+  const meet = (events: number, hash: string): void => {
+    for (const one of expected) if (one.events === events && one.head === hash) expected.delete(one);
+  };
   let [next, head] = [0, GENESIS];
-  let hasHead = current.length === 0;
+  meet(next, head);
   for (const { key } of current) {
     const described = await store.read(key);
     if (described === null) return 'merged meanwhile';
@@ -80,7 +99,7 @@ async function verifyOnce(partition: number, options: VerifyOptions): Promise<Pa
       report(`${key} is not signed by ${options.publicKey === null ? 'a key of the archive' : 'the given key'}`);
     if (manifest.first !== next) report(`${key}: events ${next} to ${manifest.first - 1} are missing before it`);
     if (manifest.chain.before !== head) report(`${key} does not continue the chain of the files before it`);
-    if (published?.last === manifest.last) hasHead = published.chain.after === manifest.chain.after;
+    meet(manifest.last + 1, manifest.chain.after);
     const content = await store.read(manifest.file);
     if (content === null) {
       if ((await store.read(key)) === null) return 'merged meanwhile';
@@ -95,9 +114,9 @@ async function verifyOnce(partition: number, options: VerifyOptions): Promise<Pa
             hash,
             some.map(({ event }) => event),
           );
-        // The file that it was published for was merged since.
-        if (published && place <= published.last && published.last < Math.min(place + events.length, manifest.last))
-          hasHead = chainAfter(events.slice(0, published.last - place + 1)) === published.chain.after;
+        // A head in the middle: the file that it was the end of was merged since.
+        for (const { events: count } of expected)
+          if (place < count && count < place + events.length) meet(count, chainAfter(events.slice(0, count - place)));
         for (const { intentId, version } of events) {
           if (intentId === null || version === null) continue;
           const before = versions.get(intentId) ?? 0;
@@ -111,7 +130,7 @@ async function verifyOnce(partition: number, options: VerifyOptions): Promise<Pa
     }
     [next, head] = [manifest.last + 1, manifest.chain.after];
   }
-  if (!hasHead) report(`${headKey(partition)} is not the last manifest`);
+  for (const { problem } of expected) report(problem);
   for (const [id, version] of (await options.left?.(partition)) ?? []) {
     const archived = versions.get(id) ?? 0;
     if (archived !== version)
@@ -119,6 +138,27 @@ async function verifyOnce(partition: number, options: VerifyOptions): Promise<Pa
   }
   const behind = await compare(partition, options, { next, head }, report);
   return { partition, files: current.length, events: next, head, behind, problems };
+}
+
+/** @param published the last manifest, as the store says; null where it does not */
+function expectedHeads(
+  partition: number,
+  { noted = [] }: VerifyOptions,
+  hasFiles: boolean,
+  published: Manifest | null,
+): readonly ExpectedHead[] {
+  const problem = `${headKey(partition)} is not the last manifest`;
+  const own = hasFiles ? [{ events: (published?.last ?? -2) + 1, head: published?.chain.after ?? '', problem }] : [];
+  return [
+    ...own,
+    ...noted
+      .filter((one) => one.partition === partition)
+      .map(({ events, head }) => ({
+        events,
+        head,
+        problem: `the first ${events} events are not those of the noted head ${head.slice(0, 16)}…`,
+      })),
+  ];
 }
 
 async function keyOf({ key }: Manifest, { store, publicKey }: VerifyOptions): Promise<string | null> {

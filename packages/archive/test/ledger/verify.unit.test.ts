@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type PartitionReport, ParquetFiles, Signer, verifyPartition } from '../../src/index.ts';
+import { type NotedHead, type PartitionReport, ParquetFiles, Signer, verifyPartition } from '../../src/index.ts';
 import { readManifest, writeManifest } from '../../src/manifest.ts';
 import { PartitionArchive } from '../../src/partition-archive.ts';
 import { toRow } from '../../src/row.ts';
@@ -32,8 +32,9 @@ async function archiveLog(by = signer): Promise<void> {
 const verify = ({
   withLog = true,
   publicKey = signer.publicKey,
-}: { withLog?: boolean; publicKey?: string | null } = {}): Promise<PartitionReport> =>
-  verifyPartition(PARTITION, { store, parquet, publicKey, reader: withLog ? log : null });
+  noted = [],
+}: { withLog?: boolean; publicKey?: string | null; noted?: readonly NotedHead[] } = {}): Promise<PartitionReport> =>
+  verifyPartition(PARTITION, { store, parquet, publicKey, reader: withLog ? log : null, noted });
 const keyOf = async (prefix: string, place: number): Promise<string> => (await store.list(prefix))[place] ?? '';
 
 describe('the proof of the archive', () => {
@@ -73,6 +74,43 @@ describe('the proof of the archive', () => {
     expect((await verify()).problems).toEqual([expect.stringContaining('is not the last manifest')]);
     store.objects.set(key, Buffer.from('{}'));
     expect((await verify()).problems).toEqual([expect.stringContaining('is not the last manifest')]);
+  });
+
+  it('misses events that were cut off where the head of then was put back, only by a head that was noted', async () => {
+    const [key = ''] = await store.list('heads/');
+    const older = { head: await verify({ withLog: false }), objects: new Map(store.objects) };
+    log.append(PARTITION, recordAt(PARTITION, RECORDED_PAYMENTS.length, 'of no intent'));
+    await archiveLog();
+    const newer = await verify({ withLog: false });
+    const noted = [older.head, newer];
+    expect((await verify({ noted })).problems).toEqual([]);
+    for (const changed of [...store.objects.keys()]) if (!older.objects.has(changed)) store.objects.delete(changed);
+    store.objects.set(key, older.objects.get(key) ?? new Uint8Array());
+    expect((await verify({ withLog: false })).problems).toEqual([]);
+    expect((await verify({ withLog: false, noted })).problems).toEqual([
+      `the first ${newer.events} events are not those of the noted head ${newer.head.slice(0, 16)}…`,
+    ]);
+    store.objects.clear();
+    expect((await verify({ withLog: false, noted })).problems).toHaveLength(2);
+  });
+
+  it('finds a noted head in the middle of a file that was merged since, and misses one of other events', async () => {
+    const noted: NotedHead[] = [];
+    store = new MemoryStore();
+    const rows = (log.records[PARTITION] ?? []).map(toRow);
+    for (let n = 0; n < rows.length; n += 20) {
+      const archive = await PartitionArchive.open(PARTITION, { store, parquet, signer });
+      await archive.append(rows.slice(n, n + 20));
+      noted.push(await verify({ withLog: false }));
+    }
+    await (await PartitionArchive.open(PARTITION, { store, parquet, signer })).compact('2030-01-01');
+    expect((await verify({ noted })).problems).toEqual([]);
+    const [first] = noted as [NotedHead];
+    const other = { ...first, head: '0'.repeat(64) };
+    const elsewhere = { ...other, partition: 1 };
+    expect((await verify({ noted: [...noted, other, elsewhere] })).problems).toEqual([
+      expect.stringContaining('the first 20 events are not those of the noted head 0000'),
+    ]);
   });
 
   it('needs the given key, or one that the archive names', async () => {

@@ -1,9 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
   type Answer,
   ArchiveDamagedError,
   type DeliveriesReport,
   Ledger,
+  type NotedHead,
   openStore,
   ParquetFiles,
   type PartitionReport,
@@ -16,12 +18,15 @@ import {
 } from '@pf/archive';
 import { ColdBundles, type ColdReport, verifyCold } from '@pf/archive/cold';
 import { coldByBundle, coldVersions, type Database, isDatabaseUnavailable, openDatabase } from '@pf/database';
+import type { LogReader } from '@pf/event-log';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
 import { CliError } from '../cli-error.ts';
 import { withEventLog } from '../event-log.ts';
 import { moment as momentText, table } from '../output.ts';
 import { type CommandContext, withoutDatabase } from '../session.ts';
 import type { StackAccess } from '../stack.ts';
+import { projectionProblems } from './projection.ts';
 
 const FORMATS = ['parquet', 'ndjson', 'csv'] as const;
 type FileFormat = (typeof FORMATS)[number];
@@ -104,43 +109,50 @@ export function ledgerCommand(context: CommandContext): Command {
     .command('verify')
     .description(
       'verify the archive: signatures, hash chain, gaps, forks, files of deliveries; compare it with the log, and ' +
-        'with the intents that have left the database',
+        'the log with the intents in the database and with what has left it',
     )
     .option('--key <public key>', 'the key that must have signed it, 32 bytes in base64 (default: the published one)')
+    .option('--heads <file>', 'what it printed earlier with --json, or lines that the service logged: it goes on there')
     .option('--no-log', 'check only the archive, without a Kafka cluster')
-    .addHelpText('after', '\nExample:\n  pf ledger verify --no-log --key S3tH…=')
-    .action(async ({ key, log }: { key?: string; log: boolean }, command: Command) => {
+    .addHelpText('after', '\nExample:\n  pf ledger verify --no-log --key S3tH…= --heads heads-of-october.json')
+    .action(async ({ key, log, heads }: { key?: string; log: boolean; heads?: string }, command: Command) => {
       const { output, stack } = withoutDatabase(command, context);
+      const noted = heads === undefined ? [] : await readHeads(heads);
       const store = openStore(await stack.archive());
       const parquet = await ParquetFiles.open();
       const database = log ? await databaseIfNamed(stack) : null;
       try {
-        const verify = async (reader: Parameters<typeof verifyPartition>[1]['reader']): Promise<void> => {
+        const verify = async (reader: LogReader | null): Promise<void> => {
           const left = async (partition: number): Promise<ReadonlyMap<string, number>> =>
             database ? await coldVersions(database, partition) : new Map();
-          const reports: PartitionReport[] = [];
-          for (const partition of await partitionsIn(store))
-            reports.push(await verifyPartition(partition, { store, parquet, publicKey: key ?? null, reader, left }));
+          const reports: VerifyReport[] = [];
+          const options = { store, parquet, publicKey: key ?? null, reader, left, noted };
+          const partitions = new Set([...(await partitionsIn(store)), ...noted.map(({ partition }) => partition)]);
+          for (const partition of [...partitions].sort((a, b) => a - b))
+            reports.push({
+              ...(await verifyPartition(partition, options)),
+              projection: database && reader && (await projectionProblems(database, reader, partition, stack)),
+            });
           const cold = database && (await verifyCold(coldByBundle(database), new ColdBundles(store)));
           const deliveries = await verifyDeliveries(store);
           output.answer({ partitions: reports, cold, deliveries }, () =>
             [
               table([
                 ['PARTITION', 'FILES', 'EVENTS', 'BEHIND', 'HEAD', 'RESULT'],
-                ...reports.map(({ partition, files, events, behind, head, problems }) => [
+                ...reports.map(({ partition, files, events, behind, head, ...found }) => [
                   String(partition),
                   String(files),
                   String(events),
                   behind === null ? '' : String(behind),
                   `${head.slice(0, 16)}…`,
-                  problems.length === 0 ? 'ok' : problems.join('; '),
+                  problemsOf(found).join('; ') || 'ok',
                 ]),
               ]),
               textOf(cold),
               textOfDeliveries(deliveries),
             ].join('\n'),
           );
-          const failed = reports.filter(({ problems }) => problems.length > 0);
+          const failed = reports.filter((report) => problemsOf(report).length > 0);
           if (failed.length > 0)
             throw new CliError(`The check failed for partition ${failed.map((one) => one.partition).join(', ')}.`);
           if (cold && cold.problems.length > 0)
@@ -162,6 +174,31 @@ export function ledgerCommand(context: CommandContext): Command {
   return ledger;
 }
 
+const notedHead = z.object({
+  partition: z.number().int().nonnegative(),
+  events: z.number().int().nonnegative(),
+  head: z.string().regex(/^[0-9a-f]{64}$/),
+});
+
+/** The heads in what `verify --json` printed, or in lines of a log, which may have others. */
+async function readHeads(file: string): Promise<readonly NotedHead[]> {
+  const text = await readFile(path.resolve(file), 'utf8').catch((cause: unknown) => {
+    throw new CliError(`${file} cannot be read.`, { cause });
+  });
+  const report = z.object({ partitions: z.array(notedHead) }).safeParse(parsed(text));
+  if (report.success) return report.data.partitions;
+  const heads = text.split('\n').flatMap((line) => notedHead.safeParse(parsed(line)).data ?? []);
+  if (heads.length > 0) return heads;
+  throw new CliError(`${file} has no heads. Write it with \`pf ledger verify --json\`.`);
+}
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
 /** Null where no database is named: whoever has the archive and the log alone can prove these. */
 async function databaseIfNamed(stack: StackAccess): Promise<Database | null> {
   try {
@@ -173,9 +210,18 @@ async function databaseIfNamed(stack: StackAccess): Promise<Database | null> {
   }
 }
 
+interface VerifyReport extends PartitionReport {
+  /** What is wrong with the rows in Postgres; null where they were not compared. */
+  readonly projection: readonly string[] | null;
+}
+const problemsOf = ({ problems, projection }: Pick<VerifyReport, 'problems' | 'projection'>): readonly string[] => [
+  ...problems,
+  ...(projection ?? []),
+];
+
 const textOf = (cold: ColdReport | null): string =>
   cold === null
-    ? 'What has left the database was not checked: set DATABASE_URL.'
+    ? 'The rows of intents in the database, and what has left it, were not checked: set DATABASE_URL.'
     : `${cold.intents} intents have left the database: ${cold.problems.join('; ') || 'ok'}`;
 
 const textOfDeliveries = ({ files, rows, problems }: DeliveriesReport): string =>

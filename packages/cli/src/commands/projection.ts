@@ -1,4 +1,5 @@
 import {
+  type Database,
   type Keyring,
   type LogFault,
   type LogSource,
@@ -159,6 +160,21 @@ async function rebuilt(rebuild: () => Promise<RebuildReport>): Promise<RebuildRe
       { cause: error },
     );
   }
+}
+
+/**
+ * What `pf log verify` finds in a partition.
+ * @returns empty: the rows in Postgres are what the log makes of every intent
+ */
+export async function projectionProblems(
+  database: Database,
+  reader: LogReader,
+  partition: number,
+  stack: StackAccess,
+): Promise<readonly string[]> {
+  const keyring = await keyringOf(stack);
+  const verify = () => verifyProjection(database, partition, sourceOf(reader, partition), keyring);
+  return findingsOf(await resultOf(partition, verify)).map(({ text }) => text);
 }
 
 interface Finding {

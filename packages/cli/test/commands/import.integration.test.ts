@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { addWebhookEndpoint } from '@pf/database';
 import {
@@ -193,5 +194,28 @@ describe('a log with events from before they were sealed', () => {
     );
     expect(rows).toEqual([{ intent_id: kept }]);
     expect(await verified('log', 'verify')).toBe(4);
+
+    // Step 3: a new archive, beside the old one, which it refuses to go on with.
+    const folder = `${cluster.archive}-sealed`;
+    const ARCHIVE_URL = pathToFileURL(folder).href;
+    await cluster.start('archive', { env: { ARCHIVE_URL } });
+    const { run: pfAfter, close } = await pfOn(cluster, {
+      SECRETS_KEY: cluster.secretsKey.toString('base64'),
+      ARCHIVE_URL,
+    });
+    try {
+      const proven = async (): Promise<number> => {
+        const { partitions } = checked.parse((await pfAfter('ledger', 'verify')).answer);
+        expect(partitions.flatMap(({ problems }) => problems)).toEqual([]);
+        return partitions.reduce((sum, { events }) => sum + events, 0);
+      };
+      await until('the new archive to have all', async () => (await proven()) === 4);
+      const { answer } = await pfAfter('ledger', 'query', 'SELECT event FROM events');
+      expect(answer).toHaveLength(4);
+      expect(JSON.stringify(answer)).not.toContain(CANARY);
+      expect(JSON.stringify((await pf('ledger', 'query', 'SELECT event FROM events')).answer)).toContain(CANARY);
+    } finally {
+      await close();
+    }
   });
 });

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { apiClient, type Cluster, startCluster, until } from '@pf/testing';
+import { type ApiClient, apiClient, type Cluster, startCluster, until } from '@pf/testing';
 import { z } from 'zod';
 import { type Pf, pfOn } from '../pf-on.ts';
 
@@ -14,13 +14,21 @@ const good = {
 };
 const proof = z.object({
   partitions: z.array(
-    z.object({ events: z.number(), behind: z.number().nullable(), problems: z.array(z.string()), head: z.string() }),
+    z.object({
+      partition: z.number(),
+      events: z.number(),
+      behind: z.number().nullable(),
+      problems: z.array(z.string()),
+      projection: z.array(z.string()).nullable(),
+      head: z.string(),
+    }),
   ),
 });
 const created = z.object({ intent: z.object({ id: z.string() }) });
 
 describe('pf ledger', () => {
   let cluster: Cluster;
+  let api: ApiClient;
   let folder: string;
   let pf: Pf['run'];
   let closePf: Pf['close'];
@@ -31,7 +39,7 @@ describe('pf ledger', () => {
     cluster = await startCluster();
     folder = await mkdtemp(path.join(tmpdir(), 'pf-ledger-'));
     const [gateway] = await Promise.all([cluster.start('gateway'), cluster.start('intent'), cluster.start('archive')]);
-    const api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
+    api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
     ({ run: pf, close: closePf } = await pfOn(cluster));
     for (let n = 0; n < 3; n++) {
       const { body } = await until('an intent', async () => {
@@ -84,11 +92,66 @@ describe('pf ledger', () => {
   it('verifies the archive, with the log and without it', async () => {
     const whole = proof.parse((await pf('ledger', 'verify')).answer).partitions;
     expect(whole.reduce((sum, { events }) => sum + events, 0)).toBe(4);
-    for (const partition of whole) expect(partition).toMatchObject({ behind: 0, problems: [] });
+    for (const partition of whole) expect(partition).toMatchObject({ behind: 0, problems: [], projection: [] });
     const alone = proof.parse((await pf('ledger', 'verify', '--no-log')).answer).partitions;
-    expect(alone).toEqual(whole.map((partition) => ({ ...partition, behind: null })));
+    expect(alone).toEqual(whole.map((partition) => ({ ...partition, behind: null, projection: null })));
     const other = await pf('ledger', 'verify', '--no-log', '--key', Buffer.alloc(32, 1).toString('base64'));
     expect(other.errors).toContain('The check failed for partition');
+  });
+
+  it('proves the archive, the log and the rows of intents while clients create', async () => {
+    let [created, isOver] = [0, false];
+    const clients = Array.from({ length: 4 }, async () => {
+      while (!isOver) if ((await api.create(good)).status === 201) created += 1;
+    });
+    try {
+      for (let run = 1; run <= 3; run++) {
+        const before = created;
+        await until('more intents', () => created > before + 20);
+        const { answer, code } = await pf('ledger', 'verify');
+        const { partitions } = proof.parse(answer);
+        expect(partitions.flatMap(({ problems, projection }) => [...problems, ...(projection ?? ['none'])])).toEqual(
+          [],
+        );
+        expect(code).toBe(0);
+      }
+    } finally {
+      isOver = true;
+      await Promise.all(clients);
+    }
+  });
+
+  it('names the rows of intents that are not what the log makes of them', async () => {
+    const { sql } = cluster.database;
+    const [id = ''] = ids;
+    await sql.query(`UPDATE ledger.intents SET status = 'finalized' WHERE id = $1`, [id]);
+    const { answer, errors } = await pf('ledger', 'verify');
+    await sql.query(`UPDATE ledger.intents SET status = 'cancelled' WHERE id = $1`, [id]);
+    expect(errors).toContain('The check failed for partition');
+    const { partitions } = proof.parse(answer);
+    expect(partitions.flatMap(({ problems }) => problems)).toEqual([]);
+    expect(partitions.flatMap(({ projection }) => projection ?? [])).toEqual([
+      expect.stringMatching(/^Partition \d: 1 intents differ from the log/),
+    ]);
+  });
+
+  it('fails where a head that was noted is not on the chain', async () => {
+    const file = path.join(folder, 'heads.json');
+    const { answer } = await pf('ledger', 'verify', '--no-log');
+    await writeFile(file, JSON.stringify(answer));
+    expect((await pf('ledger', 'verify', '--heads', file)).code).toBe(0);
+    const [noted] = proof.parse(answer).partitions;
+    const other = { ...noted, events: 99, head: 'ab'.repeat(32) };
+    // As the service logs it, and of a partition whose files are all gone.
+    await writeFile(file, `{"level":"info"}\n${JSON.stringify(other)}\n${JSON.stringify({ ...other, partition: 77 })}`);
+    const cut = await pf('ledger', 'verify', '--no-log', '--heads', file);
+    expect(cut.errors).toMatch(/The check failed for partition \d+, 77\./);
+    expect(JSON.stringify(cut.answer)).toContain(
+      'the first 99 events are not those of the noted head abababababababab…',
+    );
+    await writeFile(file, '{}');
+    expect((await pf('ledger', 'verify', '--heads', file)).errors).toContain('heads.json has no heads');
+    expect((await pf('ledger', 'verify', '--heads', `${file}s`)).errors).toContain('cannot be read');
   });
 
   it('names a file of deliveries that was changed', async () => {
