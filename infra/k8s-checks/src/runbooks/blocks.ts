@@ -35,7 +35,7 @@ function blocksOf(page: string, text: string): readonly Block[] {
   return [...fences].flatMap(({ index, groups: { language = '', code = '' } = {} }) => {
     if (NOT_TYPED.includes(language)) return [];
     const place = `${page}:${text.slice(0, index).split('\n').length}`;
-    if (language !== 'sh' && language !== 'sql') throw new Error(`${place}: there is no check for blocks of ${language}`);
+    if (language !== 'sh' && language !== 'sql') throw new Error(`${place}: blocks of ${language} have no check`);
     return [{ place, language, code }];
   });
 }

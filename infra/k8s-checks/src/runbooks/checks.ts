@@ -7,7 +7,7 @@ import { expectThat, NAMESPACE, type Place, type Site } from '../upgrades.ts';
 
 const AT = path.resolve(import.meta.dirname, '../../surroundings');
 const NOTHING = '#!/bin/sh\n';
-/** They run in infra/e2e/test/operations/runbooks.integration.test.ts. */
+/** They need a running service or a database, which this cluster does not have: nothing runs in its pods. */
 const ELSEWHERE = ['curl', 'jq', 'psql'];
 /** Of the node's operating system, which is not ours. */
 const OF_NODES = ['chronyc'];
