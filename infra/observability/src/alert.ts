@@ -8,7 +8,7 @@ export interface Example {
   readonly at: string;
 }
 
-export interface Firing extends Example {
+interface Firing extends Example {
   readonly labels: Readonly<Record<string, string>>;
 }
 

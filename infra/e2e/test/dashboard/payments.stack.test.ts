@@ -182,8 +182,8 @@ describe('webhooks in the browser', () => {
     await page.keyboard.press('Escape');
 
     await page.getByRole('link', { name: 'Needs attention' }).click();
-    await page.getByText('Repair its receiver, then enable it and have sent what it has missed.').waitFor();
-    await page.getByText('See why it failed, repair the receiver, then send it again.').waitFor();
+    await page.getByText('Fix its receiver, then enable it and replay what it has missed.').waitFor();
+    await page.getByText('See why it failed, fix the receiver, then resend it.').waitFor();
     await page.getByRole('link', { name: 'Open the webhook' }).first().click();
     receiver.respond = 200;
     await page.getByRole('button', { name: 'Enable' }).click();

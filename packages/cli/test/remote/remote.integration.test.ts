@@ -190,7 +190,7 @@ describe('pf with a login', () => {
     expect(await pf('webhooks', 'attempts', delivery.id)).toContain(' 200 ');
     expect(await pf('webhooks', 'resend', delivery.id)).toContain('is sent to');
     expect(await pf('webhooks', 'test', endpoint.id)).toContain('The receiver accepted it with 200.');
-    expect(await pf('webhooks', 'replay', '--since', '1h', '--all')).toMatch(/^whr_\w+ begins\./);
+    expect(await pf('webhooks', 'replay', '--since', '1h', '--all')).toMatch(/^whr_\w+ has started\./);
     expect(await pf('webhooks', 'replays')).toContain('whr_');
     expect(await pf('webhooks', 'rotate-secret', '--endpoint', endpoint.id)).toMatch(/^whsec_/);
     expect(await pf('webhooks', 'list')).toMatch(new RegExp(`${endpoint.id} .*${receiver.url} .*active`));
