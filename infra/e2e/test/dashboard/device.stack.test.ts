@@ -76,7 +76,7 @@ describe('/device in the browser', () => {
     await page.goto(`${url}/device`);
     await page.getByLabel('Code').fill('BBBB-BBBB');
     await page.getByRole('button', { name: 'Continue' }).click();
-    expect(await page.getByRole('alert').textContent()).toContain('No program waits for this code.');
+    expect(await page.getByRole('alert').textContent()).toContain('No program is waiting for this code.');
     const { deviceCode, userCode } = await begin('a program of another');
     await page.getByLabel('Code').fill(userCode.toLowerCase());
     await page.getByRole('button', { name: 'Continue' }).click();

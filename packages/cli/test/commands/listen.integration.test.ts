@@ -198,7 +198,7 @@ describe('pf', () => {
     ]);
     for (const which of [[], ['--all', '--partition', '3']]) {
       const unclear = begin('log', 'rebuild', ...which);
-      expect([await unclear.code, unclear.output.errors]).toEqual([1, expect.stringContaining('or --all for each')]);
+      expect([await unclear.code, unclear.output.errors]).toEqual([1, expect.stringContaining('or pass --all')]);
     }
     const wrong = begin('log', 'verify', '--partition', '200');
     expect([await wrong.code, wrong.output.errors]).toEqual([
