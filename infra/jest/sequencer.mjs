@@ -10,11 +10,11 @@ const LONG = [
   'infra/e2e/test/checkout/paying.stack.test.ts',
   'infra/e2e/test/operations/restore.drill.test.ts',
   'infra/e2e/test/submitting/submitting.e2e.test.ts',
-  'infra/simulation/test/seeds.unit.test.ts',
+  'infra/simulation/test/runner/seeds.unit.test.ts',
   'packages/chains/test/providers/base.integration.test.ts',
   'packages/chains/test/providers/solana.integration.test.ts',
   'packages/chains/test/solana/mutations.unit.test.ts',
-  'packages/cli/test/positions.integration.test.ts',
+  'packages/cli/test/commands/positions.integration.test.ts',
   'packages/rpc/test/pool.unit.test.ts',
   'services/gateway/test/intents/generated-requests.integration.test.ts',
 ];

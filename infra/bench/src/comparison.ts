@@ -49,7 +49,7 @@ async function startComparison(): Promise<Comparison> {
     });
     closing.unshift(() => Promise.resolve(child.kill('SIGKILL')));
     const url = `http://127.0.0.1:${port}`;
-    await until(`${name} to answer`, async () => (await fetch(`${url}/readyz`)).ok, 30_000);
+    await until(`${name} to respond`, async () => (await fetch(`${url}/readyz`)).ok, 30_000);
     return { service, name, url, apiKey: apiKeys.test };
   };
   const ours = async (): Promise<Compared> => {

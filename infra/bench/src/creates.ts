@@ -43,7 +43,7 @@ async function measure(
   const answered = result.statusCodeStats?.[`${expected}`]?.count ?? 0;
   const others = result.requests.total - answered;
   if (result.errors > 0 || others > clients)
-    throw new Error(`${result.errors} errors and ${others} answers other than ${expected} from ${url}${path}`);
+    throw new Error(`${result.errors} errors and ${others} responses other than ${expected} from ${url}${path}`);
   return { perSecond: answered / result.duration, p50: result.latency.p50, p99: result.latency.p99 };
 }
 

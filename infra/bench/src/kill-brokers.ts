@@ -44,7 +44,7 @@ else {
       `${report.creates} creates`,
       `stuck partitions: ${report.stuck.length}`,
       `lost or doubled: ${report.problems.length}`,
-      `hanging transactions ended: ${report.mended}`,
+      `hanging transactions ended: ${report.repaired}`,
       `restarts of services: ${report.restarts}`,
     ].join('; '),
   );

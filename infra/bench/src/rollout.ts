@@ -48,7 +48,7 @@ try {
   const received = await evmWallet(chain, merchant).tokenBalance(chain.tokens['USDC'] ?? '');
   const verdict = await judge({ cluster, promised: load.promised, receiver, received, archived: true });
 
-  console.log('\n| request | answered | p50 ms | p99 ms | worst ms |\n| --- | ---: | ---: | ---: | ---: |');
+  console.log('\n| request | responses | p50 ms | p99 ms | worst ms |\n| --- | ---: | ---: | ---: | ---: |');
   const summary = requests.summary();
   for (const { kind, count, p50, p99, worst } of summary)
     console.log(`| ${kind} | ${count} | ${p50.toFixed(0)} | ${p99.toFixed(0)} | ${worst.toFixed(0)} |`);

@@ -18,7 +18,7 @@ describe('the Dockerfile', () => {
     expect(textsOf('ENV', image)[0]?.split(' ')).toContain('SERVICE_VERSION=${VERSION}');
   });
 
-  it('installs before it has the sources, from what decides the dependencies alone', () => {
+  it('installs dependencies before it copies the sources, so that they stay cached', () => {
     const order = ['--from=manifests', 'pnpm install', '. .', 'bundle.mjs', ' deploy '].map(positionOf);
     expect(order).not.toContain(-1);
     expect(order).toEqual(order.toSorted((one, other) => one - other));
@@ -27,13 +27,27 @@ describe('the Dockerfile', () => {
     for (const name of ['package.json', 'pnpm-*.yaml', '.npmrc', 'patches']) expect(found).toContain(name);
   });
 
-  it('knows the version only where the image is put together: all other layers stay', () => {
+  it('sets the version in the last stage only, so other layers stay cached', () => {
     for (const [name, stage] of stages)
       expect([name, textsOf('ARG', stage).includes('VERSION')]).toEqual([name, name === 'image']);
   });
 
-  it('begins every stage with the one base, or with nothing', () => {
+  it('starts every stage from the one base, or from scratch', () => {
     for (const text of textsOf('FROM', all)) expect(text).toMatch(/^(\$\{NODE_IMAGE\} AS \w+|scratch)$/);
+  });
+
+  it('has layers of their own for Node, packages and the bundle, in the order in which they change', () => {
+    const layers = textsOf('COPY', image).map((text) => /(?<= \/layers\/)\w+/.exec(text)?.[0]);
+    expect(layers).toEqual(['node', 'modules', 'bundle', undefined]);
+    // What the commands put into the layers that seldom change: nothing that is built here.
+    const made = textsOf('RUN', build).flatMap((text) => text.split('&&'));
+    const bundled = made.filter((command) => command.includes('infra/docker/dist'));
+    expect(bundled).toEqual([expect.stringContaining('--target-directory=/layers/bundle/app')]);
+    expect(made.filter((command) => /\bmv\b/.test(command))).toEqual([
+      ' mv /deployed/node_modules /layers/modules/app ',
+    ]);
+    // The same files have the same times, whichever commit they were built from.
+    expect(made.at(-1)).toContain("find /layers /empty -exec touch --no-dereference --date=@0 '{}' +");
   });
 
   it('runs nothing in the image, which has no shell: all commands are lists of arguments', () => {
@@ -48,15 +62,17 @@ describe('the Dockerfile', () => {
   it('runs as a numbered user that owns no file but the archive’s folder', () => {
     expect(textsOf('USER', image)).toEqual([expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/)]);
     expect(textsOf('COPY', image).map((text) => /--chown=(\S+) (\S+)/.exec(text)?.slice(1))).toEqual([
-      ['0:0', '/image'],
+      ['0:0', '/layers/node'],
+      ['0:0', '/layers/modules'],
+      ['0:0', '/layers/bundle'],
       ['1000:1000', '/empty'],
     ]);
   });
 
-  it('deletes nothing but what holds times, so that a build can be repeated', () => {
+  it('deletes only files that contain times, so that a build can be repeated', () => {
     expect(textsOf('ARG', image)).toContain('SOURCE_DATE_EPOCH');
     expect(textsOf('RUN', all).flatMap((text) => text.split('&&').filter((command) => /\brm\b/.test(command)))).toEqual(
-      [expect.stringMatching(/^ rm --force \S*\/\.modules\.yaml \S*\/\.pnpm-workspace-state\*\.json $/)],
+      [expect.stringMatching(/^ rm --force \S*\/\.modules\.yaml\s+\S*\/\.pnpm-workspace-state\*\.json $/)],
     );
   });
 });

@@ -6,6 +6,7 @@ import { errorsDocument } from '../../../packages/contracts/test/errors-document
 import { eventsDocument, schemaFile } from '../../../packages/contracts/test/event-schemas/events-document.ts';
 import { lifecycleDocument } from '../../../packages/domain/test/lifecycle/lifecycle-document.ts';
 import { metricsDocument } from '../../../packages/runtime/test/metrics/metrics-document.ts';
+import { CONTRACT_FILES } from '../../../packages/testing/test/chains/compiled-contracts.ts';
 import { CHART_FILES } from '../../k8s-checks/src/chart.ts';
 import { documentWithGuards } from '../../mutants/src/guard-list.ts';
 import { FILES as OBSERVABILITY } from '../../observability/src/files.ts';
@@ -36,7 +37,8 @@ export const GENERATED_FILES: readonly GeneratedFile[] = [
   // Only the list between its marks is generated.
   { file: 'docs/internals/reliability.md', make: documentWithGuards },
   { file: 'packages/client/src/generated/api.ts', make: generatedTypes },
-  // Of the contract, only the table between its marks.
+  ...Object.entries(CONTRACT_FILES).map(([file, make]) => ({ file, make })),
+  // Of the contract and the page about chains, only the table between its marks.
   ...Object.entries(NETWORK_FILES).map(([file, make]) => ({ file, make })),
   ...Object.entries(OBSERVABILITY).map(([file, content]) => ({ file, make: () => content })),
   // After the alerts, which it copies.

@@ -1,10 +1,11 @@
 // What is written once for each network, from the registry: its watcher's manifests, its place in the chart, and its
-// row in the contract.
+// rows in the contract and in docs/internals/chains.md.
 import { networks } from '@pf/chains/networks';
 import { formatted, withMarked } from './documents.ts';
 
 const HEADER = '# Generated from packages/chains/src/networks.ts by `npm run generate`: do not edit.\n';
 const CONTRACT = 'docs/reference/contract.md';
+const CHAINS_PAGE = 'docs/internals/chains.md';
 const SCHEMA = 'k8s/chart/values.schema.json';
 
 interface ValuesSchema {
@@ -46,6 +47,14 @@ function contract(current: string): Promise<string> {
   return withMarked(CONTRACT, current, 'networks', table);
 }
 
+/** The page about the chains, with its table of the variables of upstreams between the marks. */
+function chainsPage(current: string): Promise<string> {
+  const rows = [...networks]
+    .sort((one, other) => one.upstreamVariable.localeCompare(other.upstreamVariable))
+    .map(({ upstreamVariable, chain }) => `| \`${upstreamVariable}\` | \`${chain}\` |`);
+  return withMarked(CHAINS_PAGE, current, 'networks', ['| Variable | Network |', '| --- | --- |', ...rows].join('\n'));
+}
+
 /** Makers of these files, by their paths from the root of the repository. */
 export const NETWORK_FILES: Readonly<Record<string, (current: string) => string | Promise<string>>> = {
   ...Object.fromEntries(
@@ -54,4 +63,5 @@ export const NETWORK_FILES: Readonly<Record<string, (current: string) => string 
   'k8s/chart/files/networks.yaml': chartNetworks,
   [SCHEMA]: valuesSchema,
   [CONTRACT]: contract,
+  [CHAINS_PAGE]: chainsPage,
 };

@@ -42,6 +42,8 @@ export interface Stored {
 export interface ControlPlane {
   /** For `kubectl --kubeconfig`. */
   readonly kubeconfig: string;
+  /** The file with the certificate of the API server. */
+  readonly certificate: string;
   /** A GET of the API: the objects of a list, such as `/api/v1/pods`. */
   list(at: string): Promise<readonly Stored[]>;
   stop(): Promise<void>;
@@ -182,7 +184,7 @@ export async function startControlPlane(program: string, folder: string): Promis
         await delay(POLL_MS);
       }
     })();
-    return { kubeconfig, list, stop };
+    return { kubeconfig, certificate, list, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -7,8 +7,9 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkChart, checkRotation, tryChart } from './chart-checks.ts';
 import { tryExamples } from './gitops-checks.ts';
+import { tryRunbooks } from './runbooks/checks.ts';
 import { findPrograms } from './tools.ts';
-import { releasedManifests, tryUpgrades } from './upgrades.ts';
+import { releasedManifests, type Site, tryUpgrades } from './upgrades.ts';
 import { OLDEST_KUBERNETES, validate } from './validation.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -53,7 +54,11 @@ async function check(chosen: readonly string[], folder: string): Promise<readonl
     .sort((one) => (path.basename(one) === 'production' ? -1 : 1))
     .map((overlay) => ({
       overlay,
-      work: () => tryUpgrades(place, overlay, release, path.basename(overlay) === 'local'),
+      work: () => {
+        const name = path.basename(overlay);
+        const afterwards = name === 'production' ? (site: Site) => tryRunbooks(place, site) : undefined;
+        return tryUpgrades(place, overlay, release, name === 'local', afterwards);
+      },
     }));
   if (others.includes('chart')) waiting.push({ overlay: 'chart', work: () => tryChart(place) });
   if (others.includes('gitops')) waiting.push({ overlay: 'gitops', work: () => tryExamples(place) });

@@ -134,6 +134,15 @@ export class Site {
     return there !== '';
   }
 
+  get kubeconfig(): string {
+    return this.#plane.kubeconfig;
+  }
+
+  /** The file with the certificate of the API server. */
+  get certificate(): string {
+    return this.#plane.certificate;
+  }
+
   stop(): Promise<void> {
     return this.#plane.stop();
   }
@@ -211,6 +220,7 @@ async function checkState(site: Site, folder: string): Promise<void> {
 /**
  * @param release the manifests of the former release, which this one is applied over
  * @param isThorough whether to go forward, stay and go back once more
+ * @param afterwards what else is tried there. @returns what it proved
  * @returns what was proven
  * @throws Error with the step that failed
  */
@@ -219,6 +229,7 @@ export async function tryUpgrades(
   overlay: string,
   release: string | null,
   isThorough = false,
+  afterwards?: (site: Site) => Promise<string>,
 ): Promise<string> {
   const name = path.basename(overlay);
   const folder = path.join(place.folder, name);
@@ -272,9 +283,11 @@ export async function tryUpgrades(
     }
     const pods = await site.list(`/api/v1/namespaces/${NAMESPACE}/pods`);
     await refusesUnrestricted(site);
+    const more = await afterwards?.(site);
     return (
       `${name}: ${isReleased ? '1.0.0 → ' : ''}${steps.map(([step]) => step).join(' → ')}; ` +
-      `${objects.length} objects, ${pods.length} restricted pods, ${holding.size} that hold data stayed`
+      `${objects.length} objects, ${pods.length} restricted pods, ${holding.size} that hold data stayed` +
+      (more === undefined ? '' : `; ${more}`)
     );
   } finally {
     await site.stop();

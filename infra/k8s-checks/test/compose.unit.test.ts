@@ -47,7 +47,7 @@ describe('docker-compose.yml', () => {
     ]);
   });
 
-  it('runs Kafka and Postgres in the versions that the tests run on', () => {
+  it('runs Kafka and Postgres in the versions that the tests run on, as the local overlay does', () => {
     const pom = readFileSync(path.join(ROOT, 'infra/kafka/pom.xml'), 'utf8');
     const kafka = /<artifactId>kafka_[\d.]+<\/artifactId>\s*<version>([\d.]+)</.exec(pom)?.[1];
     const { catalog } = z
@@ -58,9 +58,11 @@ describe('docker-compose.yml', () => {
       `apache/kafka:${kafka}`,
       `postgres:${postgres}`,
     ]);
-    expect(readFileSync(path.join(ROOT, 'k8s/overlays/local/kafka.yaml'), 'utf8')).toContain(
-      `image: apache/kafka:${kafka}\n`,
-    );
+    for (const [name, image] of [
+      ['kafka', `apache/kafka:${kafka}`],
+      ['postgres', `postgres:${postgres}`],
+    ] as const)
+      expect(readFileSync(path.join(ROOT, `k8s/overlays/local/${name}.yaml`), 'utf8')).toContain(`image: ${image}\n`);
   });
 
   it('runs no newer Redis than the one that the tests run on', async () => {

@@ -136,7 +136,12 @@ export function patchesOf(name: string): readonly z.infer<typeof operation>[] {
 
 const targeted = z.object({
   resources: z.array(z.string()).default([]),
-  patches: z.array(z.object({ path: z.string(), target: z.object({ kind: z.string(), name: z.string() }) })),
+  patches: z.array(
+    z.object({
+      path: z.string(),
+      target: z.object({ kind: z.string(), name: z.string().default('.*'), labelSelector: z.string().optional() }),
+    }),
+  ),
 });
 
 /** The patches of a component with what they apply to, and the ExternalSecrets that it adds. */
@@ -151,6 +156,12 @@ export function readComponent(name: string) {
       .map((found) => externalSecret.parse(found).spec),
   };
 }
+
+/** The components that an overlay names itself. */
+export const componentsOf = (name: string): readonly string[] =>
+  kustomization
+    .parse(parse(readFileSync(path.join(ROOT, 'k8s', 'overlays', name, 'kustomization.yaml'), 'utf8')))
+    .components.map((component) => path.basename(component));
 
 const documents = (file: string): KubernetesObject[] =>
   parseAllDocuments(readFileSync(file, 'utf8')).map((document) => object.parse(document.toJS()));

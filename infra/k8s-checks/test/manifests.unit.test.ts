@@ -5,7 +5,16 @@ import { networks } from '@pf/chains';
 import { type Topic, topicConfig } from '@pf/event-log';
 import { serveHealth } from '@pf/runtime';
 import { z } from 'zod';
-import { type Overlay, patchesOf, readComponent, readOverlay, ROOT, type Workload, workload } from './kustomization.ts';
+import {
+  componentsOf,
+  type Overlay,
+  patchesOf,
+  readComponent,
+  readOverlay,
+  ROOT,
+  type Workload,
+  workload,
+} from './kustomization.ts';
 import { problemsWith } from './variables.ts';
 
 const OVERLAYS = ['local', 'staging', 'production'].map((name) => ({ name, overlay: readOverlay(name) }));
@@ -329,10 +338,16 @@ describe.each(OVERLAYS.filter(({ name }) => name !== 'local'))(
     });
 
     it('scales intent services up to the number of partitions at most', () => {
-      const scaled = ofKind(overlay, 'ScaledObject').find(({ metadata }) => metadata.name === 'intent');
-      expect(
-        z.looseObject({ maxReplicaCount: z.number() }).parse(scaled?.['spec']).maxReplicaCount,
-      ).toBeLessThanOrEqual(Number(kafka?.['KAFKA_PARTITIONS']));
+      const scaled = ofKind(overlay, 'HorizontalPodAutoscaler').find(({ metadata }) => metadata.name === 'intent');
+      expect(z.looseObject({ maxReplicas: z.number() }).parse(scaled?.['spec']).maxReplicas).toBeLessThanOrEqual(
+        Number(kafka?.['KAFKA_PARTITIONS']),
+      );
+    });
+
+    it('scales nothing but webhooks, which wait for receivers, by what a slow Postgres makes longer', () => {
+      expect(ofKind(overlay, 'ScaledObject').map(({ metadata }) => metadata.name)).toEqual(['webhook']);
+      for (const { spec } of ofKind(overlay, 'HorizontalPodAutoscaler'))
+        expect(spec).toMatchObject({ metrics: [{ type: 'Resource', resource: { name: 'cpu' } }] });
     });
 
     it('keeps the connections to Postgres within the number that docs/operations/databases.md asks for', () => {
@@ -435,6 +450,58 @@ describe.each(OVERLAYS.filter(({ name }) => name !== 'local'))(
   },
 );
 
+describe.each(OVERLAYS.filter(({ name }) => componentsOf(name).includes('private-ca')))(
+  'k8s/components/private-ca in k8s/overlays/$name',
+  ({ overlay }) => {
+    it('gives the authorities to every container that connects to Postgres, Redis or Kafka, and to no other', () => {
+      const { patches } = readComponent('private-ca');
+      let trusting = 0;
+      for (const object of overlay.objects.filter(({ kind }) => ['Deployment', 'StatefulSet'].includes(kind))) {
+        const resource = workload.parse(object);
+        const { template } = resource.spec;
+        const labels = Object.entries(z.record(z.string(), z.string()).parse(object.metadata['labels'] ?? {}));
+        const operations = patches
+          .filter(
+            ({ target: { kind, name, labelSelector } }) =>
+              kind === object.kind &&
+              new RegExp(`^(${name})$`).test(object.metadata.name) &&
+              (labelSelector === undefined || labels.some((label) => label.join('=') === labelSelector)),
+          )
+          .flatMap(({ patch }) => patch);
+        const adds = (at: string, value: object): boolean =>
+          operations.some(
+            (operation) =>
+              operation.path.replace(/\/-$/, '') === `/spec/template/spec/${at}` &&
+              JSON.stringify([operation.value].flat()) === JSON.stringify([value]),
+          );
+        for (const kind of ['initContainers', 'containers'] as const)
+          for (const [index, container] of template.spec[kind].entries()) {
+            const only: Workload = {
+              ...resource,
+              spec: { template: { ...template, spec: { ...template.spec, containers: [container] } } },
+            };
+            const [environment = {}] = environmentsOf(overlay, only);
+            const connects = ['DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS'].some((name) => name in environment);
+            const at = `${kind}/${index}`;
+            const has = {
+              volume: adds('volumes', { name: 'kafka-ca', configMap: { name: 'kafka-ca' } }),
+              mount: adds(`${at}/volumeMounts`, { name: 'kafka-ca', mountPath: '/etc/kafka-ca', readOnly: true }),
+              variable: adds(`${at}/env`, { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/kafka-ca/ca.crt' }),
+            };
+            const expected = { ...has, ...(connects && { volume: true }), mount: connects, variable: connects };
+            expect([object.metadata.name, container.name, has]).toEqual([
+              object.metadata.name,
+              container.name,
+              expected,
+            ]);
+            if (connects) trusting++;
+          }
+      }
+      expect(trusting).toBeGreaterThan(8);
+    });
+  },
+);
+
 describe.each(['kafka-oauth', 'msk-iam'])('k8s/components/%s', (name) => {
   const { overlay } = OVERLAYS.find((found) => found.name === 'production') ?? { overlay: readOverlay('production') };
   const component = readComponent(name);
@@ -473,7 +540,7 @@ describe.each(['kafka-oauth', 'msk-iam'])('k8s/components/%s', (name) => {
     const made = component.secrets.flatMap(({ target, data }) =>
       data.map(({ secretKey }) => `${target.name} ${secretKey}`),
     );
-    const expected = name === 'kafka-oauth' ? [...distinct, 'pf-keda client-id', 'pf-keda client-secret'] : [];
+    const expected = name === 'kafka-oauth' ? distinct : [];
     expect([...made].sort()).toEqual([...expected].sort());
   });
 });

@@ -1,7 +1,8 @@
-// The Kafka broker from Maven's artifacts, in .tools/kafka: 46 jars, 44 MB, of which Maven checks the hashes.
+// The Kafka broker from Maven's artifacts, in .tools/kafka: 46 jars, 44 MB, each with the SHA-256 that jars.sha256 has.
 import { existsSync, rmSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { debian, hasDebian } from './debian.mjs';
+import { compareWithList, fetchListed } from './jars.mjs';
 import { java, writeTrustStore } from './java.mjs';
 import { isThere, run } from './run.mjs';
 import { SetupError, step } from './say.mjs';
@@ -9,6 +10,7 @@ import { contentsOf, unlessDone } from './stamps.mjs';
 
 const WAYS_OUT =
   'Kafka is fetched with Maven: on Debian and Ubuntu `apt-get install maven`, on macOS `brew install maven`.\n' +
+  'Without Maven, name a repository of Maven artifacts, such as a mirror of yours, with MAVEN_REPOSITORY=https://….\n' +
   'Or name brokers that run elsewhere with KAFKA_BROKERS.';
 
 /**
@@ -18,25 +20,34 @@ const WAYS_OUT =
 export async function kafka({ root, tools }) {
   const folder = path.join(tools, 'kafka');
   const pom = path.join(root, 'infra', 'kafka', 'pom.xml');
+  // The SHA-256 of every jar, whoever has fetched it.
+  const list = path.join(root, 'infra', 'kafka', 'jars.sha256');
   const bin = await java(tools);
   await unlessDone({
     tools,
     name: 'kafka',
-    input: () => contentsOf([pom]),
+    input: () => contentsOf([pom, list]),
     result: folder,
     work: async () => {
-      const mvn = await maven(tools, bin);
-      await step('Kafka from Maven', () => fetchJars({ tools, pom, folder, bin, mvn }));
+      const fresh = `${folder}.new`;
+      rmSync(fresh, { recursive: true, force: true });
+      const repository = process.env.MAVEN_REPOSITORY;
+      if (repository) await step('Kafka, by its checksums', () => fetchListed(list, repository, fresh));
+      else {
+        const mvn = await maven(tools, bin);
+        await step('Kafka from Maven', () => fetchJars({ tools, pom, fresh, bin, mvn }));
+        compareWithList(list, fresh);
+      }
+      rmSync(folder, { recursive: true, force: true });
+      renameSync(fresh, folder);
     },
   });
   return bin;
 }
 
-async function fetchJars({ tools, pom, folder, bin, mvn }) {
-  const fresh = `${folder}.new`;
+async function fetchJars({ tools, pom, fresh, bin, mvn }) {
   const repository = path.join(tools, 'maven-repository');
   const authorities = path.join(tools, 'authorities.jks');
-  rmSync(fresh, { recursive: true, force: true });
   if (bin) await writeTrustStore(bin, authorities);
   const environment = { ...process.env, ...(bin && { JAVA_HOME: path.dirname(bin) }) };
   await run(
@@ -57,8 +68,6 @@ async function fetchJars({ tools, pom, folder, bin, mvn }) {
   ).catch((error) => {
     throw new SetupError(`${error.message}\n\n${WAYS_OUT}`);
   });
-  rmSync(folder, { recursive: true, force: true });
-  renameSync(fresh, folder);
   for (const leftover of [repository, authorities]) rmSync(leftover, { recursive: true, force: true });
 }
 

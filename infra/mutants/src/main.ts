@@ -19,7 +19,7 @@ async function requireStack(): Promise<void> {
   const { kafka } = readBackingStack();
   const log = createEventLog({ brokers: kafka.split(','), partitions: 1, clientId: 'mutants' });
   if (!(await log.ready(ANSWER_MS)))
-    throw new Error(`The stack of ${stackFile()} does not answer. Start it with \`npm start\`.`);
+    throw new Error(`The stack of ${stackFile()} does not respond. Start it with \`npm start\`.`);
 }
 
 /** @returns the names of the guards that are not held */

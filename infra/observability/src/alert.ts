@@ -8,6 +8,10 @@ export interface Example {
   readonly at: string;
 }
 
+interface Firing extends Example {
+  readonly labels: Readonly<Record<string, string>>;
+}
+
 export interface Alert {
   readonly name: string;
   readonly severity: Severity;
@@ -18,11 +22,15 @@ export interface Alert {
   /** One sentence; Prometheus fills in `{{ $labels.x }}` and `{{ $value }}`. */
   readonly summary: string;
   /** The alert must fire on these series, with these labels. */
-  readonly fires: Example & { readonly labels: Readonly<Record<string, string>> };
+  readonly fires: Firing;
+  /** And on each of these. */
+  readonly firesToo?: readonly Firing[];
   /** It must not fire on these: the same situation without the fault. */
   readonly quiet: Example;
   /** Nor on these, which resemble the fault: it is over, or too small. */
   readonly nearMiss?: Example;
+  /** Nor on the worst that one tenant can do to what it watches. Every page has this: a tenant must page no one. */
+  readonly oneTenant?: Example;
 }
 
 /** The path of an alert's runbook, from the root of the repository. */

@@ -1,4 +1,4 @@
-import type { Alert, Severity } from './alert.ts';
+import type { Alert, Example, Severity } from './alert.ts';
 import { BUDGET_WINDOW, errorRatio, recordedRatio, type Slo, SLOS } from './slo.ts';
 
 /**
@@ -71,6 +71,8 @@ interface Burn {
   readonly labels: Readonly<Record<string, string>>;
   /** The series that services export for these good and bad events. */
   series(good: Course, bad: Course): Readonly<Record<string, string>>;
+  /** The series of so many events that look bad, or are, and that one tenant has caused. */
+  oneTenant(caused: Course): Readonly<Record<string, string>>;
 }
 
 /** Events per minute: before and after `TURN_MINUTE`. */
@@ -92,7 +94,23 @@ const slow =
     [`${histogram}_count{${labels}}`]: counting(sum(good, bad)),
     [`${histogram}_bucket{${[labels, `le="${bound}"`].filter(Boolean).join(',')}}`]: counting(good),
   });
-/** Requests with these labels, of which the bad ones are answered with 503. */
+/** Requests with these labels with this status that a tenant has caused. */
+const causedBy =
+  (labels: string, status: number) =>
+  (caused: Course): Readonly<Record<string, string>> => ({
+    [`http_server_request_duration_seconds_count{${labels},http_response_status_code="${status}",caused_by="caller"}`]:
+      counting(caused),
+  });
+/** Payments of a test network, all of them slow. */
+const onTestNetwork =
+  (histogram: string, service: string) =>
+  (caused: Course): Readonly<Record<string, string>> => ({
+    [`${histogram}_count{network="base-sepolia",livemode="false",service_name="${service}"}`]: counting(caused),
+  });
+const PAGE_OF_MERCHANT = 'service_name="checkout",http_request_method="GET",http_route="/pay/{id}/merchant"';
+const PAGE_SUBMIT = 'service_name="checkout",http_request_method="POST",http_route="/v1/intents/{id}/submit"';
+const SUBMIT = 'service_name="gateway",http_request_method="POST",http_route="/v1/intents/{id}/submit"';
+/** Requests with these labels, of which the bad ones return 503. */
 const answered =
   (labels: string) =>
   (good: Course, bad: Course): Readonly<Record<string, string>> => ({
@@ -112,24 +130,32 @@ const ALERTS: Readonly<Record<string, Burn>> = {
       [`http_server_request_duration_seconds_count{${created(201)}}`]: counting(good),
       [`http_server_request_duration_seconds_count{${created(503)}}`]: counting(bad),
     }),
+    // It has too many new wallets screened, and sends more than its quota.
+    oneTenant: (caused) => ({ [`http_server_request_duration_seconds_count{${created(429)}}`]: counting(caused) }),
   },
   'create-latency': {
     name: 'CreatesSlow',
     summary: 'Too many creates take longer than 0.5 s.',
     labels: {},
     series: slow('http_server_request_duration_seconds', created(201), '0.5'),
+    // Its commands wait for their turn, and are refused.
+    oneTenant: (caused) => ({ [`http_server_request_duration_seconds_count{${created(429)}}`]: counting(caused) }),
   },
   'page-availability': {
     name: 'CheckoutFailing',
     summary: 'Too much of what people ask of the page on which they pay fails with 5xx.',
     labels: {},
-    series: answered('service_name="checkout",http_request_method="GET",http_route="/pay/{id}/merchant"'),
+    series: answered(PAGE_OF_MERCHANT),
+    // Its sponsor hangs, and its customers pay.
+    oneTenant: causedBy(PAGE_SUBMIT, 503),
   },
   'payer-availability': {
     name: 'PayersFailing',
     summary: 'Too many payers cannot build, submit or choose a payment: their calls fail with 5xx.',
     labels: {},
-    series: answered('service_name="gateway",http_request_method="POST",http_route="/v1/intents/{id}/submit"'),
+    series: answered(SUBMIT),
+    // Its sponsor hangs, and it submits hashes of no transaction.
+    oneTenant: causedBy(SUBMIT, 503),
   },
   'time-to-see': {
     name: 'PayersWaiting',
@@ -140,18 +166,29 @@ const ALERTS: Readonly<Record<string, Burn>> = {
       'network="base",livemode="true",service_name="gateway"',
       '7.5',
     ),
+    oneTenant: onTestNetwork('payments_payer_wait_duration_seconds', 'gateway'),
   },
   'time-to-confirm': {
     name: 'ConfirmationsSlow',
     summary: 'Too many payments on {{ $labels.network }} are confirmed later than 5 s after their submission.',
     labels: { network: 'base' },
     series: slow('payments_confirmation_duration_seconds', 'network="base",livemode="true",service_name="intent"', '5'),
+    oneTenant: onTestNetwork('payments_confirmation_duration_seconds', 'intent'),
   },
   'webhook-timeliness': {
     name: 'WebhooksLate',
-    summary: 'Too many webhooks are first attempted later than 5 s after their event.',
+    summary: 'Too many webhooks wait longer than 5 s for us until their first attempt.',
     labels: {},
     series: slow('payments_delivery_first_attempt_delay_seconds', 'service_name="webhook"', '5'),
+    // The backlog of a URL that was paused, failed or is slow: each delivery waited for the account, and arrives late.
+    oneTenant: (caused) => ({
+      ...slow(
+        'payments_delivery_first_attempt_delay_seconds',
+        'service_name="webhook"',
+        '5',
+      )(caused, { first: 0, then: 0 }),
+      'payments_delivery_delay_seconds_count{service_name="webhook"}': counting(caused),
+    }),
   },
 };
 
@@ -166,11 +203,17 @@ function alertOf(slo: Slo, severity: Severity): Alert {
     };
     return { series: burn.series({ first: 1_000 - bad.first, then: 1_000 - bad.then }, bad), at: `${END_MINUTE - 2}m` };
   };
+  /** The half of 1,000 events a minute. */
+  const half = { first: 500, then: 500 };
+  const oneTenant: Example = {
+    series: { ...burn.series(half, { first: 0, then: 0 }), ...burn.oneTenant(half) },
+    at: `${END_MINUTE - 2}m`,
+  };
   const labels = { slo: slo.name, ...burn.labels };
   const examples =
     severity === 'page'
-      ? // Fires on a fast burn; not on a ticket's burn; not on a fast one that has ended.
-        { fires: { ...at(15, 15), labels }, quiet: at(4, 4), nearMiss: at(15, 0) }
+      ? // Fires on a fast burn; not on a ticket's burn; not on a fast one that has ended; not for a tenant.
+        { fires: { ...at(15, 15), labels }, quiet: at(4, 4), nearMiss: at(15, 0), oneTenant }
       : { fires: { ...at(4, 4), labels }, quiet: at(0.5, 0.5) };
   return {
     name: burn.name,

@@ -107,12 +107,11 @@ export function promtoolTests(): readonly { readonly name: string; readonly rule
   ];
 }
 
-/** promtool's test file: each alert fires on its series, and neither without the fault nor on a near miss. */
+/** promtool's test file: each alert fires on its series, and not without the fault, on a near miss or for a tenant. */
 function testFile(rules: string, alerts: readonly Alert[]): string {
   const tests = alerts.flatMap((alert) => {
-    const { name, severity, fires, quiet, nearMiss } = alert;
+    const { name, severity, fires, firesToo = [], quiet, nearMiss, oneTenant } = alert;
     const firing = `ALERTS{alertname="${name}",severity="${severity}",alertstate="firing"}`;
-    const labels = Object.entries({ alertname: name, severity, ...fires.labels });
     const testCase = (title: string, { series, at }: Example, expr: string, samples: readonly object[]): object => ({
       name: `${name} (${severity}) ${title}`,
       interval: '1m',
@@ -120,12 +119,17 @@ function testFile(rules: string, alerts: readonly Alert[]): string {
       promql_expr_test: [{ expr, eval_time: at, exp_samples: samples }],
     });
     return [
-      // Labels that the scrape adds, such as `instance`, are not part of the rule.
-      testCase('fires', fires, `max by (${labels.map(([label]) => label).join(', ')}) (${firing})`, [
-        { labels: `{${labels.map(([label, value]) => `${label}="${value}"`).join(',')}}`, value: 1 },
-      ]),
+      ...[fires, ...firesToo].map((firesOn, index) => {
+        const labels = Object.entries({ alertname: name, severity, ...firesOn.labels });
+        // Labels that the scrape adds, such as `instance`, are not part of the rule.
+        const fired = `max by (${labels.map(([label]) => label).join(', ')}) (${firing})`;
+        return testCase(index === 0 ? 'fires' : `fires, example ${index + 1}`, firesOn, fired, [
+          { labels: `{${labels.map(([label, value]) => `${label}="${value}"`).join(',')}}`, value: 1 },
+        ]);
+      }),
       testCase('stays quiet without the fault', quiet, firing, []),
       ...(nearMiss ? [testCase('stays quiet on a near miss', nearMiss, firing, [])] : []),
+      ...(oneTenant ? [testCase('stays quiet whatever one tenant does', oneTenant, firing, [])] : []),
     ];
   });
   return yaml({ rule_files: [rules], evaluation_interval: '1m', tests });

@@ -95,6 +95,11 @@ describe('alerts', () => {
     }
   });
 
+  it('are tried on what one tenant can do, if they page', () => {
+    const pages = ALERTS.filter(({ severity }) => severity === 'page');
+    expect(pages.filter(({ oneTenant }) => !oneTenant).map(({ name }) => name)).toEqual([]);
+  });
+
   it('have unique names for each severity', () => {
     const names = ALERTS.map(({ name, severity }) => `${name} ${severity}`);
     expect(new Set(names).size).toBe(names.length);

@@ -124,8 +124,10 @@ const matcher = /(\w+)="([^"]*)"/g;
 
 describe('the example series of alerts', () => {
   it('have names, labels and values that services export', () => {
-    for (const { name, fires, quiet, nearMiss } of ALERTS) {
-      for (const one of [fires, quiet, nearMiss].flatMap((example) => Object.keys(example?.series ?? {}))) {
+    for (const { name, fires, firesToo = [], quiet, nearMiss, oneTenant } of ALERTS) {
+      for (const one of [fires, ...firesToo, quiet, nearMiss, oneTenant].flatMap((example) =>
+        Object.keys(example?.series ?? {}),
+      )) {
         expect({ name, unknown: unknownIn(one) }).toEqual({ name, unknown: [] });
         const [{ metric } = { metric: '' }] = selectorsOf(one);
         for (const [, label = '', value = ''] of one.matchAll(matcher)) {

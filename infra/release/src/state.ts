@@ -12,7 +12,7 @@ export interface State {
   readonly image: string | undefined;
 }
 
-/** @returns the version that the tag names, or what must be mended first */
+/** @returns the version that the tag names, or what must be fixed first */
 export function versionToRelease(state: State): { readonly version: string } | { readonly problems: string[] } {
   const named = state.tags.filter((tag) => /^v\d+\.\d+\.\d+(-[\w.]+)?$/.test(tag));
   const [tag] = named;

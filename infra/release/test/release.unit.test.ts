@@ -40,7 +40,7 @@ describe('versionToRelease', () => {
     ['no section in the changelog', { changelog: '## [Unreleased]\n' }, '## [1.2.0]'],
     ['no image', { image: undefined }, 'IMAGE is not set'],
     ['an image with a tag', { image: 'images.example/payment-intents:1.2.0' }, ':1.2.0'],
-  ])('says what to mend: %s', (_, state, said) => {
+  ])('says what to fix: %s', (_, state, said) => {
     expect(versionToRelease({ ...ready, ...state })).toEqual({ problems: [expect.stringContaining(said)] });
   });
 });

@@ -65,7 +65,7 @@ describe('the workflow of GitHub Actions', () => {
     expect(['npm run no-such-script', '.ci/no-such-file'].map(problemOf)).not.toContain(null);
   });
 
-  it('pins each action by the commit of a release, which stands beside it', () => {
+  it('pins each action by its commit, with the release beside it', () => {
     const used = text.match(/uses: .*/g) ?? [];
     expect(used).toHaveLength(steps.filter((one) => 'uses' in one).length);
     for (const line of used) expect(line).toMatch(/^uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
@@ -93,7 +93,7 @@ describe('the workflow of GitHub Actions', () => {
     );
   });
 
-  it('passes no value into a shell but by a variable', () => {
+  it('passes values into a shell only through variables', () => {
     for (const one of steps) if ('run' in one) expect(one.run).not.toContain('${{');
   });
 });

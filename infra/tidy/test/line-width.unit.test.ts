@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { at, checked, files, isGenerated, read } from './repository.ts';
+import { at, checked, files, isGenerated, read } from '../src/repository.ts';
 
 const WIDTH = 120;
 /** An attribute of a Prisma model has no line breaks. */
@@ -9,7 +9,7 @@ const SENTENCES = /\/i18n\/\w+\.json$/;
 
 describe('files of the repository', () => {
   it('are listed by git', () => {
-    expect(files).toContain('infra/tidy/test/repository.ts');
+    expect(files).toContain('infra/tidy/src/repository.ts');
     expect(files.length).toBeGreaterThan(500);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { read } from './repository.ts';
+import { read } from '../src/repository.ts';
 
 const lockfile = z.looseObject({
   packages: z.record(

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { at, checked, exists, existsSomewhere, files, read } from '../src/repository.ts';
+import { lineOf, type Passage, passagesOf } from '../src/source-text.ts';
 import { anchorsOf, linksOf, slugOf, withoutCode } from './markdown.ts';
-import { at, checked, exists, existsSomewhere, files, read } from './repository.ts';
-import { lineOf, type Passage, passagesOf } from './source-text.ts';
 
 const pages = checked.filter((file) => file.endsWith('.md'));
 const citing = checked.filter((file) => !/\.(json|xml)$/.test(file));

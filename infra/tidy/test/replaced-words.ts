@@ -1,5 +1,8 @@
-/** Words that were replaced: the pattern, and what to write. docs/internals/glossary.md explains them. */
-export const replacedWords: readonly (readonly [pattern: RegExp, replacement: string])[] = [
+/**
+ * Words that were replaced: the pattern, what to write, and the files, if not all. docs/internals/glossary.md explains
+ * them.
+ */
+export const replacedWords: readonly (readonly [pattern: RegExp, replacement: string, files?: RegExp])[] = [
   [/\b(?:is|are|was|were|be) away\b/i, 'is unavailable'],
   [/\bwhat (?:became|becomes|has become) of\b/i, 'the outcome of'],
   [/\bt(?:akes?|ook|aken|aking) (?:\w+ ){0,3}up anew\b/i, 'reacquires'],
@@ -25,6 +28,9 @@ export const replacedWords: readonly (readonly [pattern: RegExp, replacement: st
   [/\ba hand on\b/i, 'control of'],
   [/\b(?:is|are|be) to be had\b/i, 'is available'],
   [/\bas this endpoint takes it\b/i, 'is invalid'],
+  [/\bmend(?:s|ed|ing)?\b/i, 'fix or repair'],
+  [/\bnext round\b/i, 'will retry'],
+  [/\banswer(?:s|ed|ing)?\b/i, 'response, return or respond', /^(?:docs|packages\/contracts\/src)\//],
 ];
 
 /** Pronouns that hide who acts. */

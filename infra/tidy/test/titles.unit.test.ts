@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
-import { at, checked } from './repository.ts';
-import { faultOf, testCallsOf } from './test-titles.ts';
+import { at, checked } from '../src/repository.ts';
+import { faultOf, testCallsOf } from '../src/test-titles.ts';
 
 const calls = checked.filter((file) => file.endsWith('.test.ts')).flatMap((file) => testCallsOf(file));
 

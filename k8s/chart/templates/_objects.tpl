@@ -113,8 +113,8 @@
 {{- $_ := merge .labelSelector.matchLabels $own -}}
 {{- end -}}
 {{- end -}}
-{{- if or $network (and (has $metadata.name (list "intent" "webhook")) (not $v.keda.enabled))
-  (and (has $metadata.name (list "gateway" "dashboard" "checkout")) (not $v.scaling.enabled)) -}}
+{{- if or $network (and (eq $metadata.name "webhook") (not $v.keda.enabled))
+  (and (has $metadata.name (list "gateway" "intent" "dashboard" "checkout")) (not $v.scaling.enabled)) -}}
 {{- $_ := set $object.spec "replicas" $replicas.min -}}
 {{- end -}}
 {{- if $pod.topologySpreadConstraints -}}
@@ -211,39 +211,10 @@
 {{- else if eq $object.kind "ScaledObject" -}}
 {{- $_ := set $object.spec "minReplicaCount" $replicas.min -}}
 {{- $_ := set $object.spec "maxReplicaCount" $replicas.max -}}
-{{- range $object.spec.triggers -}}
-{{- if and (eq .type "kafka") (has $v.kafka.saslMechanism (list "oauthbearer" "aws-msk-iam")) -}}
-{{- $_ := set .metadata "sasl" "oauthbearer" -}}
-{{- if eq $v.kafka.saslMechanism "aws-msk-iam" -}}
-{{- $_ := set .metadata "saslTokenProvider" "aws_msk_iam" -}}
-{{- $_ := set .metadata "awsRegion" $v.kafka.region -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
 {{- else if eq $object.kind "TriggerAuthentication" -}}
-{{- if eq $metadata.name "kafka" -}}
-{{- if eq $v.kafka.saslMechanism "aws-msk-iam" -}}
-{{- $_ := set $object "spec" (dict "podIdentity" (dict "provider" "aws")) -}}
-{{- else if eq $v.kafka.saslMechanism "oauthbearer" -}}
-{{- $map := include "payments.configMapName" (dict "name" "kafka" "data" .configMaps.kafka) -}}
-{{- $_ := set $object.spec "configMapTargetRef" (list
-  (dict "parameter" "oauthTokenEndpointUri" "name" $map "key" "KAFKA_OAUTH_TOKEN_URL")
-  (dict "parameter" "scopes" "name" $map "key" "KAFKA_OAUTH_SCOPE")
-  (dict "parameter" "ca" "name" "kafka-ca" "key" "ca.crt")) -}}
-{{- $_ := set $object.spec "secretTargetRef" (list
-  (dict "parameter" "username" "name" "pf-keda" "key" "client-id")
-  (dict "parameter" "password" "name" "pf-keda" "key" "client-secret")) -}}
-{{- end -}}
-{{- end -}}
 {{- range $object.spec.secretTargetRef -}}
 {{- $_ := set . "name" (get $v.secretNames .name | default .name) -}}
 {{- end -}}
-{{- $references := list -}}
-{{- range $object.spec.configMapTargetRef -}}
-{{- if eq .name "kafka-ca" -}}{{- $_ := set . "name" $v.privateCa.configMap -}}{{- end -}}
-{{- if or $v.privateCa.enabled (ne .parameter "ca") -}}{{- $references = append $references . -}}{{- end -}}
-{{- end -}}
-{{- if $references -}}{{- $_ := set $object.spec "configMapTargetRef" $references -}}{{- end -}}
 {{- else if eq $object.kind "KafkaTopic" -}}
 {{- $_ := set $object.spec "partitions" $v.kafka.partitions -}}
 {{- $_ := set $object.spec "replicas" $v.kafka.replication -}}

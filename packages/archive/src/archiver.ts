@@ -73,7 +73,7 @@ export class Archiver {
     this.#followedAt = options.now();
   }
 
-  /** @param onCrash an error that a retry does not mend */
+  /** @param onCrash an error that a retry does not fix */
   start(onCrash: (error: Error) => void): void {
     this.#loop = this.#run().catch((error: unknown) => onCrash(error as Error));
   }
@@ -117,7 +117,7 @@ export class Archiver {
           throw error;
         }
         // The store or the brokers do not respond, or another process was first: begin again from what is archived.
-        log.warn({ err: error }, 'archiving begins again from what is archived');
+        log.warn({ err: error }, 'archiving starts again after the last archived event');
       }
       if (this.#isFollowing) this.#followedAt = this.#options.now();
       this.#isFollowing = false;

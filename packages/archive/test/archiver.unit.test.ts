@@ -74,7 +74,7 @@ afterEach(async () => {
 });
 
 describe('the archiver', () => {
-  it('archives what there is and what comes, and goes on after it was stopped', async () => {
+  it('archives existing and new events, and continues after a stop', async () => {
     log.grow(0, 3);
     start();
     await isArchived();
@@ -176,7 +176,7 @@ describe('the archiver', () => {
     expect(published).toMatchObject({ algorithm: 'Ed25519', publicKey: new Signer(Buffer.alloc(32, 7)).publicKey });
   });
 
-  it('loses and repeats nothing beside another, of which one archives each file', async () => {
+  it('loses and repeats nothing beside another archiver', async () => {
     start();
     start();
     for (let n = 0; n < 6; n++) {
@@ -185,7 +185,7 @@ describe('the archiver', () => {
     }
   });
 
-  it('tells how long events wait while the store refuses, and archives them when it does not', async () => {
+  it('reports how long events wait while the store refuses them, and archives them afterwards', async () => {
     const archiver = start();
     await until('the log to be followed', () => archiver.isFollowing);
     store.changesLeft = 0;
@@ -215,7 +215,7 @@ describe('the archiver', () => {
     await isArchived();
   });
 
-  it('goes on archiving where files cannot be merged', async () => {
+  it('continues to archive when files cannot be merged', async () => {
     const merge = jest.spyOn(parquet, 'merge').mockRejectedValue(new Error('Out of Memory Error'));
     const archiver = start();
     // Of days that are over.
@@ -231,7 +231,7 @@ describe('the archiver', () => {
     expect(merge).toHaveBeenCalledTimes(1);
   });
 
-  it('gives up where the store would replace files that are archived', async () => {
+  it('gives up when the store would replace archived files', async () => {
     store.create = () => Promise.reject(new StoreUnfitError('it does'));
     log.grow(0, 3);
     start();
@@ -239,7 +239,7 @@ describe('the archiver', () => {
     expect(crashes.splice(0)).toMatchObject([{ name: 'StoreUnfitError' }]);
   });
 
-  it('is not stuck while a slow store still answers', async () => {
+  it('is not considered stuck while a slow store still responds', async () => {
     const answers: (() => void)[] = [];
     const list = store.list.bind(store);
     store.list = async (prefix) => {
@@ -260,7 +260,7 @@ describe('the archiver', () => {
     await until('the log to be followed', () => archiver.isFollowing);
   });
 
-  it('goes on in a log that was made of the archive, where its events lie elsewhere', async () => {
+  it('continues in a log that was restored from the archive, where its events have other offsets', async () => {
     log.grow(0, 3);
     log.grow(1, 2);
     start();
@@ -284,7 +284,7 @@ describe('the archiver', () => {
         other.records[0] = events.slice(20).map((value, n) => recordAt(0, n, value));
       },
     ],
-  ])('archives nothing of a log that is another one, %s', async (_what, change) => {
+  ])('archives nothing of another log, %s', async (_what, change) => {
     log.grow(0, 3);
     start();
     await isArchived();

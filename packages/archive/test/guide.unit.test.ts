@@ -59,16 +59,6 @@ describe('the guide for analysts', () => {
     expect(questions).toHaveLength(12);
   });
 
-  it('reads the files where they are, as it does in Python', async () => {
-    const [, sql = ''] = /duckdb\.sql\("([^"]+)"\)/.exec(guide) ?? [];
-    expect(sql).toContain('.local/archive/');
-    const found = await ledger.query(`${sql.replace('.local/archive', folder)} ORDER BY type`);
-    expect(found.rows).toEqual(
-      (await ledger.query('SELECT type, count(*) FROM events GROUP BY type ORDER BY type')).rows,
-    );
-    expect(found.rows.length).toBeGreaterThan(5);
-  });
-
   it.each(questions)('answers: $question', async ({ sql, result }) => {
     expect(shown(await ledger.query(sql))).toBe(result);
   });

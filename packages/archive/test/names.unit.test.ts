@@ -11,7 +11,7 @@ describe('the names of the archive', () => {
     expect(manifestKey(file(0, 349))).toBe('manifests/partition=3/000000000000-000000000349.json');
   });
 
-  it('are read back, and others are not', () => {
+  it('are parsed, and others are refused', () => {
     expect(readName(key(350))).toEqual(file(350));
     expect(readName(manifestKey(file(0, 349)))).toEqual(file(0, 349));
     for (const other of ['heads/partition=3.json', 'events/readme.txt', `${key(1)}.tmp`])

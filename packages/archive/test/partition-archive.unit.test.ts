@@ -41,7 +41,7 @@ beforeEach(async () => {
 });
 
 describe('the archive of a partition', () => {
-  it('holds the bytes of every event in order, and goes on where it ended', async () => {
+  it('holds the bytes of every event in order, and resumes where it stopped', async () => {
     const rows = rowsFrom(0, 60);
     await archive.append(rows.slice(0, 25));
     await (await open()).append(rows.slice(25));
@@ -50,7 +50,7 @@ describe('the archive of a partition', () => {
     expect(offsetsOf(events)).toEqual(offsetsOf(rows));
   });
 
-  it('chains its files and signs what it says of them', async () => {
+  it('chains its files and signs their manifests', async () => {
     const rows = rowsFrom(0, 10);
     await archive.append(rows.slice(0, 4));
     await archive.append(rows.slice(4));
@@ -85,7 +85,7 @@ describe('the archive of a partition', () => {
     expect((await archived()).map(({ event }) => event)).toEqual(['no JSON', '{"type":"intent.created"}', '', null]);
   });
 
-  it('refuses to archive what another process has archived, and goes on behind it', async () => {
+  it('refuses to archive what another process has archived, and continues after it', async () => {
     const other = await open();
     await archive.append(rowsFrom(0, 3));
     await expect(other.append(rowsFrom(0, 5))).rejects.toThrow(ArchivedElsewhereError);
@@ -146,7 +146,7 @@ describe('the archive of a partition', () => {
 });
 
 describe('merging', () => {
-  it('makes one file of the small ones of a day that is over, and leaves the newest', async () => {
+  it('merges the small files of a finished day into one, and leaves the newest', async () => {
     const rows = rowsFrom(0, 10);
     for (let n = 0; n < 10; n += 2) await archive.append(rows.slice(n, n + 2));
     expect(await archive.compact(TODAY)).toBe(0);
@@ -161,13 +161,13 @@ describe('merging', () => {
     expect((await open()).next).toBe(10);
   });
 
-  it('does so within a day when there are many', async () => {
+  it('merges within a day when there are many files', async () => {
     for (let n = 0; n < 25; n++) await archive.append(rowsFrom(n, 1));
     expect(await archive.compact(TODAY)).toBe(24);
     expect(await archive.compact(TODAY)).toBe(0);
   });
 
-  it('stops at a file that was changed, and leaves everything as it is', async () => {
+  it('stops at a file that was changed, and changes nothing', async () => {
     for (let n = 0; n < 4; n++) await archive.append(rowsFrom(n, 1));
     const key = (await store.list('events/'))[1] ?? '';
     store.objects.set(key, await parquet.write(rowsFrom(7, 1), EVENT_COLUMNS));
@@ -208,7 +208,7 @@ describe('merging', () => {
     ).toMatchObject({ files: 2, problems: [] });
   });
 
-  it('gives no place away twice: a process that slept while others archived and merged gives way', async () => {
+  it('assigns no place twice: a process that was suspended while others archived and merged gives way', async () => {
     const rows = rowsFrom(0, 12);
     await archive.append(rows.slice(0, 2));
     const slept = await open();

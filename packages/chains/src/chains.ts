@@ -8,6 +8,7 @@ import { type ChainFamily, type Network, networkOf } from './networks.ts';
 import type { ChainAdapter, ChainObserver, Cursor } from './port.ts';
 import { solana } from './solana/family.ts';
 import { tempo } from './tempo/family.ts';
+import { concernsOf } from './upstream-needs.ts';
 
 /**
  * The networks that are served, each with an adapter (gateway) and an observer (watcher) over one pool of upstreams.
@@ -66,6 +67,7 @@ export function createChains({
   for (const [chain, ofNetwork] of upstreams) {
     const network = networkOf(chain);
     const family = families[network.family];
+    for (const concern of concernsOf(network, ofNetwork)) log.warn({ network: network.name }, concern);
     const pool = new RpcPool({
       network: network.name,
       upstreams: ofNetwork,

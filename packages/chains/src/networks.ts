@@ -1,5 +1,7 @@
 import type { Feature } from '@pf/contracts';
-import type { ChainId, TokenAddress, TransactionFormat } from '@pf/domain';
+import type { ChainFamily, ChainId, TokenAddress, TransactionFormat } from '@pf/domain';
+
+export type { ChainFamily } from '@pf/domain';
 
 /** A token of a network. */
 export interface Token {
@@ -7,13 +9,14 @@ export interface Token {
   readonly symbol: string;
   readonly address: TokenAddress;
   readonly decimals: number;
+  /** The program of a Solana mint, which never changes it. Absent: the original token program, or another chain. */
+  readonly program?: 'token-2022';
 }
-
-/** Networks of one family work alike and share an adapter: a live network and its testnet. */
-export type ChainFamily = 'base' | 'solana' | 'tempo';
 
 /** What all networks of a family have in common. */
 interface FamilyFacts {
+  /** `Base`: in texts. */
+  readonly label: string;
   readonly format: TransactionFormat;
   /** ms between blocks or slots: of Base, between flashblocks. */
   readonly blockMs: number;
@@ -24,38 +27,57 @@ interface FamilyFacts {
    * longer be released (UNRELEASABLE_AFTER_MS).
    */
   readonly rebroadcastAfterMs: number;
+  /** ms after which a page builds a transaction again before it is signed: Solana's dies after 30 to 60 seconds. */
+  readonly rebuildAfterMs: number;
   /** What fees are paid in, as wallets name it. */
   readonly coin: { readonly name: string; readonly symbol: string };
+  /** What a wallet's address looks like, for the field of a form. */
+  readonly addressHint: string;
+  /** The browser's wallet (its `rdns`, EIP-6963) that signs without sending; null where none is known by its name. */
+  readonly signingWallet: string | null;
 }
 
 /** The longest step of an observer, in ms: on a plan of few calls a second most of it waits for their turn. */
 export const STEP_MS = 30_000;
 
 const POLL_MS = { awaiting: 400, idle: 1_000 };
-const families: Readonly<Record<ChainFamily, FamilyFacts & { readonly liveFeature: Feature | null }>> = {
+/** Each family's facts; `liveFeature` is what the plan must include for its live networks. */
+export const families: Readonly<Record<ChainFamily, FamilyFacts & { readonly liveFeature: Feature | null }>> = {
   base: {
+    label: 'Base',
     format: 'evm_rlp',
     blockMs: 200,
     pollMs: POLL_MS,
     rebroadcastAfterMs: 15_000,
+    rebuildAfterMs: 600_000,
     coin: { name: 'Ether', symbol: 'ETH' },
+    addressHint: '0x…',
+    signingWallet: null,
     liveFeature: null,
   },
   solana: {
+    label: 'Solana',
     format: 'solana_v0_message',
     blockMs: 400,
     pollMs: POLL_MS,
     rebroadcastAfterMs: 2_000,
+    rebuildAfterMs: 20_000,
     coin: { name: 'Solana', symbol: 'SOL' },
+    addressHint: 'Base58',
+    signingWallet: null,
     liveFeature: null,
   },
   tempo: {
+    label: 'Tempo',
     format: 'tempo_tip20',
     blockMs: 500,
     pollMs: POLL_MS,
     rebroadcastAfterMs: 10_000,
+    rebuildAfterMs: 90_000,
     // It has no coin of its own: fees are paid in dollars.
     coin: { name: 'US Dollar', symbol: 'USD' },
+    addressHint: '0x…',
+    signingWallet: 'xyz.tempo',
     liveFeature: 'live_tempo',
   },
 };
@@ -81,7 +103,12 @@ export interface Network extends FamilyFacts {
   readonly tokens: readonly Token[];
 }
 
-const token = (symbol: string, address: string): Token => ({ symbol, address: address as TokenAddress, decimals: 6 });
+const token = (symbol: string, address: string, program?: Token['program']): Token => ({
+  symbol,
+  address: address as TokenAddress,
+  decimals: 6,
+  ...(program !== undefined && { program }),
+});
 
 interface Entry<Name> extends Pick<Network, 'label' | 'family' | 'livemode' | 'explorer' | 'publicRpcUrl' | 'tokens'> {
   readonly name: Name;
@@ -90,8 +117,8 @@ interface Entry<Name> extends Pick<Network, 'label' | 'family' | 'livemode' | 'e
 function network<const Name extends string>(chain: string, entry: Entry<Name>): Network & { readonly name: Name } {
   const { liveFeature, ...facts } = families[entry.family];
   return {
-    ...entry,
     ...facts,
+    ...entry,
     chain: chain as ChainId,
     feature: entry.livemode ? liveFeature : null,
     upstreamVariable: `RPC_${entry.name.toUpperCase().replaceAll('-', '_')}` as UpstreamVariable,
@@ -114,7 +141,7 @@ const registry = [
     tokens: [
       token('USDC', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
       token('USDT', 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'),
-      token('PYUSD', '2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo'),
+      token('PYUSD', '2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo', 'token-2022'),
     ],
   }),
   network('solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', {
@@ -126,7 +153,7 @@ const registry = [
     publicRpcUrl: null,
     tokens: [
       token('USDC', '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU'),
-      token('PYUSD', 'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM'),
+      token('PYUSD', 'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM', 'token-2022'),
     ],
   }),
   network('eip155:8453', {

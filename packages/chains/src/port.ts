@@ -262,6 +262,11 @@ export interface WatchedIntent {
 /** The intents of one network that are watched now, indexed for matching. Changes only between steps. */
 export interface WatchSet {
   readonly size: number;
+  /**
+   * Reads back from the ledger those of the intents with these names (references, or what `aliasOf` makes of them) that
+   * have long ended, so that they are found by them during this step. The others are here already.
+   */
+  recall(names: Iterable<string>): Promise<void>;
   byReference(reference: Reference): WatchedIntent | undefined;
   /** By the other name that payments on this network may give an intent: that of `aliasOf`. */
   byAlias(alias: string): WatchedIntent | undefined;

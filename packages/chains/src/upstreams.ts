@@ -4,6 +4,7 @@ import { upstreamAt, type UpstreamSettings, upstreamSchema } from '@pf/rpc';
 import { ConfigurationError, variables } from '@pf/runtime';
 import { z } from 'zod';
 import { networks, type UpstreamVariable } from './networks.ts';
+import { whyNotServed } from './upstream-needs.ts';
 
 /** The upstreams of each network by its name, in order of preference. */
 const upstreamsByName = z.strictObject(
@@ -45,7 +46,7 @@ export const upstreamVariables: Readonly<Record<UpstreamVariable, typeof urls>> 
 
 /**
  * What createChains takes, from a configuration that has `upstreamVariables`.
- * @throws ConfigurationError where a network has upstreams in both places
+ * @throws ConfigurationError where a network has upstreams in both places, or none with a method that it needs
  */
 export function upstreamsOf({
   RPC_CONFIG: configured = {},
@@ -54,15 +55,18 @@ export function upstreamsOf({
   readonly RPC_CONFIG?: UpstreamsByName | undefined;
 }): ReadonlyMap<ChainId, readonly UpstreamSettings[]> {
   return new Map(
-    networks.flatMap(({ chain, name, upstreamVariable }): [ChainId, readonly UpstreamSettings[]][] => {
+    networks.flatMap((network): [ChainId, readonly UpstreamSettings[]][] => {
+      const { chain, name, upstreamVariable } = network;
       const [listed, upstreams] = [config[upstreamVariable], configured[name]];
       if (listed !== undefined && upstreams !== undefined)
         throw new ConfigurationError(
           `The configuration is invalid:\n  ${upstreamVariable}: RPC_CONFIG has upstreams of ${name} too: remove one`,
         );
-      return listed === undefined && upstreams === undefined
-        ? []
-        : [[chain, upstreams ?? listed?.map(upstreamAt) ?? []]];
+      const found = upstreams ?? listed?.map(upstreamAt);
+      if (found === undefined) return [];
+      const problem = whyNotServed(network, found);
+      if (problem !== null) throw new ConfigurationError(`The configuration is invalid:\n  RPC_CONFIG: ${problem}`);
+      return [[chain, found]];
     }),
   );
 }

@@ -6,7 +6,7 @@ const [base, tempo, solana] = [networkNamed('base'), networkNamed('tempo'), netw
 const at = (number: number) => ({ number: String(number), hash: `0x${number}` });
 
 describe('a cursor that is merged of those of several shards', () => {
-  it('has read only what each of them has, and keeps what any of them has seen below, on Base', () => {
+  it('covers only blocks that every shard has read, on Base', () => {
     const seenAt = (block: number, hash: string) => ({
       kind: 'reverted',
       intentId: samples.INTENT,
@@ -42,7 +42,7 @@ describe('a cursor that is merged of those of several shards', () => {
     expect(mergeCursors(base, [behind])).toEqual({ ...behind, firstReader: null });
   });
 
-  it('has read only what each of them has on Tempo', () => {
+  it('covers only blocks that every shard has read, on Tempo', () => {
     const ahead = { genesis: '0x00', checkpoints: [at(950)], whole: '905', reread: '860', firstReader: 'a.example' };
     const behind = { genesis: '0x00', checkpoints: [at(910)], reread: '870', firstReader: 'b.example' };
     const merged = { genesis: '0x00', checkpoints: [at(910)], whole: '905', reread: '860', firstReader: null };
@@ -50,7 +50,7 @@ describe('a cursor that is merged of those of several shards', () => {
     expect(mergeCursors(tempo, [behind, ahead])).toEqual(merged);
   });
 
-  it('has read only what each of them has on Solana, and believes bookmarks where all of them do', () => {
+  it('covers only slots that every shard has read, on Solana, and trusts bookmarks that all of them trust', () => {
     const one = { id: 'a', slot: '890', known: '950', head: '950', lost: { [samples.FIRST]: '700' } };
     const other = { id: 'b', slot: '870', known: '960', head: '960', lost: { [samples.SECOND]: '800' } };
     const merged = mergeCursors(solana, [one, other]);

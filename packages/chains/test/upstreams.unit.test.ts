@@ -3,12 +3,20 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { upstreamAt } from '@pf/rpc';
-import { ConfigurationError, loadConfig } from '@pf/runtime';
-import { upstreamsOf, upstreamVariables } from '../src/index.ts';
+import { ConfigurationError, createLogger, loadConfig } from '@pf/runtime';
+import { createChains, upstreamsOf, upstreamVariables } from '../src/index.ts';
 
 const read = (environment: Record<string, string>): ReturnType<typeof upstreamsOf> =>
   upstreamsOf(loadConfig(upstreamVariables, environment));
 const configured = (json: unknown): ReturnType<typeof upstreamsOf> => read({ RPC_CONFIG: JSON.stringify(json) });
+/** What the log says when the chains are made. */
+async function warningsOf(json: unknown): Promise<readonly string[]> {
+  const warnings: string[] = [];
+  const log = createLogger('test', 'silent');
+  log.warn = (_fields: unknown, text?: string) => void warnings.push(text ?? '');
+  await createChains({ upstreams: configured(json), log }).close();
+  return warnings;
+}
 
 describe('the configuration of upstreams', () => {
   let folder: string;
@@ -56,6 +64,46 @@ describe('the configuration of upstreams', () => {
     expect(() => configured(json)).toThrow(ConfigurationError);
     expect(() => configured(json)).toThrow(message);
     expect(() => configured(json)).not.toThrow('KEY');
+  });
+
+  describe('of plans that lack what a network needs', () => {
+    const url = 'https://a.example';
+    const only = (preset: string, url: string) => ({ url, preset });
+
+    it.each([
+      [
+        'base',
+        'publicnode-base',
+        'no upstream has eth_getTransactionReceipt, and it tells whether a payment succeeded',
+      ],
+      ['base', 'drpc-free', 'no upstream has eth_getLogs, and payments are found by it'],
+    ])('is refused on %s where %s is the only one, or all are alike', (network, preset, reason) => {
+      const message = `RPC_CONFIG: ${network}: ${reason}`;
+      expect(() => configured({ [network]: [only(preset, url)] })).toThrow(ConfigurationError);
+      expect(() => configured({ [network]: [only(preset, url), only(preset, 'https://b.example')] })).toThrow(message);
+      expect(configured({ [network]: [only(preset, url), 'https://b.example'] }).size).toBe(1);
+    });
+
+    it('is taken where each has what the other lacks', () => {
+      const both = [only('publicnode-base', url), only('drpc-free', 'https://b.example')];
+      expect(configured({ base: both }).size).toBe(1);
+    });
+
+    it.each([
+      ['tempo', 'tempo-api', 'the only upstream allows 0.33 calls a second, and watching needs 4'],
+      ['solana-devnet', 'solana-devnet-public', 'the only upstream allows 1 calls a second, and watching needs 3'],
+    ])('is warned of on %s where %s is the only one', async (network, preset, warning) => {
+      expect(await warningsOf({ [network]: [only(preset, url)] })).toEqual([expect.stringContaining(warning)]);
+      expect(await warningsOf({ [network]: [only(preset, url), 'https://b.example'] })).toEqual([]);
+    });
+
+    it('is warned of where the only upstream has logs of some blocks', async () => {
+      const short = { url, historyBlocks: 7_000 };
+      expect(await warningsOf({ base: [short] })).toEqual([
+        'the only upstream has the logs of 7000 blocks: a watcher that stops for longer needs another',
+      ]);
+      expect(await warningsOf({ base: [short, 'https://b.example'] })).toEqual([]);
+    });
   });
 
   it('quotes nothing of what cannot be read', () => {

@@ -1,4 +1,4 @@
-/** Something the user can mend: the message says what is wrong and what to do about it. */
+/** Something the user can fix: the message says what is wrong and what to do about it. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   /** For programs, beside the message: what --json adds to it. */

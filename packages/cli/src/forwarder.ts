@@ -27,7 +27,7 @@ export interface Forwarded {
   readonly attempt: number;
   /** The raw body. */
   readonly body: string;
-  /** What the receiver answered; null where it did not, and the service was told 502: it tries again. */
+  /** The receiver's response; null if there was none, and the service got 502: it retries. */
   readonly status: number | null;
   readonly error: string | null;
   readonly ms: number;

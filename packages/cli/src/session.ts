@@ -83,7 +83,7 @@ export async function withSession(
       { cause: error },
     );
   });
-  const database = openDatabase({ url, applicationName: 'pf', maxConnections: 4, onError: () => undefined });
+  const database = openDatabase({ url, applicationName: 'pf', maxConnections: 4 });
   try {
     await work({
       database,

@@ -105,10 +105,10 @@ describe('pf', () => {
   it.each([
     [['webhooks', 'create'], 'pf webhooks create https://shop.example/webhooks --name shop --events intent.confirmed'],
     [['webhooks', 'enable'], '--replay'],
-    [['webhooks', 'pause'], 'let the deliveries of an endpoint wait'],
-    [['webhooks', 'resume'], 'send what has waited'],
+    [['webhooks', 'pause'], 'hold the deliveries of an endpoint'],
+    [['webhooks', 'resume'], 'send the held deliveries'],
     [['webhooks', 'test'], 'send a test event'],
-    [['webhooks', 'attempts'], 'list what was tried'],
+    [['webhooks', 'attempts'], 'list the attempts of a delivery'],
     [['secrets', 'rotate'], 'First give all services SECRETS_KEY=<old>,<new>'],
   ])('shows the help of %j', async (command, explanation) => {
     const { code, out, errors } = await pf([...command, '--help']);

@@ -206,7 +206,7 @@ export class WebhookEndpoints {
     return this.#http.post(`${pathOf(id)}/rotate-secret`, body, options);
   }
 
-  /** Sends a test event, and returns the answer; null if nothing was sent within 20 s. */
+  /** Sends a test event, and returns the response; null if nothing was sent within 20 s. */
   async test(id: string, options?: CallOptions): Promise<DeliveryAttempt | null> {
     return (await this.#http.post<{ attempt: DeliveryAttempt | null }>(`${pathOf(id)}/test`, {}, options)).attempt;
   }
@@ -251,7 +251,7 @@ export class WebhookReplays {
     return (await this.#http.get<{ replay: WebhookReplay }>(path, {}, options)).replay;
   }
 
-  /** Ends it: it sends nothing more but for what is due already. One that has ended stays as it is. */
+  /** Ends it: it sends nothing more but for what is due already. Cancelling a replay that has ended changes nothing. */
   async cancel(id: string, options?: CallOptions): Promise<WebhookReplay> {
     const path = `webhook-replays/${encodeURIComponent(id)}/cancel`;
     return (await this.#http.post<{ replay: WebhookReplay }>(path, {}, options)).replay;

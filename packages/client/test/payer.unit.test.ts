@@ -52,7 +52,7 @@ describe('PayerClient', () => {
   });
 
   it.each([ID, `${ID}_spl_5mUj8xNgYq3vWJ2hTfKd7`, 'pk_test_x', `../${SECRET}`, ''])(
-    'refuses what is no client secret, and does not repeat it: %s',
+    'refuses an invalid client secret, and does not repeat it: %s',
     async (clientSecret) => {
       await respondingWith(json(200, {}));
       expect(() => new PayerClient({ baseUrl: service.baseUrl, clientSecret })).toThrow(

@@ -36,7 +36,7 @@ describe('The lead of a clock', () => {
     expect(narrowed({ least: -900, most: 100 }, { least: 101, most: 200 })).toBeNull();
   });
 
-  it('is judged as a whole: right within the tolerance, wrong outside of it, unproven across its edge', () => {
+  it('is evaluated as a whole: right within the tolerance, wrong outside of it, unproven across its edge', () => {
     const edge = CLOCK_TOLERANCE_MS;
     expect(judge({ least: -edge, most: edge })).toBe('right');
     expect(judge({ least: -edge - 1, most: edge })).toBe('unproven');

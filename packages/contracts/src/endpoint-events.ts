@@ -55,7 +55,7 @@ export function endpointDisabledEvent({ id, url, livemode, disabledAt, disabledB
   };
 }
 
-/** An event without meaning, which the account has asked for to see how its receiver answers. */
+/** An event without meaning, which the account has asked for to see how its receiver responds. */
 export function endpointTestEvent(
   endpoint: { readonly id: string; readonly url: string },
   { livemode, at }: { readonly livemode: boolean; readonly at: Date },

@@ -12,6 +12,8 @@ export const API_VERSIONS = ['2026-11-21'] as const;
 export const isApiVersion = (text: string): boolean => (API_VERSIONS as readonly string[]).includes(text);
 /** How many endpoints an account has in a mode. */
 export const ENDPOINTS_MAX = 16;
+/** Secrets of one endpoint: each signs until 24 hours after its successor, and makes `webhook-signature` longer. */
+export const SECRETS_MAX = 5;
 /** Of a URL that an account chooses. */
 export const URL_LENGTH_MAX = 2_048;
 

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { ENDPOINTS_MAX, SECRETS_MAX } from './endpoints.ts';
+import { REPLAYS_MAX } from './replays.ts';
 
 /** What the documentation says about an error, and what a client receives where no more specific message is known. */
 interface ErrorText {
@@ -8,6 +10,11 @@ interface ErrorText {
   readonly cause: string;
   /** What the client can do about it. */
   readonly remedy: string;
+  /**
+   * A 5xx that its caller can cause at will, with a payer or a sponsor of its own: it does not count against our
+   * objectives (docs/operations/slo.md). Absent: the service causes its 5xx.
+   */
+  readonly causedBy?: 'caller';
 }
 /** Temporary errors say how many seconds to wait before a retry, unless the response has a more precise number. */
 export type ErrorEntry = ErrorText &
@@ -119,7 +126,7 @@ export const ERRORS = {
   'request.method_not_allowed': {
     status: 405,
     message: 'This path does not support this method. Use one of the methods in the Allow header.',
-    cause: 'The path exists, with other methods.',
+    cause: 'The path exists, but not with this method.',
     remedy: 'Use one of the methods in the `Allow` header of the response.',
   },
   'request.timeout': {
@@ -179,10 +186,12 @@ export const ERRORS = {
   'mpp.challenge_expired': {
     status: 409,
     message: 'The challenge of this payment credential has expired. Nothing was sent by this request.',
-    cause: 'The `expires` of the challenge is past: that of the intent, when the challenge was made.',
+    cause:
+      'The challenge has passed its `expires`, which is the `expiresAt` that the intent had when the challenge was ' +
+      'made.',
     remedy:
-      'If you have sent the transaction yourself, fetch the intent: it may be paid. Otherwise ask for a new ' +
-      'challenge, with the key or client secret.',
+      'If you sent the transaction yourself, fetch the intent: it may be paid. Otherwise request a new challenge, ' +
+      'with the key or client secret.',
   },
   'intent.already_refunded': {
     status: 409,
@@ -197,7 +206,7 @@ export const ERRORS = {
       'The payment intent is a refund, and a chain reorganization has undone the payment of its original, ' +
       '`details.original_intent_id`.',
     remedy:
-      'Wait: if the payment lands again, the refund can be paid. If it is dead for good, the original becomes ' +
+      'Wait: if the payment lands again, the refund can be paid. If it can never land again, the original becomes ' +
       '`failed` and the refund is cancelled.',
   },
   'intent.limit_reached': {
@@ -219,31 +228,33 @@ export const ERRORS = {
   'payment_link.limit_reached': {
     status: 409,
     message: 'Too many payments of this link have ended unpaid. Ask for another link.',
-    cause: 'The payers of the link have begun as many intents as they may: `details.max`.',
+    cause: 'The payers have created the maximum number of intents for this link: `details.max`.',
     remedy: 'Create another payment link. If a program caused it, check what it repeats.',
   },
   'webhook_endpoint.exists': {
     status: 409,
-    message: 'The account has a webhook endpoint with this URL already.',
+    message: 'The account already has a webhook endpoint with this URL.',
     cause: 'An endpoint of the account and mode has the same URL; `details.endpoint_id` names it.',
     remedy: 'Update that endpoint, or remove it first.',
   },
   'webhook_endpoint.limit_reached': {
     status: 409,
-    message: 'The limit of this webhook endpoint is reached.',
-    cause: 'The account has 16 endpoints in this mode, or the endpoint has 5 secrets; `details.max` says which.',
-    remedy: 'Remove an endpoint, or wait until a secret has ended: 24 hours after the next one began to sign.',
+    message: 'A limit of webhook endpoints is reached.',
+    cause:
+      `The account has ${ENDPOINTS_MAX} endpoints in this mode, or the endpoint has ${SECRETS_MAX} secrets: ` +
+      '`details.limit` is `endpoints` or `secrets`, and `details.max` the limit.',
+    remedy: 'Remove an endpoint, or wait until an old secret stops signing, 24 hours after its successor took over.',
   },
   'webhook_endpoint.not_enabled': {
     status: 409,
     message: 'The webhook endpoint is paused or disabled, so nothing is sent to it.',
-    cause: 'A test event or a replay was asked for an endpoint that gets no events.',
+    cause: 'The request sends a test event or a replay to an endpoint that is paused or disabled.',
     remedy: 'Set `paused` to false, or enable the endpoint, and try again.',
   },
   'webhook_replay.limit_reached': {
     status: 409,
     message: 'The account has too many webhook replays that have not ended.',
-    cause: 'The account has 10 replays in this mode that have not ended: `details.max`.',
+    cause: `The account has ${REPLAYS_MAX} replays in this mode that have not ended: \`details.max\`.`,
     remedy: 'Wait until one has ended, or cancel one.',
   },
   'chain.not_available': {
@@ -257,7 +268,7 @@ export const ERRORS = {
     message: 'This token is not available on this chain.',
     cause:
       'The value is neither the symbol nor the address of a token that is supported on this chain, or an ' +
-      'authorization is asked for of a token that does not know EIP-3009.',
+      'authorization was requested for a token that does not support EIP-3009.',
     remedy: 'Use one of the tokens in `details.available`, or pay by a transaction.',
   },
   'address.sanctions_match': {
@@ -300,8 +311,8 @@ export const ERRORS = {
     status: 422,
     message: 'The sponsor did not sign for the fee of this transaction. Nothing was broadcast.',
     cause:
-      'The sponsor that the account has set for the chain answered with an error, or with something else than the ' +
-      'transaction and its signature: `details.reason`.',
+      'The sponsor that the account has set for the chain returned an error, or anything other than the transaction ' +
+      'and its signature: `details.reason`.',
     remedy:
       'Have the payer build without `sponsored`, once the sponsored transaction has ended, and pay the fee. Check ' +
       'the policy and the funds of the sponsor.',
@@ -312,7 +323,8 @@ export const ERRORS = {
     message: 'Too many requests were made with this API key. Wait before you send more.',
     cause:
       'The key, an intent with its client secret, or a client address that uses either of them or has no valid key, ' +
-      'exceeded its rate limit, or too many commands or event streams of the account were in progress.',
+      'exceeded its rate limit, or too many commands or event streams of the account were in progress, or too many ' +
+      'new wallets of the account, or of test mode, were being screened.',
     remedy: 'Wait `details.retry_after` seconds, then send requests at a lower rate.',
   },
   'intent.too_many_builds': {
@@ -320,8 +332,9 @@ export const ERRORS = {
     retryAfterSeconds: 20,
     message: 'Too many transactions were built for this payment intent. Sign one that you have, or build again later.',
     cause:
-      'New transactions were built too often for this intent, by this address or by all payers: each asks the chain ' +
-      'several times. A transaction that is built already is returned without counting while it can land.',
+      'New transactions were built too often for this intent, by this address or by all payers: each one takes ' +
+      'several calls to the chain. A repeated build returns the same transaction while it can land, and does not ' +
+      'count.',
     remedy: 'Sign the transaction that you have, or build again after `details.retry_after` seconds.',
   },
   'internal.error': {
@@ -340,6 +353,7 @@ export const ERRORS = {
   'transaction.not_visible': {
     status: 503,
     retryAfterSeconds: 2,
+    causedBy: 'caller',
     message: 'No node of the chain shows a transaction with this hash yet. Retry the request.',
     cause: 'The wallet sent the transaction moments ago, or did not send it. The intent was not claimed.',
     remedy:
@@ -349,10 +363,11 @@ export const ERRORS = {
   'sponsor.unavailable': {
     status: 503,
     retryAfterSeconds: 2,
-    message: 'The sponsor of this chain did not answer. Nothing was broadcast. Retry the request.',
+    causedBy: 'caller',
+    message: 'The sponsor of this chain did not respond. Nothing was broadcast. Retry the request.',
     cause:
-      'The sponsor that the account has set for the chain did not answer in time, could not be reached, or has as ' +
-      'many requests of the account under way as it may: `details.reason`.',
+      'The sponsor that the account has set for the chain did not respond in time, could not be reached, or already ' +
+      "has the maximum number of the account's requests in progress: `details.reason`.",
     remedy:
       'Send the same request again after `details.retry_after` seconds, with exponential backoff. If it lasts, have ' +
       'the payer build without `sponsored`, once the sponsored transaction has ended, and pay the fee.',
@@ -380,18 +395,22 @@ export const ERRORS = {
     retryAfterSeconds: 2,
     message:
       'The request timed out and may have taken effect. Send it again, a create with the same idempotencyKey: ' +
-      'it takes effect once.',
+      'it takes effect only once.',
     cause:
       'A component of the service is unavailable, so the outcome of the request is not known. `details.intent_id` ' +
       'names the intent that may have been created or changed.',
     remedy:
       'Send the same request again after `details.retry_after` seconds, a create with the same `idempotencyKey`: it ' +
-      'takes effect once.',
+      'takes effect only once.',
   },
 } as const satisfies Readonly<Record<string, ErrorEntry>>;
 
 export type ErrorCode = keyof typeof ERRORS;
 export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
+
+/** Whether an error counts as its caller's. Codes that only other APIs have do not. */
+export const isCausedByCaller = (code: string): boolean =>
+  (ERRORS as Readonly<Record<string, ErrorEntry>>)[code]?.causedBy === 'caller';
 
 /** The body of every error response (docs/reference/contract.md): always all four keys. */
 export const errorResponse = z.strictObject({

@@ -10,7 +10,7 @@ import type {
   Transfer,
   UnsignedTransaction,
 } from '@pf/domain';
-import { INTENT_STATUSES } from '@pf/domain';
+import { INTENT_STATUSES, TRANSACTION_FORMATS } from '@pf/domain';
 import { z } from 'zod';
 import { FORMATS, upcast, versionOf } from './evolution.ts';
 import {
@@ -40,7 +40,7 @@ export const lifetime = z.discriminatedUnion('kind', [
 
 export const unsignedTransaction = z.looseObject({
   blob: z.string(),
-  format: z.enum(['solana_v0_message', 'evm_rlp', 'tempo_tip20']),
+  format: z.enum(TRANSACTION_FORMATS),
   ataRentLamports: z.number().nullable(),
   estimatedFeeLamports: z.number().nullable(),
   estimatedFeeUsdc: z.string().nullable(),

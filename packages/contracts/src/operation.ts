@@ -8,7 +8,7 @@ export const TAGS = {
   'Payment Links': 'Offer several ways to pay one order: the payer chooses.',
   Payment:
     "The requests of the payer's app: detect, build and submit a payment (signed by the wallet), then follow it.",
-  Sponsors: "Name the account's own services that pay the fees of its payers.",
+  Sponsors: "Set the account's own services that pay the fees of its payers.",
   Webhooks: 'Manage the URLs that signed events are sent to; inspect and retry their deliveries.',
   Testing: 'Simulate payments in test mode.',
 } as const;
@@ -51,7 +51,7 @@ export interface Operation {
     readonly headers?: z.ZodObject;
     readonly body?: z.ZodType;
   };
-  /** 402 asks for a payment, which is no error. */
+  /** 402 requests a payment, which is not an error. */
   readonly responses: Readonly<Partial<Record<Answered, Success>>>;
   /** What payers get as JSON instead: the same, with intents reduced. */
   readonly forPayers?: z.ZodType;
@@ -59,7 +59,7 @@ export interface Operation {
   readonly errors: readonly ErrorCode[];
 }
 
-/** The statuses of responses that are no errors. */
+/** The statuses of responses that are not errors. */
 export type Answered = 200 | 201 | 202 | 402;
 
 /**

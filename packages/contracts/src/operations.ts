@@ -35,11 +35,13 @@ import {
   enabledEndpointResponse,
   enableEndpointRequest,
   endpointResponse,
+  ENDPOINTS_MAX,
   endpointsResponse,
   newEndpointResponse,
   removedEndpointResponse,
   rotatedSecretResponse,
   rotateSecretRequest,
+  SECRETS_MAX,
   testedEndpointResponse,
   updateEndpointRequest,
 } from './endpoints.ts';
@@ -87,7 +89,7 @@ const json = <Schema extends z.ZodType>(description: string, schema: Schema) =>
     description,
     content: { 'application/json': schema },
   }) satisfies Success;
-/** The answer to a request whose idempotency key was used before. */
+/** The response to a request whose idempotency key was used before. */
 const repeated = <Schema extends z.ZodType>(
   schema: Schema,
   description = 'The response to an earlier request with this `idempotencyKey`, repeated.',
@@ -103,7 +105,7 @@ const CONFLICTS = [
   'intent.submission_in_progress',
 ] as const;
 
-/** Of whatever pays an intent by a transaction. */
+/** Of each way to build a payment. */
 const BUILD_ERRORS = [
   'intent.not_found',
   'intent.unavailable',
@@ -116,7 +118,7 @@ const BUILD_ERRORS = [
   'rpc.unavailable',
 ] as const;
 
-/** Of what the account's sponsor takes part in. */
+/** Of operations that call the account's sponsor. */
 const SPONSOR_ERRORS = ['sponsor.refused', 'sponsor.unavailable'] as const;
 
 const SUBMIT_ERRORS = [
@@ -311,9 +313,9 @@ export const OPERATIONS = {
     tag: 'Payment Links',
     summary: 'Cancel a payment link',
     description:
-      'Nothing of it can be chosen from now on, and its open intents are cancelled within seconds. A payment whose ' +
-      'transaction has been submitted goes on: if it lands, the link is `paid`. A link that is cancelled already ' +
-      'stays as it is.',
+      'Its offers can no longer be chosen, and its open intents are cancelled within seconds. A payment whose ' +
+      'transaction has been submitted continues: if it lands, the link becomes `paid`. Cancelling a link again ' +
+      'changes nothing.',
     scope: 'full',
     request: { params: linkPath, body: emptyRequest },
     responses: { 200: json('The cancelled link.', paymentLinkResponse) },
@@ -326,10 +328,10 @@ export const OPERATIONS = {
     tag: 'Payment Links',
     summary: 'Choose an offer of a payment link',
     description:
-      'Creates the intent that pays an offer, and returns what its payer needs. However often it is asked, an offer ' +
-      'has one intent; it gets another only when that one has ended unpaid and the link is still open. Another offer ' +
-      'can be chosen at any time while nothing is paid. The intent expires with its link, after 60 seconds at the ' +
-      'earliest.',
+      'Creates the intent that pays an offer, and returns what its payer needs. However often this is called, an ' +
+      'offer has one intent; it gets another only when that one has ended unpaid and the link is still open. Another ' +
+      'offer can be chosen at any time until the link is paid. The intent expires with its link, but not before ' +
+      '60 seconds.',
     scope: 'full',
     paymentLink: true,
     request: { params: linkPath, body: chooseOfferRequest },
@@ -371,9 +373,9 @@ export const OPERATIONS = {
       'Returns the transaction that pays this intent, ready to be signed by the wallet `fulfiller`. Repeated calls ' +
       'return the same bytes for as long as they can land; after that (a Solana blockhash lives about 30 seconds) ' +
       'the transaction is built again.\n\n' +
-      'With `sponsored`, on Tempo and Solana, another account pays the fee. The sponsor that is set for the chain is ' +
-      'asked who pays, and signs at `submit`. Without one, the payer signs first, then your fee payer service, and ' +
-      'what it returns is submitted; on Solana `feePayer` names its account.',
+      'With `sponsored`, on Tempo and Solana, another account pays the fee. The sponsor that is set for the chain ' +
+      'names this account, and signs at `submit`. Without a sponsor, the payer signs first and your fee payer ' +
+      'service second, and you submit what it returns; on Solana `feePayer` names its account.',
     scope: 'payer',
     solanaPay: true,
     request: { params: intentPath, body: buildIntentRequest },
@@ -390,8 +392,8 @@ export const OPERATIONS = {
     description:
       'Verifies that the transaction pays this intent, broadcasts it and moves the intent to `pending`. Submitting ' +
       'the same transaction again is safe. For wallets that sign and send in one step, pass the transaction hash ' +
-      'instead. Of a sponsored transaction pass what the payer has signed, and the sponsor that is set for the chain ' +
-      'adds its signature; without one, pass it with both.',
+      "instead. For a sponsored transaction, pass what the payer signed; the chain's sponsor adds its signature. " +
+      'Without a sponsor, pass it with both signatures.',
     scope: 'payer',
     request: { params: intentPath, body: submitIntentRequest },
     responses: { 200: json('The intent, and the transaction hash (on Solana, its signature).', submitIntentResponse) },
@@ -405,9 +407,9 @@ export const OPERATIONS = {
     tag: 'Payment',
     summary: 'Build an authorization to pay without gas',
     description:
-      'Returns what the wallet `fulfiller` signs (EIP-712) so that another pays the gas: an authorization of ' +
-      'EIP-3009 whose nonce is the reference of the intent. On Base, for USDC and EURC. It can move money for ten ' +
-      'minutes, and not after the end of the intent.',
+      'Returns what the wallet `fulfiller` signs (EIP-712) so that another account pays the gas: an EIP-3009 ' +
+      'authorization whose nonce is the reference of the intent. On Base, for USDC and EURC. It is valid for ten ' +
+      'minutes, and not after the intent has ended.',
     scope: 'payer',
     request: { params: intentPath, body: buildAuthorizationRequest },
     responses: { 200: json('The intent and what its payer signs.', buildAuthorizationResponse) },
@@ -422,7 +424,7 @@ export const OPERATIONS = {
     summary: 'Submit a signed authorization',
     description:
       'Verifies that the authorization pays this intent, and returns the call that moves the money: pass it to ' +
-      'whoever pays the gas. The service sends nothing itself. Until the authorization is used, cancelled or over, ' +
+      'whoever pays the gas. The service sends nothing itself. Until the authorization is used, cancelled or ends, ' +
       'no other payer can pay. The intent stays `created` until the payment is found on chain. Submitting the same ' +
       'authorization again is safe.',
     scope: 'payer',
@@ -453,12 +455,12 @@ export const OPERATIONS = {
     description:
       'The paymaster service of one intent, as wallets call it (ERC-7677, JSON-RPC): `pm_getPaymasterStubData` and ' +
       '`pm_getPaymasterData`, for a user operation that makes the transfer of this intent and nothing else, and ' +
-      'costs 0.001 ETH at most. What the sponsor that is set for the chain answers is returned. Wallets send no ' +
+      'costs 0.001 ETH at most. Returns the response of the sponsor that is set for the chain. Wallets send no ' +
       '`Authorization`: give them the `paymasterUrl` of the intent.',
     scope: 'payer',
     paymaster: true,
     request: { params: intentPath, body: paymasterRequest },
-    responses: { 200: json('The answer of the sponsor.', paymasterResponse) },
+    responses: { 200: json("The sponsor's response.", paymasterResponse) },
     errors: [
       'intent.not_found',
       'intent.unavailable',
@@ -484,7 +486,7 @@ export const OPERATIONS = {
     description:
       'Without a credential, returns 402 with the challenge that clients of MPP pay, on Tempo and Solana. Their ' +
       'second request carries the credential in `Authorization: Payment …`, which takes the place of the key or ' +
-      'secret. Its payment is judged as by `submit`; the response then waits up to 20 s for its confirmation. ' +
+      'secret. Its payment is verified as in `submit`; the response then waits up to 20 s for its confirmation. ' +
       'After 202, follow the intent with the key or secret of the first request.',
     scope: 'payer',
     mpp: true,
@@ -498,7 +500,7 @@ export const OPERATIONS = {
       },
       202: json('The transaction was submitted, and is not confirmed yet.', submitIntentResponse),
       402: {
-        description: 'The intent is to be paid.',
+        description: 'Payment required: the challenge.',
         content: { 'application/problem+json': paymentRequiredResponse },
         headers: z.object({
           'WWW-Authenticate': z.string().meta({ description: 'The challenge: `Payment id="…", realm="…", …`.' }),
@@ -551,10 +553,10 @@ export const OPERATIONS = {
     tag: 'Sponsors',
     summary: 'Set the sponsor of a chain',
     description:
-      'Names the service of yours that pays the fees of your payers on a chain, and the headers with which it lets ' +
-      'us in; it replaces the former one. On Solana it speaks the JSON-RPC of Kora (`getPayerSigner`, ' +
-      '`signTransaction`), on Tempo `eth_signRawTransaction` of fee payer services: sponsored transactions are then ' +
-      'signed by it. On Base it is a paymaster for smart accounts (ERC-7677), which may need a `context`, such as ' +
+      "Registers your service that pays your payers' fees on a chain, and the headers that authenticate us to it; it " +
+      'replaces the previous one. On Solana it implements the JSON-RPC of Kora (`getPayerSigner`, ' +
+      '`signTransaction`), on Tempo `eth_signRawTransaction` of fee payer services: it then signs sponsored ' +
+      'transactions. On Base it is a paymaster for smart accounts (ERC-7677), which may need a `context`, such as ' +
       '`{"policyId": "…"}`. All of it is stored encrypted and is not shown again.\n\n' +
       'In live mode the URL must start with `https://`.',
     scope: 'full',
@@ -580,7 +582,9 @@ export const OPERATIONS = {
     path: '/sponsors/{chain}',
     tag: 'Sponsors',
     summary: 'Remove the sponsor of a chain',
-    description: 'Asks it for nothing more. A transaction that it has not signed yet cannot be submitted alone then.',
+    description:
+      'The service stops using the sponsor. A sponsored transaction that it has not signed can no longer be ' +
+      'submitted without the signature of a fee payer.',
     scope: 'full',
     request: { params: sponsorPath },
     responses: { 200: json('The sponsor is removed.', removedSponsorResponse) },
@@ -617,8 +621,9 @@ export const OPERATIONS = {
     tag: 'Webhooks',
     summary: 'List the attempts of a delivery',
     description:
-      'Returns what was tried, oldest first: when, how long it took, the status, why it failed in words, and the ' +
-      'first 1 KiB of the response. `nextAttemptAt` is when it is tried again, `requestBody` what each attempt sends.',
+      'Returns the attempts, oldest first: when each was made, how long it took, the status, why it failed, and the ' +
+      'first 1 KiB of the response. `nextAttemptAt` is when the next one is made, `requestBody` what each attempt ' +
+      'sends.',
     scope: 'full',
     request: { params: deliveryPath },
     responses: { 200: json('The attempts.', attemptsResponse) },
@@ -633,8 +638,9 @@ export const OPERATIONS = {
     description:
       'Sends the events of the mode of the API key to a URL, from now on. `eventTypes` selects types; without it, or ' +
       'with `null`, all are sent. The endpoint has a secret of its own, which only this response shows.\n\n' +
-      'In live mode the URL must start with `https://`. An account has at most 16 endpoints in a mode.\n\n' +
-      'If you did not get the response, repeat the request with the same `idempotencyKey` within 24 hours: it ' +
+      `In live mode the URL must start with \`https://\`. An account has at most ${ENDPOINTS_MAX} endpoints in a ` +
+      'mode.\n\n' +
+      'If you did not receive the response, repeat the request with the same `idempotencyKey` within 24 hours: it ' +
       'returns the same endpoint and secret, with status 200 and the header `Idempotent-Replayed: true`.',
     scope: 'full',
     request: { body: createEndpointRequest },
@@ -675,8 +681,8 @@ export const OPERATIONS = {
     tag: 'Webhooks',
     summary: 'Update a webhook endpoint',
     description:
-      'Changes the fields that the body has. `eventTypes` counts for events from now on. While `paused`, deliveries ' +
-      'wait; they are sent when it is set to `false`. To change the URL, create another endpoint.',
+      'Changes the fields in the body. `eventTypes` applies to events from now on. While `paused` is `true`, ' +
+      'deliveries wait; they are sent when it is set to `false`. To change the URL, create another endpoint.',
     scope: 'full',
     request: { params: endpointPath, body: updateEndpointRequest },
     responses: { 200: json('The endpoint.', endpointResponse) },
@@ -688,7 +694,7 @@ export const OPERATIONS = {
     path: '/webhook-endpoints/{id}',
     tag: 'Webhooks',
     summary: 'Remove a webhook endpoint',
-    description: 'Sends nothing more to it. Its outstanding deliveries fail.',
+    description: 'Stops sending to the endpoint. Its outstanding deliveries fail.',
     scope: 'full',
     request: { params: endpointPath },
     responses: { 200: json('The endpoint is removed.', removedEndpointResponse) },
@@ -702,7 +708,7 @@ export const OPERATIONS = {
     summary: 'Enable a webhook endpoint',
     description:
       'Enables an endpoint that was disabled because it returned 410 or had accepted nothing for 5 days. With ' +
-      '`replay: true`, what it has missed since it began to fail is sent, too.',
+      '`replay: true`, the events that it has missed since it began to fail are sent, too.',
     scope: 'full',
     request: { params: endpointPath, body: enableEndpointRequest },
     responses: { 200: json('The endpoint, and how many deliveries are sent again.', enabledEndpointResponse) },
@@ -716,8 +722,8 @@ export const OPERATIONS = {
     summary: 'Rotate the secret of a webhook endpoint',
     description:
       'Creates another secret, which only this response shows. It signs from `validFrom` on (default: now); for 24 ' +
-      'hours after that, `webhook-signature` carries the signature of the former one too. At most 5 secrets ' +
-      'overlap.\n\n' +
+      "hours after that, `webhook-signature` carries the previous secret's signature too. At most " +
+      `${SECRETS_MAX} secrets overlap.\n\n` +
       'A repeat with the same `idempotencyKey` within 24 hours returns the same secret, with the header ' +
       '`Idempotent-Replayed: true`.',
     scope: 'full',
@@ -737,12 +743,12 @@ export const OPERATIONS = {
     tag: 'Webhooks',
     summary: 'Send a test event',
     description:
-      'Sends `webhook_endpoint.test` to the endpoint, once, and waits up to 20 s for its answer: `attempt` has the ' +
-      'status, the duration, the reason of a failure and the first 1 KiB of the response. It is `null` if nothing ' +
+      'Sends `webhook_endpoint.test` to the endpoint, once, and waits up to 20 s for its response: `attempt` has the ' +
+      'status, the duration, the reason for a failure and the first 1 KiB of the response. It is `null` if nothing ' +
       'was sent in that time: then see `GET /webhooks/{id}/attempts`.',
     scope: 'full',
     request: { params: endpointPath, body: emptyRequest },
-    responses: { 200: json('What was sent, and the answer.', testedEndpointResponse) },
+    responses: { 200: json('What was sent, and the response.', testedEndpointResponse) },
     errors: ['webhook_endpoint.not_found', 'webhook_endpoint.not_enabled'],
   },
   createReplay: {
@@ -752,14 +758,13 @@ export const OPERATIONS = {
     tag: 'Webhooks',
     summary: 'Send many deliveries again',
     description:
-      'Sends again what failed since a time: the deliveries of events from `since` to `until` (default: now), each ' +
-      'to its own endpoint. `endpointId` and `eventTypes` select some of them, `status: "all"` those that arrived as ' +
-      'well. With `toEndpointId` their events go to that endpoint instead, but for those that it has accepted or is ' +
-      'to get anyway.\n\n' +
-      'It goes on in the background, at a rate of its own, and leaves out what is outstanding, what an endpoint does ' +
-      'not select, and endpoints that are disabled. A request with an `idempotencyKey` that was used within the last ' +
-      '24 hours returns the replay that the first request began, with status 200 and the header ' +
-      '`Idempotent-Replayed: true`.',
+      'Sends failed deliveries again: those of events from `since` to `until` (default: now), each to its own ' +
+      'endpoint. `endpointId` and `eventTypes` select some of them; `status: "all"` includes those that arrived. ' +
+      'With `toEndpointId` their events go to that endpoint instead, except those that it has accepted or will ' +
+      'receive anyway.\n\n' +
+      'It runs in the background at its own rate and skips outstanding deliveries, event types that an endpoint does ' +
+      'not select, and disabled endpoints. A request with an `idempotencyKey` that was used within the last 24 hours ' +
+      'returns the replay that the first request began, with status 200 and the header `Idempotent-Replayed: true`.',
     scope: 'full',
     request: { body: createReplayRequest },
     responses: {
@@ -786,7 +791,7 @@ export const OPERATIONS = {
     path: '/webhook-replays/{id}',
     tag: 'Webhooks',
     summary: 'Fetch a webhook replay',
-    description: 'Returns a replay, and how far it is. Its results are counted every few seconds.',
+    description: 'Returns a replay and its progress. Its results are counted every few seconds.',
     scope: 'full',
     request: { params: replayPath },
     responses: { 200: json('The replay.', replayResponse) },
@@ -799,8 +804,8 @@ export const OPERATIONS = {
     tag: 'Webhooks',
     summary: 'Cancel a webhook replay',
     description:
-      'Ends a replay: it sends nothing more but for the deliveries, at most about a thousand, that are due already. ' +
-      'One that has ended stays as it is.',
+      'Ends a replay. Only deliveries that are already due, about a thousand at most, are still sent. Cancelling a ' +
+      'replay that has ended changes nothing.',
     scope: 'full',
     request: { params: replayPath, body: emptyRequest },
     responses: { 200: json('The replay.', replayResponse) },
@@ -813,8 +818,8 @@ export const OPERATIONS = {
     tag: 'Testing',
     summary: 'Simulate a state change',
     description:
-      'Moves the intent to `targetState` as the chain would, through every state between and with all their events. ' +
-      'Test keys only.',
+      'Moves the intent to `targetState` as the chain would, through every state in between and with all their ' +
+      'events. Test keys only.',
     scope: 'full',
     request: { params: intentPath, body: simulateIntentRequest },
     responses: { 200: json('The intent in its new state.', intentResponse) },

@@ -15,7 +15,7 @@ import { wrapped } from './wrapped.ts';
 
 const INTRODUCTION = `# The dashboard's API
 
-${wrapped('After reading this page you can call every operation of the dashboard: sign-in, members, API keys.')}
+${wrapped('After this page you can call every operation of the dashboard: sign-in, members, API keys.')}
 
 It is for the people of an account, with a session or a personal token; their programs use
 [the payment API](contract.md), with an API key. People use that one, too: the dashboard [forwards it](#payments).

@@ -6,7 +6,7 @@ import { wrapped } from './wrapped.ts';
 
 const INTRODUCTION = `# Errors
 
-After reading this page you can handle every error that the API returns. All of them have the same body:
+After this page you can handle every error that the API returns. All of them have the same body:
 
 \`\`\`json
 {

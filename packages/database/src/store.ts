@@ -8,7 +8,7 @@ import type { Database } from './postgres/database.ts';
 import { SqlNetworkWatches, type WatchCursor, type WatchLease } from './watching/network-watches.ts';
 import type { Shard } from './watching/shards.ts';
 import { SqlSignedTransactions, type StoredTransaction } from './watching/signed-transactions.ts';
-import { countRebuilds, loadWatchedIntents } from './watching/watched-intents.ts';
+import { countRebuilds, loadWatchedIntents, type RestingTaker } from './watching/watched-intents.ts';
 import { type DeliveryBatch, recordDeliveries } from './webhooks/deliveries.ts';
 import type { NewDelivery } from './webhooks/new-deliveries.ts';
 import { webhookPositions } from './webhooks/positions.ts';
@@ -134,6 +134,7 @@ export interface WatchedIntentSource {
    * projection.
    * @param each called with every intent, so that the caller keeps only what it needs; with a held one for a row that
    * cannot be decoded
+   * @param resting called instead for those that are at rest since then; `each` may get some of them
    * @returns positions by partition; a missing partition is not projected yet, so its log is to be read from 0
    */
   load(
@@ -141,6 +142,7 @@ export interface WatchedIntentSource {
     closedAfter: Instant,
     each: (intent: PaymentIntent) => void,
     shard: Shard,
+    resting?: RestingTaker,
   ): Promise<ReadonlyMap<number, bigint>>;
   /** How often partitions were rebuilt. Another number than at the load: rows may be there now that were missing. */
   rebuilds(): Promise<number>;
@@ -181,7 +183,7 @@ export function createStore(database: Database): Store {
     signedTransactions: new SqlSignedTransactions(database),
     watches: new SqlNetworkWatches(database),
     watchedIntents: {
-      load: (chains, closedAfter, each, shard) => loadWatchedIntents(database, chains, closedAfter, each, shard),
+      load: (...asked) => loadWatchedIntents(database, ...asked),
       rebuilds: () => countRebuilds(database),
       find: (ids) => states.find(ids),
     },

@@ -11,7 +11,7 @@ export interface OwnDatabase {
 
 export async function createOwnDatabase(): Promise<OwnDatabase> {
   const { url, drop } = await createTestDatabase(readBackingStack().database);
-  const database = openDatabase({ url, applicationName: 'test', onError: () => undefined });
+  const database = openDatabase({ url, applicationName: 'test' });
   return {
     database,
     url,

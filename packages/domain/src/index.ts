@@ -3,6 +3,7 @@ export * from './evolve.ts';
 export * from './hold.ts';
 export * from './ledger.ts';
 export * from './model/broken-rule.ts';
+export * from './model/chain-family.ts';
 export * from './model/decision.ts';
 export * from './model/event.ts';
 export * from './model/ids.ts';

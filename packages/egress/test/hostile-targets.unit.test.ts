@@ -45,7 +45,7 @@ describe('The sender, told to post to a hostile target', () => {
     expect(connections).toBe(before);
   });
 
-  it('sees connections: one is made to a target that is allowed', async () => {
+  it('is seen to connect to a target that is allowed', async () => {
     const server = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const before = connections;

@@ -23,7 +23,7 @@ describe('The resolver', () => {
     expect(askedFor('shop.example')).toBe(2);
   });
 
-  it('remembers an answer for its TTL, at most a minute', async () => {
+  it('caches a response for its TTL, at most a minute', async () => {
     answers['long.example'] = { address: '192.0.2.8', ttl: 86_400 };
     await resolve('shop.example');
     await resolve('long.example');
@@ -38,7 +38,7 @@ describe('The resolver', () => {
     expect(askedFor('long.example')).toBe(4);
   });
 
-  it('remembers for ten seconds that a name does not exist', async () => {
+  it('caches for ten seconds that a name does not exist', async () => {
     await expect(resolve('missing.example')).rejects.toThrow('The host name does not exist.');
     now = 9_999;
     await expect(resolve('missing.example')).rejects.toThrow('The host name does not exist.');
@@ -76,7 +76,7 @@ describe('The resolver', () => {
     );
   });
 
-  it('blames no host while no name server can be asked', async () => {
+  it('blames no host while no name server can be reached', async () => {
     const { address } = server;
     await server.close();
     await expect(createResolver({ servers: [address] })('shop.example')).rejects.toThrow('no name server can be asked');

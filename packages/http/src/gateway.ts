@@ -1,6 +1,7 @@
 import type { Operation } from '@pf/contracts';
 import type { Request, Response } from 'express';
 import { type Dispatcher, Pool } from 'undici';
+import { z } from 'zod';
 import { ApiError } from './http-error.ts';
 import { writeParts } from './streams.ts';
 
@@ -47,7 +48,11 @@ export interface GatewayResponse extends Pick<Dispatcher.ResponseData, 'statusCo
   readonly body: AsyncIterable<Uint8Array> | readonly string[];
   /** The whole body; instead of `body`. */
   readonly text: () => Promise<string>;
+  /** Of a 5xx: which error it is, for the log and the metrics of the service that asked. */
+  readonly errorCode?: string | undefined;
 }
+
+const failed = z.object({ error: z.object({ code: z.string() }) });
 
 /**
  * The gateway as other services call it for their clients. Streams have connections of their own: they take none of the
@@ -95,7 +100,21 @@ async function ask(pool: Pool, request: GatewayRequest): Promise<GatewayResponse
     body.destroy();
     throw gatewayUnavailable(new Error(`the gateway responded with ${statusCode} and no JSON`));
   }
-  return { statusCode, headers, body, text: () => body.text() };
+  if (statusCode < 500) return { statusCode, headers, body, text: () => body.text() };
+  const text = await body.text().catch((error: unknown) => {
+    throw gatewayUnavailable(error);
+  });
+  const errorCode = failed.safeParse(jsonIn(text)).data?.error.code;
+  return { statusCode, headers, body: [text], text: async () => text, errorCode };
+}
+
+/** Undefined for what is not JSON. */
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** 503: the gateway could not be asked. */
@@ -103,7 +122,8 @@ export const gatewayUnavailable = (cause: unknown): ApiError =>
   new ApiError('service.unavailable', { message: 'The payment API does not respond.', cause });
 
 /** Begins the client's response as the gateway's began. */
-export function passHead({ statusCode, headers }: GatewayResponse, response: Response): void {
+export function passHead({ statusCode, headers, errorCode }: GatewayResponse, response: Response): void {
+  response.locals['errorCode'] = errorCode;
   for (const name of RETURNED) {
     const value = headers[name];
     if (value !== undefined) response.setHeader(name, value);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { CLIENT_SECRETS } from '@pf/contracts';
+import { CLIENT_SECRETS, isCausedByCaller } from '@pf/contracts';
 import { add, inSpan, type Logger, markFailed, recordDuration, type Span, SpanKind } from '@pf/runtime';
 import type { NextFunction, Request, Response } from 'express';
 
@@ -62,6 +62,7 @@ export const requestLog =
           ...(route !== null && { 'http.route': route }),
           'http.response.status_code': String(status),
           'url.scheme': 'http',
+          ...(status >= 500 && isCausedByCaller(String(locals['errorCode'])) && { caused_by: 'caller' }),
         });
         finish(span, { method, route, status, locals });
         const line = {

@@ -32,7 +32,7 @@ describe('a pass', () => {
       });
   });
 
-  it('allows to see secrets only if it says so', async () => {
+  it('allows access to secrets only if it says so', async () => {
     expect(await readPass(await signPass({ ...PASS, secrets: false }, SECRET, AT), [SECRET], AT)).toMatchObject({
       secrets: false,
     });

@@ -51,7 +51,7 @@ describe('The files of a web application', () => {
     ['/../package.json', 404, null],
     ['/%2e%2e%2fpackage.json', 404, null],
     ['/%E0%A4%A', 400, null],
-  ])('answer %s with %d and the file %s', async (asked, status, file) => {
+  ])('respond to %s with %d and the file %s', async (asked, status, file) => {
     const [response] = (await once(get({ ...addressOf(server), path: asked }), 'response')) as [IncomingMessage];
     response.resume();
     expect([response.statusCode, response.headers['x-file'] ?? null]).toEqual([status, file]);
@@ -72,7 +72,7 @@ describe('The files of a web application', () => {
 
   const openFiles = async (): Promise<number> => (await readdir('/proc/self/fd')).length;
 
-  it('stay open for no client that goes away', async () => {
+  it('are closed when the client disconnects', async () => {
     const before = await openFiles();
     for (let n = 0; n < 20; n++) {
       const [response] = (await once(get(`${url}/large.js`), 'response')) as [IncomingMessage];
@@ -83,7 +83,7 @@ describe('The files of a web application', () => {
   });
 
   it.each([{ range: 'bytes=999999999-' }, { 'if-match': '"another"' }])(
-    'are sent whole to a reader who asks with %j',
+    'are sent whole to a client that asks with %j',
     async (headers: Record<string, string>) => {
       const response = await fetch(`${url}/script.js`, { headers });
       expect([response.status, response.headers.get('content-range')]).toEqual([200, null]);

@@ -8,7 +8,7 @@ import { Journal } from './journal.ts';
 import type { Landed, Ledger } from './ledger.ts';
 import { tokenBalances, type TransactionMeta } from './meta.ts';
 import type { Account, Execution, Runtime } from './runtime.ts';
-import { mend, spoil } from './spoil.ts';
+import { repair, spoil } from './spoil.ts';
 import { parseWire, type Wire } from './wire.ts';
 
 /** The recent slots that programs can name, for example to create a lookup table; a real chain has 512. */
@@ -164,7 +164,7 @@ export class Chain {
     this.#atSlot(slot);
     for (const one of spoilt) this.#runtime.setAccount(one.address, one.spoilt);
     const execution = this.#runtime.execute(wire);
-    for (const one of spoilt) this.#runtime.setAccount(one.address, mend(one, this.#runtime.account(one.address)));
+    for (const one of spoilt) this.#runtime.setAccount(one.address, repair(one, this.#runtime.account(one.address)));
     const after = new Map(keys.all.map((address) => [address, this.#runtime.account(address)]));
     // A transaction that fails before it executes is in no block, and its payer pays no fee.
     if (execution.error !== null && after.get(wire.payer)?.lamports === before.get(wire.payer)?.lamports) return;

@@ -25,9 +25,9 @@ const u32 = (value: number): Buffer => {
 const text = (value: string): Uint8Array => Buffer.concat([u32(Buffer.byteLength(value)), Buffer.from(value)]);
 
 /**
- * The Token-2022 extensions of PYUSD's mint: a zero transfer fee, a close authority, a permanent
- * delegate, a transfer hook without a program, and metadata in the mint itself. By their number in the program's
- * ExtensionType.
+ * The Token-2022 extensions of PYUSD's mint: a zero transfer fee, a close authority, a permanent delegate, a transfer
+ * hook without a program, and metadata in the mint itself; and a switch that pauses all transfers, for tests of tokens
+ * that have one. By their number in the program's ExtensionType.
  */
 function extensions(mintAddress: string): Uint8Array {
   const authority = key(nodeWallet.address);
@@ -47,6 +47,7 @@ function extensions(mintAddress: string): Uint8Array {
     [14, [authority, nullKey]],
     [18, [authority, key(mintAddress)]],
     [19, metadata],
+    [26, [authority, Uint8Array.of(0)]],
   ];
   return Buffer.concat(list.flatMap(([type, parts]) => [u16(type), u16(Buffer.concat(parts).length), ...parts]));
 }

@@ -32,7 +32,7 @@ const { ledger, genesisHash, ...options } = new Command('local-solana')
   .addOption(number('--slot-ms <milliseconds>', 'length of a slot', 400, 10, 60_000))
   .addOption(number('--finality-slots <slots>', 'slots until a block is final', 4, 1, 10_000))
   .option('--paused', 'the clock stands still: slots come by local_advance', false)
-  .option('--genesis-hash <base58>', `answered by getGenesisHash (default: devnet's, ${DEVNET_GENESIS})`)
+  .option('--genesis-hash <base58>', `returned by getGenesisHash (default: devnet's, ${DEVNET_GENESIS})`)
   .parse()
   .opts<{
     port: number;

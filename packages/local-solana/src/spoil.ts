@@ -34,7 +34,7 @@ export function spoil(
 }
 
 /** The account after the transaction, with the change undone. */
-export function mend({ sound, spoilt }: Spoilt, after: Account | null): Account | null {
+export function repair({ sound, spoilt }: Spoilt, after: Account | null): Account | null {
   if (after === null) return null;
   const data = Uint8Array.from(after.data);
   const state = sound.data[STATE_OFFSET];

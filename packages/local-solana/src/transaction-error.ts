@@ -106,7 +106,7 @@ const INSTRUCTION: readonly (readonly [string, string])[] = [
 
 function nameAt(list: readonly (readonly [string, string])[], index: number): string {
   const [name] = list[index] ?? [];
-  if (name === undefined) throw new Error(`litesvm answers an error that is not known here: ${index}`);
+  if (name === undefined) throw new Error(`litesvm returned an error that is not known here: ${index}`);
   return name;
 }
 

@@ -4,12 +4,14 @@ export type ErrorDialect = 'evm' | 'solana';
 /**
  * What an error of a node means for the one that asked.
  * - `answer`: the chain's own answer, which every node would give.
+ * - `claim`: the chain's answer where a second upstream gives it too, if there is one: the first may lag, or refuse the
+ *   call for a reason of its own.
  * - `elsewhere`: this node cannot tell now: it lags, has pruned the state, or is in trouble.
  * - `later`: the plan's calls are spent; another upstream may have some left.
  * - `limit`: the plan refuses requests of this shape: a shorter range, batch or list may pass.
  * - `unsupported`: it does not have the method.
  */
-export type ErrorClass = 'answer' | 'elsewhere' | 'later' | 'limit' | 'unsupported';
+export type ErrorClass = 'answer' | 'claim' | 'elsewhere' | 'later' | 'limit' | 'unsupported';
 
 /** An error as a node reports it, in a response of this HTTP status. */
 export interface NodeError {
@@ -57,6 +59,8 @@ const BEHIND = new RegExp(
   ].join('|'),
   'i',
 );
+/** The plan does not have the method. */
+const PAID_ONLY = /(?:not|only) available (?:on|for|in|with)\b|included in your|\bpaid\b|upgrade/i;
 /** As RANGE, or the addresses, topics or age of what is asked for. */
 const SHAPE = new RegExp(
   `${RANGE.source}|archive|blocked parameter|specify an address|addresses or topics|filters`,
@@ -65,8 +69,8 @@ const SHAPE = new RegExp(
 
 /**
  * The errors that nodes and providers send, by dialect, code, text and HTTP status. The first rule that fits counts;
- * docs/internals/chains.md says how they are used. An error that none fits is of the node: a payment is never refused
- * for a reason that we do not know.
+ * docs/internals/chains.md says how they are used. An error that none fits is of the node, as are those of the last
+ * rows: a payment is never refused for a reason that we do not know.
  */
 export const ERROR_RULES: readonly ErrorRule[] = [
   // What a plan has left does not depend on the call: before the texts of the chain.
@@ -88,6 +92,7 @@ export const ERROR_RULES: readonly ErrorRule[] = [
   { codes: [-32403], is: 'limit', source: 'Helius free: batches' },
 
   { codes: [-32601], is: 'unsupported', source: 'JSON-RPC 2.0' },
+  { statuses: [405, 415], is: 'unsupported', source: 'gateways that route calls by their method' },
 
   // EVM. The text of a failed execution counts whatever its code: graph-node and eRPC do the same.
   {
@@ -106,7 +111,7 @@ export const ERROR_RULES: readonly ErrorRule[] = [
     source: 'Infura, CDP: too many blocks or results',
   },
   { dialect: 'evm', codes: [-32005], is: 'later', source: 'Infura: calls a second' },
-  { dialect: 'evm', codes: [-32007], is: 'later', source: 'QuickNode: calls a second' },
+  { dialect: 'evm', codes: [-32007, -32009], is: 'later', source: 'QuickNode: calls a second' },
   { dialect: 'evm', codes: [-32016], is: 'later', source: 'Base (proxyd): over the rate limit' },
   { dialect: 'evm', codes: [10, 15], is: 'later', source: 'dRPC: balance spent, public limit' },
   { dialect: 'evm', codes: [35, -32614, -32701], is: 'limit', source: 'dRPC, Base and QuickNode, publicnode: ranges' },
@@ -119,6 +124,13 @@ export const ERROR_RULES: readonly ErrorRule[] = [
   },
   { dialect: 'evm', codes: [-32600], text: RANGE, is: 'limit', source: 'Alchemy free, Ankr: ranges' },
   { dialect: 'evm', codes: [-32600], text: /batch/i, is: 'limit', source: 'Ankr: batches' },
+  {
+    dialect: 'evm',
+    codes: [-32600],
+    text: PAID_ONLY,
+    is: 'unsupported',
+    source: 'Alchemy, and in the table of eRPC: methods of other plans',
+  },
   { dialect: 'evm', codes: [-32008], is: 'limit', source: 'reth (Tempo): responses of a batch or a call' },
   {
     dialect: 'evm',
@@ -142,7 +154,15 @@ export const ERROR_RULES: readonly ErrorRule[] = [
     is: 'elsewhere',
     source: 'geth, proxyd',
   },
-  { dialect: 'evm', codes: [-32000, -32602, -32003, -32010], is: 'answer', source: 'geth, reth, Nethermind' },
+  { dialect: 'evm', codes: [-32000, -32003, -32010], is: 'answer', source: 'geth, reth, Nethermind' },
+  {
+    dialect: 'evm',
+    codes: [-32602],
+    is: 'claim',
+    source: 'JSON-RPC 2.0: invalid parameters; also nodes that lag and plans, in words that we do not know',
+  },
+  { dialect: 'evm', codes: [-32011], is: 'elsewhere', source: 'Base (proxyd): none of its nodes is healthy' },
+  { dialect: 'evm', codes: [19, 30], is: 'elsewhere', source: 'dRPC: internal error, time-out' },
 
   // Solana.
   { dialect: 'solana', codes: [-32005], is: 'elsewhere', source: 'Agave: the node is behind' },
@@ -166,6 +186,9 @@ export const ERROR_RULES: readonly ErrorRule[] = [
     is: 'answer',
     source: 'Agave: preflight, signatures, the version of a transaction, parameters',
   },
+
+  { codes: [-32603], is: 'elsewhere', source: 'JSON-RPC 2.0: internal error' },
+  { statuses: [408, 500, 502, 503, 504], is: 'elsewhere', source: 'every provider and balancer' },
 ];
 
 /** What an error means: see ErrorClass. */

@@ -51,6 +51,16 @@ export class RpcBehindError extends RpcUpstreamError {
   }
 }
 
+/**
+ * The upstream refuses a call in words that may be the chain's answer or its own trouble: another one is asked. This
+ * one has not failed.
+ */
+export class RpcClaimError extends RpcUpstreamError {
+  constructor(message: string) {
+    super(message, 'no');
+  }
+}
+
 /** One response to a whole batch: an error, or a status that says no more. */
 export class RpcBatchError extends RpcUpstreamError {
   /** HTTP's. */

@@ -1,7 +1,7 @@
 import { recordDuration } from '@pf/runtime';
 import type { z } from 'zod';
 import { classOf, type ErrorClass, type ErrorDialect } from './error-classes.ts';
-import { RpcBatchError, type RpcFault, RpcRefusedError, RpcUpstreamError } from './errors.ts';
+import { RpcBatchError, RpcClaimError, type RpcFault, RpcRefusedError, RpcUpstreamError } from './errors.ts';
 import { Lack } from './lack.ts';
 import { type Exchange, measured } from './measured.ts';
 import { LEARNED_MS, Pace } from './pace.ts';
@@ -177,6 +177,9 @@ export class TransportNode implements RpcNode {
           this.#learnedUntil = performance.now() + LEARNED_MS;
           return unanswered('http');
         }
+        // The gateway before the node refuses the method, in no JSON-RPC.
+        if (error instanceof RpcUpstreamError && error.fault === 'unsupported')
+          methods.forEach((method) => this.#learnLacking(method));
         if (!(error instanceof RpcUpstreamError) || error.delivered === 'maybe' || !this.#isSpent(error)) throw error;
         this.#refused(pace, error.pauseMs);
         return unanswered('throttled');
@@ -251,7 +254,7 @@ export class TransportNode implements RpcNode {
   }
 
   #isTooMany({ status, error }: RpcBatchError): boolean {
-    return error === null || classOf(this.#options.dialect, { ...error, status }) === 'limit';
+    return error === null || ['limit', 'unsupported'].includes(classOf(this.#options.dialect, { ...error, status }));
   }
 
   #isSpent(error: RpcUpstreamError): boolean {
@@ -268,7 +271,10 @@ export class TransportNode implements RpcNode {
     if (error !== undefined && error !== null) {
       const { code, message, data } = error;
       const is = this.#classOf(response);
-      if (call.refusable !== undefined && (is === 'answer' || (is === 'limit' && call.refusable === 'limits')))
+      if (is === 'claim' && call.refusable !== undefined && currentWork()?.doubtsClaims === true)
+        throw new RpcClaimError(`${this.name} refused ${call.method}: ${message} (${code})`);
+      const isAnswer = is === 'answer' || is === 'claim';
+      if (call.refusable !== undefined && (isAnswer || (is === 'limit' && call.refusable === 'limits')))
         return new RpcRefusedError(message, code, data) as T;
       const isLacking = is === 'unsupported';
       if (isLacking) this.#learnLacking(call.method);

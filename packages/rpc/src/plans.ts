@@ -82,6 +82,11 @@ export const PRESETS = {
     prices: 'infura',
     source: `docs.metamask.io/services; log range: INFURA/infura#237, August 2026; ${READ}`,
   },
+  'infura-team': {
+    plan: { creditsPerSecond: 40_000, logRange: 10_000 },
+    prices: 'infura',
+    source: `docs.metamask.io/services; log range: INFURA/infura#237, August 2026; ${READ}`,
+  },
   cdp: {
     plan: { callsPerSecond: 50, creditsPerSecond: 1_500, logRange: 1_000 },
     prices: 'cdp',

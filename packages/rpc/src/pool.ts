@@ -2,7 +2,7 @@ import { type Logger, registerGauge } from '@pf/runtime';
 import { Agent } from 'undici';
 import { RESPONSE_MAX_BYTES } from './decoded.ts';
 import type { ErrorDialect } from './error-classes.ts';
-import { RpcBehindError, RpcUnavailableError, RpcUpstreamError } from './errors.ts';
+import { RpcBehindError, RpcClaimError, RpcUnavailableError, RpcUpstreamError } from './errors.ts';
 import { Heads } from './heads.ts';
 import { type Results, type RpcCall, type RpcNode, TransportNode } from './node.ts';
 import { JsonRpcTransport, type RpcTransport } from './transport.ts';
@@ -17,7 +17,7 @@ export interface RpcPoolOptions {
   readonly upstreams: readonly (string | UpstreamSettings)[];
   /** Whose error codes the upstreams use. */
   readonly dialect: ErrorDialect;
-  /** What is wrong with an upstream's network, or null: `it serves chain 1, not 8453`. */
+  /** What is wrong with what an upstream serves, or null: `it serves chain 1, not 8453`. */
   readonly identify: (node: RpcNode) => Promise<string | null>;
   /** A cheap call that reports the upstream's head. Sent to upstreams whose head is old, and to those that failed. */
   readonly probe: RpcCall<unknown>;
@@ -148,7 +148,8 @@ export class RpcPool {
   }
 
   /**
-   * Runs the whole work on one upstream; where it throws RpcUpstreamError, again from the start on the next one. A
+   * Runs the whole work on one upstream; where it throws RpcUpstreamError, again from the start on the next one. What
+   * may be the chain's answer or one node's trouble (the class `claim`) is an answer where a second one says it too. A
    * single upstream gets a second attempt, as the node may have closed a kept connection. Where no other is left, the
    * work waits for one whose calls are spent.
    * @param deadlineMs instead of the pool's
@@ -160,14 +161,16 @@ export class RpcPool {
     await this.#catchUp();
     const first = this.#inOrder();
     const again: Upstream[] = [];
+    let doubtsClaims = first.length > 1;
     for (const round of [first, again])
       for (const upstream of round) {
         if (upstream.isExcluded(performance.now())) continue;
         if (last !== undefined && performance.now() > deadline) break;
         const canMoveOn = round === first && first.length > 1;
-        const attempt = await this.#attempt(upstream, work, { deadline, canMoveOn, isUrgent: false });
+        const attempt = await this.#attempt(upstream, work, { deadline, canMoveOn, isUrgent: false, doubtsClaims });
         if (attempt.kind === 'completed') return attempt.value;
         last = attempt.error;
+        if (last instanceof RpcClaimError) doubtsClaims = false;
         const isSpent = last.fault === 'throttled';
         if (round === first && (first.length === 1 ? !isSpent : isSpent)) again.push(upstream);
       }
@@ -345,7 +348,7 @@ export class RpcPool {
         upstream.throttled(performance.now());
         return { kind: 'failed', error };
       }
-      if (error instanceof RpcBehindError) return { kind: 'failed', error };
+      if (error instanceof RpcBehindError || error instanceof RpcClaimError) return { kind: 'failed', error };
       // The others may have it; here the same would be refused again.
       if (error.fault === 'unsupported') upstream.lacked(performance.now());
       else upstream.failed(performance.now());
@@ -364,7 +367,7 @@ export class RpcPool {
     upstream.excluded(performance.now());
     this.#options.log.warn(
       { network: this.#options.network, upstream: upstream.node.name, problem },
-      'an RPC upstream serves another network and is not used',
+      'an RPC upstream serves another network, or other tokens, and is not used',
     );
     throw new RpcUpstreamError(`${upstream.node.name}: ${problem}`, 'no');
   }

@@ -32,6 +32,9 @@ export const deliveredWith = (status: number): 'no' | 'maybe' =>
 /** With these, the calls of the plan are spent: too many now, or for the day. */
 const SPENT = new Set([402, 429]);
 
+/** With these, gateways refuse a method. */
+const UNSUPPORTED = new Set([405, 415]);
+
 /** With these, providers refuse arrays without a word: publicnode's of Solana, for one. */
 const ARRAYS_REFUSED = new Set([400, 405, 413, 415]);
 
@@ -187,7 +190,7 @@ export class JsonRpcTransport implements RpcTransport {
         `${this.name} responded with HTTP ${status}`,
         deliveredWith(status),
         undefined,
-        SPENT.has(status) ? 'throttled' : 'http',
+        SPENT.has(status) ? 'throttled' : UNSUPPORTED.has(status) ? 'unsupported' : 'http',
         pauseMs,
       );
     }

@@ -8,6 +8,8 @@ export interface Work {
   readonly canMoveOn: boolean;
   /** It goes before the calls that wait for their turn. */
   readonly isUrgent: boolean;
+  /** What only a second upstream's word makes an answer of the chain (the class `claim`) has one word so far. */
+  readonly doubtsClaims?: boolean;
 }
 
 const works = new AsyncLocalStorage<{ readonly work: Work; isOver: boolean }>();

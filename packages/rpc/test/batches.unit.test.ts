@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
 import { limited, refusable, rpcCall, type RpcPool, RpcRefusedError, RpcUnavailableError } from '../src/index.ts';
+import { LEARNED_MS } from '../src/pace.ts';
 import { type Call, error, type Provider, type Response, result, startProvider } from './provider.ts';
 import { poolOver } from './upstreams.ts';
 
@@ -26,6 +27,7 @@ describe('batches', () => {
   const ask = (over: RpcPool, count: number): Promise<readonly unknown[]> => over.batch(values(count).map(echo));
 
   afterEach(async () => {
+    jest.restoreAllMocks();
     await pool?.close();
     await provider?.stop();
   });
@@ -39,6 +41,20 @@ describe('batches', () => {
     expect(lengths).toEqual([33, 16, 8, 8, 8, 8, 0]);
     expect(await ask(base, 9)).toEqual(values(9));
     expect(lengths.slice(7)).toEqual([8, 0]);
+  });
+
+  it('are as long as before an hour after the upstream refused some', async () => {
+    const base = await over((calls, isArray) => {
+      if (calls.length > 10) return { body: error(null, -32014, 'too many RPC calls in batch request') };
+      return { body: isArray ? calls.map(result) : result(calls[0] as Call) };
+    });
+    const began = performance.now();
+    const passed = jest.spyOn(performance, 'now');
+    for (const ms of [0, LEARNED_MS - 1_000, LEARNED_MS + 1_000]) {
+      passed.mockReturnValue(began + ms);
+      await ask(base, 16);
+    }
+    expect(lengths).toEqual([16, 8, 8, 8, 8, 16, 8, 8]);
   });
 
   it.each<readonly [string, Response]>([

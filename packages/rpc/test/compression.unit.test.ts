@@ -34,14 +34,14 @@ describe('compressed responses', () => {
     expect(provider?.headers['accept-encoding']).toContain(encoding);
   });
 
-  it('are no responses where they are longer than 64 MiB once decoded', async () => {
+  it('are rejected when they are longer than 64 MiB once decoded', async () => {
     const bomb = (text: string): string => text + ' '.repeat(64 * 2 ** 20);
     await expect((await over('gzip', (text) => gzipSync(bomb(text)))).call(echo)).rejects.toThrow(
       'ERR_BUFFER_TOO_LARGE',
     );
   });
 
-  it('are no responses where they are cut, or of an encoding that was not requested', async () => {
+  it('are rejected when they are truncated, or in an encoding that was not requested', async () => {
     const cut = await over('gzip', (text) => gzipSync(text).subarray(0, 20));
     await expect(cut.call(echo)).rejects.toThrow(RpcUnavailableError);
     await Promise.all([cut.close(), provider?.stop()]);

@@ -101,7 +101,7 @@ describe('Hints', () => {
     expect(sockets).toHaveLength(2);
   });
 
-  it('survive what is no text, and a socket that was replaced no longer wakes', async () => {
+  it('survive frames that are not text, and a socket that was replaced no longer wakes', async () => {
     await following();
     const first = last();
     first.say(new ArrayBuffer(8));

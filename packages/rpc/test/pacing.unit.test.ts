@@ -109,7 +109,7 @@ describe('the pace of an upstream', () => {
     expect(requests).toBe(1);
   });
 
-  it('is of reads and of broadcasts apart: neither waits for the other', async () => {
+  it('limits reads and broadcasts separately', async () => {
     let refused: (calls: readonly Call[]) => boolean = isSend;
     const url = await started((calls, isArray) =>
       refused(calls) ? spent({ 'retry-after': '60' }) : served(calls, isArray),
@@ -137,7 +137,7 @@ describe('the pace of an upstream', () => {
     expect(sends).toBe(1);
   });
 
-  it('does not hurry what a piece of work has started and not waited for, once the work is over', async () => {
+  it('does not rush calls that finished work started without awaiting', async () => {
     const pool = over([{ ...upstreamAt(await started(served)), plan: { callsPerSecond: 4 } }], 20_000);
     const ended = Promise.withResolvers<void>();
     let background: Promise<readonly string[]> = Promise.resolve([]);
@@ -154,7 +154,7 @@ describe('the pace of an upstream', () => {
     expect(await background).toEqual(['completed']);
   });
 
-  it('leaves it open whether a broadcast arrived that was refused with HTTP 200', async () => {
+  it('treats a broadcast refused with HTTP 200 as possibly sent', async () => {
     let sends = 0;
     const url = await started((calls, isArray) => {
       if (!isSend(calls)) return served(calls, isArray);
@@ -211,7 +211,7 @@ describe('the pace of an upstream', () => {
     expect(Math.max(...lengths.slice(1))).toBeLessThan(20);
   });
 
-  it('takes a throttled item for no answer, also where a refusal is one', async () => {
+  it('does not treat a throttled item as a response, even where a refusal is one', async () => {
     let throttled = 0;
     const url = await started((calls, isArray) => {
       const responses = calls.map((call) =>

@@ -82,6 +82,16 @@ describe('the plan of an upstream', () => {
     expect(asked).toBe(0);
   });
 
+  it.each([405, 415])('learns that it lacks a method from HTTP %i without a word', async (status) => {
+    const lacking = await started((calls, isArray) =>
+      calls.some(({ method }) => method === 'trace') ? { status, body: '<html>' } : served(calls, isArray),
+    );
+    const one = over(lacking);
+    await expect(one.batch([echo(1), trace])).rejects.toMatchObject({ name: 'RpcUnavailableError' });
+    await expect(one.call(trace)).rejects.toThrow('does not have trace');
+    expect(await one.batch([ifSupported(trace), echo(1)])).toEqual([null, 1]);
+  });
+
   it('has null instead of what the caller can do without', async () => {
     const lacking = await started((calls, isArray) => {
       const items = calls.map((call) => (call.method === 'trace' ? error(call.id, -32601, 'no such') : result(call)));

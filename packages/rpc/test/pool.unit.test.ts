@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { until } from '@pf/testing';
 import { answering, type RpcFault, type RpcProxy, startRpcProxy } from '@pf/testing/chains';
-import { RpcBehindError, type RpcPool, RpcUnavailableError } from '../src/index.ts';
+import { refusable, RpcBehindError, type RpcPool, RpcUnavailableError } from '../src/index.ts';
 import { getChainId, getHeadNumber, getTransactionCount, poolOver } from './upstreams.ts';
 
 const ACCOUNT = `0x${'12'.repeat(20)}`;
@@ -116,6 +116,36 @@ describe('RpcPool', () => {
     const [behind, after] = [await work(true), await work(false)];
     expect(second.url).toContain(behind);
     expect(first.url).toContain(after);
+  });
+
+  describe('with a refusal that may be the chain’s answer or one node’s trouble', () => {
+    const says = (message: string, code = -32_602) => Object.assign(new Error(message), { code });
+    const asked = (pool: RpcPool): Promise<unknown> => pool.call(refusable(getTransactionCount(ACCOUNT)));
+    const refused = expect.objectContaining({ name: 'RpcRefusedError', code: -32_602 });
+
+    it('asks a second upstream, whose result counts', async () => {
+      const pool = over(first.url, second.url);
+      first.respond = answering({ eth_getTransactionCount: says('odd parameters') });
+      expect(await asked(pool)).toBe(2n);
+      // The first has not failed.
+      first.respond = answering({ eth_getTransactionCount: '0x1' });
+      expect(await asked(pool)).toBe(1n);
+    });
+
+    it('takes it for the answer where both say it, and from the only one', async () => {
+      const pool = over(first.url, second.url);
+      for (const proxy of [first, second])
+        proxy.respond = answering({ eth_getTransactionCount: says('invalid parameters') });
+      expect(await asked(pool)).toEqual(refused);
+      expect(await asked(over(first.url))).toEqual(refused);
+    });
+
+    it('takes it for no answer where the second upstream is down', async () => {
+      const pool = over(first.url, second.url);
+      first.respond = answering({ eth_getTransactionCount: says('odd parameters') });
+      second.faults = [{ kind: 'status', status: 500 }];
+      await expect(asked(pool)).rejects.toThrow(RpcUnavailableError);
+    });
   });
 
   it('asks another healthy upstream for a second opinion, and returns null where there is none', async () => {

@@ -125,7 +125,7 @@ export async function startHealth(
       for (;;) {
         try {
           const result = await attempt();
-          if (waitsFor.delete(dependency)) log.info({ dependency }, 'the dependency is there: the start goes on');
+          if (waitsFor.delete(dependency)) log.info({ dependency }, 'the dependency is available: the start continues');
           lastResults.set(dependency, true);
           return result;
         } catch (error) {

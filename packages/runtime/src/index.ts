@@ -12,7 +12,15 @@ export {
   type MetricName,
 } from './metrics/catalogue.ts';
 export { type Metric, prometheusName } from './metrics/metric.ts';
-export { add, count, registerGauge, record, recordDuration, isRecordingMetrics } from './metrics/recording.ts';
+export {
+  add,
+  count,
+  registerGauge,
+  record,
+  recordDuration,
+  recordTo,
+  isRecordingMetrics,
+} from './metrics/recording.ts';
 export * from './pause.ts';
 export * from './periodic-task.ts';
 export { Places } from './places.ts';

@@ -28,18 +28,25 @@ export interface Finding {
 export type Verdict =
   { readonly kind: 'clean' } | { readonly kind: 'match'; readonly wallet: ScreenedWallet; readonly finding: Finding };
 
-/** A wallet cannot be screened, so the request is refused. */
+/** A wallet cannot be screened now, so the request is refused. */
 export class ScreeningUnavailableError extends Error {
   override readonly name = 'ScreeningUnavailableError';
   /** When to retry. */
   readonly retryAfterSeconds: number;
+  /** No source is unavailable: the account, or test mode, has too many wallets screened at once. */
+  readonly limited: boolean;
 
   constructor(
     message: string,
-    { retryAfterSeconds = 5, cause }: { readonly retryAfterSeconds?: number; readonly cause?: unknown } = {},
+    {
+      retryAfterSeconds = 5,
+      limited = false,
+      cause,
+    }: { readonly retryAfterSeconds?: number; readonly limited?: boolean; readonly cause?: unknown } = {},
   ) {
     super(message, { cause });
     this.retryAfterSeconds = retryAfterSeconds;
+    this.limited = limited;
   }
 }
 

@@ -18,6 +18,9 @@ export const createScreening = (screeners: readonly Screener[]): Screening => ({
       const result = await screen(screeners, wallets, origin);
       verdict = result.kind;
       return result;
+    } catch (error) {
+      if (error instanceof ScreeningUnavailableError && error.limited) verdict = 'limited';
+      throw error;
     } finally {
       recordDuration('payments.screening.duration', began, { verdict });
     }
@@ -36,7 +39,8 @@ async function screen(
     const wallet = wallets[index];
     if (result.status === 'fulfilled' && result.value !== null && wallet)
       return { kind: 'match', wallet, finding: result.value };
-    if (result.status === 'rejected') failure ??= unavailable(result.reason);
+    // A source that is unavailable weighs more than a limit.
+    if (result.status === 'rejected' && (failure === null || failure.limited)) failure = unavailable(result.reason);
   }
   if (failure) throw failure;
   return CLEAN;

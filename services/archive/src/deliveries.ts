@@ -22,7 +22,7 @@ export function archiveDeliveries({ database, store, parquet, everyMs, log }: De
       if (error instanceof ArchiveDamagedError) {
         count('payments.alarms', { alarm: 'archive_damaged' });
         log.error({ err: error, alarm: 'archive_damaged' }, 'the archive of deliveries is damaged');
-      } else log.warn({ err: error }, 'ended deliveries cannot be archived: the next round tries again');
+      } else log.warn({ err: error }, 'ended deliveries cannot be archived: will retry');
     },
   });
   task.start();

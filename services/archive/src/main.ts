@@ -40,7 +40,7 @@ runService('archive', async ({ log, onShutdown, crash }) => {
       applicationName: 'archive',
       maxConnections: 1,
       settings: BY_INDEX,
-      onError: (error) => log.warn({ err: error }, 'an idle database connection failed'),
+      log,
     });
     onShutdown('database', () => database.close());
     const deliveries = archiveDeliveries({

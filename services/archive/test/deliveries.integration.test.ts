@@ -22,13 +22,12 @@ let asArchive: Database;
 
 beforeAll(async () => {
   own = await createTestDatabase(readBackingStack().database);
-  database = openDatabase({ url: own.url, applicationName: 'test', onError: () => undefined });
+  database = openDatabase({ url: own.url, applicationName: 'test' });
   const logins = await openRoleLogins(own.url);
   asArchive = openDatabase({
     url: logins?.pf_archive ?? own.url,
     applicationName: 'archive',
     maxConnections: 1,
-    onError: () => undefined,
   });
   const { id: accountId } = await openAccount(database, randomBytes(32), { name: 'deliveries' });
   const added = await addWebhookEndpoint(database, { accountId, livemode: false, url: 'https://shop.example/hooks' });

@@ -64,6 +64,7 @@ export async function askGateway(
     body: body ? Buffer.from(JSON.stringify(body)) : null,
     signal: AbortSignal.timeout(REQUEST_MS),
   });
+  response.locals['errorCode'] = answer.errorCode;
   const parsed = await answer.text().then(JSON.parse as (text: string) => unknown, (cause: unknown) => {
     throw gatewayUnavailable(cause);
   });

@@ -21,7 +21,7 @@ runService('checkout', async ({ log, onShutdown }) => {
     url: config.DATABASE_URL,
     applicationName: 'checkout',
     maxConnections: config.DATABASE_CONNECTIONS ?? CONNECTIONS,
-    onError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    log,
   });
   onShutdown('database', () => database.close());
   await health.until('database', () => verifySchema(database));

@@ -148,6 +148,11 @@ interface Problem {
 
 const UNKNOWN = { status: 404, problem: 'No payment has this link. Check that you have copied all of it.' };
 
+const later = (status: number): Problem => ({
+  status: status === 429 ? 429 : 503,
+  problem: 'The payment cannot be shown at the moment. Try again in a few seconds.',
+});
+
 /** Asks the gateway with the secret. @returns its body if the status is 200, otherwise what to say */
 async function ask<Body>(
   { gateway, limits, merchants, request, response }: Asking,
@@ -162,14 +167,15 @@ async function ask<Body>(
       const merchant = status === 200 ? await merchants.of(id) : null;
       if (merchant) return { body: schema.parse(body), merchant };
       if (status < 500 && status !== 429) return { ...UNKNOWN, status: status === 409 ? 409 : 404 };
+      return later(status);
     } finally {
       release();
     }
   } catch (error) {
     const { status } = asHttpError(error);
     if (status !== 503 && status !== 429) throw error;
+    return later(status);
   }
-  return { status: 503, problem: 'The payment cannot be shown at the moment. Try again in a few seconds.' };
 }
 
 /** @param of the payment link of which the intent was chosen */
@@ -193,7 +199,7 @@ async function choose(asking: Asking, link: Pasted, offer: number): Promise<void
   if (!('problem' in found)) {
     const { clientSecret: secret } = found.body;
     await sendIntent(asking, { kind: 'intent', id: CLIENT_SECRET.exec(secret)?.[1] ?? '', secret }, link);
-  } else if (found.status === 503) send(asking.response, 503, [form(found.problem)]);
+  } else if (found.status === 503 || found.status === 429) send(asking.response, found.status, [form(found.problem)]);
   else await sendLink(asking, link, 'This way to pay is not available now.');
 }
 

@@ -166,7 +166,7 @@ describe('the page on which a person pays', () => {
     ]);
   });
 
-  it('lets one file alone compile functions, the script for sounds', async () => {
+  it('lets only one file compile functions, the script for sounds', async () => {
     const html = await (await get(`/pay/${shop.intentId}`)).text();
     const [entry = ''] = /\/assets\/[\w-]+\.js/.exec(html) ?? [];
     const [script, sound] = await Promise.all([get(entry), get('/pf-sound.js')]);
@@ -200,7 +200,7 @@ describe('the page on which a person pays', () => {
 describe('the merchant of a page', () => {
   const merchantOf = async (id: string): Promise<unknown> => (await get(`/pay/${id}/merchant`)).json();
 
-  it('has what the settings of the account say, without the account', async () => {
+  it('comes from the settings of the account, without the account itself', async () => {
     expect(await merchantOf(shop.intentId)).toEqual({
       name: 'Shop & Söhne',
       logo: PNG,
@@ -218,7 +218,7 @@ describe('the merchant of a page', () => {
     });
   });
 
-  it('is text in JSON whatever it is called, in the message of no error and in no header', async () => {
+  it('appears only as JSON text, never in errors or headers', async () => {
     for (const name of CORPUS) {
       const { intentId } = await openShop(cluster.database, name);
       const response = await get(`/pay/${intentId}/merchant`);
@@ -365,7 +365,7 @@ describe('what the page asks of the payment API', () => {
     expect([response.status, gateway.received.length]).toEqual([413, 0]);
   });
 
-  it('is answered with 503 and a time to wait when the gateway does not answer as the payment API does', async () => {
+  it('gets 503 and a time to wait when the gateway does not respond as the payment API does', async () => {
     for (const broken of [
       (_request: IncomingMessage, response: ServerResponse) =>
         response.writeHead(502, { 'content-type': 'text/html' }).end('<script>alert(1)</script>'),
@@ -406,7 +406,7 @@ describe('what the page asks of the payment API', () => {
     await ended;
   });
 
-  it('goes on at the gateway when its client hangs up, if it changes something', async () => {
+  it('continues at the gateway when its client disconnects, if it changes something', async () => {
     let finish: () => void = () => undefined;
     gateway.answerWith((_request, response) => {
       finish = () => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}');

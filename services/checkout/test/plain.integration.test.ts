@@ -23,6 +23,11 @@ const CORPUS = [
   "' autofocus onfocus='window.injected = 1",
   '</title><script>window.injected = 1</script>',
 ];
+/** What is answered as it is, with a page that says to try again. */
+const LATER = [
+  [503, 'service.unavailable'],
+  [429, 'rate_limit.exceeded'],
+] as const;
 const intentOf = (id: string) => ({
   id,
   amount: '12.50',
@@ -93,7 +98,7 @@ describe('the page without scripts', () => {
     }
   });
 
-  it('runs nothing that a merchant is called', async () => {
+  it('executes no script in a merchant’s name', async () => {
     for (const name of CORPUS) {
       const shop = await openShop(cluster.database, name);
       gateway.answerWith(json(200, { intent: { ...intentOf(shop.intentId), token: name }, solanaPayToken: null }));
@@ -184,8 +189,10 @@ describe('the page without scripts', () => {
         expect([response.status, text.includes('not available now')]).toEqual([409, true]);
         expect(text.includes('How to pay')).toBe(state === 'open');
       }
-      gateway.answerWith(json(503, refusalOf('service.unavailable')));
-      expect((await post({ link: secret, offer: '1' })).status).toBe(503);
+      for (const [status, code] of LATER) {
+        gateway.answerWith(json(status, refusalOf(code)));
+        expect((await post({ link: secret, offer: '1' })).status).toBe(status);
+      }
     });
 
     it('has no way to pay once it has ended', async () => {
@@ -197,7 +204,7 @@ describe('the page without scripts', () => {
     });
   });
 
-  it('refuses what is no link of its own, without asking the gateway', async () => {
+  it('refuses an invalid link without asking the gateway', async () => {
     gateway.answerWith(json(200, {}));
     for (const text of [
       '',
@@ -226,8 +233,10 @@ describe('the page without scripts', () => {
     expect((await show(link)).status).toBe(404);
     gateway.answerWith(json(200, { intent: intentOf(intentId), solanaPayToken: null }));
     expect((await show(`${newIntentId(0)}_secret_${CODE}`)).status).toBe(404);
-    gateway.answerWith(json(503, refusalOf('service.unavailable')));
-    expect((await show(link)).status).toBe(503);
+    for (const [status, code] of LATER) {
+      gateway.answerWith(json(status, refusalOf(code)));
+      expect((await show(link)).status).toBe(status);
+    }
     gateway.answerWith((request) => request.socket.destroy());
     const response = await show(link);
     expect([response.status, await response.text()]).toEqual([503, expect.stringContaining('Try again')]);

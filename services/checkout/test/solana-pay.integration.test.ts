@@ -182,7 +182,7 @@ describe('a Solana Pay link while the gateway does not do its part', () => {
     await gateway.close();
   });
 
-  it('says so in words, whatever the gateway answers', async () => {
+  it('says so in words, whatever the gateway returns', async () => {
     const { intentId } = await openShop(cluster.database, 'Shop');
     const answer = async (): Promise<readonly [number, string, string | null]> => {
       const response = await fetch(`${checkout.url}/s/${intentId}_spl_2222222222222222`, {

@@ -33,7 +33,7 @@ runService('dashboard', async ({ log, onShutdown }) => {
     applicationName: 'dashboard',
     maxConnections: config.DATABASE_CONNECTIONS ?? CONNECTIONS,
     maxScans: SCANS,
-    onError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    log,
   });
   onShutdown('database', () => database.close());
   await health.until('database', () => verifySchema(database));
@@ -44,7 +44,7 @@ runService('dashboard', async ({ log, onShutdown }) => {
   const retention = new PeriodicTask({
     work: () => forgetExpired(database, new Date(), FORGOTTEN_MAX),
     pauseMs: FORGET_EVERY_MS,
-    onFailure: (error) => log.warn({ err: error }, 'what has expired could not be deleted'),
+    onFailure: (error) => log.warn({ err: error }, 'expired rows could not be deleted'),
   });
   retention.start();
   onShutdown('retention', () => retention.stop());

@@ -249,7 +249,7 @@ describe('the dashboard', () => {
   });
 
   describe('invitations', () => {
-    it('mail an address only so often, from whatever account, and carry no message of their own', async () => {
+    it('are mailed to an address only so often, from any account, and carry no message of their own', async () => {
       // Two in an hour for an address.
       const limited = await cluster.start('dashboard', { env: { RATE_LIMIT_FACTOR: '0.2' } });
       const ivan = new Person(limited.url);
@@ -422,7 +422,7 @@ describe('the dashboard', () => {
       return { params: { accountId, mode: 'test' }, ...(operation.body && { body: {} }) };
     };
 
-    it('lets exactly the callers pass that its row of the matrix names', async () => {
+    it('allows exactly the callers in its row of the matrix', async () => {
       const foreign = await cluster.database.prisma.account.create({ data: { id: newAccountId(), name: 'Foreign' } });
       const callers: Readonly<Record<Caller, Person>> = {
         'no session': stranger(),

@@ -188,7 +188,7 @@ export function requireAccess({ scope }: Holder, operation: AccessRules): void {
 }
 
 const NO_CREDENTIAL =
-  'The payment credential does not answer a challenge of this service, or the challenge was changed. Send the ' +
+  'The payment credential does not match a challenge of this service, or the challenge was changed. Send the ' +
   'request with an API key or the client secret, to get a challenge.';
 
 /** What is said to payers who ask for more than their secret allows. */

@@ -69,7 +69,7 @@ runService('gateway', async ({ log, onShutdown }) => {
     applicationName: 'gateway',
     maxConnections: connections,
     maxScans: SCANS,
-    onError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    log,
   });
   const testDatabase = {
     ...database,

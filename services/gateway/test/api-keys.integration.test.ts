@@ -16,7 +16,7 @@ describe('API keys', () => {
 
   beforeAll(async () => {
     testDatabase = await createTestDatabase(readBackingStack().database);
-    database = openDatabase({ url: testDatabase.url, applicationName: 'test', onError: () => undefined });
+    database = openDatabase({ url: testDatabase.url, applicationName: 'test' });
     accountId = (await createAccount(database, { name: 'shop' })).id;
   });
   afterAll(async () => {

@@ -57,12 +57,12 @@ describe('ClientSecrets', () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  it('tell the mode by the secret', () => {
+  it('recognize the mode by the secret', () => {
     const live = { ...test(), livemode: true };
     expect(secrets.read(bearer(secrets.forPayer(live).clientSecret))).toMatchObject({ livemode: true });
   });
 
-  it('open nothing with what they did not make', () => {
+  it('reject secrets and tokens that they did not issue', () => {
     const [intent, other] = [test(), test()];
     const { clientSecret } = secrets.forPayer(intent);
     const code = clientSecret.slice(`${intent.id}_secret_`.length);
@@ -85,7 +85,7 @@ describe('ClientSecrets', () => {
     expect([secrets.read(undefined), secrets.read(`Basic ${clientSecret}`)]).toEqual([null, null]);
   });
 
-  it('open nothing with any other text, and do not fail', () => {
+  it('reject any other text without failing', () => {
     const intent = test();
     const texts = [secrets.forPayer(intent).clientSecret, secrets.solanaPayToken(intent) ?? ''];
     const character = fc.constantFrom(...'123456789ABCxyz_-%. ⚡');

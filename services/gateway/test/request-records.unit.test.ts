@@ -45,7 +45,7 @@ describe('RequestRecords', () => {
     expect(written.reduce((sum, count) => sum + count, 0)).toBe(2_503);
   });
 
-  it('keeps 10,000 of all while Postgres does not answer, and drops the others at once', async () => {
+  it('keeps 10,000 in all while Postgres does not respond, and drops the others at once', async () => {
     let answer = (): void => undefined;
     let calls = 0;
     const written: number[] = [];

@@ -95,7 +95,7 @@ export function createLeaving<Context>(options: LeavingOptions<Context>): Period
       }
       if (after.size === 0) searchAt = clock.now() + PAUSE_MS;
     },
-    onFailure: (error) => log.warn({ err: error }, 'old intents cannot leave: the next round tries again'),
+    onFailure: (error) => log.warn({ err: error }, 'old intents cannot leave: will retry'),
   });
 }
 
@@ -131,7 +131,7 @@ async function leaveTogether<Context>(
             log.info({ partition, intents: left, bundle: ours[0]?.bundle }, 'old intents have left for the archive');
           } catch (error) {
             // The partition is not lost for it: nothing has left, or all of them.
-            log.warn({ err: error, partition }, 'old intents could not leave: the next search tries again');
+            log.warn({ err: error, partition }, 'old intents could not leave: will retry');
           }
         }),
       );

@@ -64,6 +64,6 @@ export function createErasures<Context>(options: ErasuresOptions<Context>): Peri
   return new PeriodicTask({
     pauseMs: ROUND_MS,
     work: round,
-    onFailure: (error) => log.warn({ err: error }, 'personal data could not be erased: the next round tries again'),
+    onFailure: (error) => log.warn({ err: error }, 'personal data could not be erased: will retry'),
   });
 }

@@ -4,7 +4,7 @@ import type { LogReader, PartitionOwner, BatchResult } from '@pf/event-log';
 import { type Logger, PeriodicTask } from '@pf/runtime';
 
 const ROUND_MS = 1_000;
-/** Intents per partition and round; the next round goes on after them. */
+/** Intents per partition and run; the next run continues after them. */
 const DUE_AT_MOST = 500;
 
 export interface ExpiryDependencies<Context> {

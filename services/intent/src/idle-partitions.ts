@@ -10,7 +10,7 @@ export interface IdlePartitionsDependencies {
 
 /**
  * Notices also in a partition without input that the database was set back, or that the last transaction hangs. Until
- * it is mended, acknowledged intents are missing for readers, and webhooks and watchers wait.
+ * it is repaired, acknowledged intents are missing for readers, and webhooks and watchers wait.
  */
 export class IdlePartitions {
   readonly #owner: IdlePartitionsDependencies['owner'];

@@ -42,7 +42,7 @@ runService('intent', async ({ log, crash, onShutdown }) => {
     // One for a batch of each partition, up to 16, and two for expiry and retention.
     maxConnections: config.DATABASE_CONNECTIONS ?? Math.min(config.KAFKA_PARTITIONS, 16) + 2,
     settings: BY_INDEX,
-    onError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
+    log,
   });
   onShutdown('database', () => database.close());
   await health.until('database', async () => {

@@ -30,7 +30,7 @@ export async function createPersonalData(
         await clock.prove();
         await sealer.renew(clock.now());
       },
-      onFailure: (error) => log.warn({ err: error }, 'recovery keys could not be renewed: the next round tries again'),
+      onFailure: (error) => log.warn({ err: error }, 'recovery keys could not be renewed: will retry'),
     });
   rounds?.start();
   return {

@@ -18,7 +18,7 @@ export function createRetention(database: Database, clock: Clock, log: Logger): 
       const outcomes = await deleteOldOutcomes(database, clock.now(), stopping);
       if (outcomes > 0) log.info({ outcomes }, 'old outcomes deleted');
     },
-    onFailure: (error) => log.warn({ err: error }, 'old outcomes could not be deleted: the next round tries again'),
+    onFailure: (error) => log.warn({ err: error }, 'old outcomes could not be deleted: will retry'),
   });
 }
 

@@ -100,7 +100,7 @@ beforeAll(async () => {
   store = new OutOfOrder(folder);
   const logins = await openRoleLogins(cluster.databaseUrl);
   location = { databaseUrl: logins?.pf_intent ?? cluster.databaseUrl, prefix: cluster.prefix };
-  database = openDatabase({ url: location.databaseUrl, applicationName: 'leaving test', onError: () => undefined });
+  database = openDatabase({ url: location.databaseUrl, applicationName: 'leaving test' });
   [client, reader, parquet] = [
     await CommandClient.open(cluster.log, cluster.database),
     await cluster.log.reader('cold'),
@@ -430,7 +430,7 @@ describe('A projection with intents that have left', () => {
     expect([await differing(), await whereIs(ghost)]).toEqual([[], '0 row, no event']);
   });
 
-  it('is proven: each can be read, is what has left, and has the version that the archive has', async () => {
+  it('is verified: each can be read, is what has left, and has the version that the archive has', async () => {
     const [right, other, ahead] = [await ended(), await ended(), await ended()];
     await allLeave(right, other, ahead);
     const lost = await ended();

@@ -76,7 +76,7 @@ const updated = async ({ id, updatedAt }: Pick<PublicIntent, 'id' | 'updatedAt'>
   (await client.execute(of(id, gateway.update({ updatedAt: Date.parse(updatedAt), metadata })))).intent;
 
 describe('A sealed event', () => {
-  it('says nothing of a person in the log, and everything in the projection and in replies', async () => {
+  it('shows no personal data in the log, and all of it in the projection and in replies', async () => {
     const intent = await made();
     expect(intent).toMatchObject({ metadata: METADATA, idempotencyKey: CANARY });
     const later = await updated(intent, { more: CANARY });
@@ -95,7 +95,7 @@ describe('A sealed event', () => {
     expect(await differing()).toEqual([]);
   });
 
-  it('is written as before for an intent that says nothing of a person', async () => {
+  it('is written as before for an intent without personal data', async () => {
     const { id } = await made({});
     await client.execute(of(id, gateway.detect()));
     for (const line of await logOf(id)) {
@@ -131,7 +131,7 @@ describe('A writer that finds sealed events which are not projected', () => {
     expect(await differing()).toEqual([]);
   });
 
-  it('goes on where a key is nowhere: the event says nothing of a person', async () => {
+  it('continues when a key is nowhere: the event then shows no personal data', async () => {
     running = await startWriter(cluster, { secretsKey: SECRETS_KEY });
     const intent = await made({ metadata: METADATA, idempotencyKey: `${CANARY} lost` });
     await running.stop();
@@ -211,7 +211,7 @@ describe('An erased intent', () => {
     });
   });
 
-  it('is one of any age that is reached', async () => {
+  it('can have reached any age', async () => {
     const old = await made({ metadata: METADATA });
     const recent = await made({ metadata: METADATA });
     await sql(`UPDATE service.intent_keys SET at = at - interval '40 days' WHERE intent_id = $1`, old.id);
@@ -222,7 +222,7 @@ describe('An erased intent', () => {
     expect(await requestOldErasures(cluster.database, before, 10)).toBe(0);
   });
 
-  it('is one that PRIVACY_RETENTION_DAYS makes old enough, without a request', async () => {
+  it('is erased by PRIVACY_RETENTION_DAYS, without a request', async () => {
     const intent = await made({ metadata: METADATA });
     const in31Days = Date.now() + 31 * DAY_MS;
     const run = async (retentionDays: number | null, ...clocks: readonly number[]): Promise<void> => {

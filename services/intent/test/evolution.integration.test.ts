@@ -106,7 +106,7 @@ const unclaimed = created.filter((state) => !state.includes('"status":"live"'));
 const [one, other] = [idOf(unclaimed[0] ?? ''), idOf(unclaimed[1] ?? '')];
 
 describe('A log and rows of commit b026edb', () => {
-  it('are projected to the bytes that it stored, and a rebuild finds nothing to mend', async () => {
+  it('are projected to the bytes that it stored, and a rebuild finds nothing to repair', async () => {
     await new TestWriter().follow(events);
     expect([...(await storedStates()).values()].sort()).toEqual([...states].sort());
     const read = async function* (from: bigint, end: bigint) {
@@ -116,7 +116,7 @@ describe('A log and rows of commit b026edb', () => {
     expect(await verifyProjection(database, partition, log)).toMatchObject({ events: 80, intents: 17, differing: [] });
   });
 
-  it('are decided on: each open intent can be cancelled or is in progress, and known outcomes are read', async () => {
+  it('take commands: each open intent can be cancelled or is in progress, and known outcomes are read', async () => {
     const test = new TestWriter();
     await test.follow(events);
     const outcomes = await test.decide(...created.map((state) => command(idOf(state), gateway.cancel())));

@@ -57,7 +57,7 @@ describe('An intent past expiresAt', () => {
     expect(await typesOf()).not.toContain('intent.expired');
   });
 
-  it('leaves no span open when it is no longer there to expire', async () => {
+  it('leaves no span open when it no longer exists', async () => {
     const ended = jest.spyOn(OpenSpan.prototype, 'end');
     const begun = jest.spyOn(OpenSpan.prototype, 'run');
     await running.owner.run(3, null, () => running.writer.expire(3, []));

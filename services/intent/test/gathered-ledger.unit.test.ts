@@ -41,7 +41,7 @@ describe('The gathered ledger', () => {
   afterEach(() => void jest.useRealTimers());
   const asked = (): (readonly number[])[] => statements.map(({ partitions }) => partitions);
 
-  it('asks in one statement for what several partitions want in one turn', async () => {
+  it('requests in one statement what several partitions need in one turn', async () => {
     const found = Promise.all([2, 0, 5].map((partition) => ledger.lookUp(wanted(partition))));
     await settled();
     expect(asked()).toEqual([[2, 0, 5]]);
@@ -49,7 +49,7 @@ describe('The gathered ledger', () => {
     expect((await found).map(({ position }) => position)).toEqual([2n, 0n, 5n]);
   });
 
-  it('writes what comes during a statement together in the next', async () => {
+  it('writes together in the next statement what arrives during one', async () => {
     const first = ledger.project(batch(1));
     await settled();
     const others = Promise.all([2, 9].map((partition) => ledger.project(batch(partition))));

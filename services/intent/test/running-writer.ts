@@ -66,7 +66,6 @@ export async function startWriter(
     url: databaseUrl,
     applicationName: 'intent test',
     maxConnections: 18,
-    onError: () => undefined,
   });
   const announcer = new Announcer(proxies.redis === undefined ? stack.redis : via(stack.redis, proxies.redis), log);
   const eventLog = openLog(stack, location);

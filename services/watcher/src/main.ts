@@ -26,7 +26,7 @@ runService('watcher', async (service) => {
     url: config.DATABASE_URL,
     applicationName: 'watcher',
     maxConnections: config.DATABASE_CONNECTIONS ?? 8,
-    onError: (error) => log.warn({ err: error }, 'an idle connection to the database broke'),
+    log,
   });
   service.onShutdown('database', () => database.close());
   await health.until('database', () => verifySchema(database));
@@ -78,7 +78,7 @@ runService('watcher', async (service) => {
         stopping,
       ),
     pauseMs: SCREEN_EVERY_MS,
-    onFailure: (error) => log.warn({ err: error }, 'screening the senders of some payments failed: it is retried'),
+    onFailure: (error) => log.warn({ err: error }, 'screening the senders of some payments failed: will retry'),
   });
   screeners.start();
   service.onShutdown('screeners', () => screeners.stop());

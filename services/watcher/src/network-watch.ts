@@ -12,7 +12,7 @@ import { unscreenedAmong } from './sender-screening.ts';
 import { settledWithin } from './settled-within.ts';
 import { type WatchFacts, WatchMetrics } from './watch-metrics.ts';
 import { BrokenLogError, LogBehindError, type WatchSets } from './watch-sets.ts';
-import type { WatchedIntents } from './watched-intents.ts';
+import { ProjectionSetBackError, type WatchedIntents } from './watched-intents.ts';
 
 /**
  * Between two attempts of a standby to acquire the lease, plus up to half at random, so that several do not ask in
@@ -27,7 +27,7 @@ const STORE_EVERY_MS = 5_000;
 const FINISH_MS = 5_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5_000;
-/** Before the log is read again that could not be followed: a person has to mend it, and each attempt loads all. */
+/** Before the log is read again that could not be followed: a person has to fix it, and each attempt loads all. */
 const BROKEN_PAUSE_MS = 30_000;
 
 export interface NetworkWatchDependencies {
@@ -55,8 +55,10 @@ const isInterruption = (error: unknown): boolean =>
   error instanceof RpcUnavailableError ||
   error instanceof LogUnavailableError ||
   error instanceof LogBehindError ||
+  error instanceof ProjectionSetBackError ||
   isDatabaseUnavailable(error);
 
+const referenceOf = ({ data }: Observation): readonly string[] => ('transfer' in data ? [data.transfer.reference] : []);
 const mayBeUndone = (one: Observation): boolean => one.type === 'landed' && one.data.level === 'confirmed';
 
 /** Of a watch that does not have the lease. */
@@ -185,7 +187,7 @@ export class NetworkWatch {
         const step = await this.#step(cursor, bookmarks, ended);
         if (step === null) return;
         if (isBlind && step.isWhole) {
-          this.#log.warn('a transaction of the log has ended that hung: what was read meanwhile is read again');
+          this.#log.warn('a hanging transaction of the log has ended: what was read in the meantime is read again');
           isBlind = false;
           cursor = stored.cursor;
           changed.clear();
@@ -272,6 +274,8 @@ export class NetworkWatch {
       const last = inUse.at(-1);
       // Before the cursor moves, so that no payment whose sender has to be screened is forgotten.
       if (last) {
+        // Payments are reported some time after they were matched, by another process too.
+        await last.recall(step.observations.flatMap(referenceOf));
         const foreign = unscreenedAmong(step.observations, observer.network.chain, last);
         await unscreened.note(foreign);
       }
@@ -321,6 +325,7 @@ export class NetworkWatch {
       this.#progress();
       if (error instanceof BrokenLogError || error instanceof VersionGapError) return this.#alarm(error, ended);
       if (error instanceof LeaseLostError || ended.aborted) return;
+      if (error instanceof ProjectionSetBackError) this.#dependencies.sets.drop();
       this.#status = { ...this.#status, problem: error instanceof Error ? error.message : String(error) };
       if (isInterruption(error)) this.#log.warn({ err: error }, 'watching is interrupted');
       else this.#log.error({ err: error }, 'a step failed');

@@ -33,7 +33,7 @@ interface Candidate {
   readonly hash: TransactionHash;
 }
 
-/** The transactions of the next round: those that have been due the longest, so that each gets its turn. */
+/** The next transactions to offer: those that have been due the longest, so that each gets its turn. */
 const longestDue = <Due extends { readonly at: Instant }>(candidates: Due[]): readonly Due[] =>
   candidates.sort((a, b) => a.at - b.at).slice(0, ROUND);
 

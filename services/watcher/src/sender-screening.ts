@@ -32,7 +32,7 @@ interface Dependencies {
 /**
  * Screens the senders of waiting payments. The money has moved, so nothing is refused: a sanctioned sender is flagged,
  * for the operator and the account.
- * @throws ScreeningUnavailableError where some could not be screened: they wait for the next round
+ * @throws ScreeningUnavailableError where some could not be screened: they wait for the next run
  */
 export async function screenSenders(
   { payments, screening, chains, log }: Dependencies,

@@ -10,7 +10,7 @@ export interface WatchFacts {
   readonly head: string | null;
   readonly behind: string | null;
   readonly watched: number | null;
-  /** How many intents are in memory, on standby too; while they are loaded, how many are so far. */
+  /** How many intents are known, on standby too; while they are loaded, how many are so far. */
   readonly loaded: number;
 }
 

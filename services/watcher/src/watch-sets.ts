@@ -1,16 +1,16 @@
 import { eventOf, headOf, isForeign, type LoggedEvent, partitionOf, readEvent } from '@pf/contracts';
-import { type Shard, UNSPLIT, type WatchedIntentSource } from '@pf/database';
+import { type RestingTaker, type Shard, UNSPLIT, type WatchedIntentSource } from '@pf/database';
 import type { ChainId, Instant, IntentId, PaymentIntent } from '@pf/domain';
 import { type LogReader, type LogRecord, LogTruncatedError } from '@pf/event-log';
 import type { TraceContext } from '@pf/runtime';
 import { RecentTraces } from './recent-traces.ts';
-import { WatchedIntents } from './watched-intents.ts';
+import { ProjectionSetBackError, RESTS_AFTER_MS, WatchedIntents } from './watched-intents.ts';
 
 const TIDY_EVERY_MS = 60_000;
 /** Between two reports of a load that takes long. */
 const REPORT_EVERY_MS = 5_000;
-/** Held intents whose rows are read at once. */
-const MENDED_AT_ONCE = 1_000;
+/** Intents whose rows are read at once, held ones and those that may come to rest. */
+const READ_AT_ONCE = 1_000;
 /** For this long a log may end before what was read of it: a new leader learns late what is committed. */
 const BEHIND_MAX_MS = 10_000;
 
@@ -49,6 +49,7 @@ export class WatchSets {
   readonly #chains: readonly ChainId[];
   readonly #watchMs: number;
   readonly #shard: Shard;
+  readonly #restsAfterMs: number;
   readonly #now: () => Instant;
   readonly #listener: LoadListener;
   readonly #traces = new RecentTraces();
@@ -79,6 +80,7 @@ export class WatchSets {
    * @param watchMs how long an intent is watched after it was closed
    * @param now milliseconds since 1970
    * @param shard whose recipients' intents are loaded, of each network
+   * @param restsAfterMs how long after its end an intent stays in memory
    */
   constructor(
     intents: WatchedIntentSource,
@@ -88,7 +90,9 @@ export class WatchSets {
     now: () => Instant = Date.now,
     listener: LoadListener = {},
     shard = UNSPLIT,
+    restsAfterMs = RESTS_AFTER_MS,
   ) {
+    this.#restsAfterMs = restsAfterMs;
     this.#shard = shard;
     this.#listener = listener;
     this.#intents = intents;
@@ -161,7 +165,7 @@ export class WatchSets {
     return this.#wasLoaded;
   }
 
-  /** How many intents of a network are in memory; while they are loaded, how many are so far. */
+  /** How many intents of a network are watched; while they are loaded, how many are so far. */
   sizeOf(chain: ChainId): number {
     return (this.#loading ?? this.#sets).get(chain)?.size ?? 0;
   }
@@ -190,7 +194,7 @@ export class WatchSets {
     try {
       await this.#read();
     } catch (error) {
-      if (error instanceof BrokenLogError) this.drop();
+      if (error instanceof BrokenLogError || error instanceof ProjectionSetBackError) this.drop();
       throw error;
     }
   }
@@ -204,12 +208,14 @@ export class WatchSets {
     const ends = await this.#reader.endOffsets('intent.events');
     for (const [partition, end] of ends.entries()) await this.#readPartition(positions, partition, end);
     for (const [partition, end] of appended.entries()) this.#know(partition, positions.get(partition) ?? 0n, end, at);
+    for (const set of this.#sets.values()) await set.readWoken();
     this.#readAt = at;
     if (isTidy) return;
     this.#tidiedAt = at;
     for (const set of this.#sets.values()) {
       set.prune(this.#now());
-      await this.#mend(set);
+      await this.#repair(set);
+      await this.#rest(set);
     }
   }
 
@@ -226,11 +232,22 @@ export class WatchSets {
     this.#openAt.set(partition, { end, at });
   }
 
-  /** Newer code may have folded held intents meanwhile, or a rebuild may have mended their rows. */
-  async #mend(set: WatchedIntents): Promise<void> {
-    const held = [...set.held()];
-    for (let at = 0; at < held.length; at += MENDED_AT_ONCE)
-      for (const row of await this.#intents.find(held.slice(at, at + MENDED_AT_ONCE))) set.mend(row, this.#now());
+  /** Newer code may have folded held intents meanwhile, or a rebuild may have repaired their rows. */
+  async #repair(set: WatchedIntents): Promise<void> {
+    for await (const row of this.#rows(set.held())) set.repair(row, this.#now());
+  }
+
+  /** An intent rests once the projection has it as it is in memory: there it is looked up when a payment names it. */
+  async #rest(set: WatchedIntents): Promise<void> {
+    for await (const row of this.#rows(set.tired(this.#now()))) set.rest(row, this.#now());
+  }
+
+  async *#rows(wanted: Iterable<IntentId>): AsyncGenerator<PaymentIntent> {
+    const ids = [...wanted];
+    for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
+      yield* await this.#intents.find(ids.slice(at, at + READ_AT_ONCE));
+      this.#progress();
+    }
   }
 
   /** Loads the sets, and the positions they are complete up to, from one snapshot of the projection. */
@@ -239,15 +256,16 @@ export class WatchSets {
     // Before the load: one that is rebuilt during it is loaded again.
     this.#rebuilds = await this.#intents.rebuilds();
     const sets = new Map<string, WatchedIntents>(
-      this.#chains.map((chain) => [chain, new WatchedIntents(this.#watchMs, this.#shard)]),
+      this.#chains.map((chain) => [
+        chain,
+        new WatchedIntents(this.#watchMs, this.#shard, (ids) => this.#intents.find(ids), this.#now, this.#restsAfterMs),
+      ]),
     );
     let loaded = 0;
     let reportedAt = performance.now();
     this.#loading = sets;
     try {
-      const each = (intent: PaymentIntent): void => {
-        if (intent.heldFrom !== undefined) this.#listener.onHeld?.(intent.id);
-        sets.get(intent.chain)?.put(intent, now);
+      const count = (): void => {
         loaded += 1;
         if (performance.now() - reportedAt >= REPORT_EVERY_MS) {
           this.#listener.onLoading?.(loaded, false);
@@ -255,7 +273,19 @@ export class WatchSets {
         }
         this.#progress();
       };
-      const positions = await this.#intents.load(this.#chains, now - this.#watchMs, each, this.#shard);
+      const each = (intent: PaymentIntent): void => {
+        if (intent.heldFrom !== undefined) this.#listener.onHeld?.(intent.id);
+        sets.get(intent.chain)?.put(intent, now);
+        count();
+      };
+      const resting: RestingTaker = {
+        since: now - this.#restsAfterMs,
+        each: (intent) => {
+          sets.get(intent.chain)?.putAtRest(intent);
+          count();
+        },
+      };
+      const positions = await this.#intents.load(this.#chains, now - this.#watchMs, each, this.#shard, resting);
       this.#listener.onLoading?.(loaded, true);
       this.#sets = sets;
       this.#wasLoaded = true;
@@ -301,7 +331,7 @@ export class WatchSets {
       const set = this.#sets.get(event.intent.chain);
       if (!set) return;
       this.#traces.note(event);
-      set.apply(isForeign(event) ? headOf(event) : eventOf(event));
+      set.apply(isForeign(event) ? headOf(event) : eventOf(event), event.intent.reference);
     } catch (cause) {
       throw new BrokenLogError(
         `Record ${record.offset} of partition ${record.partition} of intent.events cannot be applied`,

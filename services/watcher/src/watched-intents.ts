@@ -1,5 +1,5 @@
 import { aliasOf, type WatchedIntent, type WatchSet } from '@pf/chains';
-import { isOfShard, type Shard } from '@pf/database';
+import { isOfShard, type RestingIntent, type Shard, type WatchedIntentSource } from '@pf/database';
 import {
   type Address,
   type EventHead,
@@ -8,6 +8,7 @@ import {
   type Instant,
   type IntentEvent,
   type IntentId,
+  isAtRest,
   isSettlementFollowed,
   isWatched,
   liveSubmission,
@@ -20,16 +21,26 @@ import {
 } from '@pf/domain';
 import { keptOf, sharedTexts } from './kept-intent.ts';
 import { type PackedIntent, Packing, packReference, unpack } from './packed-intent.ts';
+import { hashOf, RestingIntents } from './resting-intents.ts';
 
 /** An event, or the head of one that only newer code understands. */
 type WatchedEvent = IntentEvent | EventHead;
 type Submitted = ReturnType<WatchSet['submitted']> extends Iterable<infer Intent> ? Intent : never;
 type Settling = ReturnType<WatchSet['settling']> extends Iterable<infer Intent> ? Intent : never;
 
+/** The projection lacks what it had before: the database was set back. The sets are to be loaded again. */
+export class ProjectionSetBackError extends Error {
+  override readonly name = 'ProjectionSetBackError';
+}
+
 /** How long after its expiry an intent's payment is looked for one last time: a watcher may have been down. */
 const LAPSED_MS = 15 * 60_000;
 /** How long after an intent was made its recipient is awaited: most are paid within minutes. */
 const AWAITED_MS = 15 * 60_000;
+/** How long after its end an intent stays in memory: what comes soon needs no look at the projection. */
+export const RESTS_AFTER_MS = 15 * 60_000;
+/** Intents at rest that are read at once. */
+const READ_AT_ONCE = 1_000;
 /** Closed intents whose time is up within the same hour are dropped together. */
 const HOUR_MS = 3_600_000;
 const hourOf = (at: Instant): number => Math.floor(at / HOUR_MS);
@@ -44,6 +55,12 @@ const viewOf = (intent: PaymentIntent): WatchedIntent => ({
 });
 const isLapsed = ({ status, closedAt }: Pick<PaymentIntent, 'status' | 'closedAt'>, now: Instant): boolean =>
   status === 'expired' && closedAt !== null && now < closedAt + LAPSED_MS;
+const folded = (known: PaymentIntent | undefined, event: WatchedEvent): PaymentIntent =>
+  'shown' in event ? hold(known, event) : evolve(known, event);
+const aliasIn = (intent: PaymentIntent | undefined): string | null => (intent ? aliasOf(intent) : null);
+/** A number that takes no memory of its own. */
+const keyOf = (alias: string): number => hashOf(alias) >>> 1;
+const packName = (name: string): string => packReference(name as Reference);
 const isSubmitted = (intent: WatchedIntent): intent is Submitted => intent.submission !== null;
 const isSettling = (intent: WatchedIntent): intent is Settling => isSettlementFollowed(intent);
 
@@ -51,15 +68,28 @@ const isSettling = (intent: WatchedIntent): intent is Settling => isSettlementFo
 const texts = sharedTexts();
 const packing = new Packing();
 
-/** The watched intents of a network, or of a shard of it: folded from the log, indexed for the observer. */
+/** What has happened to an intent at rest, from its version then. */
+interface Woken {
+  readonly version: number;
+  readonly events: readonly WatchedEvent[];
+}
+
+/**
+ * The watched intents of a network, or of a shard of it: folded from the log, indexed for the observer.
+ *
+ * An intent comes to rest when it is closed and nothing is known that may change it. Then only its names, id and
+ * version stay in memory, once the projection is known to have that version. It is read back when a payment names it
+ * (recall), or an event changes it.
+ */
 export class WatchedIntents implements WatchSet {
   readonly #watchMs: number;
   readonly #shard: Shard;
   readonly #intents = new Map<IntentId, PackedIntent | PaymentIntent>();
   /** By packed references. */
   readonly #byReference = new Map<string, IntentId>();
-  readonly #byAlias = new Map<string, IntentId>();
-  /** The number of watched intents by recipient. */
+  /** By the hash of an alias: the texts themselves would take as much memory as half of an intent. */
+  readonly #byAlias = new Map<number, readonly IntentId[] | IntentId>();
+  /** The number of intents in memory by recipient. */
   readonly #recipients = new Map<Address, number>();
   /** When the newest intent of a recipient was made, for those that are awaited. */
   readonly #awaited = new Map<Address, Instant>();
@@ -70,19 +100,46 @@ export class WatchedIntents implements WatchSet {
   readonly #held = new Set<IntentId>();
   /** The closed intents by the hour in which their time is up, so that only those have to be looked at. */
   readonly #until = new Map<number, Set<IntentId>>();
+  readonly #resting = new RestingIntents();
+  /** Until when the recipients of intents at rest are watched. */
+  readonly #recipientsUntil = new Map<Address, Instant>();
+  /** Intents at rest that have changed: they are read back before the next step. */
+  readonly #woken = new Map<IntentId, Woken>();
+  /** Intents that were read in a later version than the log was read to: it is yet to tell the events up to there. */
+  readonly #ahead = new Map<IntentId, number>();
+  readonly #find: WatchedIntentSource['find'];
+  readonly #now: () => Instant;
+  readonly #restsAfterMs: number;
   /** Changes that wait while a step holds the set; null while none does. */
   #later: (() => void)[] | null = null;
 
   /**
    * @param watchMs how long an intent is watched after it was closed
    * @param shard whose recipients' intents it has
+   * @param find reads intents at rest
+   * @param now milliseconds since 1970, when one is read
+   * @param restsAfterMs how long after its end an intent stays in memory
    */
-  constructor(watchMs: number, shard: Shard) {
+  constructor(
+    watchMs: number,
+    shard: Shard,
+    find: WatchedIntentSource['find'] = () => Promise.resolve([]),
+    now: () => Instant = Date.now,
+    restsAfterMs = RESTS_AFTER_MS,
+  ) {
+    this.#restsAfterMs = restsAfterMs;
     this.#watchMs = watchMs;
     this.#shard = shard;
+    this.#find = find;
+    this.#now = now;
   }
 
+  /** All watched intents, those at rest too. */
   get size(): number {
+    return this.#intents.size + this.#resting.size;
+  }
+  /** How many of them are in memory as a whole. */
+  get awake(): number {
     return this.#intents.size;
   }
 
@@ -91,15 +148,23 @@ export class WatchedIntents implements WatchSet {
   }
 
   byAlias(alias: string): WatchedIntent | undefined {
-    return this.#viewOf(this.#byAlias.get(alias));
+    return this.#viewOf(this.#withAlias(alias).find((id) => aliasIn(this.#get(id)) === alias));
   }
 
   hasRecipient(address: Address): boolean {
-    return this.#recipients.has(address);
+    return this.#recipients.has(address) || this.#recipientsUntil.has(address);
   }
 
   recipients(): readonly Address[] {
-    return [...this.#recipients.keys()];
+    return [...new Set([...this.#recipients.keys(), ...this.#recipientsUntil.keys()])];
+  }
+
+  async recall(names: Iterable<string>): Promise<void> {
+    const wanted = new Map<IntentId, number>();
+    for (const name of names)
+      for (const [id, version] of this.#resting.of(packName(name)))
+        if (!this.#intents.has(id)) wanted.set(id, this.#woken.get(id)?.version ?? version);
+    await this.#readBack(wanted, (change) => change());
   }
 
   awaited(): Iterable<Address> {
@@ -152,7 +217,7 @@ export class WatchedIntents implements WatchSet {
     this.#intents.set(kept.id, isSubmitted(view) || isSettling(view) ? kept : packing.pack(kept, reference));
     this.#byReference.set(reference, kept.id);
     const alias = aliasOf(kept);
-    if (alias !== null) this.#byAlias.set(alias, kept.id);
+    if (alias !== null) this.#setAlias(alias, [...this.#withAlias(alias), kept.id]);
     this.#recipients.set(kept.requestor, (this.#recipients.get(kept.requestor) ?? 0) + 1);
     if (intent.status === 'created' && now - intent.createdAt < AWAITED_MS)
       this.#awaited.set(kept.requestor, Math.max(intent.createdAt, this.#awaited.get(kept.requestor) ?? 0));
@@ -168,19 +233,61 @@ export class WatchedIntents implements WatchSet {
    * Replaces a held intent with its row, once that is whole and of the version that the log has brought it to here.
    * While the set is held, it waits.
    */
-  mend(row: PaymentIntent, now: Instant): void {
+  repair(row: PaymentIntent, now: Instant): void {
     if (row.heldFrom !== undefined) return;
     this.#change(() => {
       if (this.#held.has(row.id) && this.#get(row.id)?.version === row.version) this.put(row, now);
     });
   }
 
+  /** Adds an intent at rest. */
+  putAtRest({ id, version, chain, requestor, reference, closedAt }: RestingIntent): void {
+    const names = [reference, aliasOf({ chain, reference })].filter((name) => name !== null);
+    const until = closedAt + this.#watchMs;
+    this.#resting.add(names.map(packName), id, version, until);
+    const recipient = texts.one(requestor);
+    this.#recipientsUntil.set(recipient, Math.max(until, this.#recipientsUntil.get(recipient) ?? 0));
+  }
+
+  /** The intents in memory that may come to rest. */
+  *tired(now: Instant): Generator<IntentId> {
+    for (const [hour, ids] of this.#until)
+      if (hour <= hourOf(now - this.#restsAfterMs + this.#watchMs))
+        for (const id of ids) {
+          const intent = this.#get(id);
+          if (intent !== undefined && this.#isTired(intent, now)) yield id;
+        }
+  }
+
+  /** Lets an intent rest that the projection has as it is here. While the set is held, it waits. */
+  rest({ id, version, heldFrom }: PaymentIntent, now: Instant): void {
+    if (heldFrom !== undefined) return;
+    this.#change(() => {
+      const intent = this.#get(id);
+      if (intent?.version !== version || intent.closedAt === null || !this.#isTired(intent, now)) return;
+      this.#remove(id);
+      this.putAtRest({ ...intent, closedAt: intent.closedAt });
+    });
+  }
+
+  /**
+   * Reads back the intents at rest that have changed.
+   * @throws ProjectionSetBackError
+   */
+  async readWoken(): Promise<void> {
+    if (this.#later) return;
+    await this.#readBack(new Map([...this.#woken].map(([id, { version }]) => [id, version])), (change) =>
+      this.#change(change),
+    );
+  }
+
   /**
    * Folds an event in. While the set is held, the event waits until it is released.
+   * @param reference that of the event's intent
    * @throws VersionGapError where it is not the next version of its intent
    */
-  apply(event: WatchedEvent): void {
-    this.#change(() => this.#fold(event));
+  apply(event: WatchedEvent, reference?: string): void {
+    this.#change(() => this.#fold(event, reference));
   }
 
   /** Until release() the set does not change: a step sees one state from beginning to end. */
@@ -213,6 +320,18 @@ export class WatchedIntents implements WatchSet {
       }
       if (ids.size === 0) this.#until.delete(hour);
     }
+    this.#resting.drop(now);
+    for (const [recipient, until] of this.#recipientsUntil) if (until <= now) this.#recipientsUntil.delete(recipient);
+  }
+
+  /** The intents that may have an alias. */
+  #withAlias(alias: string): readonly IntentId[] {
+    return [this.#byAlias.get(keyOf(alias)) ?? []].flat();
+  }
+  #setAlias(alias: string, ids: readonly IntentId[]): void {
+    const [id] = ids;
+    if (id === undefined) this.#byAlias.delete(keyOf(alias));
+    else this.#byAlias.set(keyOf(alias), ids.length === 1 ? id : ids);
   }
 
   #viewOf(id: IntentId | undefined): WatchedIntent | undefined {
@@ -233,12 +352,61 @@ export class WatchedIntents implements WatchSet {
     return ids;
   }
 
-  #fold(event: WatchedEvent): void {
-    const known = this.#get(event.intentId);
+  #fold(event: WatchedEvent, reference: string | undefined): void {
+    const { intentId: id, version } = event;
+    const ahead = this.#ahead.get(id);
+    if (ahead !== undefined) {
+      if (version <= ahead) return;
+      this.#ahead.delete(id);
+    }
+    const known = this.#get(id);
     // Simulated, or no longer watched: an intent that was dropped stays so.
-    if (!known && event.type !== 'intent.created') return;
+    if (!known && event.type !== 'intent.created') return this.#wake(event, reference);
     // Passed over where newer code wrote it: what it shows is enough to go on, and the writer judges what is observed.
-    this.put('shown' in event ? hold(known, event) : evolve(known, event), event.at);
+    this.put(folded(known, event), event.at);
+  }
+
+  /** Keeps the event of an intent at rest until the intent is read back. */
+  #wake(event: WatchedEvent, reference: string | undefined): void {
+    const { intentId: id } = event;
+    const version = reference === undefined ? undefined : this.#resting.of(packName(reference)).get(id);
+    if (version === undefined || event.version <= version) return;
+    this.#woken.set(id, { version, events: [...(this.#woken.get(id)?.events ?? []), event] });
+  }
+
+  /**
+   * Reads intents at rest, and folds in what has happened since.
+   * @param wanted with the version that each has at least
+   * @param change puts them into the set
+   */
+  async #readBack(wanted: ReadonlyMap<IntentId, number>, change: (put: () => void) => void): Promise<void> {
+    const ids = [...wanted.keys()];
+    for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
+      const asked = ids.slice(at, at + READ_AT_ONCE);
+      const rows = new Map((await this.#find(asked)).map((row) => [row.id, row]));
+      for (const id of asked) {
+        const row = rows.get(id);
+        if (row === undefined || row.version < (wanted.get(id) ?? 0))
+          throw new ProjectionSetBackError(`The projection lacks ${id} in version ${wanted.get(id)}, which it had`);
+        change(() => this.#putBack(row));
+      }
+    }
+  }
+
+  #putBack(row: PaymentIntent): void {
+    if (this.#intents.has(row.id)) return;
+    const events = this.#woken.get(row.id)?.events ?? [];
+    this.#woken.delete(row.id);
+    let intent = row;
+    for (const event of events) if (event.version > intent.version) intent = folded(intent, event);
+    this.put(intent, this.#now());
+    if (this.#intents.has(row.id)) this.#ahead.set(row.id, row.version);
+  }
+
+  #isTired(intent: PaymentIntent, now: Instant): boolean {
+    const { id } = intent;
+    const isFollowed = this.#submitted.has(id) || this.#settling.has(id) || this.#lapsed.has(id);
+    return !isFollowed && isAtRest(intent, now - this.#restsAfterMs);
   }
 
   #get(id: IntentId): PaymentIntent | undefined {
@@ -254,12 +422,17 @@ export class WatchedIntents implements WatchSet {
     if (until !== null) this.#until.get(hourOf(until))?.delete(id);
     this.#byReference.delete(packReference(intent.reference));
     const alias = aliasOf(intent);
-    if (alias !== null) this.#byAlias.delete(alias);
+    if (alias !== null)
+      this.#setAlias(
+        alias,
+        this.#withAlias(alias).filter((one) => one !== id),
+      );
     this.#expected.delete(id);
     this.#lapsed.delete(id);
     this.#submitted.delete(id);
     this.#settling.delete(id);
     this.#held.delete(id);
+    this.#ahead.delete(id);
     const others = (this.#recipients.get(intent.requestor) ?? 1) - 1;
     if (others > 0) this.#recipients.set(intent.requestor, others);
     else {

@@ -9,6 +9,7 @@ import { createLogger, type Logger } from '@pf/runtime';
 import { NetworkWatch } from '../src/network-watch.ts';
 import type { Known, Rebroadcaster } from '../src/rebroadcaster.ts';
 import { WatchSets } from '../src/watch-sets.ts';
+import { ProjectionSetBackError } from '../src/watched-intents.ts';
 
 const { BASE_SEPOLIA } = samples;
 
@@ -34,6 +35,8 @@ class Bench {
   shards = 1;
   /** That something may have happened. */
   hint: Promise<void> = Promise.withResolvers<void>().promise;
+  /** What a step fails with. */
+  failure: Error | null = null;
   readonly observed: Observation[] = [];
   readonly watch: NetworkWatch;
   readonly #watches: NetworkWatches = {
@@ -59,6 +62,7 @@ class Bench {
     hinted: () => this.hint,
     step: async (cursor: unknown, synchronize: () => Promise<WatchSet>, bookmarks: Bookmarks) => {
       await synchronize();
+      if (this.failure) throw this.failure;
       this.shown = bookmarks;
       this.happened.push('step');
       this.begun.push(cursor);
@@ -183,6 +187,23 @@ describe('NetworkWatch', () => {
       loading.resolve(new Map());
       await jest.advanceTimersByTimeAsync(500);
       expect(bench.happened.slice(0, 2)).toEqual(['acquire', 'step']);
+    });
+  });
+
+  it('loads the intents again where a step finds that the projection was set back', async () => {
+    let loads = 0;
+    bench.load = async () => {
+      loads += 1;
+      return new Map();
+    };
+    await bench.run(async () => {
+      await jest.advanceTimersByTimeAsync(0);
+      bench.failure = new ProjectionSetBackError('it lacks an intent');
+      await jest.advanceTimersByTimeAsync(1_000);
+      expect([loads, bench.watch.status.problem]).toEqual([1, 'it lacks an intent']);
+      bench.failure = null;
+      await jest.advanceTimersByTimeAsync(1_000);
+      expect([loads, bench.watch.status.problem]).toEqual([2, null]);
     });
   });
 

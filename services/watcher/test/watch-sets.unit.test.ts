@@ -5,14 +5,15 @@ import { evolve, type IntentEvent, type IntentId, type PaymentIntent } from '@pf
 import { events, type ExpectedEvent, samples } from '@pf/domain/testing';
 import { LogUnavailableError, type LogReader, PositionOutOfRangeError, type RecordBatch } from '@pf/event-log';
 import { BrokenLogError, LogBehindError, WatchSets } from '../src/watch-sets.ts';
+import { ProjectionSetBackError } from '../src/watched-intents.ts';
 import { textOf } from './intent-log.ts';
 
-const { BASE_SEPOLIA, FIRST, INTENT, REFERENCE } = samples;
+const { BASE_SEPOLIA, FIRST, INTENT, REFERENCE, SECOND } = samples;
 const WATCH_MS = 30 * 86_400_000;
 const TOPIC = 'intent.events';
 
 /** A log of one partition, and the projection of it, both as the test says. */
-class Surroundings {
+class WatchDependencies {
   readonly records: string[] = [];
   projected: PaymentIntent[] = [];
   checkpoint = 0;
@@ -106,131 +107,131 @@ class Surroundings {
 }
 
 describe('WatchSets', () => {
-  let around: Surroundings;
+  let dependencies: WatchDependencies;
   beforeEach(() => {
     jest.useFakeTimers();
-    around = new Surroundings();
+    dependencies = new WatchDependencies();
   });
   afterEach(() => {
     jest.useRealTimers();
   });
 
   it('say how far they are loaded, and have been loaded once all are', async () => {
-    around.append(events.created());
-    around.project();
-    const [row] = around.projected;
+    dependencies.append(events.created());
+    dependencies.project();
+    const [row] = dependencies.projected;
     const goOn = Promise.withResolvers<undefined>();
-    const { load } = around;
-    around.load = async (chains, closedAfter, each, shard) => {
+    const { load } = dependencies;
+    dependencies.load = async (chains, closedAfter, each, shard) => {
       for (let n = 0; n < 3; n++) each({ ...(row as PaymentIntent), id: newIntentId(n) });
       jest.advanceTimersByTime(6_000);
       each({ ...(row as PaymentIntent), id: newIntentId(3) });
       await goOn.promise;
       return load(chains, closedAfter, each, shard);
     };
-    const status = around.status();
+    const status = dependencies.status();
     await jest.advanceTimersByTimeAsync(0);
-    expect([around.sets.sizeOf(BASE_SEPOLIA), around.sets.wasLoaded, around.loadings]).toEqual([
+    expect([dependencies.sets.sizeOf(BASE_SEPOLIA), dependencies.sets.wasLoaded, dependencies.loadings]).toEqual([
       4,
       false,
       [[4, false]],
     ]);
     goOn.resolve(undefined);
     await status;
-    expect([around.sets.sizeOf(BASE_SEPOLIA), around.sets.wasLoaded]).toEqual([5, true]);
-    expect(around.loadings.at(-1)).toEqual([5, true]);
+    expect([dependencies.sets.sizeOf(BASE_SEPOLIA), dependencies.sets.wasLoaded]).toEqual([5, true]);
+    expect(dependencies.loadings.at(-1)).toEqual([5, true]);
   });
 
   it('read on where they stood when the log was unavailable, however long, and load nothing again', async () => {
-    around.append(events.created());
-    expect(await around.status()).toBe('created');
-    around.failure = new LogUnavailableError('away');
+    dependencies.append(events.created());
+    expect(await dependencies.status()).toBe('created');
+    dependencies.failure = new LogUnavailableError('away');
     for (let minute = 0; minute < 10; minute++) {
-      await expect(around.status()).rejects.toThrow(LogUnavailableError);
+      await expect(dependencies.status()).rejects.toThrow(LogUnavailableError);
       jest.advanceTimersByTime(60_000);
     }
-    around.failure = null;
-    around.append(events.cancelled());
-    expect(await around.status()).toBe('cancelled');
-    expect(around.loads).toBe(1);
+    dependencies.failure = null;
+    dependencies.append(events.cancelled());
+    expect(await dependencies.status()).toBe('cancelled');
+    expect(dependencies.loads).toBe(1);
   });
 
   it('pass over an event that only newer code understands, and follow its intent on', async () => {
-    around.append(events.created());
-    around.append(events.detected());
+    dependencies.append(events.created());
+    dependencies.append(events.detected());
     for (const change of [
       { type: 'payout_scheduled' },
       { type: 'submission_prepared', schemaVersion: 3, data: { form: 'another' } },
     ]) {
-      const version = around.records.length + 1;
-      const shown = JSON.parse(around.records.at(-1) ?? '') as object;
-      around.records.push(JSON.stringify({ ...shown, version, ...change }));
+      const version = dependencies.records.length + 1;
+      const shown = JSON.parse(dependencies.records.at(-1) ?? '') as object;
+      dependencies.records.push(JSON.stringify({ ...shown, version, ...change }));
     }
-    expect(await around.status()).toBe('created');
-    around.append(events.cancelled(), 5);
-    expect(await around.status()).toBe('cancelled');
-    expect(around.loads).toBe(1);
+    expect(await dependencies.status()).toBe('created');
+    dependencies.append(events.cancelled(), 5);
+    expect(await dependencies.status()).toBe('cancelled');
+    expect(dependencies.loads).toBe(1);
   });
 
   it('watch a held intent, and have all of it within a minute of its row being rebuilt', async () => {
-    around.append(events.created());
-    around.append(events.prepared(FIRST));
-    around.projectHeld();
-    expect(await around.status()).toBe('created');
-    expect(around.held).toEqual([INTENT]);
-    expect(await around.known()).toEqual({ hashes: [], held: [INTENT] });
+    dependencies.append(events.created());
+    dependencies.append(events.prepared(FIRST));
+    dependencies.projectHeld();
+    expect(await dependencies.status()).toBe('created');
+    expect(dependencies.held).toEqual([INTENT]);
+    expect(await dependencies.known()).toEqual({ hashes: [], held: [INTENT] });
 
-    around.project();
-    around.append(events.detected());
+    dependencies.project();
+    dependencies.append(events.detected());
     jest.advanceTimersByTime(60_000);
     // The row is as of an earlier version than what was read of the log.
-    expect(await around.known()).toEqual({ hashes: [], held: [INTENT] });
-    around.project();
+    expect(await dependencies.known()).toEqual({ hashes: [], held: [INTENT] });
+    dependencies.project();
     jest.advanceTimersByTime(60_000);
-    expect(await around.known()).toEqual({ hashes: [FIRST], held: [] });
-    expect(around.loads).toBe(1);
+    expect(await dependencies.known()).toEqual({ hashes: [FIRST], held: [] });
+    expect(dependencies.loads).toBe(1);
   });
 
   it('have an intent within a minute of a rebuild whose row was missing when they were loaded', async () => {
-    around.append(events.created());
-    around.project();
-    around.projected = [];
-    expect(await around.status()).toBe(undefined);
-    around.project();
-    around.rebuilds += 1;
+    dependencies.append(events.created());
+    dependencies.project();
+    dependencies.projected = [];
+    expect(await dependencies.status()).toBe(undefined);
+    dependencies.project();
+    dependencies.rebuilds += 1;
     jest.advanceTimersByTime(60_000);
-    expect(await around.status()).toBe('created');
+    expect(await dependencies.status()).toBe('created');
     jest.advanceTimersByTime(60_000);
-    expect(await around.status()).toBe('created');
-    expect(around.loads).toBe(2);
+    expect(await dependencies.status()).toBe('created');
+    expect(dependencies.loads).toBe(2);
   });
 
   it('load again what was rebuilt while they loaded it', async () => {
-    around.append(events.created());
-    around.project();
-    around.projected = [];
-    const load = around.source.load.bind(around.source);
-    Object.assign(around.source, {
+    dependencies.append(events.created());
+    dependencies.project();
+    dependencies.projected = [];
+    const load = dependencies.source.load.bind(dependencies.source);
+    Object.assign(dependencies.source, {
       load: async (...asked: Parameters<WatchedIntentSource['load']>) => {
         const positions = await load(...asked);
-        around.rebuilds = 1;
+        dependencies.rebuilds = 1;
         return positions;
       },
     });
-    expect(await around.status()).toBe(undefined);
-    around.project();
+    expect(await dependencies.status()).toBe(undefined);
+    dependencies.project();
     jest.advanceTimersByTime(60_000);
-    expect(await around.status()).toBe('created');
+    expect(await dependencies.status()).toBe('created');
   });
 
   it('replace no intent while a step holds its set', async () => {
-    around.append(events.created());
-    around.append(events.prepared(FIRST));
-    around.projectHeld();
-    const inUse = await around.sets.synchronize(BASE_SEPOLIA);
-    around.project();
+    dependencies.append(events.created());
+    dependencies.append(events.prepared(FIRST));
+    dependencies.projectHeld();
+    const inUse = await dependencies.sets.synchronize(BASE_SEPOLIA);
+    dependencies.project();
     jest.advanceTimersByTime(60_000);
-    await around.sets.follow();
+    await dependencies.sets.follow();
     expect([...inUse.held()]).toEqual([INTENT]);
     inUse.release();
     expect([...inUse.held()]).toEqual([]);
@@ -240,86 +241,150 @@ describe('WatchSets', () => {
     const id = newIntentId(0);
     const readAt = async (): Promise<number> => {
       jest.advanceTimersByTime(1_000);
-      await around.status();
+      await dependencies.status();
       return performance.now();
     };
-    around.append(events.created());
-    expect(around.sets.knownAt(id)).toBe(Number.NEGATIVE_INFINITY);
+    dependencies.append(events.created());
+    expect(dependencies.sets.knownAt(id)).toBe(Number.NEGATIVE_INFINITY);
     const before = await readAt();
-    expect(around.sets.knownAt(id)).toBe(before);
-    around.uncommitted = 2;
+    expect(dependencies.sets.knownAt(id)).toBe(before);
+    dependencies.uncommitted = 2;
     const during = await readAt();
     await readAt();
-    expect(around.sets.knownAt(id)).toBe(before);
+    expect(dependencies.sets.knownAt(id)).toBe(before);
     // It is committed, and the next one has begun.
-    around.append(events.prepared(FIRST));
-    around.append(events.refused(FIRST));
+    dependencies.append(events.prepared(FIRST));
+    dependencies.append(events.refused(FIRST));
     await readAt();
-    expect(around.sets.knownAt(id)).toBe(during);
-    around.uncommitted = 0;
-    expect(around.sets.knownAt(id)).toBe(during);
+    expect(dependencies.sets.knownAt(id)).toBe(during);
+    dependencies.uncommitted = 0;
+    expect(dependencies.sets.knownAt(id)).toBe(during);
     const after = await readAt();
-    expect(around.sets.knownAt(id)).toBe(after);
+    expect(dependencies.sets.knownAt(id)).toBe(after);
   });
 
   it('show progress for every intent that they load and every batch that they read', async () => {
-    around.append(events.created());
-    around.project();
-    around.append(events.detected());
-    around.append(events.cancelled());
+    dependencies.append(events.created());
+    dependencies.project();
+    dependencies.append(events.detected());
+    dependencies.append(events.cancelled());
     const progress = jest.fn();
-    const set = await around.sets.synchronize(BASE_SEPOLIA, progress);
+    const set = await dependencies.sets.synchronize(BASE_SEPOLIA, progress);
     expect(progress).toHaveBeenCalledTimes(3);
     set.release();
   });
 
   it('wait for a log that ends before what was read of it, and find it broken when that lasts', async () => {
-    around.append(events.created());
-    around.append(events.detected());
-    await around.status();
-    around.end = 1;
-    await expect(around.status()).rejects.toThrow(LogBehindError);
-    around.end = null;
-    expect(await around.status()).toBe('created');
+    dependencies.append(events.created());
+    dependencies.append(events.detected());
+    await dependencies.status();
+    dependencies.end = 1;
+    await expect(dependencies.status()).rejects.toThrow(LogBehindError);
+    dependencies.end = null;
+    expect(await dependencies.status()).toBe('created');
 
-    around.end = 1;
-    await expect(around.status()).rejects.toThrow(LogBehindError);
+    dependencies.end = 1;
+    await expect(dependencies.status()).rejects.toThrow(LogBehindError);
     jest.advanceTimersByTime(10_000);
-    await expect(around.status()).rejects.toThrow('ends at 1, before the position 2');
+    await expect(dependencies.status()).rejects.toThrow('ends at 1, before the position 2');
   });
 
   it('find a log broken that no longer has the position where they stood', async () => {
-    around.append(events.created());
-    await around.status();
-    around.append(events.detected());
-    const begin = around.reader.read.bind(around.reader);
-    around.reader.read = () => {
+    dependencies.append(events.created());
+    await dependencies.status();
+    dependencies.append(events.detected());
+    const begin = dependencies.reader.read.bind(dependencies.reader);
+    dependencies.reader.read = () => {
       throw new PositionOutOfRangeError(TOPIC, 0, 1n);
     };
-    await expect(around.status()).rejects.toThrow(BrokenLogError);
-    around.reader.read = begin;
-    expect(await around.status()).toBe('created');
+    await expect(dependencies.status()).rejects.toThrow(BrokenLogError);
+    dependencies.reader.read = begin;
+    expect(await dependencies.status()).toBe('created');
   });
 
   it('find a repeated version, and begin with the projection again', async () => {
-    around.append(events.created());
-    around.append(events.prepared(FIRST));
-    around.project();
-    expect(await around.status()).toBe('created');
-    around.append(events.detected(), 2);
-    await expect(around.status()).rejects.toMatchObject({ name: 'BrokenLogError', cause: { name: 'VersionGapError' } });
-    // The projection was mended, up to behind the fork.
-    around.checkpoint = around.records.length;
-    around.append(events.cancelled());
-    expect(await around.status()).toBe('cancelled');
-    expect(around.loads).toBe(2);
+    dependencies.append(events.created());
+    dependencies.append(events.prepared(FIRST));
+    dependencies.project();
+    expect(await dependencies.status()).toBe('created');
+    dependencies.append(events.detected(), 2);
+    await expect(dependencies.status()).rejects.toMatchObject({
+      name: 'BrokenLogError',
+      cause: { name: 'VersionGapError' },
+    });
+    // The projection was repaired, up to behind the fork.
+    dependencies.checkpoint = dependencies.records.length;
+    dependencies.append(events.cancelled());
+    expect(await dependencies.status()).toBe('cancelled');
+    expect(dependencies.loads).toBe(2);
+  });
+
+  describe('once an intent has long ended', () => {
+    /** Whole minutes go by, in each of which the log is read. */
+    async function minutes(count: number): Promise<void> {
+      for (let minute = 0; minute < count; minute++) {
+        jest.advanceTimersByTime(60_000);
+        await dependencies.status();
+      }
+    }
+    async function seen(): Promise<object> {
+      const set = await dependencies.sets.synchronize(BASE_SEPOLIA);
+      try {
+        const before = set.byReference(REFERENCE)?.status;
+        await set.recall([REFERENCE]);
+        return [before, set.byReference(REFERENCE)?.status];
+      } finally {
+        set.release();
+      }
+    }
+
+    beforeEach(() => {
+      dependencies.append(events.created());
+      dependencies.append(events.expired());
+    });
+
+    it('have it in memory until the projection has it as it ended, and find it afterwards', async () => {
+      await minutes(60);
+      expect(await seen()).toEqual(['expired', 'expired']);
+      dependencies.project();
+      await minutes(2);
+      expect(await seen()).toEqual([undefined, 'expired']);
+      expect(dependencies.loads).toBe(1);
+    });
+
+    it('find it after a restart, and follow what happens to it', async () => {
+      dependencies.project();
+      jest.advanceTimersByTime(20 * 60_000);
+      dependencies.load = async (_chains, _closedAfter, _each, _shard, resting) => {
+        for (const row of dependencies.projected)
+          if (row.closedAt !== null && row.closedAt < (resting?.since ?? 0))
+            resting?.each({ ...row, closedAt: row.closedAt });
+        return new Map([[0, BigInt(dependencies.checkpoint)]]);
+      };
+      expect(await seen()).toEqual([undefined, 'expired']);
+      await minutes(2);
+      dependencies.append(events.confirmed(SECOND, {}, 'expired'));
+      expect(await seen()).toEqual(['confirmed', 'confirmed']);
+    });
+
+    it('load again where the projection was set back', async () => {
+      dependencies.project();
+      await minutes(17);
+      dependencies.append(events.confirmed(SECOND, {}, 'expired'));
+      dependencies.projected = [];
+      dependencies.checkpoint = 0;
+      await expect(dependencies.status()).rejects.toThrow(ProjectionSetBackError);
+      // The log tells all that the projection lacks.
+      expect(await dependencies.status()).toBe('confirmed');
+      expect(dependencies.loads).toBe(2);
+    });
   });
 
   it('keep working for a step that holds a set when the log is found broken', async () => {
-    around.append(events.created());
-    const held = await around.sets.synchronize(BASE_SEPOLIA);
-    around.records.push('{"type":');
-    await expect(around.sets.follow()).rejects.toThrow(BrokenLogError);
+    dependencies.append(events.created());
+    const held = await dependencies.sets.synchronize(BASE_SEPOLIA);
+    dependencies.records.push('{"type":');
+    await expect(dependencies.sets.follow()).rejects.toThrow(BrokenLogError);
     expect(held.byReference(REFERENCE)?.id).toBe(INTENT satisfies IntentId);
     held.release();
   });

@@ -8,10 +8,12 @@ import {
   type IntentId,
   liveSubmission,
   type PaymentIntent,
+  type Reference,
   VersionGapError,
 } from '@pf/domain';
 import { events, samples, type ExpectedEvent } from '@pf/domain/testing';
-import { WatchedIntents } from '../src/watched-intents.ts';
+import { hashOf } from '../src/resting-intents.ts';
+import { ProjectionSetBackError, WatchedIntents } from '../src/watched-intents.ts';
 
 const { ALICE, BOB, CAROL, FIRST, INTENT, REFERENCE, REFUND, SECOND, SCENARIO_START, referenceOf } = samples;
 const DAY_MS = 86_400_000;
@@ -30,6 +32,38 @@ function after(...told: readonly ExpectedEvent[]): WatchedIntents {
   const set = new WatchedIntents(WATCH_MS, UNSPLIT);
   for (const event of story(...told)) set.apply(event);
   return set;
+}
+/** A projection that has the fold of these events. */
+function projectionOf(told: readonly IntentEvent[]) {
+  const rows = new Map<IntentId, PaymentIntent>();
+  for (const event of told) rows.set(event.intentId, evolve(rows.get(event.intentId), event));
+  const asked: (readonly IntentId[])[] = [];
+  const find = async (ids: readonly IntentId[]): Promise<readonly PaymentIntent[]> => {
+    asked.push(ids);
+    return ids.flatMap((id) => rows.get(id) ?? []);
+  };
+  return { rows, asked, find };
+}
+/** A set whose closed intents are at rest, an hour after these events. */
+function atRest(...told: readonly ExpectedEvent[]) {
+  const projection = projectionOf(story(...told));
+  const now = SCENARIO_START + 3_600_000;
+  const set = new WatchedIntents(WATCH_MS, UNSPLIT, projection.find, () => now);
+  for (const event of story(...told)) set.apply(event, referenceOf(event.intentId));
+  set.prune(now);
+  for (const id of [...set.tired(now)]) set.rest(projection.rows.get(id) as PaymentIntent, now);
+  return { ...projection, set, now };
+}
+/** Two references whose names of MPP have the same hash. */
+function collidingReferences(chain: ChainId): readonly Reference[] {
+  const seen = new Map<number, Reference>();
+  for (let at = 0; ; at += 1) {
+    const reference = `0x${at.toString(16).padStart(64, '0')}` as Reference;
+    const key = hashOf(aliasOf({ chain, reference }) ?? '') >>> 1;
+    const before = seen.get(key);
+    if (before !== undefined) return [before, reference];
+    seen.set(key, reference);
+  }
 }
 const other = (): ExpectedEvent => events.of(REFUND, events.created({ reference: referenceOf(REFUND) }));
 const ids = (intents: Iterable<WatchedIntent>): readonly IntentId[] => [...intents].map(({ id }) => id);
@@ -58,6 +92,22 @@ describe('WatchedIntents', () => {
     const closed = after(events.created({ chain }), events.cancelled());
     closed.prune(SCENARIO_START + WATCH_MS + 2_000);
     expect(closed.byAlias(alias)).toBeUndefined();
+  });
+
+  it('tells intents apart whose names of MPP have one hash', () => {
+    const chain = 'eip155:42431' as ChainId;
+    const set = new WatchedIntents(WATCH_MS, UNSPLIT);
+    const all = collidingReferences(chain).map((reference, at) => ({ id: `pi_${at}` as IntentId, reference }));
+    for (const { id, reference } of all)
+      for (const event of story(events.of(id, events.created({ chain, reference })))) set.apply(event);
+    for (const { id, reference } of all)
+      expect(set.byAlias(aliasOf({ chain, reference }) ?? '')).toMatchObject({ id, terms: { reference } });
+    set.apply({ ...story(events.cancelled())[0], intentId: 'pi_0', version: 2 } as IntentEvent);
+    set.prune(SCENARIO_START + 2 * WATCH_MS);
+    expect(all.map(({ reference }) => set.byAlias(aliasOf({ chain, reference }) ?? '')?.id)).toEqual([
+      undefined,
+      'pi_1',
+    ]);
   });
 
   it('ignores the intents of other shards', () => {
@@ -195,6 +245,149 @@ describe('WatchedIntents', () => {
     expect(set.byReference(REFERENCE)?.status).toBe('created');
     set.release();
     expect(set.byReference(REFERENCE)?.status).toBe('cancelled');
+  });
+
+  describe('of intents at rest', () => {
+    const paid = [events.created(), events.prepared(FIRST), events.pending(FIRST), events.confirmed(FIRST)];
+    const final = [...paid, events.finalized(FIRST)];
+    const late = (): ExpectedEvent => events.confirmed(SECOND, {}, 'expired');
+    const next = (known: readonly ExpectedEvent[], event: ExpectedEvent): IntentEvent =>
+      story(...known, event).at(-1) as IntentEvent;
+
+    it.each([
+      ['finalized', final],
+      ['expired', [events.created(), events.expired()]],
+      ['cancelled', [events.created(), events.cancelled()]],
+      ['failed', [...paid, events.lost(FIRST), events.failed(FIRST)]],
+    ])('has in memory none that is %s, and its recipient', (_state, told) => {
+      const { set } = atRest(...told);
+      expect([set.awake, set.size, set.recipients(), set.hasRecipient(ALICE)]).toEqual([0, 1, [ALICE], true]);
+      set.prune(SCENARIO_START + WATCH_MS + 86_400_000);
+      expect([set.size, set.recipients(), set.hasRecipient(ALICE)]).toEqual([0, [], false]);
+    });
+
+    it.each([
+      ['open', [events.created()]],
+      ['not final', paid],
+      ['final, and lost', [...final, events.lost(FIRST)]],
+      ['expired with a payment under way', [events.created(), events.prepared(FIRST), events.expired(true)]],
+    ])('has in memory one that is %s', (_state, told) => {
+      const { set } = atRest(...told);
+      expect([set.awake, set.size]).toEqual([1, 1]);
+    });
+
+    it('lets none rest before a while after its end, nor one that the projection has in another version', () => {
+      const told = story(events.created(), events.cancelled());
+      const [created] = told as [IntentEvent, IntentEvent];
+      const set = after(events.created(), events.cancelled());
+      const closedAt = SCENARIO_START + 1_000;
+      expect([...set.tired(closedAt + 15 * 60_000)]).toEqual([]);
+      const later = closedAt + 15 * 60_000 + 1;
+      expect([...set.tired(later)]).toEqual([INTENT]);
+      set.rest(evolve(undefined, created), later);
+      expect(set.awake).toBe(1);
+      set.rest({ ...projectionOf(told).rows.get(INTENT), heldFrom: 2 } as PaymentIntent, later);
+      expect(set.awake).toBe(1);
+      set.hold();
+      set.rest(projectionOf(told).rows.get(INTENT) as PaymentIntent, later);
+      expect(set.awake).toBe(1);
+      set.release();
+      expect(set.awake).toBe(0);
+    });
+
+    it('finds one by a name that is recalled, with one look at the projection for all names', async () => {
+      const chain = 'eip155:42431' as ChainId;
+      const second = events.of(REFUND, events.created({ chain, reference: referenceOf(REFUND) }));
+      const { set, asked } = atRest(
+        events.created({ chain }),
+        second,
+        events.cancelled(),
+        events.of(REFUND, events.cancelled()),
+      );
+      expect(set.awake).toBe(0);
+      expect(set.byReference(REFERENCE)).toBeUndefined();
+      await set.recall([]);
+      await set.recall(['unknown']);
+      expect(asked).toEqual([]);
+      const alias = aliasOf({ chain, reference: REFERENCE }) ?? '';
+      await set.recall([alias, REFERENCE, referenceOf(REFUND), 'unknown']);
+      expect(asked).toEqual([[INTENT, REFUND]]);
+      expect(set.byReference(REFERENCE)).toMatchObject({ id: INTENT, status: 'cancelled' });
+      expect(set.byAlias(alias)?.id).toBe(INTENT);
+      expect(set.byReference(referenceOf(REFUND))?.id).toBe(REFUND);
+      await set.recall([REFERENCE]);
+      expect(asked).toHaveLength(1);
+    });
+
+    it('knows of one that is recalled whose it is, and what was submitted for it', async () => {
+      const { set } = atRest(...final);
+      expect([set.ownerOf(INTENT), set.wasSubmitted(INTENT, FIRST)]).toEqual([undefined, false]);
+      await set.recall([REFERENCE]);
+      expect(set.ownerOf(INTENT)).toMatchObject({ accountId: samples.ACCOUNT, livemode: false });
+      expect([set.wasSubmitted(INTENT, FIRST), set.wasSubmitted(INTENT, SECOND)]).toEqual([true, false]);
+    });
+
+    it('follows the settlement of one that is paid late', async () => {
+      const told = [events.created(), events.expired()];
+      const { set } = atRest(...told);
+      set.apply(next(told, late()), REFERENCE);
+      expect(ids(set.settling())).toEqual([]);
+      await set.readWoken();
+      expect(ids(set.settling())).toEqual([INTENT]);
+      expect(set.byReference(REFERENCE)?.status).toBe('confirmed');
+    });
+
+    it('folds the events once that the projection has before they are read here', async () => {
+      const told = [events.created(), events.expired()];
+      const [first, second] = [next(told, late()), next([...told, late()], events.finalized(SECOND))];
+      const { set, rows } = atRest(...told);
+      rows.set(INTENT, evolve(evolve(rows.get(INTENT), first), second));
+      await set.recall([REFERENCE]);
+      expect(set.byReference(REFERENCE)?.status).toBe('finalized');
+      for (const event of [first, second]) set.apply(event, REFERENCE);
+      expect(set.byReference(REFERENCE)?.status).toBe('finalized');
+      const third = next([...told, late(), events.finalized(SECOND)], events.lost(SECOND));
+      set.apply(third, REFERENCE);
+      expect(ids(set.settling())).toEqual([INTENT]);
+      expect(() => set.apply(third, REFERENCE)).toThrow(VersionGapError);
+    });
+
+    it('recalls one while a step holds the set, and folds what has waited when the step ends', async () => {
+      const told = [events.created(), events.expired()];
+      const { set } = atRest(...told);
+      set.hold();
+      set.apply(next(told, late()), REFERENCE);
+      await set.readWoken();
+      await set.recall([REFERENCE]);
+      expect(set.byReference(REFERENCE)?.status).toBe('expired');
+      set.release();
+      expect(set.byReference(REFERENCE)?.status).toBe('confirmed');
+    });
+
+    it('stops at a missing version', async () => {
+      const told = [events.created(), events.expired()];
+      const { set } = atRest(...told);
+      set.apply(next([...told, late()], events.finalized(SECOND)), REFERENCE);
+      await expect(set.readWoken()).rejects.toThrow(VersionGapError);
+    });
+
+    it('says that the projection was set back where it lacks one, or has it as it was before', async () => {
+      const told = [events.created(), events.expired()];
+      const { set, rows } = atRest(...told);
+      rows.set(INTENT, evolve(undefined, story(...told)[0] as IntentEvent));
+      await expect(set.recall([REFERENCE])).rejects.toThrow(ProjectionSetBackError);
+      rows.delete(INTENT);
+      await expect(set.recall([REFERENCE])).rejects.toThrow(ProjectionSetBackError);
+    });
+
+    it('passes over the events of one whose time is up', async () => {
+      const told = [events.created(), events.expired()];
+      const { set, asked } = atRest(...told);
+      set.prune(SCENARIO_START + WATCH_MS + 86_400_000);
+      set.apply(next(told, late()), REFERENCE);
+      await set.readWoken();
+      expect([set.size, asked]).toEqual([0, []]);
+    });
   });
 
   it('keeps enough of an intent to agree with its whole fold', () => {

@@ -173,6 +173,35 @@ describe('NetworkWatch of Base', () => {
     await observed(cluster, intent.id, 'landed', 'confirmed');
   });
 
+  it('finds the payment of an intent that ended long ago, and follows it until it is final', async () => {
+    const [paid, submitted] = [await request(writer, chain), await request(writer, chain)];
+    const ended = { pendingAtExpiry: false, simulated: false };
+    const hourAgo = Date.now() - 3_600_000;
+    for (const { id } of [paid, submitted]) {
+      await writer.append(id, 'intent.expired', ended, hourAgo);
+      await writer.project(id);
+    }
+    // They are loaded as intents at rest.
+    await watching.stop();
+    watching = await watch();
+    const payer = new Payer(chain, 8);
+    const hash = await payer.pay(paid);
+    const { data } = await observed(cluster, paid.id, 'landed', 'confirmed');
+    expect(data).toMatchObject({ hash, transfer: { from: payer.address, to: paid.terms.requestor } });
+    await confirm(paid, hash, data.transfer);
+    await observed(cluster, paid.id, 'landed', 'finalized');
+
+    // What happens to one at rest is followed, also where no payment has named it.
+    const transfer = {
+      ...data.transfer,
+      block: 1n,
+      blockHash: `0x${'11'.repeat(32)}`,
+      reference: submitted.terms.reference,
+    };
+    await confirm(submitted, `0x${'22'.repeat(32)}` as TransactionHash, transfer);
+    await observed(cluster, submitted.id, 'lost');
+  });
+
   it('is not delayed by a network in trouble, and reports which one it is', async () => {
     const [live, test] = [...watching.watches.values()];
     await until('the failure to be told', () => live?.status.problem?.includes('No RPC upstream of base responds'));

@@ -36,10 +36,13 @@ export class Deliverer {
     this.#dependencies = dependencies;
   }
 
-  /** @throws NotSentError, or if the database is unavailable: nothing was sent */
-  async attempt(delivery: DueDelivery): Promise<Made> {
+  /**
+   * @param heldUntil until when the delivery waited for its URL or its account
+   * @throws NotSentError, or if the database is unavailable: nothing was sent
+   */
+  async attempt(delivery: DueDelivery, heldUntil: number): Promise<Made> {
     const { log, now, sender } = this.#dependencies;
-    return inAttempt(delivery, now(), async (): Promise<Made & Attempted> => {
+    return inAttempt(delivery, { heldUntil, now: now() }, async (): Promise<Made & Attempted> => {
       const body = Buffer.from(delivery.body, 'utf8');
       const headers = await this.#headers(delivery, body, now());
       const began = performance.now();

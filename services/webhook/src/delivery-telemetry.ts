@@ -10,15 +10,30 @@ export interface Attempted {
   readonly status: number | null;
 }
 
-/** Runs an attempt in a span that continues the trace of its event, and records its metrics. */
+/**
+ * For how many milliseconds the first attempt has waited for us: before it was due, and after its URL and its account
+ * had room for it. Null for other attempts, and where the account has the event sent again.
+ */
+function ownDelay(
+  { number, eventAt, createdAt, dueAt }: DueDelivery,
+  { heldUntil, now }: { readonly heldUntil: number; readonly now: number },
+): number | null {
+  if (number > 1 || dueAt > createdAt) return null;
+  return Math.max(0, dueAt.getTime() - eventAt.getTime()) + Math.max(0, now - Math.max(dueAt.getTime(), heldUntil));
+}
+
+/**
+ * Runs an attempt in a span that continues the trace of its event, and records its metrics.
+ * @param at.heldUntil until when it waited for its URL or its account
+ */
 export async function inAttempt<Result extends Attempted>(
   attempt: DueDelivery,
-  now: number,
+  at: { readonly heldUntil: number; readonly now: number },
   work: () => Promise<Result>,
 ): Promise<Result> {
   add('payments.delivery.active', 1, {});
-  const sinceEvent = (at: number): number => Math.max(0, at - attempt.eventAt.getTime()) / 1_000;
-  if (attempt.number === 1) record('payments.delivery.first_attempt.delay', sinceEvent(now), {});
+  const delay = ownDelay(attempt, at);
+  if (delay !== null) record('payments.delivery.first_attempt.delay', delay / 1_000, {});
   const began = performance.now();
   try {
     return await inSpan(
@@ -27,7 +42,8 @@ export async function inAttempt<Result extends Attempted>(
       async (span) => {
         const result = await work();
         const { outcome, status } = result;
-        if (outcome === 'delivered') record('payments.delivery.delay', sinceEvent(now + performance.now() - began), {});
+        const sinceEvent = at.now + performance.now() - began - attempt.eventAt.getTime();
+        if (outcome === 'delivered') record('payments.delivery.delay', Math.max(0, sinceEvent) / 1_000, {});
         describeSpan({
           ...(status !== null && { 'http.response.status_code': status }),
           'payments.delivery.outcome': outcome,

@@ -5,6 +5,8 @@ export interface Starter {
   canStart(): boolean;
   /** Starts one attempt, which gives its slot back by `slots.done()`. */
   start(slots: FairSlots): void;
+  /** It has waited until now because its account had its most. */
+  holdBack(): void;
 }
 
 interface Account {
@@ -50,6 +52,7 @@ export class FairSlots {
     this.#free += 1;
     const account = this.#accounts.get(accountId);
     if (account) {
+      if (account.running === this.#perAccount) for (const starter of account.starters) starter.holdBack();
       account.running -= 1;
       if (account.starters.size > 0) this.#turns.add(accountId);
       else if (account.running === 0) this.#accounts.delete(accountId);

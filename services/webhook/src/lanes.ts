@@ -88,6 +88,8 @@ class Run implements Starter {
   /** The intents of the attempts under way. */
   readonly intents = new Set<string>();
   running = 0;
+  /** Until when what is due waited for this URL or its account, not for us; milliseconds since 1970. */
+  heldUntil = Number.NEGATIVE_INFINITY;
   timer: NodeJS.Timeout | null = null;
   /** Since when, by performance.now(), it waits for the projection. */
   looksSince: number | null = null;
@@ -123,6 +125,18 @@ class Run implements Starter {
   start(slots: FairSlots): void {
     const [delivery] = this.queue.splice(this.#next(), 1);
     if (delivery) this.#begin(this, delivery, slots);
+  }
+
+  holdBack(): void {
+    this.heldUntil = this.#now();
+  }
+
+  /** Whether what is due waits for the response to this delivery: for its place, or as an event of the same intent. */
+  isWaitingFor({ intentId }: DueDelivery): boolean {
+    return (
+      this.running >= (this.health?.atOnce ?? 0) ||
+      (intentId !== null && this.queue.some((waiting) => waiting.intentId === intentId))
+    );
   }
 
   /** A fault of ours, such as a database that is unavailable: the receiver has nothing to do with it. */
@@ -249,6 +263,7 @@ export class Lanes {
         run.lane = lane;
         run.failingSince = lane.failingSince;
         run.leasedUntil = until;
+        run.heldUntil = Math.max(run.heldUntil, lane.resumedAt?.getTime() ?? run.heldUntil);
         // What woke another process meanwhile is read too.
         run.dirty = true;
         run.health = this.#health.get(run.endpointId) ?? new ReceiverHealth(shares.perUrl, lane.failingSince !== null);
@@ -292,9 +307,11 @@ export class Lanes {
     if (delivery.intentId !== null) run.intents.add(delivery.intentId);
     const { now } = this.#dependencies;
     const began = now();
+    if (run.health?.failing) run.holdBack();
     try {
-      const { outcome, settled } = await this.#dependencies.deliverer.attempt(delivery);
+      const { outcome, settled } = await this.#dependencies.deliverer.attempt(delivery, run.heldUntil);
       run.faultless();
+      if (run.isWaitingFor(delivery)) run.holdBack();
       if (settled.reason === null) run.health?.succeeded();
       else run.health?.failed(began, now());
       this.#results.add({ run, delivery, settled, outcome });
@@ -418,7 +435,7 @@ export class Lanes {
       this.#failed = false;
       return answer;
     } catch (error) {
-      if (!this.#failed) this.#dependencies.log.warn({ err: error }, 'what is due cannot be read now');
+      if (!this.#failed) this.#dependencies.log.warn({ err: error }, 'due deliveries cannot be read now');
       this.#failed = true;
       return null;
     }

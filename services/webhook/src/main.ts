@@ -13,7 +13,7 @@ runService('webhook', async ({ log, onShutdown, crash }) => {
     url: config.DATABASE_URL,
     applicationName: 'webhook',
     maxConnections: config.DATABASE_CONNECTIONS ?? 16,
-    onError: (error) => log.warn({ err: error }, 'an idle database connection failed'),
+    log,
   });
   onShutdown('database', () => database.close());
   await health.until('database', async () => {

@@ -56,7 +56,7 @@ export class Replayer {
         await pause(waitMs, next);
       } catch (error) {
         // The step was undone, and is taken again.
-        log.warn({ err: error }, 'replays cannot go on now');
+        log.warn({ err: error }, 'replays cannot continue: will retry');
         await backOff.wait(signal);
       }
     }

@@ -69,7 +69,7 @@ export class Sweeper {
         this.#sweptAt = performance.now();
         await pause(pauseMs, next);
       } catch (error) {
-        log.warn({ err: error }, 'what is outstanding cannot be read');
+        log.warn({ err: error }, 'outstanding deliveries cannot be read');
         this.#sweptAt = performance.now();
         await backOff.wait(next);
       }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Batches } from '../src/batches.ts';
 
 describe('Batches', () => {
-  it('gather what comes while one is under way, up to a limit', async () => {
+  it('gather what arrives while one is in progress, up to a limit', async () => {
     const seen: (readonly number[])[] = [];
     let free: () => void = () => undefined;
     const batches = new Batches<number>(3, 1, (items) => {

@@ -287,7 +287,7 @@ describe('A webhook delivery', () => {
     expect(receiver.received.map(({ headers }) => headers['x-pf-attempt'])).toEqual(['1']);
   });
 
-  it('is kept with what came back of each attempt', async () => {
+  it('is kept with the response to each attempt', async () => {
     let code = 503;
     const { account } = await harness.account((_received, response) =>
       response.writeHead(code).end('€'.repeat(100 * 1024)),

@@ -6,6 +6,7 @@ class Url implements Starter {
   readonly accountId: string;
   waiting: number;
   running = 0;
+  heldBack = 0;
   readonly #log: string[];
   readonly #name: string;
 
@@ -18,6 +19,10 @@ class Url implements Starter {
 
   canStart(): boolean {
     return this.waiting > 0;
+  }
+
+  holdBack(): void {
+    this.heldBack += 1;
   }
 
   start(): void {
@@ -54,6 +59,22 @@ describe('Fair slots', () => {
     expect([first.running, second.running]).toEqual([3, 3]);
     slots.done('b');
     expect([first.running, second.running]).toEqual([4, 3]);
+  });
+
+  it('tell what waits that its account was full, and nothing to what waits for other accounts', () => {
+    const slots = new FairSlots(3, 2);
+    const log: string[] = [];
+    const [first, second, other] = [
+      new Url(log, 'a', 'a 1', 9),
+      new Url(log, 'a', 'a 2', 9),
+      new Url(log, 'b', 'b', 9),
+    ];
+    for (const url of [first, second, other]) slots.offer(url);
+    expect([first.running, second.running, other.running]).toEqual([2, 0, 1]);
+    slots.done('b');
+    expect([first, second, other].map(({ heldBack }) => heldBack)).toEqual([0, 0, 0]);
+    slots.done('a');
+    expect([first, second, other].map(({ heldBack }) => heldBack)).toEqual([1, 1, 0]);
   });
 
   it('are given back and used again by a URL that had nothing for a while', () => {

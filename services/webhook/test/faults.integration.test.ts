@@ -70,7 +70,7 @@ describe('A fault', () => {
     expect(receiver.received[0]?.headers).toMatchObject({ 'x-pf-attempt': '1', 'x-pf-api-version': '2026-11-21' });
   });
 
-  it('is told in words where it is the receiver’s', async () => {
+  it('is described in words when it is the receiver’s', async () => {
     const { account } = await harness.account(status(200));
     const servers = await startNameServer((name) => (name.startsWith('dead') ? 'silent' : 'absent'));
     harness.onClose(() => servers.close());

@@ -16,7 +16,7 @@ import {
 } from '@pf/testing';
 import { type Anvil, startAnvil } from '@pf/testing/chains';
 import { KeptServices } from '../kill-brokers/services.ts';
-import { Parts } from '../parts.ts';
+import { BenchResources } from '../bench-resources.ts';
 import { startRedis } from './redis.ts';
 import { type Front, startFront } from '../rollout/front.ts';
 
@@ -36,13 +36,13 @@ export interface Rig {
   /** Null where the stack's are used. */
   readonly brokers: Brokers | null;
   readonly redis: { readonly process: KillableProcess; readonly way: TcpProxy } | null;
-  /** The folder with the data and logs of its own parts. */
+  /** The folder with the data and logs of its own resources. */
   readonly folder: string;
   /** Ends it. @param keep leaves the folder for a look */
   close(keep: boolean): Promise<void>;
 }
 
-/** Parts that a short run borrows from the running stack; nothing may disturb them. */
+/** Services that a short run borrows from the running stack; nothing may disturb them. */
 export interface Borrowed {
   readonly kafka: string;
   readonly redis: string;
@@ -50,18 +50,20 @@ export interface Borrowed {
 
 /** @param brokers how many brokers, or those that are borrowed with Redis */
 export async function startRig(brokers: 1 | 3 | Borrowed): Promise<Rig> {
-  const parts = await Parts.in('chaos');
-  const { folder } = parts;
+  const resources = await BenchResources.in('chaos');
+  const { folder } = resources;
   try {
     const [chain, postgres, ownBrokers, redis, receiver, front] = await Promise.all([
-      parts.start(startAnvil({ blockMs: BLOCK_MS }), (part) => part.stop()),
-      parts.start(startReplicatedPostgres(path.join(folder, 'postgres')), (part) => part.close()),
+      resources.start(startAnvil({ blockMs: BLOCK_MS }), (resource) => resource.stop()),
+      resources.start(startReplicatedPostgres(path.join(folder, 'postgres')), (resource) => resource.close()),
       typeof brokers === 'number'
-        ? parts.start(startBrokers({ count: brokers, folder: path.join(folder, 'kafka') }), (part) => part.close())
+        ? resources.start(startBrokers({ count: brokers, folder: path.join(folder, 'kafka') }), (resource) =>
+            resource.close(),
+          )
         : null,
-      typeof brokers === 'number' ? parts.start(startRedis(folder), (part) => part.close()) : null,
-      parts.start(webhookReceiver(), (part) => part.close()),
-      parts.start(startFront(), (part) => part.close()),
+      typeof brokers === 'number' ? resources.start(startRedis(folder), (resource) => resource.close()) : null,
+      resources.start(webhookReceiver(), (resource) => resource.close()),
+      resources.start(startFront(), (resource) => resource.close()),
     ]);
     const borrowed = typeof brokers === 'number' ? { kafka: '', redis: '' } : brokers;
     const stack: BackingStack = {
@@ -71,20 +73,20 @@ export async function startRig(brokers: 1 | 3 | Borrowed): Promise<Rig> {
       chains: {},
     };
     const cluster = await startCluster(stack, [chain], ownBrokers?.replication);
-    parts.endBy(() => cluster.close());
+    resources.endBy(() => cluster.close());
     await addWebhookEndpoint(cluster.database, { accountId: cluster.accountId, livemode: false, url: receiver.url });
     const services = new KeptServices(
       cluster,
       (instance) => void joinFront(instance, front),
       ({ url }) => front.remove(url),
     );
-    parts.endBy(() => services.stop());
+    resources.endBy(() => services.stop());
     await services.start(SERVICES);
     await until('a gateway behind the front', () => front.size > 0, READY_MS);
-    const close = (keep: boolean): Promise<void> => parts.close(keep);
+    const close = (keep: boolean): Promise<void> => resources.close(keep);
     return { cluster, services, front, chain, receiver, postgres, brokers: ownBrokers, redis, folder, close };
   } catch (error) {
-    await parts.close(false);
+    await resources.close(false);
     throw error;
   }
 }

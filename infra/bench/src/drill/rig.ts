@@ -18,7 +18,7 @@ import {
 } from '@pf/testing';
 import { type Anvil, startAnvil } from '@pf/testing/chains';
 import { startRedis } from '../chaos/redis.ts';
-import { Parts } from '../parts.ts';
+import { BenchResources } from '../bench-resources.ts';
 import { KeptServices } from '../kill-brokers/services.ts';
 
 const run = promisify(execFile);
@@ -70,29 +70,29 @@ export interface DrillRig {
 }
 
 export async function startDrillRig(): Promise<DrillRig> {
-  const parts = await Parts.in('drill');
-  const { folder } = parts;
+  const resources = await BenchResources.in('drill');
+  const { folder } = resources;
   try {
     const [chain, postgres, first, redis, receiver] = await Promise.all([
-      parts.start(startAnvil({ blockMs: BLOCK_MS }), (part) => part.stop()),
-      parts.start(startReplicatedPostgres(path.join(folder, 'postgres')), (part) => part.close()),
-      parts.start(startBrokers({ count: 1, folder: path.join(folder, 'kafka') }), (part) => part.close()),
-      parts.start(startRedis(folder), (part) => part.close()),
-      parts.start(webhookReceiver(), (part) => part.close()),
+      resources.start(startAnvil({ blockMs: BLOCK_MS }), (resource) => resource.stop()),
+      resources.start(startReplicatedPostgres(path.join(folder, 'postgres')), (resource) => resource.close()),
+      resources.start(startBrokers({ count: 1, folder: path.join(folder, 'kafka') }), (resource) => resource.close()),
+      resources.start(startRedis(folder), (resource) => resource.close()),
+      resources.start(webhookReceiver(), (resource) => resource.close()),
     ]);
     let brokers = first;
     const cluster = await startCluster(
       { database: postgres.url, redis: redis.url, kafka: first.addresses, chains: {} },
       [chain],
     );
-    parts.endBy(async () => {
+    resources.endBy(async () => {
       // The former cluster of a move is down: its topics are deleted with its disks.
       const [node] = first.nodes;
       if (node?.pid === null) await node.start();
       await cluster.close();
     });
     const services = new KeptServices(cluster);
-    parts.endBy(() => services.stop());
+    resources.endBy(() => services.stop());
     await addWebhookEndpoint(cluster.database, { accountId: cluster.accountId, livemode: false, url: receiver.url });
 
     const environment = (): NodeJS.ProcessEnv => ({
@@ -185,17 +185,17 @@ export async function startDrillRig(): Promise<DrillRig> {
         await node().start();
       },
       async startOtherBrokers() {
-        return await parts.start(startBrokers({ count: 1, folder: path.join(folder, 'mirror') }), (part) =>
-          part.close(),
+        return await resources.start(startBrokers({ count: 1, folder: path.join(folder, 'mirror') }), (resource) =>
+          resource.close(),
         );
       },
       moveTo(next) {
         brokers = next;
       },
-      close: (keep) => parts.close(keep),
+      close: (keep) => resources.close(keep),
     };
   } catch (error) {
-    await parts.close(false);
+    await resources.close(false);
     throw error;
   }
 }

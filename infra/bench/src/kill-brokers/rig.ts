@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Broker, type Brokers, startBrokers } from '@pf/local/brokers';
 import { type Cluster, readBackingStack, readSettledLog, seededRandom, startCluster, until } from '@pf/testing';
-import { Parts } from '../parts.ts';
+import { BenchResources } from '../bench-resources.ts';
 import { Load } from './load.ts';
 import { KeptServices } from './services.ts';
 
@@ -41,7 +41,7 @@ export interface KillReport {
   /** ms from the broker's return until all partitions had acknowledged a create, by kill. */
   readonly allPartitionsMs: readonly number[];
   /** Hanging transactions that the partitions' owners recognized and ended. */
-  readonly mended: number;
+  readonly repaired: number;
 }
 
 /**
@@ -49,20 +49,21 @@ export interface KillReport {
  * intent service, on the running stack's Postgres and Redis. Stops at a partition that stays stuck.
  */
 export async function killBrokers({ brokers: count, kills, seed, say }: KillOptions): Promise<KillReport> {
-  const parts = await Parts.in('kill-brokers');
+  const resources = await BenchResources.in('kill-brokers');
   const random = seededRandom(seed);
   let failed = true;
   try {
-    const brokers = await parts.start(startBrokers({ count, folder: parts.folder, java: [SHOW_MARKERS] }), (part) =>
-      part.close(),
+    const brokers = await resources.start(
+      startBrokers({ count, folder: resources.folder, java: [SHOW_MARKERS] }),
+      (resource) => resource.close(),
     );
     const cluster = await startCluster({ ...readBackingStack(), kafka: brokers.addresses }, [], brokers.replication);
-    parts.endBy(() => cluster.close());
+    resources.endBy(() => cluster.close());
     const services = new KeptServices(cluster);
-    parts.endBy(() => services.stop());
+    resources.endBy(() => services.stop());
     await services.start(['gateway', 'intent', 'intent']);
     const load = new Load(() => services.url('gateway'), cluster);
-    parts.endBy(() => load.stop());
+    resources.endBy(() => load.stop());
     load.start();
     await until('every partition to work', () => load.slowest(0) !== null, 60_000);
 
@@ -94,11 +95,11 @@ export async function killBrokers({ brokers: count, kills, seed, say }: KillOpti
       problems,
       firstCreateMs,
       allPartitionsMs,
-      mended: await services.countLogged('a hanging transaction was ended'),
+      repaired: await services.countLogged('a hanging transaction was ended'),
     };
   } finally {
-    if (failed) say(`The brokers’ data and logs are in ${parts.folder}`);
-    await parts.close(failed);
+    if (failed) say(`The brokers’ data and logs are in ${resources.folder}`);
+    await resources.close(failed);
   }
 }
 

@@ -6,7 +6,6 @@ const database = openDatabase({
   url: process.env['DATABASE_URL'] ?? '',
   applicationName: 'plain-pg',
   maxConnections: 16,
-  onError: () => undefined,
 });
 await preparePlainTable(database);
 

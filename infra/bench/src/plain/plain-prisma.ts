@@ -6,7 +6,6 @@ const database = openDatabase({
   url: process.env['DATABASE_URL'] ?? '',
   applicationName: 'plain-prisma',
   maxConnections: 16,
-  onError: () => undefined,
 });
 await preparePlainTable(database);
 const { prisma } = database;

@@ -27,7 +27,7 @@ export async function peopleAt({ database, accountId }: Cluster, { dashboard, ch
     headers: { origin, 'content-type': 'application/json' },
     body: JSON.stringify({ email: EMAIL, password }),
   });
-  if (!signedIn.ok) throw new Error(`the sign-in was answered with ${signedIn.status}: ${await signedIn.text()}`);
+  if (!signedIn.ok) throw new Error(`the sign-in returned ${signedIn.status}: ${await signedIn.text()}`);
   const cookie = signedIn.headers
     .getSetCookie()
     .map((set) => set.split(';')[0])

@@ -66,6 +66,8 @@ export interface Row {
       /** ms from when the wallet begins to pay, unannounced, until the payment is observed; null: not found. */
       readonly newMs: readonly (number | null)[];
       readonly oldMs: readonly (number | null)[];
+      /** Of a new intent that is paid right after the start, before the present is reached. */
+      readonly meanwhileMs: readonly (number | null)[];
       /** What the watcher asks more than when nothing happens, for one payment. */
       readonly watch: Pick<Cost, 'calls' | 'credits'>;
       /** Build, verification and broadcast. */
@@ -167,8 +169,14 @@ export async function benchPlan(benched: Benched, name: PlanName, seconds: numbe
   try {
     const restarted = meter(forWatcher, prices);
     watch.start();
+    const next = (): { readonly terms: PaymentTerms; readonly id: IntentId } => {
+      const terms = termsOn(benched.chain, network.chain, newWallet(benched.chain).address);
+      return { terms, id: set.add(terms, true) };
+    };
+    const meanwhile = pay(benched, watch, 1, next);
     const isPresent = await reached(() => watch.isPresent && watch.steps > 0, PRESENT_WITHIN_MS);
     const restart = restarted();
+    const meanwhileMs = await meanwhile;
     if (!isPresent)
       return { ...row, cannot: `reach the present: ${watch.problem ?? 'it is always behind'}`, measured: null };
 
@@ -180,10 +188,7 @@ export async function benchPlan(benched: Benched, name: PlanName, seconds: numbe
     const creditsAMonth = quiet.credits === null ? null : quiet.credits * perMs * 1_000 * SECONDS_A_MONTH;
 
     const paying = meter(forWatcher, prices);
-    const newMs = await pay(benched, watch, NEW_PAYMENTS, () => {
-      const terms = termsOn(benched.chain, network.chain, newWallet(benched.chain).address);
-      return { terms, id: set.add(terms, true) };
-    });
+    const newMs = await pay(benched, watch, NEW_PAYMENTS, next);
     await timePasses(AFTER_MS);
     const paid = paying();
     const oldMs = await pay(benched, watch, OLD_PAYMENTS, (place) => {
@@ -213,6 +218,7 @@ export async function benchPlan(benched: Benched, name: PlanName, seconds: numbe
         payment: {
           newMs,
           oldMs,
+          meanwhileMs,
           watch: { calls: more('calls'), credits: prices === null ? null : more('credits') },
           gateway: { calls: gateway.calls, credits: gateway.credits },
         },

@@ -94,7 +94,7 @@ async function create(api: ApiClient, { chain, requestors }: Watched, place: num
     amount: AMOUNT,
     requestor: requestors[place % REQUESTORS],
   });
-  if (status !== 201) throw new Error(`a create was answered ${status}: ${JSON.stringify(body.error)}`);
+  if (status !== 201) throw new Error(`a create returned ${status}: ${JSON.stringify(body.error)}`);
   return body.intent;
 }
 
@@ -217,7 +217,7 @@ try {
         await walletOn(solana, payer).sign(built.transaction.blob),
         payer.address,
       );
-      if (status !== 200) throw new Error(`a submit was answered ${status}: ${JSON.stringify(body.error)}`);
+      if (status !== 200) throw new Error(`a submit returned ${status}: ${JSON.stringify(body.error)}`);
     });
     pending = level;
     const known = steps;

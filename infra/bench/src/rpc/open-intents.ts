@@ -34,6 +34,9 @@ export class OpenIntents implements WatchSet {
   get size(): number {
     return this.#byReference.size;
   }
+  recall(): Promise<void> {
+    return Promise.resolve();
+  }
   byReference(reference: Reference): WatchedIntent | undefined {
     return this.#byReference.get(reference);
   }

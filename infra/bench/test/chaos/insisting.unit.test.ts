@@ -31,7 +31,7 @@ describe('requests that insist', () => {
     expect({ failures: requests.failures, unanswered: requests.unanswered }).toEqual({ failures: [], unanswered: 2 });
   });
 
-  it('report an answer that the contract forbids', async () => {
+  it('report a response that the contract forbids', async () => {
     const requests = new InsistingRequests();
     await requests.send('create', [201], ask(await gatewayThatBreaks(0)));
     expect(requests.failures).toEqual([expect.stringContaining('create: 200')]);

@@ -19,7 +19,7 @@ describe('the arguments of bench:rpc', () => {
     [['--profile', 'nope'], '--profile: there is no plan "nope". The plans are all, unlimited, '],
     [['--recipients', '0'], '--recipients: "0" is not a whole number from 1 to 100,000.'],
     [['--seconds', '1.5'], '--seconds: "1.5" is not a whole number from 1 to 86,400.'],
-  ])('are refused where they are wrong: %j', (args, message) => {
+  ])('are refused when they are invalid: %j', (args, message) => {
     expect(() => readOptions(args)).toThrow(message);
   });
 });

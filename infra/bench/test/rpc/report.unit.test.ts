@@ -23,13 +23,14 @@ describe('the table of bench:rpc', () => {
         payment: {
           newMs: [900, 2_100],
           oldMs: [15_000, null],
+          meanwhileMs: [3_400],
           watch: { calls: 3, credits: null },
           gateway: { calls: 12, credits: 1_500 },
         },
       },
     });
     expect(cells(line)).toHaveLength(cells(HEADER.split('\n')[0] ?? '').length);
-    expect(line).toContain('| 260.0 M | 125 | 1.2 | 7 | 700 | 2.1 | 15.0, 1 not found | 3 | – | 12 | 1500 | 0 |');
+    expect(line).toContain('| 260.0 M | 125 | 1.2 | 7 | 700 | 3.4 | 2.1 | 15.0, 1 not found | 3 | – | 12 | 1500 | 0 |');
   });
 
   it('says what a plan lacks that does not serve', () => {

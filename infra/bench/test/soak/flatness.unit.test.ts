@@ -10,7 +10,7 @@ describe('the growth of a figure over a run', () => {
     expect(growthOf([1, 1, 1, 100, 400, 100, 100, 900, 100]).ratio).toBe(1);
   });
 
-  it('knows the 99th percentile', () => {
+  it('computes the 99th percentile', () => {
     expect(p99(Array.from({ length: 200 }, (_, place) => 200 - place))).toBe(198);
     expect(p99([])).toBe(0);
   });

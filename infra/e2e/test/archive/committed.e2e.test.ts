@@ -46,14 +46,14 @@ describe('a reader of a topic that is written to in transactions', () => {
     return found;
   }
 
-  it('gets what was committed alone with read_committed, with gaps where transactions end', async () => {
+  it('gets only committed records with read_committed, with gaps where transactions end', async () => {
     expect(await read(false)).toEqual([
       ['0', 'first'],
       ['4', 'second'],
     ]);
   });
 
-  it('gets with read_uncommitted what was aborted, too', async () => {
+  it('also gets aborted records with read_uncommitted', async () => {
     expect(await read(true)).toEqual([
       ['0', 'first'],
       ['2', 'never happened'],

@@ -54,7 +54,7 @@ async function outcomes(intentId: string): Promise<readonly Readonly<Record<stri
   }
 }
 
-it('the view deliveries has how each webhook ended, also one that was retried while no archive ran', async () => {
+it('the view deliveries shows how each webhook ended, also one that was retried while no archive ran', async () => {
   const { body } = await api.create({
     chain: 'eip155:84532',
     token: 'USDC',

@@ -100,12 +100,12 @@ describe('the guide for analysts of the archive', () => {
 });
 
 describe('the guide for analysts of the log', () => {
-  it('reads what was committed with kcat', async () => {
+  it('reads committed records with kcat', async () => {
     const { stdout } = await run('sh', ['-c', block('sh', 'kcat')], { env });
     expect(stdout.trim().split('\n')).toEqual([1, 2, 3].map(eventOf));
   });
 
-  it('reads what was committed with Python', async () => {
+  it('reads committed records with Python', async () => {
     const program = path.join(folder, 'read.py');
     await writeFile(program, block('python', 'confluent_kafka'));
     const { stdout } = await run('python3', [program], { env });

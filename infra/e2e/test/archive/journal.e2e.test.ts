@@ -4,7 +4,8 @@ import { type Answer, Ledger, openStore } from '@pf/archive';
 import { type StackWallet, until } from '@pf/testing';
 import { walletOn } from '@pf/testing/wallets';
 import { z } from 'zod';
-import { type Name, NAMES, SubmittingHarness } from '../submitting/harness.ts';
+import { type Name, NAMES } from '../chain-names.ts';
+import { SubmittingHarness } from '../submitting/harness.ts';
 
 const UNITS = 3_000_000n;
 /** Tempo counts fees in 18 decimals and takes them from a token of 6. */
@@ -86,7 +87,7 @@ describe('the journal of the ledger', () => {
     TEST_MS,
   );
 
-  it('sums up to zero in each transaction', async () => {
+  it('sums to zero in each transaction', async () => {
     const rows = await journal(
       `SELECT sum(base_units) AS rest, count(*) AS transactions FROM (
          SELECT sum(base_units) AS base_units FROM journal GROUP BY chain, token_address, tx_signature)`,

@@ -6,8 +6,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ledger, ParquetFiles, partitionsIn, S3Store, verifyPartition } from '@pf/archive';
 import { freePorts, until } from '@pf/testing';
-import { type FaultyProxy, startFaultyProxy } from '../../../../packages/archive/test/s3/faulty-proxy.ts';
-import { describeS3Store, type S3Server } from '../../../../packages/archive/test/s3/suite.ts';
+import { type FaultyProxy, startFaultyProxy } from '../../../../packages/archive/test/store/faulty-proxy.ts';
+import { describeS3Store, type S3Server } from '../../../../packages/archive/test/store/s3-suite.ts';
 import { type ArchivedCluster, startArchivedCluster } from './harness.ts';
 
 const TEST_MS = 180_000;

@@ -19,9 +19,8 @@ import {
 } from '@pf/testing';
 import { type Anvil, type LocalSolana, startAnvil, startSolana, startTempo, type Tempo } from '@pf/testing/chains';
 import { tempoWallet, walletOn } from '@pf/testing/wallets';
+import { type Name, NAMES } from '../chain-names.ts';
 
-const NAMES = ['base', 'solana', 'tempo'] as const;
-type Name = (typeof NAMES)[number];
 /** The chains with reorgs: a block of Tempo is final. */
 const REORGANIZING = ['base', 'solana'] as const;
 const PAID = ['intent.created', 'intent.pending', 'intent.confirmed', 'intent.finalized'];

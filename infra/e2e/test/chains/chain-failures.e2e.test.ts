@@ -11,10 +11,9 @@ import {
   until,
 } from '@pf/testing';
 import { walletOn } from '@pf/testing/wallets';
+import { type Name, NAMES } from '../chain-names.ts';
 import { startTroubled, type TroubledChain } from './troubled-chain.ts';
 
-const NAMES = ['base', 'solana', 'tempo'] as const;
-type Name = (typeof NAMES)[number];
 const AMOUNT = '3';
 const UNITS = 3_000_000n;
 

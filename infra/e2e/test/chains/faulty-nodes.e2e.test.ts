@@ -14,9 +14,8 @@ import {
 } from '@pf/testing';
 import { type RpcFault, type RpcProxy, startAnvil, startRpcProxy, startSolana, startTempo } from '@pf/testing/chains';
 import { walletOn } from '@pf/testing/wallets';
+import { type Name, NAMES } from '../chain-names.ts';
 
-const NAMES = ['base', 'solana', 'tempo'] as const;
-type Name = (typeof NAMES)[number];
 type Of<Value> = Readonly<Record<Name, Value>>;
 const AMOUNT = '3';
 const UNITS = 3_000_000n;

@@ -97,7 +97,7 @@ describe('the payment page', () => {
     expect(await page.locator('.receipt').textContent()).toContain(txSignature);
   });
 
-  it('is paid after a decline in the wallet and one with another account, and is accessible meanwhile', async () => {
+  it('is paid after the wallet declined and then used another account, and stays accessible', async () => {
     const { address } = payerOn.base;
     const { id, paymentUrl } = await newIntent(base, { direction: 'send', fulfiller: address });
     const payer = evmPayer(base, payerOn.base);

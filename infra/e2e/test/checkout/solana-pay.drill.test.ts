@@ -54,7 +54,7 @@ describe('the official library of Solana Pay', () => {
   }, LONGEST_MS);
   afterAll(() => rm(folder, { recursive: true }));
 
-  it('reads our codes, and writes them alike', async () => {
+  it('reads our codes, and writes the same ones', async () => {
     const terms = shown(TERMS.solana);
     const intent = intentOf(TERMS.solana, { fulfiller: wallet.address });
     const codes = codesOf(intent, terms, {

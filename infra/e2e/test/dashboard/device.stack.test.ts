@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 describe('/device in the browser', () => {
-  it('asks to sign in, says which program asks for what, and connects it', async () => {
+  it('asks the person to sign in, shows which program requests what, and connects it', async () => {
     visitor = await visit(browser, { viewport: PHONE });
     const { page } = visitor;
     const name = `<b>pf</b> on laptop ${Date.now()}`;
@@ -76,7 +76,7 @@ describe('/device in the browser', () => {
     await page.goto(`${url}/device`);
     await page.getByLabel('Code').fill('BBBB-BBBB');
     await page.getByRole('button', { name: 'Continue' }).click();
-    expect(await page.getByRole('alert').textContent()).toContain('No program waits for this code.');
+    expect(await page.getByRole('alert').textContent()).toContain('No program is waiting for this code.');
     const { deviceCode, userCode } = await begin('a program of another');
     await page.getByLabel('Code').fill(userCode.toLowerCase());
     await page.getByRole('button', { name: 'Continue' }).click();

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([browser.close(), receiver.close()]));
 
 describe('a newcomer in the browser', () => {
-  it('comes from sign-up to a paid test payment, its webhook and its events, without reloading', async () => {
+  it('gets from sign-up to a paid test payment, its webhook and its events, without reloading', async () => {
     const { context, page, complaints } = await visit(browser);
     const email = `newcomer-${Date.now()}@shop.example`;
     await page.goto(`${url}/sign-up`);

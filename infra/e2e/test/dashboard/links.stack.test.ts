@@ -78,7 +78,7 @@ describe('payment links in the browser', () => {
     await page.getByRole('row', { name: /18\.50 USDC Paid order: A-1/ }).waitFor();
   });
 
-  it('are cancelled after a question that says what it means', async () => {
+  it('are cancelled after a confirmation that explains the effect', async () => {
     const { page } = visitor;
     const [first] = await links();
     const offers = first?.offers.map(({ chain, token, requestor }) => ({ chain, token, requestor }));
@@ -103,7 +103,7 @@ describe('payment links in the browser', () => {
     ]);
   });
 
-  it('have no serious barrier and fit on a phone, the form too', async () => {
+  it('have no serious accessibility violation and fit on a phone, including the form', async () => {
     const { context, page, complaints } = await visit(browser, { viewport: PHONE });
     await signIn(page, dashboard);
     const path = `/accounts/${shop.accountId}/test/v1/payment-links`;

@@ -35,7 +35,7 @@ const pay = async (amount: string): Promise<void> => {
 const pageOf = (page: string): string => `${dashboard.url}/accounts/${shop.accountId}/test/${page}`;
 
 describe('the pages of an account in the browser', () => {
-  it('are live by a stream, and ask for nothing while nothing happens', async () => {
+  it('update by a stream, and request nothing while nothing happens', async () => {
     await pay('1.01');
     visitor = await visit(browser);
     const { page } = visitor;
@@ -68,7 +68,7 @@ describe('the pages of an account in the browser', () => {
     expect(await page.getByText('not live just now').count()).toBe(0);
   });
 
-  it('say where there is no stream, and are read every 10 s', async () => {
+  it('say when there is no stream, and reload every 10 s', async () => {
     visitor = await visit(browser);
     const { context, page } = visitor;
     await context.route('**/stream', (route) => route.fulfill({ status: 503, body: '{}' }));

@@ -29,24 +29,24 @@ async function faults(path: string, heading: string): Promise<readonly string[]>
 
 describe('a page outside of accounts', () => {
   it.each([...OUTSIDE, ['/no-such-page', 'Page not found']] as const)(
-    'has no serious barrier, fits on a phone and breaks no rule of the CSP: %s',
+    'has no serious accessibility violation, fits on a phone and violates no CSP rule: %s',
     async (path, heading) => {
       expect(await faults(path, heading)).toEqual([]);
     },
   );
 });
 
-describe('a page for who is signed in', () => {
+describe('a page for signed-in people', () => {
   beforeAll(() => signIn(visitor.page, dashboard));
 
   it.each(INSIDE)(
-    'has no serious barrier, fits on a phone and breaks no rule of the CSP: %s',
+    'has no serious accessibility violation, fits on a phone and violates no CSP rule: %s',
     async (page, heading) => {
       expect(await faults(`/accounts/${accountId}/test/${page}`, heading)).toEqual([]);
     },
   );
 
-  it('has no serious barrier, fits on a phone and breaks no rule of the CSP: /new-account', async () => {
+  it('has no serious accessibility violation, fits on a phone and violates no CSP rule: /new-account', async () => {
     expect(await faults('/new-account', 'Name your business')).toEqual([]);
   });
 });

@@ -40,7 +40,7 @@ async function signOut(page: Page): Promise<void> {
 }
 
 describe('a passkey in the browser', () => {
-  it('is added, signs in, and once it is removed signs in no more', async () => {
+  it('is added, signs in, and no longer signs in once it is removed', async () => {
     const owner = await clerkOf(dashboard);
     const person = await newMember(url, owner, { accountId }, 'viewer');
     const { context, page, complaints } = await visit(browser);

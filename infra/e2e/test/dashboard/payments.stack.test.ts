@@ -92,7 +92,7 @@ describe('payments in the browser', () => {
     await page.keyboard.press('Escape');
   });
 
-  it('are filtered, with the filters in the address, and each can be taken away', async () => {
+  it('are filtered, with the filters in the URL, and each can be removed', async () => {
     const { page } = visitor;
     await open('payments');
     await page.getByRole('button', { name: 'Filter' }).click();
@@ -122,7 +122,7 @@ describe('payments in the browser', () => {
     ]);
   });
 
-  it('are exported as CSV, of which a spreadsheet runs nothing', async () => {
+  it('are exported as CSV in which a spreadsheet runs nothing', async () => {
     const { page } = visitor;
     await open('payments?metadata[order]=A-1002');
     await page.getByRole('button', { name: 'Export' }).click();
@@ -154,7 +154,7 @@ describe('webhooks in the browser', () => {
   });
   afterAll(() => receiver.close());
 
-  it('show what a test event sent, and what came back', async () => {
+  it('show what a test event sent, and the response', async () => {
     const { page } = visitor;
     await open(`developers/endpoints/${endpointId}`);
     await page.getByRole('button', { name: 'Send test event' }).click();
@@ -182,8 +182,8 @@ describe('webhooks in the browser', () => {
     await page.keyboard.press('Escape');
 
     await page.getByRole('link', { name: 'Needs attention' }).click();
-    await page.getByText('Repair its receiver, then enable it and have sent what it has missed.').waitFor();
-    await page.getByText('See why it failed, repair the receiver, then send it again.').waitFor();
+    await page.getByText('Fix its receiver, then enable it and replay what it has missed.').waitFor();
+    await page.getByText('See why it failed, fix the receiver, then resend it.').waitFor();
     await page.getByRole('link', { name: 'Open the webhook' }).first().click();
     receiver.respond = 200;
     await page.getByRole('button', { name: 'Enable' }).click();

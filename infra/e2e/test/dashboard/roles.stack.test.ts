@@ -119,7 +119,7 @@ describe('a role in the browser', () => {
     ['support', FOR_SUPPORT, ['developers/keys', 'developers/requests', 'audit']],
     ['viewer', [], ['developers/keys', 'developers/requests', 'audit']],
   ] as const)(
-    'is offered what it may do and nothing else, and asks the API for nothing that it may not: %s',
+    'is offered only what it may do, and requests nothing that it may not: %s',
     async (role, offered, closed) => {
       await setRole(role);
       const { page, complaints } = visitor;
@@ -146,7 +146,7 @@ describe('a role in the browser', () => {
     },
   );
 
-  it('is said where something is not offered, and holds from the moment in which an owner changes it', async () => {
+  it('is explained where something is not offered, and takes effect as soon as an owner changes it', async () => {
     await setRole('viewer');
     const { page } = visitor;
     await load('payments/{open}');

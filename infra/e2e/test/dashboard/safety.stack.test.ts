@@ -146,7 +146,7 @@ describe('a session', () => {
   });
 });
 
-describe('what cannot be undone', () => {
+describe('an action that cannot be undone', () => {
   it('asks first, says what it will do, and does nothing when the person goes back', async () => {
     const open = await newPayment();
     const paid = await newPayment();

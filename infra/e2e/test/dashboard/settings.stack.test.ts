@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 describe('the settings in the browser', () => {
-  it('are saved, say at the field what is wrong, and fill new payments in', async () => {
+  it('are saved, show errors at their fields, and prefill new payments', async () => {
     const { context, page, complaints } = await visit(browser);
     await signIn(page, dashboard);
     const inAccount = `${url}/accounts/${shop.accountId}/test`;

@@ -91,7 +91,7 @@ describe('sign-in in the browser', () => {
 });
 
 describe('the modes in the browser', () => {
-  it('are told apart on every page, by words and by color', async () => {
+  it('are distinguished on every page, by words and by color', async () => {
     visitor = await visit(browser);
     const { page } = visitor;
     await signIn(page, dashboard);

@@ -161,7 +161,7 @@ describe('a payer without ETH', () => {
 
 describe('a signed authorization', () => {
   it(
-    'keeps other payers out while it can move money, and gives the same call again',
+    'keeps other payers out while it can move money, and returns the same call again',
     async () => {
       const [what, account, rival] = [await shop.order(), await penniless(), await penniless()];
       const late = await sign(what, rival);
@@ -240,7 +240,7 @@ describe('a signed authorization', () => {
     TEST_MS,
   );
 
-  it('is 422 on a chain whose tokens do not know it', async () => {
+  it('returns 422 on a chain without EIP-3009 tokens', async () => {
     const { body } = await whileBusy<CreatedBody>('an intent', () =>
       api.create({ chain: tempo.caip2, token: 'USDC', amount: '3', requestor: newWallet(tempo).address }),
     );
@@ -257,7 +257,7 @@ describe.each([
   ['stalls', 202],
 ] as const)('a relayer that %s', (way, says) => {
   it(
-    'costs nothing: once the authorization is over, another pays, and nothing comes late',
+    'costs nothing: once the authorization has ended, another pays, and nothing lands late',
     async () => {
       const [what, account] = [await shop.order(), await penniless()];
       const { call } = await authorize(what, account);

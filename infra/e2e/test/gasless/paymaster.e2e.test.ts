@@ -177,7 +177,7 @@ describe('the paymaster of an intent', () => {
     expect(await asked()).toBe(before);
   });
 
-  it('answers the API, too', async () => {
+  it('serves the API, too', async () => {
     const { status, body } = await askApi(what, fieldsOf(wallet(), [call]));
     expect([status, body]).toEqual([
       200,
@@ -187,7 +187,7 @@ describe('the paymaster of an intent', () => {
     expect(summaryOf(other)).toEqual([422, 'transaction.mismatch']);
   });
 
-  it('is asked by the policy of the shop, whatever policy the wallet names', async () => {
+  it('is called with the policy of the shop, whatever policy the wallet names', async () => {
     await use('by-policy', { policyId: 'of the shop' });
     const answered = await ask(url, fieldsOf(wallet(), [call]), { context: { policyId: 'of the wallet' } });
     expect(answered).toMatchObject({ result: { paymasterAndData: expect.stringMatching(/^0x/) } });
@@ -196,7 +196,7 @@ describe('the paymaster of an intent', () => {
     expect(without.error?.message).toContain('it refused pm_getPaymasterData');
   });
 
-  it('answers for no other intent, and to no token that was not made here', async () => {
+  it('serves no other intent, and no token that was not issued here', async () => {
     const theirs = await paymasterOf(other);
     expect((await ask(theirs, fieldsOf(wallet(), [call]))).error?.message).toContain('reference');
     const forged = theirs.replace(other.intent.id, what.intent.id);
@@ -211,8 +211,8 @@ describe('the paymaster of an intent', () => {
 
   it.each([
     ['refuses', 'it refused pm_getPaymasterData'],
-    ['lies', 'without an answer to pm_getPaymasterData'],
-    ['hangs', 'did not answer'],
+    ['lies', 'without a valid result of pm_getPaymasterData'],
+    ['hangs', 'did not respond'],
   ] as const)('promises nothing when the service of the shop %s', async (way, says) => {
     await use(way);
     const { error } = await ask(url, fieldsOf(wallet(), [call]));
@@ -230,7 +230,7 @@ describe('the paymaster of an intent', () => {
     expect((await fetch(url)).status).toBe(405);
   });
 
-  it('is offered no more when the shop has removed it', async () => {
+  it('is no longer offered once the shop has removed it', async () => {
     await client.sponsors.remove(chain.caip2);
     expect(await offerOf(what)).toMatchObject({ sponsors: [], paymasterUrl: null });
     expect((await ask(url, fieldsOf(wallet(), [call]))).error?.message).toContain('no sponsor on this chain');
@@ -241,7 +241,7 @@ describe('the paymaster of an intent', () => {
 });
 
 describe('a build for a sponsor on Base', () => {
-  it('does not ask a wallet for ETH that gets its code with this payment', async () => {
+  it('needs no ETH from a wallet that is deployed with this payment', async () => {
     const [what, { address }] = [await shop.order(), newWallet(chain)];
     await chain.asTokenOwner(usdc, 'mint', [address, UNITS]);
     const build = (sponsored: boolean) =>

@@ -202,7 +202,7 @@ describe('a sponsor', () => {
   );
 
   it(
-    'is refused when it names no account, in its own words to the account alone',
+    'is refused when it names no account, with its message shown to the account only',
     async () => {
       const [what, account] = [await order(), await penniless()];
       await use('names-nonsense');

@@ -105,7 +105,7 @@ describe('the guide to accepting a payment', () => {
     ).toBe('');
   });
 
-  it('tells a shop of each end', async () => {
+  it('tells a shop how each payment ended', async () => {
     const named = (await tableUnder(PAGE, '5. Handle each end')).map(([, state = '']) => state.replaceAll('`', ''));
     const asBefore = 'as before';
     const ends = ['confirmed', 'finalized', 'failed', 'created', 'expired', 'cancelled', asBefore, asBefore];
@@ -136,7 +136,7 @@ describe('the guide to accepting a payment', () => {
     await received('intent.late_payment: deliver after all, or refund');
   });
 
-  it('repeats what may be repeated, and throws what may not', async () => {
+  it('retries what can be retried, and throws the rest', async () => {
     const keys: unknown[] = [];
     const error = { code: 'service.unavailable', message: '', param: null, details: { retry_after: 1 } };
     /** Undefined: no response at all. */

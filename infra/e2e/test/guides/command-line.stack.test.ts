@@ -64,7 +64,7 @@ describe('the guide to the command line', () => {
     expect(worked).toContain(intent.id);
     expect(worked).toMatch(/pk_live_\w+/);
     expect(worked).toMatch(/whe_\w+/);
-    expect(worked).toMatch(/whr_\w+ begins/);
+    expect(worked).toMatch(/whr_\w+ has started/);
     const keys = await clerk.call<{ keys: { name: string; mode: string }[] }>(
       'GET',
       `/accounts/${shop.accountId}/keys`,

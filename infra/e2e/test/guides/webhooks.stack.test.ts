@@ -56,13 +56,13 @@ describe('the guide to webhooks', () => {
     await start('node receiver.mjs', 'second');
     expect(await guide.run('webhooks resend')).toMatch(/is sent to .+ again, as attempt 2/);
     await until('it to come again', async () => (await guide.printedBy('second')).includes(id));
-    expect(await guide.run('webhooks replay --since')).toMatch(/^whr_\w+ begins/m);
+    expect(await guide.run('webhooks replay --since')).toMatch(/^whr_\w+ has started/m);
     expect(await guide.run('webhooks replays')).toMatch(/^whr_\w+ +(counting|sending|completed) /m);
 
     await guide.save('svix');
     await guide.run('webhooks create');
     await start('node other-receiver.mjs', 'other', 1);
-    expect(await guide.run('webhooks replay --since')).toMatch(/^whr_\w+ begins/m);
+    expect(await guide.run('webhooks replay --since')).toMatch(/^whr_\w+ has started/m);
     for (const type of ['created', 'finalized'])
       await until(type, async () => (await guide.printedBy('other')).includes(`intent.${type} ${id}\n`), 60_000);
     const received = (await guide.printedBy('other')).split('\n').filter((line) => line.includes(id));

@@ -193,7 +193,7 @@ describe.each([
   ['solana', 4],
 ] as const)('a payment that an MPP client on %s has sent', (name, payer) => {
   it(
-    'is found where the client never told of it',
+    'is found although the client never reported it',
     async () => {
       const { intent, clientSecret } = await create(name);
       const { fetch, credentials } = recording(true);

@@ -75,7 +75,7 @@ describe('personal data that was erased', () => {
     redis = openConnection(redisUrl, { log: createLogger('test', 'silent'), withoutRedis: 'the test fails' });
     await addWebhookEndpoint(cluster.database, { accountId: cluster.accountId, livemode: false, url: receiver.url });
     const own = await createTestDatabase(stack.database);
-    restored = { own, database: openDatabase({ url: own.url, applicationName: 'test', onError: () => undefined }) };
+    restored = { own, database: openDatabase({ url: own.url, applicationName: 'test' }) };
     const ARCHIVE_URL = pathToFileURL(cluster.archive).href;
     const env = { SEAL_PERSONAL_DATA: 'true', REDIS_URL: redisUrl, LOG_LEVEL: 'debug', ARCHIVE_URL };
     const [gateway] = await Promise.all(
@@ -257,7 +257,7 @@ describe('personal data that was erased', () => {
   const serviceLogs = (): Promise<string> => filesUnder(path.join(path.dirname(cluster.archive)));
 
   it(
-    'is nowhere but in Postgres before, and then nowhere; the log, the archive and a rebuild still agree',
+    'is only in Postgres before, and nowhere after; the log, the archive and a rebuild still agree',
     async () => {
       const events = await eventsOf('log', 'verify');
       expect(events).toBe(3 * INTENTS);

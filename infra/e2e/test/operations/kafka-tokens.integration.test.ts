@@ -85,7 +85,7 @@ describe('Kafka with OAUTHBEARER', () => {
       ),
     );
 
-  it('publishes and reads on while one token after another expires, without an error', async () => {
+  it('continues to publish and read while one token after another expires, without an error', async () => {
     const log = eventLog();
     await log.createTopics();
     const publisher = await log.publisher();
@@ -123,7 +123,7 @@ describe('Kafka with OAUTHBEARER', () => {
     }
   });
 
-  it('says who issued no token, with a wrong secret', async () => {
+  it('names the issuer that refused a token, with a wrong secret', async () => {
     await expect(eventLog('wrong').createTopics()).rejects.toThrow('issued no token for Kafka: status 401');
     await until('the right one to work', () =>
       eventLog()

@@ -75,7 +75,7 @@ describe.each([
 
   it('runs scripts on every key, delivers messages and wakes', everythingWorks);
 
-  it('does all of that after a failover under load', async () => {
+  it('runs scripts, delivers messages and wakes after a failover under load', async () => {
     let running = true;
     const load = (async () => {
       for (let sent = 0; running; sent++) {

@@ -3,7 +3,7 @@ import { drill, problemsOf, summarize } from '@pf/bench/drill';
 
 /** `npm run drill -- CASE` rehearses each case, for as long as it is told. */
 describe('the runbook of a lost Kafka', () => {
-  it('brings back all that is archived, sends no webhook a second time and keeps revoked keys revoked', async () => {
+  it('restores all that is archived, sends no webhook a second time and keeps revoked keys revoked', async () => {
     const said: string[] = [];
     const report = await drill({
       case: 'kafka-lost',

@@ -7,7 +7,7 @@ const stack = readStack();
 const PUBLIC = { gateway: stack.baseUrl, dashboard: stack.dashboard.url, checkout: stack.checkout.url };
 
 describe.each(Object.entries(PUBLIC))('The public port of the %s', (_, url) => {
-  it.each(['/healthz', '/readyz', '/metrics'])('tells nothing at %s', async (path) => {
+  it.each(['/healthz', '/readyz', '/metrics'])('reveals nothing at %s', async (path) => {
     const response = await fetch(new URL(path, url));
     // The dashboard answers every address with its page.
     const isPage = response.headers.get('content-type')?.startsWith('text/html') ?? false;

@@ -29,9 +29,8 @@ import {
 } from '@pf/testing/chains';
 import { type ChainWallet, newWallet, tempoWallet, walletOn } from '@pf/testing/wallets';
 import { BlockFlow } from '../block-flow.ts';
+import { type Name, NAMES } from '../chain-names.ts';
 
-export const NAMES = ['base', 'solana', 'tempo'] as const;
-export type Name = (typeof NAMES)[number];
 const AMOUNT = '3';
 const UNITS = 3_000_000n;
 /** The RPC methods that send a transaction. */

@@ -4,7 +4,8 @@ import { type CommandType, UNRELEASABLE_AFTER_MS } from '@pf/domain';
 import { topicConfig } from '@pf/event-log';
 import kafkajs from 'kafkajs';
 import { type Instance, readBackingStack, type StackWallet, until } from '@pf/testing';
-import { type Name, NAMES, SENDS, type Signed, type SubmittingHarness, type Victim } from './harness.ts';
+import { type Name, NAMES } from '../chain-names.ts';
+import { SENDS, type Signed, type SubmittingHarness, type Victim } from './harness.ts';
 
 const LIMIT = 'max.message.bytes';
 /** With which the topic was created; a change of its limit must not touch the other settings. */

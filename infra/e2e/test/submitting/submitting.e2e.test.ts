@@ -3,7 +3,8 @@ import { compareProjection, readWholeLog, until } from '@pf/testing';
 import { evmWallet, tempoWallet, walletOn } from '@pf/testing/wallets';
 import { sendRaw, usedUp } from '../odd-payments.ts';
 import { KILLS, type Kill, killGateways, fundPayers } from './kills.ts';
-import { isBusy, type Name, NAMES, SENDS, type Signed, SubmittingHarness } from './harness.ts';
+import { type Name, NAMES } from '../chain-names.ts';
+import { isBusy, SENDS, type Signed, SubmittingHarness } from './harness.ts';
 
 let harness: SubmittingHarness;
 let payers: Awaited<ReturnType<typeof fundPayers>>;

@@ -16,9 +16,8 @@ import { type Anvil, type LocalSolana, startAnvil, startSolana, startTempo, type
 import { associatedAccount, newWallet, tempoWallet, walletOn } from '@pf/testing/wallets';
 import { plain, type Shape, shapes, tempoAccounts } from './wallet-shapes.ts';
 import { whileBusy } from '../responses.ts';
+import { type Name, NAMES } from '../chain-names.ts';
 
-const NAMES = ['base', 'solana', 'tempo'] as const;
-type Name = (typeof NAMES)[number];
 const AMOUNT = '3';
 const UNITS = 3_000_000n;
 const PACE_MS = 300;

@@ -15,9 +15,8 @@ import {
 import { type Anvil, type LocalSolana, startAnvil, startSolana, startTempo, type Tempo } from '@pf/testing/chains';
 import { walletOn } from '@pf/testing/wallets';
 import { BlockFlow } from '../block-flow.ts';
+import type { Name } from '../chain-names.ts';
 
-export const NAMES = ['base', 'solana', 'tempo'] as const;
-export type Name = (typeof NAMES)[number];
 const AMOUNT = '3';
 /** AMOUNT in base units. */
 export const UNITS = 3_000_000n;

@@ -6,7 +6,8 @@ import type { Address, PublicIntent, Reference } from '@pf/domain';
 import { imageProgram, type Instance, until } from '@pf/testing';
 import { walletOn } from '@pf/testing/wallets';
 import { z } from 'zod';
-import { type Name, NAMES, UNITS, WatchingHarness } from './harness.ts';
+import { type Name, NAMES } from '../chain-names.ts';
+import { UNITS, WatchingHarness } from './harness.ts';
 
 const NETWORKS = { base: 'base-sepolia', solana: 'solana-devnet', tempo: 'tempo-moderato' } as const;
 const SHARDS = ['1/2', '2/2'] as const;

@@ -4,7 +4,8 @@ import { until } from '@pf/testing';
 import { evmWallet, tempoWallet, walletOn } from '@pf/testing/wallets';
 import type { Hex } from 'viem';
 import { payPlainly, payTogether, sendRaw, spedUp, usedUp } from '../odd-payments.ts';
-import { type LoggedEvent, type Name, NAMES, UNITS, WatchingHarness } from './harness.ts';
+import { type Name, NAMES } from '../chain-names.ts';
+import { type LoggedEvent, UNITS, WatchingHarness } from './harness.ts';
 
 /** Seconds: the shortest lifetime of an intent, and the time left to pay just before it expires. */
 const SHORTEST = 60;

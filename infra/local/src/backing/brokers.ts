@@ -34,6 +34,8 @@ export interface BrokersOptions {
   readonly folder: string;
   /** Properties that replace those of infra/kafka/broker.properties. */
   readonly properties?: Readonly<Record<string, string>>;
+  /** A listener of the one broker beside the usual one, such as `SSL://127.0.0.1:9093`. */
+  readonly further?: string | undefined;
   /** Further options of Java, such as a log level: `-Dorg.slf4j.simpleLogger.log.kafka.coordinator=info`. */
   readonly java?: readonly string[];
 }
@@ -42,7 +44,13 @@ export interface BrokersOptions {
  * Starts one broker, or three that replicate to each other, on free loopback ports with empty data. They end with this
  * process, even if it is killed. Each takes about 230 MB.
  */
-export async function startBrokers({ count, folder, properties = {}, java = [] }: BrokersOptions): Promise<Brokers> {
+export async function startBrokers({
+  count,
+  folder,
+  properties = {},
+  further,
+  java = [],
+}: BrokersOptions): Promise<Brokers> {
   await mkdir(folder, { recursive: true });
   const ports = await freePorts(2 * count);
   const voters = Array.from({ length: count }, (_, index) => ({
@@ -63,6 +71,7 @@ export async function startBrokers({ count, folder, properties = {}, java = [] }
         id: voter.id,
         cluster,
         properties,
+        further,
         java,
       }),
       path.join(folder, `broker-${voter.id}.log`),

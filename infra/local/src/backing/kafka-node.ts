@@ -44,6 +44,8 @@ interface KafkaNodeOptions {
   readonly cluster: string;
   /** Properties that replace those of infra/kafka/broker.properties. */
   readonly properties?: Readonly<Record<string, string>>;
+  /** A listener beside PLAINTEXT: `NAME://host:port`. */
+  readonly further?: string | undefined;
   /** Further options of Java. */
   readonly java?: readonly string[];
 }
@@ -81,6 +83,7 @@ export function kafkaNode({
   id,
   cluster,
   properties = {},
+  further,
   java = [],
 }: KafkaNodeOptions): KafkaNode {
   const self = voters.find((voter) => voter.id === id);
@@ -92,7 +95,11 @@ export function kafkaNode({
   const controllers = voters.map((voter) => `127.0.0.1:${voter.controllerPort}`).join(',');
 
   async function configure(): Promise<void> {
-    const address = `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`;
+    const address = [
+      `PLAINTEXT://127.0.0.1:${port}`,
+      `CONTROLLER://127.0.0.1:${controllerPort}`,
+      ...(further === undefined ? [] : [further]),
+    ].join(',');
     const defaults = await readFile(path.join(root, 'infra', 'kafka', 'broker.properties'), 'utf8');
     const own = {
       ...replicated(voters.length),

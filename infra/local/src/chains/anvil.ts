@@ -12,7 +12,7 @@ export const MNEMONIC = 'test test test test test test test test test test test 
 
 /** A chain that anvil runs. */
 export interface AnvilChain {
-  readonly name: Exclude<ChainName, 'solana'>;
+  readonly name: ChainName;
   /** Milliseconds between blocks. */
   readonly blockMs: number;
   /** The base fee of every block in wei, where the real network's does not follow demand; null: it follows demand. */
@@ -22,7 +22,7 @@ export interface AnvilChain {
 }
 
 const ANVIL_UPSTREAMS = Object.values(CHAINS)
-  .filter(({ family }) => family !== 'solana')
+  .filter(({ caip2 }) => caip2.startsWith('eip155:'))
   .map(({ upstreams }) => upstreams)
   .join(', ');
 

@@ -1,3 +1,4 @@
+import { families } from '@pf/chains/networks';
 import { tokens as solanaTokens, wallets as solanaWallets } from '@pf/local-solana';
 import { callRpc } from '@pf/rpc/client';
 import { startBlockClock } from './block-clock.ts';
@@ -18,9 +19,9 @@ const TEMPO = ['--network', 'tempo', '--slots-in-an-epoch', '0'];
 
 /** The testnets run at their real pace; the live network is slower, since it is used less and costs CPU all day. */
 export const ANVILS = {
-  base: { name: 'base', blockMs: 200, baseFee: null, flags: BASE },
+  base: { name: 'base', blockMs: families.base.blockMs, baseFee: null, flags: BASE },
   baseLive: { name: 'baseLive', blockMs: 1000, baseFee: null, flags: BASE },
-  tempo: { name: 'tempo', blockMs: 500, baseFee: 10_000_000_000n, flags: TEMPO },
+  tempo: { name: 'tempo', blockMs: families.tempo.blockMs, baseFee: 10_000_000_000n, flags: TEMPO },
 } as const satisfies Record<string, AnvilChain>;
 
 /**

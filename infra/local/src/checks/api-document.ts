@@ -75,13 +75,10 @@ export function apiDocument(responses: readonly RecordedResponse[]): string {
   return [
     '# The API, and the tests that show it',
     '',
-    'Every operation, every status that it documents, and a test that saw it. `npm run generate` writes this ' +
-      'page from the',
-    'responses that the last whole `npm test` recorded; `npm test` fails when a documented status was not seen, ' +
-      'or when the',
-    'test named here did not see it. For request and response bodies see `/v1/docs` of a running stack; for what ' +
-      'each code',
-    'means and what to do, see [errors.md](errors.md).',
+    'After this page you know every operation, the statuses that it documents, and a test that received each one.',
+    '`npm run generate` writes it from the responses that the last whole `npm test` recorded; `npm test` fails when a',
+    'documented status was not received, or when the test named here did not receive it. For request and response',
+    'bodies see `/v1/docs` of a running stack; for what each code means and what to do, see [errors.md](errors.md).',
     '',
     ...sections.flatMap((section) => [section, '']),
   ].join('\n');

@@ -36,7 +36,7 @@ function parse(args: readonly string[]) {
     });
   } catch (error) {
     // Node's message names the option.
-    throw new Error(`${(error as Error).message.split('. ')[0]}. \`npm test -- --help\` lists what there is.`, {
+    throw new Error(`${(error as Error).message.split('. ')[0]}. \See \`npm test -- --help\`.`, {
       cause: error,
     });
   }

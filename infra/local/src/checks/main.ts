@@ -86,7 +86,7 @@ async function jest(
       WORKERS[workers],
       // Of several projects, some have no file that matches.
       ...(paths.length === 0 ? [] : ['--passWithNoTests']),
-      ...(behind.length > 0 && paths.length === 0 ? paymentCases : paths),
+      ...(behind.length > 0 && paths.length === 0 ? paymentCases(behind) : paths),
     ];
     const child = spawn(process.execPath, args, {
       cwd: root,

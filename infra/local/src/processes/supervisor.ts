@@ -1,4 +1,4 @@
-import type { ProfileName } from '@pf/testing/providers';
+import type { ProfileNames } from '@pf/testing/providers';
 import { startBacking } from '../backing/backing.ts';
 import { startProviders } from '../chains/providers.ts';
 import { startReaper } from './reaper.ts';
@@ -18,7 +18,7 @@ import type { Terminal } from './terminal.ts';
 interface Order {
   readonly settings: Settings;
   /** The profiles of providers between the services and the local chains. */
-  readonly providers: readonly ProfileName[];
+  readonly providers: readonly ProfileNames[];
   readonly environment: NodeJS.ProcessEnv;
   readonly terminal: Terminal;
   readonly withServices: boolean;

@@ -15,7 +15,7 @@ export async function seedAccount({
   secretsKey,
   former,
 }: Omit<Preparation, 'kafka'>): Promise<StackAccount> {
-  const database = openDatabase({ url, applicationName: 'stack', maxConnections: 2, onError: () => undefined });
+  const database = openDatabase({ url, applicationName: 'stack', maxConnections: 2 });
   try {
     const { dashboard, ...account } =
       (await knownAccount(database, former)) ?? (await newAccount(database, secretsKey));

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { networks } from '@pf/chains/networks';
 import type { BackingAddresses } from '../backing/backing.ts';
-import { CHAIN_NAMES, CHAINS, type ChainName } from '../chains/chains.ts';
+import { CHAIN_NAMES, CHAINS } from '../chains/chains.ts';
 import { type StackDependencies, superviseOn } from '../processes/dependencies.ts';
 import type { ProcessSpec } from '../processes/process-spec.ts';
 import type { Prepared } from './preparation.ts';
@@ -43,8 +43,8 @@ interface ServiceSecrets extends Pick<Prepared, 'logins'> {
 
 /** Where services find what they depend on. */
 interface ServiceAddresses extends BackingAddresses {
-  /** The URLs of each chain, comma-separated. */
-  readonly upstreams: Readonly<Record<ChainName, string>>;
+  /** The variables that name the upstreams of each chain. */
+  readonly upstreams: Readonly<Record<string, string>>;
 }
 
 /** The services as they run in production: the program of the image, configured by the same variables. */
@@ -64,7 +64,7 @@ function serviceSpecs(
     // Networks without a local chain get no upstreams: those of the shell would make them served, but not watched.
     ...Object.fromEntries(networks.map(({ upstreamVariable }) => [upstreamVariable, ''])),
     RPC_CONFIG: '',
-    ...Object.fromEntries(CHAIN_NAMES.map((name) => [CHAINS[name].upstreams, addresses.upstreams[name]])),
+    ...addresses.upstreams,
     NETWORKS: CHAIN_NAMES.map((name) => CHAINS[name].caip2).join(','),
     ...screeningVariables(settings),
     // A developer's webhook receiver runs on this machine.

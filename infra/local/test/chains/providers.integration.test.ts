@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { callRpc } from '@pf/rpc/client';
 import { type Anvil, startAnvil } from '@pf/testing/chains';
-import { forEachChain } from '../../src/chains/chains.ts';
+import { CHAINS, forEachChain } from '../../src/chains/chains.ts';
 import { readProviders, type RunningProviders, startProviders } from '../../src/chains/providers.ts';
 import { readSettings } from '../../src/stack/settings.ts';
 
@@ -12,6 +12,7 @@ describe('--provider of npm start', () => {
       'base-public',
       'helius-free',
     ]);
+    expect(readProviders(['--provider', 'base-public+envelopes'])).toEqual(['base-public+envelopes']);
   });
 
   it('is refused with the list of profiles where one is unknown, and with other arguments', () => {
@@ -38,9 +39,13 @@ describe('providers before the local chains', () => {
 
   it('stand before every chain of their family, as its upstreams in their order', async () => {
     running = await startProviders(['publicnode-base', 'quicknode'], settingsWith({}), chains());
-    const { base, baseLive, solana, tempo } = running.upstreams;
-    const all = [base, baseLive].flatMap((urls) => urls.split(','));
-    expect([new Set(all).size, solana.split(',').length, tempo]).toEqual([4, 1, anvil.rpcUrl]);
+    const { RPC_CONFIG = '', ...upstreams } = running.upstreams;
+    const config = JSON.parse(RPC_CONFIG) as Record<string, { url: string; stream: string }[]>;
+    const [solana] = config['solana-devnet'] ?? [];
+    const all = [...(config['base-sepolia'] ?? []), ...(config['base'] ?? [])].map(({ url }) => url);
+    expect(upstreams).toMatchObject({ RPC_BASE_SEPOLIA: '', RPC_SOLANA_DEVNET: '', RPC_TEMPO_MODERATO: anvil.rpcUrl });
+    expect([Object.keys(config).length, new Set(all).size]).toEqual([3, 4]);
+    expect(solana?.stream).toBe(solana?.url.replace('http:', 'ws:'));
     for (const url of all) expect(await callRpc(url, 'eth_chainId')).toBe('0x14a34');
     await expect(callRpc(all[0] ?? '', 'eth_getTransactionReceipt', ['0x'])).rejects.toThrow('Request blocked');
     expect(running.lines).toEqual([
@@ -49,14 +54,17 @@ describe('providers before the local chains', () => {
       expect.stringMatching(/^ {2}Over publicnode-base alone the services cannot confirm a payment: .*\.$/),
       `Base Sepolia is behind the provider profile quicknode, at ${all[1]}`,
       `Base is behind the provider profile quicknode, at ${all[3]}`,
-      `Solana devnet is behind the provider profile quicknode, at ${solana}`,
+      `Solana devnet is behind the provider profile quicknode, at ${solana?.url}`,
     ]);
   });
 
   it('leave chains alone that run elsewhere', async () => {
     const elsewhere = settingsWith({ RPC_TEMPO_MODERATO: 'https://a.example,https://b.example' });
     running = await startProviders([], elsewhere, chains());
-    expect(running.upstreams).toMatchObject({ base: anvil.rpcUrl, tempo: 'https://a.example,https://b.example' });
+    expect(running.upstreams).toEqual({
+      ...Object.fromEntries(Object.values(CHAINS).map(({ upstreams }) => [upstreams, anvil.rpcUrl])),
+      RPC_TEMPO_MODERATO: 'https://a.example,https://b.example',
+    });
     await expect(startProviders(['cdp', 'tempo-rpc'], elsewhere, chains())).rejects.toThrow(
       '--provider: tempo-rpc serves tempo, of which no chain runs here.',
     );

@@ -58,7 +58,7 @@ describe('debian', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('keeps links inside of the folder, but for those to what only an installation makes', async () => {
+  it('keeps links inside the folder, except those to files that only an installation creates', async () => {
     const unpacked = path.join(folder, 'unpacked');
     await debian(['runtime'], unpacked);
     const at = (name: string): string => path.join(unpacked, 'usr/lib', name);
@@ -67,7 +67,7 @@ describe('debian', () => {
     expect(readlinkSync(at('certificates'))).toBe('/etc/made/on/installation');
   });
 
-  it('downloads of what a package needs the packages with matching names only', async () => {
+  it('downloads only dependencies whose names match', async () => {
     await debian(['runtime'], path.join(folder, 'unpacked'), /-java$/);
     expect(readFileSync(path.join(folder, 'archive/asked'), 'utf8').trim()).toMatch(/download two-java runtime$/);
   });

@@ -58,7 +58,7 @@ it('the stack.json of docker compose is that of a running stack, with the same a
     webhookHost: 'host.docker.internal',
     checkout: { url: 'http://127.0.0.1:4007' },
   });
-  const reader = openDatabase({ url: database.url, applicationName: 'test', onError: () => undefined });
+  const reader = openDatabase({ url: database.url, applicationName: 'test' });
   try {
     expect(await findKeyHolder(reader, hashApiKey(apiKeys.test))).toMatchObject({ accountId, livemode: false });
   } finally {

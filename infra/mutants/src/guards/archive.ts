@@ -9,7 +9,7 @@ export const archiveGuards: readonly Mutant[] = [
     instead: 'if ((await this.#tools.store.create(key, content)) === null)',
     test: {
       file: 'packages/archive/test/partition-archive.unit.test.ts',
-      name: 'refuses to archive what another process has archived, and goes on behind it',
+      name: 'refuses to archive what another process has archived, and continues after it',
     },
   },
   {
@@ -39,7 +39,7 @@ export const archiveGuards: readonly Mutant[] = [
     instead: 'if (found !== undefined) return expected + 1n;',
     test: {
       file: 'packages/archive/test/archiver.unit.test.ts',
-      name: 'archives nothing of a log that is another one, with other events at the same offsets',
+      name: 'archives nothing of another log, with other events at the same offsets',
     },
   },
   {
@@ -68,7 +68,7 @@ export const archiveGuards: readonly Mutant[] = [
     guard: 'if (await this.#create(PROBE, Buffer.from(randomUUID()))) throw new StoreUnfitError(UNFIT);',
     instead: 'if ((await this.#create(PROBE, Buffer.from(randomUUID()))) === null) throw new StoreUnfitError(UNFIT);',
     test: {
-      file: 'packages/archive/test/s3/s3-store.unit.test.ts',
+      file: 'packages/archive/test/store/s3-store.unit.test.ts',
       name: 'is refused where it ignores If-None-Match, before anything is archived',
     },
   },
@@ -78,8 +78,8 @@ export const archiveGuards: readonly Mutant[] = [
     guard: 'return found !== null && Buffer.compare(found, content) === 0;',
     instead: 'return found !== null;',
     test: {
-      file: 'packages/archive/test/s3/s3-store.unit.test.ts',
-      suite: 'packages/archive/test/s3/suite.ts',
+      file: 'packages/archive/test/store/s3-store.unit.test.ts',
+      suite: 'packages/archive/test/store/s3-suite.ts',
       name: 'an object of another process stays, and is known as theirs, though a response was lost',
     },
   },
@@ -89,9 +89,9 @@ export const archiveGuards: readonly Mutant[] = [
     guard: 'if (next === undefined || next === token)',
     instead: 'if (next === undefined) return keys.sort();\n      if (next === token)',
     test: {
-      file: 'packages/archive/test/s3/s3-store.unit.test.ts',
-      suite: 'packages/archive/test/s3/suite.ts',
-      name: 'takes no part of a listing for the whole',
+      file: 'packages/archive/test/store/s3-store.unit.test.ts',
+      suite: 'packages/archive/test/store/s3-suite.ts',
+      name: 'never takes a part of a listing for the whole',
     },
   },
   {
@@ -100,8 +100,8 @@ export const archiveGuards: readonly Mutant[] = [
     guard: 'const isGood = held !== null && digestOf(held) === sha256;',
     instead: 'const isGood = held !== null;',
     test: {
-      file: 'packages/archive/test/local-copies.unit.test.ts',
-      name: 'are made again where they were changed or cut off',
+      file: 'packages/archive/test/ledger/local-copies.unit.test.ts',
+      name: 'are made again when they were changed or truncated',
     },
   },
   {
@@ -121,7 +121,7 @@ export const archiveGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'packages/archive/test/partition-archive.unit.test.ts',
-      name: 'gives no place away twice: a process that slept while others archived and merged gives way',
+      name: 'assigns no place twice: a process that was suspended while others archived and merged gives way',
     },
   },
   {
@@ -140,7 +140,7 @@ export const archiveGuards: readonly Mutant[] = [
     guard: 'if (proof.problems.length > 0)',
     instead: 'if (proof.problems.length > 1_000)',
     test: {
-      file: 'packages/archive/test/restore.unit.test.ts',
+      file: 'packages/archive/test/ledger/restore.unit.test.ts',
       name: 'refuses an archive that is damaged, or that another key has signed, and appends nothing',
     },
   },
@@ -150,7 +150,7 @@ export const archiveGuards: readonly Mutant[] = [
     guard: 'if (hash !== known.hash) throw others(known.count);',
     instead: 'if (hash.length !== known.hash.length) throw others(known.count);',
     test: {
-      file: 'packages/archive/test/restore.unit.test.ts',
+      file: 'packages/archive/test/ledger/restore.unit.test.ts',
       name: 'refuses a log that has other events, and appends nothing',
     },
   },
@@ -160,7 +160,7 @@ export const archiveGuards: readonly Mutant[] = [
     guard: 'const known = await read();',
     instead: 'const known = before;',
     test: {
-      file: 'packages/archive/test/restore.unit.test.ts',
+      file: 'packages/archive/test/ledger/restore.unit.test.ts',
       name: 'appends nothing to a log that its owner has written to until the partition was taken from it',
     },
   },

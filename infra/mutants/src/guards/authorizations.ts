@@ -2,10 +2,10 @@ import type { Mutant } from '../mutant.ts';
 
 const CHAINS = 'packages/chains';
 const authorization = `${CHAINS}/src/base/authorization`;
-const unit = `${CHAINS}/test/base/authorization.unit.test.ts`;
+const unit = `${CHAINS}/test/base/authorization/authorization.unit.test.ts`;
 const lapsed = `${CHAINS}/src/base/observe/lapsed.ts`;
-const ends = `${CHAINS}/test/base/lapsed.unit.test.ts`;
-const chain = `${CHAINS}/test/base/authorizations.integration.test.ts`;
+const ends = `${CHAINS}/test/base/observe/lapsed.unit.test.ts`;
+const chain = `${CHAINS}/test/base/authorization/authorizations.integration.test.ts`;
 
 const uncompared = (name: string, line: string, field: string): Mutant => ({
   name: `Authorizations: ${name}`,

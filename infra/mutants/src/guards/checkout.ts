@@ -39,7 +39,7 @@ export const checkoutGuards: readonly Mutant[] = [
     instead: "pathname !== '/' ? SOUND_POLICY",
     test: {
       file: 'services/checkout/test/checkout.integration.test.ts',
-      name: 'lets one file alone compile functions, the script for sounds',
+      name: 'lets only one file compile functions, the script for sounds',
     },
   },
   {
@@ -49,7 +49,7 @@ export const checkoutGuards: readonly Mutant[] = [
     instead: '[value]',
     test: {
       file: 'services/checkout/test/plain.integration.test.ts',
-      name: 'runs nothing that a merchant is called',
+      name: 'executes no script in a merchant’s name',
     },
   },
   {

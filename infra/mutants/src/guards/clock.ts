@@ -39,7 +39,7 @@ export const clockGuards: readonly Mutant[] = [
     instead: 'return Math.abs(middleOf({ least, most })) <= CLOCK_TOLERANCE_MS ?',
     test: {
       file: 'packages/clock/test/lead.unit.test.ts',
-      name: 'is judged as a whole: right within the tolerance, wrong outside of it, unproven across its edge',
+      name: 'is evaluated as a whole: right within the tolerance, wrong outside of it, unproven across its edge',
     },
   },
   {

@@ -9,7 +9,7 @@ export const dashboardGuards: readonly Mutant[] = [
     instead: 'if (access.length === 0)',
     test: {
       file: 'services/dashboard/test/payments/forwarding.integration.test.ts',
-      name: 'every operation lets exactly the callers pass that its row of the matrix names',
+      name: 'every operation allows exactly the callers in its row of the matrix',
     },
   },
   {
@@ -29,7 +29,7 @@ export const dashboardGuards: readonly Mutant[] = [
     instead: '`pf:account:${accountId.length}:',
     test: {
       file: 'services/dashboard/test/insights/notices.integration.test.ts',
-      name: 'tells once when it begins, and then of payments of its account and mode only',
+      name: 'notifies once when it begins, and then of payments of its account and mode only',
     },
   },
   {
@@ -49,7 +49,7 @@ export const dashboardGuards: readonly Mutant[] = [
     instead: 'const BEARER = /^bearer +(pft_[A-Za-z0-9]{32})$/i;',
     test: {
       file: 'services/dashboard/test/tokens/tokens.integration.test.ts',
-      name: 'is refused if it is not one in force, whatever else the request has',
+      name: 'is refused if it is not active, whatever else the request has',
     },
   },
   {
@@ -59,7 +59,7 @@ export const dashboardGuards: readonly Mutant[] = [
     instead: 'const BEARER = /^(?:bearer|basic)(?: +|$)(.*)$/i;',
     test: {
       file: 'services/dashboard/test/tokens/tokens.integration.test.ts',
-      name: 'needs no origin with a token, but with a session also beside another scheme',
+      name: 'needs an Origin header with a session but not with a token',
     },
   },
   {
@@ -139,7 +139,7 @@ export const dashboardGuards: readonly Mutant[] = [
     instead: 'if (purpose === undefined)',
     test: {
       file: 'services/dashboard/test/identity/passkeys.integration.test.ts',
-      name: 'answers a challenge once, in the browser that asked for it, and for what it was asked',
+      name: 'accepts a challenge once, in the same browser and for the same purpose',
     },
   },
   {
@@ -169,7 +169,7 @@ export const dashboardGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'services/dashboard/test/identity/passkeys.integration.test.ts',
-      name: 'is gone with a new password, however it was set',
+      name: 'is removed by a new password, however it was set',
     },
   },
   {
@@ -209,7 +209,7 @@ export const dashboardGuards: readonly Mutant[] = [
     instead: 'hook.matcher(context)',
     test: {
       file: 'services/dashboard/test/identity/oidc.integration.test.ts',
-      name: 'is given to the person who has confirmed the same address, tells them, and asks for their code',
+      name: 'links to the user who confirmed the address, notifies them and asks for their code',
     },
   },
   {
@@ -219,7 +219,7 @@ export const dashboardGuards: readonly Mutant[] = [
     instead: 'FROM dashboard.provider_identities WHERE $1::text IS NOT NULL\n',
     test: {
       file: 'services/dashboard/test/identity/oidc.integration.test.ts',
-      name: 'is unlinked with the password by its person only, who is told, and then signs in no more',
+      name: 'is unlinked only by its person, with the password, who is notified; it can then no longer sign in',
     },
   },
   {

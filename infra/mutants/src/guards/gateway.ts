@@ -103,7 +103,7 @@ export const gatewayGuards: readonly Mutant[] = [
     guard: 'if (error instanceof LogUnavailableError || error instanceof OutcomeUnknownError)',
     instead: 'if (error instanceof OutcomeUnknownError)',
     test: {
-      file: 'services/gateway/test/log-away.integration.test.ts',
+      file: 'services/gateway/test/log-unavailable.integration.test.ts',
       name: 'returns 503 with the id of the intent that may have been created, and creates none',
     },
   },
@@ -244,7 +244,7 @@ export const gatewayGuards: readonly Mutant[] = [
     instead: 'made.length === given.length',
     test: {
       file: 'services/gateway/test/client-secrets.unit.test.ts',
-      name: 'open nothing with what they did not make',
+      name: 'reject secrets and tokens that they did not issue',
     },
   },
   {
@@ -324,7 +324,7 @@ export const gatewayGuards: readonly Mutant[] = [
     instead: 'macOf(key, intentId, livemode, challenge).length === given.length',
     test: {
       file: 'services/gateway/test/mpp/challenges.unit.test.ts',
-      name: 'open nothing once a part of them was changed',
+      name: 'are rejected once any part was changed',
     },
   },
   {

@@ -30,7 +30,7 @@ export const ownerGuards: readonly Mutant[] = [
     instead: 'this.#delegate = shared;',
     test: {
       file: 'packages/simulation/test/log/shared-writers.unit.test.ts',
-      name: 'fence what a partition was delegated to before its first batch with the others',
+      name: 'fence the earlier delegate of a partition before its first shared batch',
     },
   },
   {
@@ -289,7 +289,7 @@ export const ownerGuards: readonly Mutant[] = [
     instead: 'if (position < 0n) {',
     test: {
       file: 'packages/simulation/test/log/broken-log.unit.test.ts',
-      name: 'does the same when it begins there, and when the log begins behind its position',
+      name: 'moves no position and raises one alarm when it starts there, or the log starts after its position',
     },
   },
   {

@@ -11,7 +11,7 @@ export const privacyGuards: readonly Mutant[] = [
     instead: 'const value = encodeEvent(envelope);',
     test: {
       file: ERASURE,
-      name: 'says nothing of a person in the log, and everything in the projection and in replies',
+      name: 'shows no personal data in the log, and all of it in the projection and in replies',
     },
   },
   {

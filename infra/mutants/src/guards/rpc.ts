@@ -19,7 +19,7 @@ export const rpcGuards: readonly Mutant[] = [
     instead: 'all.some(({ method }) => SENDS.has(method)) ? this.reads : this.reads',
     test: {
       file: 'packages/rpc/test/pacing.unit.test.ts',
-      name: 'is of reads and of broadcasts apart: neither waits for the other',
+      name: 'limits reads and broadcasts separately',
     },
   },
   {
@@ -49,7 +49,7 @@ export const rpcGuards: readonly Mutant[] = [
     instead: 'const options = { maxOutputLength: 4 * RESPONSE_MAX_BYTES };',
     test: {
       file: 'packages/rpc/test/compression.unit.test.ts',
-      name: 'are no responses where they are longer than 64 MiB once decoded',
+      name: 'are rejected when they are longer than 64 MiB once decoded',
     },
   },
   {
@@ -99,7 +99,7 @@ export const rpcGuards: readonly Mutant[] = [
     instead: 'page.length < PAGE : page.length < LONG_PAGE;',
     test: {
       file: 'packages/chains/test/solana/lists.unit.test.ts',
-      name: 'goes on after a page that is shorter than requested: providers may list fewer',
+      name: 'continues after a page that is shorter than requested: providers may list fewer',
     },
   },
   {
@@ -119,7 +119,7 @@ export const rpcGuards: readonly Mutant[] = [
     instead: 'current === undefined',
     test: {
       file: 'packages/rpc/test/pacing.unit.test.ts',
-      name: 'does not hurry what a piece of work has started and not waited for, once the work is over',
+      name: 'does not rush calls that finished work started without awaiting',
     },
   },
   {
@@ -149,7 +149,7 @@ export const rpcGuards: readonly Mutant[] = [
     instead: 'page.length >= 0',
     test: {
       file: 'packages/chains/test/solana/lists.unit.test.ts',
-      name: 'does not end with an empty page of a node that does not: it is read from its newest again',
+      name: 'restarts from the newest entry when a node that does not know the cursor returns an empty page',
     },
   },
   {

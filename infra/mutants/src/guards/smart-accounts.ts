@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 const CHAINS = 'packages/chains';
 const nested = `${CHAINS}/src/base/nested`;
-const unit = `${CHAINS}/test/base/nested.unit.test.ts`;
+const unit = `${CHAINS}/test/base/nested/nested.unit.test.ts`;
 const chain = `${CHAINS}/test/base/smart-accounts.integration.test.ts`;
 
 const OTHER_EVENTS = 'is unknown when the events are those of another operation, account or contract';

@@ -195,7 +195,7 @@ export const verifyGuards: readonly Mutant[] = [
     guard: 'memos.length === 1 && transfers.length === 1',
     instead: 'true',
     test: {
-      file: `${CHAINS}/test/solana/landings.unit.test.ts`,
+      file: `${CHAINS}/test/solana/observe/landings.unit.test.ts`,
       name: 'come from the only memo where the only transfer has no reference, and from nothing less certain',
     },
   },

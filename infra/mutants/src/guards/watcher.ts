@@ -3,6 +3,36 @@ import type { Mutant } from '../mutant.ts';
 /** What is seen on chain: by one watcher, and all of it. */
 export const watcherGuards: readonly Mutant[] = [
   {
+    name: 'An intent leaves memory only in the version that the projection has',
+    file: 'services/watcher/src/watched-intents.ts',
+    guard: 'intent?.version !== version || intent.closedAt === null',
+    instead: 'intent === undefined || version < 1 || intent.closedAt === null',
+    test: {
+      file: 'services/watcher/test/watched-intents.unit.test.ts',
+      name: 'lets none rest before a while after its end, nor one that the projection has in another version',
+    },
+  },
+  {
+    name: 'No payment is passed while the projection lacks an intent that it had',
+    file: 'services/watcher/src/watched-intents.ts',
+    guard: 'if (row === undefined || row.version < (wanted.get(id) ?? 0))',
+    instead: 'if (row === undefined) continue;\n        if (row.version < 0)',
+    test: {
+      file: 'services/watcher/test/watched-intents.unit.test.ts',
+      name: 'says that the projection was set back where it lacks one, or has it as it was before',
+    },
+  },
+  {
+    name: 'What payments name is recalled before they are matched',
+    file: 'packages/chains/src/solana/observe/lookups.ts',
+    guard: 'watch.recall(\n    transactions',
+    instead: 'watch.recall(\n    transactions.slice(0, 0)',
+    test: {
+      file: 'packages/chains/test/solana/observe/bookmarks.integration.test.ts',
+      name: 'finds a payment to an account that did not exist',
+    },
+  },
+  {
     name: 'What a watcher saw is acknowledged by the log before its cursor moves',
     file: 'services/watcher/src/network-watch.ts',
     guard: 'if (!(await publishObservations(publisher, seen, ended, this.#log, () => this.#progress()))) return null;',
@@ -28,7 +58,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'amount: one.amount - (withheld.get(one) ?? 0n)',
     instead: 'amount: one.amount - 0n * (withheld.get(one) ?? 0n)',
     test: {
-      file: 'packages/chains/test/solana/landings.unit.test.ts',
+      file: 'packages/chains/test/solana/observe/landings.unit.test.ts',
       name: 'count what the requestor was credited, and not what the token withheld',
     },
   },
@@ -283,10 +313,10 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'Transfers to every recipient are asked for, in as many lists as it takes',
     file: 'packages/chains/src/evm/observe/log-window.ts',
-    guard: 'partsOf(wanted.recipients, this.#reachOf(node).recipients);',
-    instead: 'partsOf(wanted.recipients, this.#reachOf(node).recipients).slice(0, 1);',
+    guard: 'partsOf(wanted.recipients, most.recipients);',
+    instead: 'partsOf(wanted.recipients, most.recipients).slice(0, 1);',
     test: {
-      file: 'packages/chains/test/evm/log-window.unit.test.ts',
+      file: 'packages/chains/test/evm/observe/log-window.unit.test.ts',
       name: 'asks for the logs of each in exactly one list of a thousand',
     },
   },
@@ -296,7 +326,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'return { ...idle, reached: end, seen };',
     instead: 'return { ...idle, reached: end, whole: end.number, seen };',
     test: {
-      file: 'packages/chains/test/evm/early-look.integration.test.ts',
+      file: 'packages/chains/test/evm/observe/early-look.integration.test.ts',
       name: 'reads after a restart what an early look has passed',
     },
   },
@@ -306,7 +336,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'return { ...idle, reached: end, observations };',
     instead: 'return { ...idle, reached: end, whole: end.number, observations };',
     test: {
-      file: 'packages/chains/test/evm/early-look.integration.test.ts',
+      file: 'packages/chains/test/evm/observe/early-look.integration.test.ts',
       name: 'reads after a restart what an early look has passed',
     },
   },
@@ -336,7 +366,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'derived.isBehind ? marked : head',
     instead: 'head',
     test: {
-      file: 'packages/chains/test/solana/bookmarks.integration.test.ts',
+      file: 'packages/chains/test/solana/observe/bookmarks.integration.test.ts',
       name: 'finds the payments to recipients whose accounts were not derived yet when it was interrupted',
     },
   },
@@ -346,7 +376,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: '...(changedAt === null && paging === null && { balance })',
     instead: 'balance',
     test: {
-      file: 'packages/chains/test/solana/bookmarks.integration.test.ts',
+      file: 'packages/chains/test/solana/observe/bookmarks.integration.test.ts',
       name: 'does not believe a bookmark of a time when the list did not show what moved the balance',
     },
   },
@@ -356,7 +386,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'const open = unread.get(recipient);',
     instead: 'const open = unread.size < 0 ? 0n : undefined;',
     test: {
-      file: 'packages/chains/test/solana/bookmarks.integration.test.ts',
+      file: 'packages/chains/test/solana/observe/bookmarks.integration.test.ts',
       name: 'does not believe a bookmark of a time when a listed transaction was not returned yet',
     },
   },
@@ -366,7 +396,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'const isShown = account.hasMoved\n' + '    ? ',
     instead: 'const isShown = !account.hasMoved\n' + '    ? ',
     test: {
-      file: 'packages/chains/test/solana/bookmarks.integration.test.ts',
+      file: 'packages/chains/test/solana/observe/bookmarks.integration.test.ts',
       name: 'does not believe a bookmark of a time when the list did not show what moved the balance',
     },
   },
@@ -376,7 +406,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: '    known: null,\n' + '  });',
     instead: '  });',
     test: {
-      file: 'packages/chains/test/solana/bookmarks.integration.test.ts',
+      file: 'packages/chains/test/solana/observe/bookmarks.integration.test.ts',
       name: 'lists all accounts again after its cursor was rewound',
     },
   },
@@ -397,8 +427,8 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'if (block <= head && !hashes.has(block))',
     instead: 'if (block <= head && !hashes.has(block) && head < 0n)',
     test: {
-      file: 'packages/chains/test/base/orphan.unit.test.ts',
-      name: 'is not told by a node that lags, which would leave it standing',
+      file: 'packages/chains/test/base/observe/orphan.unit.test.ts',
+      name: 'is not concluded from a lagging node',
     },
   },
   {
@@ -458,7 +488,7 @@ export const watcherGuards: readonly Mutant[] = [
     instead: 'newestOf(one).number > newestOf(lowest).number',
     test: {
       file: 'packages/chains/test/merge.unit.test.ts',
-      name: 'has read only what each of them has, and keeps what any of them has seen below, on Base',
+      name: 'covers only blocks that every shard has read, on Base',
     },
   },
   {
@@ -468,7 +498,7 @@ export const watcherGuards: readonly Mutant[] = [
     instead: 'known.length === 0',
     test: {
       file: 'packages/chains/test/merge.unit.test.ts',
-      name: 'has read only what each of them has on Solana, and believes bookmarks where all of them do',
+      name: 'covers only slots that every shard has read, on Solana, and trusts bookmarks that all of them trust',
     },
   },
   {
@@ -487,7 +517,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: '!hashes.has(expected.number) && head.number - expected.number <= SHORTFALL_WARNED',
     instead: 'hashes.size === 0',
     test: {
-      file: 'packages/chains/test/evm/chain-position.unit.test.ts',
+      file: 'packages/chains/test/evm/observe/chain-position.unit.test.ts',
       name: 'concludes nothing from a node that lacks blocks below the head which another one reported',
     },
   },
@@ -507,7 +537,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'if (chosen !== undefined && now - chosen.at < CHOSEN_FOR_MS) return chosen.block;',
     instead: '',
     test: {
-      file: 'packages/chains/test/tempo/pending-outcomes.unit.test.ts',
+      file: 'packages/chains/test/tempo/observe/pending-outcomes.unit.test.ts',
       name: 'is dropped although an upstream is always a block behind',
     },
   },
@@ -537,7 +567,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'if (finalized === null && (head === null || head.number >= YOUNG_BLOCKS))',
     instead: 'if (finalized === null && head === null)',
     test: {
-      file: 'packages/chains/test/evm/chain-position.unit.test.ts',
+      file: 'packages/chains/test/evm/observe/chain-position.unit.test.ts',
       name: 'is block 0 only where the chain has just begun: the present would be years away',
     },
   },
@@ -547,7 +577,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'if (isUnknown || age >= GIVEN_UP_MS) {',
     instead: 'if (isUnknown || age >= SHOWN_WITHIN_MS) {',
     test: {
-      file: 'packages/chains/test/solana/lookups.unit.test.ts',
+      file: 'packages/chains/test/solana/observe/lookups.unit.test.ts',
       name: 'holds the cursor below it, and is warned of after five minutes',
     },
   },
@@ -557,7 +587,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: 'return await node.batch(last.map((reference) => listed(reference, head)));',
     instead: 'return await node.batch(last.map((reference) => listed(reference, listedAt(head))));',
     test: {
-      file: 'packages/chains/test/solana/references.unit.test.ts',
+      file: 'packages/chains/test/solana/observe/references.unit.test.ts',
       name: 'is repeated where the node is behind: it may not have the payment of the last minute',
     },
   },
@@ -567,7 +597,7 @@ export const watcherGuards: readonly Mutant[] = [
     guard: '  begin(): void {\n    this.#asked.clear();',
     instead: '  begin(): void {',
     test: {
-      file: 'packages/chains/test/evm/receipt-schedule.unit.test.ts',
+      file: 'packages/chains/test/evm/observe/receipt-schedule.unit.test.ts',
       name: 'reads it at once after a step that failed midway',
     },
   },
@@ -578,17 +608,17 @@ export const watcherGuards: readonly Mutant[] = [
     instead: "([field, value]) => !ELSEWHERE.has(field) && !isNothing(field, value) && field !== 'submissions'",
     test: {
       file: 'services/watcher/test/packed-intent.unit.test.ts',
-      name: 'goes on as the whole intent does',
+      name: 'folds events like the unpacked intent',
     },
   },
   {
     name: 'What newer code has marked in a row is not read by its columns',
     file: 'packages/database/src/watching/watched-intents.ts',
-    guard: ` OR strpos(state, '"schemaVersion"') > 0 OR strpos(state, '"heldFrom"') > 0`,
+    guard: ` OR \${holds('"schemaVersion"', '"heldFrom"')}`,
     instead: '',
     test: {
       file: 'packages/database/test/watching/watched-intents.integration.test.ts',
-      name: 'gives held what newer code has marked in the first version of a row',
+      name: 'returns as held an intent that newer code marked',
     },
   },
   {

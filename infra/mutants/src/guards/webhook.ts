@@ -30,7 +30,7 @@ export const webhookGuards: readonly Mutant[] = [
     guard: 'if (since < Date.now() - OLDEST_MS)',
     instead: 'if (since < 0)',
     test: {
-      file: 'packages/cli/test/positions.integration.test.ts',
+      file: 'packages/cli/test/commands/positions.integration.test.ts',
       name: 'refuses to deliver again what it has forgotten',
     },
   },
@@ -71,7 +71,7 @@ export const webhookGuards: readonly Mutant[] = [
     instead: '`',
     test: {
       file: 'packages/database/test/webhooks/deliveries.integration.test.ts',
-      name: 'count what was sent, and keep what came back',
+      name: 'count attempts, and keep their responses',
     },
   },
   {
@@ -131,7 +131,7 @@ export const webhookGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'packages/database/test/webhooks/endpoints.integration.test.ts',
-      name: 'leaves neither a place above the limit',
+      name: 'cannot exceed the limit',
     },
   },
   {

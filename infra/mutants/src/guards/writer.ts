@@ -114,7 +114,7 @@ export const writerGuards: readonly Mutant[] = [
     instead: 'const orphans: readonly string[] = [];',
     test: {
       file: 'packages/database/test/ledger/rebuild.integration.test.ts',
-      name: 'finds missing and surplus rows, also those without their intent, and a rebuild mends both',
+      name: 'finds missing and surplus rows, also those without their intent, and a rebuild repairs both',
     },
   },
   {
@@ -295,7 +295,7 @@ export const writerGuards: readonly Mutant[] = [
     },
   },
   {
-    name: 'The next owner gives the answers that a killed one owed',
+    name: 'The next owner sends the replies that a killed one owed',
     file: 'services/intent/src/writer.ts',
     guard: '...folded, outcomes, keys: recovered });\n        if (projected) this.#dependencies.announcer',
     instead: '...folded, outcomes: [] });\n        if (outcomes.length < 0) this.#dependencies.announcer',

@@ -17,7 +17,7 @@ export const archiveAlerts: readonly Alert[] = [
     nearMiss: { series: { [lag]: '5+0x5 90+0x3 5+0x30' }, at: '20m' },
   },
   {
-    // Postgres has an ended delivery for a day at least, so an hour leaves time to mend what keeps them.
+    // Postgres has an ended delivery for a day at least, so an hour leaves time to fix what keeps them.
     name: 'DeliveriesUnarchived',
     severity: 'ticket',
     expr: 'min(payments_archive_deliveries_lag_seconds) > 3600',
@@ -34,6 +34,8 @@ export const archiveAlerts: readonly Alert[] = [
     summary: 'The log does not go on where the archive ends: one of the two has lost events.',
     fires: { series: { [alarm('archive_diverged')]: '0+0x5 1+0x30' }, at: '20m', labels: { service_name: 'archive' } },
     quiet: { series: { [alarm('archive_diverged')]: '0+0x30', [alarm('archive_damaged')]: '0+1x30' }, at: '20m' },
+    // More events than the archive keeps up with.
+    oneTenant: { series: { [alarm('archive_diverged')]: '0+0x30', [lag]: '5+60x30' }, at: '20m' },
   },
   {
     name: 'ArchiveDamaged',

@@ -15,8 +15,8 @@ const failedRequests =
   'payments_rpc_request_duration_seconds_count{error_type=~"timeout|unreachable|throttled|http|malformed"}';
 const broadcasts = (outcome: string): string =>
   `payments_broadcasts_total{service_name="gateway",network="base",outcome="${outcome}"}`;
-const events = (type: string): string =>
-  `payments_intent_events_total{service_name="intent",network="base",livemode="true",type="${type}"}`;
+const events = (type: string, livemode = 'true'): string =>
+  `payments_intent_events_total{service_name="intent",network="base",livemode="${livemode}",type="${type}"}`;
 
 /** PromQL: more than 5 events of a type in an hour on a live network, and more than one for ten submitted payments. */
 const shareOfPending = (type: string): string => {
@@ -24,6 +24,11 @@ const shareOfPending = (type: string): string => {
     `sum by (network) (increase(payments_intent_events_total{type="${of}",livemode="true"}[1h]))`;
   return `${inAnHour(type)} > 5\nand ${inAnHour(type)} / ${inAnHour('intent.pending')} > 0.1`;
 };
+
+/** Refused by the nodes: transactions of a tenant without money, and hashes of none. */
+const refusedByNodes = { [requests(',error_type="rpc"')]: '0+3000x30' };
+/** As many intents as a tenant may have watched. */
+const manyIntents = { [watcher('intents')]: '0+5000x30' };
 
 /** Causes for which payments are not detected, and payments that should not have occurred. */
 export const chainAlerts: readonly Alert[] = [
@@ -53,6 +58,10 @@ export const chainAlerts: readonly Alert[] = [
         [active('base', 'a')]: '0+0x20',
         [active('base', 'b')]: '1+0x20',
       },
+      at: '10m',
+    },
+    oneTenant: {
+      series: { [up('base', 'node-a.example', 'gateway')]: '1+0x20', [active('base', 'a')]: '1+0x20', ...manyIntents },
       at: '10m',
     },
   },
@@ -88,6 +97,10 @@ the others are not detected.`,
       },
       at: '10m',
     },
+    oneTenant: {
+      series: { [active('base', 'a')]: '1+0x20', [shards('a')]: '1+0x20', ...manyIntents },
+      at: '10m',
+    },
   },
   {
     name: 'WatcherStuck',
@@ -102,6 +115,10 @@ the others are not detected.`,
       labels: { network: 'base', shard: '2/2' },
     },
     quiet: { series: { [watcher('step_age_seconds')]: '1 40 1 40 1 40 1 40 1 40 1' }, at: '10m' },
+    oneTenant: {
+      series: { [watcher('step_age_seconds')]: '1 50 20 55 30 45 10 55 40 50 5', ...manyIntents },
+      at: '10m',
+    },
   },
   {
     name: 'HeadStale',
@@ -112,6 +129,10 @@ the others are not detected.`,
 the chain has stopped, or all its upstreams are stuck.`,
     fires: { series: { [watcher('head_age_seconds')]: '1 1 1+60x10' }, at: '10m', labels: { network: 'base' } },
     quiet: { series: { [watcher('head_age_seconds')]: '1 20 2 30 1 20 2 30 1 20 2' }, at: '10m' },
+    oneTenant: {
+      series: { [watcher('head_age_seconds')]: '1 20 2 40 1 30 2 40 1 20 2', ...refusedByNodes, ...manyIntents },
+      at: '10m',
+    },
   },
   {
     name: 'WatcherBehind',
@@ -140,6 +161,7 @@ head: payments are confirmed late.`,
       labels: { service_name: 'watcher', network: 'base' },
     },
     quiet: { series: { [up('base', 'node-a.example')]: '0+0x10', [up('base', 'node-b.example')]: '1+0x10' }, at: '8m' },
+    oneTenant: { series: { [up('base', 'node-a.example')]: '1+0x10', ...refusedByNodes }, at: '8m' },
   },
   {
     name: 'UpstreamDown',
@@ -249,6 +271,14 @@ their payers have to sign again.`,
     summary: 'A reorg of {{ $labels.network }} removed payments that were confirmed.',
     fires: { series: { [events('confirmation_lost')]: '_ _ _ _ _ 1+0x30' }, at: '20m', labels: { network: 'base' } },
     quiet: { series: { [events('confirmation_lost')]: '2+0x100', [events('intent.confirmed')]: '0+5x100' }, at: '90m' },
+    // It simulates payments, and submits what fails.
+    oneTenant: {
+      series: {
+        [events('intent.failed')]: '0+100x30',
+        [events('confirmation_lost', 'false')]: '0+10x30',
+      },
+      at: '20m',
+    },
   },
   {
     name: 'UnexpectedPayments',

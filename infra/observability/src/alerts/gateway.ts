@@ -8,6 +8,10 @@ const screened = (verdict: string): string =>
   `payments_screening_duration_seconds_count{service_name="gateway",verdict="${verdict}"}`;
 const refused = (policy: string): string => `payments_rate_limited_total{service_name="gateway",policy="${policy}"}`;
 const DASHBOARD_REQUESTS = 'http_server_request_duration_seconds_count{service_name="dashboard"';
+/** An account's sponsor hangs. */
+const sponsorHangs = {
+  'payments_sponsor_requests_total{service_name="gateway",network="base",outcome="unavailable"}': '0+80x30',
+};
 const asked = (status: number): string => `${DASHBOARD_REQUESTS},http_response_status_code="${status}"}`;
 const ready = (service: string, instance: string): string =>
   `payments_service_ready{service_name="${service}",instance="${instance}"}`;
@@ -16,7 +20,7 @@ const streams = 'payments_streams_open{service_name="gateway"}';
 
 /**
  * The share of a service's processes that are ready. Requests that no gateway gets are in no other metric: the ingress
- * answers them with 503.
+ * refuses them with 503.
  */
 export const readiness: Recording = {
   record: READY_SHARE,
@@ -48,6 +52,16 @@ export const gatewayAlerts: readonly Alert[] = [
       ),
       at: '15m',
     },
+    // It fills the memory of one process with streams: the others go on.
+    oneTenant: {
+      series: Object.fromEntries(
+        SERVICES.flatMap((service) => [
+          [`payments_build_info{service_name="${service}",service_version="1.0.0",instance="a"}`, '1 1 stale'],
+          [`payments_build_info{service_name="${service}",service_version="1.0.0",instance="b"}`, '1+0x20'],
+        ]),
+      ),
+      at: '15m',
+    },
   },
   {
     name: 'ServiceUnready',
@@ -71,6 +85,14 @@ export const gatewayAlerts: readonly Alert[] = [
     },
     // A rollout of a single replica.
     nearMiss: { series: { [ready('gateway', 'a')]: '1 1 1 1 1 1 1 1 0 1+0x20' }, at: '10m' },
+    // It kills one process after the other.
+    oneTenant: {
+      series: {
+        [ready('gateway', 'a')]: '0 1 0 1 0 1 0 1 0 1 0 1',
+        [ready('gateway', 'b')]: '1 0 1 0 1 0 1 0 1 0 1 0',
+      },
+      at: '10m',
+    },
   },
   {
     name: 'ServiceUnready',
@@ -122,19 +144,35 @@ export const gatewayAlerts: readonly Alert[] = [
       },
       at: '10m',
     },
+    oneTenant: {
+      series: {
+        ...sponsorHangs,
+        'payments_dependency_up{service_name="gateway",dependency="redis",instance="a"}': '1+0x20',
+      },
+      at: '10m',
+    },
   },
   {
     name: 'ScreeningUnavailable',
     severity: 'page',
     expr: [
       'sum(rate(payments_screening_duration_seconds_count{service_name="gateway",verdict="unavailable"}[5m]))',
-      '/ sum(rate(payments_screening_duration_seconds_count{service_name="gateway"}[5m])) > 0.05',
+      '/ sum(rate(payments_screening_duration_seconds_count{service_name="gateway",verdict!="limited"}[5m])) > 0.05',
     ].join('\n'),
     for: '2m',
     summary: `{{ $value | humanizePercentage }} of wallets cannot be screened: \
 their creates and submits are refused with 503.`,
     fires: { series: { [screened('clean')]: '0+10x20', [screened('unavailable')]: '0+5x20' }, at: '15m', labels: {} },
     quiet: { series: { [screened('clean')]: '0+100x20', [screened('unavailable')]: '0+1x20' }, at: '15m' },
+    // A test key with more new addresses than test mode has looked up.
+    oneTenant: {
+      series: {
+        [screened('clean')]: '0+1200x20',
+        [screened('limited')]: '0+4800x20',
+        [screened('unavailable')]: '0+0x20',
+      },
+      at: '15m',
+    },
   },
   {
     name: 'CommandsUnanswered',

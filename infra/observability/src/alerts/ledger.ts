@@ -14,6 +14,23 @@ const transactions = (outcome: string): string =>
 const sends = (error: string): string =>
   `messaging_client_operation_duration_seconds_count{service_name="gateway",messaging_operation_name="send"${error}}`;
 
+/** What is refused, and a payment from a sanctioned wallet: whatever commands and payments a tenant sends. */
+const refusedCommands =
+  'payments_command_duration_seconds_count{service_name="gateway",type="cancel",outcome="refused"}';
+const anything = (watched: string): Alert['quiet'] => ({
+  series: {
+    [watched]: '0+0x30',
+    [alarm('sanctioned_payment', 'watcher')]: '0+5x30',
+    [refusedCommands]: '0+6000x30',
+  },
+  at: '20m',
+});
+/** As many commands and events as the quotas allow: they wait, and are read. */
+const flood = (group: string, topic: string): Readonly<Record<string, string>> => ({
+  [lag(group, topic, 0)]: '0 400 900 300 800 500 900 200 700 400 900 100 600 300 800 0 500 900 200 700',
+  [projection(0)]: '0 200 0 300 1 250 0 100 1 300 0 200 0 150 1 300 0 200 0 100',
+});
+
 /** Causes for which the log is not written, projected or read. */
 export const ledgerAlerts: readonly Alert[] = [
   {
@@ -28,6 +45,7 @@ the ledger lacks what they report.`,
       labels: { messaging_destination_name: 'chain.observations' },
     },
     quiet: { series: { [deadLetters]: '3+0x100' }, at: '90m' },
+    oneTenant: anything(deadLetters),
   },
   {
     name: 'LedgerGap',
@@ -43,6 +61,7 @@ the ledger lacks what they report.`,
       series: { [alarm('version_gap', 'intent')]: '0+0x30', [alarm('sanctioned_payment', 'watcher')]: '0+1x30' },
       at: '20m',
     },
+    oneTenant: anything(alarm('version_gap', 'intent')),
   },
   {
     name: 'IntentHeld',
@@ -58,6 +77,7 @@ the ledger lacks what they report.`,
       series: { [alarm('held_intent', 'intent')]: '0+0x30', [alarm('version_gap', 'intent')]: '0+1x30' },
       at: '20m',
     },
+    oneTenant: anything(alarm('held_intent', 'intent')),
   },
   {
     name: 'LogUnfollowable',
@@ -72,6 +92,7 @@ log ends before what was read of it.',
       labels: { service_name: 'watcher' },
     },
     quiet: { series: { [alarm('broken_log', 'watcher')]: '0+0x30' }, at: '20m' },
+    oneTenant: anything(alarm('broken_log', 'watcher')),
   },
   {
     name: 'LedgerForked',
@@ -87,6 +108,7 @@ log ends before what was read of it.',
       series: { [alarm('repeated_version', 'intent')]: '0+0x30', [alarm('version_gap', 'intent')]: '0+1x30' },
       at: '20m',
     },
+    oneTenant: anything(alarm('repeated_version', 'intent')),
   },
   {
     name: 'HangingTransaction',
@@ -102,6 +124,7 @@ log ends before what was read of it.',
       series: { [alarm('hanging_transaction', 'intent')]: '0+0x30', [alarm('version_gap', 'intent')]: '0+1x30' },
       at: '20m',
     },
+    oneTenant: anything(alarm('hanging_transaction', 'intent')),
   },
   {
     name: 'EventUnreadable',
@@ -114,6 +137,7 @@ log ends before what was read of it.',
       labels: { service_name: 'webhook' },
     },
     quiet: { series: { [alarm('unreadable_event', 'webhook')]: '0+0x30' }, at: '20m' },
+    oneTenant: anything(alarm('unreadable_event', 'webhook')),
   },
   {
     name: 'PartitionUnowned',
@@ -146,6 +170,7 @@ log ends before what was read of it.',
       },
       at: '15m',
     },
+    oneTenant: { series: flood('webhook', 'intent.events'), at: '15m' },
   },
   {
     name: 'PartitionUnread',
@@ -162,6 +187,7 @@ log ends before what was read of it.',
       labels: { partition: '1' },
     },
     quiet: { series: { [projection(0)]: '0+0x20', [lag('webhook', 'intent.events', 0)]: '0+0x20' }, at: '15m' },
+    oneTenant: { series: flood('webhook', 'intent.events'), at: '15m' },
   },
   {
     name: 'PartitionStuck',
@@ -187,6 +213,7 @@ of {{ $labels.messaging_destination_name }}: {{ $value }} records wait.`,
       },
       at: '15m',
     },
+    oneTenant: { series: flood('intent', 'intent.commands'), at: '15m' },
   },
   {
     name: 'ConsumerLagHigh',
@@ -226,6 +253,7 @@ replies and webhooks wait for it.`,
     quiet: { series: { [projection(2)]: '30 0 12 1 200 0 30 1 12 0 30 1 12 0 30 1' }, at: '15m' },
     // A transaction's marker is a record that is never projected.
     nearMiss: { series: { [projection(2)]: '1+0x20' }, at: '15m' },
+    oneTenant: { series: flood('intent', 'intent.commands'), at: '15m' },
   },
   {
     name: 'LogTransactionsFailing',
@@ -268,5 +296,6 @@ the {{ $labels.service_name }} service sends.`,
       series: { [sends('')]: '0+1000x20', [sends(',error_type="KafkaJSConnectionError"')]: '0+1x20' },
       at: '15m',
     },
+    oneTenant: { series: { [sends('')]: '0+6000x20', [refusedCommands]: '0+6000x20' }, at: '15m' },
   },
 ];

@@ -3,9 +3,11 @@ import { type Alert, occurred } from '../alert.ts';
 const clock = (service: string, reference: string): string =>
   `payments_clock_offset_seconds{service_name="${service}",instance="a",reference="${reference}"}`;
 const mails = (outcome: string): string => `payments_mails_total{service_name="dashboard",outcome="${outcome}"}`;
-const volume = (metric: string): string =>
-  `kubelet_volume_stats_${metric}{namespace="kafka",persistentvolumeclaim="data-0-pf-kafka-0"}`;
-const AVAILABLE = 'kubelet_volume_stats_available_bytes{persistentvolumeclaim=~".*(kafka|postgres|archive).*"}';
+const volume = (metric: string, claim = 'data-0-pf-kafka-0'): string =>
+  `kubelet_volume_stats_${metric}{namespace="kafka",persistentvolumeclaim="${claim}"}`;
+/** The names of our claims (docs/operations/deploy.md): CloudNativePG calls those of a cluster `pg` `pg-1`, `pg-2`. */
+const CLAIMS = '.*(kafka|postgres|archive).*|(.*-)?pg-.*';
+const AVAILABLE = `kubelet_volume_stats_available_bytes{persistentvolumeclaim=~"${CLAIMS}"}`;
 const process = (metric: string): string => `${metric}{service_name="intent",instance="a"}`;
 
 /** Causes that slow everything in a process. */
@@ -37,6 +39,15 @@ An intent service then owns no partition, and a watcher broadcasts nothing again
     },
     // Kafka or Postgres was restarted.
     nearMiss: { series: { [process('payments_clock_right')]: '1 0 1+0x20' }, at: '10m' },
+    // So much that the process measures its clock late.
+    oneTenant: {
+      series: {
+        [process('nodejs_eventloop_utilization_ratio')]: '0.99+0x20',
+        [process('payments_clock_right')]: '1+0x20',
+        [clock('intent', 'kafka')]: '0.01 0.4 1.2 0.3 0.9+0x20',
+      },
+      at: '10m',
+    },
   },
   {
     name: 'DatabaseConnectionsShort',
@@ -99,17 +110,35 @@ in {{ $value | humanizeDuration }}: then it cannot connect.`,
   {
     name: 'MemoryHigh',
     severity: 'ticket',
-    // The manifests set a limit of 512 MiB.
-    expr: 'max by (service_name) (process_memory_usage_bytes) > 0.85 * 512 * 1024 * 1024',
+    // Of each its own: those of the archive and of large watchers are higher.
+    expr: 'max by (service_name) (process_memory_usage_bytes / process_memory_limit_bytes) > 0.85',
     for: '10m',
-    summary: `A {{ $labels.service_name }} process uses {{ $value | humanize1024 }}B of 512 MiB: \
+    summary: `A {{ $labels.service_name }} process uses {{ $value | humanizePercentage }} of its memory: \
 at the limit Kubernetes kills it.`,
     fires: {
-      series: { [process('process_memory_usage_bytes')]: '470000000+0x30' },
+      series: {
+        [process('process_memory_usage_bytes')]: '470000000+0x30',
+        [process('process_memory_limit_bytes')]: '536870912+0x30',
+      },
       at: '20m',
       labels: { service_name: 'intent' },
     },
-    quiet: { series: { [process('process_memory_usage_bytes')]: '200000000+0x30' }, at: '20m' },
+    quiet: {
+      series: {
+        [process('process_memory_usage_bytes')]: '200000000+0x30',
+        [process('process_memory_limit_bytes')]: '536870912+0x30',
+      },
+      at: '20m',
+    },
+    // As much, but of a larger limit.
+    nearMiss: {
+      series: {
+        'process_memory_usage_bytes{service_name="archive",instance="a"}': '470000000+0x30',
+        'process_memory_limit_bytes{service_name="archive",instance="a"}': '805306368+0x30',
+        [process('process_memory_limit_bytes')]: '536870912+0x30',
+      },
+      at: '20m',
+    },
   },
   {
     name: 'VolumeFilling',
@@ -132,6 +161,14 @@ space left, or will be full within four days.`,
       at: '100m',
       labels: { namespace: 'kafka', persistentvolumeclaim: 'data-0-pf-kafka-0' },
     },
+    firesToo: ['data-postgres-0', 'pg-1', 'payments-pg-2-wal', 'archive'].map((claim) => ({
+      series: {
+        [volume('capacity_bytes', claim)]: '100000000000+0x120',
+        [volume('available_bytes', claim)]: '30000000000-200000000x120',
+      },
+      at: '100m',
+      labels: { namespace: 'kafka', persistentvolumeclaim: claim },
+    })),
     quiet: {
       series: {
         [volume('capacity_bytes')]: '100000000000+0x120',

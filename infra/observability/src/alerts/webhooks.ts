@@ -21,7 +21,7 @@ export const webhookAlerts: readonly Alert[] = [
       at: '10m',
     },
     // A slow receiver with a backlog of its own.
-    nearMiss: { series: { [age('a')]: '60+0x20', [age('b')]: '60+0x20' }, at: '10m' },
+    oneTenant: { series: { [age('a')]: '60+0x20', [age('b')]: '60+0x20' }, at: '10m' },
   },
   {
     name: 'DeliveriesFailing',
@@ -57,12 +57,21 @@ our egress or a large receiver is broken.`,
       labels: { service_name: 'webhook' },
     },
     quiet: { series: { [SECRET_ALARM]: '0+0x30' }, at: '20m' },
+    // All its URLs fail, and are disabled.
+    oneTenant: {
+      series: {
+        [SECRET_ALARM]: '0+0x30',
+        [attempts('failed')]: '0+50x30',
+        'payments_endpoints_disabled_total{service_name="webhook",reason="failing"}': '0+16x30',
+      },
+      at: '20m',
+    },
   },
   {
     name: 'EndpointsDisabled',
     severity: 'ticket',
     expr: occurred('payments_endpoints_disabled_total', '1h', 'reason'),
-    summary: 'Webhook URLs were disabled ({{ $labels.reason }}): an integrator hears of nothing there.',
+    summary: 'Webhook URLs were disabled ({{ $labels.reason }}): an integrator receives no events there.',
     fires: {
       series: { 'payments_endpoints_disabled_total{service_name="webhook",reason="failing"}': '0+0x5 1+0x30' },
       at: '20m',

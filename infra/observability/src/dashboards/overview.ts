@@ -55,10 +55,15 @@ export const overview: DashboardSpec = {
           `sum by (http_route) (${once()})`,
           '{{http_route}}',
         ]),
-        stacked('Responses that are not 2xx', 'reqps', '4xx: errors of clients. 5xx: ours.', [
-          `sum by (http_response_status_code) (${once(',http_response_status_code!~"2.."')})`,
-          '{{http_response_status_code}}',
-        ]),
+        stacked(
+          'Responses that are not 2xx',
+          'reqps',
+          '4xx: errors of clients. 5xx: ours, but for those of `caused_by` in slo.md.',
+          [
+            `sum by (http_response_status_code) (${once(',http_response_status_code!~"2.."')})`,
+            '{{http_response_status_code}}',
+          ],
+        ),
         chart(
           'Creates: latency',
           's',
@@ -140,8 +145,8 @@ export const overview: DashboardSpec = {
           'sum by (service_name) (rate(process_cpu_time_seconds_total[$__rate_interval]))',
           '{{service_name}}',
         ]),
-        chart('Memory', 'bytes', 'The largest process of each service; 512 MiB is the limit.', [
-          'max by (service_name) (process_memory_usage_bytes)',
+        chart('Memory', 'percentunit', 'Of its limit; of each service the process that is nearest to it.', [
+          'max by (service_name) (process_memory_usage_bytes / process_memory_limit_bytes)',
           '{{service_name}}',
         ]),
         chart('Certificates', 's', 'How long the first trusted private authority to expire is valid, by service.', [

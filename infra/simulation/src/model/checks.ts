@@ -2,7 +2,7 @@ import { webhookBody } from '@pf/contracts';
 import { type IntentEvent, isPublicType, liveSubmission, type PaymentIntent, type TransactionHash } from '@pf/domain';
 import type { LogRecord, Topic } from '@pf/event-log';
 import { isDeepStrictEqual } from 'node:util';
-import type { Surroundings } from '../world/surroundings.ts';
+import type { WorldDependencies } from '../world/world-dependencies.ts';
 import { type Invariant, InvariantError } from './invariants.ts';
 import { LogFold } from './log-reader.ts';
 import type { Model } from './model.ts';
@@ -13,12 +13,12 @@ const require = (holds: boolean, invariant: Invariant, what: () => string): void
 
 /** A watcher broadcasts every 15 s; another one takes over within as long. */
 const REBROADCAST_WITHIN_MS = 45_000;
-/** How long a watcher may take to load what a rebuild has mended, and an operator to rebuild. */
+/** How long a watcher may take to load what a rebuild has repaired, and an operator to rebuild. */
 const MENDED_WITHIN_MS = 65_000;
 
 /** Compares what happened with what the model expects. Sees everything, at one moment. */
 export class Checks {
-  readonly #world: Surroundings;
+  readonly #world: WorldDependencies;
   readonly #model: Model;
   readonly #fold = new LogFold();
   readonly #positions = new Map<string, bigint>();
@@ -27,7 +27,7 @@ export class Checks {
   /** What an owner has consumed after another one had. */
   #consumedAgain: string | null = null;
 
-  constructor(world: Surroundings) {
+  constructor(world: WorldDependencies) {
     this.#world = world;
     this.#model = world.model;
     world.broker.onOffset = ({ key, offset }, before) => {

@@ -3,6 +3,12 @@ import type { Planted } from './planted.ts';
 /** Defects that the service once had, or could have, and that no guard of infra/mutants stands against. */
 export const defects: readonly Planted[] = [
   {
+    name: 'A watcher does not look for intents that have long ended',
+    file: 'services/watcher/src/watched-intents.ts',
+    guard: 'if (!this.#intents.has(id)) wanted.set(id, this.#woken.get(id)?.version ?? version);',
+    instead: 'if (this.#intents.has(id)) wanted.set(id, version);',
+  },
+  {
     name: 'A reorganization that undoes a payment is not noticed',
     file: 'packages/domain/src/decide/observing.ts',
     guard: "if (!settles || (intent.status !== 'confirmed' && intent.status !== 'finalized')) return;",

@@ -65,10 +65,10 @@ const faults: Partial<Record<FaultKind, Fault>> = {
   },
   // Who has loaded the row before it was damaged does not notice.
   'damaged rows': (world, random) => {
-    const mend = world.damageRow(random);
-    if (mend !== null && random.chance(0.7))
+    const repair = world.damageRow(random);
+    if (repair !== null && random.chance(0.7))
       for (const service of world.services) if (service.name.startsWith('watcher')) service.kill();
-    return mend;
+    return repair;
   },
   'redis outages': (world) => {
     world.kernel.shutDown('redis');
@@ -86,7 +86,7 @@ const faults: Partial<Record<FaultKind, Fault>> = {
   },
 };
 
-/** Lets things go wrong until the storm is over, and mends everything then. */
+/** Lets things go wrong until the storm is over, then repairs everything. */
 export class Storm {
   readonly #world: World;
   readonly #endings = new Set<() => void>();

@@ -1,8 +1,8 @@
 import { MeasuredClock } from '@pf/clock';
-import type { Surroundings } from './surroundings.ts';
+import type { WorldDependencies } from './world-dependencies.ts';
 
 /** The clock of the current process, measured against the simulated Kafka and Postgres. */
-export async function startClock({ kernel, broker, database, log }: Surroundings): Promise<MeasuredClock> {
+export async function startClock({ kernel, broker, database, log }: WorldDependencies): Promise<MeasuredClock> {
   const read = (server: string, time: () => number) => (): Promise<number> =>
     kernel.call(server, time, () => new Error(`${server} did not respond`), { what: 'read the clock' });
   const clock = new MeasuredClock({

@@ -17,7 +17,7 @@ import { updateIntent } from '../../../../services/gateway/src/intents/update.ts
 import { Outcomes } from '../../../../services/gateway/src/outcomes.ts';
 import { SponsorCalls } from '../../../../services/gateway/src/sponsors/sponsor-calls.ts';
 import type { Running } from './service.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { WorldDependencies } from './world-dependencies.ts';
 
 export type EndpointName = 'create' | 'fetch' | 'update' | 'cancel' | 'detect' | 'build' | 'submit' | 'refund';
 
@@ -36,11 +36,11 @@ const CLIENT_TIMEOUT_MS = 30_000;
 
 /** The endpoints of the gateways, by process. */
 export class Gateways {
-  readonly #world: Surroundings;
+  readonly #world: WorldDependencies;
   readonly #endpoints = new Map<string, Readonly<Record<EndpointName, Endpoint>>>();
   readonly #holder: KeyHolder;
 
-  constructor(world: Surroundings, holder: KeyHolder) {
+  constructor(world: WorldDependencies, holder: KeyHolder) {
     this.#world = world;
     this.#holder = holder;
   }

@@ -1,5 +1,5 @@
 import type { Clock, SimulatedProcess } from '@pf/simulation/kernel';
-import type { Surroundings } from './surroundings.ts';
+import type { WorldDependencies } from './world-dependencies.ts';
 
 /** What a service's start gets, and may set. */
 export interface Running {
@@ -18,11 +18,11 @@ const RESTART_MS = [200, 2_000] as const;
 export class Service {
   readonly name: string;
   readonly clock: Clock = { skewMs: 0, drift: 0 };
-  readonly #world: Surroundings;
+  readonly #world: WorldDependencies;
   readonly #start: (running: Running) => Promise<void>;
   #running: Running | null = null;
 
-  constructor(world: Surroundings, name: string, start: (running: Running) => Promise<void>) {
+  constructor(world: WorldDependencies, name: string, start: (running: Running) => Promise<void>) {
     this.#world = world;
     this.name = name;
     this.#start = start;

@@ -1,18 +1,20 @@
-import type { UnscreenedPayments } from '@pf/database';
+import { UNSPLIT, type UnscreenedPayments } from '@pf/database';
 import { eventLogOver } from '@pf/event-log';
 import { NetworkWatch } from '../../../../services/watcher/src/network-watch.ts';
 import { Rebroadcaster } from '../../../../services/watcher/src/rebroadcaster.ts';
 import { WatchSets } from '../../../../services/watcher/src/watch-sets.ts';
 import { startClock } from './clock.ts';
 import type { Running } from './service.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { WorldDependencies } from './world-dependencies.ts';
 
 const STUCK_AFTER_MS = 120_000;
 const LEASE_MS = 15_000;
+/** So that intents come to rest within a run. */
+const RESTS_AFTER_MS = 5_000;
 const WATCH_MS = 30 * 24 * 60 * 60 * 1_000;
 
 /** What services/watcher/src/main.ts does. */
-export async function startWatcher(world: Surroundings, running: Running): Promise<void> {
+export async function startWatcher(world: WorldDependencies, running: Running): Promise<void> {
   const { transport, log } = world;
   const store = world.store;
   const clock = await startClock(world);
@@ -28,7 +30,16 @@ export async function startWatcher(world: Surroundings, running: Running): Promi
   const unscreened = { note: async () => undefined } as unknown as UnscreenedPayments;
   const watch = new NetworkWatch({
     observer,
-    sets: new WatchSets(store.watchedIntents, reader, [observer.network.chain], WATCH_MS, () => clock.referenceTime()),
+    sets: new WatchSets(
+      store.watchedIntents,
+      reader,
+      [observer.network.chain],
+      WATCH_MS,
+      () => clock.referenceTime(),
+      {},
+      UNSPLIT,
+      RESTS_AFTER_MS,
+    ),
     watches: store.watches,
     publisher,
     rebroadcaster: new Rebroadcaster(adapter, store.signedTransactions, observer.network.rebroadcastAfterMs, log),

@@ -2,7 +2,7 @@ import type { Kernel } from '@pf/simulation/kernel';
 import type { Plan } from '../plan.ts';
 import { Gateways } from './gateway.ts';
 import { Service } from './service.ts';
-import { HOLDER, Surroundings } from './surroundings.ts';
+import { HOLDER, WorldDependencies } from './world-dependencies.ts';
 import { startWatcher } from './watcher.ts';
 import { startWebhooks } from './webhooks.ts';
 import { startWriter } from './writer.ts';
@@ -11,7 +11,7 @@ const names = (kind: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${kind}-${index + 1}`);
 
 /** The services and everything around them. */
-export class World extends Surroundings {
+export class World extends WorldDependencies {
   readonly gateways: Gateways;
   readonly services: readonly Service[];
 

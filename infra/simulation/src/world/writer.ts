@@ -6,12 +6,12 @@ import { IdlePartitions } from '../../../../services/intent/src/idle-partitions.
 import { IntentWriter } from '../../../../services/intent/src/writer.ts';
 import { startClock } from './clock.ts';
 import type { Running } from './service.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { WorldDependencies } from './world-dependencies.ts';
 
 const STUCK_MS = 60_000;
 
 /** What services/intent/src/main.ts does. */
-export async function startWriter(world: Surroundings, running: Running): Promise<void> {
+export async function startWriter(world: WorldDependencies, running: Running): Promise<void> {
   const { transport, redis, log, plan } = world;
   const { ledger } = world.store;
   const clients = eventLogOver(transport, log);

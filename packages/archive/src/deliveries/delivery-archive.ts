@@ -52,7 +52,7 @@ export class DeliveryArchive {
   }
 
   /**
-   * Archives what has ended before the last round, and merges small files. Whatever fails is left to the next round.
+   * Archives what had ended before the last run, and merges small files. Whatever fails is left to the next run.
    * @throws StoreUnavailableError, ArchiveDamagedError, and what the database throws
    */
   async round(stopping?: AbortSignal): Promise<void> {

@@ -190,7 +190,7 @@ export class S3Store implements ObjectStore {
     } catch (error) {
       if (error instanceof StoreUnfitError) throw error;
       const { name, message, $metadata } = error as S3Failure;
-      const said = signal.aborted ? `no answer within ${deadlineMs / 1_000} s` : `${name}: ${message}`;
+      const said = signal.aborted ? `no response within ${deadlineMs / 1_000} s` : `${name}: ${message}`;
       const status = $metadata?.httpStatusCode === undefined ? '' : ` (HTTP ${$metadata.httpStatusCode})`;
       // Without its cause, which has the request with its headers.
       throw new StoreUnavailableError(`The archive's bucket cannot be used: ${what}: ${said}${status}`);

@@ -28,7 +28,7 @@ const written = async (store = new MemoryStore()) => {
 };
 
 describe('A bundle', () => {
-  it('gives back the rows of each intent, and shows nothing of them without their keys', async () => {
+  it('returns the rows of each intent, and reveals nothing of them without their keys', async () => {
     const { store, one, two } = await written();
     const bundles = new ColdBundles(store);
     expect([await bundles.read('pi_1', one), await bundles.read('pi_2', two)]).toEqual([...INTENTS.values()]);
@@ -38,7 +38,7 @@ describe('A bundle', () => {
     expect(Buffer.from(store.objects.get(one.bundle) ?? []).toString('latin1')).not.toContain('state');
   });
 
-  it('is refused where it is missing or damaged, and where a place is that of another intent', async () => {
+  it('is refused when it is missing or damaged, or when a place belongs to another intent', async () => {
     const { store, one, two } = await written();
     const read = (place: typeof one, id = 'pi_1') => new ColdBundles(store).read(id, place);
     await expect(read(one, 'pi_2')).rejects.toThrow(BundleDamagedError);

@@ -47,7 +47,7 @@ describe('unfinishedIn', () => {
     expect(await unfinishedIn(0, { store, reader: log }, 4n)).toEqual(keysFrom(2));
   });
 
-  it('says nothing where the archive has no head, or one without a valid signature', async () => {
+  it('returns nothing when the archive has no head, or one without a valid signature', async () => {
     const head = store.objects.get(headKey(0)) ?? new Uint8Array();
     store.objects.set(headKey(0), Buffer.from(Buffer.from(head).toString().replace('"last": 5', '"last": 4')));
     expect(await unfinishedIn(0, { store, reader: log }, END)).toBeNull();
@@ -55,14 +55,14 @@ describe('unfinishedIn', () => {
     expect(await unfinishedIn(0, { store, reader: log }, END)).toBeNull();
   });
 
-  it('says nothing where the log has other events than the archive', async () => {
+  it('returns nothing when the log has other events than the archive', async () => {
     const other = new MemoryLog(1);
     other.append(0, ...RECORDED_PAYMENTS.slice(10, 20).map((line, n) => recordAt(0, n, line)));
     expect(await unfinishedIn(0, { store, reader: other }, END)).toBeNull();
     expect(await unfinishedIn(0, { store, reader: new MemoryLog(1) }, 0n)).toBeNull();
   });
 
-  it('says nothing where the archive is far behind', async () => {
+  it('returns nothing when the archive is far behind', async () => {
     log.append(0, recordAt(0, 6_000));
     expect(await unfinishedIn(0, { store, reader: log }, END)).toBeNull();
   });

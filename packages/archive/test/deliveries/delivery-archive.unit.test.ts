@@ -145,7 +145,7 @@ describe('the archive of deliveries', () => {
     expect(await found()).toHaveLength(5);
   });
 
-  it('begins again where its head cannot be read', async () => {
+  it('starts again when its head cannot be read', async () => {
     await ends(ended(1));
     store.objects.set('heads/deliveries.json', Buffer.from('{"format":'));
     await archive.round();
@@ -153,7 +153,7 @@ describe('the archive of deliveries', () => {
     expect(deliveries.read).toBe(2);
   });
 
-  it('merges no file that was changed, and goes on', async () => {
+  it('merges no changed file, and continues', async () => {
     await ends(ended(1));
     await ends(ended(2));
     const [key = ''] = await files();
@@ -181,7 +181,7 @@ describe('the archive of deliveries', () => {
     expect((await files()).filter((file) => file.includes('2026-11-26'))).toHaveLength(1);
   });
 
-  it('says how far it is behind', async () => {
+  it('reports how far it is behind', async () => {
     deliveries.until = new Date(now() - 5_000);
     expect(archive.lagMs).toBe(0);
     await archive.round();

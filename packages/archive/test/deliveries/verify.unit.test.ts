@@ -34,7 +34,7 @@ describe('a check of the files of deliveries', () => {
     expect((await verifyDeliveries(store)).problems).toEqual([`${key} does not have the bytes of its name`]);
   });
 
-  it('passes over a file that is merged meanwhile', async () => {
+  it('skips a file that is merged in the meantime', async () => {
     const key = await file(3, 'one');
     const list = store.list.bind(store);
     store.list = async (prefix) => {
@@ -45,7 +45,7 @@ describe('a check of the files of deliveries', () => {
     expect(await verifyDeliveries(store)).toEqual({ files: 0, rows: 0, problems: [] });
   });
 
-  it('leaves other files alone, such as one that is not whole yet', async () => {
+  it('ignores other files, such as one that is not complete yet', async () => {
     await store.create('deliveries/day=2026-11-25/x.unfinished', Buffer.from('x'));
     expect(await verifyDeliveries(store)).toMatchObject({ files: 0, problems: [] });
   });

@@ -23,7 +23,7 @@ it('a folder that cannot be written to is unavailable', async () => {
   await expect(store.replace('a', Buffer.from('a'))).rejects.toThrow(StoreUnavailableError);
 });
 
-it('a folder has nothing left of objects that were refused', async () => {
+it('a folder keeps nothing of refused objects', async () => {
   const folder = await newFolder();
   const store = new FolderStore(folder);
   await store.create('a', Buffer.from('a'));

@@ -18,13 +18,13 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
       expect(textOf(await store.read('events/a.parquet'))).toBe('first');
     });
 
-    it('creates it for one of many who try at once', async () => {
+    it('creates an object for one of many concurrent writers', async () => {
       const tries = await Promise.all(Array.from({ length: 8 }, (_, n) => store.create('a', bytes(String(n)))));
       expect(tries.filter(Boolean)).toHaveLength(1);
       expect(textOf(await store.read('a'))).toBe(String(tries.indexOf(true)));
     });
 
-    it('replaces what is there, or creates it', async () => {
+    it('replaces an object, or creates it', async () => {
       await store.replace('heads/1.json', bytes('one'));
       await store.replace('heads/1.json', bytes('two'));
       expect(textOf(await store.read('heads/1.json'))).toBe('two');
@@ -44,7 +44,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
       expect(await store.list('events/', 'events/d')).toEqual([]);
     });
 
-    it('deletes objects, and passes over what is not there', async () => {
+    it('deletes objects, and skips missing ones', async () => {
       await store.create('events/a', bytes('a'));
       await store.delete(['events/a', 'events/b']);
       expect([await store.read('events/a'), await store.list('events/')]).toEqual([null, []]);

@@ -1,4 +1,4 @@
-import type { ChainFamily } from '@pf/chains/networks';
+import { type ChainFamily, families } from '@pf/chains/networks';
 import type { FoundPayment } from './transaction.ts';
 
 /** What differs between the EVM chains. */
@@ -13,10 +13,15 @@ export interface EvmRules {
   provenFrom(payment: FoundPayment): Date | null;
 }
 
-export const baseRules: EvmRules = { blockMs: 200, hasFixedBaseFee: false, whyNoReorg: null, provenFrom: () => null };
+export const baseRules: EvmRules = {
+  blockMs: families.base.blockMs,
+  hasFixedBaseFee: false,
+  whyNoReorg: null,
+  provenFrom: () => null,
+};
 
 const tempoRules: EvmRules = {
-  blockMs: 500,
+  blockMs: families.tempo.blockMs,
   hasFixedBaseFee: true,
   whyNoReorg: 'Tempo has no reorgs: a block is final. To undo a payment, reorg base or solana',
   // Nonces may expire there, so that only time proves that a transaction can never land.

@@ -1,7 +1,8 @@
-import { getHeadNumber, identifyChain } from '../evm/calls.ts';
+import { decimalsOfTokens, getHeadNumber, identifyChain } from '../evm/calls.ts';
 import { soonestPaid } from '../evm/observe/early-look.ts';
 import { logSubscription } from '../evm/observe/subscriptions.ts';
 import type { Family } from '../family.ts';
+import { identifyWith } from '../identify.ts';
 import { BaseAdapter } from './adapter.ts';
 import { BaseObserver } from './observer.ts';
 import { TRANSFER } from './observe/landings.ts';
@@ -9,7 +10,7 @@ import { merge, rewind } from './observe/position.ts';
 
 export const base: Family = {
   dialect: 'evm',
-  identify: identifyChain,
+  identify: (chain) => identifyWith(chain, identifyChain(chain), decimalsOfTokens),
   probe: getHeadNumber,
   adapter: (network, pool) => new BaseAdapter(network, pool),
   rewind,

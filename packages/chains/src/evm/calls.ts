@@ -1,7 +1,8 @@
 import type { Address, TransactionHash } from '@pf/domain';
-import { reportingHead, type RpcCall, rpcCall, type RpcNode } from '@pf/rpc';
+import { refusable, reportingHead, type RpcCall, rpcCall, type RpcNode, RpcRefusedError } from '@pf/rpc';
 import { getAddress } from 'ethers/address';
 import { z } from 'zod';
+import type { Token } from '../networks.ts';
 
 /** The calls to EVM nodes (names as in ethereum/execution-apis), each with the schema of its result. */
 
@@ -179,3 +180,11 @@ export const identifyChain =
     const actual = await node.call(getChainId());
     return `eip155:${actual}` === chain ? null : `it serves eip155:${actual}, not ${chain}`;
   };
+
+/** `decimals()` of ERC-20, which anyone may call. */
+const DECIMALS = { from: `0x${'00'.repeat(20)}`, data: '0x313ce567' };
+/** The decimals of tokens; null of one that the upstream does not have. */
+export async function decimalsOfTokens(node: RpcNode, tokens: readonly Token[]): Promise<readonly (number | null)[]> {
+  const answers = await node.batch(tokens.map(({ address }) => refusable(callContract({ ...DECIMALS, to: address }))));
+  return answers.map((answer) => (answer instanceof RpcRefusedError || answer === '0x' ? null : Number(answer)));
+}

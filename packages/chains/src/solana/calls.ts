@@ -2,6 +2,7 @@ import type { TransactionHash } from '@pf/domain';
 import { reportingHead, type RpcCall, rpcCall, type RpcNode } from '@pf/rpc';
 import type { Address, Blockhash } from '@solana/kit';
 import { z } from 'zod';
+import type { Token } from '../networks.ts';
 import { isAddressText, isSignatureText } from './address.ts';
 
 /** The calls to Solana nodes (solana.com/docs/rpc), each with the schema of its result. */
@@ -212,3 +213,12 @@ export const identifyGenesis =
     const actual = `solana:${(await node.call(getGenesisHash())).slice(0, REFERENCE_LENGTH)}`;
     return actual === chain ? null : `it serves ${actual}, not ${chain}`;
   };
+
+/** Where a mint's decimals are in its account. */
+const DECIMALS_AT = { offset: 44, length: 1 };
+/** The decimals of mints; null of one that the upstream does not have. */
+export async function decimalsOfMints(node: RpcNode, tokens: readonly Token[]): Promise<readonly (number | null)[]> {
+  const mints = tokens.map((token) => token.address as string as Address);
+  const { value } = await node.call(getMultipleAccounts(mints, DECIMALS_AT));
+  return value.map((mint) => mint?.data[0] ?? null);
+}

@@ -1,13 +1,14 @@
 import type { Family } from '../family.ts';
 import { SolanaAdapter } from './adapter.ts';
-import { getHead, identifyGenesis } from './calls.ts';
+import { identifyWith } from '../identify.ts';
+import { decimalsOfMints, getHead, identifyGenesis } from './calls.ts';
 import { SolanaObserver } from './observer.ts';
 import { merge, rewind } from './observe/position.ts';
 import { subscriptionsOf } from './subscriptions.ts';
 
 export const solana: Family = {
   dialect: 'solana',
-  identify: identifyGenesis,
+  identify: (chain) => identifyWith(chain, identifyGenesis(chain), decimalsOfMints),
   probe: getHead,
   adapter: (network, pool) => new SolanaAdapter(network, pool),
   rewind,

@@ -18,7 +18,7 @@ import {
   prove,
   statusCalls,
 } from './observe/pending-outcomes.ts';
-import { readUnseen, readOutcome, readPendingOutcomes } from './observe/lookups.ts';
+import { readUnseen, readOutcome, readPendingOutcomes, recallNamed } from './observe/lookups.ts';
 import { Memory } from './observe/memory.ts';
 import { dueReferences } from './observe/references.ts';
 import { type Position, readPosition, writePosition } from './observe/position.ts';
@@ -174,6 +174,10 @@ export class SolanaObserver implements ChainObserver {
     const due = dueProofs(missing, heads, memory, this.#pool.size > 1, now);
     const proofs = await prove(this.#pool, due, now);
     for (const { hash } of due) memory.provenAt.set(hash, now);
+    await recallNamed(
+      watch,
+      proofs.map((proof) => (proof.kind === 'known' ? proof.transaction : null)),
+    );
     const observations: Observation[] = [];
     const warnings: string[] = [];
     for (const proof of proofs) {

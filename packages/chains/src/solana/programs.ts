@@ -1,6 +1,7 @@
 import type { TokenAddress } from '@pf/domain';
 import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { type Address, address } from '@solana/kit';
+import { networks } from '../networks.ts';
 
 export { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS };
 export const TOKEN_2022_PROGRAM_ADDRESS = address('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb');
@@ -24,12 +25,12 @@ export const PROGRAMS: ReadonlySet<string> = new Set([
   LIGHTHOUSE_PROGRAM_ADDRESS,
 ]);
 
-/** The registry's mints that belong to Token-2022 (PYUSD, live and devnet): a mint never changes its program. */
-const TOKEN_2022_MINTS: ReadonlySet<string> = new Set([
-  '2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo',
-  'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM',
-]);
+const token2022: ReadonlySet<string> = new Set(
+  networks.flatMap(({ tokens }) =>
+    tokens.filter(({ program }) => program === 'token-2022').map(({ address }) => address),
+  ),
+);
 
 /** The program of a registered token, which is part of the derivation of its associated accounts. */
 export const tokenProgramOf = (mint: TokenAddress | Address): Address =>
-  TOKEN_2022_MINTS.has(mint) ? TOKEN_2022_PROGRAM_ADDRESS : TOKEN_PROGRAM_ADDRESS;
+  token2022.has(mint) ? TOKEN_2022_PROGRAM_ADDRESS : TOKEN_PROGRAM_ADDRESS;

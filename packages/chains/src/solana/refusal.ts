@@ -26,6 +26,7 @@ const TOKEN: Readonly<Record<number, string>> = {
   3: 'a token account holds another token',
   4: 'the payer does not own the token account',
   17: 'a token account is frozen',
+  67: 'the token is paused',
 };
 const SYSTEM: Readonly<Record<number, string>> = {
   1: 'insufficient funds: the payer has too little SOL for the rent of the new token account',

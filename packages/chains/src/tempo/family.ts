@@ -1,7 +1,8 @@
-import { getHeadNumber, identifyChain } from '../evm/calls.ts';
+import { decimalsOfTokens, getHeadNumber, identifyChain } from '../evm/calls.ts';
 import { soonestPaid } from '../evm/observe/early-look.ts';
 import { logSubscription } from '../evm/observe/subscriptions.ts';
 import type { Family } from '../family.ts';
+import { identifyWith } from '../identify.ts';
 import { TempoAdapter } from './adapter.ts';
 import { mppNameOf } from './mpp.ts';
 import { TempoObserver } from './observer.ts';
@@ -10,7 +11,7 @@ import { merge, rewind } from './observe/position.ts';
 
 export const tempo: Family = {
   dialect: 'evm',
-  identify: identifyChain,
+  identify: (chain) => identifyWith(chain, identifyChain(chain), decimalsOfTokens),
   probe: getHeadNumber,
   adapter: (network, pool, now) => new TempoAdapter(network, pool, now),
   rewind,

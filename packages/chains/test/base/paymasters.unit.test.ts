@@ -102,7 +102,7 @@ describe('an operation for which a paymaster is asked', () => {
     expect(of(350_001n, {}, ENTRY_POINTS['0.6'])).toContain('0.001000001');
   });
 
-  it('has its limits, but for the first question', () => {
+  it('needs gas limits, except in the stub request', () => {
     const without = operation(execute(payment()), { callGasLimit: undefined, maxFeePerGas: undefined });
     expect(problemOf(without)).toBe('has no callGasLimit');
     expect(parsed(without, { method: 'pm_getPaymasterStubData' }).excess).toBeNull();
@@ -118,7 +118,7 @@ describe('an operation for which a paymaster is asked', () => {
     expect(paymasters.parse('pm_getPaymasterData', [])).toMatchObject({ ok: false });
   });
 
-  it("is passed on in the account's context, without what the wallet adds, as its own", () => {
+  it("is forwarded with the account's context instead of the wallet's", () => {
     const { call } = parsed(operation(execute(payment()), { more: 'of this' }));
     expect(call({ policyId: 'of the account' })).toMatchObject({
       method: 'pm_getPaymasterData',
@@ -139,7 +139,7 @@ describe('an operation for which a paymaster is asked', () => {
     [{ paymaster: ACCOUNT }, null],
     [{ paymasterAndData: 'as you like' }, null],
     ['0x', null],
-  ])('gets of the answer %j what wallets need', (answer, gets) => {
+  ])('returns what wallets need of the response %j', (answer, gets) => {
     const read = parsed(operation(execute(payment())))
       .call({})
       .result.safeParse(answer);

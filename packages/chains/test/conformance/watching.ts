@@ -20,9 +20,13 @@ import {
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** The intents of a test, as a watcher would hold them: what is observed is applied as the ledger would. */
+/**
+ * The intents of a test, as a watcher would hold them: what is observed is applied as the ledger would. One that has
+ * neither a submission nor a settlement is found by a name only in a step that has recalled it, as if it were at rest.
+ */
 export class Watched implements WatchSet {
   readonly #intents = new Map<Reference, Mutable<WatchedIntent>>();
+  readonly #recalled = new Set<string>();
   readonly #detected = new Set<Reference>();
   readonly #recipients = new Set<Address>();
   readonly #awaited = new Set<Address>();
@@ -89,11 +93,27 @@ export class Watched implements WatchSet {
   get size(): number {
     return this.#intents.size;
   }
+  /** A step begins. */
+  begin(): this {
+    this.#recalled.clear();
+    return this;
+  }
+  recall(names: Iterable<string>): Promise<void> {
+    for (const name of names) this.#recalled.add(name);
+    return Promise.resolve();
+  }
   byReference(reference: Reference): WatchedIntent | undefined {
-    return this.#intents.get(reference);
+    return this.#found(this.#intents.get(reference), reference);
   }
   byAlias(alias: string): WatchedIntent | undefined {
-    return [...this.#intents.values()].find(({ terms }) => aliasOf(terms) === alias);
+    return this.#found(
+      [...this.#intents.values()].find(({ terms }) => aliasOf(terms) === alias),
+      alias,
+    );
+  }
+  #found(intent: WatchedIntent | undefined, name: string): WatchedIntent | undefined {
+    const isKnown = this.#recalled.has(name) || intent?.submission || intent?.settlement;
+    return isKnown ? intent : undefined;
   }
   hasRecipient(address: Address): boolean {
     return this.#recipients.has(address);
@@ -168,7 +188,7 @@ export class Watcher {
   async stepOnce(): Promise<Step> {
     const step = await this.#observer.step(
       this.#cursor === null ? null : (JSON.parse(this.#cursor) as Cursor),
-      async () => this.watched,
+      async () => this.watched.begin(),
       async () => new Map(this.bookmarks),
     );
     this.#cursor = JSON.stringify(step.cursor);

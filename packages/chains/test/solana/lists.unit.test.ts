@@ -38,35 +38,35 @@ describe('a long list of transactions', () => {
     ]);
   });
 
-  it('is requested from the last but one on, of a node that has come near the head', () => {
+  it('continues at the last entry but one, from a node that is near the head', () => {
     const { calls } = readLists(memory, new Set(), HEAD, NOW, MANY);
     expect(calls).toMatchObject([{ params: ['account', { before: 'of 9001', minContextSlot: 9_850 }] }]);
   });
 
-  it('ends with a page that begins with the last of the one before, which shows that the node knows it', () => {
+  it('ends with a page that starts with the previous page’s last entry', () => {
     read([listed(9_000n)]);
     expect(account()).toMatchObject({ paging: null, read: 9_950n, newest: 'of 9900', changedAt: null });
   });
 
-  it('does not end with an empty page of a node that does not: it is read from its newest again', () => {
+  it('restarts from the newest entry when a node that does not know the cursor returns an empty page', () => {
     read([]);
     expect(account()).toMatchObject({ paging: null, read: 5_000n, newest: undefined, changedAt: NOW });
   });
 
-  it('does not end with a page of a node that ignores where it begins', () => {
+  it('does not end with a page of a node that ignores the cursor', () => {
     read([listed(9_900n), listed(9_000n)]);
     expect(account()).toMatchObject({ paging: null, read: 5_000n, changedAt: NOW });
     expect(memory.unseen.size).toBe(0);
   });
 
-  it('goes on from the last of a full page', () => {
+  it('continues from the last entry of a full page', () => {
     const page = Array.from({ length: 1_000 }, (_, index) => listed(9_000n - BigInt(index)));
     read(page);
     expect(account()).toMatchObject({ paging: { before: 'of 8002', last: 'of 8001' }, read: 5_000n });
     expect(memory.unseen.size).toBe(1_000);
   });
 
-  it('goes on after a page that is shorter than requested: providers may list fewer', () => {
+  it('continues after a page that is shorter than requested: providers may list fewer', () => {
     read([listed(9_000n), listed(8_990n), listed(8_980n)]);
     expect(account()).toMatchObject({ paging: { before: 'of 8990', last: 'of 8980' }, read: 5_000n });
   });

@@ -460,6 +460,23 @@ describe('Solana adapter', () => {
       await pool.close();
     });
 
+    it.each([
+      [-32_005, 'Node is behind by 150 slots'],
+      [429, 'Too many requests for a specific RPC call'],
+    ])('refuses no payment for an error of the node: %i %s', async (code, message) => {
+      const pool = solanaPool([proxy.url]);
+      const adapter = new SolanaAdapter(solana.adapter.network, pool);
+      const terms = newTerms();
+      const transaction = await signed(terms, payer(6));
+      proxy.respond = ({ method }) =>
+        method === 'simulateTransaction' ? Object.assign(new Error(message), { code }) : undefined;
+      const unavailable = { name: 'RpcUnavailableError' };
+      await expect(build(terms, payer(6).address, adapter)).rejects.toMatchObject(unavailable);
+      await expect(adapter.verify(transaction, terms, payer(6).address, false)).rejects.toMatchObject(unavailable);
+      proxy.respond = () => undefined;
+      await pool.close();
+    });
+
     it('verifies and broadcasts although the first upstream lags and does not know the blockhash', async () => {
       const pool = solanaPool([proxy.url, solana.node.rpcUrl]);
       const adapter = new SolanaAdapter(solana.adapter.network, pool);

@@ -469,13 +469,33 @@ describe('Tempo adapter', () => {
     });
 
     it.each([
+      [-32_000, 'header not found'],
+      [429, 'Too many requests: execution of eth_call'],
+    ])('refuses no payment for an error of the node: %i %s', async (code, message) => {
+      const pool = tempoPool([proxy.url]);
+      const adapter = new TempoAdapter(chain.adapter.network, pool, () => chain.now());
+      const terms = newTerms();
+      const transaction = await signed(terms, payer(8));
+      // The transfer alone: what else is called has no refusal that counts.
+      proxy.respond = ({ method, params }) =>
+        ['eth_call', 'eth_estimateGas'].includes(method) && JSON.stringify(params).includes(terms.reference.slice(2))
+          ? Object.assign(new Error(message), { code })
+          : undefined;
+      const unavailable = { name: 'RpcUnavailableError' };
+      await expect(build(terms, payer(8).address, adapter)).rejects.toMatchObject(unavailable);
+      await expect(adapter.verify(transaction, terms, payer(8).address, false)).rejects.toMatchObject(unavailable);
+      proxy.respond = () => undefined;
+      await pool.close();
+    });
+
+    it.each([
       ['already known', 'taken'],
       ['insufficient fee token balance: required 5, but only have 4', 'refused'],
       ['insufficient liquidity in FeeAMM pool to swap fee tokens', 'refused'],
       ['tempo transaction error: transaction expired: current block timestamp 2 >= validBefore 1', 'refused'],
       ['WebAuthn signature verification failed: challenge', 'refused'],
       ['upstream sequencer is unreachable', 'unknown'],
-    ])('understands the node that says "%s": %s', async (message, kind) => {
+    ])('understands a node that returns "%s": %s', async (message, kind) => {
       const pool = tempoPool([proxy.url]);
       const adapter = new TempoAdapter(chain.adapter.network, pool, () => chain.now());
       proxy.respond = ({ method }) => (method === 'eth_sendRawTransaction' ? new Error(message) : undefined);

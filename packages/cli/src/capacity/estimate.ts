@@ -1,4 +1,4 @@
-import { networks } from '@pf/chains';
+import { type ChainFamily, networks } from '@pf/chains';
 import { dollarsAMonth, PRESETS } from '@pf/rpc';
 import {
   AT_REST_MB,
@@ -8,7 +8,6 @@ import {
   DELIVERY_CORES,
   DEPLOYED,
   EVENTS_MEASURED,
-  HEAP_SHARE,
   KEPT_DAYS,
   MEMORY_LIMIT_MIB,
   OTHER_CONNECTIONS,
@@ -17,8 +16,9 @@ import {
   RECIPIENTS_MEASURED,
   REQUESTS_MEASURED,
   TARGET_UTILIZATION,
-  TEMPO_CALLS_PER_MINUTE,
+  UNPRICED_CALLS_PER_MINUTE,
   WATCHED_BYTES,
+  WATCHER_MOST_MB,
 } from './figures.ts';
 
 const DAYS_A_MONTH = 30;
@@ -126,14 +126,16 @@ export function estimate(load: Load): Estimate {
     replicas,
     connections: connectionsOf(load.networks.length),
     rpc,
-    unpriced: load.networks
-      .filter((network) => familyOf(network) === 'tempo')
-      .map((network) => ({ network, callsPerMinute: byRecipients(TEMPO_CALLS_PER_MINUTE, load.recipients) })),
+    unpriced: load.networks.flatMap((network) => {
+      const family = familyOf(network);
+      const measured = family && UNPRICED_CALLS_PER_MINUTE[family];
+      return measured ? [{ network, callsPerMinute: byRecipients(measured, load.recipients) }] : [];
+    }),
   };
   return { ...estimated, beyond: beyondManifests(estimated) };
 }
 
-const familyOf = (network: string): string | undefined => networks.find(({ name }) => name === network)?.family;
+const familyOf = (network: string): ChainFamily | undefined => networks.find(({ name }) => name === network)?.family;
 const isLive = (network: string): boolean => networks.some(({ name, livemode }) => name === network && livemode);
 
 /** Every event is an input to the writer, and a create is the most expensive one: an upper bound. */
@@ -190,10 +192,10 @@ function gigabytesOf({ paymentsPerMonth, months, brokers, events, requests, webh
   };
 }
 
-/** A watcher keeps what is open, which is little beside it, and what was closed within WATCH_DAYS. */
+/** A watcher keeps what is open, which is little beside it, and how to find what was closed within WATCH_DAYS. */
 function watcherLimit({ paymentsPerMonth, months }: Load): number {
   const kept = paymentsPerMonth * Math.min(months, KEPT_DAYS.watched / DAYS_A_MONTH);
-  const bytes = AT_REST_MB.watcher * MEGABYTE + (kept * WATCHED_BYTES.paid) / HEAP_SHARE;
+  const bytes = WATCHER_MOST_MB * MEGABYTE + kept * WATCHED_BYTES.ended;
   return Math.max(MEMORY_LIMIT_MIB, Math.ceil(bytes / MEBIBYTE / MEMORY_LIMIT_MIB) * MEMORY_LIMIT_MIB);
 }
 

@@ -1,5 +1,6 @@
 // What the service was measured to take, for estimates. The sources are tables of docs/internals/performance.md and
 // docs/operations/providers.md: a test compares each figure with its row there.
+import type { ChainFamily } from '@pf/chains/networks';
 
 /** Bytes of a payment with four events. */
 export const BYTES = {
@@ -30,17 +31,20 @@ export const DELIVERIES_PER_SECOND = 5_651;
 export const DELIVERY_CORES = 2;
 
 /** Resident when nothing happens, in megabytes. */
-export const AT_REST_MB = { watcher: 160, redis: 12 } as const;
+export const AT_REST_MB = { redis: 12 } as const;
 
-/** What a watcher keeps of an intent, in bytes: the most of all chain families. */
-export const WATCHED_BYTES = { open: 311, paid: 689 } as const;
+/** The most that a watcher takes with a million intents that have ended, while it loads them, in megabytes. */
+export const WATCHER_MOST_MB = 349;
+
+/** What a watcher keeps of an intent that has ended, in bytes: the most of all chain families. */
+export const WATCHED_BYTES = { ended: 64 } as const;
 
 /** Recipients with open intents that the plans below were measured with. */
 export const RECIPIENTS_MEASURED = [100, 1_000, 10_000] as const;
 
 /** What watching costs by a plan, in its credits. */
 export interface PlanFigures {
-  readonly family: 'base' | 'solana';
+  readonly family: ChainFamily;
   readonly preset: 'alchemy-paid' | 'helius-developer';
   /** Millions of credits in 30 days while nothing happens, by RECIPIENTS_MEASURED. */
   readonly idleMillions: readonly [number, number, number];
@@ -75,8 +79,10 @@ export const PLANS: readonly PlanFigures[] = [
   },
 ];
 
-/** Calls a minute while nothing happens, by RECIPIENTS_MEASURED, where a provider publishes no price. */
-export const TEMPO_CALLS_PER_MINUTE = [222, 222, 158] as const;
+/** Calls a minute while nothing happens, by RECIPIENTS_MEASURED, of the families whose providers publish no price. */
+export const UNPRICED_CALLS_PER_MINUTE: { readonly [Family in ChainFamily]?: readonly [number, number, number] } = {
+  tempo: [222, 222, 158],
+};
 
 /** A service as its manifest in k8s/ runs it. */
 interface Deployed {
@@ -104,8 +110,6 @@ export const OTHER_CONNECTIONS = 10;
 export const TARGET_UTILIZATION = 0.6;
 /** The limit of a container's memory that every manifest of a service has, in MiB. */
 export const MEMORY_LIMIT_MIB = 512;
-/** The share of that limit that the heap may take: NODE_OPTIONS of the image. */
-export const HEAP_SHARE = 0.7;
 
 /** Days that records are kept. */
 export const KEPT_DAYS = { kafkaCommands: 7, postgresRequests: 7, deliveries: 30, watched: 30 } as const;

@@ -48,15 +48,15 @@ export interface Waiting {
 /** Reads what a person wants, and runs the command's work with it. */
 export async function waiting(
   command: Command,
-  surroundings: CommandContext,
+  context: CommandContext,
   named: string,
   options: WaitingOptions,
   work: (waiting: Waiting) => Promise<void>,
 ): Promise<void> {
   const { json, mode, account } = globalOptions(command);
-  const stack = findStack(surroundings.environment);
+  const stack = findStack(context.environment);
   const network = await networkNamed(stack, named, mode);
-  const aim = await aimOf(command, surroundings, network, options);
+  const aim = await aimOf(command, context, network, options);
   const api = await stack.api(mode, account).catch((error: unknown) => {
     // A chain without the API, or an account whose key is not known: what is done to the chain needs neither.
     if (error instanceof CliError) return null;
@@ -67,8 +67,8 @@ export async function waiting(
     work({
       network,
       aim,
-      lines: createLines(json, surroundings.write),
-      ending: surroundings.untilEnded?.() ?? new AbortController().signal,
+      lines: createLines(json, context.write),
+      ending: context.untilEnded?.() ?? new AbortController().signal,
       intentOf: (payment, isWanted, withinMs) =>
         client === null ? Promise.resolve(null) : findIntent(client, payment, isWanted, withinMs),
     }),
@@ -77,13 +77,13 @@ export async function waiting(
 
 async function aimOf(
   command: Command,
-  surroundings: CommandContext,
+  context: CommandContext,
   network: Network,
   { intent: id, payer }: WaitingOptions,
 ): Promise<PaymentFilter> {
   const found: PaymentIntent[] = [];
   if (id !== undefined)
-    await withApi(command, surroundings, async ({ client }) => void found.push(await client.intents.get(id)));
+    await withApi(command, context, async ({ client }) => void found.push(await client.intents.get(id)));
   const [intent] = found;
   if (intent && intent.chain !== network.caip2)
     throw new CliError(`${intent.id} is paid on ${intent.chain}, not on ${network.name} (${network.caip2})`);

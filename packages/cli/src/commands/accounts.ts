@@ -5,9 +5,9 @@ import { CliError } from '../cli-error.ts';
 import { moment, table } from '../output.ts';
 import { type CommandContext, withSession } from '../session.ts';
 
-export function accountsCommand(surroundings: CommandContext): Command {
+export function accountsCommand(context: CommandContext): Command {
   const accounts = new Command('accounts').description(
-    'who uses the service: each account has a plan, API keys, webhook secrets and URLs',
+    'the accounts that use the service: each has a plan, API keys, webhook secrets and URLs',
   );
 
   accounts
@@ -19,7 +19,7 @@ export function accountsCommand(surroundings: CommandContext): Command {
       '\nExamples:\n  pf accounts create "Coffee bar"\n  pf accounts create "Coffee bar" --json > account.json',
     )
     .action((name: string, _options: unknown, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, stack, by }) => {
+      withSession(command, context, async ({ database, output, stack, by }) => {
         const account = await openAccount(database, await stack.secretsKey(), { name }, by);
         output.answer(account, () =>
           [
@@ -43,7 +43,7 @@ export function accountsCommand(surroundings: CommandContext): Command {
     .command('list')
     .description('list all accounts')
     .action((_options: unknown, command: Command) =>
-      withSession(command, surroundings, async ({ database, output }) => {
+      withSession(command, context, async ({ database, output }) => {
         const all = await listAccounts(database);
         output.answer({ accounts: all }, () =>
           all.length === 0
@@ -58,17 +58,17 @@ export function accountsCommand(surroundings: CommandContext): Command {
 
   accounts
     .command('plan')
-    .description('change the plan of an account; running services follow within 30 seconds')
+    .description('change the plan of an account; it takes effect within 30 seconds')
     .argument('<id>', 'the account')
-    .addArgument(new Argument('<plan>', 'what it has bought').choices(PLANS))
+    .addArgument(new Argument('<plan>', 'the new plan').choices(PLANS))
     .addHelpText('after', '\nExample:\n  pf accounts plan acct_3mJr7AoUXx2Wqd growth')
     .action((id: string, plan: string, _options: unknown, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, by }) => {
+      withSession(command, context, async ({ database, output, by }) => {
         const account = await setPlan(database, id, planSchema.parse(plan), by);
         if (!account) throw new CliError(`Account ${id} does not exist. List the accounts with \`pf accounts list\`.`);
         output.answer(
           account,
-          () => `Account ${account.id} is on the ${account.plan} plan; running services follow within 30 seconds.`,
+          () => `Account ${account.id} is on the ${account.plan} plan; it takes effect within 30 seconds.`,
         );
       }),
     );

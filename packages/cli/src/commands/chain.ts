@@ -23,10 +23,10 @@ const KNOWN_WITHIN_MS = 5_000;
 const CONFIRMED_WITHIN_MS = 30_000;
 
 /** `pf chain`: what goes wrong on chains, made to go wrong on the local ones. */
-export function chainCommand(surroundings: CommandContext): Command {
+export function chainCommand(context: CommandContext): Command {
   const chain = new Command('chain')
     .description(
-      'make local chains drop, fail, delay, take back or finalize payments, to see what your program makes of it',
+      'make local chains drop, fail, delay, revert or finalize payments, to test how your program handles it',
     )
     .addHelpText(
       'after',
@@ -47,7 +47,7 @@ export function chainCommand(surroundings: CommandContext): Command {
           `affected.\n\nExamples:\n${example}`,
       )
       .action((named: string, options: WaitingOptions, command: Command) =>
-        waiting(command, surroundings, named, options, async (session) => {
+        waiting(command, context, named, options, async (session) => {
           const armed: Armed<AffectedPayment> = await session.network.controls[verb](session.aim);
           const struck = await awaitPayment(session, options, verb, what, armed);
           if (struck === null) return;
@@ -64,7 +64,7 @@ export function chainCommand(surroundings: CommandContext): Command {
 
   strike(
     'drop',
-    'the next payment vanishes on its way, provably: it has to be built and signed again',
+    'drop the next payment, provably: it has to be built and signed again',
     'vanishes',
     ({ provenFrom }) => [
       'Next: intent.retry_required ' +
@@ -76,7 +76,7 @@ export function chainCommand(surroundings: CommandContext): Command {
   );
   strike(
     'fail',
-    'the next payment gets into a block and fails there, though it was good when it was signed',
+    'let the next payment fail in a block, although it was valid when it was signed',
     'fails on chain',
     () => ['Next: intent.failed within seconds. No money moved; a new payment needs a new intent.'],
     `  pf chain fail base\n  pf chain fail solana --intent ${EXAMPLE_ID}`,
@@ -89,9 +89,10 @@ export function chainCommand(surroundings: CommandContext): Command {
       .addArgument(networkArgument()),
   )
     .addOption(
-      new Option('--depth <blocks>', 'at once, whatever is in them: the newest so many blocks or slots').argParser(
-        seconds,
-      ),
+      new Option(
+        '--depth <blocks>',
+        'remove this many of the newest blocks or slots now, whatever they contain',
+      ).argParser(seconds),
     )
     .option('--lose', 'the removed transactions never land again; without it they land in the next block')
     .addHelpText(
@@ -105,7 +106,7 @@ export function chainCommand(surroundings: CommandContext): Command {
         { depth, lose = false, ...options }: WaitingOptions & { readonly depth?: number; readonly lose?: boolean },
         command: Command,
       ) =>
-        waiting(command, surroundings, named, options, (session) =>
+        waiting(command, context, named, options, (session) =>
           depth === undefined ? reorgPayment(session, options, lose) : reorgBlocks(session, depth, lose),
         ),
     );
@@ -117,22 +118,21 @@ export function chainCommand(surroundings: CommandContext): Command {
     .addOption(new Option('--seconds <number>', 'how long').argParser(seconds).default(20))
     .addHelpText(
       'after',
-      '\nThe chain stands still; what is submitted meanwhile lands afterwards. Ctrl-C ends it earlier.\n\n' +
+      '\nThe chain stops; what is submitted in the meantime lands afterwards. Ctrl-C ends the delay early.\n\n' +
         'Example:\n  pf chain delay base --seconds 20',
     )
     .action(async (named: string, { seconds: long }: { readonly seconds: number }, command: Command) => {
       const { json, mode } = globalOptions(command);
-      const { name, controls } = await networkNamed(findStack(surroundings.environment), named, mode);
-      const lines = createLines(json, surroundings.write);
-      const ending = surroundings.untilEnded?.() ?? new AbortController().signal;
+      const { name, controls } = await networkNamed(findStack(context.environment), named, mode);
+      const lines = createLines(json, context.write);
+      const ending = context.untilEnded?.() ?? new AbortController().signal;
       await controlling(async () => {
         const goOn = await controls.stall();
         try {
           lines.line(
             { event: 'delayed', network: name, seconds: long },
             () =>
-              `${clock(new Date())}  ${name} is delayed for ${long} s: no transaction gets into a block. Stop ` +
-              'with Ctrl-C.',
+              `${clock(new Date())}  ${name} is delayed for ${long} s: no transaction lands. Stop ` + 'with Ctrl-C.',
           );
           await sleep(long * 1000, undefined, { signal: ending }).catch((error: unknown) => {
             // Ended by a person: the chain goes on earlier.
@@ -147,31 +147,32 @@ export function chainCommand(surroundings: CommandContext): Command {
 
   chain
     .command('finalize')
-    .description('finalize every block now')
+    .description('finalize all blocks now')
     .addArgument(networkArgument())
     .addHelpText('after', '\nExample:\n  pf chain finalize base')
     .action(async (named: string, _options: unknown, command: Command) => {
       const { json, mode } = globalOptions(command);
-      const { name, controls } = await networkNamed(findStack(surroundings.environment), named, mode);
+      const { name, controls } = await networkNamed(findStack(context.environment), named, mode);
       const final = await controlling(() => controls.finalize());
-      createOutput(json, surroundings.write).answer(
+      createOutput(json, context.write).answer(
         { network: name, final },
-        () => `${name} is finalized up to block ${final}: confirmed payments get intent.finalized within seconds.`,
+        () =>
+          `${name} is finalized up to block ${final}: intent.finalized follows for confirmed payments within seconds.`,
       );
     });
 
   chain
     .command('heal')
-    .description('end every injected fault and delay, also of a pf that was killed')
+    .description('end every injected fault and delay, including those of a killed pf')
     .addArgument(new Argument('[network]', `${NETWORK} (default: all)`))
     .addHelpText('after', '\nExamples:\n  pf chain heal\n  pf chain heal base')
     .action(async (named: string | undefined, _options: unknown, command: Command) => {
       const { json, mode } = globalOptions(command);
-      const stack = findStack(surroundings.environment);
+      const stack = findStack(context.environment);
       const meant = named === undefined ? await networks(stack) : [await networkNamed(stack, named, mode)];
       await controlling(() => Promise.all(meant.map(({ controls }) => controls.heal())));
       const names = meant.map(({ name }) => name);
-      createOutput(json, surroundings.write).answer(
+      createOutput(json, context.write).answer(
         { healed: names },
         () => `No fault or delay is active on ${names.join(', ')}.`,
       );
@@ -184,14 +185,14 @@ export function chainCommand(surroundings: CommandContext): Command {
       const { json } = globalOptions(command);
       const all = await controlling(async () =>
         Promise.all(
-          (await networks(findStack(surroundings.environment))).map(async ({ name, caip2, controls }) => ({
+          (await networks(findStack(context.environment))).map(async ({ name, caip2, controls }) => ({
             network: name,
             chain: caip2,
             ...(await controls.state()),
           })),
         ),
       );
-      createOutput(json, surroundings.write).answer({ networks: all }, () =>
+      createOutput(json, context.write).answer({ networks: all }, () =>
         table([
           ['NETWORK', 'CHAIN', 'NODE', 'HEAD', 'FINAL', 'BLOCKS', 'ARMED'],
           ...all.map(({ network, chain: id, node, head, final, clock: blocks, armed }) => [
@@ -249,7 +250,7 @@ async function reorgPayment(session: Waiting, options: WaitingOptions, lose: boo
     [
       state === null
         ? 'It confirmed no intent of this account in time.'
-        : `Its intent was ${state} and stays so: the API does not take a confirmation back.`,
+        : `Its intent was ${state} and stays so: the API does not revert a confirmation.`,
       lose
         ? 'It can never land again. Next: intent.failed within ' +
           `${provenWithinSeconds === 0 ? 'seconds' : 'about a minute, while it could still land on another fork'}.`

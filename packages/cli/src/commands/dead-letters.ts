@@ -13,9 +13,9 @@ interface Choice {
 }
 
 /** `pf dead-letters …`: messages that could not be processed, intent.dead. */
-export function deadLettersCommand(surroundings: CommandContext): Command {
+export function deadLettersCommand(context: CommandContext): Command {
   const deadLetters = new Command('dead-letters').description(
-    'messages that could not be processed: observations among them are payments that the ledger lacks',
+    'messages that could not be processed; each observation among them is a payment missing from the ledger',
   );
   deadLetters
     .command('list')
@@ -24,7 +24,7 @@ export function deadLettersCommand(surroundings: CommandContext): Command {
     .option('--topic <name>', 'only of this topic: intent.commands or chain.observations')
     .addHelpText('after', '\nExample:\n  pf dead-letters list --topic chain.observations')
     .action((choice: Choice, command: Command) => {
-      const { output, stack } = withoutDatabase(command, surroundings);
+      const { output, stack } = withoutDatabase(command, context);
       return withEventLog(stack, async (reader, { partitions }) => {
         const letters = await lettersOf(reader, partitions, choice);
         output.answer({ deadLetters: letters }, () =>
@@ -41,12 +41,13 @@ export function deadLettersCommand(surroundings: CommandContext): Command {
   deadLetters
     .command('replay')
     .description(
-      'publish dead-lettered observations again, after the bug was mended; one that the ledger has changes nothing',
+      'publish dead-lettered observations again once the bug is fixed; one that the ledger already has changes ' +
+        'nothing',
     )
     .option('--intent <id>', 'only of this payment intent')
     .addHelpText('after', '\nExamples:\n  pf dead-letters replay\n  pf dead-letters replay --intent pi_5mUj8xNgYq3vW')
     .action((choice: Choice, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, stack, by }) =>
+      withSession(command, context, async ({ database, output, stack, by }) =>
         withEventLog(stack, async (reader, eventLog) => {
           const letters = await lettersOf(reader, eventLog.partitions, { ...choice, topic: 'chain.observations' });
           const publisher = await eventLog.publisher();
@@ -79,7 +80,9 @@ export function deadLettersCommand(surroundings: CommandContext): Command {
             ].join('\n'),
           );
           if (failed.length > 0)
-            throw new CliError(`${failed.length} observations could not be replayed. Scan their blocks again instead.`);
+            throw new CliError(
+              `${failed.length} observations could not be replayed. Rescan their blocks with \`pf watch rescan\`.`,
+            );
         }),
       ),
     );

@@ -14,14 +14,14 @@ interface Filter {
 }
 
 /** `pf webhooks deliveries` and `pf webhooks resend`, by the public API. */
-export function addDeliveryCommands(webhooks: Command, surroundings: CommandContext): void {
+export function addDeliveryCommands(webhooks: Command, context: CommandContext): void {
   webhooks
     .command('deliveries')
     .description('list deliveries that match all filters, newest first')
     .option('--intent <id>', 'only of this payment intent')
     .option('--event <id>', 'only of this event')
-    .addOption(new Option('--type <type>', 'of events of this type').choices(DELIVERED_TYPES))
-    .addOption(new Option('--status <status>', 'pending: something is still to be sent').choices(DELIVERY_STATUSES))
+    .addOption(new Option('--type <type>', 'only of this event type').choices(DELIVERED_TYPES))
+    .addOption(new Option('--status <status>', 'pending: not delivered yet, and not failed').choices(DELIVERY_STATUSES))
     .option('--cursor <cursor>', 'continue after an earlier page')
     .addHelpText(
       'after',
@@ -29,7 +29,7 @@ export function addDeliveryCommands(webhooks: Command, surroundings: CommandCont
         '  pf webhooks deliveries --intent pi_5mUj8xNgYq3vWJ2hTfKd7 --json',
     )
     .action(({ intent, event, type, status, cursor }: Filter, command: Command) =>
-      withApi(command, surroundings, async ({ client, output, mode }) => {
+      withApi(command, context, async ({ client, output, mode }) => {
         const page = await client.webhooks
           .list({
             ...(intent !== undefined && { intentId: intent }),
@@ -54,20 +54,21 @@ export function addDeliveryCommands(webhooks: Command, surroundings: CommandCont
             ],
           );
           const more = page.nextCursor === null ? [] : ['', `For the next page add --cursor ${page.nextCursor}`];
-          return [table([['DELIVERY', 'EVENT', 'STATUS', 'ANSWER', 'ATTEMPTS', 'LAST', 'URL'], ...rows]), ...more].join(
-            '\n',
-          );
+          return [
+            table([['DELIVERY', 'EVENT', 'STATUS', 'RESPONSE', 'ATTEMPTS', 'LAST', 'URL'], ...rows]),
+            ...more,
+          ].join('\n');
         });
       }),
     );
 
   webhooks
     .command('resend')
-    .description('resend a delivery at once: the same event, the same bytes')
+    .description('resend a delivery immediately: the same event, the same bytes')
     .argument('<delivery>', 'the id, from `pf webhooks deliveries` or `pf listen`')
     .addHelpText('after', '\nExample:\n  pf webhooks resend whd_5mUj8xNgYq3vWJ2hTfKd7')
     .action((id: string, _options: unknown, command: Command) =>
-      withApi(command, surroundings, async ({ client, output }) => {
+      withApi(command, context, async ({ client, output }) => {
         const delivery = await client.webhooks.retry(id);
         output.answer(
           { delivery },

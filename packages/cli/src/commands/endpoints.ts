@@ -10,7 +10,7 @@ interface Settings {
 }
 
 /** Commands on webhook endpoints and their deliveries, by the public API. */
-export function addEndpointCommands(webhooks: Command, surroundings: CommandContext): void {
+export function addEndpointCommands(webhooks: Command, context: CommandContext): void {
   webhooks
     .command('create')
     .description('create an endpoint with a secret of its own')
@@ -22,7 +22,7 @@ export function addEndpointCommands(webhooks: Command, surroundings: CommandCont
       '\nExample:\n  pf webhooks create https://shop.example/webhooks --name shop --events intent.confirmed',
     )
     .action((url: string, { name, events }: Settings, command: Command) =>
-      withApi(command, surroundings, async ({ client, output, mode }) => {
+      withApi(command, context, async ({ client, output, mode }) => {
         const created = await client.webhooks.endpoints.create({
           url,
           ...(name !== undefined && { name }),
@@ -30,7 +30,7 @@ export function addEndpointCommands(webhooks: Command, surroundings: CommandCont
         });
         output.answer(created, () =>
           [
-            `${created.endpoint.id} gets ${mode} events from now on.`,
+            `${created.endpoint.id} receives ${mode} events from now on.`,
             `They are signed with ${created.secret}`,
             'The secret is not shown again.',
           ].join('\n'),
@@ -39,15 +39,15 @@ export function addEndpointCommands(webhooks: Command, surroundings: CommandCont
     );
 
   for (const [verb, paused, description, done] of [
-    ['pause', true, 'let the deliveries of an endpoint wait', 'is paused: its deliveries wait.'],
-    ['resume', false, 'send what has waited for an endpoint, and what comes', 'gets events again.'],
+    ['pause', true, 'hold the deliveries of an endpoint', 'is paused: its deliveries wait.'],
+    ['resume', false, 'send the held deliveries of an endpoint, and new ones', 'receives events again.'],
   ] as const)
     webhooks
       .command(verb)
       .description(description)
       .argument('<endpoint>', 'the id, from `pf webhooks list`')
       .action((id: string, _options: unknown, command: Command) =>
-        withApi(command, surroundings, async ({ client, output }) => {
+        withApi(command, context, async ({ client, output }) => {
           const endpoint = await client.webhooks.endpoints.update(id, { paused });
           output.answer({ endpoint }, () => `${endpoint.url} ${done}`);
         }),
@@ -55,10 +55,10 @@ export function addEndpointCommands(webhooks: Command, surroundings: CommandCont
 
   webhooks
     .command('test')
-    .description('send a test event to an endpoint and show its answer')
+    .description('send a test event to an endpoint and show its response')
     .argument('<endpoint>', 'the id, from `pf webhooks list`')
     .action((id: string, _options: unknown, command: Command) =>
-      withApi(command, surroundings, async ({ client, output }) => {
+      withApi(command, context, async ({ client, output }) => {
         const attempt = await client.webhooks.endpoints.test(id);
         output.answer({ attempt }, () =>
           attempt === null
@@ -74,16 +74,16 @@ export function addEndpointCommands(webhooks: Command, surroundings: CommandCont
 
   webhooks
     .command('attempts')
-    .description('list what was tried to deliver, and what came back')
+    .description('list the attempts of a delivery and their responses')
     .argument('<delivery>', 'the id, from `pf webhooks deliveries`')
     .action((id: string, _options: unknown, command: Command) =>
-      withApi(command, surroundings, async ({ client, output }) => {
+      withApi(command, context, async ({ client, output }) => {
         const listed = await client.webhooks.attempts(id);
         const { attempts, nextAttemptAt } = listed;
         output.answer(listed, () =>
           [
             table([
-              ['ATTEMPT', 'AT', 'ANSWER', 'MS', 'REASON'],
+              ['ATTEMPT', 'AT', 'RESPONSE', 'MS', 'REASON'],
               ...attempts.map(({ number, at, responseStatus, durationMs, reason }) => [
                 String(number),
                 moment(new Date(at)),
@@ -93,7 +93,7 @@ export function addEndpointCommands(webhooks: Command, surroundings: CommandCont
               ]),
             ]),
             nextAttemptAt === null
-              ? 'There is no further attempt.'
+              ? 'No further attempt is scheduled.'
               : `Next attempt: ${moment(new Date(nextAttemptAt))}`,
           ].join('\n'),
         );

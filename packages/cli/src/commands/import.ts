@@ -11,18 +11,18 @@ const NEXT = `Next: pf log rebuild --all --accept-log, pf positions reset, then 
 (docs/operations/log-set-back.md#kafka-is-lost).`;
 
 /** `pf log import`: the log again, from the archive. */
-export function addImportCommand(log: Command, surroundings: CommandContext): void {
+export function addImportCommand(log: Command, context: CommandContext): void {
   log
     .command('import')
     .description(
-      'append the events of the archive to an empty log, byte for byte or sealed, after it was proven; stop the ' +
-        'intent services first; interrupted, it goes on where it ended',
+      'append the archived events to an empty log after verifying them; stop the intent services first; an ' +
+        'interrupted import can be resumed',
     )
     .option('--key <public key>', 'the key that must have signed the archive (default: the published one)')
-    .option('--seal', 'seal the events that are not: docs/operations/privacy.md#events-from-before')
+    .option('--seal', 'seal the events that are not sealed: docs/operations/privacy.md#events-from-before')
     .addHelpText('after', '\nExample:\n  pf log import --key S3tH…=')
     .action(({ key, seal }: { key?: string; seal?: true }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, stack, by }) =>
+      withSession(command, context, async ({ database, output, stack, by }) =>
         withEventLog(stack, async (reader, eventLog) => {
           // Its library is large, and other commands of `pf log` need none of it.
           const archive = await import('@pf/archive');
@@ -32,12 +32,12 @@ export function addImportCommand(log: Command, surroundings: CommandContext): vo
           const sealing = seal && (await ImportSealer.open(database, await stack.secretsKey(), Date.now()));
           try {
             const partitions = await explained(archive, () => archive.partitionsIn(store));
-            if (partitions.length === 0) throw new CliError('The archive has no events. Is ARCHIVE_URL right?');
+            if (partitions.length === 0) throw new CliError('The archive has no events. Is ARCHIVE_URL correct?');
             const surplus = partitions.filter((partition) => partition >= eventLog.partitions);
             if (surplus.length > 0)
               throw new CliError(
                 `The archive has partition ${surplus.join(', ')}, and the log has ${eventLog.partitions} partitions. ` +
-                  'Create its topics with as many as the archived log had: an intent’s id names its partition.',
+                  'Create its topics with as many as the archived log had: the id of an intent names its partition.',
               );
             for (const partition of partitions) {
               const report = await explained(archive, () =>
@@ -85,7 +85,7 @@ async function explained<Result>(archive: typeof Archive, work: () => Promise<Re
       throw new CliError((error as Error).message, { cause: error });
     if (error instanceof LogUnavailableError)
       throw new CliError(
-        `${error.message}\nStop the intent services, then run the command again: it goes on where it ended.`,
+        `${error.message}\nStop the intent services, then run the command again: it resumes where it stopped.`,
         { cause: error },
       );
     throw error;

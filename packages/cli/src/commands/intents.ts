@@ -33,13 +33,12 @@ function entry(text: string, before: Metadata = {}): Metadata {
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
-export function intentsCommand(surroundings: CommandContext): Command {
+export function intentsCommand(context: CommandContext): Command {
   const intents = new Command('intents').description('payment intents, through the public API');
   const direction = (): Option =>
-    new Option('--direction <direction>', 'request: the requestor asks; send: the fulfiller pushes').choices([
-      'request',
-      'send',
-    ]);
+    new Option('--direction <direction>', 'request: the requestor asks to be paid; send: the fulfiller pushes').choices(
+      ['request', 'send'],
+    );
   const metadata = (what: string): Option =>
     new Option('--metadata <key=value>', `${what}; may be repeated`).argParser(entry);
 
@@ -53,10 +52,10 @@ export function intentsCommand(surroundings: CommandContext): Command {
     .addOption(direction())
     .option('--fulfiller <wallet>', 'the wallet that pays; needed with --direction send')
     .addOption(
-      new Option('--ttl <seconds>', 'how long it may be paid: 60 to 604800, default 86400').argParser(wholeNumber),
+      new Option('--ttl <seconds>', 'how long it can be paid: 60 to 604800, default 86400').argParser(wholeNumber),
     )
     .option('--idempotency-key <key>', 'within 24 hours the same key returns the same intent')
-    .addOption(metadata('something to keep with it'))
+    .addOption(metadata('your own data'))
     .addHelpText(
       'after',
       `\nExamples:\n  pf intents create --amount 12.50 --requestor ${EXAMPLE_WALLET}\n` +
@@ -64,7 +63,7 @@ export function intentsCommand(surroundings: CommandContext): Command {
         '600',
     )
     .action((options: CreateOptions, command: Command) =>
-      withApi(command, surroundings, async (session) => {
+      withApi(command, context, async (session) => {
         const { ttl, ...request } = options;
         const intent = await session.client.intents.create({
           ...request,
@@ -84,7 +83,7 @@ export function intentsCommand(surroundings: CommandContext): Command {
     .argument('<id>', 'the id, from `pf intents list`')
     .addHelpText('after', `\nExample:\n  pf intents get ${EXAMPLE_ID} --json`)
     .action((id: string, _options: unknown, command: Command) =>
-      withApi(command, surroundings, async (session) => answer(session, await session.client.intents.get(id))),
+      withApi(command, context, async (session) => answer(session, await session.client.intents.get(id))),
     );
 
   intents
@@ -108,7 +107,7 @@ export function intentsCommand(surroundings: CommandContext): Command {
       '\nExamples:\n  pf intents list --state created pending\n  pf intents list --metadata order=A-1001 --json',
     )
     .action((options: ListOptions, command: Command) =>
-      withApi(command, surroundings, async ({ client, output, mode }) => {
+      withApi(command, context, async ({ client, output, mode }) => {
         const { tx, after, before, ...filter } = options;
         const { items, ...page } = await client.intents
           .list({
@@ -128,7 +127,7 @@ export function intentsCommand(surroundings: CommandContext): Command {
     .argument('<id>', 'the id, from `pf intents list`')
     .addHelpText('after', `\nExample:\n  pf intents cancel ${EXAMPLE_ID}`)
     .action((id: string, _options: unknown, command: Command) =>
-      withApi(command, surroundings, async (session) => answer(session, await session.client.intents.cancel(id))),
+      withApi(command, context, async (session) => answer(session, await session.client.intents.cancel(id))),
     );
 
   intents
@@ -137,7 +136,7 @@ export function intentsCommand(surroundings: CommandContext): Command {
     .argument('<id>', 'the id of the intent that was paid')
     .addHelpText('after', `\nExample:\n  pf intents refund ${EXAMPLE_ID}`)
     .action((id: string, _options: unknown, command: Command) =>
-      withApi(command, surroundings, async (session) => {
+      withApi(command, context, async (session) => {
         const refund = await session.client.intents.refund(id);
         answer(session, refund, `${String(refund.fulfiller)} pays it like any intent.`);
       }),
@@ -145,34 +144,34 @@ export function intentsCommand(surroundings: CommandContext): Command {
 
   intents
     .command('simulate')
-    .description('take a test payment intent to a state, with every event and webhook on the way')
+    .description('move a test payment intent to a state, with every event and webhook in between')
     .argument('<id>', 'the id, from `pf intents list`')
-    .addArgument(new Argument('<state>', 'where to').choices(INTENT_STATUSES))
+    .addArgument(new Argument('<state>', 'the target state').choices(INTENT_STATUSES))
     .addHelpText(
       'after',
       `\nExamples:\n  pf intents simulate ${EXAMPLE_ID} confirmed\n` +
         `  pf intents simulate ${EXAMPLE_ID} created   (from pending: dropped, sign again)`,
     )
     .action((id: string, state: IntentStatus, _options: unknown, command: Command) =>
-      withApi(command, surroundings, async (session) =>
-        answer(session, await session.client.intents.simulate(id, state)),
-      ),
+      withApi(command, context, async (session) => answer(session, await session.client.intents.simulate(id, state))),
     );
 
   intents
     .command('follow')
     .description('show the events of a payment intent live, until it is confirmed or has ended')
     .argument('<id>', 'the id, from `pf intents list`')
-    .addOption(new Option('--until <state>', 'where to end').choices(['confirmed', 'finalized']).default('confirmed'))
+    .addOption(
+      new Option('--until <state>', 'the state to wait for').choices(['confirmed', 'finalized']).default('confirmed'),
+    )
     .addHelpText(
       'after',
       `\nExamples:\n  pf intents follow ${EXAMPLE_ID}\n` +
         `  pf intents follow ${EXAMPLE_ID} --until finalized --json   (one JSON document per line)`,
     )
     .action((id: string, { until }: { readonly until: 'confirmed' | 'finalized' }, command: Command) =>
-      withApi(command, surroundings, async ({ client }) => {
-        const lines = createLines(globalOptions(command).json, surroundings.write);
-        const signal = surroundings.untilEnded?.() ?? new AbortController().signal;
+      withApi(command, context, async ({ client }) => {
+        const lines = createLines(globalOptions(command).json, context.write);
+        const signal = context.untilEnded?.() ?? new AbortController().signal;
         try {
           for await (const { type, intent } of client.intents.follow(id, { until, signal })) {
             lines.line(
@@ -233,7 +232,7 @@ function intentText(intent: PaymentIntent): string {
     ['state', retryRequired === true ? `${state}: the transaction was dropped; build and sign again` : state],
     ['amount', `${amount} ${token} on ${chain}`],
     ['requestor', requestor],
-    ['fulfiller', fulfiller ?? 'whoever pays'],
+    ['fulfiller', fulfiller ?? 'any wallet'],
     ['direction', direction],
     ['reference', reference],
     ['transaction', txSignature],

@@ -26,23 +26,23 @@ const modeOf = (livemode: boolean): 'test' | 'live' => (livemode ? 'live' : 'tes
 const USUAL_NAME = 'Created with pf';
 const path = (accountId: string): string => `/accounts/${encodeURIComponent(accountId)}/keys`;
 
-export function keysCommand(surroundings: CommandContext): Command {
+export function keysCommand(context: CommandContext): Command {
   const keys = new Command('keys').description(
-    'API keys; several can be active at once, so that keys are replaced without downtime',
+    'API keys; several can be active at once, so that you can replace a key without downtime',
   );
 
   keys
     .command('create')
     .description('create a key, which is shown only once')
     .addOption(
-      new Option('--scope <scope>', "what it may do: everything, or only what an app in payers' hands needs")
+      new Option('--scope <scope>', "what it allows: everything, or only what a payer's app needs")
         .choices(KEY_SCOPES)
         .default('full'),
     )
     .option('--name <name>', 'your name for it, such as where it is used')
     .addHelpText('after', '\nExamples:\n  pf keys create\n  pf keys create --scope payer --mode live --name "Till app"')
     .action(({ scope, name }: { scope: string; name?: string }, command: Command) =>
-      withLoginOrDatabase(command, surroundings, {
+      withLoginOrDatabase(command, context, {
         async login({ dashboard, accountId, mode, output }) {
           const created = z.object({ key: shownKey, secret: z.string() });
           const body = { name: name ?? USUAL_NAME, mode, scope };
@@ -60,9 +60,9 @@ export function keysCommand(surroundings: CommandContext): Command {
 
   keys
     .command('list')
-    .description('list the keys of a mode, revoked ones too')
+    .description('list the keys of a mode, including revoked ones')
     .action((_options: unknown, command: Command) =>
-      withLoginOrDatabase(command, surroundings, {
+      withLoginOrDatabase(command, context, {
         async login({ dashboard, accountId, mode, output }) {
           const { keys: all } = await dashboard.ask('GET', path(accountId), z.object({ keys: z.array(shownKey) }));
           const ofMode = all.filter((key) => key.mode === mode);
@@ -79,11 +79,11 @@ export function keysCommand(surroundings: CommandContext): Command {
 
   keys
     .command('revoke')
-    .description('revoke a key; running services follow within 30 seconds')
+    .description('revoke a key; it stops working within 30 seconds')
     .argument('<id>', 'the id, from `pf keys list`')
     .addHelpText('after', '\nExample:\n  pf keys revoke key_8FvLz2h4')
     .action((keyId: string, _options: unknown, command: Command) =>
-      withLoginOrDatabase(command, surroundings, {
+      withLoginOrDatabase(command, context, {
         async login({ dashboard, accountId, output }) {
           const revoked = z.object({ key: shownKey });
           const { key } = await dashboard.ask('DELETE', `${path(accountId)}/${encodeURIComponent(keyId)}`, revoked);
@@ -117,7 +117,7 @@ const answerCreated = (output: Output, accountId: string, { id, mode, scope, cre
   );
 
 const answerRevoked = (output: Output, key: ShownKey) =>
-  output.answer(key, () => `Key ${key.id} (${key.hint}) is revoked; running services follow within 30 seconds.`);
+  output.answer(key, () => `Key ${key.id} (${key.hint}) is revoked; it stops working within 30 seconds.`);
 
 const listText = (keys: readonly ShownKey[], mode: string): string =>
   keys.length === 0

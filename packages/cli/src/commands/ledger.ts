@@ -34,11 +34,11 @@ type FileFormat = (typeof FORMATS)[number];
 const CELL_MAX = 60;
 
 /** `pf ledger …`: the archive of the ledger, with SQL. */
-export function ledgerCommand(surroundings: CommandContext): Command {
-  const ledger = new Command('ledger').description('the archive of the ledger: query, export, prove it');
+export function ledgerCommand(context: CommandContext): Command {
+  const ledger = new Command('ledger').description('the archive of the ledger: query, export and verify it');
   ledger
     .command('query')
-    .description('answer a query in SQL (DuckDB) over events, intents, payments and deliveries')
+    .description('run an SQL query (DuckDB) over events, intents, payments and deliveries')
     .argument('<sql>', 'the query; the column at is a keyword of SQL: write "at"')
     .addHelpText(
       'after',
@@ -46,7 +46,7 @@ export function ledgerCommand(surroundings: CommandContext): Command {
         '  pf ledger query "SELECT \\"at\\", type FROM events WHERE intent_id = \'pi_5mUj8xNgYq3vWJ2hTfKd7\'"',
     )
     .action(async (sql: string, _options: unknown, command: Command) => {
-      const { output, stack } = withoutDatabase(command, surroundings);
+      const { output, stack } = withoutDatabase(command, context);
       await withLedger(stack, async (open) => {
         const answer = await open.query(sql);
         output.answer(answer.rows, () => tableOf(answer));
@@ -55,10 +55,10 @@ export function ledgerCommand(surroundings: CommandContext): Command {
 
   ledger
     .command('export')
-    .description('write the events of a time to a file, in the order of the log')
+    .description('write the events of a period to a file, in the order of the log')
     .requiredOption('--output <file>', 'the file; an existing one is replaced')
-    .option('--from <time>', 'from this moment on, ISO 8601, in UTC (default: the first event)', timeOf)
-    .option('--to <time>', 'before this moment (default: now)', timeOf)
+    .option('--from <time>', 'from this time, ISO 8601, in UTC (default: the first event)', timeOf)
+    .option('--to <time>', 'before this time (default: now)', timeOf)
     .addOption(new Option('--format <format>', 'of the file').choices(FORMATS).default('parquet'))
     .addHelpText('after', '\nExample:\n  pf ledger export --from 2026-11-01 --to 2026-12-01 --output november.parquet')
     .action(
@@ -66,7 +66,7 @@ export function ledgerCommand(surroundings: CommandContext): Command {
         { output: file, from, to, format }: { output: string; from?: Date; to?: Date; format: FileFormat },
         command: Command,
       ) => {
-        const { output, stack } = withoutDatabase(command, surroundings);
+        const { output, stack } = withoutDatabase(command, context);
         await withLedger(stack, async (open) => {
           const wanted = [from && `"at" >= ${sqlOf(from)}`, to && `"at" < ${sqlOf(to)}`].filter(Boolean).join(' AND ');
           const events = `FROM events${wanted === '' ? '' : ` WHERE ${wanted}`}`;
@@ -81,12 +81,12 @@ export function ledgerCommand(surroundings: CommandContext): Command {
 
   ledger
     .command('as-of')
-    .description('show payment intents as they were at a moment')
+    .description('show payment intents as they were at a time')
     .argument('<time>', 'ISO 8601, in UTC: 2026-11-23 or 2026-11-23T12:00:00Z', timeOf)
     .option('--intent <id>', 'only this payment intent')
     .addHelpText('after', '\nExample:\n  pf ledger as-of 2026-11-23T12:00:00Z --intent pi_5mUj8xNgYq3vWJ2hTfKd7')
     .action(async (time: Date, { intent }: { intent?: string }, command: Command) => {
-      const { output, stack } = withoutDatabase(command, surroundings);
+      const { output, stack } = withoutDatabase(command, context);
       await withLedger(stack, async (open) => {
         const intents = await open.asOf(time, intent ?? null);
         if (intent !== undefined && intents.length === 0)
@@ -108,15 +108,15 @@ export function ledgerCommand(surroundings: CommandContext): Command {
   ledger
     .command('verify')
     .description(
-      'prove the archive: signatures, hash chain, gaps, forks, files of deliveries; compare it with the log, and ' +
+      'verify the archive: signatures, hash chain, gaps, forks, files of deliveries; compare it with the log, and ' +
         'the log with the intents in the database and with what has left it',
     )
     .option('--key <public key>', 'the key that must have signed it, 32 bytes in base64 (default: the published one)')
     .option('--heads <file>', 'what it printed earlier with --json, or lines that the service logged: it goes on there')
-    .option('--no-log', 'only the archive: the cluster need not exist')
+    .option('--no-log', 'check only the archive, without a Kafka cluster')
     .addHelpText('after', '\nExample:\n  pf ledger verify --no-log --key S3tH…= --heads heads-of-october.json')
     .action(async ({ key, log, heads }: { key?: string; log: boolean; heads?: string }, command: Command) => {
-      const { output, stack } = withoutDatabase(command, surroundings);
+      const { output, stack } = withoutDatabase(command, context);
       const noted = heads === undefined ? [] : await readHeads(heads);
       const store = openStore(await stack.archive());
       const parquet = await ParquetFiles.open();
@@ -203,7 +203,7 @@ function parsed(text: string): unknown {
 async function databaseIfNamed(stack: StackAccess): Promise<Database | null> {
   try {
     const url = await stack.databaseUrl();
-    return openDatabase({ url, applicationName: 'pf', maxConnections: 1, onError: () => undefined });
+    return openDatabase({ url, applicationName: 'pf', maxConnections: 1 });
   } catch (error) {
     if (error instanceof CliError) return null;
     throw error;

@@ -31,7 +31,7 @@ interface ListenOptions {
 }
 
 /** `pf listen`: webhooks of the local stack, brought to a program that is being written. */
-export function listenCommand(surroundings: CommandContext): Command {
+export function listenCommand(context: CommandContext): Command {
   return new Command('listen')
     .description('forward webhooks to a program on this machine until Ctrl-C')
     .addOption(
@@ -42,14 +42,17 @@ export function listenCommand(surroundings: CommandContext): Command {
     .addOption(new Option('--events <type...>', 'only these').choices(PUBLIC_EVENT_TYPES))
     .addHelpText(
       'after',
-      '\nThe program gets the very bytes and headers of the service, and its answer decides whether they are ' +
-        'sent again.\nThe service must be able to reach this machine by loopback: the local stack can.\n\n' +
-        'Examples:\n  pf listen --forward-to localhost:3000/webhooks\n' +
+      '\n' +
+        'The program receives the exact bytes and headers that the service sends, and its response decides whether ' +
+        'they are sent again.\n' +
+        'The service must be able to reach this machine by loopback: the local stack can.\n\n' +
+        'Examples:\n' +
+        '  pf listen --forward-to localhost:3000/webhooks\n' +
         '  pf listen --forward-to http://127.0.0.1:3000/webhooks --mode live --events intent.confirmed ' +
         'intent.finalized',
     )
     .action(({ forwardTo, events }: ListenOptions, command: Command) =>
-      withSession(command, surroundings, async ({ database, mode, livemode, stack, account, by }) => {
+      withSession(command, context, async ({ database, mode, livemode, stack, account, by }) => {
         const { id: accountId } = await account();
         const owner = { accountId, livemode };
         const [secret] = secretsInForce(await webhookSecrets(database, await stack.secretsKey(), owner), Date.now());
@@ -58,8 +61,8 @@ export function listenCommand(surroundings: CommandContext): Command {
             `Account ${accountId} has no ${mode} secret. Create one with \`pf webhooks rotate-secret --mode ${mode}\`.`,
           );
         await recordChange(database.sql, by, { ...owner, action: 'secret.shown' });
-        const lines = createLines(globalOptions(command).json, surroundings.write);
-        const ending = surroundings.untilEnded?.() ?? new AbortController().signal;
+        const lines = createLines(globalOptions(command).json, context.write);
+        const ending = context.untilEnded?.() ?? new AbortController().signal;
         const passes = (body: string): boolean => events === undefined || events.includes(read(body)?.type ?? '');
         await removeAbandoned(database, owner, by);
         const forwarder = await startForwarder(forwardTo, passes, (forwarded) => {

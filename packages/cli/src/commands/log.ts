@@ -16,7 +16,7 @@ interface TailOptions {
 }
 
 /** `pf log …`: the ledger itself, intent.events. */
-export function logCommand(surroundings: CommandContext): Command {
+export function logCommand(context: CommandContext): Command {
   const log = new Command('log').description('the event log: every event of every intent, private ones too');
   log
     .command('tail')
@@ -29,14 +29,14 @@ export function logCommand(surroundings: CommandContext): Command {
       '\nExamples:\n  pf log tail\n  pf log tail --intent pi_5mUj8xNgYq3vWJ2hTfKd7 --no-follow --json',
     )
     .action(async (options: TailOptions, command: Command) => {
-      const lines = createLines(globalOptions(command).json, surroundings.write);
-      await withEventLog(findStack(surroundings.environment), async (reader, { partitions }) => {
+      const lines = createLines(globalOptions(command).json, context.write);
+      await withEventLog(findStack(context.environment), async (reader, { partitions }) => {
         const { intent } = options;
         for await (const records of read(
           reader,
           partitions,
           options,
-          surroundings.untilEnded?.() ?? new AbortController().signal,
+          context.untilEnded?.() ?? new AbortController().signal,
         )) {
           for (const record of records) {
             const { partition, offset, key, value } = record;
@@ -50,8 +50,8 @@ export function logCommand(surroundings: CommandContext): Command {
         }
       });
     });
-  addProjectionCommands(log, surroundings);
-  addImportCommand(log, surroundings);
+  addProjectionCommands(log, context);
+  addImportCommand(log, context);
   return log;
 }
 

@@ -66,7 +66,7 @@ export function loginCommand(context: CommandContext): Command {
 
 export function logoutCommand({ environment, write }: CommandContext): Command {
   return new Command('logout')
-    .description('revoke the token of `pf login` and forget it')
+    .description('revoke the token of `pf login` and delete it')
     .action(async (_options: unknown, command: Command) => {
       const output = createOutput(globalOptions(command).json, write);
       const login = await readLogin(environment);
@@ -76,7 +76,7 @@ export function logoutCommand({ environment, write }: CommandContext): Command {
         await end(login);
       } catch (cause) {
         throw new CliError(
-          `You are logged out on this machine, but ${login.url} could not be told: the token is valid until it ` +
+          `You are logged out on this machine, but ${login.url} could not be reached: the token is valid until it ` +
             'expires. Revoke it in your profile there.',
           { cause },
         );
@@ -140,7 +140,7 @@ function originOf(text: string): string {
   if (!url || !isSafe)
     throw new CliError(
       `"${text.slice(0, 100)}" must start with https://, or with http:// on this machine: the token would be ` +
-        'readable on its way.',
+        'readable in transit.',
     );
   return url.origin;
 }
@@ -151,7 +151,7 @@ function textOf(url: string, { user, memberships, token }: Whoami): string {
     ...(token ? [`The token “${token.name}” expires ${moment(new Date(token.expiresAt))}.`] : []),
     '',
     memberships.length === 0
-      ? 'You are a member of no account.'
+      ? 'You are not a member of any account.'
       : table([
           ['ACCOUNT', 'ROLE', 'NAME'],
           ...memberships.map(({ accountId, role, name }) => [accountId, role, name]),

@@ -12,14 +12,14 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 const OLDEST_MS = 29 * DAY_MS;
 
 /** `pf positions …`: how far the projection and the webhooks have read the log. */
-export function positionsCommand(surroundings: CommandContext): Command {
+export function positionsCommand(context: CommandContext): Command {
   const positions = new Command('positions').description('how far the projection and the webhooks have read the log');
   positions
     .command('show')
     .description('show the positions of each partition, and where its log ends')
     .addHelpText('after', '\nExample:\n  pf positions show')
     .action((_options: object, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, stack }) =>
+      withSession(command, context, async ({ database, output, stack }) =>
         withEventLog(stack, async (reader) => {
           const ends = await reader.endOffsets('intent.events');
           const known = await readPositions(database);
@@ -53,14 +53,14 @@ export function positionsCommand(surroundings: CommandContext): Command {
   positions
     .command('reset')
     .description(
-      'let the webhook service read the log again from a time on, after the log or the database was set back; ' +
-        'an event and URL that have a delivery get no other',
+      'make the webhook service read the log again from a time, after the log or database was restored; no URL ' +
+        'gets an event twice',
     )
     .requiredOption('--since <time>', 'ISO 8601, within the last 29 days: a time before the incident', timeOf)
     .option('--partition <number>', 'only this partition', partitionOf)
     .addHelpText('after', '\nExample:\n  pf positions reset --since 2026-11-21T10:00:00Z')
     .action(({ since, partition: only }: { since: number; partition?: number }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, stack, by }) =>
+      withSession(command, context, async ({ database, output, stack, by }) =>
         withEventLog(stack, async (reader) => {
           if (since < Date.now() - OLDEST_MS)
             throw new CliError(

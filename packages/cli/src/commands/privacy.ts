@@ -15,16 +15,16 @@ interface EraseOptions {
 }
 
 /** `pf privacy …`: what the service knows of persons. */
-export function privacyCommand(surroundings: CommandContext): Command {
-  const privacy = new Command('privacy').description('what payment intents say of persons: metadata, idempotency keys');
+export function privacyCommand(context: CommandContext): Command {
+  const privacy = new Command('privacy').description('personal data in payment intents: metadata, idempotency keys');
   privacy
     .command('erase')
     .description(
       'erase metadata and idempotency keys of payment intents, and of their payment links, for good: in the ' +
         'database, the log and the archive',
     )
-    .option('--intent <id...>', 'of these payment intents; without it, of all of the account that --account names')
-    .option('--yes', 'erase, instead of saying what would be erased')
+    .option('--intent <id...>', 'of these payment intents; without it, of all intents of the account in --account')
+    .option('--yes', 'erase; without it, only show what would be erased')
     .addHelpText(
       'after',
       '\nExamples:\n  pf privacy erase --intent pi_5mUj8xNgYq3vWJ2hTfKd7 --yes\n' +
@@ -34,7 +34,7 @@ export function privacyCommand(surroundings: CommandContext): Command {
     .action((options: EraseOptions, command: Command) => {
       const { account } = globalOptions(command);
       const scope = scopeOf(options, account);
-      return withSession(command, surroundings, (session) => erase(session, scope, options.yes === true));
+      return withSession(command, context, (session) => erase(session, scope, options.yes === true));
     });
   return privacy;
 }
@@ -42,7 +42,7 @@ export function privacyCommand(surroundings: CommandContext): Command {
 /** Never the account of a default: what is erased is named. */
 function scopeOf({ intent }: EraseOptions, account: string | undefined): ErasureScope {
   if ((intent === undefined) === (account === undefined))
-    throw new CliError('Name what is to be erased: either --intent ID, or --account ID for all intents of an account.');
+    throw new CliError('Choose what to erase: either --intent ID, or --account ID for all intents of an account.');
   if (intent === undefined) return { accountId: account ?? '' };
   return {
     intents: [...new Set(intent)].map((id) => {
@@ -76,8 +76,8 @@ async function erase(session: Session, scope: ErasureScope, confirmed: boolean):
     [
       outstanding === 0
         ? `The personal data of ${count} payment intents and ${report.links} payment links is erased.`
-        : `${outstanding} of ${count} payment intents are still to be erased: the intent service goes on with them.`,
-      'For 8 days their events can be read by whoever has the database and SECRETS_KEY: docs/operations/privacy.md',
+        : `${outstanding} of ${count} payment intents are still to be erased: the intent service continues with them.`,
+      'For 8 days, anyone with the database and SECRETS_KEY can still read their events: docs/operations/privacy.md',
       ...(report.unsealed === 0
         ? []
         : [

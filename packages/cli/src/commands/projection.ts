@@ -21,17 +21,15 @@ import type { StackAccess } from '../stack.ts';
 const STALLED_MS = 60_000;
 
 /** `pf log verify` and `pf log rebuild`: what the log makes of every intent, against the rows that are served. */
-export function addProjectionCommands(log: Command, surroundings: CommandContext): void {
+export function addProjectionCommands(log: Command, context: CommandContext): void {
   log
     .command('verify')
-    .description(
-      'fold the log from its beginning and compare with the projection in Postgres; nothing is stopped or changed',
-    )
+    .description('fold the log from its beginning and compare it with the projection in Postgres; it changes nothing')
     .option('--partition <number>', 'only this partition', partitionOf)
-    .option('--accept-log', 'do not fail for what `pf log rebuild --accept-log` has accepted: the log’s own damage')
+    .option('--accept-log', 'do not fail for damage of the log itself, which `pf log rebuild --accept-log` accepts')
     .addHelpText('after', '\nExample:\n  pf log verify --partition 3')
     .action(({ partition, acceptLog }: { partition?: number; acceptLog?: true }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, stack }) =>
+      withSession(command, context, async ({ database, output, stack }) =>
         withEventLog(stack, async (reader, { partitions }) => {
           const results: Result[] = [];
           const keyring = await keyringOf(stack);
@@ -52,21 +50,21 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
   log
     .command('rebuild')
     .description(
-      'fold the log of a partition from its beginning and write what differs into the projection; its writer goes ' +
-        'on, and waits for the last step',
+      'fold the log of a partition from its beginning and write the differences to the projection; its writer ' +
+        'continues, and waits for the last step',
     )
-    .option('--partition <number>', 'which', partitionOf)
+    .option('--partition <number>', 'the partition', partitionOf)
     .option('--all', 'all partitions, three at a time')
     .option(
       '--accept-log',
-      'also from a log that is damaged or ends before the projection: what it lacks is then gone from the projection',
+      'also from a log that is damaged or ends before the projection: the projection loses what the log lacks',
     )
-    .option('--bring-back', 'also store the intents again that have left Postgres for the archive')
+    .option('--bring-back', 'also store the intents that have left Postgres for the archive again')
     .addHelpText('after', '\nExample:\n  pf log rebuild --partition 3')
     .action(({ partition, all, acceptLog = false, bringBack = false }: RebuildOptions, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, stack, by }) => {
+      withSession(command, context, async ({ database, output, stack, by }) => {
         if ((partition === undefined) === (all === undefined))
-          throw new CliError('Name the partition with --partition, or --all for each in turn.');
+          throw new CliError('Name the partition with --partition, or pass --all.');
         await withEventLog(stack, async (reader, { partitions }) => {
           const keyring = await keyringOf(stack);
           const reports = await eachOf(wanted(partition, partitions), async (one) => {
@@ -84,7 +82,7 @@ export function addProjectionCommands(log: Command, surroundings: CommandContext
           output.answer(all ? { partitions: answers } : answers[0], () => {
             const differing = reports.flatMap((report) => report.differing);
             return differing.length === 0
-              ? textOf(reports, 'was as the log has it, and was rebuilt all the same')
+              ? textOf(reports, 'matched the log, and was rebuilt anyway')
               : [table(rowsOf(reports)), '', 'Rebuilt from the log, because they differed:', ...differing].join('\n');
           });
         });
@@ -153,7 +151,7 @@ async function rebuilt(rebuild: () => Promise<RebuildReport>): Promise<RebuildRe
     if (!(error instanceof UnsoundLogError)) throw error;
     throw new CliError(
       [
-        `${error.message}. It was left as it is.`,
+        `${error.message}. It was left unchanged.`,
         ...findingsOf(error.report)
           .filter(({ kind }) => kind !== 'rows')
           .map(({ text }) => text),
@@ -187,7 +185,7 @@ interface Finding {
 }
 
 const FAULTS: Readonly<Record<LogFault['kind'], { readonly what: string; readonly page: string }>> = {
-  repeated: { what: 'is there twice', page: 'ledger-forked.md' },
+  repeated: { what: 'occurs twice', page: 'ledger-forked.md' },
   gap: { what: 'comes after a missing one', page: 'ledger-gap.md' },
   unreadable: { what: 'cannot be read', page: 'event-unreadable.md' },
 };

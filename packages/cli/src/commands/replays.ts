@@ -19,17 +19,17 @@ interface Selection {
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** `pf webhooks replay`, `replays` and `cancel-replay`, by the public API. */
-export function addReplayCommands(webhooks: Command, surroundings: CommandContext): void {
+export function addReplayCommands(webhooks: Command, context: CommandContext): void {
   webhooks
     .command('replay')
-    .description('send again what failed in a time, or everything')
-    .requiredOption('--since <time>', 'from when on: ISO 8601, or how long ago, such as 90m, 2h, 3d')
-    .option('--until <time>', 'until when (default: now)')
-    .option('--endpoint <id>', 'only what went to this endpoint')
+    .description('resend the deliveries of a period: those that failed, or all')
+    .requiredOption('--since <time>', 'the start: ISO 8601, or how long ago, such as 90m, 2h, 3d')
+    .option('--until <time>', 'the end (default: now)')
+    .option('--endpoint <id>', 'only deliveries to this endpoint')
     .option('--to <id>', 'to this endpoint instead of its own')
     .addOption(new Option('--events <types...>', 'only these types').choices(DELIVERED_TYPES))
-    .option('--all', 'what was delivered, too')
-    .option('--key <key>', 'an idempotency key: within 24 hours the same key begins no other replay')
+    .option('--all', 'also what was delivered')
+    .option('--key <key>', 'an idempotency key: within 24 hours, the same key starts no second replay')
     .addHelpText(
       'after',
       '\nExamples:\n  pf webhooks replay --since 2h\n' +
@@ -37,7 +37,7 @@ export function addReplayCommands(webhooks: Command, surroundings: CommandContex
         '  pf webhooks replay --since 3d --endpoint whe_5mUj8xNgYq3vWJ2hTfKd7 --to whe_7kWm2yPhZr4xBK3jUgLe9 --all',
     )
     .action(({ since, until, endpoint, to, events, all = false, key }: Selection, command: Command) =>
-      withApi(command, surroundings, async ({ client, output, mode }) => {
+      withApi(command, context, async ({ client, output, mode }) => {
         const replay = await client.webhooks.replays.create({
           since: timeOf(since),
           ...(until !== undefined && { until: timeOf(until) }),
@@ -48,7 +48,7 @@ export function addReplayCommands(webhooks: Command, surroundings: CommandContex
           ...(key !== undefined && { idempotencyKey: key }),
         });
         const follow = `pf webhooks replays ${replay.id}${mode === 'live' ? ' --mode live' : ''}`;
-        output.answer({ replay }, () => `${replay.id} begins. Follow it with: ${follow}`);
+        output.answer({ replay }, () => `${replay.id} has started. Follow it with: ${follow}`);
       }),
     );
 
@@ -58,7 +58,7 @@ export function addReplayCommands(webhooks: Command, surroundings: CommandContex
     .argument('[replay]', 'the id, from `pf webhooks replay`')
     .option('--cursor <cursor>', 'continue after an earlier page')
     .action((id: string | undefined, { cursor }: { cursor?: string }, command: Command) =>
-      withApi(command, surroundings, async ({ client, output, mode }) => {
+      withApi(command, context, async ({ client, output, mode }) => {
         if (id !== undefined) {
           const replay = await client.webhooks.replays.get(id);
           output.answer({ replay }, () => table([HEAD, rowOf(replay)]));
@@ -76,15 +76,15 @@ export function addReplayCommands(webhooks: Command, surroundings: CommandContex
 
   webhooks
     .command('cancel-replay')
-    .description('end a replay: it sends nothing more')
+    .description('end a replay')
     .argument('<replay>', 'the id, from `pf webhooks replays`')
     .action((id: string, _options: unknown, command: Command) =>
-      withApi(command, surroundings, async ({ client, output }) => {
+      withApi(command, context, async ({ client, output }) => {
         const replay = await client.webhooks.replays.cancel(id);
         output.answer({ replay }, () =>
           replay.state === 'cancelled'
-            ? `${id} is cancelled. What it has made due already is sent: ${replay.pending}.`
-            : `${id} has ended before: ${replay.state}.`,
+            ? `${id} is cancelled. Deliveries that are already due are still sent: ${replay.pending}.`
+            : `${id} had already ended: ${replay.state}.`,
         );
       }),
     );
@@ -105,7 +105,7 @@ function timeOf(text: string): string {
   if (count === undefined) {
     if (Number.isNaN(Date.parse(text)))
       throw new CliError(
-        `"${text}" is neither an ISO 8601 time, such as 2026-11-21T09:00:00Z, nor such as 90m, 2h, 3d.`,
+        `"${text}" must be an ISO 8601 time, such as 2026-11-21T09:00:00Z, or a duration, such as 90m, 2h or 3d.`,
       );
     return text;
   }

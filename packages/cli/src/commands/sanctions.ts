@@ -28,12 +28,12 @@ const PROVIDER_MS = 5_000;
 const listOption = (): Option =>
   new Option(
     '--list <file>',
-    'the list that gateways screen with (default: SCREENING_LIST_FILE, else the local stack’s)',
+    'the list that gateways use (default: SCREENING_LIST_FILE, else that of the local stack)',
   );
 
-export function sanctionsCommand(surroundings: CommandContext): Command {
+export function sanctionsCommand(context: CommandContext): Command {
   const sanctions = new Command('sanctions').description(
-    'the sanctions list that wallets are screened with, and the provider of the local stack',
+    'the sanctions list against which wallets are screened, and the provider of the local stack',
   );
 
   sanctions
@@ -57,14 +57,14 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
         { from, list, atLeast, force = false }: { from: string; list?: string; atLeast: number; force?: boolean },
         command: Command,
       ) => {
-        const { output, stack } = withoutDatabase(command, surroundings);
+        const { output, stack } = withoutDatabase(command, context);
         const file = list ?? (await stack.sanctionsListFile());
         const former = await presentList(file, force);
         const next = listOf(await readExport(from), from, new Date());
         const problem = suspicion(next, former, atLeast);
         if (problem !== null && !force)
           throw new CliError(
-            `The export looks wrong: ${problem}. The list is unchanged. If the export is right, repeat with --force.`,
+            `The export looks wrong: ${problem}. The list is unchanged. If the export is correct, repeat with --force.`,
           );
         await writeListFile(file, next);
         const changes = changesBetween(former, next);
@@ -80,7 +80,7 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
     .description('show the age and the source of the list')
     .addOption(listOption())
     .action(async ({ list }: { list?: string }, command: Command) => {
-      const { output, stack } = withoutDatabase(command, surroundings);
+      const { output, stack } = withoutDatabase(command, context);
       const file = list ?? (await stack.sanctionsListFile());
       const { addresses: _, version: __, ...about } = await requireList(file);
       const goodUntil = new Date(Date.parse(about.fetchedAt) + LIST_LIFE_HOURS * 3_600_000);
@@ -102,7 +102,7 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
     .argument('<address>', 'in the format of any chain')
     .addOption(listOption())
     .action(async (address: string, { list }: { list?: string }, command: Command) => {
-      const { output, stack } = withoutDatabase(command, surroundings);
+      const { output, stack } = withoutDatabase(command, context);
       const file = list ?? (await stack.sanctionsListFile());
       const wanted = comparable(address.trim());
       const entries = (await requireList(file)).addresses.filter((listed) => comparable(listed.address) === wanted);
@@ -119,7 +119,7 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
     .command('flagged')
     .description('list payments from sanctioned wallets that were sent without submit')
     .action((_options: unknown, command: Command) =>
-      withSession(command, surroundings, async ({ database, output }) => {
+      withSession(command, context, async ({ database, output }) => {
         const payments = await new UnscreenedPayments(database).flagged();
         output.answer({ payments }, () =>
           payments.length === 0
@@ -145,16 +145,16 @@ export function sanctionsCommand(surroundings: CommandContext): Command {
     .addArgument(new Argument('<what>').choices(['down', 'up', 'status']))
     .addHelpText(
       'after',
-      '\nWhile it is down, creates and submits answer 503 screening.unavailable.\n\nExample:\n' +
+      '\nWhile it is down, creates and submits return 503 screening.unavailable.\n\nExample:\n' +
         '  pf sanctions provider down',
     )
     .action(async (what: 'down' | 'up' | 'status', _options: unknown, command: Command) => {
-      const { output, stack } = withoutDatabase(command, surroundings);
+      const { output, stack } = withoutDatabase(command, context);
       const provider = await stack.sanctionsProvider();
       const mode = await switchProvider(provider, what === 'status' ? null : what);
       output.answer({ url: provider.url, status: mode }, () =>
         mode === 'down'
-          ? `The provider at ${provider.url} is down: requests that need a screening get a 503. Start it with: pf ` +
+          ? `The provider at ${provider.url} is down: requests that need screening return 503. Start it with: pf ` +
             'sanctions provider up'
           : `The provider at ${provider.url} is ${mode}.`,
       );
@@ -225,8 +225,8 @@ function updateText(file: string, { count, publishedOn }: SanctionsList, { added
     `${file} now has ${count} addresses${publishedOn === null ? '' : `, as published on ${publishedOn}`}: ` +
       `${added.length} added, ${removed.length} removed.`,
     ...rows('new', added),
-    ...rows('gone', removed),
-    ...rows('begin like EVM addresses and are none, so they match nothing (a mistake of the export)', odd),
+    ...rows('removed', removed),
+    ...rows('look like EVM addresses but are malformed, so they match nothing (a mistake in the export)', odd),
   ].join('\n');
 }
 

@@ -4,7 +4,7 @@ import { CliError } from '../cli-error.ts';
 import { type CommandContext, withSession } from '../session.ts';
 
 /** `pf secrets`: what is stored encrypted. */
-export function secretsCommand(surroundings: CommandContext): Command {
+export function secretsCommand(context: CommandContext): Command {
   const secrets = new Command('secrets').description('the encryption of webhook secrets');
   secrets
     .command('rotate')
@@ -14,7 +14,7 @@ export function secretsCommand(surroundings: CommandContext): Command {
       '\nFirst give all services SECRETS_KEY=<old>,<new>, then <new>,<old>. Then run this, and give them <new> alone.',
     )
     .action((_options: unknown, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, stack, by }) => {
+      withSession(command, context, async ({ database, output, stack, by }) => {
         const { rotated, unreadable } = await rotateSecretsKey(database, await stack.secretsKey());
         await recordChange(database.sql, by, { accountId: null, action: 'secrets.encrypted', after: { rotated } });
         if (unreadable.length > 0)

@@ -5,31 +5,28 @@ import { CliError } from '../cli-error.ts';
 import { type CommandContext, withSession } from '../session.ts';
 
 /** `pf watch …`: what the watchers do. */
-export function watchCommand(surroundings: CommandContext): Command {
+export function watchCommand(context: CommandContext): Command {
   const watch = new Command('watch').description('the watchers of the networks');
   watch
     .command('rescan')
-    .description(
-      'let the watcher of a network read blocks again that it has read, for payments that the ledger lacks; ' +
-        'payments that it has change nothing',
-    )
+    .description('rescan a network from a block, for payments missing from the ledger; known payments change nothing')
     .requiredOption('--network <name>', 'such as base, or its CAIP-2 id')
     .requiredOption('--from <block>', 'the first block, on Solana the first slot', blockOf)
     .addHelpText('after', '\nExample:\n  pf watch rescan --network base --from 38211450')
     .action(({ network: text, from }: { network: string; from: bigint }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, by }) => {
+      withSession(command, context, async ({ database, output, by }) => {
         const network = networkOf(text);
         const cursors = await changeCursors(database, network.chain, (before) =>
           before.map((cursor) => rewindCursor(network, cursor, from)),
         );
         if (cursors === null)
-          throw new CliError(`${network.label} was never watched: its watcher begins at the final block.`);
+          throw new CliError(`${network.label} was never watched: its watcher starts at the final block.`);
         const after = { network: network.name, from: from.toString() };
         await recordChange(database.sql, by, { accountId: null, action: 'watch.rescanned', after });
         output.answer(
           { network: network.name, chain: network.chain, from: from.toString() },
           () =>
-            `The watcher of ${network.label} reads again from ${from} on, beside the new blocks. Its lease is ended: ` +
+            `The watcher of ${network.label} rescans from ${from}, in addition to new blocks. Its lease has ended: ` +
             'a watcher takes over within seconds.',
         );
       }),
@@ -37,14 +34,14 @@ export function watchCommand(surroundings: CommandContext): Command {
   watch
     .command('split')
     .description(
-      'split the recipients of a network into shards, each watched by processes of its own (WATCH_SHARD), or join ' +
-        'them again; every shard begins where all that were before it have read',
+      'split the recipients of a network into shards, each watched by its own processes (WATCH_SHARD), or merge ' +
+        'them; every shard starts at a block that all previous shards have read',
     )
     .requiredOption('--network <name>', 'such as base, or its CAIP-2 id')
     .requiredOption('--shards <number>', `1 to ${SHARDS_MAX}; with 1 the network is not split`, shardsOf)
     .addHelpText('after', '\nExample:\n  pf watch split --network base --shards 4')
     .action(({ network: text, shards }: { network: string; shards: number }, command: Command) =>
-      withSession(command, surroundings, async ({ database, output, by }) => {
+      withSession(command, context, async ({ database, output, by }) => {
         const network = networkOf(text);
         let before = 0;
         const cursors = await changeCursors(database, network.chain, (present) => {

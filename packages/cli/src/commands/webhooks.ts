@@ -24,9 +24,9 @@ import { moment, table } from '../output.ts';
 import { withLoginOrDatabase, withOperator } from '../remote/login-session.ts';
 import type { CommandContext } from '../session.ts';
 
-export function webhooksCommand(surroundings: CommandContext): Command {
+export function webhooksCommand(context: CommandContext): Command {
   const webhooks = new Command('webhooks').description(
-    'where an account hears of its events, and the secret they are signed with; each mode has its own',
+    "the URLs that receive an account's events, and their signing secrets, for each mode",
   );
   const ROTATE = 'Rotate the secret of one endpoint with --endpoint.';
   const CREATE = 'Create an endpoint, with a secret of its own, with `pf webhooks create`.';
@@ -35,14 +35,14 @@ export function webhooksCommand(surroundings: CommandContext): Command {
     .command('add')
     .description('send the events of a mode to a URL from now on (operators)')
     .argument('<url>', 'https://, or http:// in test mode')
-    .option('--allow-http', 'take an http:// URL in live mode, too')
+    .option('--allow-http', 'also accept an http:// URL in live mode')
     .addHelpText(
       'after',
       '\nExamples:\n  pf webhooks add https://shop.example/webhooks\n' +
         '  pf webhooks add https://shop.example/webhooks --mode live',
     )
     .action((text: string, { allowHttp = false }: { allowHttp?: boolean }, command: Command) =>
-      withOperator(command, surroundings, CREATE, async ({ database, output, mode, livemode, account, by }) => {
+      withOperator(command, context, CREATE, async ({ database, output, mode, livemode, account, by }) => {
         const { id: accountId } = await account();
         const url = checkedUrl(text, !livemode || allowHttp);
         const added = { accountId, livemode, url };
@@ -66,9 +66,9 @@ export function webhooksCommand(surroundings: CommandContext): Command {
 
   webhooks
     .command('list')
-    .description('list the URLs of a mode, removed and disabled ones too')
+    .description('list the URLs of a mode, including removed and disabled ones')
     .action((_options: unknown, command: Command) =>
-      withLoginOrDatabase(command, surroundings, {
+      withLoginOrDatabase(command, context, {
         async login({ client, mode, output }) {
           const endpoints = await client.webhooks.endpoints.list();
           output.answer({ endpoints }, () =>
@@ -95,14 +95,14 @@ export function webhooksCommand(surroundings: CommandContext): Command {
 
   webhooks
     .command('remove')
-    .description('send nothing more to a URL and abandon its outstanding deliveries')
+    .description('stop sending to a URL and abandon its outstanding deliveries')
     .argument('<url>', 'the URL, from `pf webhooks list`')
     .action((text: string, _options: unknown, command: Command) => {
       const url = text.trim();
       const unknown = (mode: string): CliError =>
         new CliError(`No ${mode} events go to ${url}. List the URLs with \`pf webhooks list --mode ${mode}\`.`);
       const said = (): string => `No more events are sent to ${url}.`;
-      return withLoginOrDatabase(command, surroundings, {
+      return withLoginOrDatabase(command, context, {
         async login({ accountId, client, mode, output }) {
           const endpoint = await endpointOf(client, url);
           if (!endpoint) throw unknown(mode);
@@ -122,7 +122,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
     .command('enable')
     .description('send events again to a URL that was disabled because it failed')
     .argument('<url>', 'the URL, from `pf webhooks list`')
-    .option('--replay', 'send what it has missed since it began to fail, too')
+    .option('--replay', 'also send the events that it has missed since it began to fail')
     .action((text: string, { replay = false }: { replay?: boolean }, command: Command) => {
       const url = text.trim();
       const unknown = (mode: string): CliError =>
@@ -135,7 +135,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
           `${mode === 'live' ? 'Live' : 'Test'} events go to ${url} again.`,
           ...(replay ? [`${replayed} missed deliveries are sent now.`] : []),
         ].join('\n');
-      return withLoginOrDatabase(command, surroundings, {
+      return withLoginOrDatabase(command, context, {
         async login({ accountId, client, mode, output }) {
           const endpoint = await endpointOf(client, url);
           if (endpoint?.status !== 'disabled') throw unknown(mode);
@@ -156,7 +156,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
     .command('secret')
     .description('show the secret that signs the deliveries of a mode (operators)')
     .action((_options: unknown, command: Command) =>
-      withOperator(command, surroundings, CREATE, async ({ database, output, mode, livemode, stack, account, by }) => {
+      withOperator(command, context, CREATE, async ({ database, output, mode, livemode, stack, account, by }) => {
         const { id: accountId } = await account();
         const secrets = await webhookSecrets(database, await stack.secretsKey(), { accountId, livemode });
         const now = Date.now();
@@ -175,7 +175,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
 
   webhooks
     .command('rotate-secret')
-    .description('create a new secret; for 24 hours `webhook-signature` is made with the old one too')
+    .description('create a new secret; for 24 hours the old one signs `webhook-signature` too')
     .option('--endpoint <id>', 'of this endpoint, by the API (without it: of the account, for operators)')
     .option('--at <time>', 'when the new secret begins to sign, ISO 8601 (default: now)')
     .addHelpText(
@@ -184,7 +184,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
     )
     .action(({ at, endpoint: id }: { at?: string; endpoint?: string }, command: Command) => {
       if (id !== undefined)
-        return withApi(command, surroundings, async ({ client, output, mode }) => {
+        return withApi(command, context, async ({ client, output, mode }) => {
           const validFrom = at === undefined ? new Date() : futureTime(at);
           const rotated = await client.webhooks.endpoints.rotateSecret(
             id,
@@ -194,7 +194,7 @@ export function webhooksCommand(surroundings: CommandContext): Command {
         });
       return withOperator(
         command,
-        surroundings,
+        context,
         ROTATE,
         async ({ database, output, mode, livemode, stack, account, by }) => {
           const validFrom = at === undefined ? new Date() : futureTime(at);
@@ -211,9 +211,9 @@ export function webhooksCommand(surroundings: CommandContext): Command {
       );
     });
 
-  addEndpointCommands(webhooks, surroundings);
-  addDeliveryCommands(webhooks, surroundings);
-  addReplayCommands(webhooks, surroundings);
+  addEndpointCommands(webhooks, context);
+  addDeliveryCommands(webhooks, context);
+  addReplayCommands(webhooks, context);
   return webhooks;
 }
 

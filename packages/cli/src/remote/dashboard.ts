@@ -74,9 +74,12 @@ export class Dashboard {
 
   #refusal(status: number, error: z.output<typeof failure>['error'] | undefined): CliError {
     if (!error)
-      return new CliError(`${this.url} responded with ${status}, and not as a dashboard of this service does.`, {
-        facts: { status },
-      });
+      return new CliError(
+        `${this.url} responded with ${status}, but not like a dashboard of this service. Check the URL.`,
+        {
+          facts: { status },
+        },
+      );
     const { code, message, details } = error;
     const facts = { code, status, details };
     if (code === 'token.invalid')

@@ -49,7 +49,8 @@ export async function readLogin(environment?: NodeJS.ProcessEnv): Promise<Login 
 /** Keeps a login for this user alone. @returns the file */
 export async function saveLogin(login: Login, environment?: NodeJS.ProcessEnv): Promise<string> {
   const folder = folderOf(environment);
-  if (folder === null) throw new CliError('Neither XDG_CONFIG_HOME nor HOME is set: there is no place for the login.');
+  if (folder === null)
+    throw new CliError('Neither XDG_CONFIG_HOME nor HOME is set, so the login cannot be stored. Set one of them.');
   await mkdir(folder, { recursive: true, mode: 0o700 });
   // It may have been there with other rights.
   await chmod(folder, 0o700);

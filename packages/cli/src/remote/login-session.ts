@@ -82,6 +82,6 @@ async function onlyAccount(dashboard: Dashboard): Promise<string> {
   throw new CliError(
     first
       ? `Name the account with --account: ${names.join(', ')}.`
-      : `${user.email} is a member of no account at ${dashboard.url}. Create one there.`,
+      : `${user.email} is not a member of any account at ${dashboard.url}. Create one there.`,
   );
 }

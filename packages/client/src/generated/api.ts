@@ -83,7 +83,7 @@ export interface components {
          *     }
          */
         readonly CreatePaymentLinkRequest: {
-            /** @description Decimal string greater than 0, for every offer: with at most as many decimals as each of their tokens has. */
+            /** @description Decimal string greater than 0, the same for every offer, with at most as many decimals as each token has. */
             readonly amount: string;
             /** @description The ways to pay, at most 20: each has `chain`, `token` and `requestor` as an intent has them. */
             readonly offers: readonly {
@@ -98,7 +98,7 @@ export interface components {
              * @default 86400
              */
             readonly ttlSeconds?: number;
-            /** @description Your own data, which its intents get too: at most 20 keys of 1 to 40 characters, with values up to 500. */
+            /** @description Your own data, copied to its intents: at most 20 keys of 1 to 40 characters, with values up to 500. */
             readonly metadata?: {
                 readonly [key: string]: string;
             } | null;
@@ -111,9 +111,9 @@ export interface components {
         readonly BuildIntentRequest: {
             /** @description The wallet that pays. */
             readonly fulfiller?: string | null;
-            /** @description Another account pays the fee: on Tempo, Solana, and of smart accounts on Base. */
+            /** @description Whether another account pays the fee: on Tempo and Solana, and for smart accounts on Base. */
             readonly sponsored?: boolean;
-            /** @description The account that pays the fee, on Solana, if it is not that of the sponsor that is set for the chain. */
+            /** @description On Solana, the account that pays the fee, if it is not that of the sponsor that is set for the chain. */
             readonly feePayer?: string | null;
         };
         /**
@@ -150,14 +150,14 @@ export interface components {
             readonly nonce: string;
         };
         readonly SetSponsorRequest: {
-            /** @description Where it takes JSON-RPC. Only public addresses are connected to. */
+            /** @description Its JSON-RPC URL. It must resolve to public addresses. */
             readonly url: string;
-            /** @description Headers of every request to it, such as `x-api-key`: at most 8. In responses their names. */
+            /** @description Headers sent with each request, such as `x-api-key`: at most 8. Responses show only their names. */
             readonly headers?: {
                 readonly [key: string]: string;
             };
             /**
-             * @description Of every question to a paymaster, such as which of its policies pays. In responses the names of its fields.
+             * @description Passed to the paymaster with each request, for example to select a policy. Responses show only its field names.
              * @example {
              *       "policyId": "4f1b2c3d-1111-4222-8333-444455556666"
              *     }
@@ -171,10 +171,10 @@ export interface components {
             readonly url: string;
             /** @description Your own name for it. */
             readonly name?: string | null;
-            /** @description The types that are sent; `null`: all, also those that are added later. */
+            /** @description The types that are sent; `null`: all, including those that are added later. */
             readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled")[] | null;
             /**
-             * @description The version of what is sent, also in the header `X-PF-Api-Version`. It changes only when you change it.
+             * @description The version of the payloads, also in the header `X-PF-Api-Version`. It changes only when you change it.
              * @enum {string}
              */
             readonly apiVersion?: "2026-11-21";
@@ -184,10 +184,10 @@ export interface components {
         readonly UpdateEndpointRequest: {
             /** @description Your own name for it. */
             readonly name?: string | null;
-            /** @description The types that are sent; `null`: all, also those that are added later. */
+            /** @description The types that are sent; `null`: all, including those that are added later. */
             readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled")[] | null;
             /**
-             * @description The version of what is sent, also in the header `X-PF-Api-Version`. It changes only when you change it.
+             * @description The version of the payloads, also in the header `X-PF-Api-Version`. It changes only when you change it.
              * @enum {string}
              */
             readonly apiVersion?: "2026-11-21";
@@ -197,7 +197,7 @@ export interface components {
         readonly CreateReplayRequest: {
             /**
              * Format: date-time
-             * @description Deliveries of events from this time on. Times are those at which the service read the events.
+             * @description Deliveries of events from this time on, by the time at which the service read the event.
              */
             readonly since: string;
             /**
@@ -207,12 +207,12 @@ export interface components {
             readonly until?: string;
             /** @description Only deliveries to this endpoint, which may have been removed. */
             readonly endpointId?: string;
-            /** @description The endpoint that gets the events, instead of their own. */
+            /** @description The endpoint that receives the events, instead of their own. */
             readonly toEndpointId?: string;
             /** @description Only events of these types. */
             readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled")[];
             /**
-             * @description `failed` (default): deliveries that failed. `all`: those that arrived as well.
+             * @description `failed` (default): deliveries that failed. `all`: also those that arrived.
              * @enum {string}
              */
             readonly status?: "failed" | "all";
@@ -293,9 +293,9 @@ export interface components {
              * @enum {string}
              */
             readonly state: "created" | "pending" | "confirmed" | "finalized" | "failed" | "expired" | "cancelled";
-            /** @description The transaction was dropped. Build it again, and let the fulfiller sign it again. */
+            /** @description Whether the transaction was dropped. Then build it again, and have the fulfiller sign it again. */
             readonly retryRequired: boolean;
-            /** @description A transaction could still land when the intent expired. If it lands, the intent becomes `confirmed`. */
+            /** @description Whether a transaction could still land when the intent expired. If it lands, the intent becomes `confirmed`. */
             readonly pendingAtExpiry: boolean;
             /** @description Identifies the payment on chain. Solana: a base58 public key. EVM: 32 bytes in hex. */
             readonly reference: string;
@@ -338,7 +338,7 @@ export interface components {
             readonly livemode: boolean;
             /**
              * Format: date-time
-             * @description When its personal data was erased: `metadata` is empty since then. Absent otherwise.
+             * @description When its personal data was erased: `metadata` is empty from then on. Absent otherwise.
              */
             readonly erasedAt?: string;
         };
@@ -357,7 +357,7 @@ export interface components {
             readonly amountBaseUnits: string;
             /** @description The reference that the payment carries. */
             readonly reference: string;
-            /** @description What is not as the intent asks: empty for a payment with its terms. */
+            /** @description The terms that the payment does not match; empty if it matches all. */
             readonly differs: readonly ("token" | "recipient" | "amount" | "sender" | "reference")[];
             /** @description The state in which the payment found the intent, if it had ended; otherwise `null`. */
             readonly late: ("expired" | "cancelled" | "failed") | null;
@@ -365,7 +365,7 @@ export interface components {
         readonly PaymentLink: {
             /** @description Unique identifier, prefixed `pl_`. */
             readonly id: string;
-            /** @description Decimal string greater than 0, for every offer: with at most as many decimals as each of their tokens has. */
+            /** @description Decimal string greater than 0, the same for every offer, with at most as many decimals as each token has. */
             readonly amount: string;
             /** @description The ways to pay, at most 20: each has `chain`, `token` and `requestor` as an intent has them. */
             readonly offers: readonly {
@@ -375,11 +375,11 @@ export interface components {
                 readonly requestor: string;
             }[];
             /**
-             * @description `open`; `paid`: an intent of it is confirmed; `cancelled`; `expired`. A payment that comes late makes it `paid` after all; a payment that is undone by the chain makes it what it was before.
+             * @description `open`; `paid`: one of its intents is confirmed; `cancelled`; `expired`. A late payment still makes it `paid`; if the chain undoes the payment, the link returns to its previous state.
              * @enum {string}
              */
             readonly state: "open" | "paid" | "cancelled" | "expired";
-            /** @description What its payers have begun, oldest first: the number of the offer, the intent, and whether its payment stands. More than one is paid if two payers paid at the same moment. */
+            /** @description The intents that its payers have created, oldest first: the number of the offer, the intent, and whether it is paid. More than one is paid if two payers paid at the same time. */
             readonly intents: readonly {
                 readonly offer: number;
                 readonly intentId: string;
@@ -389,7 +389,7 @@ export interface components {
             }[];
             /** @description The intent that paid it; `null` if none has. */
             readonly paidBy: string | null;
-            /** @description Your own data, which its intents get too: at most 20 keys of 1 to 40 characters, with values up to 500. */
+            /** @description Your own data, copied to its intents: at most 20 keys of 1 to 40 characters, with values up to 500. */
             readonly metadata: {
                 readonly [key: string]: string;
             } | null;
@@ -397,7 +397,7 @@ export interface components {
             readonly ttlSeconds: number;
             /**
              * Format: date-time
-             * @description Until then an offer can be chosen.
+             * @description When the link expires: no offer can be chosen after that.
              */
             readonly expiresAt: string;
             /**
@@ -450,9 +450,9 @@ export interface components {
              * @enum {string}
              */
             readonly state: "created" | "pending" | "confirmed" | "finalized" | "failed" | "expired" | "cancelled";
-            /** @description The transaction was dropped. Build it again, and let the fulfiller sign it again. */
+            /** @description Whether the transaction was dropped. Then build it again, and have the fulfiller sign it again. */
             readonly retryRequired: boolean;
-            /** @description A transaction could still land when the intent expired. If it lands, the intent becomes `confirmed`. */
+            /** @description Whether a transaction could still land when the intent expired. If it lands, the intent becomes `confirmed`. */
             readonly pendingAtExpiry: boolean;
             /** @description Identifies the payment on chain. Solana: a base58 public key. EVM: 32 bytes in hex. */
             readonly reference: string;
@@ -489,7 +489,7 @@ export interface components {
         readonly PayerPaymentLink: {
             /** @description Unique identifier, prefixed `pl_`. */
             readonly id: string;
-            /** @description Decimal string greater than 0, for every offer: with at most as many decimals as each of their tokens has. */
+            /** @description Decimal string greater than 0, the same for every offer, with at most as many decimals as each token has. */
             readonly amount: string;
             /** @description The ways to pay, at most 20: each has `chain`, `token` and `requestor` as an intent has them. */
             readonly offers: readonly {
@@ -499,11 +499,11 @@ export interface components {
                 readonly requestor: string;
             }[];
             /**
-             * @description `open`; `paid`: an intent of it is confirmed; `cancelled`; `expired`. A payment that comes late makes it `paid` after all; a payment that is undone by the chain makes it what it was before.
+             * @description `open`; `paid`: one of its intents is confirmed; `cancelled`; `expired`. A late payment still makes it `paid`; if the chain undoes the payment, the link returns to its previous state.
              * @enum {string}
              */
             readonly state: "open" | "paid" | "cancelled" | "expired";
-            /** @description What its payers have begun, oldest first: the number of the offer, the intent, and whether its payment stands. More than one is paid if two payers paid at the same moment. */
+            /** @description The intents that its payers have created, oldest first: the number of the offer, the intent, and whether it is paid. More than one is paid if two payers paid at the same time. */
             readonly intents: readonly {
                 readonly offer: number;
                 readonly intentId: string;
@@ -517,7 +517,7 @@ export interface components {
             readonly ttlSeconds: number;
             /**
              * Format: date-time
-             * @description Until then an offer can be chosen.
+             * @description When the link expires: no offer can be chosen after that.
              */
             readonly expiresAt: string;
             /**
@@ -712,18 +712,18 @@ export interface components {
         readonly Sponsor: {
             /** @description CAIP-2 id of the chain on which it pays fees. */
             readonly chain: string;
-            /** @description Of its URL. The rest of it may be a secret. */
+            /** @description The origin of its URL; the rest is hidden because it may contain a secret. */
             readonly origin: string;
-            /** @description Headers of every request to it, such as `x-api-key`: at most 8. In responses their names. */
+            /** @description Headers sent with each request, such as `x-api-key`: at most 8. Responses show only their names. */
             readonly headers: readonly string[];
-            /** @description Of every question to a paymaster, such as which of its policies pays. In responses the names of its fields. */
+            /** @description Passed to the paymaster with each request, for example to select a policy. Responses show only its field names. */
             readonly context: readonly string[];
             /**
              * Format: date-time
              * @description When it was set.
              */
             readonly updatedAt: string;
-            /** @description Whether it pays for real money. */
+            /** @description Whether it pays fees of live payments. */
             readonly livemode: boolean;
         };
         readonly WebhookDelivery: {
@@ -745,9 +745,9 @@ export interface components {
             readonly lastAttemptedAt: string | null;
             /** @description When the receiver accepted the event with a 2xx response. */
             readonly deliveredAt: string | null;
-            /** @description When the last attempt failed and no further ones were scheduled. */
+            /** @description When the last attempt failed and no other was scheduled. */
             readonly failedAt: string | null;
-            /** @description When it is tried next; `null` if it has ended. */
+            /** @description When the next attempt is made; `null` if the delivery has ended. */
             readonly nextAttemptAt: string | null;
         };
         readonly DeliveryAttempt: {
@@ -758,11 +758,11 @@ export interface components {
              * @description When the attempt ended.
              */
             readonly at: string;
-            /** @description How long it took, in milliseconds. */
+            /** @description How long the attempt took, in milliseconds. */
             readonly durationMs: number;
             /** @description HTTP status of the response; `null` if there was none. */
             readonly responseStatus: number | null;
-            /** @description Why it failed, in words; `null` if it did not. */
+            /** @description Why it failed, as text; `null` if it did not. */
             readonly reason: string | null;
             /** @description The first 1 KiB of the response; `null` if there was none. */
             readonly responseBody: string | null;
@@ -774,9 +774,9 @@ export interface components {
             readonly url: string;
             /** @description Your own name for it. */
             readonly name: string | null;
-            /** @description The types that are sent; `null`: all, also those that are added later. */
+            /** @description The types that are sent; `null`: all, including those that are added later. */
             readonly eventTypes: readonly string[] | null;
-            /** @description The version of what is sent, also in the header `X-PF-Api-Version`. It changes only when you change it. */
+            /** @description The version of the payloads, also in the header `X-PF-Api-Version`. It changes only when you change it. */
             readonly apiVersion: string;
             /**
              * @description `enabled`; `paused` by you; `disabled` because it failed.
@@ -791,23 +791,23 @@ export interface components {
             readonly failingSince: string | null;
             /**
              * Format: date-time
-             * @description When it was created. It gets events from then on.
+             * @description When it was created. It receives events from then on.
              */
             readonly createdAt: string;
-            /** @description Whether it gets live events. */
+            /** @description Whether it receives live events. */
             readonly livemode: boolean;
         };
         readonly WebhookReplay: {
             /** @description Unique identifier, prefixed `whr_`. */
             readonly id: string;
             /**
-             * @description `counting` what is to be sent; `sending`; `completed`: everything that it has sent was accepted or has failed; `cancelled`.
+             * @description `counting` the deliveries; `sending`; `completed`: everything that it has sent was accepted or has failed; `cancelled`.
              * @enum {string}
              */
             readonly state: "counting" | "sending" | "completed" | "cancelled";
             /**
              * Format: date-time
-             * @description Deliveries of events from this time on. Times are those at which the service read the events.
+             * @description Deliveries of events from this time on, by the time at which the service read the event.
              */
             readonly since: string;
             /**
@@ -817,24 +817,24 @@ export interface components {
             readonly until: string;
             /** @description Only deliveries to this endpoint, which may have been removed. */
             readonly endpointId: string | null;
-            /** @description The endpoint that gets the events, instead of their own. */
+            /** @description The endpoint that receives the events, instead of their own. */
             readonly toEndpointId: string | null;
             /** @description Only events of these types. */
             readonly eventTypes: readonly string[] | null;
             /**
-             * @description `failed` (default): deliveries that failed. `all`: those that arrived as well.
+             * @description `failed` (default): deliveries that failed. `all`: also those that arrived.
              * @enum {string}
              */
             readonly status: "failed" | "all";
-            /** @description Deliveries that match, as counted so far; they are all counted once it is `sending`. */
+            /** @description Number of matching deliveries found so far; complete once the replay is `sending`. */
             readonly total: number;
-            /** @description Sent by it, and still to be accepted. */
+            /** @description Sent by it, and not accepted yet. */
             readonly pending: number;
-            /** @description Sent by it, and accepted. A delivery counts for the replay that has sent it last. */
+            /** @description Sent by it, and accepted. A delivery counts for the replay that sent it last. */
             readonly delivered: number;
             /** @description Sent by it, and failed for good. */
             readonly failed: number;
-            /** @description Left as they were: accepted or outstanding already, or their endpoint is disabled or does not select the type. */
+            /** @description Not sent: accepted or outstanding already, or their endpoint is disabled or does not select the type. */
             readonly skipped: number;
             /**
              * Format: date-time

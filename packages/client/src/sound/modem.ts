@@ -167,7 +167,7 @@ class Ear {
   }
 }
 
-/** What Node's `process` has and other surroundings do not. */
+/** What Node's `process` has and other environments do not. */
 interface Process {
   listeners(event: string): readonly (() => void)[];
   removeListener(event: string, listener: () => void): void;

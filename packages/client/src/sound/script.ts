@@ -5,14 +5,14 @@ import type { FromWorker, Samples, ToWorker } from './messages.ts';
 import { MODEM_RATE, resample } from './resampler.ts';
 
 /** What a Worker and an AudioWorklet have, of which TypeScript's library for pages knows nothing. */
-interface Surroundings {
+interface WorkerScope {
   readonly registerProcessor?: (name: string, processor: unknown) => void;
   onmessage: ((event: MessageEvent<ToWorker>) => void) | null;
   postMessage(message: FromWorker, transfer: readonly Transferable[]): void;
 }
 declare const AudioWorkletProcessor: new () => { readonly port: MessagePort };
 
-const here = globalThis as unknown as Surroundings;
+const here = globalThis as unknown as WorkerScope;
 if (here.registerProcessor === undefined) work();
 else forward(here.registerProcessor);
 

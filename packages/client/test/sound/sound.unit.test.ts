@@ -39,7 +39,7 @@ describe('the payload of a sound', () => {
       expect(parsePayload(changed)).toBeNull();
     }
   });
-  it('is refused with another type and a right checksum, or of another length', () => {
+  it('is refused with another type and a correct checksum, or with another length', () => {
     const other = payloadOf(intent);
     other[0] = 0x20;
     other[17] = crc8(other.subarray(0, -1));
@@ -94,7 +94,7 @@ describe('encode', () => {
     await expect(encode(intent, { sampleRate })).rejects.toEqual(code('sample_rate'));
     await expect(decode({ samples: silence(1), sampleRate })).rejects.toEqual(code('sample_rate'));
   });
-  it('refuses what is no id', async () => {
+  it('refuses an invalid id', async () => {
     await expect(encode({ id: 'pi_x', livemode: true })).rejects.toEqual(code('invalid_id'));
   });
 });
@@ -125,7 +125,7 @@ describe('decode', () => {
     const [one, two] = await Promise.all([encode(intent), encode(intentOf(2))]);
     expect(await hear(surrounded(mixed(one.samples, two.samples)))).toEqual([]);
   });
-  it('ignores what others say', async () => {
+  it('ignores foreign and corrupted sounds', async () => {
     const ours = payloadOf(intent);
     const corrupted = ours.slice();
     corrupted[5] = (corrupted[5] ?? 0) ^ 1;

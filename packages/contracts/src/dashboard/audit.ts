@@ -74,7 +74,7 @@ export const AUDIT_OPERATIONS = {
     summary: 'Export the audit log',
     description:
       `The newest ${AUDIT_EXPORT_MAX.toLocaleString('en-US')} entries as CSV (RFC 4180), newest first. A cell that a ` +
-      `spreadsheet would take for a formula begins with an apostrophe. ${FILTERS}`,
+      `spreadsheet would read as a formula starts with an apostrophe. ${FILTERS}`,
     access: ['owner', 'developer'],
     query: z.strictObject(filters),
     status: 200,

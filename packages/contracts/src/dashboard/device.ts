@@ -16,10 +16,11 @@ export const DEVICE_OPERATIONS = {
     action: null,
     path: '/device/code',
     tag: 'Device sign-in',
-    summary: 'Begin',
+    summary: 'Start a device sign-in',
     description:
-      'For a program: returns a code for itself and one for the person, who enters it at `verificationUrl` within ' +
-      `${MINUTES} minutes. \`clientName\` is what the person is shown: the program and its machine.`,
+      'For a program: returns a device code for itself and a user code for the person, who enters it at ' +
+      `\`verificationUrl\` within ${MINUTES} minutes. \`clientName\` is shown to the person: the program and its ` +
+      'machine.',
     access: 'anyone',
     anyOrigin: true,
     body: z.strictObject({ clientName: text(1, 100) }),
@@ -41,10 +42,10 @@ export const DEVICE_OPERATIONS = {
     action: 'token.created',
     path: '/device/token',
     tag: 'Device sign-in',
-    summary: 'Ask for the token',
+    summary: 'Request the token',
     description:
-      'For a program: returns a personal token, once, when the person has approved. Until then ask every ' +
-      '`intervalSeconds`; after `device.slow_down` wait 5 s longer from then on. The token is valid for ' +
+      'For a program: returns a personal token, once, after the person has approved. Until then, poll every ' +
+      '`intervalSeconds`; after `device.slow_down`, wait 5 s longer from then on. The token is valid for ' +
       `${TOKEN_DAYS.usual} days, and named after the program.`,
     access: 'anyone',
     anyOrigin: true,
@@ -64,8 +65,8 @@ export const DEVICE_OPERATIONS = {
     method: 'get',
     path: '/device/requests/{userCode}',
     tag: 'Device sign-in',
-    summary: 'Look at a request',
-    description: 'What asks for a token with this user code, and from where.',
+    summary: 'Fetch a request',
+    description: 'Returns which program requests a token with this user code, and from where.',
     access: 'signed-in',
     sessionOnly: true,
     status: 200,
@@ -87,7 +88,7 @@ export const DEVICE_OPERATIONS = {
     path: '/device/requests/{userCode}/approve',
     tag: 'Device sign-in',
     summary: 'Approve a request',
-    description: 'The program gets a personal token of the person when it asks next.',
+    description: 'The program receives a personal token of the person when it polls next.',
     access: 'signed-in',
     sessionOnly: true,
     status: 200,
@@ -101,7 +102,7 @@ export const DEVICE_OPERATIONS = {
     path: '/device/requests/{userCode}/deny',
     tag: 'Device sign-in',
     summary: 'Deny a request',
-    description: 'The program gets no token.',
+    description: 'The program receives no token.',
     access: 'signed-in',
     sessionOnly: true,
     status: 200,

@@ -71,16 +71,16 @@ export type Summary = z.output<typeof summary>;
 /** What an account should look at, and what it can do about it. */
 export const ATTENTION_ADVICE = {
   mismatched_payment:
-    'It is not what the intent asks for: `differs` says in what. Send it back to its sender, or settle the rest with ' +
-    'the payer. The intent can still be paid as it is, until it expires.',
-  extra_payment: 'The intent was paid already. Send this payment back to its sender.',
-  late_payment: 'It came after the intent had ended. The intent is confirmed now: deliver, or refund it.',
+    'It does not match the terms of the intent: `differs` lists which. Send it back to its sender, or settle the ' +
+    'difference with the payer. The intent can still be paid until it expires.',
+  extra_payment: 'The intent was already paid. Send this payment back to its sender.',
+  late_payment: 'It arrived after the intent had ended. The intent is now confirmed: deliver, or refund it.',
   sanctioned_sender:
-    'Its sender is on a sanctions list. Do not refund it, and do not deliver: ask those who are responsible for ' +
+    'Its sender is on a sanctions list. Do not refund it, and do not deliver: ask the people responsible for ' +
     'compliance.',
-  endpoint_paused: 'Its deliveries wait. Resume it when its receiver can take them.',
-  endpoint_disabled: 'It gets nothing. Repair its receiver, enable it, then replay what it has missed.',
-  failed_delivery: 'It is not attempted again. See its attempts, repair the receiver, then resend it.',
+  endpoint_paused: 'Its deliveries wait. Resume it when its receiver is ready for them.',
+  endpoint_disabled: 'It receives nothing. Fix its receiver, enable it, then replay what it has missed.',
+  failed_delivery: 'It is not attempted again. See its attempts, fix the receiver, then resend it.',
 } as const;
 export type AttentionKind = keyof typeof ATTENTION_ADVICE;
 const KINDS = Object.keys(ATTENTION_ADVICE) as [AttentionKind, ...AttentionKind[]];
@@ -174,15 +174,15 @@ export const INSIGHT_OPERATIONS = {
     method: 'get',
     path: '/accounts/{accountId}/{mode}/summary',
     tag: 'Insights',
-    summary: 'Sum up the payments',
+    summary: 'Summarize the payments',
     description:
-      'Of the intents created in the last 24 hours, 7 days or 30 days (`range`, default `7d`): how many there are in ' +
-      'each state, the success rate, what was paid in each token, the time to confirm, and the same by hour or by ' +
+      'Summarizes the intents created in the last 24 hours, 7 days or 30 days (`range`, default `7d`): how many are ' +
+      'in each state, the success rate, what was paid in each token, the time to confirm, and the same by hour or by ' +
       `day (UTC). The newest ${SUMMARY_INTENTS_MAX.toLocaleString('en-US')} intents are counted; \`complete\` is ` +
       `false if there are more. The time to confirm is that of the newest ${SUMMARY_TIMED_MAX} payments that were ` +
       'submitted over the API. Failed deliveries are counted up to ' +
-      `${SUMMARY_DELIVERIES_MAX.toLocaleString('en-US')}. A summary that took long to make is returned again for a ` +
-      'while: `to` says of when it is.',
+      `${SUMMARY_DELIVERIES_MAX.toLocaleString('en-US')}. A summary that was slow to compute is returned again for a ` +
+      'while: `to` is when it was computed.',
     access: ROLES,
     query: z.strictObject({
       range: z.enum(RANGES, must(`one of ${RANGES.join(', ')}`)).default('7d'),
@@ -198,7 +198,7 @@ export const INSIGHT_OPERATIONS = {
     tag: 'Insights',
     summary: 'List the newest events',
     description:
-      `The public events of the newest ${EVENTS_INTENTS_MAX} intents, newest first, as webhooks have them; \`type\` ` +
+      `The public events of the newest ${EVENTS_INTENTS_MAX} intents, newest first, as webhooks carry them; \`type\` ` +
       'selects one type. The whole history of an intent is at `GET /intents/{id}/events` of the payment API.',
     access: ROLES,
     query: z.strictObject({
@@ -217,11 +217,11 @@ export const INSIGHT_OPERATIONS = {
     tag: 'Insights',
     summary: 'Follow the account',
     description:
-      'A stream of server-sent events that tells when to read again: an event `changed` when it begins, and then ' +
+      'A stream of server-sent events that tells when to read again: an event `changed` when it starts, and then ' +
       'whenever a payment or a webhook delivery of the account has changed, at most one every ' +
-      `${NOTICE_GAP_MS / 1_000} s. Its data is an empty object. A change may go unnoticed: read again from time to ` +
-      'time in any case. The stream ends within 30 s when the session or the token ends or the role no longer allows ' +
-      'it, and may end at any time: connect again.',
+      `${NOTICE_GAP_MS / 1_000} s. Its data is an empty object. The stream can miss a change: also read again from ` +
+      'time to time. The stream ends within 30 s when the session or the token ends or the role no longer allows ' +
+      'it, and may end at any time: reconnect.',
     access: ROLES,
     status: 200,
     response: z.string(),
@@ -234,11 +234,11 @@ export const INSIGHT_OPERATIONS = {
     tag: 'Insights',
     summary: 'List what needs attention',
     description:
-      'Payments with other terms, paid twice, after the end of their intent or by a sanctioned sender; paused and ' +
-      'disabled webhook endpoints; deliveries that have failed at endpoints that were not removed. Newest first, ' +
+      'Returns payments with other terms, paid twice, after the end of their intent or by a sanctioned sender; ' +
+      'paused and disabled webhook endpoints; and failed deliveries to endpoints that still exist. Newest first, ' +
       'each with what to do; `kind` selects some and may be repeated. `state` is `open` or `done` (default `open`): ' +
       'payments that a person has marked as done are listed as `done`, the newest mark first. Deliveries are kept ' +
-      'for 30 days, payments for ever.',
+      'for 30 days, payments without limit.',
     access: ROLES,
     query: z.strictObject({
       ...pageQuery,
@@ -257,9 +257,9 @@ export const INSIGHT_OPERATIONS = {
     tag: 'Insights',
     summary: 'Mark what needs attention as done',
     description:
-      'For payments: a person has decided and done what was to do. The first mark stays; another changes nothing. ' +
-      'Only an owner marks a payment by a sanctioned sender. Nothing is marked by itself: a refund of the payment is ' +
-      'made apart from it. Endpoints and deliveries are not marked, but repaired.',
+      'For payments that a person has dealt with. Marking one again changes nothing. Only an owner can mark a ' +
+      'payment by a sanctioned sender. Marking does not refund: create a refund separately. Endpoints and deliveries ' +
+      'cannot be marked; they leave the list once they are repaired.',
     access: ['owner', 'developer', 'support'],
     status: 200,
     response: attentionItemResponse,
@@ -271,8 +271,8 @@ export const INSIGHT_OPERATIONS = {
     action: 'attention.reopened',
     path: '/accounts/{accountId}/{mode}/attention/{itemId}/done',
     tag: 'Insights',
-    summary: 'Undo that it is done',
-    description: 'Takes the mark away, by whomever it is: the payment is open again. For the same roles as the mark.',
+    summary: 'Reopen what was marked as done',
+    description: 'Removes the mark, whoever set it: the payment is open again. It takes the same roles as the mark.',
     access: ['owner', 'developer', 'support'],
     status: 200,
     response: attentionItemResponse,
@@ -285,11 +285,11 @@ export const INSIGHT_OPERATIONS = {
     tag: 'Insights',
     summary: 'List the requests to the payment API',
     description:
-      `Those of the last ${REQUEST_LOG_DAYS} days with a valid key or by a person, newest first: method, route, ` +
-      'path, status, error code, key or person (neither for a payer with a client secret), intent and duration, ' +
-      'never a body. Filters: `status` (a class such as `4xx`), `keyId`, `intentId`. A stream of events is listed ' +
-      'when it ends. A record appears within a few seconds. While the database is slow, and above some thousand ' +
-      'requests a second, requests are served and not recorded.',
+      `Returns requests of the last ${REQUEST_LOG_DAYS} days with a valid key or by a person, newest first: method, ` +
+      'route, path, status, error code, key or person (neither for a payer with a client secret), intent and ' +
+      'duration, never a body. Filters: `status` (a class such as `4xx`), `keyId`, `intentId`. An event stream is ' +
+      'listed when it ends. A record appears within a few seconds. While the database is slow, and above a few ' +
+      'thousand requests a second, requests are served but not recorded.',
     access: ['owner', 'developer'],
     query: z.strictObject({
       ...pageQuery,

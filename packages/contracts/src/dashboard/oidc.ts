@@ -23,8 +23,8 @@ export const OIDC_OPERATIONS = {
     method: 'get',
     path: '/sign-in/options',
     tag: 'Single sign-on',
-    summary: 'How people can sign in here',
-    description: '`oidc` has the name of the identity provider; it is null where none is set up.',
+    summary: 'List the ways to sign in',
+    description: '`oidc` has the name of the identity provider; it is null if none is configured.',
     access: 'anyone',
     status: 200,
     response: z.strictObject({ oidc: z.strictObject({ name: z.string() }).nullable() }),
@@ -39,7 +39,7 @@ export const OIDC_OPERATIONS = {
     summary: 'Sign in at the identity provider: begin',
     description:
       'Returns the URL of the identity provider where the person signs in, and sets a cookie with which ' +
-      `\`POST /sign-in/oidc\` completes the sign-in within ${MINUTES} minutes. The provider leads the browser back ` +
+      `\`POST /sign-in/oidc\` completes the sign-in within ${MINUTES} minutes. The provider redirects the browser ` +
       'to the page `/sign-in/oidc` of the dashboard.',
     access: 'anyone',
     status: 200,
@@ -54,11 +54,11 @@ export const OIDC_OPERATIONS = {
     tag: 'Single sign-on',
     summary: 'Sign in at the identity provider: complete',
     description:
-      'Takes the query with which the provider has led the browser back, once. A person whom the provider has signed ' +
-      'in here before is known by their identity there. Otherwise the provider must say that it has verified the ' +
-      'e-mail address: who has confirmed the same address here gets the identity as a further way to sign in, and a ' +
-      'mail that says so; who is not registered is registered. The second factor of the person is asked for as after ' +
-      'a password.',
+      'Takes the query with which the provider redirected the browser, once. A person who has signed in at the ' +
+      'provider before is recognized by their identity there. Otherwise the provider must mark the e-mail address as ' +
+      'verified: a person who has confirmed the same address here gets the identity as another way to sign in, and a ' +
+      'mail that says so; a person who is not registered is registered. A second factor is required as after a ' +
+      'password.',
     access: 'anyone',
     body: z.strictObject({
       parameters: word('the query of the page to which the provider has led the browser', PARAMETERS_LENGTH_MAX),
@@ -74,8 +74,9 @@ export const OIDC_OPERATIONS = {
     tag: 'Single sign-on',
     summary: 'List your identities',
     description:
-      'Who you are at identity providers, newest first. `provider` is null for a provider that is no longer set up: ' +
-      'its identities sign no one in. `hasPassword` is false for who signs in at the identity provider only.',
+      'Returns your identities at identity providers, newest first. `provider` is null for a provider that is no ' +
+      'longer configured: its identities cannot sign in. `hasPassword` is false for a person who signs in only at ' +
+      'the identity provider.',
     access: 'signed-in',
     sessionOnly: true,
     status: 200,
@@ -90,9 +91,9 @@ export const OIDC_OPERATIONS = {
     tag: 'Single sign-on',
     summary: 'Unlink one of your identities',
     description:
-      'Takes the password; who has none is refused, because it is their only way to sign in. Sessions that the ' +
-      'identity has begun go on. A later sign-in at the provider links it again only if the provider says that it ' +
-      'has verified your e-mail address.',
+      'Takes the password; without one the request is refused, because the identity is the only way to sign in. ' +
+      'Sessions that started with the identity continue. A later sign-in at the provider links it again only if the ' +
+      'provider marks your e-mail address as verified.',
     access: 'signed-in',
     sessionOnly: true,
     body: passwordRequest,

@@ -1,6 +1,7 @@
 import { AUDIT_OPERATIONS } from './audit.ts';
 import { DEVICE_OPERATIONS } from './device.ts';
 import { INSIGHT_OPERATIONS } from './insights.ts';
+import { KEYS_MAX } from './limits.ts';
 import { OIDC_OPERATIONS } from './oidc.ts';
 import type { DashboardOperation } from './operation.ts';
 import { PASSKEY_OPERATIONS } from './passkeys.ts';
@@ -50,7 +51,7 @@ export const DASHBOARD_OPERATIONS = {
     summary: 'Sign up',
     description:
       'Registers a person and mails a link that confirms the e-mail address. The response is the same if the address ' +
-      'is registered already; its owner then gets a mail that says so.',
+      'is already registered; its owner then receives a mail that says so.',
     access: 'anyone',
     body: signUpRequest,
     status: 202,
@@ -65,8 +66,8 @@ export const DASHBOARD_OPERATIONS = {
     tag: 'Sign-in',
     summary: 'Confirm an e-mail address',
     description:
-      'Takes the token of the link that was mailed, which is valid for an hour, and the password: whoever registered ' +
-      'an address that is not theirs gains nothing when its owner follows the link.',
+      'Takes the token of the link that was mailed, which is valid for an hour, and the password: a person who ' +
+      'registered an address that is not theirs gains nothing when its owner follows the link.',
     access: 'anyone',
     body: verifyEmailRequest,
     status: 200,
@@ -109,7 +110,7 @@ export const DASHBOARD_OPERATIONS = {
     action: 'password.reset_requested',
     path: '/password/forgot',
     tag: 'Sign-in',
-    summary: 'Ask for a new password',
+    summary: 'Request a new password',
     description:
       'Mails a link with which a new password can be set within an hour. The response is the same if no person has ' +
       'the e-mail address.',
@@ -140,9 +141,9 @@ export const DASHBOARD_OPERATIONS = {
     method: 'get',
     path: '/session',
     tag: 'Sign-in',
-    summary: 'Who is signed in',
+    summary: 'Fetch the session',
     description:
-      'The person, the accounts of which they are a member, with the role in each, the URL of the payment API for ' +
+      'Returns the person who is signed in, their accounts with their role in each, the URL of the payment API for ' +
       'their programs, and the personal token of the request, if it has one.',
     access: 'signed-in',
     status: 200,
@@ -168,7 +169,7 @@ export const DASHBOARD_OPERATIONS = {
     path: '/sessions',
     tag: 'Sign-in',
     summary: 'List your sessions',
-    description: 'Where the person is signed in, newest first.',
+    description: 'Returns where the person is signed in, newest first.',
     access: 'signed-in',
     sessionOnly: true,
     status: 200,
@@ -182,7 +183,7 @@ export const DASHBOARD_OPERATIONS = {
     path: '/sessions/{sessionId}',
     tag: 'Sign-in',
     summary: 'End one of your sessions',
-    description: 'Signs the person out there.',
+    description: 'Signs the person out on that device.',
     access: 'signed-in',
     sessionOnly: true,
     status: 200,
@@ -214,8 +215,8 @@ export const DASHBOARD_OPERATIONS = {
     tag: 'Sign-in',
     summary: 'Set up a second factor',
     description:
-      'Returns the `otpauth://` URI for an authenticator app, and ten backup codes. The second factor is needed from ' +
-      'the moment it is confirmed with a code of the app.',
+      'Returns the `otpauth://` URI for an authenticator app, and ten backup codes. The second factor is required ' +
+      'once it is confirmed with a code of the app.',
     access: 'signed-in',
     sessionOnly: true,
     body: passwordRequest,
@@ -230,7 +231,7 @@ export const DASHBOARD_OPERATIONS = {
     path: '/second-factor/confirm',
     tag: 'Sign-in',
     summary: 'Confirm the second factor',
-    description: 'Takes a code of the app. From then on every sign-in needs one.',
+    description: 'Takes a code of the app. From then on, every sign-in requires one.',
     access: 'signed-in',
     sessionOnly: true,
     body: codeRequest,
@@ -262,7 +263,7 @@ export const DASHBOARD_OPERATIONS = {
     path: '/accounts',
     tag: 'Accounts',
     summary: 'Create an account',
-    description: 'On the free plan, with the signed-in person as its owner.',
+    description: 'Creates an account on the free plan, with the signed-in person as its owner.',
     access: 'signed-in',
     body: createAccountRequest,
     status: 201,
@@ -291,7 +292,7 @@ export const DASHBOARD_OPERATIONS = {
     path: '/accounts/{accountId}',
     tag: 'Accounts',
     summary: 'Fetch an account',
-    description: 'With the role of the signed-in person in it.',
+    description: 'Returns the account, with the role of the signed-in person in it.',
     access: ROLES,
     status: 200,
     response: accountResponse,
@@ -317,7 +318,7 @@ export const DASHBOARD_OPERATIONS = {
     path: '/accounts/{accountId}/members',
     tag: 'Accounts',
     summary: 'List the members',
-    description: 'Longest first.',
+    description: 'Returns the members, those who joined first first.',
     access: ROLES,
     status: 200,
     response: membersResponse,
@@ -330,7 +331,7 @@ export const DASHBOARD_OPERATIONS = {
     path: '/accounts/{accountId}/members/{userId}',
     tag: 'Accounts',
     summary: 'Change the role of a member',
-    description: 'It holds from the next request of the member on. The last owner stays one.',
+    description: "Takes effect with the member's next request. The last owner must remain an owner.",
     access: ['owner'],
     body: updateMemberRequest,
     status: 200,
@@ -344,7 +345,7 @@ export const DASHBOARD_OPERATIONS = {
     path: '/accounts/{accountId}/members/{userId}',
     tag: 'Accounts',
     summary: 'Remove a member',
-    description: 'It holds from the next request of the member on. The last owner stays.',
+    description: "Takes effect with the member's next request. The last owner cannot be removed.",
     access: ['owner'],
     status: 200,
     response: doneResponse,
@@ -356,7 +357,7 @@ export const DASHBOARD_OPERATIONS = {
     path: '/accounts/{accountId}/invitations',
     tag: 'Accounts',
     summary: 'List the open invitations',
-    description: 'Newest first.',
+    description: 'Returns the open invitations, newest first.',
     access: ['owner'],
     status: 200,
     response: invitationsResponse,
@@ -370,8 +371,8 @@ export const DASHBOARD_OPERATIONS = {
     tag: 'Accounts',
     summary: 'Invite a person',
     description:
-      'Mails a link with which the person becomes a member within 7 days. An earlier invitation of the same e-mail ' +
-      'address is replaced.',
+      'Mails a link with which the person can become a member within 7 days. It replaces an earlier invitation of ' +
+      'the same e-mail address.',
     access: ['owner'],
     body: inviteRequest,
     status: 201,
@@ -385,7 +386,7 @@ export const DASHBOARD_OPERATIONS = {
     path: '/accounts/{accountId}/invitations/{invitationId}',
     tag: 'Accounts',
     summary: 'Withdraw an invitation',
-    description: 'Its link is invalid at once.',
+    description: 'The link stops working immediately.',
     access: ['owner'],
     status: 200,
     response: doneResponse,
@@ -398,8 +399,8 @@ export const DASHBOARD_OPERATIONS = {
     tag: 'Keys',
     summary: 'List the API keys',
     description:
-      'Of both modes: first those that can be used, then the revoked and expired ones; each newest first, at most ' +
-      '500. `lastUsedAt` is right to two minutes.',
+      'Returns the keys of both modes: first the active ones, then the revoked and expired ones; each newest first, ' +
+      'at most 500. `lastUsedAt` is accurate to two minutes.',
     access: ['owner', 'developer'],
     status: 200,
     response: keysResponse,
@@ -413,8 +414,8 @@ export const DASHBOARD_OPERATIONS = {
     tag: 'Keys',
     summary: 'Create an API key',
     description:
-      'Returns the key as `secret`, which is not shown again. From `expiresAt` on the key is refused; without it the ' +
-      'key is valid until it is revoked. An account has at most 50 keys in a mode that can be used.',
+      'Returns the key as `secret`, which is not shown again. From `expiresAt` on, the key is refused; without it, ' +
+      `the key is valid until it is revoked. An account has at most ${KEYS_MAX} active keys in a mode.`,
     access: ['owner', 'developer'],
     body: createKeyRequest,
     status: 201,

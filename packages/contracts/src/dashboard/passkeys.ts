@@ -97,8 +97,8 @@ export const PASSKEY_OPERATIONS = {
     tag: 'Passkeys',
     summary: 'Sign in with a passkey',
     description:
-      'Takes what `navigator.credentials.get()` has returned, begins a new session and sets its cookie. A passkey ' +
-      'counts as both factors, because the device has verified the person: no code is asked for. Each ' +
+      'Takes what `navigator.credentials.get()` returned, begins a new session and sets its cookie. A passkey counts ' +
+      'as both factors, because the device has verified the person: no code is required. Each ' +
       '`POST /sign-in/passkey/begin` allows one attempt.',
     access: 'anyone',
     body: z.strictObject({ credential: asserted }),
@@ -112,7 +112,7 @@ export const PASSKEY_OPERATIONS = {
     path: '/passkeys',
     tag: 'Passkeys',
     summary: 'List your passkeys',
-    description: 'Newest first.',
+    description: 'Returns your passkeys, newest first.',
     access: 'signed-in',
     sessionOnly: true,
     status: 200,
@@ -144,7 +144,7 @@ export const PASSKEY_OPERATIONS = {
     tag: 'Passkeys',
     summary: 'Add a passkey',
     description:
-      'Takes what `navigator.credentials.create()` has returned, and a name by which the person recognizes it. The ' +
+      'Takes what `navigator.credentials.create()` returned, and a name by which the person recognizes it. The ' +
       `device must have verified the person. A person has at most ${PASSKEYS_MAX} passkeys. A new password removes ` +
       'all of them.',
     access: 'signed-in',
@@ -176,7 +176,7 @@ export const PASSKEY_OPERATIONS = {
     path: '/passkeys/{passkeyId}/remove',
     tag: 'Passkeys',
     summary: 'Remove one of your passkeys',
-    description: 'Takes the password. The passkey is refused from then on; sessions that it has begun go on.',
+    description: 'Takes the password. The passkey is refused from then on; sessions that started with it continue.',
     access: 'signed-in',
     sessionOnly: true,
     body: passwordRequest,

@@ -1,3 +1,4 @@
+import { CHAIN_FAMILIES, forEachFamily } from '@pf/domain';
 import { base64 } from '@scure/base';
 import { z } from 'zod';
 import { must, word } from '../api/fields.ts';
@@ -127,12 +128,17 @@ const updateSettingsRequest = z.strictObject({
       must('an object'),
     )
     .optional(),
-  wallets: z.strictObject({ base: wallet, solana: wallet, tempo: wallet }, must('an object')).optional(),
+  wallets: z
+    .strictObject(
+      forEachFamily(() => wallet),
+      must('an object'),
+    )
+    .optional(),
   returnOrigins: returnOrigins.optional(),
 });
 
 const shownWallet = z.string().nullable();
-const wallets = z.strictObject({ base: shownWallet, solana: shownWallet, tempo: shownWallet });
+const wallets = z.strictObject(forEachFamily(() => shownWallet));
 /** As they are stored, without the families that only newer code knows. */
 export const storedWallets = z.object(wallets.shape).partial();
 
@@ -159,8 +165,8 @@ export const SETTINGS_OPERATIONS = {
     tag: 'Settings',
     summary: 'Fetch the settings',
     description:
-      'How the account looks to those who pay, and where it is paid: `branding`, `wallets` by family of chains, and ' +
-      '`returnOrigins`. What is not set is null; without a `branding.name` payers see the name of the account.',
+      'Returns how the account looks to payers, and where it is paid: `branding`, `wallets` by chain family, and ' +
+      '`returnOrigins`. What is not set is null; without a `branding.name`, payers see the name of the account.',
     access: ROLES,
     status: 200,
     response: settingsResponse,
@@ -174,16 +180,16 @@ export const SETTINGS_OPERATIONS = {
     tag: 'Settings',
     summary: 'Change the settings',
     description:
-      'Sets the fields that the request has; null removes a value, and `returnOrigins` replaces the whole list.\n\n' +
+      'Sets the fields in the request; null removes a value, and `returnOrigins` replaces the whole list.\n\n' +
       '- `branding.name`: 1 to 60 characters.\n' +
       `- \`branding.logo\`: an https URL, or a PNG image of at most ${LOGO_MAX.bytes / 1024} KiB and ` +
-      `${LOGO_MAX.pixels} × ${LOGO_MAX.pixels} pixels as \`${PNG_PREFIX}…\`. Whoever serves a URL learns who pays, ` +
+      `${LOGO_MAX.pixels} × ${LOGO_MAX.pixels} pixels as \`${PNG_PREFIX}…\`. The server of a URL sees who pays, ` +
       'and can change the image.\n' +
       '- `branding.accentColor`: `#rrggbb` on which white text has a contrast of at least ' +
       `${ACCENT_CONTRAST_MIN}:1; the error names one that is dark enough.\n` +
       '- `branding.supportUrl`: an https URL.\n' +
-      '- `wallets.base`, `wallets.solana`, `wallets.tempo`: an address that can be paid on each network of the ' +
-      'family, returned in its canonical form.\n' +
+      `- ${CHAIN_FAMILIES.map((family) => `\`wallets.${family}\``).join(', ')}: an address that can be paid on each ` +
+      'network of the family, returned in its canonical form.\n' +
       `- \`returnOrigins\`: at most ${RETURN_ORIGINS_MAX} origins to which payers may be sent back; exactly as ` +
       'browsers send them, https only, or http for localhost.',
     access: ['owner', 'developer'],

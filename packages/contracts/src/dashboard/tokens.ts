@@ -24,7 +24,7 @@ export const TOKEN_OPERATIONS = {
     tag: 'Tokens',
     summary: 'List your personal tokens',
     description:
-      'First those that can be used, then the newest 50 of the others; each newest first. `lastUsedAt` is right to a ' +
+      'Returns the active tokens, then the newest 50 of the others; each newest first. `lastUsedAt` is accurate to a ' +
       'minute.',
     access: 'signed-in',
     sessionOnly: true,
@@ -43,7 +43,7 @@ export const TOKEN_OPERATIONS = {
       'Returns the token as `secret`, which is not shown again. It allows what the person may do at the time of each ' +
       'request, in all their accounts, except to change passwords, second factors, passkeys, sessions and tokens. It ' +
       `is refused from \`expiresAt\` on: by default after ${TOKEN_DAYS.usual} days, at most after ${TOKEN_DAYS.max}. ` +
-      `A person has at most ${TOKENS_MAX} that can be used. A new password revokes all of them.`,
+      `A person has at most ${TOKENS_MAX} active tokens. A new password revokes all of them.`,
     access: 'signed-in',
     sessionOnly: true,
     body: z.strictObject({ name: text(1, 100), expiresAt: moment.optional() }),
@@ -58,7 +58,8 @@ export const TOKEN_OPERATIONS = {
     path: '/tokens/{tokenId}',
     tag: 'Tokens',
     summary: 'Revoke one of your personal tokens',
-    description: 'It is refused at once, and its streams end within 30 seconds. Revoking it again changes nothing.',
+    description:
+      'The token is refused immediately, and its streams end within 30 seconds. Revoking it again changes nothing.',
     access: 'signed-in',
     sessionOnly: true,
     status: 200,

@@ -10,9 +10,9 @@ import { type Answered, errorsOf, jsonOf, type Operation, type Success, TAGS } f
 
 /** Headers of every response. The RateLimit pair needs a valid key (draft-ietf-httpapi-ratelimit-headers). */
 const commonHeaders = z.object({
-  'X-Request-Id': z
-    .string()
-    .meta({ description: 'The id of the request in the logs of the service: yours, if the request had this header.' }),
+  'X-Request-Id': z.string().meta({
+    description: "The id of the request in the service's logs: the value of this header in the request, if it had one.",
+  }),
   RateLimit: z
     .string()
     .optional()
@@ -27,8 +27,8 @@ const retryAfter = z.object({
 });
 
 const FOR_PAYERS =
-  'A key with the scope `payer` is sufficient, and so is the client secret of the intent. Both get the intent as ' +
-  '`PayerIntent`, and events as `PayerEvent`.';
+  'A key with the scope `payer` is sufficient, and so is the client secret of the intent. Both receive the intent ' +
+  'as `PayerIntent`, and events as `PayerEvent`.';
 
 /** The OpenAPI 3.1 document of these operations, generated from the schemas that validate requests. */
 export function openApiDocument(operations: readonly Operation[], baseUrl: string): OpenApiDocument {
@@ -62,12 +62,13 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
             type: 'http',
             scheme: 'bearer',
             description:
-              'The `clientSecret` of one payment intent: `pi_…_secret_…`. It opens that intent to its payer.',
+              'The `clientSecret` of one payment intent: `pi_…_secret_…`. It gives its payer access to that intent.',
           },
           paymentLinkSecret: {
             type: 'http',
             scheme: 'bearer',
-            description: 'The `clientSecret` of one payment link: `pl_…_secret_…`. It opens that link to its payer.',
+            description:
+              'The `clientSecret` of one payment link: `pl_…_secret_…`. It gives its payer access to that link.',
           },
           solanaPayToken: {
             type: 'http',
@@ -82,7 +83,7 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
           mppCredential: {
             type: 'http',
             scheme: 'payment',
-            description: 'The credential that answers a challenge of this operation, as MPP clients make it.',
+            description: 'The credential with which an MPP client responds to a challenge of this operation.',
           },
         },
       },

@@ -16,9 +16,9 @@ const INTENT: Readonly<Record<keyof PublicIntent, string>> = {
   state:
     '`created`; `pending` (transaction broadcast); `confirmed` (completion signal for users); `finalized` (final on ' +
     'chain); `failed` (reverted on chain); `expired`; `cancelled`.',
-  retryRequired: 'The transaction was dropped. Build it again, and let the fulfiller sign it again.',
+  retryRequired: 'Whether the transaction was dropped. Then build it again, and have the fulfiller sign it again.',
   pendingAtExpiry:
-    'A transaction could still land when the intent expired. If it lands, the intent becomes `confirmed`.',
+    'Whether a transaction could still land when the intent expired. If it lands, the intent becomes `confirmed`.',
   reference: 'Identifies the payment on chain. Solana: a base58 public key. EVM: 32 bytes in hex.',
   txSignature: 'Solana signature or EVM transaction hash, once submitted or seen on chain.',
   detectedAt: "When the payer's app reported that it had received the id.",
@@ -33,7 +33,7 @@ const INTENT: Readonly<Record<keyof PublicIntent, string>> = {
   refundedBy: 'Id of the intent that refunds this one.',
   refundOf: 'Id of the intent that this one refunds.',
   livemode: 'Whether the intent was created with a live key.',
-  erasedAt: 'When its personal data was erased: `metadata` is empty since then. Absent otherwise.',
+  erasedAt: 'When its personal data was erased: `metadata` is empty from then on. Absent otherwise.',
 };
 
 const TRANSACTION: Readonly<Record<keyof UnsignedTransaction, string>> = {
@@ -55,7 +55,7 @@ const PAYMENT: Readonly<Record<keyof PublicPayment, string>> = {
   amount: "Decimal string; `null` if the token is not the intent's.",
   amountBaseUnits: 'The amount in base units of the token, as a decimal string.',
   reference: 'The reference that the payment carries.',
-  differs: 'What is not as the intent asks: empty for a payment with its terms.',
+  differs: 'The terms that the payment does not match; empty if it matches all.',
   late: 'The state in which the payment found the intent, if it had ended; otherwise `null`.',
 };
 
@@ -69,16 +69,16 @@ const DELIVERY: Readonly<Record<string, string>> = {
   attemptCount: 'Number of attempts so far.',
   lastAttemptedAt: 'When the last attempt was made.',
   deliveredAt: 'When the receiver accepted the event with a 2xx response.',
-  failedAt: 'When the last attempt failed and no further ones were scheduled.',
-  nextAttemptAt: 'When it is tried next; `null` if it has ended.',
+  failedAt: 'When the last attempt failed and no other was scheduled.',
+  nextAttemptAt: 'When the next attempt is made; `null` if the delivery has ended.',
 };
 
 const ATTEMPT: Readonly<Record<string, string>> = {
   number: 'Counted from 1.',
   at: 'When the attempt ended.',
-  durationMs: 'How long it took, in milliseconds.',
+  durationMs: 'How long the attempt took, in milliseconds.',
   responseStatus: 'HTTP status of the response; `null` if there was none.',
-  reason: 'Why it failed, in words; `null` if it did not.',
+  reason: 'Why it failed, as text; `null` if it did not.',
   responseBody: 'The first 1 KiB of the response; `null` if there was none.',
 };
 
@@ -86,35 +86,34 @@ const ENDPOINT: Readonly<Record<string, string>> = {
   id: 'Unique identifier, prefixed `whe_`.',
   url: 'The URL that events are sent to. It starts with `https://` in live mode.',
   name: 'Your own name for it.',
-  eventTypes: 'The types that are sent; `null`: all, also those that are added later.',
-  apiVersion: 'The version of what is sent, also in the header `X-PF-Api-Version`. It changes only when you change it.',
+  eventTypes: 'The types that are sent; `null`: all, including those that are added later.',
+  apiVersion: 'The version of the payloads, also in the header `X-PF-Api-Version`. It changes only when you change it.',
   idempotencyKey: 'A string of 1 to 255 characters that identifies this request, so that it can be repeated safely.',
   paused: 'While it is true, deliveries wait.',
   status: '`enabled`; `paused` by you; `disabled` because it failed.',
   disabledReason: '`gone`: it returned 410. `failing`: it had accepted nothing for 5 days.',
   disabledAt: 'When it was disabled.',
   failingSince: 'The first failed attempt since the last successful one; `null` if the last one succeeded.',
-  createdAt: 'When it was created. It gets events from then on.',
-  livemode: 'Whether it gets live events.',
+  createdAt: 'When it was created. It receives events from then on.',
+  livemode: 'Whether it receives live events.',
 };
 
 const REPLAY: Readonly<Record<string, string>> = {
   id: 'Unique identifier, prefixed `whr_`.',
   state:
-    '`counting` what is to be sent; `sending`; `completed`: everything that it has sent was accepted or has failed; ' +
+    '`counting` the deliveries; `sending`; `completed`: everything that it has sent was accepted or has failed; ' +
     '`cancelled`.',
-  since: 'Deliveries of events from this time on. Times are those at which the service read the events.',
+  since: 'Deliveries of events from this time on, by the time at which the service read the event.',
   until: 'Deliveries of events before this time: at most the time of the request.',
   endpointId: 'Only deliveries to this endpoint, which may have been removed.',
-  toEndpointId: 'The endpoint that gets the events, instead of their own.',
+  toEndpointId: 'The endpoint that receives the events, instead of their own.',
   eventTypes: 'Only events of these types.',
-  status: '`failed` (default): deliveries that failed. `all`: those that arrived as well.',
-  total: 'Deliveries that match, as counted so far; they are all counted once it is `sending`.',
-  pending: 'Sent by it, and still to be accepted.',
-  delivered: 'Sent by it, and accepted. A delivery counts for the replay that has sent it last.',
+  status: '`failed` (default): deliveries that failed. `all`: also those that arrived.',
+  total: 'Number of matching deliveries found so far; complete once the replay is `sending`.',
+  pending: 'Sent by it, and not accepted yet.',
+  delivered: 'Sent by it, and accepted. A delivery counts for the replay that sent it last.',
   failed: 'Sent by it, and failed for good.',
-  skipped:
-    'Left as they were: accepted or outstanding already, or their endpoint is disabled or does not select the type.',
+  skipped: 'Not sent: accepted or outstanding already, or their endpoint is disabled or does not select the type.',
   createdAt: 'When it was created.',
   endedAt: 'When it was completed or cancelled.',
   livemode: 'Whether it sends live events.',
@@ -123,19 +122,19 @@ const REPLAY: Readonly<Record<string, string>> = {
 
 const LINK: Readonly<Record<string, string>> = {
   id: 'Unique identifier, prefixed `pl_`.',
-  amount: 'Decimal string greater than 0, for every offer: with at most as many decimals as each of their tokens has.',
+  amount: 'Decimal string greater than 0, the same for every offer, with at most as many decimals as each token has.',
   offers: 'The ways to pay, at most 20: each has `chain`, `token` and `requestor` as an intent has them.',
   state:
-    '`open`; `paid`: an intent of it is confirmed; `cancelled`; `expired`. A payment that comes late makes it `paid` ' +
-    'after all; a payment that is undone by the chain makes it what it was before.',
+    '`open`; `paid`: one of its intents is confirmed; `cancelled`; `expired`. A late payment still makes it `paid`; ' +
+    'if the chain undoes the payment, the link returns to its previous state.',
   intents:
-    'What its payers have begun, oldest first: the number of the offer, the intent, and whether its payment stands. ' +
-    'More than one is paid if two payers paid at the same moment.',
+    'The intents that its payers have created, oldest first: the number of the offer, the intent, and whether it is ' +
+    'paid. More than one is paid if two payers paid at the same time.',
   paidBy: 'The intent that paid it; `null` if none has.',
   idempotencyKey: 'A string of 1 to 255 characters that identifies this request, so that it can be repeated safely.',
-  metadata: 'Your own data, which its intents get too: at most 20 keys of 1 to 40 characters, with values up to 500.',
+  metadata: 'Your own data, copied to its intents: at most 20 keys of 1 to 40 characters, with values up to 500.',
   ttlSeconds: 'Time to live: 60 to 604800 seconds, 86400 by default.',
-  expiresAt: 'Until then an offer can be chosen.',
+  expiresAt: 'When the link expires: no offer can be chosen after that.',
   createdAt: 'When it was created.',
   paidAt: 'When it was paid.',
   cancelledAt: 'When it was cancelled.',
@@ -143,14 +142,14 @@ const LINK: Readonly<Record<string, string>> = {
 };
 
 const SPONSOR: Readonly<Record<string, string>> = {
-  url: 'Where it takes JSON-RPC. Only public addresses are connected to.',
+  url: 'Its JSON-RPC URL. It must resolve to public addresses.',
   context:
-    'Of every question to a paymaster, such as which of its policies pays. In responses the names of its fields.',
-  headers: 'Headers of every request to it, such as `x-api-key`: at most 8. In responses their names.',
+    'Passed to the paymaster with each request, for example to select a policy. Responses show only its field names.',
+  headers: 'Headers sent with each request, such as `x-api-key`: at most 8. Responses show only their names.',
   chain: 'CAIP-2 id of the chain on which it pays fees.',
-  origin: 'Of its URL. The rest of it may be a secret.',
+  origin: 'The origin of its URL; the rest is hidden because it may contain a secret.',
   updatedAt: 'When it was set.',
-  livemode: 'Whether it pays for real money.',
+  livemode: 'Whether it pays fees of live payments.',
 };
 
 const REQUEST: Readonly<Record<string, string>> = {
@@ -167,8 +166,8 @@ const REQUEST: Readonly<Record<string, string>> = {
     'The signed transaction in base64 (or `0x` hex on EVM chains), or the hash of one that the wallet has sent.',
   updatedAt: 'The current `updatedAt` of the intent. A stale value returns 409.',
   targetState: 'The state to move to.',
-  sponsored: 'Another account pays the fee: on Tempo, Solana, and of smart accounts on Base.',
-  feePayer: 'The account that pays the fee, on Solana, if it is not that of the sponsor that is set for the chain.',
+  sponsored: 'Whether another account pays the fee: on Tempo and Solana, and for smart accounts on Base.',
+  feePayer: 'On Solana, the account that pays the fee, if it is not that of the sponsor that is set for the chain.',
 };
 
 /** Field descriptions by component. Other components are described by their schemas alone. */

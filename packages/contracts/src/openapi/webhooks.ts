@@ -9,10 +9,10 @@ import { EVENT_EXAMPLES, HEADER_EXAMPLES } from './event-examples.ts';
 
 type WebhookType = PublicEventType | PaymentLinkEventType | EndpointEventType;
 
-/** The events that are not of an intent. */
+/** Events that do not belong to an intent. */
 const OTHER_EVENTS: Readonly<Partial<Record<WebhookType, z.ZodType>>> = { ...paymentLinkEvents, ...endpointEvents };
 
-/** What makes the service send each type: as docs/reference/contract.md has it. */
+/** When the service sends each type, as in docs/reference/contract.md. */
 const TRIGGERS: Readonly<Record<WebhookType, string>> = {
   'intent.created': 'The intent was created.',
   'intent.detected': "A payer's app has the id.",
@@ -20,18 +20,19 @@ const TRIGGERS: Readonly<Record<WebhookType, string>> = {
   'intent.confirmed': 'The payment has sufficient confirmations.',
   'intent.finalized': 'The payment is final on chain.',
   'intent.failed': 'The transaction reverted, or is dead after a reorg.',
-  'intent.expired': 'The time ran out.',
+  'intent.expired': 'The intent has expired.',
   'intent.cancelled': 'The intent was cancelled.',
-  'intent.retry_required': 'The transaction was dropped: build and sign again.',
+  'intent.retry_required': 'The transaction was dropped: build and sign another.',
   'intent.extra_payment': 'A paid intent was paid again.',
   'intent.mismatched_payment': 'A payment with another amount, token, recipient, sender or reference.',
   'intent.late_payment': 'The payment came after expiry, cancellation or failure.',
   'payment_link.paid': 'An intent of a payment link was confirmed, and no other had paid the link.',
   'payment_link.extra_payment': 'A payment link that was paid was paid again, by another of its intents.',
   'payment_link.cancelled': 'The payment link was cancelled.',
-  'payment_link.expired': 'The time of the payment link ran out.',
-  'webhook_endpoint.disabled': 'Another URL of the account was disabled: it responded 410, or had failed for 5 days.',
-  'webhook_endpoint.test': 'A test event was asked for.',
+  'payment_link.expired': 'The payment link has expired.',
+  'webhook_endpoint.disabled':
+    'Another endpoint of the account was disabled: it returned 410, or had failed for 5 days.',
+  'webhook_endpoint.test': 'A test event was requested.',
 };
 
 /** The schema of the body of each type. */
@@ -78,7 +79,7 @@ export const webhookOperations = (): Readonly<Record<string, ZodOpenApiPathItemO
           summary: TRIGGERS[type],
           description:
             'Verify the signature over the raw body before you parse it, and respond with 2xx within 15 seconds. A ' +
-            'webhook may come twice: ignore an `eventId` that you have processed.',
+            'webhook may arrive twice: ignore an `eventId` that you have already processed.',
           security: [],
           requestParams: { header: headers },
           requestBody: {
@@ -87,7 +88,7 @@ export const webhookOperations = (): Readonly<Record<string, ZodOpenApiPathItemO
           },
           responses: {
             '2XX': { description: 'Accepted. It is not sent again.' },
-            '410': { description: 'The URL is disabled.' },
+            '410': { description: 'The endpoint is disabled.' },
             default: { description: 'It is sent again later.' },
           },
         },

@@ -1,4 +1,5 @@
 import { type AccountSettingsShown, storedWallets } from '@pf/contracts/dashboard';
+import { forEachFamily } from '@pf/domain';
 import type pg from 'pg';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordChange } from './audit.ts';
@@ -26,7 +27,7 @@ interface Row {
 }
 
 const COLUMNS = 'brand_name, logo, accent_color, support_url, wallets, return_origins, updated_at';
-const NO_WALLETS: AccountSettings['wallets'] = { base: null, solana: null, tempo: null };
+const NO_WALLETS: AccountSettings['wallets'] = forEachFamily(() => null);
 
 function fromRow(row: Row | undefined): AccountSettings {
   return {

@@ -21,7 +21,7 @@ export interface Database {
 }
 
 export interface DatabaseOptions {
-  /** postgresql://user:password@host:port/name */
+  /** postgresql://user:password@host:port/name, in plain text unless it ends with ?sslmode=verify-full */
   readonly url: string;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
@@ -34,8 +34,8 @@ export interface DatabaseOptions {
    * pooler in transaction mode would give them to other clients. Default none.
    */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Called for errors of idle connections: they are dropped and replaced, the caller only logs. */
-  readonly onError: (error: Error) => void;
+  /** Told of failed idle connections, which are dropped and replaced. Default: nothing is logged. */
+  readonly log?: { warn(details: { readonly err: Error }, message: string): void };
 }
 
 /** Connects lazily: opening needs no running database. */
@@ -45,7 +45,7 @@ export function openDatabase({
   maxConnections = 8,
   maxScans = 0,
   settings = {},
-  onError,
+  log,
 }: DatabaseOptions): Database {
   const options: pg.PoolConfig = {
     connectionString: url,
@@ -63,7 +63,7 @@ export function openDatabase({
   const scans = maxScans === 0 ? sql : new pg.Pool({ ...options, max: maxScans });
   const pools = [...new Set([sql, scans])];
   for (const pool of pools) {
-    pool.on('error', onError);
+    pool.on('error', (error) => log?.warn({ err: error }, 'an idle database connection failed'));
     // The pool listens only to idle connections. One that breaks while it is in use fails its statement, and without a
     // listener it would end the process as well.
     pool.on('connect', (client) => client.on('error', () => undefined));

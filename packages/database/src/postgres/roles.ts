@@ -46,6 +46,8 @@ export interface RoleDefinition {
   readonly except?: Readonly<Record<string, readonly string[]>>;
   /** The right to create temporary tables, which no other role has. */
   readonly temporary?: true;
+  /** Postgres' own roles that it is a member of. */
+  readonly predefined?: readonly string[];
   /** Settings of its sessions. Attributes of the role, not of the connection: every pooler accepts them. */
   readonly settings: Readonly<Record<string, string>>;
 }
@@ -74,7 +76,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'service.webhook_endpoints': [
         'SELECT',
         'INSERT',
-        'UPDATE (url, name, event_types, paused_at, api_version, disabled_at, disabled_by, failing_since)',
+        'UPDATE (url, name, event_types, paused_at, resumed_at, api_version, disabled_at, disabled_by, failing_since)',
       ],
       'service.webhook_replays': ['SELECT', 'INSERT', 'UPDATE (state, read_at, ended_at, next_step_at)'],
       'service.webhook_secrets': ['SELECT', 'INSERT', 'DELETE'],
@@ -174,7 +176,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
     },
     settings: limits('8s', '3s', '10s'),
   },
-  // Everybody can reach this program: it reads whom an intent pays, and nothing of the payment.
+  // The public can reach this program: it reads whom an intent pays, and nothing of the payment.
   pf_checkout: {
     rights: {
       'dashboard.account_settings': [
@@ -189,6 +191,8 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
   },
   pf_archive: {
     rights: {
+      // For `pf ledger verify`, which runs where the archive lies.
+      'ledger.cold_intents': ['SELECT (id, partition, version, digest, bundle, first_byte, bytes, key)'],
       // Neither URLs nor what receivers respond: what is archived stays.
       'service.deliveries': [
         'SELECT (id, event_id, event_type, intent_id, account_id, livemode, endpoint_id, status, error)',
@@ -199,11 +203,13 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
     settings: { ...limits('9s', '5s', '15s'), ...BY_INDEX },
   },
   // `pf`: accounts, keys, URLs and secrets, and the repair of the projection, which folds into temporary tables and
-  // reads the log between the statements of a transaction.
+  // reads the log between the statements of a transaction. People read with it which sessions hold others up, and end
+  // them (docs/operations/runbooks).
   pf_operator: {
     rights: 'all',
     except: { 'dashboard.audit_entries': ['SELECT', 'INSERT'] },
     temporary: true,
+    predefined: ['pg_read_all_stats', 'pg_signal_backend'],
     settings: limits('1h', '60s', '10min'),
   },
   // KEDA's query (k8s/components/scaling/webhook.yaml).
@@ -264,7 +270,7 @@ export async function grantRights(databaseUrl: string): Promise<readonly string[
     for (const role of DATABASE_ROLES) {
       const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role]);
       if (rowCount === 0 && !(await attempt(`CREATE ROLE ${role} NOLOGIN`))) continue;
-      const { rights, except = {}, temporary, settings } = ROLE_DEFINITIONS[role];
+      const { rights, except = {}, temporary, predefined = [], settings } = ROLE_DEFINITIONS[role];
       for (const schema of SCHEMAS) {
         await attempt(`REVOKE ALL ON ALL TABLES IN SCHEMA ${schema} FROM ${role}`);
         const isUsed = rights === 'all' || Object.keys(rights).some((table) => table.startsWith(`${schema}.`));
@@ -280,6 +286,11 @@ export async function grantRights(databaseUrl: string): Promise<readonly string[
       await attempt(`GRANT SELECT (migration_name, finished_at, rolled_back_at) ON _prisma_migrations TO ${role}`);
       for (const [table, verbs] of granted) await attempt(`GRANT ${verbs.join(', ')} ON ${table} TO ${role}`);
       if (temporary) await attempt(`GRANT TEMPORARY ON DATABASE ${database} TO ${role}`);
+      for (const own of predefined) {
+        // Once an administrator has granted it, this user does not need the right to.
+        const member = await client.query(`SELECT WHERE pg_has_role($1, $2, 'MEMBER')`, [role, own]);
+        if (member.rowCount === 0) await attempt(`GRANT ${own} TO ${role}`);
+      }
       const { rows: members } = await client.query<{ name: string }>(
         `SELECT quote_ident(member.rolname) AS name FROM pg_auth_members m
            JOIN pg_roles member ON member.oid = m.member JOIN pg_roles role ON role.oid = m.roleid

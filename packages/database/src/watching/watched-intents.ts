@@ -19,31 +19,73 @@ import { ofShard, type Shard } from './shards.ts';
 /** Rows in memory at once: the state of an intent has some 2 KB. */
 const ROWS_A_FETCH = 1_000;
 
+/** A closed intent that nothing is known to change any more: what is needed to find it again. */
+export interface RestingIntent {
+  readonly id: IntentId;
+  readonly version: number;
+  readonly chain: ChainId;
+  readonly requestor: Address;
+  readonly reference: Reference;
+  readonly closedAt: Instant;
+}
+
+/** Who takes the intents at rest. */
+export interface RestingTaker {
+  /** Those that were closed before this time. */
+  readonly since: Instant;
+  readonly each: (intent: RestingIntent) => void;
+}
+
 /**
  * Most open intents have no event but their first. Their columns say all of it, and are read in a third of the time of
  * their state. What newer code has marked in a state is for the decoder to judge.
  */
-const COLUMNS = `
-  CASE WHEN version > 1 OR strpos(state, '"schemaVersion"') > 0 OR strpos(state, '"heldFrom"') > 0 THEN state END,
-  id, account_id, livemode, chain, token, token_address, amount_base_units::text, requestor, fulfiller, direction,
-  reference, refund_of, (extract(epoch FROM created_at) * 1000)::text, (extract(epoch FROM expires_at) * 1000)::text`;
-type Row = readonly [
-  state: string | null,
+const OF_OPEN = `
+  id, (CASE WHEN version > 1 OR ${holds('"schemaVersion"', '"heldFrom"')} THEN state END), version, chain, requestor,
+  reference, NULL::text, account_id, livemode, token, token_address, amount_base_units::text, fulfiller, direction,
+  refund_of, (extract(epoch FROM created_at) * 1000)::text, (extract(epoch FROM expires_at) * 1000)::text`;
+/**
+ * Of a closed one its state, where that may have something which is not at rest (isAtRest). What is in metadata may
+ * look like it: the caller finds out.
+ */
+const OF_CLOSED = `
+  id, (CASE WHEN closed_at >= $3 OR ${holds(
+    '"schemaVersion"',
+    '"heldFrom"',
+    '"status":"live"',
+    '"lost":true',
+    '"finalized":false',
+    '"simulated":true',
+  )} THEN state END), version, chain, requestor, reference, (extract(epoch FROM closed_at) * 1000)::text, NULL,
+  NULL::boolean, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`;
+function holds(...texts: readonly string[]): string {
+  return texts.map((text) => `strpos(state, '${text}') > 0`).join(' OR ');
+}
+
+/** What rows of either kind begin with. */
+type Head = readonly [
   id: IntentId,
+  state: string | null,
+  version: number,
+  chain: ChainId,
+  requestor: Address,
+  reference: Reference,
+];
+type OpenRow = readonly [
+  ...Head,
+  closedAt: null,
   accountId: AccountId,
   livemode: boolean,
-  chain: ChainId,
   token: string,
   tokenAddress: TokenAddress,
   amount: string,
-  requestor: Address,
   fulfiller: Address | null,
   direction: Direction,
-  reference: Reference,
   refundOf: IntentId | null,
   createdAt: string,
   expiresAt: string,
 ];
+type Row = OpenRow | readonly [...Head, closedAt: string];
 
 /** WatchedIntentSource.load in Postgres. */
 export async function loadWatchedIntents(
@@ -52,8 +94,9 @@ export async function loadWatchedIntents(
   closedAfter: Instant,
   each: (intent: PaymentIntent) => void,
   shard: Shard,
+  resting?: RestingTaker,
 ): Promise<ReadonlyMap<number, bigint>> {
-  const ofIt = ofShard('requestor', '$3', '$4');
+  const ofIt = ofShard('requestor', '$4', '$5');
   return inTransaction(database, async (client) => {
     await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const { rows: checkpoints } = await client.query<{ partition: number; position: string }>(
@@ -62,16 +105,22 @@ export async function loadWatchedIntents(
     await client.query(
       // Two index conditions; OR over one of them would read every closed intent.
       `DECLARE watched NO SCROLL CURSOR FOR
-         SELECT ${COLUMNS} FROM ledger.intents WHERE chain = ANY($1) AND closed_at IS NULL AND ${ofIt}
+         SELECT ${OF_OPEN} FROM ledger.intents WHERE chain = ANY($1) AND closed_at IS NULL AND ${ofIt}
          UNION ALL
-         SELECT ${COLUMNS} FROM ledger.intents WHERE chain = ANY($1) AND closed_at > $2 AND ${ofIt}`,
-      [chains, new Date(closedAfter), shard.index, shard.count],
+         SELECT ${OF_CLOSED} FROM ledger.intents WHERE chain = ANY($1) AND closed_at > $2 AND ${ofIt}`,
+      // Without a taker each is given by its state.
+      [chains, new Date(closedAfter), new Date(resting?.since ?? closedAfter), shard.index, shard.count],
     );
     const undecodable: IntentId[] = [];
     for await (const rows of pages(client))
       for (const row of rows) {
-        const intent = intentOf(row);
-        if (intent === null) undecodable.push(row[1]);
+        const [id, state, version, chain, requestor, reference, closedAt] = row;
+        if (state === null && closedAt !== null) {
+          resting?.each({ id, version, chain, requestor, reference, closedAt: Math.round(Number(closedAt)) });
+          continue;
+        }
+        const intent = state === null ? intentOf(row as OpenRow) : decodeStateOrNull(state);
+        if (intent === null) undecodable.push(id);
         else each(intent);
       }
     for (let at = 0; at < undecodable.length; at += ROWS_A_FETCH) {
@@ -91,7 +140,7 @@ async function* pages(client: pg.PoolClient): AsyncGenerator<readonly Row[]> {
     while (next) {
       const rows: readonly Row[] = await next;
       next = rows.length === ROWS_A_FETCH ? fetch() : null;
-      // Its failure is that of the next round, if there is one.
+      // Its failure is that of the next batch, if there is one.
       next?.catch(() => undefined);
       yield rows;
     }
@@ -101,11 +150,10 @@ async function* pages(client: pg.PoolClient): AsyncGenerator<readonly Row[]> {
   }
 }
 
-/** Null where its state cannot be decoded. */
-function intentOf(row: Row): PaymentIntent | null {
-  const [state, id, accountId, livemode, chain, token, tokenAddress, amount, requestor] = row;
-  const [, , , , , , , , , fulfiller, direction, reference, refundOf, createdAt, expiresAt] = row;
-  if (state !== null) return decodeStateOrNull(state);
+/** By its columns. */
+function intentOf(row: OpenRow): PaymentIntent {
+  const [id, , , chain, requestor, reference, , accountId, livemode, token, tokenAddress, amount] = row;
+  const [, , , , , , , , , , , , fulfiller, direction, refundOf, createdAt, expiresAt] = row;
   return createdIntent({
     id,
     accountId,

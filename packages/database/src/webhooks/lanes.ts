@@ -7,6 +7,8 @@ export interface Lane {
   readonly livemode: boolean;
   /** The first failed attempt since the last successful one; null if the last one succeeded. */
   readonly failingSince: Date | null;
+  /** When its account ended its last pause; null if it has never paused it. */
+  readonly resumedAt: Date | null;
 }
 
 /** When a lane has something to send. */
@@ -42,6 +44,7 @@ export async function acquireLanes(
     account_id: string;
     livemode: boolean;
     failing_since: Date | null;
+    resumed_at: Date | null;
   }>({
     name: 'acquire-lanes',
     // In one order everywhere, so that two processes cannot deadlock.
@@ -54,7 +57,7 @@ export async function acquireLanes(
                     leased_until = CASE WHEN lane.holder <> $2 AND lane.leased_until > $3 THEN lane.leased_until
                                         ELSE excluded.leased_until END
              RETURNING endpoint_id, holder)
-           SELECT e.id, e.account_id, e.livemode, e.failing_since
+           SELECT e.id, e.account_id, e.livemode, e.failing_since, e.resumed_at
              FROM lane JOIN service.webhook_endpoints e ON e.id = lane.endpoint_id WHERE lane.holder = $2`,
     values: [endpointIds, holder, now, until],
   });
@@ -63,6 +66,7 @@ export async function acquireLanes(
     accountId: row.account_id,
     livemode: row.livemode,
     failingSince: row.failing_since,
+    resumedAt: row.resumed_at,
   }));
 }
 

@@ -130,7 +130,12 @@ export async function updateManagedEndpoint(
     ...(apiVersion === undefined ? [] : [set('api_version', apiVersion)]),
     ...(paused === undefined
       ? []
-      : [paused ? `paused_at = coalesce(paused_at, $${values.push(at)})` : 'paused_at = NULL']),
+      : paused
+        ? [`paused_at = coalesce(paused_at, $${values.push(at)})`]
+        : [
+            `resumed_at = CASE WHEN paused_at IS NULL THEN resumed_at ELSE $${values.push(at)} END`,
+            'paused_at = NULL',
+          ]),
   ];
   if (changes.length === 0) changes.push('url = url');
   const { rows } = await sql.query<ManagedEndpoint>(

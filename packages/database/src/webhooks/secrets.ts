@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { newWebhookSecretId } from '@pf/contracts';
+import { newWebhookSecretId, SECRETS_MAX } from '@pf/contracts';
 import type pg from 'pg';
 import { type AuditSource, recordChange } from '../dashboard/audit.ts';
 import type { Database } from '../postgres/database.ts';
@@ -22,9 +22,6 @@ export interface SecretOwner {
 
 /** How long a replaced secret still signs beside the new one. */
 export const SECRET_OVERLAP_MS = 24 * 3_600_000;
-
-/** Secrets of one owner: each that is in force makes `webhook-signature` longer. */
-export const SECRETS_MAX = 5;
 
 /** An owner has as many secrets as it may have: one must end before another can be made. */
 export class TooManySecretsError extends Error {
@@ -86,7 +83,9 @@ export async function addWebhookSecret(
     values,
   );
   if ((rows[0]?.count ?? 0) > SECRETS_MAX)
-    throw new TooManySecretsError(`there are ${SECRETS_MAX} secrets already, each for 24 hours after the next`);
+    throw new TooManySecretsError(
+      `there are already ${SECRETS_MAX} secrets; an old one stops signing 24 hours after its successor took over`,
+    );
   return secret;
 }
 

@@ -18,6 +18,9 @@ export interface DueDelivery {
   /** What the next attempt counts as, from 1. */
   readonly number: number;
   readonly firstAttemptAt: Date | null;
+  /** When its event was read. */
+  readonly createdAt: Date;
+  /** Later than that where an attempt has failed, or the account has it sent again. */
   readonly dueAt: Date;
   readonly traceparent: string | null;
   readonly requestId: string | null;
@@ -38,6 +41,7 @@ interface DueRow {
   readonly api_version: string;
   readonly attempt_count: number;
   readonly first_attempt_at: Date | null;
+  readonly created_at: Date;
   readonly next_attempt_at: Date;
   readonly traceparent: string | null;
   readonly request_id: string | null;
@@ -66,7 +70,7 @@ export async function dueDeliveries(
     text: `SELECT due.*, w.api_version FROM unnest($1::text[], $2::int[]) AS lane (endpoint_id, wanted)
              JOIN service.webhook_endpoints w ON w.id = lane.endpoint_id CROSS JOIN LATERAL (
              SELECT d.id, d.endpoint_id, d.account_id, d.livemode, d.event_id, d.event_type, d.intent_id, d.url,
-                    d.attempt_count, d.first_attempt_at, d.next_attempt_at, d.traceparent, d.request_id,
+                    d.attempt_count, d.first_attempt_at, d.created_at, d.next_attempt_at, d.traceparent, d.request_id,
                     coalesce(d.body, e.body) AS body, coalesce(e.at, d.created_at) AS event_at
                FROM service.deliveries d
                LEFT JOIN ledger.intent_events e ON e.intent_id = d.intent_id AND e.version = d.version
@@ -88,6 +92,7 @@ export async function dueDeliveries(
     apiVersion: row.api_version,
     number: row.attempt_count + 1,
     firstAttemptAt: row.first_attempt_at,
+    createdAt: row.created_at,
     dueAt: row.next_attempt_at,
     traceparent: row.traceparent,
     requestId: row.request_id,

@@ -98,7 +98,7 @@ describe('What the dashboard reads of a large account', () => {
     max,
   });
 
-  it('sums up the intents of its range from an index, and reads no other and no row', async () => {
+  it('summarizes the intents of its range from an index, and reads no other entry and no row', async () => {
     const nodes = await planOf(sumStatement(owner, range(2)));
     const scans = nodes.filter(({ Plans }) => Plans === undefined);
     expect(new Set(scans.map((node) => [node['Node Type'], node['Index Name']].join(' ')))).toEqual(
@@ -109,7 +109,7 @@ describe('What the dashboard reads of a large account', () => {
     expect(readBy(nodes)).toBe(inRange);
   });
 
-  it('sums up exactly', async () => {
+  it('summarizes exactly', async () => {
     const { sums, first } = await sumIntents(own.database, owner, range(100));
     expect(sums.reduce((sum, { intents }) => sum + intents, 0)).toBe(ROWS);
     expect(sums.reduce((sum, { amount }) => sum + amount, 0n)).toBe((BigInt(ROWS) * BigInt(ROWS + 1)) / 2n);
@@ -129,7 +129,7 @@ describe('What the dashboard reads of a large account', () => {
     expect(readBy(await planOf(sumStatement(owner, range(100, 1_000))))).toBeLessThanOrEqual(1_002);
   });
 
-  it('reads of what needs attention what a page needs, whatever there is beside it', async () => {
+  it('reads only what a page of the attention list needs, however much else there is', async () => {
     const limit = 20;
     const kinds = Object.keys(ATTENTION_ADVICE) as AttentionKind[];
     for (const of of [kinds, ...kinds.map((kind) => [kind])]) {
@@ -143,7 +143,7 @@ describe('What the dashboard reads of a large account', () => {
     }
   });
 
-  it('reads of what is done a page of marks, and none of what is open', async () => {
+  it('reads only a page of marks for what is done, and nothing that is open', async () => {
     const limit = 20;
     await sql.query(
       `INSERT INTO dashboard.attention_done (account_id, livemode, item_id, kind, intent_id, done_at, user_id)

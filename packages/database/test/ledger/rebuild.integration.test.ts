@@ -89,7 +89,7 @@ describe('Folding a partition of the log from empty', () => {
     expect(await differing()).toEqual([]);
   });
 
-  it('finds missing and surplus rows, also those without their intent, and a rebuild mends both', async () => {
+  it('finds missing and surplus rows, also those without their intent, and a rebuild repairs both', async () => {
     const [first = '', second = ''] = ids;
     const [extra, orphan, elsewhere] = [newIntentId(partition), newIntentId(partition), newIntentId(partition + 1)];
     const { sql } = own.database;

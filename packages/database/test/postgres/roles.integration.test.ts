@@ -27,6 +27,8 @@ import {
   type AuditSource,
   answerOnce,
   cancelReplay,
+  coldByBundle,
+  coldVersions,
   addWebhookEndpoint,
   BY_INDEX,
   changeMember,
@@ -169,8 +171,7 @@ describe('the roles of the database', () => {
     own = await createOwnDatabase();
     expect(await grantRights(own.url)).toEqual([]);
     const logins = await openRoleLogins(own.url);
-    for (const role of DATABASE_ROLES)
-      as[role] = openDatabase({ url: logins?.[role] ?? '', applicationName: role, onError: () => undefined });
+    for (const role of DATABASE_ROLES) as[role] = openDatabase({ url: logins?.[role] ?? '', applicationName: role });
 
     const { database } = own;
     ({
@@ -298,6 +299,7 @@ describe('the roles of the database', () => {
     async pf_watcher(database) {
       const { signedTransactions, watchedIntents, watches } = createStore(database);
       await watchedIntents.load([CHAIN], 0, () => undefined, UNSPLIT);
+      await watchedIntents.find([newIntentId(0)]);
       const lease = await watches.acquire(CHAIN, UNSPLIT, 'me', 600_000);
       if (!lease) throw new Error('no lease');
       expect([await watches.renew(lease, 600_000), await watches.moveCursor(lease, {})]).toEqual([true, true]);
@@ -585,6 +587,28 @@ describe('the roles of the database', () => {
     }
   });
 
+  it('let only the operator see what the sessions of others do, and end them', async () => {
+    const session = await as.pf_intent.sql.connect();
+    const ended = new Promise((resolve) => session.once('end', resolve));
+    session.on('error', () => undefined);
+    const { rows } = await session.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const pid = rows[0]?.pid ?? 0;
+    for (const role of DATABASE_ROLES.filter((name) => name !== 'pf_intent')) {
+      const seen = await as[role].sql.query('SELECT state FROM pg_stat_activity WHERE pid = $1', [pid]);
+      expect([role, seen.rows]).toEqual([role, [{ state: role === 'pf_operator' ? 'idle' : null }]]);
+      if (role !== 'pf_operator')
+        expect([role, await codeOf(as[role], `SELECT pg_terminate_backend(${pid})`)]).toEqual([role, DENIED]);
+    }
+    await as.pf_operator.sql.query('SELECT pg_terminate_backend($1)', [pid]);
+    await ended;
+    session.release(true);
+  });
+
+  it('let the archive read what `pf ledger verify` compares', async () => {
+    expect(await coldVersions(as.pf_archive, 0)).toEqual(new Map());
+    for await (const bundle of coldByBundle(as.pf_archive)) expect(bundle).toBeUndefined();
+  });
+
   it('cover every table', async () => {
     const { rows } = await own.database.sql.query<{ name: string }>(
       `SELECT schemaname || '.' || tablename AS name FROM pg_tables
@@ -611,12 +635,11 @@ describe('the roles of the database', () => {
     expect(rows).toEqual([{ enable_seqscan: 'off' }]);
   });
 
-  it('can be done without: a process sets on its connections what its user has not', async () => {
+  it('are optional: a process sets missing limits on its own connections', async () => {
     const database = openDatabase({
       url: own.url,
       applicationName: 'intent',
       settings: BY_INDEX,
-      onError: () => undefined,
     });
     const settings = async ({ sql }: Database): Promise<readonly string[]> =>
       (
@@ -638,7 +661,7 @@ describe('the roles of the database', () => {
     try {
       expect(await grantRights(own.url)).toEqual([]);
       const url = Object.assign(new URL(own.url), { username: name, password: 'member' }).href;
-      const member = openDatabase({ url, applicationName: 'member', onError: () => undefined });
+      const member = openDatabase({ url, applicationName: 'member' });
       try {
         const { rows } = await member.sql.query<{ statement_timeout: string }>('SHOW statement_timeout');
         expect(rows).toEqual([{ statement_timeout: '8s' }]);
@@ -688,7 +711,7 @@ describe('the roles of the database', () => {
     const database = new URL(own.url).pathname.slice(1);
     await own.database.sql.query(`ALTER ROLE pf_gateway IN DATABASE ${database} SET statement_timeout = '300ms'`);
     const { href: url } = Object.assign(new URL((await openRoleLogins(own.url))?.pf_gateway ?? ''), {});
-    const gateway = openDatabase({ url, applicationName: 'slow', onError: () => undefined });
+    const gateway = openDatabase({ url, applicationName: 'slow' });
     try {
       const error: unknown = await gateway.sql.query('SELECT pg_sleep(60)').catch((failure: unknown) => failure);
       expect([(error as pg.DatabaseError).code, isDatabaseUnavailable(error)]).toEqual(['57014', true]);
@@ -710,7 +733,6 @@ describe('lists by metadata', () => {
       applicationName: 'gateway',
       maxConnections: 3,
       maxScans: 2,
-      onError: () => undefined,
     });
     const blocker = await own.database.sql.connect();
     try {

@@ -8,7 +8,7 @@ describe('a share of the connections', () => {
   let database: Database;
   beforeAll(async () => {
     own = await createOwnDatabase();
-    database = openDatabase({ url: own.url, applicationName: 'share', maxConnections: 4, onError: () => undefined });
+    database = openDatabase({ url: own.url, applicationName: 'share', maxConnections: 4 });
   });
   afterAll(async () => {
     await database.close();
@@ -51,7 +51,7 @@ describe('a share of the connections', () => {
     await waiting;
   });
 
-  it('fails as an unavailable database for who gets none in time', async () => {
+  it('fails like an unavailable database when none is free in time', async () => {
     const part = share(500);
     const two = await Promise.all([part.sql.connect(), part.sql.connect()]);
     const error: unknown = await part.sql.query('SELECT 1').catch((failure: unknown) => failure);

@@ -63,7 +63,7 @@ const keyed = (key: ReturnType<typeof sealEvent>['key']) => {
 };
 
 describe('A sealed event', () => {
-  it('hides what it says of a person, and its own key gives it back, byte for byte', () => {
+  it('hides personal data, which its own key gives back, byte for byte', () => {
     const { text, key } = seal(created.event);
     expect(text).not.toContain('Person');
     const read = parseEvent(text);
@@ -75,7 +75,7 @@ describe('A sealed event', () => {
     expect(webhookBody(unsealed(opened, after))).toBe(webhookBody(created.event));
   });
 
-  it('gives its key back to who has the recovery key of its day', () => {
+  it('yields its key to a holder of the recovery key of its day', () => {
     const { event, key } = seal(created.event);
     const recovered = recoveredKey(event, RECOVERY.key, KEYRING);
     expect(recovered.key).toEqual(storedKey(keyed(key), KEYRING));
@@ -101,7 +101,7 @@ describe('A sealed event', () => {
     expect(seal(plain)).toMatchObject({ event: plain, key: null });
   });
 
-  it('tells metadata that was removed from metadata that is hidden', () => {
+  it('distinguishes removed metadata from hidden metadata', () => {
     const removed = logged(created.intent, events.updated({ metadata: null }));
     const { event, key } = seal(removed.event);
     expect(key).toBeNull();
@@ -131,7 +131,7 @@ describe('A sealed event', () => {
 });
 
 describe('The webhook of an erased intent', () => {
-  it('is as before, without what it said of a person', () => {
+  it('is as before, without personal data', () => {
     const body = webhookBody(created.event) ?? '';
     const erased = erasedBody(body);
     expect(erased).not.toContain('Person');
@@ -156,14 +156,14 @@ describe('A sealed command', () => {
     ['a create', gateway.create(PERSONAL)],
     ['a create with an idempotency key only', gateway.create({ idempotencyKey: 'A. Person' })],
     ['an update that sets and removes', gateway.update({ updatedAt: AT, metadata: { name: 'A. Person', more: null } })],
-  ])('hides what %s says of a person, and is read as it was sent', (_what, command) => {
+  ])('hides the personal data in %s, and is read as it was sent', (_what, command) => {
     const sent = message(command);
     const text = encodeInput(sent, seals);
     expect(text).not.toContain('Person');
     expect(parseCommand(text, seals)).toEqual(sent);
   });
 
-  it('is written as before where it says nothing of a person', () => {
+  it('is written as before without personal data', () => {
     for (const command of [
       gateway.create(),
       gateway.update({ updatedAt: AT, metadata: null }),

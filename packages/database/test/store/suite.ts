@@ -121,7 +121,7 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
     );
 
     it(
-      'writes those of several partitions, but of one whose checkpoint is elsewhere nothing',
+      'writes those of several partitions, except one whose checkpoint is elsewhere',
       on(async ({ store }) => {
         const { ledger } = store;
         const partitions = [PARTITION, PARTITION + 1, PARTITION + 2];
@@ -434,7 +434,7 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
     );
 
     it(
-      'gives watchers what is open or was closed of late, with the positions it is complete up to',
+      'gives watchers the open and recently closed intents, with the positions up to which they are complete',
       on(async (tested) => {
         const { store } = tested;
         const projecting = new Projecting(store);
@@ -501,7 +501,7 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
     );
 
     it(
-      'are not forgotten of an intent of which it is not known what it needs',
+      'are kept for an intent whose needs are not known',
       on(async ({ store: { signedTransactions }, now }) => {
         const { FIRST, SECOND, REFUND } = samples;
         await signedTransactions.keep(kept(FIRST));

@@ -129,7 +129,7 @@ describe('Deliveries', () => {
     expect(read.map(({ eventId }) => eventId)).toEqual([1, 2, 3].map((version) => `${first.eventId}-${version}`));
   });
 
-  it('count what was sent, and keep what came back', async () => {
+  it('count attempts, and keep their responses', async () => {
     const { database, deliveryId, endpointId, delivery } = await claimed();
     const attempt = settled(delivery);
     await settleAttempts(database, [attempt]);

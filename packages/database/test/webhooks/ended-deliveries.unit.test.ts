@@ -19,7 +19,7 @@ describe('A look at ended deliveries', () => {
     expect(await looksAt([100, 7, 7], [200, 9, 6], [300, 11, 8], [400, 13, 13])).toEqual([null, null, 100, 300]);
   });
 
-  it('begins again in a database that was set back, whose ids were given before', async () => {
+  it('starts again in a database that was set back, whose ids are reused', async () => {
     expect(await looksAt([100, 900, 900], [200, 910, 910], [50, 20, 20], [60, 21, 21])).toEqual([null, 100, null, 50]);
   });
 });

@@ -164,7 +164,7 @@ describe('A webhook URL', () => {
       expect((await managed()).map((endpoint) => endpoint.url).toSorted()).toEqual([raced, url]);
     });
 
-    it('leaves neither a place above the limit', async () => {
+    it('cannot exceed the limit', async () => {
       for (let n = 2; n < ENDPOINTS_MAX; n++) await create(`https://shop.example/${n}`);
       const [, refused] = await race(add, () => create('https://shop.example/more'));
       expect(refused).toEqual({ kind: 'too_many' });

@@ -5,7 +5,7 @@ import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
 const HOUR = 3_600_000;
 
-describe('The answer to a request with an idempotency key', () => {
+describe('The response to a request with an idempotency key', () => {
   const keyring = randomBytes(32);
   const now = new Date();
   const key = { accountId: 'acct_1', livemode: false, operation: 'test', idempotencyKey: 'key' };

@@ -116,7 +116,7 @@ describe('A lane', () => {
     expect(await counted()).toBe(1);
   });
 
-  it('tells who releases it that something is still due', async () => {
+  it('tells its last holder that something is still due', async () => {
     await acquire('a');
     await outstand(endpointId, later(1));
     expect(await release('a')).toEqual({ woken: false, due: false });

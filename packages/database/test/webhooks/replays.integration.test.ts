@@ -136,7 +136,7 @@ describe('A replay', () => {
     );
   const current = async ({ id }: Replay): Promise<Replay | null> => findReplay(own.database, owner, id);
 
-  it('makes what failed in its time due at once, and nothing else', async () => {
+  it('makes the failed deliveries of its period due at once, and nothing else', async () => {
     const failed = [await add(), await add({ to: other }), await add({ at: before(24 * HOUR), type: 'intent.failed' })];
     const left = [
       await add({ at: before(24 * HOUR + 1) }),
@@ -230,7 +230,7 @@ describe('A replay', () => {
     expect(await current(replay)).toMatchObject({ total: 2, sent: 1, skipped: 1 });
   });
 
-  it('leaves out what its endpoint does not want, and endpoints that are disabled', async () => {
+  it('skips types that its endpoint does not select, and disabled endpoints', async () => {
     await add({ type: 'intent.failed' });
     await add({ type: 'intent.expired' });
     await own.database.prisma.webhookEndpoint.update({
@@ -253,7 +253,7 @@ describe('A replay', () => {
     expect(await due()).toEqual([]);
   });
 
-  it('makes no more due in a second than it may, and so do all replays of an account', async () => {
+  it('keeps its limit per second, as do all replays of an account together', async () => {
     await add({}, 5);
     await add({ to: other, at: before(HOUR - 1) }, 2);
     await begin({ endpointId: shop }, before(1));
@@ -289,7 +289,7 @@ describe('A replay', () => {
     expect(await current(replay)).toMatchObject({ total: 2, sent: 2, skipped: 0 });
   });
 
-  it('goes on where it was after a process died, and each step is taken by one process', async () => {
+  it('resumes where it was after a process died, and each step is taken by one process', async () => {
     await add({}, 40);
     const replay = await begin();
     await stepReplay(own.database, { now, perSecond: 1 });

@@ -1,3 +1,4 @@
+import type { TransactionFormat } from './chain-family.ts';
 import type {
   AccountId,
   Address,
@@ -22,7 +23,6 @@ export const INTENT_STATUSES = [
 export type IntentStatus = (typeof INTENT_STATUSES)[number];
 
 export type Direction = 'request' | 'send';
-export type TransactionFormat = 'solana_v0_message' | 'evm_rlp' | 'tempo_tip20';
 export type Metadata = Readonly<Record<string, string>>;
 
 /**

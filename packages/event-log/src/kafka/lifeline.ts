@@ -55,7 +55,7 @@ export class Lifeline {
   }
 
   /** Lets the client connect again. */
-  mend(): void {
+  repair(): void {
     this.#isCut = false;
   }
 

@@ -91,7 +91,7 @@ export class KafkaTakenId implements PartitionId {
   endsAt(position: bigint): Promise<boolean> {
     // After a lost connection the coordinator may be another, or the same one started again: it is only asked here, and
     // nothing is in progress.
-    this.#lifeline.mend();
+    this.#lifeline.repair();
     return this.#lifeline.during(() => this.#looks.endsAt(this.cluster, this.#partition, position));
   }
 

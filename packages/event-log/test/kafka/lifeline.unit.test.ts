@@ -45,14 +45,14 @@ describe('Lifeline', () => {
     expect(lifeline.isCut).toBe(true);
   });
 
-  it('refuses connections until it is mended', async () => {
+  it('refuses connections until it is repaired', async () => {
     const lifeline = new Lifeline();
     const { lost } = await connect(lifeline);
     accepted[0]?.destroy();
     await lost;
     await once(opened[0] as Socket, 'close');
     await expect(connect(lifeline)).rejects.toThrow('A connection of this client was lost.');
-    lifeline.mend();
+    lifeline.repair();
     await connect(lifeline);
     expect(await lifeline.during(async () => 'done')).toBe('done');
   });

@@ -83,7 +83,7 @@ describe('A token for Amazon MSK', () => {
     expect(url.searchParams.get('X-Amz-Signature')).toBe(signatureOf(url, SECRET));
   });
 
-  it('ends with the credentials that have signed it', async () => {
+  it('expires with the credentials that signed it', async () => {
     jest.useFakeTimers({ now: NOW, doNotFake: ['nextTick', 'setImmediate'] });
     const ending = (seconds: number) => tokens({ expiration: new Date(NOW.getTime() + seconds * 1_000) })();
     expect((await ending(3_600)).lifetimeMs).toBe(900_000);
@@ -91,7 +91,7 @@ describe('A token for Amazon MSK', () => {
     await expect(ending(14)).rejects.toThrow('The AWS credentials for Kafka end at 2026-11-25T09:43:29.000Z');
   });
 
-  it('says what the source of the credentials said', async () => {
+  it('reports the error of the credentials source', async () => {
     const request = mskIamTokens('eu-central-1', {
       credentials: async () => async () => {
         throw new Error('Could not load credentials from any providers');
@@ -152,7 +152,7 @@ describe('KAFKA_SASL_MECHANISM=aws-msk-iam', () => {
     expect(() => optionsWith(more)).toThrow('aws-msk-iam needs AWS_REGION and KAFKA_TLS=true');
   });
 
-  it('refuses what is no region', () => {
+  it('refuses an invalid region', () => {
     expect(() => optionsWith({ AWS_REGION: 'Frankfurt!', KAFKA_TLS: 'true' })).toThrow('AWS_REGION: must be a region');
   });
 });

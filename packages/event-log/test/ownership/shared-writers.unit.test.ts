@@ -5,8 +5,8 @@ import type { PartitionWriter } from '../../src/transport.ts';
 
 const record = (partition: number): NewRecord => ({ partition, key: 'key', value: 'event' });
 
-/** The steps of the surroundings' writers, in order: looks at ends, and transactions. */
-class Surroundings {
+/** The steps of the writers, in order: looks at ends, and transactions. */
+class WriterSteps {
   readonly steps: string[] = [];
   readonly sharing = new SharedWriters({ newId: () => 'delegate', take: async (id) => this.#id(id) });
   /** The looks at this partition wait for `release`. */
@@ -49,45 +49,45 @@ class Surroundings {
 }
 
 describe('Transactions of a delegate', () => {
-  it('look at the other partitions of the last one beside the decision, not before the next', async () => {
-    const surroundings = new Surroundings();
-    const [first, second] = [surroundings.writer(0), surroundings.writer(1)];
+  it('check the previous transaction’s partitions while the next batch is decided', async () => {
+    const steps = new WriterSteps();
+    const [first, second] = [steps.writer(0), steps.writer(1)];
     await first.commit([record(0)], null, 0n);
     await second.commit([record(1)], null, 0n);
-    surroundings.taken();
+    steps.taken();
 
     await first.endsAt(2n);
-    expect(surroundings.taken()).toEqual(['look at 0 for 2', 'look at 1 for 2']);
+    expect(steps.taken()).toEqual(['look at 0 for 2', 'look at 1 for 2']);
     await first.commit([record(0)], null, 2n);
-    expect(surroundings.taken()).toEqual(['delegate writes 0']);
+    expect(steps.taken()).toEqual(['delegate writes 0']);
   });
 
-  it('leave the look to the owners that decide in the same turn', async () => {
-    const surroundings = new Surroundings();
-    const [first, second] = [surroundings.writer(0), surroundings.writer(1)];
+  it('leave that check to owners deciding in the same turn', async () => {
+    const steps = new WriterSteps();
+    const [first, second] = [steps.writer(0), steps.writer(1)];
     await Promise.all([first.commit([record(0)], null, 0n), second.commit([record(1)], null, 0n)]);
-    surroundings.taken();
+    steps.taken();
 
     await Promise.all([first.endsAt(2n), second.endsAt(2n)]);
-    expect(surroundings.taken()).toEqual(['look at 0 for 2', 'look at 1 for 2']);
+    expect(steps.taken()).toEqual(['look at 0 for 2', 'look at 1 for 2']);
   });
 
   it('wait for the marker of the last one in a partition where an earlier look ends late', async () => {
-    const surroundings = new Surroundings();
-    const [first, second] = [surroundings.writer(0), surroundings.writer(1)];
+    const steps = new WriterSteps();
+    const [first, second] = [steps.writer(0), steps.writer(1)];
     await second.commit([record(1)], null, 0n);
     await first.commit([record(0)], null, 0n);
-    surroundings.held = 0;
+    steps.held = 0;
     // Looks for the first transaction of partition 0, and gets no response.
     await second.endsAt(2n);
-    surroundings.held = null;
+    steps.held = null;
     await first.endsAt(2n);
     await first.commit([record(0)], null, 2n);
-    surroundings.taken();
+    steps.taken();
 
-    surroundings.release();
+    steps.release();
     await Promise.resolve();
     await second.commit([record(1)], null, 2n);
-    expect(surroundings.taken()).toEqual(['look at 0 for 4', 'delegate writes 1']);
+    expect(steps.taken()).toEqual(['look at 0 for 4', 'delegate writes 1']);
   });
 });

@@ -144,7 +144,7 @@ describe('GroupConsumer', () => {
     expect(rows.values.toSorted()).toEqual(values.toSorted());
   });
 
-  it('handles nothing where a stored position is not in the log, and works on elsewhere', async () => {
+  it('handles nothing where a stored position is not in the log, and continues elsewhere', async () => {
     const errors: object[] = [];
     log = createEventLog({ ...options, logger: { ...SILENT, error: (fields) => errors.push(fields) } });
     await append('first');

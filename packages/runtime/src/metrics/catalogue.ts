@@ -15,8 +15,8 @@ const inputTopic = of('intent.commands', 'chain.observations');
 const domainType = (what: string, most: number) => some({ what, pattern: /^[a-z_.]{1,48}$/, most });
 const network = some({
   what: 'the networks served, see docs/internals/chains.md',
-  pattern: /^[a-z]+(-[a-z]+)?$/,
-  most: 6,
+  pattern: /^[a-z]+(-[a-z0-9]+)*$/,
+  most: 32,
 });
 const shard = some({
   what: 'a shard of the network’s recipients, and their number: `1/1` where it is not split',
@@ -50,7 +50,8 @@ export const METRICS = {
     buckets: REQUEST,
     description: lines(
       'From the head of a request to the end of its response, by route: its count is the request rate,',
-      'its 5xx the errors. Health probes are left out; a stream of events counts when it ends.',
+      'its 5xx the errors. Health probes are left out; a stream of events counts when it ends. `caused_by`: only for a',
+      '5xx that the caller has caused, with a sponsor that hangs or the hash of no transaction.',
     ),
     labels: {
       'http.request.method': some({
@@ -69,6 +70,7 @@ export const METRICS = {
         most: 30,
       }),
       'url.scheme': of('http'),
+      caused_by: of('caller').optional(),
     },
   }),
   'http.server.active_requests': level({
@@ -103,8 +105,11 @@ export const METRICS = {
     services: ['gateway', 'watcher'],
     unit: 's',
     buckets: REQUEST,
-    description: 'Screening the wallets of one request. `unavailable` leads to a 503.',
-    labels: { verdict: of('clean', 'match', 'unavailable') },
+    description: lines(
+      'Screening the wallets of one request. `unavailable` leads to a 503. `limited` leads to a 429: the account, or',
+      'test mode, had too many wallets screened at once.',
+    ),
+    labels: { verdict: of('clean', 'match', 'limited', 'unavailable') },
   }),
   'payments.rate_limited': counter({
     services: ['gateway', 'dashboard', 'checkout'],
@@ -116,6 +121,7 @@ export const METRICS = {
       'many connections were open, and another was closed without a response.',
       '`address`: also what it has under way, and any requests of it to the page on which people pay.',
       '`dashboard`: sign-ins, mails and other attempts of people, and what they have under way.',
+      '`screening`: too many new wallets of the account, or of test mode, were being screened.',
     ),
     labels: {
       policy: of(
@@ -130,6 +136,7 @@ export const METRICS = {
         'streams',
         'connections',
         'dashboard',
+        'screening',
       ),
     },
   }),
@@ -343,7 +350,7 @@ export const METRICS = {
   'payments.watcher.loaded': gauge({
     services: ['watcher'],
     unit: '{intent}',
-    description: 'Intents in the memory of this process, on standby too. Grows from 0 while it loads them.',
+    description: 'Intents that this process knows, on standby too. Grows from 0 while it loads them.',
     labels: { network, shard },
   }),
   'payments.observations': counter({
@@ -445,8 +452,11 @@ export const METRICS = {
     services: ['webhook'],
     unit: 's',
     buckets: PATIENCE,
-    description:
-      'From the event to the first attempt at each URL: how timely the service is, whatever receivers respond.',
+    description: lines(
+      'From the event to the first attempt at each URL: how timely the service is, whatever receivers respond. Without',
+      'the time for which the delivery waited for its own account: for a URL that is paused, fails or has its most',
+      'attempts under way, or for the event before. What an account has sent again is not counted.',
+    ),
     labels: {},
   }),
   'payments.delivery.delay': histogram({
@@ -685,6 +695,12 @@ export const METRICS = {
     services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
     unit: 'By',
     description: 'Resident memory.',
+    labels: {},
+  }),
+  'process.memory.limit': gauge({
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
+    unit: 'By',
+    description: 'At so much resident memory the container is killed. Absent without a limit.',
     labels: {},
   }),
   'process.cpu.time': total({

@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { firstExpiry } from './certificates.ts';
 import { registerGauge } from './recording.ts';
@@ -13,9 +14,13 @@ export function registerProcessGauges(): (() => void)[] {
   delay.enable();
   let before = performance.eventLoopUtilization();
   const expiry = firstExpiry();
+  // Of the control group: 0 where it is unknown, and beyond the machine's memory where there is none.
+  const limit = process.constrainedMemory();
+  const isLimited = limit > 0 && limit < totalmem();
   return [
     () => delay.disable(),
     registerGauge('process.memory.usage', () => [[process.memoryUsage.rss(), {}]]),
+    registerGauge('process.memory.limit', () => (isLimited ? [[limit, {}]] : [])),
     registerGauge('payments.certificate.valid', () => (expiry === null ? [] : [[(expiry - Date.now()) / 1_000, {}]])),
     registerGauge('process.cpu.time', () => {
       const { user, system } = process.cpuUsage();

@@ -6,8 +6,8 @@ const WIDTH = 120;
 const INTRODUCTION = [
   `# Metrics`,
   wrapped(
-    `This page lists every metric that the services export, with its labels and their values: for queries, alerts and
-     dashboards. [telemetry.md](../operations/telemetry.md) explains how to collect them.`,
+    `After this page you know every metric that the services export, with its labels and their values, for queries,
+     alerts and dashboards. [telemetry.md](../operations/telemetry.md) explains how to collect them.`,
   ),
   [
     `Each service serves its metrics at \`/metrics\` on \`METRICS_PORT\`, never on its public port, and sends the same

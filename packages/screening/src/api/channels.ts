@@ -35,6 +35,7 @@ export class Channel {
   readonly pending = new Map<string, Promise<Finding | null>>();
   readonly #ofAccount = new Map<string, number>();
   readonly #capacity: Capacity;
+  /** Null for live mode. */
   readonly #quota: TokenBucket | null;
   readonly #now: () => number;
 
@@ -50,10 +51,18 @@ export class Channel {
   lookUp(address: string, { accountId }: ScreeningOrigin, ask: () => Promise<Finding | null>): Promise<Finding | null> {
     const account = accountId ?? '';
     const ofAccount = this.#ofAccount.get(account) ?? 0;
-    if (this.pending.size >= this.#capacity.pending || ofAccount >= this.#capacity.pendingOfAccount)
-      throw new ScreeningUnavailableError('too many addresses wait for the sanctions API', { retryAfterSeconds: 1 });
+    const hasItsShare = ofAccount >= this.#capacity.pendingOfAccount;
+    if (hasItsShare || this.pending.size >= this.#capacity.pending)
+      throw new ScreeningUnavailableError('too many addresses wait for the sanctions API', {
+        retryAfterSeconds: 1,
+        // Of live mode it takes several accounts to fill the queue: the API does not keep up.
+        limited: hasItsShare || this.#quota !== null,
+      });
     if (this.#quota?.take(1, this.#now()).tokens === 0)
-      throw new ScreeningUnavailableError('too many addresses of test mode were looked up', { retryAfterSeconds: 1 });
+      throw new ScreeningUnavailableError('too many addresses of test mode were looked up', {
+        retryAfterSeconds: 1,
+        limited: true,
+      });
     if (!this.circuit.admits())
       throw new ScreeningUnavailableError('the sanctions API does not respond', {
         retryAfterSeconds: this.circuit.retryAfterSeconds,

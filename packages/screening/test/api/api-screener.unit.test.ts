@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createLogger } from '@pf/runtime';
+import { createLogger, recordTo } from '@pf/runtime';
 import { until } from '@pf/testing';
 import { type SanctionsProvider, startSanctionsProvider } from '@pf/testing/sanctions-provider';
 import { ApiScreener, createScreening, ScreeningUnavailableError } from '../../src/index.ts';
@@ -136,7 +136,10 @@ describe('ApiScreener', () => {
     const waiting = Array.from({ length: 256 }, (_, n) =>
       screener.find(numbered(n), { livemode: true, accountId: `acct_${n % 2}` }).catch(() => 'refused'),
     );
-    await expect(screener.find(evm(CLEAN), LIVE)).rejects.toThrow('too many addresses wait');
+    await expect(screener.find(evm(CLEAN), { livemode: true, accountId: 'acct_2' })).rejects.toMatchObject({
+      message: expect.stringContaining('too many addresses wait') as unknown,
+      limited: false,
+    });
     // Closing the provider ends the requests that hang.
     await provider.close();
     expect(new Set(await Promise.all(waiting))).toEqual(new Set(['refused']));
@@ -147,9 +150,21 @@ describe('ApiScreener', () => {
     const screener = open();
     provider.mode = 'hang';
     const waiting = Array.from({ length: 128 }, (_, n) => screener.find(numbered(n), LIVE).catch(() => 'refused'));
-    await expect(screener.find(evm(CLEAN), LIVE)).rejects.toThrow('too many addresses wait');
+    await expect(screener.find(evm(CLEAN), LIVE)).rejects.toMatchObject({ limited: true, retryAfterSeconds: 1 });
     waiting.push(screener.find(evm(CLEAN), { livemode: true, accountId: 'acct_2' }).catch(() => 'refused'));
     await until('the request of the other', () => provider.queriedAddresses.length > 0);
+    await provider.close();
+    await Promise.all(waiting);
+    provider = await startSanctionsProvider({ apiKey: 'right', sanctioned: [] });
+  });
+
+  it('limits test mode, and is not unavailable, if 64 addresses of its accounts are waiting', async () => {
+    const screener = open();
+    provider.mode = 'hang';
+    const waiting = Array.from({ length: 64 }, (_, n) =>
+      screener.find(numbered(n), { livemode: false, accountId: `acct_${n}` }).catch(() => 'refused'),
+    );
+    await expect(screener.find(evm(CLEAN), TEST)).rejects.toMatchObject({ limited: true, retryAfterSeconds: 1 });
     await provider.close();
     await Promise.all(waiting);
     provider = await startSanctionsProvider({ apiKey: 'right', sanctioned: [] });
@@ -187,6 +202,7 @@ describe('ApiScreener', () => {
       return clean;
     };
     expect(await asked(150)).toBe(100);
+    await expect(screener.find(evm(CLEAN), TEST)).rejects.toMatchObject({ limited: true, retryAfterSeconds: 1 });
     now += 1_000;
     expect(await asked(50)).toBe(20);
     expect(await screener.find(evm(CLEAN), LIVE)).toBeNull();
@@ -226,6 +242,24 @@ describe('createScreening', () => {
     await expect(createScreening([clean, fails]).screen([numbered(1)], LIVE)).rejects.toThrow(
       ScreeningUnavailableError,
     );
+  });
+
+  it.each([
+    ['limited', 'an account has too many screened', [true, true]],
+    ['unavailable', 'a source does not respond to the second of too many', [true, false]],
+    ['unavailable', 'a source does not respond to the first of too many', [false, true]],
+  ])('records the verdict %s if %s', async (verdict, _condition, wallets) => {
+    const verdicts: unknown[] = [];
+    recordTo({ add: () => undefined, record: (_name, _value, labels) => verdicts.push(labels['verdict']) });
+    const limits = wallets.values();
+    const screener = screenerOf(() =>
+      Promise.reject(new ScreeningUnavailableError('no result', { limited: limits.next().value === true })),
+    );
+    await expect(createScreening([screener]).screen([numbered(1), numbered(2)], LIVE)).rejects.toMatchObject({
+      limited: verdict === 'limited',
+    });
+    recordTo(null);
+    expect(verdicts).toEqual([verdict]);
   });
 
   it('names the sanctioned wallet, even if another cannot be screened', async () => {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decodeIntent, encodeIntent, encodeOutcome, newWebhookEndpointId, parseOutcome } from '@pf/contracts';
 import type { Store, WatchCursor } from '@pf/database';
-import type { AccountId, Instant, IntentId, PaymentIntent } from '@pf/domain';
+import { type AccountId, type Instant, type IntentId, isAtRest, type PaymentIntent } from '@pf/domain';
 import { currentProcess, type Kernel } from '../kernel/index.ts';
 import { Journal } from './journal.ts';
 import * as statements from './statements.ts';
@@ -153,7 +153,7 @@ export class SimulatedDatabase {
           }),
       },
       watchedIntents: {
-        load: async (chains, closedAfter, each, shard) => {
+        load: async (chains, closedAfter, each, shard, resting) => {
           const { rows, positions, server } = await run('load watched intents', (tables) => ({
             rows: statements.watchedRows(tables, chains, closedAfter, shard),
             positions: new Map(
@@ -167,7 +167,10 @@ export class SimulatedDatabase {
           };
           for (let at = 0; at < rows.length; at += this.#rowsAFetch) {
             await run('fetch watched intents', sameServer);
-            for (const { intent } of rows.slice(at, at + this.#rowsAFetch)) each(intent);
+            for (const { intent } of rows.slice(at, at + this.#rowsAFetch))
+              if (resting && intent.closedAt !== null && !intent.simulated && isAtRest(intent, resting.since))
+                resting.each({ ...intent, closedAt: intent.closedAt });
+              else each(intent);
           }
           await run('end of watched intents', sameServer);
           return positions;

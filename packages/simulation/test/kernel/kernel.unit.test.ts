@@ -139,7 +139,7 @@ describe('a simulated process', () => {
     expect(seen).toEqual({ done: [], served: ['call'] });
   });
 
-  it('goes on where it was when it continues after a stop', async () => {
+  it('resumes where it was after a stop', async () => {
     const seen = await simulate(1, async (kernel) => {
       const at: number[] = [];
       const began = kernel.now();

@@ -165,7 +165,7 @@ describe('A consumer group of a log that ends before its position', () => {
     });
   });
 
-  it('does the same when it begins there, and when the log begins behind its position', async () => {
+  it('moves no position and raises one alarm when it starts there, or the log starts after its position', async () => {
     await simulate(5, async (kernel) => {
       const world = worldOf(kernel);
       await appendEvents(world, 'a', 'b', 'c');
@@ -236,7 +236,7 @@ describe('The owner of a partition whose log lacks records', () => {
     });
   });
 
-  it('decides them also when it starts after the truncation', async () => {
+  it('decides the remaining commands when it starts after the truncation', async () => {
     await simulate(9, async (kernel) => {
       const world = worldOf(kernel);
       const publisher = await world.log.publisher();

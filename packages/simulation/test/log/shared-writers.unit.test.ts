@@ -197,7 +197,7 @@ describe('The writers of a process', () => {
   );
 
   it(
-    'fence what a partition was delegated to before its first batch with the others',
+    'fence the earlier delegate of a partition before its first shared batch',
     each(async ({ transport, elsewhere, kernel }) => {
       const asleep = new Owned(0, await transport.openWriter(0));
       await asleep.commit('first');

@@ -113,7 +113,7 @@ export function apiClient(
     for (let attempt = 1; ; attempt += 1) {
       const response = await once<Body>(method, path, body, headers);
       const code = response.body.error?.code ?? '';
-      if (!isBehindProviders() || attempt === (LATER[code] ?? 1)) return response;
+      if (!isBehindProviders() || attempt >= (LATER[code] ?? 1)) return response;
       await delay(PAUSE_MS);
     }
   }

@@ -1,4 +1,4 @@
-import type { ChainFamily } from '@pf/chains/networks';
+import { CHAIN_FAMILIES, type ChainFamily } from '@pf/domain';
 import { arrayBytes, shuffled, spoiltEnvelopes } from './envelopes.ts';
 import { type Behavior, refusal, type Refusal, rewriting, type World } from './exchange.ts';
 import { flashblocks } from './flashblocks.ts';
@@ -22,6 +22,8 @@ export interface Profile {
   readonly families: readonly ChainFamily[];
   /** What this service cannot do over this plan alone, and why. */
   readonly cannot: readonly string[];
+  /** The names of its limits. */
+  readonly limits: readonly string[];
   /** @throws Error for a limit that the profile does not have */
   start(limits: Readonly<Record<string, number>>): {
     readonly behaviors: readonly Behavior[];
@@ -38,6 +40,11 @@ interface Plan<Limits> {
   readonly sockets?: null | ((limits: Limits) => (world: World) => SocketBehavior);
 }
 
+function requireLimits(limits: readonly string[], others: Readonly<Record<string, number>>): void {
+  const unknown = Object.keys(others).find((name) => !limits.includes(name));
+  if (unknown !== undefined) throw new Error(`The profile has no limit ${unknown}. It has ${limits.join(', ')}.`);
+}
+
 function plan<Limits extends Readonly<Record<string, number>>>({
   families,
   cannot = [],
@@ -48,10 +55,9 @@ function plan<Limits extends Readonly<Record<string, number>>>({
   return {
     families,
     cannot,
+    limits: Object.keys(limits),
     start(others) {
-      const unknown = Object.keys(others).find((name) => !Object.hasOwn(limits, name));
-      if (unknown !== undefined)
-        throw new Error(`The profile has no limit ${unknown}. It has ${Object.keys(limits).join(', ')}.`);
+      requireLimits(Object.keys(limits), others);
       const all = { ...limits, ...others };
       return { behaviors: behaviors(all), sockets: sockets && sockets(all) };
     },
@@ -388,12 +394,12 @@ export const PROFILES = {
     ],
   }),
   envelopes: plan({
-    families: ['base', 'solana', 'tempo'],
+    families: CHAIN_FAMILIES,
     limits: limits({ spoilt: 0.2, stallMs: 30 * SECOND }),
     behaviors: ({ spoilt, stallMs }) => [spoiltEnvelopes(spoilt, stallMs)],
   }),
   streams: plan({
-    families: ['base', 'solana', 'tempo'],
+    families: CHAIN_FAMILIES,
     limits: limits({ gap: 2, lateMs: 5 * SECOND }),
     behaviors: () => [],
     sockets: ({ gap, lateMs }) => unreliable(gap, lateMs),
@@ -402,3 +408,37 @@ export const PROFILES = {
 
 export type ProfileName = keyof typeof PROFILES;
 export const PROFILE_NAMES = Object.keys(PROFILES) as readonly ProfileName[];
+/** A profile, or several at one URL: `base-public+envelopes`. The first is next to the node. */
+export type ProfileNames = ProfileName | `${ProfileName}+${string}`;
+
+/**
+ * The profile of this name, or what several do together.
+ * @throws Error for one that does not exist, with those that do, and for several that serve no chain together
+ */
+export function profileOf(names: string): Profile {
+  const profiles = names.split('+').map((name): Profile => {
+    if (Object.hasOwn(PROFILES, name)) return PROFILES[name as ProfileName];
+    throw new Error(`there is no profile "${name}". The profiles are ${PROFILE_NAMES.join(', ')}.`);
+  });
+  const [only, ...others] = profiles;
+  if (only !== undefined && others.length === 0) return only;
+  const families = (only?.families ?? []).filter((family) => others.every((one) => one.families.includes(family)));
+  if (families.length === 0) throw new Error(`the profiles of "${names}" serve no chain together.`);
+  const limits = profiles.flatMap((profile) => profile.limits);
+  return {
+    families,
+    cannot: profiles.flatMap(({ cannot }) => cannot),
+    limits,
+    start(values) {
+      requireLimits(limits, values);
+      const started = profiles.map((profile) =>
+        profile.start(Object.fromEntries(Object.entries(values).filter(([name]) => profile.limits.includes(name)))),
+      );
+      const sockets = started.map((one) => one.sockets);
+      return {
+        behaviors: started.toReversed().flatMap(({ behaviors }) => behaviors),
+        sockets: sockets.includes(null) ? null : (sockets.findLast((one) => one !== asTheyCome) ?? asTheyCome),
+      };
+    },
+  };
+}

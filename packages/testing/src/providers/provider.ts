@@ -15,7 +15,7 @@ import {
   type Request,
   type World,
 } from './exchange.ts';
-import { type ProfileName, PROFILES } from './profiles.ts';
+import { profileOf, type ProfileNames } from './profiles.ts';
 import { relaySockets } from './streams.ts';
 
 /** What providers take: more is refused with 413. */
@@ -34,8 +34,10 @@ export interface ProviderOptions {
 
 /** A provider's plan before a node. */
 export interface Provider {
-  /** For HTTP; for WebSockets, where the plan has them, the same with `ws:`. */
+  /** For HTTP. */
   readonly url: string;
+  /** For WebSockets; null where the plan has none. */
+  readonly stream: string | null;
   /** How often each method was called, whatever the response. */
   readonly calls: ReadonlyMap<string, number>;
   /** HTTP requests: an array is one. */
@@ -45,11 +47,12 @@ export interface Provider {
 
 /**
  * Starts a proxy before a node's JSON-RPC that behaves as a provider's plan does, on a free loopback port.
+ * @param names a profile, or several
  * @param target the node's URL
- * @throws Error for a limit that the profile does not have
+ * @throws Error for a limit that the profile does not have, or a profile that does not exist
  */
 export async function startProvider(
-  name: ProfileName,
+  names: ProfileNames,
   target: string,
   { now = () => performance.now(), wait, seed = 1, limits = {} }: ProviderOptions = {},
 ): Promise<Provider> {
@@ -63,7 +66,7 @@ export async function startProvider(
       return item.parse(reply.body).result;
     },
   };
-  const { behaviors, sockets } = PROFILES[name].start(limits);
+  const { behaviors, sockets } = profileOf(names).start(limits);
   const handle = behaviors.reduceRight<Handler>(
     (next, behavior) => {
       const act = behavior(world);
@@ -86,8 +89,10 @@ export async function startProvider(
   const relay = sockets && relaySockets(server, target, sockets(world));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${host}`,
+    stream: relay && `ws://${host}`,
     calls: counted,
     get requests() {
       return requests;

@@ -90,16 +90,10 @@ export function via(url: string, hostAndPort: string): string {
   return changed.href;
 }
 
-/** The variables with these chains' upstreams. */
+/** The variables with these chains' upstreams, in the place of all others of these chains. */
 export function upstreamEnvironment(chains: readonly StackChain[]): Record<string, string> {
-  return Object.fromEntries(
-    chains.map(({ caip2, rpcUrl }) => [
-      `RPC_${networkOf(caip2 as ChainId)
-        .name.toUpperCase()
-        .replaceAll('-', '_')}`,
-      rpcUrl,
-    ]),
-  );
+  const upstreams = chains.map(({ caip2, rpcUrl }) => [networkOf(caip2 as ChainId).upstreamVariable, rpcUrl]);
+  return { ...(Object.fromEntries(upstreams) as Record<string, string>), RPC_CONFIG: '' };
 }
 
 /**
@@ -118,7 +112,7 @@ export async function startCluster(
   replication = 1,
 ): Promise<Cluster> {
   const { name, url: databaseUrl, logins, drop } = await createTestDatabase(stack.database);
-  const database = openDatabase({ url: databaseUrl, applicationName: 'test', onError: () => undefined });
+  const database = openDatabase({ url: databaseUrl, applicationName: 'test' });
   const secretsKey = randomBytes(32).toString('base64');
   const passSecret = randomBytes(32).toString('base64url');
   const account = await openAccount(database, Buffer.from(secretsKey, 'base64'), { name: 'test' });
@@ -146,7 +140,7 @@ export async function startCluster(
   const archive = path.join(logs, 'archive');
   const chains = [
     ...Object.values(stack.chains).filter(({ caip2 }) => !own.some((chain) => chain.caip2 === caip2)),
-    ...behind.chains,
+    ...own,
   ];
   const running = new Set<Instance>();
   let started = 0;
@@ -179,6 +173,7 @@ export async function startCluster(
         SECRETS_KEY: secretsKey,
         DASHBOARD_PASS_SECRET: passSecret,
         ...upstreamEnvironment(chains),
+        ...behind.environment,
         NETWORKS: own.length === 0 ? 'eip155:84532' : own.map(({ caip2 }) => caip2).join(','),
         WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',
         // Tests and benchmarks use one API key more than a client may; tests of rate limits set their own limit.

@@ -129,6 +129,7 @@ export function solanaWallet(chain: StackChain, wallet: StackWallet): SolanaWall
 
 const FREEZE_ACCOUNT = 10;
 const SET_TRANSFER_FEE = [26, 5];
+const PAUSABLE = 44;
 
 /** Freezes an owner's account of a local chain's token, as its issuer; resolves with the signature. */
 export const freezeAccount = (chain: StackChain, mint: string, owner: string): Promise<string> =>
@@ -153,6 +154,10 @@ export const setTransferFee = (
     Buffer.concat([Buffer.of(...SET_TRANSFER_FEE), u64(BigInt(basisPoints)).subarray(0, 2), u64(maximum)]),
     (token) => [meta(token, false, true)],
   );
+
+/** Pauses a local chain's Token-2022 token, or resumes it, as its issuer; resolves with the signature. */
+export const setPaused = (chain: StackChain, mint: string, isPaused: boolean): Promise<string> =>
+  asIssuer(chain, mint, Buffer.of(PAUSABLE, isPaused ? 1 : 2), (token) => [meta(token, false, true)]);
 
 /** Sends one instruction of the token's program that its issuer signs. */
 async function asIssuer(

@@ -48,7 +48,7 @@ describe('a provider without a limit reached', () => {
     ]);
   });
 
-  it('refuses what is no JSON-RPC', async () => {
+  it('refuses anything but JSON-RPC', async () => {
     const { url } = await providers.start('cdp');
     for (const body of ['{', '[]', '{"method":1}']) {
       const response = await fetch(url, { method: 'POST', body });
@@ -444,5 +444,22 @@ describe('envelopes', () => {
     expect(await client.call('eth_chainId')).toMatchObject({ status: 200, text: '' });
     expect((await client.call('eth_chainId')).json).toEqual({ jsonrpc: '2.0', id: 7, result: CHAIN_ID });
     expect(waits).toEqual([30_000]);
+  });
+});
+
+describe('two profiles at one URL', () => {
+  it('do what each does, the second with what the first responds', async () => {
+    const client = await providers.start('base-public+envelopes', { limits: { withoutNode: 0, batch: 2, spoilt: 1 } });
+    expect((await client.array(heads(3))).json).toEqual([refusalOfArray(-32_014, expect.anything())]);
+    // The second way to spoil an array leaves out its last item.
+    expect((await client.array(heads(2))).json).toHaveLength(1);
+  });
+
+  it('are refused where they serve no chain together, one does not exist, or neither has a limit', async () => {
+    await expect(providers.start('cdp+helius-free')).rejects.toThrow('"cdp+helius-free" serve no chain together');
+    await expect(providers.start('cdp+envelope')).rejects.toThrow('there is no profile "envelope"');
+    await expect(providers.start('cdp+envelopes', { limits: { batch: 1 } })).rejects.toThrow(
+      'The profile has no limit batch. It has logBlocks, spoilt, stallMs.',
+    );
   });
 });

@@ -1,4 +1,4 @@
-import { type ProfileName, type Provider, type ProviderOptions, startProvider } from '../../src/providers/index.ts';
+import { type ProfileNames, type Provider, type ProviderOptions, startProvider } from '../../src/providers/index.ts';
 
 /** An HTTP response. */
 interface Response {
@@ -65,7 +65,7 @@ export class Providers {
     this.#target = target;
   }
 
-  async start(name: ProfileName, options: ProviderOptions = {}): Promise<Client> {
+  async start(name: ProfileNames, options: ProviderOptions = {}): Promise<Client> {
     const provider = await startProvider(name, this.#target(), { now: () => this.now, ...options });
     this.#started.push(provider);
     return clientOf(provider.url);

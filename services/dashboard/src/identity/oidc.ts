@@ -160,7 +160,7 @@ export class OidcProvider {
   #unavailable(cause: unknown): DashboardError {
     this.#log.warn(
       { err: cause, issuer: this.#options.issuer.href },
-      'the identity provider does not answer as it should',
+      'the identity provider does not respond as it should',
     );
     return new DashboardError('service.unavailable', {
       cause,

@@ -65,7 +65,7 @@ export function createMailer({
     send(mail) {
       if (underWay.size >= UNDER_WAY_MAX) {
         count('payments.mails', { outcome: 'failed' });
-        log.error({ subject: mail.subject }, 'a mail was given up: too many are under way');
+        log.error({ subject: mail.subject }, 'a mail was dropped: too many are in progress');
         return;
       }
       const sending = deliver(mail).finally(() => underWay.delete(sending));

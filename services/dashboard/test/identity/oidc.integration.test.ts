@@ -41,7 +41,7 @@ describe('a sign-in at the identity provider', () => {
     await provider.close();
   });
 
-  it('registers a person whose address the provider has verified, and knows them the next time', async () => {
+  it('registers a person whose address the provider has verified, and recognizes them the next time', async () => {
     const first = stranger();
     expect((await first.ask('getSignInOptions')).body).toEqual({ oidc: { name: 'Example ID' } });
     expect(await signIn(first, someone('nora', { email: 'Nora@Shop.example' }))).toMatchObject({
@@ -65,7 +65,7 @@ describe('a sign-in at the identity provider', () => {
     expect(await personOf(await stranger().signIn('nora@shop.example', PASSWORD))).toEqual(nora);
   });
 
-  it('is given to the person who has confirmed the same address, tells them, and asks for their code', async () => {
+  it('links to the user who confirmed the address, notifies them and asks for their code', async () => {
     const lena = await member('lena');
     const { body: factor } = await lena.ask('beginSecondFactor', { body: { password: PASSWORD } });
     expect((await lena.ask('confirmSecondFactor', { body: { code: codeOf(factor.uri) } })).status).toBe(200);
@@ -132,7 +132,7 @@ describe('a sign-in at the identity provider', () => {
     expect((await complete(stranger(), 'code=of-nothing')).code).toBe('oidc.refused');
   });
 
-  it('is unlinked with the password by its person only, who is told, and then signs in no more', async () => {
+  it('is unlinked only by its person, with the password, who is notified; it can then no longer sign in', async () => {
     const olga = await member('olga');
     const other = await member('otto');
     const [{ id: userId }, as] = [await personOf(olga), someone('olga')];
@@ -176,7 +176,7 @@ describe('a sign-in at the identity provider', () => {
     expect((await again.ask('unlinkIdentity', { params, body: { password: PASSWORD } })).status).toBe(200);
   });
 
-  it('is unavailable while the provider is, and password and passkeys go on', async () => {
+  it('is unavailable while the provider is; passwords and passkeys still work', async () => {
     const env = { OIDC_ISSUER: 'http://127.0.0.1:9', OIDC_CLIENT_ID: 'a', OIDC_CLIENT_SECRET: 'b' };
     const other = await cluster.start('dashboard', { env });
     const browser = new Person(other.url);

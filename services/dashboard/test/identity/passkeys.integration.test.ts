@@ -128,7 +128,7 @@ describe('a passkey', () => {
     );
   });
 
-  it('is refused when its counter stays or goes back: there is a copy of it', async () => {
+  it('is refused when its counter stays or goes back, because it was copied', async () => {
     const { device } = await withPasskey('carl');
     expect((await signInWithPasskey(stranger(), device, { counter: 7 })).status).toBe(200);
     for (const counter of [7, 6, 0])
@@ -140,7 +140,7 @@ describe('a passkey', () => {
       expect((await signInWithPasskey(stranger(), synced.device, { counter })).status).toBe(200);
   });
 
-  it('answers a challenge once, in the browser that asked for it, and for what it was asked', async () => {
+  it('accepts a challenge once, in the same browser and for the same purpose', async () => {
     const { person, device } = await withPasskey('chris');
     const [here, there] = [stranger(), stranger()];
     const { body } = await here.ask('beginPasskeySignIn');
@@ -197,7 +197,7 @@ describe('a passkey', () => {
     await untilTold('rita', 'The passkey "Phone" was removed.');
   });
 
-  it('is gone with a new password, however it was set', async () => {
+  it('is removed by a new password, however it was set', async () => {
     const { person, device } = await withPasskey('nina');
     const next = 'another long password';
     const right = { currentPassword: PASSWORD, password: next };

@@ -55,7 +55,7 @@ describe('GET /accounts/{accountId}/{mode}/attention', () => {
     expect(await page(accountId)).toEqual({ attention: [], hasMore: false, nextCursor: null });
   });
 
-  it('lists payments that were not asked for, with their intent, transaction, amount and advice', async () => {
+  it('lists unexpected payments, with their intent, transaction, amount and advice', async () => {
     const accountId = await newAccount();
     const mismatched = await unexpected(
       accountId,
@@ -206,7 +206,7 @@ describe('GET /accounts/{accountId}/{mode}/attention', () => {
       ]);
     });
 
-    it('is of its own account and mode, and no endpoint or delivery', async () => {
+    it('belongs to its account and mode, and is no endpoint or delivery', async () => {
       const accountId = await newAccount();
       await unexpected(accountId, 1, events.mismatchedPayment(samples.FIRST, { amount: 1n }, 'amount'));
       await cluster.database.sql.query(
@@ -321,13 +321,13 @@ describe('GET /accounts/{accountId}/{mode}/attention', () => {
     });
   });
 
-  it('refuses an unknown kind and what is no cursor', async () => {
+  it('refuses an unknown kind and an invalid cursor', async () => {
     const params = { accountId: cluster.accountId, mode: 'test' };
     for (const [param, query] of Object.entries({ kind: { kind: 'none' }, cursor: { cursor: 'x' } }))
       expect(await owner.ask('listAttention', { params, query })).toMatchObject({ status: 400, error: { param } });
   });
 
-  it('says of every kind what to do', () => {
+  it('has advice for every kind', () => {
     for (const kind of Object.keys(ATTENTION_ADVICE) as AttentionKind[])
       expect(ATTENTION_ADVICE[kind]).toMatch(/^[A-Z].+\.$/);
   });

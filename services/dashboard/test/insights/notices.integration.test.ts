@@ -45,7 +45,7 @@ describe('GET /accounts/{accountId}/{mode}/stream', () => {
   };
   const settled = () => new Promise((resolve) => setTimeout(resolve, GAPS_MS));
 
-  it('tells once when it begins, and then of payments of its account and mode only', async () => {
+  it('notifies once when it begins, and then of payments of its account and mode only', async () => {
     const other = await cluster.database.prisma.account.create({ data: { id: newAccountId(), name: 'Other' } });
     const stranger = await memberOf(cluster.database, dashboard.url, {
       name: 'stranger',
@@ -70,7 +70,7 @@ describe('GET /accounts/{accountId}/{mode}/stream', () => {
     for (const one of [stream, live, foreign]) one.close();
   });
 
-  it('makes one event of many changes', async () => {
+  it('merges many changes into one event', async () => {
     const stream = await follow(owner);
     await until('the first event', () => stream.messages.length === 1);
     await settled();
@@ -83,7 +83,7 @@ describe('GET /accounts/{accountId}/{mode}/stream', () => {
     stream.close();
   });
 
-  it('tells of attempts of deliveries', async () => {
+  it('notifies of delivery attempts', async () => {
     const receiver = await webhookReceiver();
     try {
       const made = await owner.pay('createEndpoint', { accountId, body: { url: receiver.url } });
@@ -116,7 +116,7 @@ describe('GET /accounts/{accountId}/{mode}/stream', () => {
     expect([head.status, await head.text()]).toEqual([200, '']);
   });
 
-  it('has so many for a person, and ends with the session', async () => {
+  it('is limited for each person, and ends with the session', async () => {
     const many = await memberOf(cluster.database, dashboard.url, { name: 'many', accountId, role: 'viewer' });
     const streams = await Promise.all(Array.from({ length: 10 }, () => follow(many)));
     expect(streams.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
@@ -135,7 +135,7 @@ describe('GET /accounts/{accountId}/{mode}/stream', () => {
     expect((await fetch(`${dashboard.url}${pathOf(accountId)}`, { headers })).status).toBe(401);
   });
 
-  it('goes on without Redis, and tells by itself', async () => {
+  it('continues without Redis, by polling', async () => {
     const proxy = await startTcpProxy(new URL(readBackingStack().redis).host);
     const cut = await cluster.start('dashboard', {
       detours: { redis: proxy.address },

@@ -87,7 +87,7 @@ describe('GET /accounts/{accountId}/{mode}/requests', () => {
     for (const key of Object.values(cluster.apiKeys)) expect(stored).not.toContain(key.slice(8));
   });
 
-  it('lists no path that is long, and none with what opens an intent', async () => {
+  it('truncates long paths, and redacts client secrets', async () => {
     const paths = [`/intents/${'x'.repeat(300)}`, `/intents/${unknown}_secret_opens-it`];
     for (const path of paths) await call('GET', path, cluster.apiKeys.live);
     const requests = await listed(3, 'live');

@@ -50,7 +50,7 @@ describe('GET /accounts/{accountId}/{mode}/summary', () => {
     return body.account.id;
   }
 
-  it('says after how long a new one is made, where it was not made for this request', async () => {
+  it('says when it can be renewed, if it was not computed for this request', async () => {
     const ask = async () => {
       const { body } = await owner.ask('getSummary', { params: { accountId: cluster.accountId, mode: 'live' } });
       return body.renewableInMs;

@@ -84,7 +84,7 @@ describe('the payment API in the dashboard', () => {
     }
   });
 
-  it('repeats an answer to the same idempotency key', async () => {
+  it('repeats the response to the same idempotency key', async () => {
     const body = { ...CREATE, idempotencyKey: 'order-1' };
     const [first, second] = [
       await owner.pay('createIntent', { accountId, body }),
@@ -94,7 +94,7 @@ describe('the payment API in the dashboard', () => {
     expect(second.body).toEqual(first.body);
   });
 
-  it('takes bodies of the size and form that the gateway takes', async () => {
+  it('accepts bodies of the size and form that the gateway accepts', async () => {
     const create = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
       owner.pay('createIntent', { accountId, body, headers }).then(({ status, code }) => [status, code]);
     expect(await create({ ...CREATE, metadata: { note: 'x'.repeat(70_000) } })).toEqual([413, 'request.too_large']);
@@ -187,7 +187,7 @@ describe('the payment API in the dashboard', () => {
   const rows = Object.entries(MATRIX) as [PaymentOperationId, (typeof MATRIX)[PaymentOperationId]][];
 
   describe('every operation', () => {
-    it('lets exactly the callers pass that its row of the matrix names', async () => {
+    it('allows exactly the callers in its row of the matrix', async () => {
       const callers: Readonly<Record<Caller, Person>> = {
         'no session': new Person(dashboard.url),
         'owner of another account': await member('foreign', 'owner', await newAccount('Foreign')),

@@ -151,7 +151,7 @@ describe('a request that the dashboard forwards', () => {
     await ended;
   });
 
-  it('returns 503 for what is no response of the payment API', async () => {
+  it('returns 503 for anything but a response of the payment API', async () => {
     for (const broken of [
       (_request: IncomingMessage, response: ServerResponse) =>
         response.writeHead(502, { 'content-type': 'text/html' }).end('<script>alert(1)</script>'),
@@ -174,7 +174,7 @@ describe('a request that the dashboard forwards', () => {
     expect((await owner.pay('simulateIntent', { accountId, body: {} })).code).toBe('api_key.test_mode_required');
   });
 
-  it('breaks off where the response of the gateway does', async () => {
+  it('breaks off when the response of the gateway does', async () => {
     const answers: ServerResponse[] = [];
     answer = (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });

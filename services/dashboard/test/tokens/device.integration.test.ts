@@ -108,7 +108,7 @@ describe('device sign-in', () => {
       expect((await poll(deviceCode)).code).toBe('device.expired_token');
   });
 
-  it('slows down a program that asks too often', async () => {
+  it('slows down a program that polls too often', async () => {
     const { deviceCode, userCode } = await begin();
     expect((await poll(deviceCode)).code).toBe('device.authorization_pending');
     await askedJustNow();
@@ -122,7 +122,7 @@ describe('device sign-in', () => {
     expect(rows).toEqual([{ interval_seconds: 10 }]);
   });
 
-  it('is decided by a session with its origin only', async () => {
+  it('is decided only by a session, with its origin', async () => {
     const { userCode } = await begin();
     const { body } = await owner.ask('createToken', { body: { name: 'laptop' } });
     const pf = new Person(dashboard.url, body.secret);

@@ -214,7 +214,7 @@ describe('a personal token', () => {
       }
     });
 
-    it('is refused if it is not one in force, whatever else the request has', async () => {
+    it('is refused if it is not active, whatever else the request has', async () => {
       const { secret } = await create(owner);
       for (const text of [
         newPersonalToken(),
@@ -232,7 +232,7 @@ describe('a personal token', () => {
         }
     });
 
-    it('needs no origin with a token, but with a session also beside another scheme', async () => {
+    it('needs an Origin header with a session but not with a token', async () => {
       const { secret, program: pf } = await create(owner);
       const body = { name: 'Shop' };
       const origin = 'https://evil.example';

@@ -12,10 +12,10 @@ export function authorizationsOf({ authorizations }: ChainAdapter, { chain }: Pa
   });
 }
 
-/** The error for a token whose contract does not know EIP-3009. */
+/** The error for a token whose contract does not support EIP-3009. */
 export const unsupported = ({ chain, token }: PaymentIntent): ApiError =>
   new ApiError('token.not_available', {
-    message: `${token} on ${chain} does not know EIP-3009: build and submit a transaction instead.`,
+    message: `${token} on ${chain} does not support EIP-3009: build and submit a transaction instead.`,
     param: 'token',
     details: { chain, token },
   });

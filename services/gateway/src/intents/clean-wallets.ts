@@ -1,5 +1,5 @@
 import type { Address, ChainId, IntentId } from '@pf/domain';
-import type { Logger } from '@pf/runtime';
+import { count, type Logger } from '@pf/runtime';
 import { type Screening, ScreeningUnavailableError, type Verdict } from '@pf/screening';
 import { ApiError } from '../api-error.ts';
 import type { Holder } from '../api-keys.ts';
@@ -27,7 +27,8 @@ interface Occasion {
 /**
  * Refuses a request if one of its wallets is sanctioned or cannot be screened. Only the operator's log shows the
  * finding.
- * @throws ApiError 422 `address.sanctions_match` with the field of the wallet, 503 `screening.unavailable`
+ * @throws ApiError 422 `address.sanctions_match` with the field of the wallet, 503 `screening.unavailable`, 429
+ *   `rate_limit.exceeded` where the account, or test mode, has too many screened at once
  */
 export async function requireCleanWallets(
   { screening, log }: ScreeningDependencies,
@@ -69,6 +70,15 @@ async function screen(screening: Screening, ...[wallets, origin]: Parameters<Scr
     return await screening.screen(wallets, origin);
   } catch (error) {
     if (!(error instanceof ScreeningUnavailableError)) throw error;
-    throw new ApiError('screening.unavailable', { retryAfterSeconds: error.retryAfterSeconds, cause: error });
+    const { retryAfterSeconds, limited } = error;
+    if (!limited) throw new ApiError('screening.unavailable', { retryAfterSeconds, cause: error });
+    count('payments.rate_limited', { policy: 'screening' });
+    throw new ApiError('rate_limit.exceeded', {
+      message:
+        `Too many new wallets of this account, or of test mode, are being screened. Nothing was done. ` +
+        `Retry after ${retryAfterSeconds} s.`,
+      retryAfterSeconds,
+      cause: error,
+    });
   }
 }

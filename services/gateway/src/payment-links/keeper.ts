@@ -41,7 +41,7 @@ export class PaymentLinkKeeper {
     this.#task = new PeriodicTask({
       work: () => this.run(),
       pauseMs: PAUSE_MS,
-      onFailure: (error) => log.warn({ err: error }, 'payment links cannot be looked after: will retry'),
+      onFailure: (error) => log.warn({ err: error }, 'payment links cannot be updated: will retry'),
     });
   }
 

@@ -73,7 +73,7 @@ export class SponsorCalls {
     const sent = await this.#dependencies.sender.send(url, { ...headers, 'content-type': 'application/json' }, body);
     if (sent.kind === 'failed') throw this.#unavailable(asking, uncapitalized(sent.reason));
     if (sent.kind === 'not_sent') {
-      this.#dependencies.log.error({ err: new Error(sent.message) }, 'a sponsor could not be asked');
+      this.#dependencies.log.error({ err: new Error(sent.message) }, 'a sponsor could not be called');
       throw this.#unavailable(asking, 'it could not be asked');
     }
     const { status, bodyStart, retryAfter } = sent;
@@ -86,7 +86,7 @@ export class SponsorCalls {
       case 'refused':
         throw this.refused(asking, `it refused ${call.method}`, answer.message);
       case 'malformed':
-        throw this.refused(asking, `it responded ${status}, without an answer to ${call.method}`);
+        throw this.refused(asking, `it responded ${status}, without a valid result of ${call.method}`);
       default:
         return answer satisfies never;
     }

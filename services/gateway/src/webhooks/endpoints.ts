@@ -5,6 +5,7 @@ import {
   ENDPOINTS_MAX,
   OPERATIONS,
   rotateSecretRequest,
+  SECRETS_MAX,
   updateEndpointRequest,
   urlProblem,
 } from '@pf/contracts';
@@ -20,7 +21,6 @@ import {
   managedEndpoint,
   managedEndpoints,
   removeManagedEndpoint,
-  SECRETS_MAX,
   TooManySecretsError,
   updateManagedEndpoint,
 } from '@pf/database';
@@ -161,7 +161,7 @@ export const rotateEndpointSecret = ({ database, keyring, now }: EndpointDepende
       throw new ApiError('webhook_endpoint.limit_reached', {
         message:
           `The webhook endpoint has ${SECRETS_MAX} secrets, which is the limit. ` +
-          'Each ends 24 hours after the next one begins.',
+          'An old secret stops signing 24 hours after its successor took over.',
         details: { limit: 'secrets', max: SECRETS_MAX },
       });
     }

@@ -101,7 +101,7 @@ export class Streaming {
   static async open(commentMs: number, redisUrl?: string): Promise<Streaming> {
     const stack = readBackingStack();
     const { url, drop } = await createTestDatabase(stack.database);
-    const database = openDatabase({ url, applicationName: 'test', onError: () => undefined });
+    const database = openDatabase({ url, applicationName: 'test' });
     await readCheckpoint(database, PARTITION);
     const streaming = new Streaming(
       database,

@@ -90,10 +90,10 @@ describe('event streams', () => {
     const streams = await Promise.all(ids.map((id) => streaming.follow(id)));
     await until('all snapshots', () => streams.every(({ messages }) => messages.length === 1));
     for (const id of ids) await streaming.append(id, events.detected());
-    const mend = await streaming.damage(ids[0]);
+    const repair = await streaming.damage(ids[0]);
     await Promise.all(ids.map((id) => streaming.notice(id)));
     await until('the event of both', () => streams.every(({ messages }) => messages.length === 2));
-    await mend();
+    await repair();
     for (const id of ids) {
       await streaming.append(id, events.cancelled());
       await streaming.notice(id);

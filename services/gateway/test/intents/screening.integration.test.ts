@@ -132,6 +132,24 @@ describe('sanctions screening of requests', () => {
     },
   );
 
+  it('has an account wait that has more new wallets screened at once than it may', async () => {
+    await created();
+    provider.mode = 'hang';
+    const responses = await Promise.all(Array.from({ length: 40 }, () => create()));
+    const refused = responses.filter(({ status }) => status === 429);
+    expect(refused.map(({ body, headers }) => [body.error, headers.get('retry-after')])).toEqual(
+      refused.map(() => [
+        expect.objectContaining({
+          code: 'rate_limit.exceeded',
+          message: expect.stringContaining('being screened') as unknown,
+          details: { retry_after: 1 },
+        }),
+        '1',
+      ]),
+    );
+    expect([refused.length, responses.filter(({ status }) => status === 503).length]).toEqual([8, 32]);
+  });
+
   it('does not apply to a used idempotency key, which returns its intent', async () => {
     const request = { requestor: someone(), idempotencyKey: `order-${randomBytes(6).toString('hex')}` };
     const id = await created(request);

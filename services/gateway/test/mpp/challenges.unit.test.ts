@@ -47,7 +47,7 @@ describe('MPP challenges', () => {
     expect(read(live)).toMatchObject({ livemode: true });
   });
 
-  it('open nothing once a part of them was changed', () => {
+  it('are rejected once any part was changed', () => {
     const other = { ...intent, id: newIntentId(2) };
     const changes = [
       { id: made.id.replace(intent.id, other.id) },

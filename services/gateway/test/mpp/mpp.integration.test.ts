@@ -46,7 +46,7 @@ describe('POST /intents/{id}/mpp', () => {
   }
   const requestOf = ({ request }: Challenge) => JSON.parse(Buffer.from(request, 'base64url').toString()) as object;
 
-  it('answers 402 with a challenge and problem details', async () => {
+  it('returns 402 with a challenge and problem details', async () => {
     const { intent } = await create(TEMPO);
     const { status, headers, body } = await api.request<object>('POST', `/intents/${intent.id}/mpp`);
     const challenge = readChallenge(headers.get('WWW-Authenticate'));

@@ -283,7 +283,7 @@ describe('payment links', () => {
     );
   });
 
-  it('give an offer another intent when the last one has ended unpaid, but not without end', async () => {
+  it('give an offer another intent when the last one has ended unpaid, up to a limit', async () => {
     const link = await create();
     const first = await chosen(link, 0);
     await full().cancel(first.intent.id);

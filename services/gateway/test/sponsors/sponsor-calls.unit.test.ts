@@ -63,10 +63,10 @@ describe('a request to a sponsor', () => {
   it.each([
     ['an error', 200, { id: 1, error: { code: -32000, message: 'not today' } }, 'it refused getPayerSigner: not today'],
     ['a refused key', 401, { id: 1, error: { message: '' } }, 'it refused getPayerSigner'],
-    ['no JSON', 200, '<html>', 'it responded 200, without an answer to getPayerSigner'],
-    ['another answer', 200, { id: 2, result: { signer_address: 'x' } }, expect.stringContaining('without an answer')],
-    ['another result', 200, { id: 1, result: { signer: 'x' } }, expect.stringContaining('without an answer')],
-    ['a redirect', 302, '', 'it responded 302, without an answer to getPayerSigner'],
+    ['no JSON', 200, '<html>', 'it responded 200, without a valid result of getPayerSigner'],
+    ['another id', 200, { id: 2, result: { signer_address: 'x' } }, expect.stringContaining('without a valid result')],
+    ['another result', 200, { id: 1, result: { signer: 'x' } }, expect.stringContaining('without a valid result')],
+    ['a redirect', 302, '', 'it responded 302, without a valid result of getPayerSigner'],
   ])('is refused by %s', async (_what, status, body, reason) => {
     await expect(answered(response(status, body))).rejects.toMatchObject({
       code: 'sponsor.refused',
@@ -81,7 +81,7 @@ describe('a request to a sponsor', () => {
     ['a date', response(503, '', 'Fri, 27 Nov 2026 00:00:00 GMT'), 2, 'it responded 503'],
     ['no response', { kind: 'failed', reason: 'No response within 5 s.' } as const, 2, 'no response within 5 s'],
     ['a fault of ours', { kind: 'not_sent', message: 'EMFILE' } as const, 2, 'it could not be asked'],
-  ])('is to be repeated after %s', async (_what, result, retryAfter, reason) => {
+  ])('should be retried after %s', async (_what, result, retryAfter, reason) => {
     await expect(answered(result)).rejects.toMatchObject({
       code: 'sponsor.unavailable',
       details: { chain: CHAIN, reason, retry_after: retryAfter },

@@ -63,7 +63,7 @@ describe('the sponsors of an account', () => {
     });
   });
 
-  it("are another account's for no key of this one", async () => {
+  it('are hidden from keys of other accounts', async () => {
     const { apiKeys } = await openAccount(cluster.database, cluster.secretsKey, { name: 'other' });
     const other = clientWith(apiKeys.test);
     const theirs = await other.sponsors.set(DEVNET, { url: 'https://kora.other.example' });
@@ -73,7 +73,7 @@ describe('the sponsors of an account', () => {
     expect(await other.sponsors.list()).toEqual([theirs]);
   });
 
-  it('are refused at a URL that cannot be one, and on a chain that is unknown', async () => {
+  it('are refused with an invalid URL, and on an unknown chain', async () => {
     await expect(client.sponsors.set('solana:nowhere', { url: 'https://sponsor.example' })).rejects.toMatchObject({
       code: 'chain.not_available',
     });

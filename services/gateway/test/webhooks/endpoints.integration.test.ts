@@ -49,7 +49,7 @@ describe('webhook endpoints', () => {
     return { ...endpoint, secret };
   };
 
-  it('get the types that they ask for, signed with a secret of their own', async () => {
+  it('get the types that they select, signed with a secret of their own', async () => {
     const [all, some] = [await receive(), await receive()];
     const { secret, ...first } = await create(all);
     const second = await create(some, { name: 'paid', eventTypes: ['intent.confirmed'] });
@@ -121,7 +121,7 @@ describe('webhook endpoints', () => {
     expect(await stored(first?.secret ?? '')).toBe(false);
   });
 
-  it('get while paused nothing, and afterwards what has waited', async () => {
+  it('get nothing while paused, and afterwards what has waited', async () => {
     const receiver = await receive();
     const { id } = await create(receiver, { eventTypes: ['intent.created'] });
     expect(await endpoints().update(id, { paused: true, name: 'resting' })).toMatchObject({
@@ -144,7 +144,7 @@ describe('webhook endpoints', () => {
     await until('what has waited', () => receiver.received.length === 1);
   });
 
-  it('answer a test event, which is sent once, and list what was tried', async () => {
+  it('get a test event once, and list its attempt', async () => {
     const receiver = await receive();
     const { id, secret } = await create(receiver, { eventTypes: ['intent.failed'] });
     expect(await endpoints().test(id)).toMatchObject({ number: 1, responseStatus: 200, reason: null });

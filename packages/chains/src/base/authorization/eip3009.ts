@@ -88,7 +88,7 @@ type Answer = string | RpcRefusedError;
 
 /**
  * The token's domain of EIP-712: what it says of itself, where that makes the separator that it uses. Null for a token
- * that does not know EIP-3009, or whose domain has other fields.
+ * that does not support EIP-3009, or whose domain has other fields.
  */
 export function domainIn(
   { chain, tokenAddress }: Pick<PaymentTerms, 'chain' | 'tokenAddress'>,
@@ -105,7 +105,7 @@ export function domainIn(
   return TypedDataEncoder.hashDomain(known) === result('DOMAIN_SEPARATOR', separator) ? known : null;
 }
 
-/** Null where the token did not answer: it does not know EIP-3009. */
+/** Null where the token did not respond: it does not support EIP-3009. */
 export function stateIn(answer: Answer): boolean | null {
   const state = result('authorizationState', answer);
   return typeof state === 'boolean' ? state : null;

@@ -20,8 +20,13 @@ export async function findNested(
   transactions: readonly ChainTransaction[],
   transfersOf: (hash: TransactionHash) => readonly LoggedTransfer[],
 ): Promise<void> {
-  const { node, memory, pool } = context;
+  const { node, memory, pool, watch } = context;
   if (transactions.length === 0) return;
+  const candidates = transactions.flatMap(({ hash, input }) => {
+    const calldata = calldataOf(input);
+    return transfersOf(hash).flatMap(({ to, amount }) => [...referencesBehind(calldata, to, amount)]);
+  });
+  await watch.recall(candidates);
   const receipts = await node.batch(transactions.map(({ hash }) => getReceipt(hash)));
   let traced = 0;
   for (const [place, transaction] of transactions.entries()) {
@@ -42,11 +47,12 @@ export async function findNested(
   }
 }
 
+const calldataOf = (input: string): Buffer => Buffer.from(input.slice(2), 'hex');
 const blockOf = (transfers: readonly LoggedTransfer[]): string => transfers[0]?.log.blockHash ?? '';
 
 /** Only a transaction in which a watched reference follows such a transfer's bytes is worth a trace. */
 function likelyReferences({ watch }: Scan, input: string, transfers: readonly LoggedTransfer[]): Likely {
-  const calldata = Buffer.from(input.slice(2), 'hex');
+  const calldata = calldataOf(input);
   const isPaidTo = (reference: Reference, to: Address): boolean => watch.byReference(reference)?.terms.requestor === to;
   const likely = new Map<bigint, readonly Reference[]>();
   for (const { to, amount, log } of transfers) {

@@ -51,6 +51,14 @@ async function match(context: Scan, logs: readonly Log[]): Promise<Seen[]> {
     return transfer !== null && ours.has(log.address) && watch.hasRecipient(transfer.to) ? [transfer] : [];
   });
   await lookUp(context, hits);
+  await watch.recall(
+    hits.flatMap(({ log: { transactionHash: hash, blockHash, logIndex } }) =>
+      [
+        memory.look(hash)?.payment?.reference ?? [],
+        memory.nested(hash, blockHash)?.get(logIndex)?.reference ?? [],
+      ].flat(),
+    ),
+  );
   return hits.flatMap((hit): Seen[] => {
     const { log, to } = hit;
     const summary = memory.look(log.transactionHash);

@@ -2,16 +2,24 @@ import type { Address } from '@pf/domain';
 import { limited, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import { partsOf } from '../../parts.ts';
 import { wordOf } from '../account.ts';
-import { type Block, getBlock, getLogs, type Log, type LogFilter } from '../calls.ts';
+import { type Block, getBlock, getHeadNumber, getLogs, type Log, type LogFilter } from '../calls.ts';
 
 /** Blocks of one eth_getLogs while catching up, where an upstream's own limit is not known. */
 const BLOCKS_MAX = 2_000n;
 /** A limit that was learned is forgotten after this time: providers change theirs. */
 const LEARNED_MS = 60 * 60_000;
-/** Recipients in the filter of one call: geth takes no more values in a position. */
-const RECIPIENTS_MAX = 1_000;
+/** Recipients in the filter of one call, and contracts: geth takes no more values in a position. */
+const VALUES_MAX = 1_000;
+/** A refusal of the list of contracts: as publicnode says it, and Ankr. */
+const OF_ADDRESSES = /parameter: \S*address|(?:number|many) (?:of )?address/i;
 /** A refusal of the filter, not of the range: as geth, Infura and web servers say it. */
 const OF_FILTER = /topics|filters|request.* too large/i;
+/** A refusal of old blocks, whatever their number: as publicnode says it. */
+const OF_HISTORY = /archive|pruned/i;
+/** A refusal of so many results: another range as long as this may pass. */
+const OF_RESULTS = /results|logs|size/i;
+/** The range that may pass, as Alchemy, Infura and reth say it. */
+const SUGGESTED = /range[^[\d]*\[?(0x[\da-f]+|\d+)(?:, ?|-)(0x[\da-f]+|\d+)/i;
 
 /** The logs of a range that was read, and the last block of it: its hash at that time. */
 export interface LogRange {
@@ -29,22 +37,25 @@ export type Wanted = {
   readonly recipients: readonly Address[];
 } | null;
 
-/** How many blocks, and recipients, one upstream takes in a call. */
+/** What one upstream takes in a call. */
 interface Reach {
-  readonly blocks: bigint;
-  /** The longest range that it may take: what it refused was longer. */
-  readonly most: bigint;
+  /** Blocks, and the longest range that it may take: what it refused was longer. */
+  readonly range: { readonly blocks: bigint; readonly most: bigint };
+  readonly addresses: number;
   readonly recipients: number;
-  /** When that is forgotten, by performance.now(). */
-  readonly until: number;
+  /** How many blocks back it has logs; null: all. */
+  readonly history: number | null;
 }
 
+/** What was learned of one upstream, and when each is forgotten, by performance.now(). */
+type Learned = { readonly [Name in keyof Reach]?: { readonly value: Reach[Name]; readonly until: number } };
+
 /**
- * Reads logs in ranges as long as each upstream allows, and for as many recipients at a time: by its plan, or learned
- * from what it refuses, halving down. Ranges approach the limit again by halves.
+ * Reads logs in ranges as long as each upstream allows, and for as many contracts and recipients at a time: by its
+ * plan, or learned from what it refuses, as it suggests or halving down. Ranges approach the limit again by halves.
  */
 export class LogWindow {
-  readonly #reaches = new WeakMap<RpcNode, Reach>();
+  readonly #learned = new WeakMap<RpcNode, Learned>();
 
   /**
    * Reads the wanted logs from a block on, up to `to` or as far as one call may reach. The same request reads the last
@@ -52,33 +63,27 @@ export class LogWindow {
    * not count.
    */
   async read(node: RpcNode, wanted: Wanted, from: bigint, to: bigint, expected: string | null): Promise<LogRange> {
-    const { historyBlocks } = node.plan;
-    if (wanted !== null && historyBlocks !== undefined && to - from >= BigInt(historyBlocks))
-      throw new RpcUpstreamError(
-        `${node.name} has the logs of ${historyBlocks} blocks, and ${to - from + 1n} are unread`,
-        'no',
-        undefined,
-        'unsupported',
-      );
-    const before = this.#reachOf(node);
+    const { history } = this.#reachOf(node);
+    if (wanted !== null && history !== null && to - from >= BigInt(history))
+      throw lacking(`${node.name} has the logs of ${history} blocks, and ${to - from + 1n} are unread`);
+    const before = this.#learned.get(node) ?? {};
     for (;;) {
-      const { blocks } = this.#reachOf(node);
+      const { blocks } = this.#reachOf(node).range;
       const last = to - from < blocks ? to : from + blocks - 1n;
       const [logs, end] = await this.#ask(node, wanted, from, last);
       if (logs instanceof RpcRefusedError) {
-        const longest = Math.min(this.#reachOf(node).recipients, wanted?.recipients.length ?? 0);
-        if (OF_FILTER.test(logs.message) && longest > 1) {
-          this.#refusedRecipients(node, longest);
-          continue;
+        if (OF_HISTORY.test(logs.message)) {
+          await this.#refusedHistory(node, from);
+          throw lacking(`${node.name} refuses the logs of block ${from}: ${logs.message}`);
         }
+        if (wanted !== null && this.#shortened(node, wanted, logs.message)) continue;
         // Usually too many blocks or logs for this provider. A single refused block is another matter: its age, or the
         // method. That says nothing about the length of other ranges.
         if (last === from) {
-          this.#reaches.set(node, before);
-          const problem = `${node.name} refuses the logs of block ${from}: ${logs.message}`;
-          throw new RpcUpstreamError(problem, 'no', undefined, 'unsupported');
+          this.#learned.set(node, before);
+          throw lacking(`${node.name} refuses the logs of block ${from}: ${logs.message}`);
         }
-        this.#refused(node, last - from + 1n);
+        this.#refused(node, from, last, logs.message);
         continue;
       }
       if (end === null || (last === to && expected !== null && end.hash !== expected)) {
@@ -102,8 +107,9 @@ export class LogWindow {
   ): Promise<readonly [readonly Log[] | RpcRefusedError, Block | null]> {
     if (wanted === null) return [[], await node.call(getBlock(toBlock))];
     try {
-      const lists = partsOf(wanted.recipients, this.#reachOf(node).recipients);
-      const calls = partsOf(wanted.address, node.plan.logAddresses).flatMap((address) =>
+      const most = this.#reachOf(node);
+      const lists = partsOf(wanted.recipients, most.recipients);
+      const calls = partsOf(wanted.address, most.addresses).flatMap((address) =>
         lists.map((recipients) => limited(getLogs(filterOf({ ...wanted, address, recipients }, fromBlock, toBlock)))),
       );
       const [end, ...parts] = await node.batch([getBlock(toBlock), ...calls] as const);
@@ -113,40 +119,80 @@ export class LogWindow {
       ];
     } catch (error) {
       // It may have been too much to return in time: the next call asks for less.
-      const { blocks, ...reach } = this.#reachOf(node);
-      this.#reaches.set(node, { ...reach, blocks: halfOf(blocks) });
+      const { range } = this.#reachOf(node);
+      this.#adjust(node, { ...range, blocks: halfOf(range.blocks) });
       throw error;
     }
   }
 
   #reachOf(node: RpcNode): Reach {
-    const known = this.#reaches.get(node);
-    if (known !== undefined && performance.now() < known.until) return known;
-    const most = BigInt(node.plan.logRange ?? BLOCKS_MAX);
-    const recipients = node.plan.logTopics ?? RECIPIENTS_MAX;
-    return { blocks: most, most, recipients, until: performance.now() + LEARNED_MS };
+    const { plan } = node;
+    const most = BigInt(plan.logRange ?? BLOCKS_MAX);
+    const { range, addresses, recipients, history } = this.#learned.get(node) ?? {};
+    return {
+      range: known(range) ?? { blocks: most, most },
+      addresses: known(addresses) ?? plan.logAddresses ?? VALUES_MAX,
+      recipients: known(recipients) ?? plan.logTopics ?? VALUES_MAX,
+      history: known(history) ?? plan.historyBlocks ?? null,
+    };
   }
 
-  #refused(node: RpcNode, blocks: bigint): void {
-    this.#learn(node, { blocks: halfOf(blocks), most: blocks - 1n });
+  #learn<Name extends keyof Reach>(node: RpcNode, name: Name, value: Reach[Name], until = now() + LEARNED_MS): void {
+    this.#learned.set(node, { ...this.#learned.get(node), [name]: { value, until } });
   }
 
-  #refusedRecipients(node: RpcNode, recipients: number): void {
-    this.#learn(node, { recipients: Math.ceil(recipients / 2) });
+  /** Another range, forgotten when what was learned of ranges is. */
+  #adjust(node: RpcNode, range: Reach['range']): void {
+    const learned = this.#learned.get(node)?.range;
+    this.#learn(node, 'range', range, known(learned) === undefined ? undefined : learned?.until);
   }
 
-  #learn(node: RpcNode, learned: Partial<Reach>): void {
-    this.#reaches.set(node, { ...this.#reachOf(node), ...learned, until: performance.now() + LEARNED_MS });
+  /** Takes the range that the refusal suggests, or half of this one. */
+  #refused(node: RpcNode, from: bigint, last: bigint, message: string): void {
+    const asked = last - from + 1n;
+    const [, first, end] = SUGGESTED.exec(message) ?? [];
+    const suggested = first === undefined || end === undefined || BigInt(first) !== from ? 0n : BigInt(end) - from + 1n;
+    const isUseful = suggested > 0n && suggested < asked;
+    const isLimit = isUseful && !OF_RESULTS.test(message.replace('eth_getLogs', ''));
+    this.#learn(node, 'range', {
+      blocks: isUseful ? suggested : halfOf(asked),
+      most: isLimit ? suggested : asked - 1n,
+    });
   }
 
-  #passed(node: RpcNode, blocks: bigint): void {
-    const reach = this.#reachOf(node);
+  /** Halves the list of contracts, or of recipients, that this refusal is about. @returns false where it is not */
+  #shortened(node: RpcNode, wanted: NonNullable<Wanted>, message: string): boolean {
+    for (const [name, text, list] of [
+      ['addresses', OF_ADDRESSES, wanted.address],
+      ['recipients', OF_FILTER, wanted.recipients],
+    ] as const) {
+      const longest = Math.min(this.#reachOf(node)[name], list.length);
+      if (!text.test(message) || longest <= 1) continue;
+      this.#learn(node, name, Math.ceil(longest / 2));
+      return true;
+    }
+    return false;
+  }
+
+  /** How far back its logs reach is less than to this block. */
+  async #refusedHistory(node: RpcNode, block: bigint): Promise<void> {
+    const depth = Number((await node.call(getHeadNumber())) - block);
+    if (depth > 0) this.#learn(node, 'history', depth);
+  }
+
+  #passed(node: RpcNode, passed: bigint): void {
+    const { blocks, most } = this.#reachOf(node).range;
     // Only a range that was as long as allowed says that a longer one may pass.
-    if (blocks < reach.blocks || reach.blocks >= reach.most) return;
-    this.#reaches.set(node, { ...reach, blocks: reach.blocks + (reach.most - reach.blocks + 1n) / 2n });
+    if (passed < blocks || blocks >= most) return;
+    this.#adjust(node, { blocks: blocks + (most - blocks + 1n) / 2n, most });
   }
 }
 
+const now = (): number => performance.now();
+const known = <T>(learned: { readonly value: T; readonly until: number } | undefined): T | undefined =>
+  learned !== undefined && now() < learned.until ? learned.value : undefined;
+/** The upstream cannot do it, and others may. */
+const lacking = (message: string): RpcUpstreamError => new RpcUpstreamError(message, 'no', undefined, 'unsupported');
 const halfOf = (blocks: bigint): bigint => (blocks > 1n ? blocks / 2n : 1n);
 
 /** An address as a log's topic has it. */

@@ -187,8 +187,19 @@ export interface Payments {
   readonly warnings: readonly string[];
 }
 
+/** What the transfers of a transaction may name intents by. */
+export function namesIn(landed: LandedTransaction): readonly string[] {
+  const decoded = decodeSigned(landed.transaction);
+  if (!decoded.ok) return [];
+  const transfers = transfersOf(landed, decoded.value);
+  return [
+    ...transfers.flatMap(({ references }) => references as readonly string[]),
+    soleMemo(decoded.value, transfers),
+  ].filter((name) => name !== null);
+}
+
 /**
- * The payments to watched intents in a transaction, by their references, or by the memo.
+ * The payments to watched intents in a transaction, whose names were recalled, by their references, or by the memo.
  * A transfer with several references pays none of them: it would settle two intents with one amount. Null where the
  * node returned another transaction.
  */

@@ -5,7 +5,7 @@ import { getTransaction, type LandedTransaction } from '../calls.ts';
 import type { Commit } from './accounts.ts';
 import { failureIn, type PendingOutcome } from './pending-outcomes.ts';
 import type { Memory, Unseen } from './memory.ts';
-import { landingsIn } from './landings.ts';
+import { landingsIn, namesIn } from './landings.ts';
 
 /** Transactions of watched accounts that one step reads, the oldest first. */
 const LOOKED_MAX = 50;
@@ -25,7 +25,18 @@ export interface LookupResult {
   readonly warnings: readonly string[];
 }
 
-/** The outcome of a transaction: what it paid, or that it failed. */
+/** Makes known to the watch which intents these transactions name. */
+export const recallNamed = (
+  watch: WatchSet,
+  transactions: readonly (LandedTransaction | RpcRefusedError | null | undefined)[],
+): Promise<void> =>
+  watch.recall(
+    transactions.flatMap((one) =>
+      one === null || one === undefined || one instanceof RpcRefusedError ? [] : namesIn(one),
+    ),
+  );
+
+/** The outcome of a transaction, whose names were recalled: what it paid, or that it failed. */
 export function readOutcome(
   node: RpcNode,
   { intentId, hash }: PendingOutcome,
@@ -67,6 +78,7 @@ export async function readPendingOutcomes(
     node,
     pendingOutcomes.map(({ hash }) => getTransaction(hash)),
   );
+  await recallNamed(watch, transactions);
   return joined(
     pendingOutcomes.map((pending, place) => {
       const transaction = transactions[place] ?? null;
@@ -99,6 +111,7 @@ export async function readUnseen(
     node,
     asked.map(([hash]) => refusable(getTransaction(hash))),
   );
+  await recallNamed(watch, transactions);
   const done: TransactionHash[] = [];
   const open: [TransactionHash, Unseen][] = [];
   const looked = asked.map(([hash, unseen], place): LookupResult => {

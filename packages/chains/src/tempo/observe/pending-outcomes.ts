@@ -36,8 +36,12 @@ export function duePendingOutcomes(
 }
 
 /** The outcome of a transaction in a final block: what it paid, or that it failed. */
-function ended(context: Scan, { id: intentId, status }: Submitted, receipt: Receipt): readonly Observation[] {
-  if (receipt.status !== 0n) return observedIn(context, receipt);
+async function ended(
+  context: Scan,
+  { id: intentId, status }: Submitted,
+  receipt: Receipt,
+): Promise<readonly Observation[]> {
+  if (receipt.status !== 0n) return observedIn(context, [receipt]);
   if (ignoresReverts(status)) return [finalRevert(intentId, receipt.transactionHash, `block ${receipt.blockNumber}`)];
   return [
     {
@@ -73,7 +77,7 @@ export async function readPendingOutcomes(
     const receipt = receipts[place] ?? null;
     schedule.asked(submission.hash, submission.preparedAt, now);
     if (receipt !== null) {
-      if (receipt.blockNumber <= final.number) observations.push(...ended(context, pending, receipt));
+      if (receipt.blockNumber <= final.number) observations.push(...(await ended(context, pending, receipt)));
     } else if (hasExpired(pending, final)) {
       const at = context.proofBlocks.of(submission.hash, final, now);
       if (!(await isAbsentEverywhere(pool, submission.hash, at))) continue;

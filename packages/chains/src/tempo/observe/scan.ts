@@ -37,9 +37,24 @@ function observed(context: Pick<Scan, 'watch'>, hash: TransactionHash, landing: 
   return { kind: 'observation', type: 'landed', intentId: intent.id, data: { hash, level: 'finalized', transfer } };
 }
 
-/** The observations of watched intents in a receipt. */
-export const observedIn = (context: Pick<Scan, 'watch' | 'network'>, receipt: Receipt): readonly Observation[] =>
-  landingsIn(receipt, context.network).flatMap((landing) => observed(context, receipt.transactionHash, landing) ?? []);
+/** Makes known to the watch which intents these payments name. */
+const recallNamed = ({ watch }: Pick<Scan, 'watch'>, landings: readonly Landing[]): Promise<void> =>
+  watch.recall(landings.flatMap(({ reference }) => [reference, mppNameIn(reference) ?? []].flat()));
+
+/** The observations of watched intents in receipts. */
+export async function observedIn(
+  context: Pick<Scan, 'watch' | 'network'>,
+  receipts: readonly Receipt[],
+): Promise<readonly Observation[]> {
+  const found = receipts.map((receipt) => ({ receipt, landings: landingsIn(receipt, context.network) }));
+  await recallNamed(
+    context,
+    found.flatMap(({ landings }) => landings),
+  );
+  return found.flatMap(({ receipt, landings }) =>
+    landings.flatMap((landing) => observed(context, receipt.transactionHash, landing) ?? []),
+  );
+}
 
 /**
  * Reads the payments with a reference in a range of final blocks, as far as one call may reach, and finds those of
@@ -56,12 +71,17 @@ export async function scan(
 ): Promise<{ readonly end: Block; readonly observations: readonly Observation[] }> {
   const { node, network, window, receipts } = context;
   const { logs, end } = await window.read(node, wanted(context, recipients), from, to, expected);
-  const hits = new Map<TransactionHash, string>();
-  for (const log of logs) {
+  const logged = logs.flatMap((log) => {
     const landing = readLanding(log, network);
-    if (landing !== null && named(context, landing.reference) !== undefined)
-      hits.set(log.transactionHash, log.blockHash);
-  }
+    return landing === null ? [] : [{ log, landing }];
+  });
+  await recallNamed(
+    context,
+    logged.map(({ landing }) => landing),
+  );
+  const hits = new Map<TransactionHash, string>();
+  for (const { log, landing } of logged)
+    if (named(context, landing.reference) !== undefined) hits.set(log.transactionHash, log.blockHash);
   const unknown = [...hits].flatMap(([hash, block]) => (receipts.get(hash)?.blockHash === block ? [] : [hash]));
   const found = new Map<TransactionHash, Receipt>();
   for (const part of partsOf(unknown, LOOKED_UP_AT_ONCE)) {
@@ -74,10 +94,10 @@ export async function scan(
       found.set(hash, receipt);
     }
   }
-  const observations = [...hits.keys()].flatMap((hash) => {
-    const receipt = found.get(hash) ?? receipts.get(hash);
-    return receipt === undefined ? [] : observedIn(context, receipt);
-  });
+  const observations = await observedIn(
+    context,
+    [...hits.keys()].flatMap((hash) => found.get(hash) ?? receipts.get(hash) ?? []),
+  );
   return { end, observations };
 }
 

@@ -88,7 +88,7 @@ export class Requests {
     try {
       return await fetch(path, { ...init, cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) });
     } catch (cause) {
-      throw new UnreachableError('no answer', { cause });
+      throw new UnreachableError('no response', { cause });
     }
   }
 
@@ -99,11 +99,11 @@ export class Requests {
     try {
       body = await response.json();
     } catch (cause) {
-      throw new UnreachableError('the answer is no JSON', { cause });
+      throw new UnreachableError('the response is not JSON', { cause });
     }
     if (!response.ok) throw errorOf(response, body);
     const parsed = z.safeParse(schema, body);
-    if (!parsed.success) throw new UnreachableError('the answer has another shape', { cause: parsed.error });
+    if (!parsed.success) throw new UnreachableError('the response has another shape', { cause: parsed.error });
     return parsed.data;
   }
 

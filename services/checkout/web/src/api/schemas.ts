@@ -1,3 +1,4 @@
+import { families } from '@pf/chains/networks';
 import * as z from 'zod/mini';
 
 /** What the page reads of an intent (docs/reference/contract.md). Fields that it does not know are ignored. */
@@ -52,7 +53,7 @@ export const historySchema = z.object({ events: z.array(eventSchema) });
 
 const transactionSchema = z.object({
   blob: z.string().check(z.maxLength(16_384)),
-  format: z.enum(['solana_v0_message', 'evm_rlp', 'tempo_tip20']),
+  format: z.enum(Object.values(families).map(({ format }) => format)),
   ataRentLamports: z.nullable(z.number()),
   estimatedFeeLamports: z.nullable(z.number()),
   estimatedFeeUsdc: z.nullable(z.string()),

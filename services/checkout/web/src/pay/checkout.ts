@@ -50,8 +50,6 @@ export interface State {
 
 type Kept = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
-/** A build that is older is made again before it is signed: Solana's dies after 30 to 60 seconds. */
-const FRESH_MS = { solana: 20_000, base: 600_000, tempo: 90_000 } as const;
 const PAUSE_MS = { least: 1_000, most: 15_000 };
 /** Between looks whether what was built for a sponsor has ended. */
 const ENDING_PAUSE_MS = 4_000;
@@ -184,7 +182,7 @@ export class Checkout {
     try {
       if (!shown) return this.#set({ step: { kind: 'stopped', differs: ['token'] } });
       this.#set({ step: { ...step, kind: 'confirming' }, problem: null });
-      const isOld = Date.now() - step.builtAt > FRESH_MS[shown.network.family];
+      const isOld = Date.now() - step.builtAt > shown.network.rebuildAfterMs;
       if (isOld || differencesBetween(step.terms, shown).length > 0)
         ready = await this.#build(wallet, session, shown, turn);
       if (ready === null) return;

@@ -1,6 +1,7 @@
 import { fromNumber, type Hex } from 'ox/Hex';
 import type { Network } from '@pf/chains/networks';
 import type { Payment } from '../check/check.ts';
+import type { Call } from '../check/evm.ts';
 import { Problem } from '../pay/problem.ts';
 import {
   accountAmong,
@@ -24,9 +25,7 @@ export interface Provider {
   removeListener?(event: 'accountsChanged', listener: () => void): unknown;
 }
 
-type EvmPayment = Exclude<Payment, { family: 'solana' }>;
-/** The wallet that can sign Tempo's own transactions without sending them. */
-const TEMPO_RDNS = 'xyz.tempo';
+type EvmPayment = Extract<Payment, Call>;
 const UNKNOWN_CHAIN = 4902;
 const CALLS_POLL_MS = 1_500;
 /** Ten minutes. */
@@ -87,13 +86,14 @@ function walletOf({ rdns, ...info }: Info, provider: Provider): Wallet {
       const account = accountAmong(textsIn(await ask('eth_requestAccounts')), name, wanted);
       await switchTo(network, name, provider);
       const { isSmart, asksPaymasters } = await capabilitiesOf(provider, account, chainIdOf(network));
+      const maySignOnly = network.signingWallet !== null && rdns === network.signingWallet;
       const paymasterUrl = isSmart && asksPaymasters ? wanted.paymasterUrl : null;
       return {
         account,
-        signsOnly: network.family === 'tempo' && rdns === TEMPO_RDNS && !isSmart,
+        signsOnly: maySignOnly && !isSmart,
         asksPaymaster: paymasterUrl !== null,
         async pay(payment) {
-          if (payment.family === 'solana') throw new Problem('wrong_network', { wallet: name, network: network.label });
+          if (!('data' in payment)) throw new Problem('wrong_network', { wallet: name, network: network.label });
           // Between the click and the wallet's window nothing may come that takes long: browsers would block it.
           const accounts = textsIn(await ask('eth_accounts')).map((text) => text.toLowerCase());
           if (!accounts.includes(account.toLowerCase())) throw new Problem('wrong_account', { wallet: name, account });
@@ -102,7 +102,7 @@ function walletOf({ rdns, ...info }: Info, provider: Provider): Wallet {
             const sent = await sendCalls(provider, name, account, payment, paymasterUrl);
             if (sent !== null) return sent;
           }
-          return send(provider, name, account, payment, rdns === TEMPO_RDNS);
+          return send(provider, name, account, payment, maySignOnly);
         },
         onChange: (listener) => watch(provider, listener),
       } satisfies Session;
@@ -241,9 +241,9 @@ async function send(
   name: string,
   from: string,
   payment: EvmPayment,
-  mayOnlySign: boolean,
+  maySignOnly: boolean,
 ): Promise<Outcome> {
-  if (payment.family === 'tempo' && mayOnlySign) {
+  if ('envelope' in payment && maySignOnly) {
     try {
       const params = [tempoRequest(payment, from)];
       const signed = await provider.request({ method: 'eth_signTransaction', params });
@@ -263,7 +263,7 @@ async function send(
 }
 
 /** The fields of a transaction of type 0x76, as JSON-RPC writes them. */
-function tempoRequest(payment: Extract<EvmPayment, { family: 'tempo' }>, from: string): object {
+function tempoRequest(payment: Extract<EvmPayment, { envelope: unknown }>, from: string): object {
   const { chainId, envelope, isSponsored, to, data } = payment;
   const hex = (value: bigint | number | undefined): Hex | undefined =>
     value === undefined ? undefined : fromNumber(value);

@@ -48,7 +48,7 @@ describe('following a payment', () => {
     expect([seen, resumedAfter]).toEqual([['created', 'pending', 'finalized'], [null]]);
   });
 
-  it('opens the stream again behind the last version that it has read', async () => {
+  it('reopens the stream after the last version that it has read', async () => {
     const { seen, resumedAfter } = await followed([
       () => inChunks(snapshot(4, 'created') + 'event: intent.pen'),
       () => inChunks(changed(5, 'pending')),
@@ -58,13 +58,13 @@ describe('following a payment', () => {
     expect(seen).toEqual(['created', 'pending', 'cancelled']);
   });
 
-  it('asks by itself where no stream opens, and says so', async () => {
+  it('polls when no stream opens, and says so', async () => {
     const refused = (): Response => new Response('', { status: 503 });
     const { seen, connections } = await followed([refused, refused], 'failed');
     expect([seen, connections]).toEqual([['failed'], ['polling']]);
   });
 
-  it('passes over what it cannot read', async () => {
+  it('skips what it cannot read', async () => {
     const { seen } = await followed([
       () =>
         inChunks(

@@ -28,7 +28,7 @@ describe('the link of a payment', () => {
     );
   });
 
-  it.each(['/pay/', '/pay/evt_1', '/pay/pi_0', '/pay/pi_1/x', '/'])('is none at %s', (path) => {
+  it.each(['/pay/', '/pay/evt_1', '/pay/pi_0', '/pay/pi_1/x', '/'])('is absent at %s', (path) => {
     expect(readLink(new URL(`https://pay.example${path}#${SECRET}`), storage())).toBeNull();
   });
 

@@ -62,7 +62,7 @@ describe('the payment page', () => {
     await status(page, 'Paid twice').waitFor();
   });
 
-  it('goes on when the stream breaks, and asks by itself where no stream opens', async () => {
+  it('continues when the stream breaks, and polls when no stream opens', async () => {
     const { page, standIn } = await visitWith({ family: 'base' });
     await status(page, 'Waiting').waitFor();
     standIn.breakStreams();
@@ -74,7 +74,7 @@ describe('the payment page', () => {
     await status(page, 'The payment failed').waitFor();
   });
 
-  it('takes names and icons of wallets for text and images only', async () => {
+  it('treats names and icons of wallets as text and images only', async () => {
     const wallet = new EvmWallet('base');
     const name = '<img src=x onerror=alert(1)>\u202egnol yrev dna';
     const { page } = await visitWith({ family: 'base', install: (to) => installEvm(to, wallet.answer, { name }) });
@@ -147,7 +147,7 @@ describe('the payment page', () => {
     expect(await page.getByRole('timer').textContent()).toMatch(/^[12]:\d\d$/);
   });
 
-  it('shows no time before', async () => {
+  it('hides the time until near the end', async () => {
     const { page } = await visitWith({ family: 'tempo' });
     await status(page, 'Waiting').waitFor();
     expect(await page.getByRole('timer').count()).toBe(0);

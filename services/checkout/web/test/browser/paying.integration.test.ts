@@ -35,7 +35,7 @@ describe('paying in the browser', () => {
     expect(await page.locator('.receipt').textContent()).toContain(HASH);
   });
 
-  it('brings the wallet to the network, and the network to a wallet that does not know it', async () => {
+  it('switches the wallet to the network, and adds the network to a wallet that lacks it', async () => {
     const wallet: EvmWallet = new EvmWallet('base', {
       wallet_switchEthereumChain: () => {
         throw Object.assign(new Error('Unrecognized chain'), { code: 4902 });
@@ -149,7 +149,7 @@ describe('paying in the browser', () => {
     expect([wallet.of('eth_sendTransaction'), standIn.submitted]).toEqual([[], []]);
   });
 
-  it('stops when the answer to the build changes what is shown', async () => {
+  it('stops when the response to the build changes what is shown', async () => {
     const wallet = new EvmWallet('base');
     const { page, standIn } = await visitWith({ family: 'base', install: wallet.install });
     await page.getByRole('button', { name: 'Amber' }).waitFor();

@@ -22,7 +22,7 @@ const withWord = (calldata: Hex, index: number, word: string): Hex =>
   `0x${calldata.slice(2, 10 + 64 * index)}${word.padStart(64, '0')}${calldata.slice(10 + 64 * (index + 1))}`;
 
 describe('the check of a transaction on Base', () => {
-  it('takes the payment, and hands on nothing but its call', () => {
+  it('accepts the payment, and passes on only its call', () => {
     expect(checkBase(onBase({}), baseTerms)).toEqual({
       ok: true,
       payment: { isSponsored: false, chainId: 84_532, to: base.terms.tokenAddress, data: base.calldata },
@@ -50,7 +50,7 @@ describe('the check of a transaction on Base', () => {
     expect(differences(checkBase(onBase(changes), baseTerms))).toContain(name);
   });
 
-  it('refuses transactions of other types, signed ones, and bytes that are none', async () => {
+  it('refuses transactions of other types, signed ones, and invalid bytes', async () => {
     const { maxFeePerGas: gasPrice, maxPriorityFeePerGas: _tip, type: _type, ...rest } = base.good;
     const legacy = serializeTransaction({ ...rest, type: 'legacy', gasPrice });
     for (const bytes of [
@@ -63,7 +63,7 @@ describe('the check of a transaction on Base', () => {
       expect(differences(checkBase(Uint8Array.from(bytes), baseTerms))).toContain('malformed');
   });
 
-  it('takes no bytes but those of the payment, whichever one is changed', () => {
+  it('accepts only the bytes of the payment, whichever one is changed', () => {
     const good = onBase({});
     const edit = fc.tuple(fc.nat(good.length - 1), fc.integer({ min: 1, max: 255 }));
     fc.assert(
@@ -77,20 +77,20 @@ describe('the check of a transaction on Base', () => {
     );
   });
 
-  it('refuses bytes behind the end', () => {
+  it('refuses trailing bytes', () => {
     expect(differences(checkBase(Uint8Array.of(...onBase({}), 0), baseTerms))).toContain('malformed');
   });
 });
 
 describe('the check of a transaction on Tempo', () => {
-  it('takes the payment', () => {
+  it('accepts the payment', () => {
     expect(checkTempo(onTempo({}), tempoTerms)).toMatchObject({
       ok: true,
       payment: { isSponsored: false, chainId: 42_431, to: tempo.usdc, data: tempo.calldata },
     });
   });
 
-  it('takes one of which a sponsor pays the fee, in a token of its choice', () => {
+  it('accepts one whose fee a sponsor pays, in a token of its choice', () => {
     const sponsored = onTempo({ feePayerSignature: null, feeToken: undefined });
     expect(checkTempo(sponsored, tempoTerms)).toMatchObject({ ok: true, payment: { isSponsored: true } });
   });
@@ -117,7 +117,7 @@ describe('the check of a transaction on Tempo', () => {
     expect(differences(checkTempo(onTempo(changes), tempoTerms))).toContain(name);
   });
 
-  it('refuses an authorization of a key, signed transactions, and bytes behind the end', async () => {
+  it('refuses an authorization of a key, signed transactions, and trailing bytes', async () => {
     const keyAuthorization = {
       address: `0x${thief}`,
       chainId: 42_431n,
@@ -130,7 +130,7 @@ describe('the check of a transaction on Tempo', () => {
       expect(differences(checkTempo(Uint8Array.from(bytes), tempoTerms))).toContain('malformed');
   });
 
-  it('takes no other call, recipient or amount, whichever byte is changed', () => {
+  it('accepts no other call, recipient or amount, whichever byte is changed', () => {
     const good = onTempo({});
     const edit = fc.tuple(fc.nat(good.length - 1), fc.integer({ min: 1, max: 255 }));
     fc.assert(

@@ -19,7 +19,7 @@ const unsigned = (signed: Uint8Array): Uint8Array =>
   Uint8Array.from(signed, (byte, index) => (index >= 1 && index <= 64 ? 0 : byte));
 
 describe('the check of a transaction on Solana', () => {
-  it.each(['USDC', 'PYUSD'])('takes a payment in %s, with and without a new token account', async (symbol) => {
+  it.each(['USDC', 'PYUSD'])('accepts a payment in %s, with and without a new token account', async (symbol) => {
     const terms = termsIn(symbol);
     for (const createsAccount of [true, false]) {
       const blob = await blobFor(terms, createsAccount);
@@ -30,7 +30,7 @@ describe('the check of a transaction on Solana', () => {
     }
   });
 
-  it('takes a payment of which another account pays the fee, and no payment of that account', async () => {
+  it('accepts a payment whose fee another account pays, and no payment by that account', async () => {
     const terms = termsIn('USDC');
     const blob = await blobFor(terms, true, sponsor);
     expect(await checkSolana(blob, shown(terms), fulfiller)).toEqual({
@@ -103,7 +103,7 @@ describe('the check of a transaction on Solana', () => {
     expect(await differs({}, other.requestor)).toContain('payer');
   });
 
-  it('refuses bytes that are cut off, followed by others, or none', async () => {
+  it('refuses bytes that are truncated, extended or invalid', async () => {
     const terms = termsIn('USDC');
     const blob = await blobFor(terms);
     for (const bytes of [blob.slice(0, -1), Uint8Array.of(...blob, 0), Uint8Array.of(), Uint8Array.of(1)])

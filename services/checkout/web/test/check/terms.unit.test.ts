@@ -50,7 +50,7 @@ describe('the terms that the page shows', () => {
     );
   });
 
-  it.each(['', '-1', '1e3', '1.', '.5', ' 1', '0x1', '1,5'])('take %j for no amount', (text) => {
+  it.each(['', '-1', '1e3', '1.', '.5', ' 1', '0x1', '1,5'])('reject %j as an amount', (text) => {
     expect(baseUnits(text, 6)).toBeNull();
   });
 });

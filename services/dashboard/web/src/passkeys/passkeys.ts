@@ -65,7 +65,7 @@ async function asking<Answer>(work: () => Promise<Answer>): Promise<Answer> {
     return await work();
   } catch (cause) {
     const known = cause instanceof WebAuthnError ? EXPLANATIONS[cause.code] : undefined;
-    throw new PasskeyError(known ?? 'The browser has no answer: it was cancelled, or took too long. Try again.', {
+    throw new PasskeyError(known ?? 'The browser returned no passkey: you cancelled, or it took too long. Try again.', {
       cause,
     });
   }

@@ -35,44 +35,44 @@ const KINDS: Readonly<Record<Item['kind'], Kind>> = {
     label: 'Wrong payment',
     tone: 'warn',
     advice:
-      'It is not what you have asked for, so the payment does not count as paid. Send the money back to its sender, ' +
-      'or settle the difference with the payer.',
+      'It does not match what you requested, so the payment does not count as paid. Send the money back to its ' +
+      'sender, or settle the difference with the payer.',
     doneBy: SUPPORT,
   },
   extra_payment: {
     label: 'Paid twice',
     tone: 'warn',
-    advice: 'It was paid before. Send this money back to its sender.',
+    advice: 'It was already paid. Send this money back to its sender.',
     doneBy: SUPPORT,
   },
   late_payment: {
     label: 'Paid late',
     tone: 'warn',
-    advice: 'It counts as paid now, though its time was over. Deliver after all, or refund it.',
+    advice: 'It counts as paid, although it had expired. Deliver, or refund it.',
     doneBy: SUPPORT,
   },
   sanctioned_sender: {
     label: 'Sanctioned sender',
     tone: 'bad',
     advice:
-      'Its sender is on a sanctions list. Do not deliver, and do not send the money back before you have asked those ' +
-      'who are responsible for compliance.',
+      'Its sender is on a sanctions list. Do not deliver, and do not send the money back before you have asked the ' +
+      'people responsible for compliance.',
     doneBy: OWNERS,
   },
   endpoint_paused: {
     label: 'Webhook paused',
     tone: 'plain',
-    advice: 'Its deliveries wait. Resume it when its receiver can take them.',
+    advice: 'Its deliveries wait. Resume it when its receiver is ready for them.',
   },
   endpoint_disabled: {
     label: 'Webhook disabled',
     tone: 'bad',
-    advice: 'It gets nothing. Repair its receiver, then enable it and have sent what it has missed.',
+    advice: 'It receives nothing. Fix its receiver, then enable it and replay what it has missed.',
   },
   failed_delivery: {
     label: 'Webhook not delivered',
     tone: 'bad',
-    advice: 'It is not tried again by itself. See why it failed, repair the receiver, then send it again.',
+    advice: 'It is not retried automatically. See why it failed, fix the receiver, then resend it.',
   },
 };
 
@@ -93,7 +93,7 @@ export default function Attention() {
     ...live,
   });
   return (
-    <Page title="Needs attention" about="What a person has to decide or repair, and what can be done about it.">
+    <Page title="Needs attention" about="What a person has to decide or fix, and how.">
       <nav aria-label="Needs attention">
         <ul className="tabs">
           <Tab href="/attention" label="Open" isHere={state === 'open'} />

@@ -53,7 +53,7 @@ export default function Requests() {
     refetchInterval: (query) => isFirstPage(query) && REFRESH_MS,
   });
   return (
-    <Page title="Requests" about="What was asked of the payment API in the last 7 days, and how it was answered.">
+    <Page title="Requests" about="The requests to the payment API in the last 7 days, and their responses.">
       <div className="row">
         <Choice<Class>
           label="Status"

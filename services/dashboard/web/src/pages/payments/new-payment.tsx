@@ -23,7 +23,7 @@ export function NewPayment({ onClose }: { readonly onClose: () => void }) {
   const [, navigate] = useLocation();
   const [chosen, setChosen] = useState<string>(networks.find(({ chain }) => chain === FIRST)?.chain ?? '');
   const network = networks.find(({ chain }) => chain === chosen) ?? networks[0];
-  const isEvm = network?.family !== 'solana';
+  const isEvm = network?.chain.startsWith('eip155:') ?? true;
   const settings = useQuery(settingsQuery(here.accountId));
   const own = network && settings.data?.settings.wallets[network.family];
   return (

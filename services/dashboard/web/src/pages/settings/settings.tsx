@@ -1,3 +1,4 @@
+import { type ChainFamily, families } from '@pf/chains/networks';
 import { useQuery } from '@tanstack/react-query';
 import { dashboard } from '../../api/client.ts';
 import { queryClient } from '../../api/query-client.ts';
@@ -23,11 +24,7 @@ import { Branding } from './branding.tsx';
 type Shown = Of<'getSettings'>['settings'];
 
 /** By family of networks: one wallet is paid on each network of its family. */
-const FAMILIES = [
-  ['base', 'Base', '0x…'],
-  ['solana', 'Solana', 'Base58'],
-  ['tempo', 'Tempo', '0x…'],
-] as const;
+const FAMILIES = Object.entries(families) as [ChainFamily, (typeof families)[ChainFamily]][];
 
 export default function Settings() {
   const here = useHere();
@@ -169,22 +166,18 @@ function Forms({ settings: { branding, wallets, returnOrigins } }: { readonly se
             look="plain"
             run={(field) =>
               save({
-                wallets: {
-                  base: filled(field, 'wallets.base'),
-                  solana: filled(field, 'wallets.solana'),
-                  tempo: filled(field, 'wallets.tempo'),
-                },
+                wallets: Object.fromEntries(FAMILIES.map(([family]) => [family, filled(field, `wallets.${family}`)])),
               })
             }
           >
-            {FAMILIES.map(([family, label, placeholder]) => (
+            {FAMILIES.map(([family, { label, addressHint }]) => (
               <Field
                 key={family}
                 label={label}
                 name={`wallets.${family}`}
                 mono
                 maxLength={100}
-                placeholder={placeholder}
+                placeholder={addressHint}
                 defaultValue={wallets[family] ?? ''}
               />
             ))}
@@ -242,7 +235,7 @@ function ReadOnly({ settings: { branding, wallets, returnOrigins } }: { readonly
       </Section>
       <Section title="Wallets">
         <Facts
-          rows={FAMILIES.map(([family, label]) => [
+          rows={FAMILIES.map(([family, { label }]) => [
             label,
             wallets[family] === null ? none : <code className="wrap">{wallets[family]}</code>,
           ])}

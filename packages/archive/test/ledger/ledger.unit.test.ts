@@ -1,0 +1,136 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventOf, parseEvent } from '@pf/contracts';
+import { evolve, type IntentId, type PaymentIntent, view } from '@pf/domain';
+import { FolderStore, Ledger, ParquetFiles, QueryError, Signer } from '../../src/index.ts';
+import { PartitionArchive } from '../../src/partition-archive.ts';
+import { toRow } from '../../src/row.ts';
+import { recordAt, RECORDED_PAYMENTS } from '../recorded.ts';
+
+let folder: string;
+let ledger: Ledger;
+let parquet: ParquetFiles;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'pf-ledger-test-'));
+  parquet = await ParquetFiles.open();
+  const store = new FolderStore(path.join(folder, "the ledger's archive"));
+  const archive = await PartitionArchive.open(0, { store, parquet, signer: new Signer(Buffer.alloc(32, 7)) });
+  const rows = RECORDED_PAYMENTS.map((line, n) => toRow(recordAt(0, n, line)));
+  await archive.append(rows.slice(0, 40));
+  await archive.append(rows.slice(40));
+  ledger = await Ledger.open(store);
+});
+afterAll(async () => {
+  ledger.close();
+  await parquet.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Every intent as a fold of its events up to a moment shows it. */
+function folded(moment: number): ReadonlyMap<string, unknown> {
+  const intents = new Map<IntentId, PaymentIntent>();
+  for (const line of RECORDED_PAYMENTS) {
+    const event = eventOf(parseEvent(line));
+    if (event.at <= moment) intents.set(event.intentId, evolve(intents.get(event.intentId), event));
+  }
+  return new Map([...intents].map(([id, intent]) => [id, JSON.parse(JSON.stringify(view(intent))) as unknown]));
+}
+
+describe('the ledger', () => {
+  it('has every event once', async () => {
+    const { rows } = await ledger.query('SELECT count(*) AS events, count(DISTINCT event_id) AS ids FROM events');
+    expect(rows).toEqual([{ events: String(RECORDED_PAYMENTS.length), ids: String(RECORDED_PAYMENTS.length) }]);
+  });
+
+  it('has the intents as they are now', async () => {
+    const { rows } = await ledger.query('SELECT intent_id, intent FROM intents');
+    const found = new Map(rows.map(({ intent_id, intent }) => [intent_id, JSON.parse(String(intent)) as unknown]));
+    expect(found).toEqual(folded(Infinity));
+  });
+
+  it('has the intents as they were at any moment: as a fold of the events up to then', async () => {
+    const moments = RECORDED_PAYMENTS.map((line) => Date.parse(parseEvent(line).at));
+    for (const moment of new Set([0, ...moments, Math.min(...moments) - 1])) {
+      const found = await ledger.asOf(new Date(moment), null);
+      const intents = found.map(({ intent }) => [(intent as { id: string }).id, intent] as const);
+      expect(new Map(intents)).toEqual(folded(moment));
+    }
+  });
+
+  it('has the payments with their outcomes', async () => {
+    const { rows } = await ledger.query(
+      'SELECT kind, status, count(*) AS payments FROM payments GROUP BY ALL ORDER BY ALL',
+    );
+    expect(rows.map(({ kind, status, payments }) => [payments, kind, status].join(' '))).toEqual([
+      '1 extra confirmed',
+      '2 late confirmed',
+      '1 mismatched confirmed',
+      '1 requested confirmed',
+      '3 requested finalized',
+      '2 requested lost',
+    ]);
+  });
+
+  it('has in its journal every transfer that an event names', async () => {
+    const named = RECORDED_PAYMENTS.flatMap((line) => {
+      const { landing } = (
+        JSON.parse(line) as { data: { landing?: { hash: string; transfer: { index: string } } | null } }
+      ).data;
+      return landing ? [`${landing.hash} ${landing.transfer.index}`] : [];
+    });
+    const { rows } = await ledger.query(
+      "SELECT DISTINCT tx_signature || ' ' || transfer_index AS transfer FROM journal ORDER BY transfer",
+    );
+    expect(rows.map(({ transfer }) => transfer)).toEqual([...new Set(named)].sort());
+  });
+
+  it('has a journal whose two sides balance, with each transfer once, and reversals booked back', async () => {
+    const { rows } = await ledger.query(
+      `SELECT entry, count(DISTINCT tx_signature) AS transactions, sum(base_units) AS rest, count(*) AS sides
+       FROM journal GROUP BY entry ORDER BY entry`,
+    );
+    expect(rows).toEqual([
+      { entry: 'payment', transactions: '7', rest: '0', sides: '14' },
+      { entry: 'refund', transactions: '2', rest: '0', sides: '4' },
+      { entry: 'reversal', transactions: '2', rest: '0', sides: '4' },
+    ]);
+    const unbalanced = await ledger.query(
+      'SELECT tx_signature FROM journal GROUP BY chain, token_address, tx_signature HAVING sum(base_units) <> 0',
+    );
+    expect(unbalanced.rows).toEqual([]);
+    const undone = await ledger.query(
+      `SELECT sum(base_units) AS rest FROM journal WHERE account = 'requestor'
+         AND tx_signature IN (SELECT tx_signature FROM payments WHERE status = 'lost')`,
+    );
+    expect(undone.rows).toEqual([{ rest: '0' }]);
+  });
+
+  it('writes amounts as people do', async () => {
+    const { rows } = await ledger.query("SELECT DISTINCT amount FROM payments WHERE kind <> 'mismatched'");
+    expect(rows.map(({ amount }) => amount)).toContain('13');
+    expect((await ledger.query('SELECT 12.500::DECIMAL(38, 18) AS a, 100::DECIMAL(38, 18) AS b')).rows).toEqual([
+      { a: '12.5', b: '100' },
+    ]);
+  });
+
+  it('is written to a file of each format', async () => {
+    const sql = 'SELECT intent_id, version, "at", type FROM events ORDER BY log_offset';
+    for (const format of ['ndjson', 'csv', 'parquet'] as const) {
+      const file = path.join(folder, `export.${format}`);
+      await ledger.write(sql, file, format);
+      expect((await readFile(file)).length).toBeGreaterThan(0);
+      const read = { ndjson: 'read_json', csv: 'read_csv', parquet: 'read_parquet' }[format];
+      const { rows } = await ledger.query(`SELECT count(*)::INTEGER AS events FROM ${read}('${file}')`);
+      expect(rows).toEqual([{ events: RECORDED_PAYMENTS.length }]);
+    }
+  });
+
+  it('says what is wrong with a query', async () => {
+    await expect(ledger.query('SELECT nothing FROM events')).rejects.toThrow(QueryError);
+    await expect(ledger.query('SELECT nothing FROM events')).rejects.toThrow('nothing');
+    await expect(ledger.query('SELECT at FROM events')).rejects.toThrow('the column is "at", in double quotes');
+  });
+});

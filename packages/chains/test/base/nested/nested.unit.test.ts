@@ -1,0 +1,323 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Address, Reference, TransactionHash } from '@pf/domain';
+import fc from 'fast-check';
+import { concat, encodeAbiParameters, encodeFunctionData, type Hex, pad, parseAbi, toHex } from 'viem';
+import { entryPoint07Abi } from 'viem/account-abstraction';
+import { encodePayment, referencesBehind } from '../../../src/base/calldata.ts';
+import { callsOf } from '../../../src/base/nested/account-calls.ts';
+import type { CallFrame } from '../../../src/base/nested/call-trace.ts';
+import { referencesByCalldata, referencesByTrace, type References } from '../../../src/base/nested/references.ts';
+import { TRANSFER } from '../../../src/base/observe/landings.ts';
+import type { Log } from '../../../src/evm/calls.ts';
+import { terms } from '../payments.ts';
+
+const ENTRY_POINT = '0x0000000071727De22E5E9d8BAf0edAc6f37da032' as Address;
+const ACCOUNT = '0x2C82Ea4567b5a64A910e6BCE4B0158e483D1d5E6' as Address;
+const STRANGER = '0x65B24af2877bE41081a2f64C0EBb271Df05BAbc8' as Address;
+const USDC = terms.tokenAddress as string as Address;
+const other = `0x${'0e'.repeat(32)}` as Reference;
+
+const abi = parseAbi([
+  'struct Call { address to; uint256 value; bytes data; }',
+  'function execute(address to, uint256 value, bytes data)',
+  'function execute(bytes32 mode, bytes executionData)',
+  'function executeBatch(Call[] calls)',
+]);
+const bufferOf = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');
+const payment = (reference = terms.reference): Hex => encodePayment(terms.requestor, terms.amount, reference) as Hex;
+const execute = (to: Address, data: Hex): Hex =>
+  encodeFunctionData({ abi, functionName: 'execute', args: [to as string as Hex, 0n, data] });
+const executeBatch = (calls: readonly (readonly [Address, Hex])[]): Hex =>
+  encodeFunctionData({
+    abi,
+    functionName: 'executeBatch',
+    args: [calls.map(([to, data]) => ({ to: to as string as Hex, value: 0n, data }))],
+  });
+
+interface Operation {
+  readonly sender?: Address;
+  readonly nonce?: bigint;
+  readonly callData?: Hex;
+  readonly paymasterAndData?: Hex;
+  readonly signature?: Hex;
+}
+const handleOps = (operations: readonly Operation[]): Hex =>
+  encodeFunctionData({
+    abi: entryPoint07Abi,
+    functionName: 'handleOps',
+    args: [
+      operations.map(
+        ({ sender = ACCOUNT, nonce = 0n, callData = '0x', paymasterAndData = '0x', signature = '0x' }) => ({
+          sender: sender as string as Hex,
+          nonce,
+          initCode: '0x' as const,
+          callData,
+          accountGasLimits: pad('0x'),
+          preVerificationGas: 0n,
+          gasFees: pad('0x'),
+          paymasterAndData,
+          signature,
+        }),
+      ),
+      STRANGER as string as Hex,
+    ],
+  });
+
+const topic = (address: Address): Hex => pad(address.toLowerCase() as Hex);
+const uint = (value: bigint): Hex => toHex(value, { size: 32 });
+const logAt = (index: number, address: Address, topics: readonly string[], data: string): Log => ({
+  address,
+  topics: [...topics],
+  data,
+  blockNumber: 1n,
+  blockHash: `0x${'bb'.repeat(32)}`,
+  transactionHash: `0x${'aa'.repeat(32)}` as TransactionHash,
+  logIndex: BigInt(index),
+  removed: false,
+});
+type Event = (index: number) => Log;
+const transferred =
+  (from = ACCOUNT, token = USDC): Event =>
+  (index) =>
+    logAt(index, token, [TRANSFER, topic(from), topic(terms.requestor)], uint(terms.amount));
+const ended =
+  ({ sender = ACCOUNT, nonce = 0n, success = true, by = ENTRY_POINT } = {}): Event =>
+  (index) =>
+    logAt(
+      index,
+      by,
+      ['0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f', pad('0x01'), topic(sender), pad('0x')],
+      concat([uint(nonce), uint(success ? 1n : 0n), uint(0n), uint(0n)]),
+    );
+const explained = (input: Hex, events: readonly Event[], to = ENTRY_POINT): References =>
+  referencesByCalldata({ to, input, logs: events.map((event, index) => event(index)) });
+const nothing = new Map();
+const callsIn = (calldata: Hex): unknown => callsOf(ACCOUNT, bufferOf(calldata))?.map(({ to }) => to) ?? null;
+
+describe('the reference of a transfer in a bundle', () => {
+  it('is in the call of the operation whose account made the transfer', () => {
+    const input = handleOps([{ callData: execute(USDC, payment()) }]);
+    expect(explained(input, [transferred(), ended()])).toEqual(new Map([[0n, terms.reference]]));
+  });
+
+  it('is unknown when the events are those of another operation, account or contract', () => {
+    const input = handleOps([{ callData: execute(USDC, payment()) }]);
+    for (const events of [
+      [transferred()],
+      [transferred(), ended({ nonce: 1n })],
+      [transferred(), ended({ sender: STRANGER })],
+      [transferred(), ended({ by: STRANGER })],
+      [transferred(), ended(), ended()],
+      [transferred(), ended({ success: false })],
+      [ended(), transferred()],
+      [transferred(STRANGER), ended()],
+    ])
+      expect(explained(input, events)).toEqual(nothing);
+  });
+
+  it('is unknown when another contract than an EntryPoint is called', () => {
+    const input = handleOps([{ callData: execute(USDC, payment()) }]);
+    expect(explained(input, [transferred(), ended({ by: STRANGER })], STRANGER)).toEqual(nothing);
+  });
+
+  it('is not in the paymaster data, the signature or a call to another contract', () => {
+    const hidden = { paymasterAndData: payment(), signature: payment() };
+    for (const callData of [execute(STRANGER, payment()), '0x', payment()] as const)
+      expect(explained(handleOps([{ ...hidden, callData }]), [transferred(), ended()])).toEqual(nothing);
+    const plain = payment().slice(0, 2 + 2 * 68) as Hex;
+    expect(explained(handleOps([{ ...hidden, callData: execute(USDC, plain) }]), [transferred(), ended()])).toEqual(
+      new Map([[0n, null]]),
+    );
+  });
+
+  it('is unknown when calls and transfers of one kind differ in number', () => {
+    const two = handleOps([
+      {
+        callData: executeBatch([
+          [USDC, payment()],
+          [USDC, payment(other)],
+        ]),
+      },
+    ]);
+    expect(explained(two, [transferred(), ended()])).toEqual(nothing);
+    expect(explained(two, [transferred(), transferred(), transferred(), ended()])).toEqual(nothing);
+    expect(explained(two, [transferred(), transferred(), ended()])).toEqual(
+      new Map([
+        [0n, terms.reference],
+        [1n, other],
+      ]),
+    );
+  });
+
+  it('belongs to its own operation when one account has several', () => {
+    const input = handleOps([
+      { callData: execute(USDC, payment()) },
+      { nonce: 1n, callData: execute(USDC, payment(other)) },
+    ]);
+    expect(explained(input, [ended({ success: false }), transferred(), ended({ nonce: 1n })])).toEqual(
+      new Map([[1n, other]]),
+    );
+  });
+
+  it('is only in a call of the very token that logged the transfer', () => {
+    const input = handleOps([{ callData: execute(USDC, payment()) }]);
+    expect(explained(input, [transferred(ACCOUNT, STRANGER), ended()])).toEqual(nothing);
+  });
+});
+
+describe('the calls of an account', () => {
+  it('are opened where the account calls itself, up to a depth', () => {
+    const nested = (depth: number): Hex =>
+      depth === 0 ? execute(USDC, payment()) : executeBatch([[ACCOUNT, nested(depth - 1)]]);
+    expect(callsIn(nested(3))).toEqual([USDC]);
+    expect(callsIn(nested(4))).toEqual([ACCOUNT]);
+  });
+
+  it('are unknown when there are more than 256, also in calls that repeat each other', () => {
+    const many = (length: number): Hex => executeBatch(Array.from({ length }, () => [USDC, payment()] as const));
+    expect(callsIn(many(256))).toHaveLength(256);
+    expect(callsIn(many(257))).toBeNull();
+    expect(callsIn(executeBatch(Array.from({ length: 20 }, () => [ACCOUNT, many(20)] as const)))).toBeNull();
+  });
+
+  it('are of the account itself where a mode names none, and nowhere else', () => {
+    const zero = `0x${'00'.repeat(20)}` as Address;
+    const batch = executeBatch([[zero, execute(USDC, payment())]]);
+    expect(callsIn(batch)).toEqual([zero]);
+    const args = [pad('0x01', { dir: 'right' }), `0x${batch.slice(10)}`] as const;
+    expect(callsIn(encodeFunctionData({ abi, functionName: 'execute', args }))).toEqual([USDC]);
+  });
+
+  it('are unknown for delegate calls, static calls and other functions', () => {
+    const data = encodeAbiParameters([{ type: 'address' }, { type: 'bytes' }], [USDC as string as Hex, payment()]);
+    for (const type of ['0xff', '0xfe', '0x02'] as const)
+      expect(
+        callsIn(encodeFunctionData({ abi, functionName: 'execute', args: [pad(type, { dir: 'right' }), data] })),
+      ).toBeNull();
+    expect(callsIn(payment())).toBeNull();
+  });
+
+  it('are read in no time when all offsets name the same bytes', () => {
+    // 4,000 elements, each of which is the whole of the calldata.
+    const head = concat(['0x34fcd5be', uint(32n), uint(4_000n), ...Array.from({ length: 4_000 }, () => uint(0n))]);
+    // The time of the processor, which other work does not take.
+    const began = process.cpuUsage();
+    expect(callsIn(head)).toBeNull();
+    const { user, system } = process.cpuUsage(began);
+    expect((user + system) / 1_000).toBeLessThan(1_000);
+  });
+});
+
+describe('calldata that anyone can write', () => {
+  const good = [
+    handleOps([{ callData: execute(USDC, payment()) }, { callData: executeBatch([[USDC, payment(other)]]) }]),
+    executeBatch([[ACCOUNT, execute(USDC, payment())]]),
+    encodeFunctionData({
+      abi,
+      functionName: 'execute',
+      args: [
+        pad('0x0100000000007821000200', { dir: 'right', size: 32 }),
+        encodeAbiParameters([{ type: 'bytes[]' }], [[payment()]]),
+      ],
+    }),
+  ].map(bufferOf);
+
+  it('never throws, whatever is changed in it, and names no reference that is not in it', () => {
+    const change = fc.record({
+      of: fc.nat(good.length - 1),
+      at: fc.array(fc.tuple(fc.nat(2_000), fc.nat(255)), { maxLength: 6 }),
+      end: fc.nat(3_000),
+    });
+    fc.assert(
+      fc.property(change, ({ of, at, end }) => {
+        const bytes = Buffer.from(good[of] ?? Buffer.alloc(0));
+        for (const [place, value] of at) if (place < bytes.length) bytes[place] = value;
+        const input = `0x${bytes.subarray(0, end).toString('hex')}` as const;
+        for (const to of [ENTRY_POINT, ACCOUNT]) {
+          const found = explained(input, [transferred(), ended(), transferred(), ended()], to);
+          for (const reference of found.values()) if (reference !== null) expect(input).toContain(reference.slice(2));
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('is searched for what follows the bytes of a transfer, wherever they are', () => {
+    const found = (hex: string): unknown => [...referencesBehind(bufferOf(hex), terms.requestor, terms.amount)];
+    expect(found(concat(['0xabcd', payment(), payment(other), '0x99']))).toEqual([terms.reference, other]);
+    expect(found(payment().slice(0, -2))).toEqual([]);
+    expect(found('0x')).toEqual([]);
+  });
+});
+
+describe('the reference of a transfer in a trace', () => {
+  const log = (frame: Partial<CallFrame['logs'][number]> = {}): CallFrame['logs'][number] => ({
+    address: USDC.toLowerCase(),
+    topics: [TRANSFER, topic(ACCOUNT), topic(terms.requestor)],
+    data: uint(terms.amount),
+    position: 0,
+    ...frame,
+  });
+  const call = (frame: Partial<CallFrame>): CallFrame => ({
+    type: 'CALL',
+    from: ACCOUNT.toLowerCase(),
+    to: USDC.toLowerCase(),
+    input: payment(),
+    error: null,
+    calls: [],
+    logs: [],
+    ...frame,
+  });
+  const within = (...calls: readonly CallFrame[]): CallFrame =>
+    call({ from: STRANGER.toLowerCase(), to: ACCOUNT.toLowerCase(), input: '0x12345678', calls });
+  const traced = (trace: CallFrame, events: readonly Event[]): References | null =>
+    referencesByTrace(
+      trace,
+      events.map((event, index) => event(index)),
+    );
+
+  it('is in the call of the token, also when the token borrows its code', () => {
+    expect(traced(within(call({ logs: [log()] })), [transferred()])).toEqual(new Map([[0n, terms.reference]]));
+    const proxied = call({
+      calls: [call({ type: 'DELEGATECALL', from: USDC.toLowerCase(), to: STRANGER.toLowerCase(), logs: [log()] })],
+    });
+    expect(traced(within(proxied), [transferred()])).toEqual(new Map([[0n, terms.reference]]));
+  });
+
+  it('is null when another account, another call or a second transfer of one call made it', () => {
+    const none = new Map([[0n, null]]);
+    expect(traced(within(call({ from: STRANGER.toLowerCase(), logs: [log()] })), [transferred()])).toEqual(none);
+    expect(traced(within(call({ input: '0x23b872dd', logs: [log()] })), [transferred()])).toEqual(none);
+    expect(traced(within(call({ type: 'STATICCALL', logs: [log()] })), [transferred()])).toEqual(none);
+    expect(traced(within(call({ to: STRANGER.toLowerCase(), logs: [log()] })), [transferred()])).toEqual(none);
+    expect(traced(within(call({ logs: [log(), log()] })), [transferred(), transferred()])).toEqual(
+      new Map([
+        [0n, terms.reference],
+        [1n, null],
+      ]),
+    );
+  });
+
+  it('ignores calls that failed, and follows the order of calls and logs', () => {
+    const failed = call({ error: 'execution reverted', logs: [log()] });
+    const second = call({ input: payment(other), logs: [log()] });
+    expect(traced(within(failed, second), [transferred()])).toEqual(new Map([[0n, other]]));
+    const own = log({ address: ACCOUNT.toLowerCase(), topics: [pad('0x01')], data: '0x', position: 1 });
+    const trace = { ...within(call({ logs: [log()] }), second), logs: [own] };
+    const marked: Event = (index) => logAt(index, ACCOUNT, [pad('0x01')], '0x');
+    expect(traced(trace, [transferred(), marked, transferred()])).toEqual(
+      new Map([
+        [0n, terms.reference],
+        [2n, other],
+      ]),
+    );
+  });
+
+  it('is not known from a trace of other logs', () => {
+    const trace = within(call({ logs: [log()] }));
+    expect(traced(trace, [])).toBeNull();
+    expect(traced(trace, [transferred(), transferred()])).toBeNull();
+    expect(traced(trace, [transferred(STRANGER)])).toBeNull();
+    expect(traced(trace, [transferred(ACCOUNT, STRANGER)])).toBeNull();
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from '@jest/globals';
+import type { IntentId, Observation, TransactionHash } from '@pf/domain';
+import type { RpcCall, RpcNode, RpcPool } from '@pf/rpc';
+import { findLapsed } from '../../../src/base/observe/lapsed.ts';
+import { Memory } from '../../../src/base/observe/memory.ts';
+import { named, Watched } from '../../conformance/watching.ts';
+import { fulfiller, terms } from '../payments.ts';
+
+const HASH = `0x${'ab'.repeat(32)}` as TransactionHash;
+const ID = 'pi_1' as IntentId;
+const VALID_BEFORE = 1_000n;
+const NUMBER = 50n;
+
+/** What a node says of the safe block, and of the nonce at that block. */
+interface Says {
+  readonly hash?: string;
+  readonly timestamp?: bigint;
+  readonly isUsed?: boolean;
+}
+const safe = ({ hash = '0x5afe', timestamp = VALID_BEFORE - 1n }: Says) => ({
+  number: NUMBER,
+  hash,
+  parentHash: '0x00',
+  timestamp,
+  baseFeePerGas: 0n,
+});
+function nodeThat(says: Says): RpcNode {
+  const respond = ({ method }: RpcCall<unknown>): unknown =>
+    method === 'eth_call' ? `0x${(says.isUsed === true ? '1' : '0').padStart(64, '0')}` : safe(says);
+  return {
+    name: 'node',
+    plan: {},
+    callsIn: () => Number.POSITIVE_INFINITY,
+    call: (call) => Promise.resolve(respond(call) as never),
+    batch: (calls) => Promise.resolve(calls.map(respond) as never),
+  };
+}
+
+/** What is concluded by a step on the first of these nodes. */
+async function concluded(
+  nodes: readonly [Says, ...Says[]],
+  { rescanned = NUMBER, waiting = [] as IntentId[], conclusive = true } = {},
+): Promise<readonly Observation[]> {
+  const watched = new Watched();
+  watched.add(ID, terms);
+  const lifetime = { kind: 'time', validBefore: VALID_BEFORE } as const;
+  watched.submit({ hash: HASH, sender: fulfiller, nonce: terms.reference, lifetime, terms }, 0);
+  const pool: Pick<RpcPool, 'onAll'> = {
+    onAll: async (work) => ({ responses: await Promise.all(nodes.map((one) => work(nodeThat(one)))), conclusive }),
+  };
+  const context = {
+    pool: pool as RpcPool,
+    node: nodeThat(nodes[0]),
+    watch: watched,
+    memory: new Memory(),
+    now: 0,
+  };
+  return findLapsed(context, safe(nodes[0]), rescanned, new Set(waiting));
+}
+const OVER: Says = { timestamp: VALID_BEFORE };
+const USED: Says = { isUsed: true };
+
+describe('a live authorization', () => {
+  it.each([
+    ['its time is over at a safe block', OVER],
+    ['its nonce is used at a safe block', USED],
+  ])('is dropped when %s', async (_why, says) => {
+    expect(await concluded([says, says])).toMatchObject([{ type: 'dropped', intentId: ID, data: { hash: HASH } }]);
+  });
+
+  it('is not dropped a second before its time, while its nonce is unused', async () => {
+    expect(named(await concluded([{}, {}]))).toEqual([]);
+  });
+
+  it.each([
+    ['another block', OVER, { ...OVER, hash: '0x07e2' }],
+    ['an earlier time', OVER, {}],
+    ['an unused nonce', USED, {}],
+  ])('is not dropped on the word of one upstream: another has %s', async (_what, one, other) => {
+    expect(named(await concluded([one, other]))).toEqual([]);
+  });
+
+  it('is not dropped while an upstream that was configured does not respond', async () => {
+    expect(named(await concluded([OVER], { conclusive: false }))).toEqual([]);
+  });
+
+  it('is not dropped before every transfer up to the safe block was read a second time', async () => {
+    expect(named(await concluded([OVER], { rescanned: NUMBER - 1n }))).toEqual([]);
+  });
+
+  it('is not dropped while something that was seen of its intent waits to be reported', async () => {
+    expect(named(await concluded([OVER], { waiting: [ID] }))).toEqual([]);
+  });
+});

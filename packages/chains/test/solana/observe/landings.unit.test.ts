@@ -1,0 +1,297 @@
+import { describe, expect, it } from '@jest/globals';
+import type { PaymentTerms } from '@pf/domain';
+import { type Address, getBase58Decoder } from '@solana/kit';
+import {
+  AddressLookupTableAccount,
+  PublicKey,
+  TransactionInstruction,
+  type TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import { networkOf } from '../../../src/index.ts';
+import { Watched } from '../../conformance/watching.ts';
+import { randomAddress } from '../../../src/solana/address.ts';
+import type { LandedTransaction } from '../../../src/solana/calls.ts';
+import { proposedPrice } from '../../../src/solana/fees.ts';
+import { landingsIn, namesIn, type Payments } from '../../../src/solana/observe/landings.ts';
+import { accountsOf } from '../../../src/solana/payment.ts';
+import { reasonOf } from '../../../src/solana/refusal.ts';
+import { decodeSigned } from '../../../src/solana/signed-transaction.ts';
+import { blobFor, DEVNET, fulfiller, payer, signedBy, termsIn } from '../payments.ts';
+
+const network = networkOf(DEVNET);
+const terms = termsIn('USDC');
+const watch = new Watched();
+watch.add('pi_test', terms);
+
+type Meta = NonNullable<LandedTransaction['meta']>;
+/** The transaction as a node shows it once it has landed: who owns which account is told by its balances. */
+async function landed(raw: Uint8Array, of: PaymentTerms, meta: Partial<Meta> = {}): Promise<LandedTransaction> {
+  const decoded = decodeSigned(raw);
+  if (!decoded.ok) throw new Error(decoded.problem);
+  const { source, destination, mint } = await accountsOf(of, fulfiller);
+  const all = [
+    ...decoded.value.accounts,
+    ...(meta.loadedAddresses?.writable ?? []),
+    ...(meta.loadedAddresses?.readonly ?? []),
+  ];
+  const balance = (account: Address, owner: string, amount: bigint) => ({
+    accountIndex: all.indexOf(account),
+    mint,
+    owner: owner as Address,
+    uiTokenAmount: { amount },
+  });
+  return {
+    slot: 7n,
+    transaction: raw,
+    meta: {
+      err: null,
+      preTokenBalances: [balance(source, fulfiller, 2n * of.amount)],
+      postTokenBalances: [balance(source, fulfiller, of.amount), balance(destination, of.requestor, of.amount)],
+      ...meta,
+    },
+  };
+}
+/** The same where less has arrived in the requestor's account than was sent. */
+async function withheld(raw: Uint8Array, of: PaymentTerms, units: bigint): Promise<LandedTransaction> {
+  const { meta, ...shown } = await landed(raw, of);
+  const [source, destination] = meta?.postTokenBalances ?? [];
+  if (!meta || !source || !destination) throw new Error('no balances');
+  const credited = { ...destination, uiTokenAmount: { amount: destination.uiTokenAmount.amount - units } };
+  return { ...shown, meta: { ...meta, postTokenBalances: [source, credited] } };
+}
+function read(transaction: LandedTransaction, raw = transaction.transaction): Payments | null {
+  const decoded = decodeSigned(raw);
+  void watch.recall(namesIn(transaction));
+  return decoded.ok ? landingsIn(transaction, decoded.value.hash, network, watch) : null;
+}
+/** The transfer with another amount and reference. */
+function sending(transfer: TransactionInstruction, amount: bigint, reference: string): TransactionInstruction {
+  const data = Buffer.from(transfer.data);
+  data.writeBigUInt64LE(amount, 1);
+  const keys = transfer.keys.map((key, place) => (place === 4 ? { ...key, pubkey: new PublicKey(reference) } : key));
+  return new TransactionInstruction({ ...transfer, keys, data });
+}
+const paid = (index: string) => [
+  {
+    type: 'landed',
+    intentId: 'pi_test',
+    data: {
+      level: 'confirmed',
+      transfer: {
+        tokenAddress: terms.tokenAddress,
+        from: fulfiller,
+        to: terms.requestor,
+        amount: terms.amount,
+        reference: terms.reference,
+        block: 7n,
+        index,
+      },
+    },
+  },
+];
+
+describe('Solana landings', () => {
+  it('come from transferChecked, with the index of the instruction', async () => {
+    expect(read(await landed(signedBy(await blobFor(terms)), terms))).toMatchObject({
+      landings: paid('4'),
+      warnings: [],
+    });
+  });
+
+  it('come from a plain transfer, with the token that the chain recorded for its accounts', async () => {
+    const plain = signedBy(await blobFor(terms), (instructions) =>
+      instructions.map((one) =>
+        one.data[0] === 12
+          ? new TransactionInstruction({
+              ...one,
+              keys: one.keys.filter((_key, place) => place !== 1),
+              data: Buffer.concat([Buffer.of(3), one.data.subarray(1, 9)]),
+            })
+          : one,
+      ),
+    );
+    const other = networkOf(DEVNET).tokens.find(({ address }) => address !== terms.tokenAddress)
+      ?.address as string as Address;
+    const shown = await landed(plain, terms);
+    expect(read(shown)).toMatchObject({ landings: paid('4'), warnings: [] });
+    const balances = (shown.meta?.postTokenBalances ?? []).map((balance) => ({ ...balance, mint: other }));
+    expect(
+      read({ ...shown, meta: { err: null, preTokenBalances: balances, postTokenBalances: balances } }),
+    ).toMatchObject({ landings: [{ data: { transfer: { tokenAddress: other } } }] });
+    expect(read({ ...shown, meta: { err: null, preTokenBalances: [], postTokenBalances: [] } })).toMatchObject({
+      landings: [],
+    });
+  });
+
+  it('count what the requestor was credited, and not what the token withheld', async () => {
+    const paidIn = (symbol: string) => {
+      const its = termsIn(symbol);
+      watch.add(`pi_${symbol}`, its);
+      return its;
+    };
+    const dollars = paidIn('PYUSD');
+    expect(read(await withheld(signedBy(await blobFor(dollars)), dollars, 123_456n))).toMatchObject({
+      landings: [{ intentId: 'pi_PYUSD', data: { transfer: { amount: dollars.amount - 123_456n } } }],
+    });
+    // Two in one transaction: the part of each is in proportion to what was sent.
+    const [large, small] = [paidIn('PYUSD'), randomAddress()];
+    const twice = signedBy(await blobFor(large), (instructions) =>
+      instructions.flatMap((one) => (one.data[0] === 12 ? [one, sending(one, large.amount / 4n, small)] : [one])),
+    );
+    const both = await withheld(twice, { ...large, amount: large.amount + large.amount / 4n }, 50_001n);
+    expect(read(both)).toMatchObject({ landings: [{ data: { transfer: { amount: large.amount - 40_000n } } }] });
+    // The program of the other tokens withholds nothing: what is missing was burned, say, after the payment.
+    const coins = paidIn('USDC');
+    expect(read(await withheld(signedBy(await blobFor(coins)), coins, 5n))).toMatchObject({
+      landings: [{ data: { transfer: { amount: coins.amount } } }],
+    });
+  });
+
+  it('are empty for a failed transaction, and null for another transaction than the requested one', async () => {
+    const raw = signedBy(await blobFor(terms));
+    expect(read(await landed(raw, terms, { err: 'InsufficientFundsForFee' }))).toEqual({ landings: [], warnings: [] });
+    expect(read(await landed(raw, terms), signedBy(await blobFor(termsIn('USDC'))))).toBeNull();
+  });
+
+  it('include transfers called by another program, with their index within the caller', async () => {
+    // A wallet's program that does the transfer itself: the instruction is nowhere in the message.
+    const raw = signedBy(await blobFor(terms), (instructions) => {
+      const transfer = instructions.at(-1);
+      return transfer === undefined
+        ? []
+        : [
+            new TransactionInstruction({
+              programId: new PublicKey(randomAddress()),
+              keys: [...transfer.keys, { pubkey: transfer.programId, isSigner: false, isWritable: false }],
+              data: Buffer.of(1),
+            }),
+          ];
+    });
+    const decoded = decodeSigned(raw);
+    if (!decoded.ok) throw new Error(decoded.problem);
+    const { source, mint, destination, payer: authority, reference, tokenProgram } = await accountsOf(terms, fulfiller);
+    const place = (account: Address): number => decoded.value.accounts.indexOf(account);
+    const data = Buffer.alloc(10);
+    data[0] = 12;
+    data.writeBigUInt64LE(terms.amount, 1);
+    data[9] = 6;
+    const inner = {
+      programIdIndex: place(tokenProgram),
+      accounts: [source, mint, destination, authority, reference].map(place),
+      data: getBase58Decoder().decode(data),
+    };
+    expect(read(await landed(raw, terms, { innerInstructions: [{ index: 0, instructions: [inner] }] }))).toMatchObject({
+      landings: paid('0.0'),
+    });
+    expect(read(await landed(raw, terms))).toEqual({ landings: [], warnings: [] });
+  });
+
+  it('are read through a lookup table, and from a legacy transaction', async () => {
+    const { reference } = await accountsOf(terms, fulfiller);
+    const table = new AddressLookupTableAccount({
+      key: new PublicKey(randomAddress()),
+      state: {
+        deactivationSlot: 2n ** 64n - 1n,
+        lastExtendedSlot: 0,
+        lastExtendedSlotStartIndex: 0,
+        addresses: [new PublicKey(reference)],
+      },
+    });
+    const tabled = signedBy(await blobFor(terms), {
+      rewrite: (message) => new VersionedTransaction(message.compileToV0Message([table])),
+    });
+    expect(
+      read(await landed(tabled, terms, { loadedAddresses: { writable: [], readonly: [reference] } })),
+    ).toMatchObject({ landings: paid('4') });
+    const legacy = signedBy(await blobFor(terms), {
+      rewrite: (message: TransactionMessage) => new VersionedTransaction(message.compileToLegacyMessage()),
+    });
+    expect(read(await landed(legacy, terms))).toMatchObject({ landings: paid('4') });
+  });
+
+  it('ignore a transfer with two references, with a warning where one of them is watched', async () => {
+    const twice = (other: string) => (instructions: readonly TransactionInstruction[]) =>
+      instructions.map((one) =>
+        one.data[0] === 12
+          ? new TransactionInstruction({
+              ...one,
+              keys: [...one.keys, { pubkey: new PublicKey(other), isSigner: false, isWritable: false }],
+            })
+          : one,
+      );
+    expect(read(await landed(signedBy(await blobFor(terms), twice(randomAddress())), terms))).toMatchObject({
+      landings: [],
+      warnings: [expect.stringContaining('2 references')],
+    });
+    const strange = termsIn('USDC');
+    expect(read(await landed(signedBy(await blobFor(strange), twice(randomAddress())), strange))).toEqual({
+      landings: [],
+      warnings: [],
+    });
+  });
+
+  it('come from the only memo where the only transfer has no reference, and from nothing less certain', async () => {
+    const blob = await blobFor(terms);
+    const bare = (one: TransactionInstruction) =>
+      one.data[0] === 12 ? new TransactionInstruction({ ...one, keys: one.keys.slice(0, 4) }) : one;
+    const change = (add: (all: readonly TransactionInstruction[]) => readonly TransactionInstruction[]) =>
+      signedBy(blob, (instructions) => add(instructions.map(bare)));
+    expect(
+      read(
+        await landed(
+          change((all) => all),
+          terms,
+        ),
+      ),
+    ).toMatchObject({ landings: paid('4'), warnings: [] });
+    const uncertain = [
+      change((all) => all.filter((_one, place) => place !== 3)),
+      change((all) => [...all, ...all.slice(3, 4)]),
+      change((all) => [...all, ...all.slice(4)]),
+    ];
+    for (const raw of uncertain) expect(read(await landed(raw, terms))).toEqual({ landings: [], warnings: [] });
+  });
+
+  it('do not mistake the signers of a multisig for references', async () => {
+    const raw = signedBy(await blobFor(terms), (instructions) =>
+      instructions.map((one) =>
+        one.data[0] === 12
+          ? new TransactionInstruction({
+              ...one,
+              keys: [
+                ...one.keys.slice(0, 4),
+                { pubkey: payer.publicKey, isSigner: true, isWritable: false },
+                ...one.keys.slice(4),
+              ],
+            })
+          : one,
+      ),
+    );
+    expect(read(await landed(raw, terms))).toMatchObject({ landings: paid('4') });
+  });
+});
+
+describe('Solana prices and refusals', () => {
+  it('proposes a price at the 75th percentile, within bounds', () => {
+    const recent = (...fees: bigint[]) => fees.map((prioritizationFee) => ({ prioritizationFee }));
+    expect(proposedPrice(recent(8_000n, 5_000n, 6_000n, 7_000n))).toBe(8_000n);
+    expect(proposedPrice(recent(0n, 0n, 0n, 0n))).toBe(1_000n);
+    expect(proposedPrice([])).toBe(1_000n);
+    expect(proposedPrice(recent(10n ** 12n, 10n ** 12n))).toBe(2_000_000n);
+  });
+
+  it('explains why a transaction fails', async () => {
+    const { tokenProgram } = await accountsOf(terms, fulfiller);
+    expect(reasonOf('BlockhashNotFound', [])).toBe('the blockhash has expired');
+    expect(reasonOf({ InstructionError: [1, { Custom: 1 }] }, [undefined, tokenProgram])).toBe(
+      'insufficient funds: the payer holds too few tokens (instruction 1)',
+    );
+    expect(reasonOf({ InstructionError: [0, { Custom: 17 }] }, [tokenProgram])).toBe(
+      'a token account is frozen (instruction 0)',
+    );
+    expect(reasonOf({ InsufficientFundsForRent: { account_index: 0 } }, [])).toContain('too little SOL to exist');
+    expect(reasonOf({ InstructionError: [3, 'SomethingNew'] }, [])).toBe('SomethingNew (instruction 3)');
+    expect(reasonOf({ SomethingElse: 1 }, [])).toBe('SomethingElse');
+  });
+});

@@ -1,0 +1,69 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { TransactionHash } from '@pf/domain';
+import { type RpcCall, type RpcNode, RpcUpstreamError } from '@pf/rpc';
+import { Memory } from '../../../src/solana/observe/memory.ts';
+import { dueReferences } from '../../../src/solana/observe/references.ts';
+import { Watched } from '../../conformance/watching.ts';
+import { termsIn } from '../payments.ts';
+
+const HEAD = 10_000n;
+const MANY = 100;
+const terms = termsIn('USDC');
+
+/** A node at this slot, which lists one payment. */
+const nodeAt = (head: number): RpcNode => ({
+  name: 'node',
+  plan: {},
+  callsIn: () => Number.POSITIVE_INFINITY,
+  call: () => Promise.reject(new Error('only batches')),
+  batch: (calls: readonly RpcCall<unknown>[]) =>
+    calls.some(({ params: [, config] }) => (config as { minContextSlot: number }).minContextSlot > head)
+      ? Promise.reject(new RpcUpstreamError('Minimum context slot has not been reached', 'no'))
+      : (Promise.resolve(
+          calls.map(() => [{ signature: 'paid' as TransactionHash, slot: 9_990n, err: null }]),
+        ) as never),
+});
+
+describe('the last look at the reference of an intent that has expired', () => {
+  let memory: Memory;
+  let watched: Watched;
+  beforeEach(() => {
+    memory = new Memory();
+    watched = new Watched();
+    watched.add('pi_test', terms);
+    watched.expire(terms);
+  });
+  async function look(node: RpcNode): Promise<void> {
+    const references = dueReferences(memory, watched, HEAD, 0, MANY);
+    references.read([], await references.lookLast(node), HEAD, 0)();
+  }
+
+  it('counts at a node that has the newest slot', async () => {
+    await look(nodeAt(10_000));
+    expect([...memory.unseen.keys()]).toEqual(['paid']);
+    expect(memory.lookedLast.has(terms.reference)).toBe(true);
+  });
+
+  it('is repeated where the node is behind: it may not have the payment of the last minute', async () => {
+    await look(nodeAt(9_999));
+    expect(memory.unseen.size).toBe(0);
+    expect(memory.lookedLast.has(terms.reference)).toBe(false);
+    await look(nodeAt(10_000));
+    expect(memory.lookedLast.has(terms.reference)).toBe(true);
+  });
+
+  it('is also that of an intent whose payment was expected', async () => {
+    watched = new Watched();
+    watched.add('pi_test', terms);
+    watched.detect(terms);
+    const references = dueReferences(memory, watched, HEAD, 0, MANY);
+    expect(references.calls).toMatchObject([{ params: [terms.reference, { minContextSlot: 9_850 }] }]);
+    references.read([[]], null, HEAD, 0)();
+    watched = new Watched();
+    await look(nodeAt(9_999));
+    expect(memory.expected.has(terms.reference)).toBe(true);
+    await look(nodeAt(10_000));
+    expect(memory.expected.has(terms.reference)).toBe(false);
+    expect(memory.lookedLast.has(terms.reference)).toBe(true);
+  });
+});

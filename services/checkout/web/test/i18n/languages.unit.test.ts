@@ -1,0 +1,51 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { fill, languageOf, LANGUAGES } from '../../src/i18n/languages.ts';
+
+const FOLDER = path.join(import.meta.dirname, '../../src/i18n');
+const messagesOf = async (language: string): Promise<Readonly<Record<string, string>>> =>
+  z
+    .record(z.string(), z.string().min(1))
+    .parse(JSON.parse(await readFile(path.join(FOLDER, `${language}.json`), 'utf8')));
+const paramsIn = (message = ''): readonly string[] => [...new Set(message.match(/\{\w+\}/g) ?? [])].sort();
+
+describe('the languages of the payment page', () => {
+  it('are those of which there is a file', async () => {
+    const files = (await readdir(FOLDER)).filter((name) => name.endsWith('.json'));
+    expect(files.map((name) => path.basename(name, '.json')).sort()).toEqual(Object.keys(LANGUAGES).sort());
+  });
+
+  it.each(Object.keys(LANGUAGES))('have the same messages with the same parameters: %s', async (language) => {
+    const [english, messages] = await Promise.all([messagesOf('en'), messagesOf(language)]);
+    expect(Object.keys(messages)).toEqual(Object.keys(english));
+    for (const [key, message] of Object.entries(english))
+      expect([key, paramsIn(messages[key])]).toEqual([key, paramsIn(message)]);
+  });
+
+  it('have words for everything that the code can say', async () => {
+    const english = await messagesOf('en');
+    const sources = await readdir(path.join(FOLDER, '..'), { recursive: true });
+    const used = new Set<string>();
+    for (const file of sources.filter((name) => /\.tsx?$/.test(name))) {
+      const text = await readFile(path.join(FOLDER, '..', file), 'utf8');
+      for (const [, key = ''] of text.matchAll(/\bt\('([\w.]+)'/g)) used.add(key);
+    }
+    const isGeneral = (key: string): boolean => /^(status|problem|difference|connection|qr)\./.test(key);
+    expect(Object.keys(english).filter((key) => !isGeneral(key) && !used.has(key))).toEqual([]);
+  });
+
+  it('are chosen by the first that the page has', () => {
+    expect(languageOf([null, 'fr-FR', 'es-MX', 'en'])).toBe('es');
+    expect(languageOf(['constructor', 'JA'])).toBe('ja');
+    expect(languageOf(['xx'])).toBe('en');
+  });
+
+  it('keep names from turning a sentence around', () => {
+    expect(fill('Back to {merchant}', { merchant: 'Nora' }, 'ltr')).toBe('Back to Nora');
+    expect(fill('Back to {merchant}', { merchant: 'متجر' }, 'ltr')).toBe('Back to \u2068متجر\u2069');
+    expect(fill('العودة إلى {merchant}', { merchant: 'Nora' }, 'rtl')).toContain('\u2068Nora\u2069');
+    expect(fill('{amount} {amount}', { amount: '$& {merchant}' }, 'ltr')).toBe('$& {merchant} $& {merchant}');
+  });
+});
