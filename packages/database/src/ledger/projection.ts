@@ -175,7 +175,11 @@ const inPartitions = <Item>(
 ): readonly { readonly partition: number; readonly item: Item }[] =>
   batches.flatMap((batch) => items(batch).map((item) => ({ partition: batch.partition, item })));
 
-const parameters = (batches: readonly ProjectionBatch[], emptied: readonly EmptiedBody[]): unknown[] => {
+/** A value for each row, column by column, in the order of TYPES. */
+const valuesOf = (
+  batches: readonly ProjectionBatch[],
+  emptied: readonly EmptiedBody[],
+): readonly (readonly unknown[])[] => {
   const made = inPartitions(batches, ({ intents }) => intents.filter(({ before }) => before === 0));
   const changed = inPartitions(batches, ({ intents }) => intents.filter(({ before }) => before > 0));
   const events = inPartitions(batches, shownEvents);
@@ -184,11 +188,8 @@ const parameters = (batches: readonly ProjectionBatch[], emptied: readonly Empti
   const erased = inPartitions(batches, (batch) => batch.erased ?? []);
   const column =
     (rows: readonly { readonly item: ProjectedIntent }[]) =>
-    ({ value, type }: IntentColumn) => {
-      const values = rows.map(({ item }) => value(item.intent));
-      // Of a column of this type the values are texts.
-      return type === 'text' ? textArray(values as (string | null)[]) : values;
-    };
+    ({ value }: IntentColumn) =>
+      rows.map(({ item }) => value(item.intent));
   return [
     batches.map(({ partition }) => partition),
     batches.map(({ from }) => from.toString()),
@@ -201,13 +202,13 @@ const parameters = (batches: readonly ProjectionBatch[], emptied: readonly Empti
     changed.map(({ item }) => item.before),
     ...CHANGING.map(column(changed)),
     events.map(({ partition }) => partition),
-    textArray(events.map(({ item }) => item.intentId)),
+    events.map(({ item }) => item.intentId),
     events.map(({ item }) => item.version),
-    textArray(events.map(({ item }) => item.eventId)),
-    textArray(events.map(({ item }) => item.type)),
-    textArray(events.map(({ item }) => item.body)),
+    events.map(({ item }) => item.eventId),
+    events.map(({ item }) => item.type),
+    events.map(({ item }) => item.body),
     events.map(({ item }) => item.at),
-    textArray(events.map(({ item }) => item.owner?.accountId ?? null)),
+    events.map(({ item }) => item.owner?.accountId ?? null),
     events.map(({ item }) => item.owner?.livemode ?? null),
     outcomes.map(({ partition }) => partition),
     outcomes.map(({ item }) => item.outcome.commandId),
@@ -227,26 +228,45 @@ const parameters = (batches: readonly ProjectionBatch[], emptied: readonly Empti
   ];
 };
 
-/** The parameters in the order of `parameters`. */
+const typesOf = (columns: readonly IntentColumn[]): readonly string[] => columns.map(({ type }) => type);
+/** The types of the statement's parameters: each is an array of values of one type. */
+const TYPES = {
+  batch: ['smallint', 'bigint', 'bigint', 'timestamptz'],
+  made: ['smallint', ...typesOf(INTENT_COLUMNS)],
+  changed: ['smallint', 'text', 'integer', ...typesOf(CHANGING)],
+  listed: ['smallint', 'text', 'integer', 'text', 'text', 'text', 'timestamptz', 'text', 'boolean'],
+  decided: ['smallint', 'uuid', 'text', 'timestamptz'],
+  keyed: ['smallint', 'text', 'integer', 'bytea', 'timestamptz'],
+  erased: ['smallint', 'text'],
+  emptied: ['smallint', 'text', 'integer', 'text'],
+} as const satisfies Record<string, readonly string[]>;
+const ALL_TYPES: readonly string[] = Object.values(TYPES).flat();
+
+const parameters = (batches: readonly ProjectionBatch[], emptied: readonly EmptiedBody[]): unknown[] =>
+  valuesOf(batches, emptied).map((values, place) =>
+    ALL_TYPES[place] === 'text' ? textArray(values as readonly (string | null)[]) : values,
+  );
+
 const projectionStatement = ({ intents, events, checkpoints, withoutKeys }: ProjectionTables): string => {
-  let next = 5;
+  let next = 1;
   const arrays = (types: readonly string[]): string => types.map((type) => `$${next++}::${type}[]`).join(', ');
   const names = (columns: readonly IntentColumn[]): string => columns.map(({ name }) => name).join(', ');
-  const types = (columns: readonly IntentColumn[]): string[] => columns.map(({ type }) => type);
-  const made = arrays(['smallint', ...types(INTENT_COLUMNS)]);
+  // In the order of TYPES.
+  const batch = arrays(TYPES.batch);
+  const made = arrays(TYPES.made);
   const changedPartitions = next;
-  const changed = arrays(['smallint', 'text', 'integer', ...types(CHANGING)]);
-  const listed = arrays(['smallint', 'text', 'integer', 'text', 'text', 'text', 'timestamptz', 'text', 'boolean']);
-  const decided = arrays(['smallint', 'uuid', 'text', 'timestamptz']);
-  const keyed = arrays(['smallint', 'text', 'integer', 'bytea', 'timestamptz']);
-  const erased = arrays(['smallint', 'text']);
-  const emptied = arrays(['smallint', 'text', 'integer', 'text']);
+  const changed = arrays(TYPES.changed);
+  const listed = arrays(TYPES.listed);
+  const decided = arrays(TYPES.decided);
+  const keyed = arrays(TYPES.keyed);
+  const erased = arrays(TYPES.erased);
+  const emptied = arrays(TYPES.emptied);
   const listedNames = 'intent_id, version, event_id, type, body, at, account_id, livemode';
   return `
     WITH held AS (
       -- NOWAIT: during a rebuild, which holds the row for long, no backend waits for a writer that has given up.
       SELECT checkpoint.partition, batch.next, batch.last_at
-        FROM unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::timestamptz[])
+        FROM unnest(${batch})
           AS batch (partition, position, next, last_at), ${checkpoints} AS checkpoint
         WHERE checkpoint.partition = batch.partition AND checkpoint.position = batch.position
         FOR UPDATE OF checkpoint NOWAIT
