@@ -5,6 +5,8 @@ import {
   apiClient,
   type Cluster,
   type CreatedBody,
+  freePorts,
+  parseMetrics,
   readBackingStack,
   type StackChain,
   startCluster,
@@ -39,23 +41,39 @@ export class Shop {
   readonly api: ApiClient;
   readonly baseUrl: string;
   readonly #chain: StackChain;
+  readonly #metricsUrl: string;
 
-  private constructor(cluster: Cluster, chain: StackChain, baseUrl: string) {
+  private constructor(cluster: Cluster, chain: StackChain, baseUrl: string, metricsUrl: string) {
     this.cluster = cluster;
     this.api = apiClient(baseUrl, cluster.apiKeys.test);
     this.#chain = chain;
     this.baseUrl = baseUrl;
+    this.#metricsUrl = metricsUrl;
   }
 
   /** @param chain where orders are paid; the services serve the others, too */
   static async open(chain: StackChain, ...others: readonly StackChain[]): Promise<Shop> {
     const cluster = await startCluster(readBackingStack(), [chain, ...others]);
+    const [metricsPort] = await freePorts(1);
     const [gateway] = await Promise.all([
-      cluster.start('gateway', { env: { CHECKOUT_URL } }),
+      cluster.start('gateway', { env: { CHECKOUT_URL, METRICS_PORT: String(metricsPort) } }),
       cluster.start('intent'),
       cluster.start('watcher'),
     ]);
-    return new Shop(cluster, chain, `${gateway.url}/v1`);
+    return new Shop(cluster, chain, `${gateway.url}/v1`, `http://127.0.0.1:${metricsPort}/metrics`);
+  }
+
+  /** How many requests with a 5xx its gateway counts as the caller's, and how many as the service's. */
+  async failures(): Promise<{ readonly caller: number; readonly service: number }> {
+    const failed = parseMetrics(await (await fetch(this.#metricsUrl)).text()).filter(
+      ({ name, labels }) =>
+        name === 'http_server_request_duration_seconds_count' && labels['http_response_status_code']?.startsWith('5'),
+    );
+    const sum = (isCaller: boolean): number =>
+      failed
+        .filter(({ labels }) => (labels['caused_by'] === 'caller') === isCaller)
+        .reduce((total, { value }) => total + value, 0);
+    return { caller: sum(true), service: sum(false) };
   }
 
   async order(merchant = walletOn(this.#chain, newWallet(this.#chain))): Promise<Order> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PaymentClient } from '@pf/client';
-import type { BuildBody, StackWallet } from '@pf/testing';
+import { type BuildBody, type StackWallet, until } from '@pf/testing';
 import { startTempo, type Tempo } from '@pf/testing/chains';
 import { type FeePayer, type FeePayerWay, startFeePayer } from './relayer.ts';
 import { type Order, PACE_MS, Shop, TEST_MS, UNITS } from './shop.ts';
@@ -83,6 +83,21 @@ describe.each([
 });
 
 describe('a sponsor of Tempo', () => {
+  it(
+    'counts as its account’s failure while it hangs, and pages no one',
+    async () => {
+      const [what, account] = [await shop.order(), await penniless(chain)];
+      const signed = await sign(what, account);
+      await use('hangs');
+      const before = await shop.failures();
+      expect(summaryOf(await submit(what, signed, account))).toEqual([503, 'sponsor.unavailable']);
+      // It is counted when the connection knows that the response has ended.
+      await until('it to be counted', async () => (await shop.failures()).caller > before.caller);
+      expect(await shop.failures()).toEqual({ caller: before.caller + 1, service: before.service });
+    },
+    TEST_MS,
+  );
+
   it(
     'has paid the intent when it sends the transaction and says that it has refused',
     async () => {
