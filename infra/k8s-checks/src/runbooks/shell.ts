@@ -14,10 +14,10 @@ export interface ShellOptions {
   /** Programs by their names: the text of each, with its interpreter in the first line. */
   readonly programs: Readonly<Record<string, string>>;
   readonly environment: Readonly<Record<string, string>>;
+  /** Further programs that run as they are. */
+  readonly tools?: readonly string[];
   /** What stands for another thing, such as an id, with what the shell is given in its place. */
   readonly placeholders: Readonly<Record<string, string>>;
-  /** Code that is run before the blocks. */
-  readonly before?: string;
 }
 
 const BEFORE = `
@@ -36,11 +36,11 @@ block() {
  * @returns the complaints
  */
 export async function runInShell(blocks: readonly Block[], options: ShellOptions): Promise<readonly string[]> {
-  const { folder, programs, environment, placeholders, before = '' } = options;
+  const { folder, programs, environment, tools = [], placeholders } = options;
   const bin = path.join(folder, 'bin');
   const complaints = path.join(folder, 'complaints');
   await mkdir(bin, { recursive: true });
-  for (const tool of TOOLS) await symlink(onPath(tool), path.join(bin, tool));
+  for (const tool of [...TOOLS, ...tools]) await symlink(onPath(tool), path.join(bin, tool));
   for (const [name, text] of Object.entries(programs)) await writeFile(path.join(bin, name), text, { mode: 0o755 });
   await writeFile(complaints, '');
   const calls = await Promise.all(
@@ -54,7 +54,7 @@ export async function runInShell(blocks: readonly Block[], options: ShellOptions
     }),
   );
   const script = path.join(folder, 'all.sh');
-  await writeFile(script, `${BEFORE}${before}\n${calls.join('')}`);
+  await writeFile(script, `${BEFORE}${calls.join('')}`);
   const { stdout, stderr } = await run('bash', ['--noprofile', '--norc', script], {
     environment: { ...environment, PATH: bin, HOME: folder, [COMPLAINTS]: complaints },
     folder,

@@ -606,7 +606,7 @@ describe('the roles of the database', () => {
 
   it('let the archive read what `pf ledger verify` compares', async () => {
     expect(await coldVersions(as.pf_archive, 0)).toEqual(new Map());
-    expect(await Array.fromAsync(coldByBundle(as.pf_archive))).toEqual([]);
+    expect(await coldByBundle(as.pf_archive).next()).toMatchObject({ done: true });
   });
 
   it('cover every table', async () => {
