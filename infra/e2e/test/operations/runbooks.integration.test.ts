@@ -21,7 +21,7 @@ import {
   startCluster,
   until,
 } from '@pf/testing';
-import { type Block, commandBlocks } from '../../../k8s-checks/src/runbooks/blocks.ts';
+import { type Block, commandBlocks, SETUP } from '../../../k8s-checks/src/runbooks/blocks.ts';
 import { runInShell } from '../../../k8s-checks/src/runbooks/shell.ts';
 import { startSecuredKafka } from './runbooks/secured-kafka.ts';
 import { type Surroundings, SURROUNDINGS } from './runbooks/surroundings.ts';
@@ -43,6 +43,13 @@ type KafkaName = keyof typeof PASSWORDS;
 const SCRAM = 'org.apache.kafka.common.security.scram.ScramLoginModule';
 /** Of an account's URL in live mode, as in the pages. */
 const SHOP = 'https://shop.example/webhooks';
+/** By the beginnings of their names: together they would take longer than a test may. */
+const GROUPS = [
+  { pages: 'runbooks of a to d', pattern: /^runbooks\/[a-d]/ },
+  { pages: 'runbooks of e to l', pattern: /^runbooks\/[e-l]/ },
+  { pages: 'runbooks of m to z', pattern: /^runbooks\/[m-z]/ },
+  { pages: 'procedures beside the runbooks', pattern: /^(?!runbooks\/)/ },
+] as const;
 /** None of the services reads it. */
 const NO_PARTITION = 99;
 
@@ -59,6 +66,7 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
   let gateway: Instance;
   let intentId: string;
   let endpointId = '';
+  let surroundingsFile: string;
   let deliveryId = '';
 
   /** The variables of a user of Kafka, without prefixes as in production. */
@@ -139,6 +147,9 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
       [endpointId],
     );
     await commitOffsets(brokers.addresses);
+    await allowScram();
+    surroundingsFile = path.join(folder, 'surroundings.json');
+    await writeFile(surroundingsFile, JSON.stringify(await surroundings()));
   });
   afterAll(async () => {
     await cluster.close();
@@ -180,6 +191,13 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
       // What the manifests give them.
       environments: {
         operator: { DATABASE_URL: databaseOf('pf_operator'), ...kafka('pf-operator'), ...secretsKey },
+        // As log-set-back.md patches it.
+        'operator of an import': {
+          DATABASE_URL: databaseOf('pf_operator'),
+          ...kafka('pf-intent'),
+          ...secretsKey,
+          ...archive,
+        },
         archive: { DATABASE_URL: databaseOf('pf_archive'), ...kafka('pf-archive'), ...archive },
         gateway: { DATABASE_URL: databaseOf('pf_gateway'), SCREENING_LIST_FILE: cluster.sanctionsListFile },
         intent: {},
@@ -197,14 +215,14 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
       refused: {
         // One page has enabled it before.
         'pf webhooks enable': 'is not a live URL that was disabled',
+        // Nothing was set back here.
+        'INSERT INTO service.accounts': 'duplicate key',
       },
     };
   }
 
-  it('do what they say on a migrated database, a log and an archive', async () => {
-    await allowScram();
-    const file = path.join(folder, 'surroundings.json');
-    await writeFile(file, JSON.stringify(await surroundings()));
+  it.each(GROUPS)('do what they say in the $pages', async ({ pages, pattern }) => {
+    const blocks = commandBlocks(ROOT).filter(({ place }) => place.startsWith(SETUP) || pattern.test(place));
     const program = (name: string): string =>
       `exec '${process.execPath}' --conditions=source '${path.join(PROGRAMS, name)}' "$@"\n`;
     // The other commands of kubectl are those of `npm run test:k8s`.
@@ -213,9 +231,9 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
     const keys = path.join(cluster.archive, 'keys');
     const [published = ''] = await readdir(keys);
     const { publicKey } = JSON.parse(await readFile(path.join(keys, published), 'utf8')) as { publicKey: string };
-    const shell = path.join(folder, 'shell');
+    const shell = path.join(folder, pages.replaceAll(' ', '-'));
     const { chains } = readBackingStack();
-    const complaints = await runInShell(commandBlocks(ROOT).map(typed), {
+    const complaints = await runInShell(blocks.map(typed), {
       folder: shell,
       tools: ['curl', 'jq'],
       programs: {
@@ -224,7 +242,7 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
         chronyc: '#!/bin/sh\n',
       },
       environment: {
-        [SURROUNDINGS]: file,
+        [SURROUNDINGS]: surroundingsFile,
         NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
         RPC_BASE: chainOf({ chains } as never, 'base').rpcUrl,
         RPC_SOLANA: chainOf({ chains } as never, 'solana').rpcUrl,

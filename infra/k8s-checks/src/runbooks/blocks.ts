@@ -31,11 +31,12 @@ export function commandBlocks(root: string): readonly Block[] {
 }
 
 function blocksOf(page: string, text: string): readonly Block[] {
-  const fences = text.matchAll(/^ *```(?<language>\w*)\n(?<code>[^]*?)^ *```$/gm);
-  return [...fences].flatMap(({ index, groups: { language = '', code = '' } = {} }) => {
+  const fences = text.matchAll(/^(?<indent> *)```(?<language>\w*)\n(?<code>[^]*?)^ *```$/gm);
+  return [...fences].flatMap(({ index, groups: { indent = '', language = '', code = '' } = {} }) => {
     if (NOT_TYPED.includes(language)) return [];
     const place = `${page}:${text.slice(0, index).split('\n').length}`;
     if (language !== 'sh' && language !== 'sql') throw new Error(`${place}: nobody checks blocks of ${language}`);
-    return [{ place, language, code }];
+    // In a list, as a browser shows it.
+    return [{ place, language, code: code.replaceAll(`\n${indent}`, '\n').slice(indent.length) }];
   });
 }

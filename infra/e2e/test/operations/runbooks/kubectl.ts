@@ -19,6 +19,8 @@ const JVM = [
   '-XX:TieredStopAtLevel=1',
   '-Dorg.slf4j.simpleLogger.defaultLogLevel=error',
 ];
+/** None of the commands waits for anything; on a busy machine they take seconds. */
+const ENDS_WITHIN_MS = 60_000;
 /** Kafka's tools end with 0 after some errors. */
 const KAFKA_ERROR = /^error|exception|authoriz/im;
 
@@ -60,7 +62,9 @@ async function inBroker(command: readonly string[]): Promise<Program | null> {
 }
 
 function inPod(pod: string, command: readonly string[]): Program | null {
-  const environment = surroundings.environments[pod.replace(/^\w+\//, '').replace(/-0$/, '')];
+  const workload = pod.replace(/^\w+\//, '').replace(/-0$/, '');
+  const isImport = command.join(' ').includes('pf log import');
+  const environment = surroundings.environments[isImport ? `${workload} of an import` : workload];
   const [name, program = '', ...options] = command;
   if (name !== 'node' || environment === undefined) return null;
   const file = program === 'dist/main.js' ? surroundings.image : program;
@@ -81,6 +85,7 @@ async function exec(): Promise<string> {
     env: { ...ownEnvironment, ...program.environment },
     stdio: [rest.includes('-i') ? 'inherit' : 'ignore', 'pipe', 'pipe'],
     encoding: 'utf8',
+    timeout: ENDS_WITHIN_MS,
   });
   const said = `${stdout}${stderr}`;
   const [, refusal] = Object.entries(surroundings.refused).find(([part]) => line.includes(part)) ?? [];

@@ -8,6 +8,7 @@ import { readSurroundings } from './surroundings.ts';
 const VICTIM = /pg_terminate_backend\(\d+\)/;
 const ENDS_WITHIN_MS = 10_000;
 
+const surroundings = readSurroundings();
 const [url = '', ...options] = process.argv.slice(2);
 const statements = options.filter((_, index) => /^-\w*c$/.test(options[index - 1] ?? ''));
 const isUnderstood = options.length === 2 * statements.length;
@@ -19,7 +20,7 @@ const database = open(url);
 
 /** Ends a session of a service, whatever number the page has. */
 async function endVictim(statement: string): Promise<void> {
-  const victim = open(readSurroundings().victimUrl);
+  const victim = open(surroundings.victimUrl);
   const client = await victim.sql.connect();
   const ended = new Promise<true>((resolve) => client.once('end', () => resolve(true)));
   client.on('error', () => undefined);
@@ -36,7 +37,9 @@ for (const statement of statements.length === 0 ? ['SELECT 1'] : statements)
     if (VICTIM.test(statement)) await endVictim(statement);
     else await database.sql.query(statement);
   } catch (error) {
-    complain(`psql: ${(error as Error).message}: ${statement}`);
+    const { message } = error as Error;
+    const [, refusal] = Object.entries(surroundings.refused).find(([part]) => statement.includes(part)) ?? [];
+    if (refusal === undefined || !message.includes(refusal)) complain(`psql: ${message}: ${statement}`);
   }
 await database.close();
 process.exit();
