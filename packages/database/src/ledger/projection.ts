@@ -4,6 +4,7 @@ import type { Instant, IntentId, PaymentIntent } from '@pf/domain';
 import pg from 'pg';
 import type { IntentKey } from '../privacy/sealing.ts';
 import { erasedBody } from '../privacy/sealing.ts';
+import { textArray } from '../postgres/text-array.ts';
 import { INTENT_COLUMNS, type IntentColumn } from './projection-columns.ts';
 
 /** What runs a statement: the pool, or one connection inside a transaction. */
@@ -183,8 +184,11 @@ const parameters = (batches: readonly ProjectionBatch[], emptied: readonly Empti
   const erased = inPartitions(batches, (batch) => batch.erased ?? []);
   const column =
     (rows: readonly { readonly item: ProjectedIntent }[]) =>
-    ({ value }: IntentColumn) =>
-      rows.map(({ item }) => value(item.intent));
+    ({ value, type }: IntentColumn) => {
+      const values = rows.map(({ item }) => value(item.intent));
+      // Of a column of this type the values are texts.
+      return type === 'text' ? textArray(values as (string | null)[]) : values;
+    };
   return [
     batches.map(({ partition }) => partition),
     batches.map(({ from }) => from.toString()),
@@ -197,13 +201,13 @@ const parameters = (batches: readonly ProjectionBatch[], emptied: readonly Empti
     changed.map(({ item }) => item.before),
     ...CHANGING.map(column(changed)),
     events.map(({ partition }) => partition),
-    events.map(({ item }) => item.intentId),
+    textArray(events.map(({ item }) => item.intentId)),
     events.map(({ item }) => item.version),
-    events.map(({ item }) => item.eventId),
-    events.map(({ item }) => item.type),
-    events.map(({ item }) => item.body),
+    textArray(events.map(({ item }) => item.eventId)),
+    textArray(events.map(({ item }) => item.type)),
+    textArray(events.map(({ item }) => item.body)),
     events.map(({ item }) => item.at),
-    events.map(({ item }) => item.owner?.accountId ?? null),
+    textArray(events.map(({ item }) => item.owner?.accountId ?? null)),
     events.map(({ item }) => item.owner?.livemode ?? null),
     outcomes.map(({ partition }) => partition),
     outcomes.map(({ item }) => item.outcome.commandId),

@@ -73,7 +73,7 @@ describe('LogReader', () => {
       await until(() => seen.length === index + 1, 'the record to come');
     }
     expect(new Set(seen.map(({ partition }) => partition)).size).toBe(PARTITIONS);
-    // Below the 500 ms that an idle request is held: the broker responds when a record arrives.
+    // Far below the second that an idle request is held: the broker responds when a record arrives.
     expect(seen.map(({ after }) => after).toSorted((a, b) => a - b)[15]).toBeLessThan(400);
     stop.abort();
     await following;
