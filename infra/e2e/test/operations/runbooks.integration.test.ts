@@ -40,7 +40,8 @@ const PASSWORDS = {
   'pf-webhook': 'webhook',
 } as const;
 type KafkaName = keyof typeof PASSWORDS;
-const SCRAM = 'org.apache.kafka.common.security.scram.ScramLoginModule';
+const SCRAM = 'org.apache.kafka.common.security.scram.ScramLoginModule required';
+const OPERATOR = `username="pf-operator" password="${PASSWORDS['pf-operator']}"`;
 /** Of an account's URL in live mode, as in the pages. */
 const SHOP = 'https://shop.example/webhooks';
 /** By the beginnings of their names: together they would take longer than a test may. */
@@ -191,7 +192,7 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
       // What the manifests give them.
       environments: {
         operator: { DATABASE_URL: databaseOf('pf_operator'), ...kafka('pf-operator'), ...secretsKey },
-        // As log-set-back.md patches it.
+        // As docs/operations/log-set-back.md patches it.
         'operator of an import': {
           DATABASE_URL: databaseOf('pf_operator'),
           ...kafka('pf-intent'),
@@ -206,7 +207,7 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
         PATH: process.env['PATH'] ?? '',
         'secret/database-operator/DATABASE_URL': databaseOf('pf_operator'),
         'secret/database-owner/DATABASE_URL': cluster.databaseUrl,
-        'secret/pf-operator/sasl.jaas.config': `${SCRAM} required username="pf-operator" password="${PASSWORDS['pf-operator']}";`,
+        'secret/pf-operator/sasl.jaas.config': `${SCRAM} ${OPERATOR};`,
         'secret/pf-cluster-ca-cert/ca.crt': rootCertificates[0] ?? '',
         'configmap/kafka-ca/ca.crt': rootCertificates[1] ?? '',
       },
@@ -226,7 +227,7 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
     const program = (name: string): string =>
       `exec '${process.execPath}' --conditions=source '${path.join(PROGRAMS, name)}' "$@"\n`;
     // The other commands of kubectl are those of `npm run test:k8s`.
-    const kubectl = `case "$*" in *' exec '* | *' -o jsonpath='*) ${program('kubectl.ts').trim()} ;; esac\n`;
+    const kubectl = `case "$*" in *' exec '* | *' -o jsonpath='*) ${program('kubectl-process.ts').trim()} ;; esac\n`;
     const [key] = await listKeys(cluster.database, { accountId: cluster.accountId });
     const keys = path.join(cluster.archive, 'keys');
     const [published = ''] = await readdir(keys);
@@ -238,7 +239,7 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
       tools: ['curl', 'jq'],
       programs: {
         kubectl: `#!/bin/sh\n${kubectl}`,
-        psql: `#!/bin/sh\n${program('psql.ts')}`,
+        psql: `#!/bin/sh\n${program('psql-process.ts')}`,
         chronyc: '#!/bin/sh\n',
       },
       environment: {

@@ -18,7 +18,7 @@ export interface Block {
 /** The languages of the other blocks: queries, which infra/observability checks, and files. */
 const NOT_TYPED = ['', 'json', 'mermaid', 'promql', 'text', 'yaml'];
 
-/** All blocks, those of SETUP first. @throws Error where nobody checks a block of that language */
+/** All blocks, those of SETUP first. @throws Error where no check runs a block of that language */
 export function commandBlocks(root: string): readonly Block[] {
   const operations = path.join(root, 'docs/operations');
   const runbooks = readdirSync(path.join(operations, 'runbooks')).sort();
@@ -35,7 +35,7 @@ function blocksOf(page: string, text: string): readonly Block[] {
   return [...fences].flatMap(({ index, groups: { indent = '', language = '', code = '' } = {} }) => {
     if (NOT_TYPED.includes(language)) return [];
     const place = `${page}:${text.slice(0, index).split('\n').length}`;
-    if (language !== 'sh' && language !== 'sql') throw new Error(`${place}: nobody checks blocks of ${language}`);
+    if (language !== 'sh' && language !== 'sql') throw new Error(`${place}: no check runs blocks of ${language}`);
     // In a list, as a browser shows it.
     return [{ place, language, code: code.replaceAll(`\n${indent}`, '\n').slice(indent.length) }];
   });

@@ -29,7 +29,7 @@ async function makeSecrets(site: Site, certificate: string): Promise<void> {
 }
 
 /**
- * Runs them, after an upgrade. Nobody has to type them in an emergency and learn that they are wrong.
+ * Runs them, after an upgrade: an emergency is too late to learn that one is wrong.
  * @returns what was proven. @throws Error with each command that does not work
  */
 export async function tryRunbooks(place: Place, site: Site): Promise<string> {

@@ -22,7 +22,7 @@ export interface ShellOptions {
 
 const BEFORE = `
 fail() { printf '%s: %s\\n' "$${PLACE}" "$1" >> "$${COMPLAINTS}"; }
-command_not_found_handle() { fail "nobody checks the program $1"; return 127; }
+command_not_found_handle() { fail "no check knows the program $1"; return 127; }
 block() {
   export ${PLACE}=$1
   bash -n "$2" || fail 'bash does not understand it'
@@ -48,7 +48,7 @@ export async function runInShell(blocks: readonly Block[], options: ShellOptions
       const file = path.join(folder, `${index}.sh`);
       const given = Object.entries(placeholders).reduce((text, [word, other]) => text.replaceAll(word, other), code);
       const left = /[\w-]*…/.exec(given.replaceAll(/#.*/g, ''))?.[0];
-      if (left !== undefined) throw new Error(`${place}: nobody knows what "${left}" stands for`);
+      if (left !== undefined) throw new Error(`${place}: no check knows what "${left}" stands for`);
       await writeFile(file, given);
       return `block '${place}' '${file}'\n`;
     }),

@@ -27,7 +27,10 @@ export async function startSecuredKafka(
   folder: string,
   passwords: Readonly<Record<string, string>>,
 ): Promise<Brokers> {
-  const users = Object.entries({ ...passwords, [ADMIN]: ADMIN }).map(([name, value]) => `user_${name}="${value}"`);
+  const users = [
+    `username="${ADMIN}" password="${ADMIN}"`,
+    ...Object.entries({ ...passwords, [ADMIN]: ADMIN }).map(([name, value]) => `user_${name}="${value}"`),
+  ];
   const brokers = await startBrokers({
     count: 1,
     folder,
@@ -35,7 +38,7 @@ export async function startSecuredKafka(
       'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,PLAINTEXT:SASL_PLAINTEXT',
       'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-512',
       'sasl.mechanism.inter.broker.protocol': 'PLAIN',
-      'listener.name.plaintext.plain.sasl.jaas.config': `${LOGIN}.plain.PlainLoginModule required username="${ADMIN}" password="${ADMIN}" ${users.join(' ')};`,
+      'listener.name.plaintext.plain.sasl.jaas.config': `${LOGIN}.plain.PlainLoginModule required ${users.join(' ')};`,
       'listener.name.plaintext.scram-sha-512.sasl.jaas.config': `${LOGIN}.scram.ScramLoginModule required;`,
       'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
       // The controller's listener, which only the broker itself knows, asks for no name.
