@@ -1,4 +1,5 @@
-// The Kafka broker from Maven's artifacts, in .tools/kafka: 46 jars, 44 MB, each with the SHA-256 that jars.sha256 has.
+// The Kafka broker and its tools from Maven's artifacts, in .tools/kafka: 47 jars, 45 MB, each with the SHA-256 that
+// jars.sha256 has.
 import { existsSync, rmSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { debian, hasDebian } from './debian.mjs';

@@ -18,7 +18,7 @@ export interface Block {
 /** The languages of the other blocks: queries, which infra/observability checks, and files. */
 const NOT_TYPED = ['', 'json', 'mermaid', 'promql', 'text', 'yaml'];
 
-/** All blocks, those of SETUP first. @throws Error where a block is in a language without a check */
+/** All blocks, those of SETUP first. @throws Error where no check runs a block of that language */
 export function commandBlocks(root: string): readonly Block[] {
   const operations = path.join(root, 'docs/operations');
   const runbooks = readdirSync(path.join(operations, 'runbooks')).sort();
@@ -31,11 +31,12 @@ export function commandBlocks(root: string): readonly Block[] {
 }
 
 function blocksOf(page: string, text: string): readonly Block[] {
-  const fences = text.matchAll(/^ *```(?<language>\w*)\n(?<code>[^]*?)^ *```$/gm);
-  return [...fences].flatMap(({ index, groups: { language = '', code = '' } = {} }) => {
+  const fences = text.matchAll(/^(?<indent> *)```(?<language>\w*)\n(?<code>[^]*?)^ *```$/gm);
+  return [...fences].flatMap(({ index, groups: { indent = '', language = '', code = '' } = {} }) => {
     if (NOT_TYPED.includes(language)) return [];
     const place = `${page}:${text.slice(0, index).split('\n').length}`;
-    if (language !== 'sh' && language !== 'sql') throw new Error(`${place}: blocks of ${language} have no check`);
-    return [{ place, language, code }];
+    if (language !== 'sh' && language !== 'sql') throw new Error(`${place}: no check runs blocks of ${language}`);
+    // In a list, as a browser shows it.
+    return [{ place, language, code: code.replaceAll(`\n${indent}`, '\n').slice(indent.length) }];
   });
 }

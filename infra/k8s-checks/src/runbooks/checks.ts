@@ -29,7 +29,7 @@ async function makeSecrets(site: Site, certificate: string): Promise<void> {
 }
 
 /**
- * Runs them, after an upgrade: an emergency is no time to learn that one is wrong.
+ * Runs them, after an upgrade: an emergency is too late to learn that one is wrong.
  * @returns what was proven. @throws Error with each command that does not work
  */
 export async function tryRunbooks(place: Place, site: Site): Promise<string> {

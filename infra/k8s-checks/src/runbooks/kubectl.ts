@@ -1,5 +1,5 @@
 // The kubectl that the runbooks get in the checks: it runs the real one, and notes what does not succeed. Nothing runs
-// in the pods and no node has them, so `exec` and `top` come as far as the API server, and `wait` does not wait.
+// in the pods and no node has them, so `exec` and `top` come as far as the API server, and `wait` waits in vain.
 //   node kubectl.ts CLUSTER_PROGRAM ARGUMENTS…
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -14,15 +14,15 @@ export interface ShellOptions {
   /** Programs by their names: the text of each, with its interpreter in the first line. */
   readonly programs: Readonly<Record<string, string>>;
   readonly environment: Readonly<Record<string, string>>;
+  /** Further programs that run as they are. */
+  readonly tools?: readonly string[];
   /** What stands for another thing, such as an id, with what the shell is given in its place. */
   readonly placeholders: Readonly<Record<string, string>>;
-  /** Code that is run before the blocks. */
-  readonly before?: string;
 }
 
 const BEFORE = `
 fail() { printf '%s: %s\\n' "$${PLACE}" "$1" >> "$${COMPLAINTS}"; }
-command_not_found_handle() { fail "there is no check for the program $1"; return 127; }
+command_not_found_handle() { fail "no check knows the program $1"; return 127; }
 block() {
   export ${PLACE}=$1
   bash -n "$2" || fail 'bash does not understand it'
@@ -36,11 +36,11 @@ block() {
  * @returns the complaints
  */
 export async function runInShell(blocks: readonly Block[], options: ShellOptions): Promise<readonly string[]> {
-  const { folder, programs, environment, placeholders, before = '' } = options;
+  const { folder, programs, environment, tools = [], placeholders } = options;
   const bin = path.join(folder, 'bin');
   const complaints = path.join(folder, 'complaints');
   await mkdir(bin, { recursive: true });
-  for (const tool of TOOLS) await symlink(onPath(tool), path.join(bin, tool));
+  for (const tool of [...TOOLS, ...tools]) await symlink(onPath(tool), path.join(bin, tool));
   for (const [name, text] of Object.entries(programs)) await writeFile(path.join(bin, name), text, { mode: 0o755 });
   await writeFile(complaints, '');
   const calls = await Promise.all(
@@ -48,13 +48,13 @@ export async function runInShell(blocks: readonly Block[], options: ShellOptions
       const file = path.join(folder, `${index}.sh`);
       const given = Object.entries(placeholders).reduce((text, [word, other]) => text.replaceAll(word, other), code);
       const left = /[\w-]*…/.exec(given.replaceAll(/#.*/g, ''))?.[0];
-      if (left !== undefined) throw new Error(`${place}: it is not known what "${left}" stands for`);
+      if (left !== undefined) throw new Error(`${place}: no check knows what "${left}" stands for`);
       await writeFile(file, given);
       return `block '${place}' '${file}'\n`;
     }),
   );
   const script = path.join(folder, 'all.sh');
-  await writeFile(script, `${BEFORE}${before}\n${calls.join('')}`);
+  await writeFile(script, `${BEFORE}${calls.join('')}`);
   const { stdout, stderr } = await run('bash', ['--noprofile', '--norc', script], {
     environment: { ...environment, PATH: bin, HOME: folder, [COMPLAINTS]: complaints },
     folder,

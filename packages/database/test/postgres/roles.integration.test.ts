@@ -606,7 +606,7 @@ describe('the roles of the database', () => {
 
   it('let the archive read what `pf ledger verify` compares', async () => {
     expect(await coldVersions(as.pf_archive, 0)).toEqual(new Map());
-    for await (const bundle of coldByBundle(as.pf_archive)) expect(bundle).toBeUndefined();
+    expect(await coldByBundle(as.pf_archive).next()).toMatchObject({ done: true });
   });
 
   it('cover every table', async () => {
