@@ -5,7 +5,7 @@ import path from 'node:path';
 /** Procedures that are followed in an emergency, too. What is not here is tried by the checks of its subject. */
 const PROCEDURES = ['archive', 'database-set-back', 'growth', 'log-set-back', 'privacy'];
 /** The page that says what the others need. */
-const SETUP = 'runbooks/README.md';
+export const SETUP = 'runbooks/README.md';
 
 /** A block of code that a person types. */
 export interface Block {

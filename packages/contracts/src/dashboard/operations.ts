@@ -399,7 +399,7 @@ export const DASHBOARD_OPERATIONS = {
     tag: 'Keys',
     summary: 'List the API keys',
     description:
-      'Returns the keys of both modes: first the active ones, then the revoked and expired ones; each newest first, ' +
+      'Returns the keys of both modes: first the active ones, then the revoked and expired ones; newest first, ' +
       'at most 500. `lastUsedAt` is accurate to two minutes.',
     access: ['owner', 'developer'],
     status: 200,

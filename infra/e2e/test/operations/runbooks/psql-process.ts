@@ -14,8 +14,7 @@ const statements = options.filter((_, index) => /^-\w*c$/.test(options[index - 1
 const isUnderstood = options.length === 2 * statements.length;
 if (!isUnderstood) complain(`psql ${options.join(' ')}: the check does not know these options`);
 
-const open = (at: string) =>
-  openDatabase({ url: at, applicationName: 'psql', maxConnections: 1, onError: () => undefined });
+const open = (at: string) => openDatabase({ url: at, applicationName: 'psql', maxConnections: 1 });
 const database = open(url);
 
 /** Ends a session of a service, whatever number the page has. */
