@@ -1,6 +1,7 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { ConnectionError, PaymentApiError } from './errors.ts';
 import type { CallOptions, Http } from './http.ts';
+import { pause } from './pause.ts';
 import type { EventType, PayerIntent, PaymentIntent } from './types.ts';
 
 export interface FollowOptions extends CallOptions {
@@ -58,6 +59,7 @@ export async function* follow<Intent extends PayerIntent>(
     }
     // The stream ended or broke: the service restarts, or a proxy closed the connection.
     await pause(Math.min(RECONNECT_MS.min * 2 ** failures, RECONNECT_MS.max) * (0.5 + Math.random()), signal);
+    signal?.throwIfAborted();
     failures += 1;
   }
 }
@@ -108,18 +110,4 @@ function watchdog(ms: number, onSilence: () => void) {
       }),
     stop: () => clearTimeout(timer),
   };
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', abort, { once: true });
-  });
 }

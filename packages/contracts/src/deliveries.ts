@@ -9,6 +9,9 @@ import { PAYMENT_LINK_EVENT_TYPES } from './payment-links.ts';
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
+/** How long after their event deliveries are listed and can be retried. */
+export const DELIVERY_DAYS = 30;
+
 /** What a webhook can tell of. */
 export const DELIVERED_TYPES = [...PUBLIC_EVENT_TYPES, ...PAYMENT_LINK_EVENT_TYPES, ...ENDPOINT_EVENT_TYPES] as const;
 

@@ -14,6 +14,8 @@ export const isApiVersion = (text: string): boolean => (API_VERSIONS as readonly
 export const ENDPOINTS_MAX = 16;
 /** Secrets of one endpoint: each signs until 24 hours after its successor, and makes `webhook-signature` longer. */
 export const SECRETS_MAX = 5;
+/** An endpoint that has accepted nothing for so long is disabled. */
+export const FAILING_DAYS = 5;
 /** Of a URL that an account chooses. */
 export const URL_LENGTH_MAX = 2_048;
 

@@ -36,6 +36,7 @@ import {
   enableEndpointRequest,
   endpointResponse,
   ENDPOINTS_MAX,
+  FAILING_DAYS,
   endpointsResponse,
   newEndpointResponse,
   removedEndpointResponse,
@@ -707,8 +708,8 @@ export const OPERATIONS = {
     tag: 'Webhooks',
     summary: 'Enable a webhook endpoint',
     description:
-      'Enables an endpoint that was disabled because it returned 410 or had accepted nothing for 5 days. With ' +
-      '`replay: true`, the events that it has missed since it began to fail are sent, too.',
+      `Enables an endpoint that was disabled because it returned 410 or had accepted nothing for ${FAILING_DAYS} days. ` +
+      'With `replay: true`, the events that it has missed since it began to fail are sent, too.',
     scope: 'full',
     request: { params: endpointPath, body: enableEndpointRequest },
     responses: { 200: json('The endpoint, and how many deliveries are sent again.', enabledEndpointResponse) },

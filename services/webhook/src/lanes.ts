@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { FAILING_DAYS } from '@pf/contracts';
 import {
   acquireLanes,
   type Database,
@@ -44,8 +45,7 @@ const LATER_MS = 1_000;
 /** Longer, and it is left to the sweeps. */
 const LOOKS_MS = 60_000;
 const KNOWN_RECEIVERS = 50_000;
-/** A URL that has accepted nothing for so long is disabled. */
-const DISABLED_AFTER_MS = 5 * 24 * 3_600_000;
+const DISABLED_AFTER_MS = FAILING_DAYS * 24 * 3_600_000;
 
 /** How many attempts may be under way at once in a process. */
 interface Shares {

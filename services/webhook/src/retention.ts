@@ -1,3 +1,4 @@
+import { DELIVERY_DAYS } from '@pf/contracts';
 import {
   type Database,
   forgetAnswers,
@@ -9,8 +10,7 @@ import {
 import { IDEMPOTENCY_WINDOW_MS } from '@pf/domain';
 import { type Logger, PeriodicTask } from '@pf/runtime';
 
-/** How long after their event deliveries are listed and can be retried. */
-const DELIVERY_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
+const DELIVERY_RETENTION_MS = DELIVERY_DAYS * 24 * 60 * 60 * 1000;
 /** How long the archive has time to read one that has ended late. */
 const ENDED_RETENTION_MS = 24 * 60 * 60 * 1000;
 /** How long it can be asked who changed what: two years. */

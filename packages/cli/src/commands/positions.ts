@@ -1,4 +1,4 @@
-import { parseEvent } from '@pf/contracts';
+import { DELIVERY_DAYS, parseEvent } from '@pf/contracts';
 import { readPositions, recordChange, setWebhookPosition } from '@pf/database';
 import type { LogReader, LogRecord } from '@pf/event-log';
 import { Command, InvalidArgumentError } from 'commander';
@@ -8,8 +8,8 @@ import { moment, table } from '../output.ts';
 import { type CommandContext, withSession } from '../session.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** Deliveries are kept for 30 days: older events would be delivered again. */
-const OLDEST_MS = 29 * DAY_MS;
+/** Events whose deliveries are no longer kept would be delivered again; with a day to spare. */
+const OLDEST_MS = (DELIVERY_DAYS - 1) * DAY_MS;
 
 /** `pf positions …`: how far the projection and the webhooks have read the log. */
 export function positionsCommand(context: CommandContext): Command {

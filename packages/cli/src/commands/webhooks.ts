@@ -1,5 +1,5 @@
 import type { PaymentClient, WebhookEndpoint as ApiEndpoint } from '@pf/client';
-import { ENDPOINTS_MAX, urlProblem } from '@pf/contracts';
+import { ENDPOINTS_MAX, FAILING_DAYS, urlProblem } from '@pf/contracts';
 import {
   addWebhookEndpoint,
   createWebhookSecret,
@@ -267,7 +267,7 @@ const listText = (
 const DISABLED_BECAUSE: Readonly<Record<EndpointDisabledBy, string>> = {
   account: 'removed',
   gone: 'disabled by 410 Gone',
-  failing: 'disabled after failing for 5 days',
+  failing: `disabled after failing for ${FAILING_DAYS} days`,
 };
 
 function statusOf({ pausedAt, disabledAt, disabledBy }: WebhookEndpoint): string {

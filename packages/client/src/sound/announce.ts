@@ -1,6 +1,7 @@
 import { SoundError } from './errors.ts';
 import type { Pace } from './modem.ts';
 import { type Announced, payloadOf } from './payload.ts';
+import { pause } from '../pause.ts';
 import { checkRate } from './resampler.ts';
 import { type ScriptUrl, scriptUrl, SoundWorker } from './worker.ts';
 
@@ -113,18 +114,4 @@ async function play(context: AudioContext, buffer: AudioBuffer, signal: AbortSig
   }
   source.disconnect();
   gain.disconnect();
-}
-
-/** Ends early when it is aborted. */
-function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    if (signal?.aborted === true) done();
-    else signal?.addEventListener('abort', done);
-  });
 }

@@ -2,6 +2,7 @@ import { INTENT_STATUSES, LATE_STATES, PAYMENT_TERMS, PUBLIC_EVENT_TYPES } from 
 import { z } from 'zod';
 import { must, word } from '../api/fields.ts';
 import { pageLimit, pageQuery, pageResponse } from '../api/paging.ts';
+import { DELIVERY_DAYS } from '../deliveries.ts';
 import { intentEvent } from '../intent-events.ts';
 import type { DashboardOperation } from './operation.ts';
 import { type Role, ROLES } from './roles.ts';
@@ -238,7 +239,7 @@ export const INSIGHT_OPERATIONS = {
       'paused and disabled webhook endpoints; and failed deliveries to endpoints that still exist. Newest first, ' +
       'each with what to do; `kind` selects some and may be repeated. `state` is `open` or `done` (default `open`): ' +
       'payments that a person has marked as done are listed as `done`, the newest mark first. Deliveries are kept ' +
-      'for 30 days, payments without limit.',
+      `for ${DELIVERY_DAYS} days, payments without limit.`,
     access: ROLES,
     query: z.strictObject({
       ...pageQuery,

@@ -1,4 +1,5 @@
 import type { PublicIntent, PublicPayment, UnsignedTransaction } from '@pf/domain';
+import { FAILING_DAYS } from '../endpoints.ts';
 
 /** Field descriptions for the OpenAPI document, in Markdown. The type makes the compiler check that none is missing. */
 const INTENT: Readonly<Record<keyof PublicIntent, string>> = {
@@ -91,7 +92,7 @@ const ENDPOINT: Readonly<Record<string, string>> = {
   idempotencyKey: 'A string of 1 to 255 characters that identifies this request, so that it can be repeated safely.',
   paused: 'While it is true, deliveries wait.',
   status: '`enabled`; `paused` by you; `disabled` because it failed.',
-  disabledReason: '`gone`: it returned 410. `failing`: it had accepted nothing for 5 days.',
+  disabledReason: `\`gone\`: it returned 410. \`failing\`: it had accepted nothing for ${FAILING_DAYS} days.`,
   disabledAt: 'When it was disabled.',
   failingSince: 'The first failed attempt since the last successful one; `null` if the last one succeeded.',
   createdAt: 'When it was created. It receives events from then on.',

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ZodOpenApiPathItemObject } from 'zod-openapi';
 import { publicIntent } from '../api/intent.ts';
 import { endpointEvents, type EndpointEventType } from '../endpoint-events.ts';
+import { FAILING_DAYS } from '../endpoints.ts';
 import { intentEvent, unexpectedPayment } from '../intent-events.ts';
 import { paymentLinkEvents, type PaymentLinkEventType } from '../payment-links.ts';
 import { EVENT_EXAMPLES, HEADER_EXAMPLES } from './event-examples.ts';
@@ -30,8 +31,7 @@ const TRIGGERS: Readonly<Record<WebhookType, string>> = {
   'payment_link.extra_payment': 'A payment link that was paid was paid again, by another of its intents.',
   'payment_link.cancelled': 'The payment link was cancelled.',
   'payment_link.expired': 'The payment link has expired.',
-  'webhook_endpoint.disabled':
-    'Another endpoint of the account was disabled: it returned 410, or had failed for 5 days.',
+  'webhook_endpoint.disabled': `Another endpoint of the account was disabled: it returned 410, or had failed for ${FAILING_DAYS} days.`,
   'webhook_endpoint.test': 'A test event was requested.',
 };
 

@@ -1,4 +1,4 @@
-import { BackOff } from '@pf/runtime';
+import { BackOff, pause } from '@pf/runtime';
 import {
   type GroupMember,
   LogUnavailableError,
@@ -166,7 +166,7 @@ export class SimulatedMember implements GroupMember {
     const { signal } = this.#steered;
     try {
       if (active.length === 0) {
-        await pauseUnless(fetchWaitMs, signal);
+        await pause(fetchWaitMs, signal);
         return [];
       }
       const timeoutMs = fetchWaitMs + FETCH_TIMEOUT_MS;
@@ -223,17 +223,3 @@ export class SimulatedMember implements GroupMember {
 const REBALANCES: readonly string[] = ['UNKNOWN_MEMBER_ID', 'REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION'];
 const isRebalance = (error: unknown): error is BrokerError =>
   error instanceof BrokerError && REBALANCES.includes(error.type);
-
-/** Resolves after `ms`, or as soon as the signal aborts. */
-function pauseUnless(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    if (signal.aborted) done();
-    else signal.addEventListener('abort', done);
-  });
-}
