@@ -708,7 +708,8 @@ export const OPERATIONS = {
     tag: 'Webhooks',
     summary: 'Enable a webhook endpoint',
     description:
-      `Enables an endpoint that was disabled because it returned 410 or had accepted nothing for ${FAILING_DAYS} days. ` +
+      'Enables an endpoint that was disabled because it returned 410 or had accepted nothing for ' +
+      `${FAILING_DAYS} days. ` +
       'With `replay: true`, the events that it has missed since it began to fail are sent, too.',
     scope: 'full',
     request: { params: endpointPath, body: enableEndpointRequest },

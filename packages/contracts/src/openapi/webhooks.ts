@@ -31,7 +31,9 @@ const TRIGGERS: Readonly<Record<WebhookType, string>> = {
   'payment_link.extra_payment': 'A payment link that was paid was paid again, by another of its intents.',
   'payment_link.cancelled': 'The payment link was cancelled.',
   'payment_link.expired': 'The payment link has expired.',
-  'webhook_endpoint.disabled': `Another endpoint of the account was disabled: it returned 410, or had failed for ${FAILING_DAYS} days.`,
+  'webhook_endpoint.disabled':
+    'Another endpoint of the account was disabled: it returned 410, or had accepted nothing ' +
+    `for ${FAILING_DAYS} days.`,
   'webhook_endpoint.test': 'A test event was requested.',
 };
 

@@ -13,7 +13,7 @@ const FOLDER = path.join(import.meta.dirname, '../dist');
 describe('the payment page', () => {
   it('loads little, whatever the chain, the language and the way to pay are', async () => {
     const bundle = await Bundle.read(FOLDER);
-    const more = ['src/i18n/ja.json', 'src/ui/qr.tsx'];
+    const more = ['src/i18n/ja.ts', 'src/ui/qr.tsx'];
     const chains = [
       ['src/check/solana.ts', 'src/wallets/solana.ts'],
       ['src/check/evm.ts', 'src/wallets/evm.ts'],

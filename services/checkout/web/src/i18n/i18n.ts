@@ -1,15 +1,13 @@
-import en from './en.json';
+import { en, type Messages } from './en.ts';
 import { directionOf, fill, type Language } from './languages.ts';
 
-/** A text of the page: the names are those of the English file. */
-type MessageKey = keyof typeof en;
-type Messages = Readonly<Record<MessageKey, string>>;
+type MessageKey = keyof Messages;
 
-const load: Readonly<Record<Exclude<Language, 'en'>, () => Promise<{ readonly default: Messages }>>> = {
-  es: () => import('./es.json'),
-  de: () => import('./de.json'),
-  ja: () => import('./ja.json'),
-  ar: () => import('./ar.json'),
+const load: Readonly<Record<Exclude<Language, 'en'>, () => Promise<Messages>>> = {
+  es: async () => (await import('./es.ts')).es,
+  de: async () => (await import('./de.ts')).de,
+  ja: async () => (await import('./ja.ts')).ja,
+  ar: async () => (await import('./ar.ts')).ar,
 };
 
 /** Speaks one language. */
@@ -22,7 +20,7 @@ export interface Translator {
 export async function translatorOf(language: Language): Promise<Translator> {
   if (language === 'en') return english;
   try {
-    return speak(language, (await load[language]()).default);
+    return speak(language, await load[language]());
   } catch {
     // Without a connection the page stays in a language that it has.
     return english;

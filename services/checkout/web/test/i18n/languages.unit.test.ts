@@ -5,16 +5,16 @@ import { z } from 'zod';
 import { fill, languageOf, LANGUAGES } from '../../src/i18n/languages.ts';
 
 const FOLDER = path.join(import.meta.dirname, '../../src/i18n');
-const messagesOf = async (language: string): Promise<Readonly<Record<string, string>>> =>
-  z
-    .record(z.string(), z.string().min(1))
-    .parse(JSON.parse(await readFile(path.join(FOLDER, `${language}.json`), 'utf8')));
+const messagesOf = async (language: string): Promise<Readonly<Record<string, string>>> => {
+  const module = (await import(path.join(FOLDER, `${language}.ts`))) as Record<string, unknown>;
+  return z.record(z.string(), z.string().min(1)).parse(module[language]);
+};
 const paramsIn = (message = ''): readonly string[] => [...new Set(message.match(/\{\w+\}/g) ?? [])].sort();
 
 describe('the languages of the payment page', () => {
   it('are those of which there is a file', async () => {
-    const files = (await readdir(FOLDER)).filter((name) => name.endsWith('.json'));
-    expect(files.map((name) => path.basename(name, '.json')).sort()).toEqual(Object.keys(LANGUAGES).sort());
+    const files = (await readdir(FOLDER)).filter((name) => /^[a-z]{2}\.ts$/.test(name));
+    expect(files.map((name) => path.basename(name, '.ts')).sort()).toEqual(Object.keys(LANGUAGES).sort());
   });
 
   it.each(Object.keys(LANGUAGES))('have the same messages with the same parameters: %s', async (language) => {

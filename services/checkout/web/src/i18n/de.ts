@@ -1,0 +1,226 @@
+import type { Messages } from './en.ts';
+
+export const de: Messages = {
+  'page.title': 'Zahlung',
+  'page.title_amount': '{amount} an {merchant}',
+  'page.test': 'Testzahlung: Es wird kein echtes Geld bewegt',
+  'page.to': 'Zahlung an {merchant}',
+  'page.merchant_unknown': 'den Empfänger',
+  'page.on_network': '{token} auf {network}',
+  'page.language': 'Sprache',
+  'token.usd': 'digitale US-Dollar',
+  'token.eur': 'digitale Euro',
+  'detail.recipient': 'Adresse des Empfängers',
+  'detail.amount': 'Betrag',
+  'detail.network': 'Netzwerk',
+  'detail.from': 'Ihre Adresse',
+  'detail.fee': 'Netzwerkgebühr, ungefähr',
+  'detail.sponsored_fee': 'Netzwerkgebühr',
+  'detail.sponsored_by': '{merchant} zahlt sie',
+  'detail.account_rent': 'Konto des Empfängers eröffnen, einmalig',
+  'detail.account_rent_hint':
+    'Der Empfänger hat in diesem Netzwerk noch nie {token} erhalten. Das Netzwerk berechnet das neue Konto ' +
+    'einmal.',
+  'detail.payment': 'Zahlungsnummer',
+  'detail.transaction': 'Transaktion',
+  'detail.paid_at': 'Bezahlt',
+  'detail.expires': 'Zahlbar bis',
+  'detail.more': 'Einzelheiten',
+  'copy.do': '{what} kopieren',
+  'copy.done': 'Kopiert',
+  'ways.title': 'Wie möchten Sie bezahlen?',
+  'ways.wallets': 'Wallets in diesem Browser',
+  'ways.sponsored': '{merchant} zahlt die Netzwerkgebühr, mit Wallets, die das erlauben.',
+  'ways.none': 'In diesem Browser wurde keine Wallet gefunden.',
+  'ways.none_hint':
+    'Öffnen Sie diese Seite dort, wo Ihre Wallet ist: in der Wallet-App Ihres Telefons oder in einem Browser mit ' +
+    'Wallet-Erweiterung.',
+  'ways.apps': 'In einer Wallet-App öffnen',
+  'ways.qr': 'Mit dem Telefon scannen',
+  'ways.change': 'Anders bezahlen',
+  'ways.embedded': 'Weiter zur Zahlung',
+  'ways.embedded_hint': 'Die Zahlung öffnet sich auf einer eigenen Seite, deren Adresse Sie sehen können.',
+  'offers.begun': 'So haben Sie schon zu bezahlen begonnen.',
+  'offers.unknown': 'Diese Seite kann dieses Netzwerk nicht prüfen, deshalb können Sie hier nicht so bezahlen.',
+  'qr.solana_request':
+    'Scannen Sie den Code mit einer Solana-Wallet wie Phantom oder Solflare. Sie zeigt Ihnen die Zahlung, bevor ' +
+    'etwas gesendet wird.',
+  'qr.solana_transfer': 'Für Wallets, die den ersten Code nicht lesen können. Ändern Sie weder Betrag noch Memo.',
+  'qr.tempo': 'Für Wallets, die Tempo kennen. Prüfen Sie, ob der Betrag stimmt und das Memo ausgefüllt ist.',
+  'qr.page': 'Scannen Sie den Code mit der Kamera Ihres Telefons, um diese Seite dort zu öffnen.',
+  'qr.tab.solana_request': 'Solana Pay',
+  'qr.tab.solana_transfer': 'Einfache Überweisung',
+  'qr.tab.tempo': 'Tempo',
+  'qr.tab.page': 'Diese Seite',
+  'qr.alt': 'QR-Code',
+  'sound.play': 'Einem Telefon in der Nähe vorspielen',
+  'sound.stop': 'Nicht mehr spielen',
+  'sound.playing':
+    'Wird gespielt, für die meisten Ohren zu hoch. Eine App auf einem Telefon in der Nähe, die zuhört, zeigt ' +
+    'diese Zahlung.',
+  'sound.impossible': 'Dieses Gerät kann die Zahlung nicht vorspielen. Scannen Sie stattdessen den Code.',
+  'pay.do': '{amount} bezahlen',
+  'pay.in': 'In {wallet} bestätigen',
+  'pay.checked':
+    'Diese Seite hat die Transaktion geprüft: Betrag, Token, Empfänger und Netzwerk sind die, die Sie hier sehen.',
+  'pay.own_fee': 'Netzwerkgebühr selbst zahlen',
+  'pay.start_again': 'Neu beginnen',
+  'pay.start_again_hint':
+    'Beginnen Sie nur neu, wenn Ihre Wallet sagt, dass die Transaktion fehlgeschlagen ist oder abgebrochen ' +
+    'wurde. Sonst könnten Sie zweimal bezahlen.',
+  'pay.reload': 'Erneut laden',
+  'back.offers': 'Anderes Netzwerk wählen',
+  'back.do': 'Zurück zu {merchant}',
+  'back.support': 'Kontakt zu {merchant}',
+  'receipt.title': 'Beleg',
+  'receipt.print': 'Drucken oder sichern',
+  'receipt.explorer': 'Im Block-Explorer ansehen',
+  'timer.left': 'Zeit zum Bezahlen',
+  'connection.polling': 'Live-Aktualisierung ist hier nicht möglich. Die Seite fragt alle paar Sekunden nach.',
+  'connection.offline': 'Keine Verbindung. Die Seite versucht es weiter.',
+  'status.loading.title': 'Die Zahlung wird geladen',
+  'status.loading.text': 'Einen Moment.',
+  'status.unknown.title': 'Dieser Link lässt sich nicht öffnen',
+  'status.unknown.text':
+    'Er ist vielleicht unvollständig, oder die Zahlung gibt es nicht. Öffnen Sie den ganzen Link noch einmal, ' +
+    'oder bitten Sie um einen neuen.',
+  'status.unreachable.title': 'Die Zahlung konnte nicht geladen werden',
+  'status.unreachable.text': 'Prüfen Sie Ihre Verbindung und laden Sie erneut. Es wurde nichts bezahlt.',
+  'status.waiting.title': 'Wir warten auf Ihre Zahlung',
+  'status.waiting.text': 'Diese Seite merkt von selbst, wenn sie ankommt.',
+  'status.sign_again.title': 'Bitte noch einmal bestätigen',
+  'status.sign_again.text':
+    'Das Netzwerk hat Ihre letzte Transaktion nicht rechtzeitig angenommen. Es wurde kein Geld bewegt. Bezahlen ' +
+    'Sie noch einmal, um abzuschließen.',
+  'status.wrong_payment.title': 'Etwas anderes ist angekommen',
+  'status.wrong_payment.text':
+    'Bei {merchant} ist eine Überweisung angekommen, die nicht verlangt war: {received}. Sie zählt nicht für ' +
+    'diese Zahlung. Wenden Sie sich an {merchant}, um sie zurückzubekommen.',
+  'status.connecting.title': 'Verbindung mit {wallet}',
+  'status.connecting.text': 'Ihre Wallet fragt, ob diese Seite Ihre Adresse sehen darf. Das allein kostet nichts.',
+  'status.building.title': 'Ihre Zahlung wird vorbereitet',
+  'status.building.text': 'Die Transaktion wird erstellt und geprüft.',
+  'status.ending.title': 'Einen Moment, bevor Sie die Gebühr selbst zahlen',
+  'status.ending.text':
+    'Die erste Transaktion könnte noch mit der von {merchant} bezahlten Gebühr gesendet werden. Damit Sie nicht ' +
+    'doppelt zahlen, wartet diese Seite, bis das vorbei ist: höchstens vier Minuten.',
+  'status.ready.title': 'Bereit zum Bezahlen',
+  'status.ready.text':
+    'Sehen Sie sich die Angaben an und fahren Sie fort. Bezahlt wird erst, wenn Sie in {wallet} bestätigen.',
+  'status.confirming.title': 'In {wallet} bestätigen',
+  'status.confirming.text': 'Ihre Wallet zeigt jetzt die Zahlung. Bezahlt wird erst, wenn Sie dort bestätigen.',
+  'status.sending.title': 'Ihre Zahlung wird gesendet',
+  'status.sending.text': 'Bitte lassen Sie diese Seite einen Moment offen.',
+  'status.unseen.title': 'Ihre Wallet hat gesendet',
+  'status.unseen.text':
+    'Das Netzwerk zeigt die Zahlung noch nicht. Das kann eine Minute dauern. Bitte bezahlen Sie nicht noch ' +
+    'einmal.',
+  'status.stopped.title': 'Zu Ihrer Sicherheit angehalten',
+  'status.stopped.text':
+    'Die Transaktion war nicht die, die diese Seite zeigt. Ihre Wallet wurde deshalb nicht gefragt, und es wurde ' +
+    'nichts bezahlt.',
+  'status.pending.title': 'Gesendet',
+  'status.pending.text': 'Das Netzwerk bestätigt Ihre Zahlung. Das dauert meist nur Sekunden.',
+  'status.paid.title': 'Bezahlt',
+  'status.paid.text': '{merchant} hat {amount} erhalten. Vielen Dank.',
+  'status.paid_late.title': 'Bezahlt, etwas verspätet',
+  'status.paid_late.text':
+    'Ihre Zahlung von {amount} kam nach Ablauf der Zeit an. {merchant} hat sie erhalten und weiß, dass sie spät ' +
+    'war.',
+  'status.paid_twice.title': 'Zweimal bezahlt',
+  'status.paid_twice.text':
+    '{merchant} hat Ihre Zahlung erhalten und eine zweite von {received}. Wenden Sie sich an {merchant}, um die ' +
+    'zweite zurückzubekommen.',
+  'status.failed.title': 'Die Zahlung ist fehlgeschlagen',
+  'status.failed.text':
+    'Das Netzwerk hat die Transaktion abgelehnt. Der Betrag ist noch in Ihrer Wallet; eine kleine Netzwerkgebühr ' +
+    'kann angefallen sein. Bitten Sie {merchant} um eine neue Zahlung.',
+  'status.failed_wrong.title': 'Etwas anderes ist angekommen',
+  'status.failed_wrong.text':
+    'Ihre Wallet hat nicht das gesendet, was verlangt war: {received} sind angekommen. Wenden Sie sich an ' +
+    '{merchant}, damit es zurückgegeben oder angerechnet wird.',
+  'status.expired.title': 'Die Zeit ist abgelaufen',
+  'status.expired.text':
+    'Diese Zahlung ist nicht mehr möglich. Es wurde nichts bezahlt. Bitten Sie {merchant} um eine neue.',
+  'status.expired_pending.title': 'Die Zeit ist abgelaufen, aber Ihre Zahlung ist unterwegs',
+  'status.expired_pending.text':
+    'Wenn sie noch ankommt, zählt sie. Bitte bezahlen Sie nicht noch einmal: Diese Seite zeigt, wie es ausgeht.',
+  'status.cancelled.title': 'Abgebrochen',
+  'status.cancelled.text': '{merchant} hat diese Zahlung abgebrochen. Bitte bezahlen Sie sie nicht mehr.',
+  'problem.declined.title': 'Sie haben in {wallet} abgelehnt',
+  'problem.declined.text': 'Es wurde kein Geld bewegt. Sie können es noch einmal versuchen.',
+  'problem.request_open.title': '{wallet} wartet auf Sie',
+  'problem.request_open.text':
+    'Dort ist schon eine Anfrage offen. Öffnen Sie die Wallet, beantworten Sie sie und versuchen Sie es noch ' +
+    'einmal.',
+  'problem.wrong_account.title': 'Diese Zahlung gehört zu einem anderen Konto',
+  'problem.wrong_account.text':
+    'Wählen Sie in {wallet} das Konto {account} und erlauben Sie dieser Seite, es zu sehen. Versuchen Sie es ' +
+    'dann noch einmal.',
+  'problem.own_wallet.title': 'Das ist die Wallet des Empfängers',
+  'problem.own_wallet.text':
+    'Sie kann nicht an sich selbst zahlen. Wählen Sie in {wallet} ein anderes Konto und versuchen Sie es noch ' +
+    'einmal.',
+  'problem.no_account.title': '{wallet} zeigt dieser Seite kein Konto',
+  'problem.no_account.text':
+    'Entsperren Sie die Wallet und erlauben Sie dieser Seite, ein Konto zu sehen. Versuchen Sie es dann noch ' +
+    'einmal.',
+  'problem.wrong_network.title': '{wallet} ist in einem anderen Netzwerk',
+  'problem.wrong_network.text': 'Wechseln Sie dort zu {network} und versuchen Sie es noch einmal.',
+  'problem.wallet_failed.title': '{wallet} konnte es nicht ausführen',
+  'problem.wallet_failed.text':
+    'Es wurde nichts gesendet. Versuchen Sie es noch einmal oder bezahlen Sie anders. {reason}',
+  'problem.balance.title': 'In dieser Wallet ist nicht genug',
+  'problem.balance.text': 'Es wurde nichts bezahlt. Laden Sie sie auf oder wählen Sie eine andere Wallet.',
+  'problem.fee.title': 'Es reicht nicht für die Netzwerkgebühr',
+  'problem.fee.text':
+    'Es wurde nichts bezahlt. Das Netzwerk verlangt eine kleine Gebühr: Laden Sie die Wallet etwas auf oder ' +
+    'wählen Sie eine andere.',
+  'problem.rejected.title': 'Das Netzwerk würde diese Zahlung ablehnen',
+  'problem.rejected.text': 'Es wurde nichts bezahlt. Versuchen Sie es mit einer anderen Wallet.',
+  'problem.blocked.title': 'Diese Wallet kann hier nicht verwendet werden',
+  'problem.blocked.text': 'Es wurde nichts bezahlt. Wählen Sie eine andere Wallet oder wenden Sie sich an {merchant}.',
+  'problem.wallet_not_payable.title': 'Diese Art von Wallet kann hier nicht bezahlen',
+  'problem.wallet_not_payable.text': 'Es wurde nichts bezahlt. Wählen Sie eine andere Wallet.',
+  'problem.recipient_not_payable.title': 'Der Empfänger kann im Moment nicht bezahlt werden',
+  'problem.recipient_not_payable.text': 'Es wurde nichts bezahlt. Wenden Sie sich an {merchant}.',
+  'problem.busy.title': 'Jemand bezahlt das gerade',
+  'problem.busy.text':
+    'Eine andere Transaktion ist unterwegs. Warten Sie einen Moment: Diese Seite zeigt, wie es ausgeht.',
+  'problem.sponsor_refused.title': '{merchant} kann die Netzwerkgebühr hierfür nicht zahlen',
+  'problem.sponsor_refused.text':
+    'Diese Seite hat nichts gesendet. Versuchen Sie es noch einmal, oder zahlen Sie die Gebühr selbst. Sie ' +
+    'zahlen nicht doppelt.',
+  'problem.sponsor_unavailable.title': '{merchant} kann die Netzwerkgebühr gerade nicht zahlen',
+  'problem.sponsor_unavailable.text':
+    'Der Dienst, der sie zahlt, hat nicht geantwortet. Diese Seite hat nichts gesendet. Versuchen Sie es noch ' +
+    'einmal, oder zahlen Sie die Gebühr selbst. Sie zahlen nicht doppelt.',
+  'problem.sponsor_wallet.title': '{wallet} kann die Gebühr nicht von anderen zahlen lassen',
+  'problem.sponsor_wallet.text':
+    'Es wurde nichts gesendet. Zahlen Sie die Netzwerkgebühr selbst, oder wählen Sie eine andere Wallet.',
+  'problem.signed_otherwise.title': 'Die Wallet hat etwas anderes unterschrieben',
+  'problem.signed_otherwise.text':
+    'Es wurde nicht gesendet und nichts bezahlt. Versuchen Sie es noch einmal oder wählen Sie eine andere Wallet.',
+  'problem.limit.title': 'Zu viele Versuche',
+  'problem.limit.text': 'Diese Zahlung wurde zu oft versucht. Bitten Sie {merchant} um eine neue.',
+  'problem.too_many.title': 'Einen Moment, bitte',
+  'problem.too_many.text': 'Es gab zu viele Anfragen. Versuchen Sie es in einer Minute noch einmal.',
+  'problem.unavailable.title': 'Das Netzwerk ist gerade nicht erreichbar',
+  'problem.unavailable.text': 'Es wurde nichts bezahlt. Versuchen Sie es gleich noch einmal.',
+  'problem.offline.title': 'Keine Verbindung',
+  'problem.offline.text': 'Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.',
+  'problem.other.title': 'Das hat nicht geklappt',
+  'problem.other.text':
+    'Es wurde nichts bezahlt. Versuchen Sie es noch einmal. Wenn es so bleibt, nennen Sie {merchant} dies: {code}',
+  'difference.malformed': 'die Transaktion ließ sich nicht lesen',
+  'difference.chain': 'ein anderes Netzwerk',
+  'difference.token': 'ein anderer Token',
+  'difference.recipient': 'ein anderer Empfänger',
+  'difference.amount': 'ein anderer Betrag',
+  'difference.reference': 'die Referenz einer anderen Zahlung',
+  'difference.payer': 'ein anderes zahlendes Konto',
+  'difference.more': 'sie tut mehr als bezahlen',
+  'difference.fee': 'eine zu hohe Gebühr',
+  'stopped.found': 'Was anders ist:',
+  'stopped.advice': 'Bezahlen Sie auch nicht auf anderem Weg. Bitte sagen Sie es {merchant}.',
+};
