@@ -41,12 +41,11 @@ export function read(file: string): string {
   return text;
 }
 
+const git = (...args: readonly string[]): string =>
+  execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 });
+
 /** Every file that git tracks, as a path from the root. */
-export const files: readonly string[] = execFileSync('git', ['ls-files', '-z'], {
-  cwd: root,
-  encoding: 'utf8',
-  maxBuffer: 1 << 26,
-})
+export const files: readonly string[] = git('ls-files', '-z')
   .split('\0')
   .filter((file) => file !== '' && existsSync(path.join(root, file)));
 
@@ -71,3 +70,7 @@ export const existsSomewhere = (name: string): boolean =>
 
 /** `file:line: message`, as editors and terminals link it. */
 export const at = (file: string, line: number, message: string): string => `${file}:${line}: ${message}`;
+
+/** Of the commits that this clone has: a shallow one has the newest. */
+export const subjectsSince = (time: string): readonly string[] =>
+  git('log', `--since=${time}`, '--no-merges', '--format=%s').split('\n').filter(Boolean);
