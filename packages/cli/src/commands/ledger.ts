@@ -149,6 +149,7 @@ export function ledgerCommand(context: CommandContext): Command {
                 ]),
               ]),
               textOf(cold),
+              ...(log && database && reports.some(({ projection }) => projection === null) ? [DENIED] : []),
               textOfDeliveries(deliveries),
             ].join('\n'),
           );
@@ -218,6 +219,9 @@ const problemsOf = ({ problems, projection }: Pick<VerifyReport, 'problems' | 'p
   ...problems,
   ...(projection ?? []),
 ];
+
+const DENIED =
+  'The rows of intents in the database were not checked: this role may not read them. Run `pf log verify`.';
 
 const textOf = (cold: ColdReport | null): string =>
   cold === null

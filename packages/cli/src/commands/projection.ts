@@ -1,5 +1,6 @@
 import {
   type Database,
+  isDenied,
   type Keyring,
   type LogFault,
   type LogSource,
@@ -164,17 +165,26 @@ async function rebuilt(rebuild: () => Promise<RebuildReport>): Promise<RebuildRe
 
 /**
  * What `pf log verify` finds in a partition.
- * @returns empty: the rows in Postgres are what the log makes of every intent
+ * @returns empty: the rows in Postgres are what the log makes of every intent; null: the role may not read them, as the
+ * archive's
  */
 export async function projectionProblems(
   database: Database,
   reader: LogReader,
   partition: number,
   stack: StackAccess,
-): Promise<readonly string[]> {
+): Promise<readonly string[] | null> {
   const keyring = await keyringOf(stack);
-  const verify = () => verifyProjection(database, partition, sourceOf(reader, partition), keyring);
-  return findingsOf(await resultOf(partition, verify)).map(({ text }) => text);
+  let denied = false;
+  const result = await resultOf(partition, async () => {
+    try {
+      return await verifyProjection(database, partition, sourceOf(reader, partition), keyring);
+    } catch (error) {
+      denied = isDenied(error);
+      throw error;
+    }
+  });
+  return denied ? null : findingsOf(result).map(({ text }) => text);
 }
 
 interface Finding {

@@ -143,6 +143,10 @@ const UNAVAILABLE_MESSAGES = [
   'Client has encountered a connection error',
 ];
 
+/** True if an error means that the role of this program has no right to do it. */
+export const isDenied = (error: unknown): boolean =>
+  error instanceof Error && (error as { code?: unknown }).code === '42501';
+
 /** True if an error means that Postgres was unavailable: respond with 503, or try again. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
