@@ -1,9 +1,10 @@
 // The kubectl that the runbooks get in the checks: it runs the real one, and notes what does not succeed. Nothing runs
-// in the pods and no node has them, so `exec` and `top` come as far as the API server, and `wait` waits in vain.
+// in the pods and no node has them, so `exec` and `top` come as far as the API server, and `wait` waits in vain, unless
+// for the end of a pod.
 //   node kubectl.ts CLUSTER_PROGRAM ARGUMENTS…
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { complain, COMPLAINTS } from './complaints.ts';
@@ -15,7 +16,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   wait: 'timed out waiting for the condition',
 };
 /** A person is slower: the next pod was not there yet, or the last restart was a moment ago. */
-const TOO_SOON = /within the past second|pods "[\w-]+" not found/;
+const TOO_SOON = /within the past second|pods "[\w-]+" not found|No resources found/;
 const TRIES = 10;
 const PAUSE_MS = 500;
 /** What succeeded once need not be asked again. */
@@ -28,11 +29,11 @@ const takesInput = args.includes('-i') || args.includes('-');
 const refuse = (text: string): void => complain(`kubectl ${args.join(' ')}: ${text}`);
 
 async function ask(): Promise<string> {
-  const refusal = REFUSALS[verb];
+  const refusal = args.includes('--for=delete') ? undefined : REFUSALS[verb];
   for (let tries = 1; ; tries++) {
     const { status, stdout, stderr } = spawnSync(
       program,
-      ['kubectl', ...args.map((arg) => (verb === 'wait' && arg.startsWith('--timeout=') ? '--timeout=1s' : arg))],
+      ['kubectl', ...args.map((arg) => (refusal !== undefined && arg.startsWith('--timeout=') ? '--timeout=1s' : arg))],
       { stdio: [takesInput ? 'inherit' : 'ignore', 'pipe', 'pipe'], encoding: 'utf8' },
     );
     if (TOO_SOON.test(stderr) && tries < TRIES) {
@@ -50,7 +51,8 @@ async function ask(): Promise<string> {
 
 /** What succeeds, and does not do what its reader expects. */
 function checkMeaning(): void {
-  if (verb === 'scale' && args.some((arg) => SERVICES.test(arg))) refuse('the autoscaler sets it back');
+  const scaled = verb === 'scale' && args.find((arg) => SERVICES.test(arg));
+  if (scaled) checkScale(scaled);
   if (verb === 'logs') {
     if (args.some((arg) => SERVICES.test(arg))) refuse('it reads one pod of several');
     const isTailed = args.some((arg) => arg.startsWith('--tail='));
@@ -62,6 +64,15 @@ function checkMeaning(): void {
   const isBroker = args[args.indexOf('kafka') - 1] === '-n';
   const isThere = (isBroker ? /^(sh -c |bin\/kafka-[a-z-]+\.sh )/ : /^node (-[ep] |dist\/main\.js pf )/).test(command);
   if (!isThere) refuse(`the image has no "${command}"`);
+}
+
+/** A HorizontalPodAutoscaler leaves alone what has no replicas; KEDA, which scales the webhook service, does not. */
+function checkScale(service: string): void {
+  const stopped = path.join(folder, `stopped-${service.replace('/', '-')}`);
+  const stops = args.includes('--replicas=0');
+  if (service.endsWith('webhook') || !(stops || existsSync(stopped))) refuse('the autoscaler sets it back');
+  if (stops) writeFileSync(stopped, '');
+  else rmSync(stopped, { force: true });
 }
 
 const folder = path.dirname(process.env[COMPLAINTS] ?? '');
