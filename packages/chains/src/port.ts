@@ -303,7 +303,7 @@ export interface Step {
   /** For logs and metrics: the head's block or slot, and how far behind it this step ended. */
   readonly head: bigint;
   readonly behind: bigint;
-  /** For the operator: the chain is a different one, or its head is below the cursor. */
+  /** For the operator: the chain is a different one, its head is below the cursor, or nothing can be proven. */
   readonly warnings: readonly string[];
 }
 

@@ -74,6 +74,8 @@ export interface RpcNode {
 const BATCH_MAX = 100;
 /** Requests at a time to an upstream that takes no batches. */
 const SINGLES_MAX = 5;
+/** How often a request for reads is repeated whose response is unusable, where no other upstream is left. */
+const REPEATS_MAX = 2;
 /** How long calls wait for their turn outside of a pool's work. */
 const WAIT_MS = 6_000;
 /** The calls that broadcast a transaction. They have a bucket of their own: reads never hold them back. */
@@ -93,6 +95,10 @@ export interface TransportNodeOptions {
   /** The upstream refuses calls because of their number. */
   readonly onPause: (bucket: 'reads' | 'sends', ms: number, callsPerSecond: number) => void;
 }
+
+/** What came is no response: cut, mixed up, a gateway's page. The next one from there may be. */
+const isUnusable = ({ fault, delivered }: RpcUpstreamError): boolean =>
+  fault === 'malformed' || (fault === 'http' && delivered === 'maybe');
 
 /** The outcome of a call in a request: undefined where it has to be asked again. */
 type Outcome = { readonly value: unknown } | undefined;
@@ -158,8 +164,24 @@ export class TransportNode implements RpcNode {
     return (await Promise.all(all.slice(0, SINGLES_MAX).map((call) => this.#exchange(pace, [call])))).flat();
   }
 
-  /** One HTTP request, when its turn has come. */
+  /**
+   * One HTTP request. It is repeated as a whole: results that belong together come in one response, as behind one URL
+   * another node may send the next. A broadcast is not: nobody knows whether it has arrived.
+   */
   async #exchange(pace: Pace, calls: readonly RpcCall<unknown>[]): Promise<readonly Outcome[]> {
+    let repeats = pace === this.sends || currentWork()?.canMoveOn === true ? 0 : REPEATS_MAX;
+    for (;;) {
+      try {
+        return await this.#exchangeOnce(pace, calls);
+      } catch (error) {
+        if (!(error instanceof RpcUpstreamError) || !isUnusable(error) || repeats === 0) throw error;
+        repeats -= 1;
+      }
+    }
+  }
+
+  /** When its turn has come. */
+  async #exchangeOnce(pace: Pace, calls: readonly RpcCall<unknown>[]): Promise<readonly Outcome[]> {
     const methods = calls.map(({ method }) => method);
     const lacking = methods.find((method) => this.#doesLack(method));
     if (lacking !== undefined)

@@ -236,14 +236,18 @@ export class RpcPool {
     return isAwaited ? null : [await work(node)];
   }
 
-  /** Runs the same work on every upstream in parallel, but for those whose last request failed. */
+  /**
+   * Runs the same work on every upstream in parallel, but for those whose last request failed. Where that is all, the
+   * caller is at work on one of them again.
+   */
   async onAll<T>(work: (node: RpcNode) => Promise<T>): Promise<Responses<T>> {
     const upstreams = this.#inOrder();
     // A wrong conclusion may cost a payer money: an upstream may serve another chain since it was identified.
     for (const upstream of upstreams) upstream.forgetIdentity();
     const waits = { deadline: this.#deadline(), canMoveOn: false, isUrgent: false };
+    const well = upstreams.filter(({ isOpen }) => !isOpen);
     const attempts = await Promise.all(
-      upstreams.filter(({ isOpen }) => !isOpen).map((upstream) => this.#attempt(upstream, work, waits)),
+      (well.length > 0 ? well : upstreams).map((upstream) => this.#attempt(upstream, work, waits)),
     );
     const responses = attempts.flatMap((attempt) => (attempt.kind === 'completed' ? [attempt.value] : []));
     const now = performance.now();

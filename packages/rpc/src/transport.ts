@@ -138,7 +138,9 @@ export class JsonRpcTransport implements RpcTransport {
       if (status >= 400) return '';
       const { code, message } = failure.parse(cause);
       const reason = code ?? message ?? 'it cannot be decoded';
-      throw new RpcUpstreamError(`${this.name} sent an unusable response: ${reason}`, 'maybe', cause, 'malformed');
+      // As long again the next time: like what undici breaks off.
+      const fault = code === 'ERR_BUFFER_TOO_LARGE' ? 'unreachable' : 'malformed';
+      throw new RpcUpstreamError(`${this.name} sent an unusable response: ${reason}`, 'maybe', cause, fault);
     }
   }
 

@@ -67,12 +67,39 @@ describe('batches', () => {
     expect(lengths).toEqual([7, 3, 0, 0, 0, 0, 0, 0, 0]);
   });
 
-  it('are matched by id only: two responses to one call are none', async () => {
+  it.each<readonly [string, (items: object[]) => unknown]>([
+    ['without an item', (items) => items.slice(1)],
+    ['with one that belongs to no call', ([first, ...rest]) => [{ ...first, id: null }, ...rest]],
+    ['with two responses to one call', ([first, ...rest]) => [first, first, ...rest]],
+    ['that is a single response', ([first]) => first],
+    ['that is cut', (items) => JSON.stringify(items).slice(0, -1)],
+    ['without a byte', () => ''],
+  ])('are asked again as a whole after a response %s', async (_what, spoilt) => {
     const strange = await over((calls, isArray) => {
       if (!isArray) return { body: result(calls[0] as Call) };
-      return { body: calls.flatMap((call) => (call.id === 1 ? [result(call), result(call)] : [result(call)])) };
+      const items = calls.map(result);
+      return { body: lengths.length < 3 ? spoilt(items) : items };
     });
-    await expect(ask(strange, 3)).rejects.toThrow(RpcUnavailableError);
+    expect(await ask(strange, 3)).toEqual(values(3));
+    expect(lengths).toEqual([3, 3, 3]);
+  });
+
+  it('are asked again after the page of a gateway, and no more than twice', async () => {
+    const down = await over((calls, isArray) =>
+      isArray ? { status: 502, body: '<h1>502 Bad Gateway</h1>' } : { body: result(calls[0] as Call) },
+    );
+    await expect(ask(down, 3)).rejects.toThrow(RpcUnavailableError);
+    // All of that twice, as of every only upstream.
+    expect(lengths).toEqual([3, 3, 3, 3, 3, 3]);
+  });
+
+  it('ask for a broadcast once, whatever comes', async () => {
+    const strange = await over((calls) => ({ body: calls[0]?.method === 'eth_chainId' ? result(calls[0]) : 'cut' }));
+    for await (const attempt of strange.attempts((node) =>
+      node.call(rpcCall('eth_sendRawTransaction', ['0x'], z.string())),
+    ))
+      expect(attempt).toMatchObject({ kind: 'failed', error: { delivered: 'maybe' } });
+    expect(lengths).toEqual([0]);
   });
 
   it('show the limits of a plan to callers that can ask for less, and to no others', async () => {

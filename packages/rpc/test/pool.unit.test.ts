@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { until } from '@pf/testing';
 import { answering, type RpcFault, type RpcProxy, startRpcProxy } from '@pf/testing/chains';
-import { refusable, RpcBehindError, type RpcPool, RpcUnavailableError } from '../src/index.ts';
+import { refusable, RpcBehindError, type RpcPool, RpcUnavailableError, RpcUpstreamError } from '../src/index.ts';
 import { getChainId, getHeadNumber, getTransactionCount, poolOver } from './upstreams.ts';
 
 const ACCOUNT = `0x${'12'.repeat(20)}`;
@@ -177,6 +177,16 @@ describe('RpcPool', () => {
       responses: [84_532n],
       conclusive: true,
     });
+  });
+
+  it('concludes from its only upstream what that says while work there is repeated', async () => {
+    const pool = over(first.url);
+    let attempts = 0;
+    const concluded = await pool.run(async (node) => {
+      if (++attempts === 1) throw new RpcUpstreamError(`${node.name} is unreachable`, 'maybe');
+      return pool.onAll((one) => one.call(getTransactionCount(ACCOUNT)));
+    });
+    expect(concluded).toEqual({ responses: [1n], conclusive: true });
   });
 
   it('concludes nothing from an upstream that has started to serve another network', async () => {

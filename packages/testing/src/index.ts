@@ -1,6 +1,7 @@
 export * from './clients/api-client.ts';
 export { checkedFetch } from './clients/checked-fetch.ts';
 export * from './stack/cluster.ts';
+export { isBehindProviders } from './stack/behind-providers.ts';
 export * from './clients/contract.ts';
 export * from './clients/event-stream.ts';
 export * from './stack/free-ports.ts';

@@ -90,12 +90,11 @@ export class PackedIntent {
   /** Null while nothing has happened. */
   readonly #happened: Written | null;
 
-  /** @param reference that of the intent, packed */
-  constructor(intent: PaymentIntent, reference: string, common: Common, happened: Written | null) {
+  constructor(intent: PaymentIntent, common: Common, happened: Written | null) {
     this.#common = common;
     this.id = intent.id;
     this.#version = intent.version;
-    this.#reference = reference;
+    this.#reference = packReference(intent.reference);
     this.#requestor = intent.requestor;
     this.#amount = intent.amountBaseUnits <= SMALL_MAX ? Number(intent.amountBaseUnits) : intent.amountBaseUnits;
     this.#createdAt = intent.createdAt;
@@ -129,9 +128,8 @@ export class Packing {
 
   /**
    * @param kept what keptOf() leaves of an intent. One that cannot be packed comes back as it is.
-   * @param reference packReference() of its reference
    */
-  pack(kept: PaymentIntent, reference = packReference(kept.reference)): PackedIntent | PaymentIntent {
+  pack(kept: PaymentIntent): PackedIntent | PaymentIntent {
     const { ttlSeconds, createdAt, updatedAt, expiresAt } = kept;
     if (updatedAt !== createdAt || ttlSeconds * MS !== expiresAt - createdAt) return kept;
     // It could not be told from a packed one.
@@ -139,7 +137,6 @@ export class Packing {
     const happened = writtenDown(kept);
     return new PackedIntent(
       kept,
-      reference,
       this.#commonOf(kept),
       happened && { form: this.#forms.one(happened.form), values: happened.values },
     );

@@ -1,4 +1,5 @@
 import type { Instant, IntentId } from '@pf/domain';
+import { HashedPlaces } from './hashed-places.ts';
 
 const DAY_MS = 86_400_000;
 const dayOf = (at: Instant): number => Math.floor(at / DAY_MS);
@@ -6,38 +7,24 @@ const dayOf = (at: Instant): number => Math.floor(at / DAY_MS);
 const PREFIX = 'pi_';
 /** Characters of an id behind its prefix. */
 const ID_BYTES = 22;
-/** Room for so many intents at first. More room is made by these factors, so that little of it is ever empty. */
+/** Room for so many intents at first. More is made by this factor, so that little of it is ever empty. */
 const FIRST = 32;
-const MORE_INTENTS = 1.25;
-const MORE_SLOTS = 1.6;
-/** The share of slots that are used at most. */
-const FULL = 0.8;
-
-/** FNV-1a, 32 bits. */
-export function hashOf(name: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < name.length; at += 1) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);
-  return hash >>> 0;
-}
+const MORE = 1.25;
 
 /** Those whose time is up on the same day. Nothing is taken out of it. */
 class Day {
   #count = 0;
-  #names = 0;
   #ids = Buffer.alloc(FIRST * ID_BYTES);
   /** Those that have another form than the ids that are made here, by their place. */
   readonly #odd = new Map<number, IntentId>();
   #versions = new Uint32Array(FIRST);
-  /** By the hash of a name, or behind it: which intent it names, plus one; 0 is empty. */
-  #intents = new Uint32Array(2 * FIRST);
-  /** The hash that each slot is for. */
-  #hashes = new Uint32Array(2 * FIRST);
+  readonly #places = new HashedPlaces();
 
   get size(): number {
     return this.#count;
   }
   get bytes(): number {
-    return [this.#ids, this.#versions, this.#intents, this.#hashes].reduce((sum, one) => sum + one.byteLength, 0);
+    return this.#ids.byteLength + this.#versions.byteLength + this.#places.bytes;
   }
 
   add(names: readonly string[], id: IntentId, version: number): void {
@@ -46,21 +33,13 @@ class Day {
       this.#ids.write(id.slice(PREFIX.length), this.#count * ID_BYTES, 'latin1');
     else this.#odd.set(this.#count, id);
     this.#versions[this.#count] = version;
+    for (const name of names) this.#places.add(name, this.#count);
     this.#count += 1;
-    for (const name of names) {
-      if (this.#names >= this.#hashes.length * FULL) this.#makeSlots();
-      this.#put(hashOf(name), this.#count);
-      this.#names += 1;
-    }
   }
 
-  *of(hash: number): Generator<readonly [id: IntentId, version: number]> {
-    for (let slot = hash % this.#intents.length; ; slot = (slot + 1) % this.#intents.length) {
-      const place = (this.#intents[slot] ?? 0) - 1;
-      if (place < 0) return;
-      if (this.#hashes[slot] !== hash) continue;
+  *of(name: string): Generator<readonly [id: IntentId, version: number]> {
+    for (const place of this.#places.of(name))
       yield [this.#odd.get(place) ?? this.#idAt(place), this.#versions[place] ?? 0];
-    }
   }
 
   #idAt(place: number): IntentId {
@@ -69,26 +48,12 @@ class Day {
     return `${PREFIX}${bytes.toString('latin1', 0, end < 0 ? ID_BYTES : end)}` as IntentId;
   }
 
-  #put(hash: number, intent: number): void {
-    let slot = hash % this.#intents.length;
-    while (this.#intents[slot] !== 0) slot = (slot + 1) % this.#intents.length;
-    this.#intents[slot] = intent;
-    this.#hashes[slot] = hash;
-  }
-
   #makeRoom(): void {
-    const room = Math.ceil(this.#versions.length * MORE_INTENTS);
+    const room = Math.ceil(this.#versions.length * MORE);
     const [ids, versions] = [Buffer.alloc(room * ID_BYTES), new Uint32Array(room)];
     ids.set(this.#ids);
     versions.set(this.#versions);
     [this.#ids, this.#versions] = [ids, versions];
-  }
-
-  #makeSlots(): void {
-    const [intents, hashes] = [this.#intents, this.#hashes];
-    const slots = Math.ceil(intents.length * MORE_SLOTS);
-    [this.#intents, this.#hashes] = [new Uint32Array(slots), new Uint32Array(slots)];
-    for (const [slot, intent] of intents.entries()) if (intent !== 0) this.#put(hashes[slot] ?? 0, intent);
   }
 }
 
@@ -117,9 +82,8 @@ export class RestingIntents {
   /** The intents that a name may be of, each with its version when it came to rest the last time. */
   of(name: string): ReadonlyMap<IntentId, number> {
     const found = new Map<IntentId, number>();
-    const hash = hashOf(name);
     for (const day of this.#days.values())
-      for (const [id, version] of day.of(hash)) found.set(id, Math.max(version, found.get(id) ?? 0));
+      for (const [id, version] of day.of(name)) found.set(id, Math.max(version, found.get(id) ?? 0));
     return found;
   }
 

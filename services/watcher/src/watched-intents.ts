@@ -20,8 +20,9 @@ import {
   watchedUntil,
 } from '@pf/domain';
 import { keptOf, sharedTexts } from './kept-intent.ts';
+import { Named } from './named.ts';
 import { type PackedIntent, Packing, packReference, unpack } from './packed-intent.ts';
-import { hashOf, RestingIntents } from './resting-intents.ts';
+import { RestingIntents } from './resting-intents.ts';
 
 /** An event, or the head of one that only newer code understands. */
 type WatchedEvent = IntentEvent | EventHead;
@@ -57,10 +58,10 @@ const isLapsed = ({ status, closedAt }: Pick<PaymentIntent, 'status' | 'closedAt
   status === 'expired' && closedAt !== null && now < closedAt + LAPSED_MS;
 const folded = (known: PaymentIntent | undefined, event: WatchedEvent): PaymentIntent =>
   'shown' in event ? hold(known, event) : evolve(known, event);
-const aliasIn = (intent: PaymentIntent | undefined): string | null => (intent ? aliasOf(intent) : null);
-/** A number that takes no memory of its own. */
-const keyOf = (alias: string): number => hashOf(alias) >>> 1;
 const packName = (name: string): string => packReference(name as Reference);
+/** What payments may name an intent by. */
+const namesOf = (terms: Parameters<typeof aliasOf>[0]): readonly string[] =>
+  [terms.reference, aliasOf(terms)].filter((name) => name !== null).map(packName);
 const isSubmitted = (intent: WatchedIntent): intent is Submitted => intent.submission !== null;
 const isSettling = (intent: WatchedIntent): intent is Settling => isSettlementFollowed(intent);
 
@@ -84,11 +85,8 @@ interface Woken {
 export class WatchedIntents implements WatchSet {
   readonly #watchMs: number;
   readonly #shard: Shard;
-  readonly #intents = new Map<IntentId, PackedIntent | PaymentIntent>();
-  /** By packed references. */
-  readonly #byReference = new Map<string, IntentId>();
-  /** By the hash of an alias: the texts themselves would take as much memory as half of an intent. */
-  readonly #byAlias = new Map<number, readonly IntentId[] | IntentId>();
+  /** By id, and by the names in payments. */
+  readonly #intents = new Named<PackedIntent | PaymentIntent>();
   /** The number of intents in memory by recipient. */
   readonly #recipients = new Map<Address, number>();
   /** When the newest intent of a recipient was made, for those that are awaited. */
@@ -144,11 +142,11 @@ export class WatchedIntents implements WatchSet {
   }
 
   byReference(reference: Reference): WatchedIntent | undefined {
-    return this.#viewOf(this.#byReference.get(packReference(reference)));
+    return this.#viewOf(reference, (intent) => intent.reference === reference);
   }
 
   byAlias(alias: string): WatchedIntent | undefined {
-    return this.#viewOf(this.#withAlias(alias).find((id) => aliasIn(this.#get(id)) === alias));
+    return this.#viewOf(alias, (intent) => aliasOf(intent) === alias);
   }
 
   hasRecipient(address: Address): boolean {
@@ -163,7 +161,7 @@ export class WatchedIntents implements WatchSet {
     const wanted = new Map<IntentId, number>();
     for (const name of names)
       for (const [id, version] of this.#resting.of(packName(name)))
-        if (!this.#intents.has(id)) wanted.set(id, this.#woken.get(id)?.version ?? version);
+        if (!this.#has(id)) wanted.set(id, this.#woken.get(id)?.version ?? version);
     await this.#readBack(wanted, (change) => change());
   }
 
@@ -212,12 +210,8 @@ export class WatchedIntents implements WatchSet {
     if (until !== null) this.#dueOf(hourOf(until)).add(intent.id);
     const kept = keptOf(intent, texts);
     const view = viewOf(kept);
-    const reference = packReference(kept.reference);
     // Packed, its submissions and its settlement would be held twice.
-    this.#intents.set(kept.id, isSubmitted(view) || isSettling(view) ? kept : packing.pack(kept, reference));
-    this.#byReference.set(reference, kept.id);
-    const alias = aliasOf(kept);
-    if (alias !== null) this.#setAlias(alias, [...this.#withAlias(alias), kept.id]);
+    this.#intents.add([kept.id, ...namesOf(kept)], isSubmitted(view) || isSettling(view) ? kept : packing.pack(kept));
     this.#recipients.set(kept.requestor, (this.#recipients.get(kept.requestor) ?? 0) + 1);
     if (intent.status === 'created' && now - intent.createdAt < AWAITED_MS)
       this.#awaited.set(kept.requestor, Math.max(intent.createdAt, this.#awaited.get(kept.requestor) ?? 0));
@@ -242,9 +236,8 @@ export class WatchedIntents implements WatchSet {
 
   /** Adds an intent at rest. */
   putAtRest({ id, version, chain, requestor, reference, closedAt }: RestingIntent): void {
-    const names = [reference, aliasOf({ chain, reference })].filter((name) => name !== null);
     const until = closedAt + this.#watchMs;
-    this.#resting.add(names.map(packName), id, version, until);
+    this.#resting.add(namesOf({ chain, reference }), id, version, until);
     const recipient = texts.one(requestor);
     this.#recipientsUntil.set(recipient, Math.max(until, this.#recipientsUntil.get(recipient) ?? 0));
   }
@@ -324,18 +317,8 @@ export class WatchedIntents implements WatchSet {
     for (const [recipient, until] of this.#recipientsUntil) if (until <= now) this.#recipientsUntil.delete(recipient);
   }
 
-  /** The intents that may have an alias. */
-  #withAlias(alias: string): readonly IntentId[] {
-    return [this.#byAlias.get(keyOf(alias)) ?? []].flat();
-  }
-  #setAlias(alias: string, ids: readonly IntentId[]): void {
-    const [id] = ids;
-    if (id === undefined) this.#byAlias.delete(keyOf(alias));
-    else this.#byAlias.set(keyOf(alias), ids.length === 1 ? id : ids);
-  }
-
-  #viewOf(id: IntentId | undefined): WatchedIntent | undefined {
-    const intent = id && this.#get(id);
+  #viewOf(name: string, isNamed: (intent: PaymentIntent) => boolean): WatchedIntent | undefined {
+    const intent = this.#intents.of(packName(name)).map(unpack).find(isNamed);
     return intent && viewOf(intent);
   }
 
@@ -394,13 +377,13 @@ export class WatchedIntents implements WatchSet {
   }
 
   #putBack(row: PaymentIntent): void {
-    if (this.#intents.has(row.id)) return;
+    if (this.#has(row.id)) return;
     const events = this.#woken.get(row.id)?.events ?? [];
     this.#woken.delete(row.id);
     let intent = row;
     for (const event of events) if (event.version > intent.version) intent = folded(intent, event);
     this.put(intent, this.#now());
-    if (this.#intents.has(row.id)) this.#ahead.set(row.id, row.version);
+    if (this.#has(row.id)) this.#ahead.set(row.id, row.version);
   }
 
   #isTired(intent: PaymentIntent, now: Instant): boolean {
@@ -410,23 +393,23 @@ export class WatchedIntents implements WatchSet {
   }
 
   #get(id: IntentId): PaymentIntent | undefined {
-    const packed = this.#intents.get(id);
+    const packed = this.#packed(id);
     return packed && unpack(packed);
+  }
+  #packed(id: IntentId): PackedIntent | PaymentIntent | undefined {
+    return this.#intents.of(id).find((one) => one.id === id);
+  }
+  #has(id: IntentId): boolean {
+    return this.#packed(id) !== undefined;
   }
 
   #remove(id: IntentId): void {
-    const intent = this.#get(id);
-    if (!intent) return;
-    this.#intents.delete(id);
+    const packed = this.#packed(id);
+    if (!packed) return;
+    const intent = unpack(packed);
+    this.#intents.remove([id, ...namesOf(intent)], packed);
     const until = watchedUntil(intent, this.#watchMs);
     if (until !== null) this.#until.get(hourOf(until))?.delete(id);
-    this.#byReference.delete(packReference(intent.reference));
-    const alias = aliasOf(intent);
-    if (alias !== null)
-      this.#setAlias(
-        alias,
-        this.#withAlias(alias).filter((one) => one !== id),
-      );
     this.#expected.delete(id);
     this.#lapsed.delete(id);
     this.#submitted.delete(id);

@@ -12,7 +12,7 @@ import {
   VersionGapError,
 } from '@pf/domain';
 import { events, samples, type ExpectedEvent } from '@pf/domain/testing';
-import { hashOf } from '../src/resting-intents.ts';
+import { hashOf } from '../src/hashed-places.ts';
 import { ProjectionSetBackError, WatchedIntents } from '../src/watched-intents.ts';
 
 const { ALICE, BOB, CAROL, FIRST, INTENT, REFERENCE, REFUND, SECOND, SCENARIO_START, referenceOf } = samples;
@@ -59,7 +59,7 @@ function collidingReferences(chain: ChainId): readonly Reference[] {
   const seen = new Map<number, Reference>();
   for (let at = 0; ; at += 1) {
     const reference = `0x${at.toString(16).padStart(64, '0')}` as Reference;
-    const key = hashOf(aliasOf({ chain, reference }) ?? '') >>> 1;
+    const key = hashOf(aliasOf({ chain, reference }) ?? '');
     const before = seen.get(key);
     if (before !== undefined) return [before, reference];
     seen.set(key, reference);

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { reason, terminal } from '../processes/terminal.ts';
 import { RESPONSES_FILE, API_DOCUMENT, problemsOf, readResponses } from './api-document.ts';
 import { HELP, type Phase, readArguments, type TestArguments, TESTS } from './arguments.ts';
-import { paymentCases, roundsOf } from './provider-rounds.ts';
+import { PAYMENT_CASES, roundsOf } from './provider-rounds.ts';
 import { countJest, type Result, sum } from './result.ts';
 import { startTestStack } from './test-stack.ts';
 
@@ -86,7 +86,7 @@ async function jest(
       WORKERS[workers],
       // Of several projects, some have no file that matches.
       ...(paths.length === 0 ? [] : ['--passWithNoTests']),
-      ...(behind.length > 0 && paths.length === 0 ? paymentCases(behind) : paths),
+      ...(behind.length > 0 && paths.length === 0 ? PAYMENT_CASES : paths),
     ];
     const child = spawn(process.execPath, args, {
       cwd: root,

@@ -3,12 +3,10 @@ import { PROFILE_NAMES, type ProfileName, PROFILES } from '@pf/testing/providers
 import { readProviders } from '../chains/providers.ts';
 
 /** The end-to-end tests that pay, in whose clusters profiles of providers may be before the chains. */
-const PAYMENTS = ['watching', 'wallets', 'mpp', 'gasless', 'checkout'].map((folder) => `infra/e2e/test/${folder}/`);
-const FAILURES = 'infra/e2e/test/chains/chain-failures.e2e.test.ts';
-
-/** Those of a round. Where a fifth of all responses is spoilt, a drop is not proven within a test's time. */
-export const paymentCases = (round: readonly string[]): readonly string[] =>
-  round.some((profile) => profile.includes('envelopes')) ? PAYMENTS : [...PAYMENTS, FAILURES];
+export const PAYMENT_CASES: readonly string[] = [
+  ...['watching', 'wallets', 'mpp', 'gasless', 'checkout'].map((folder) => `infra/e2e/test/${folder}/`),
+  'infra/e2e/test/chains/chain-failures.e2e.test.ts',
+];
 
 const servesAlone = (name: ProfileName): boolean => PROFILES[name].cannot.length === 0;
 

@@ -113,6 +113,16 @@ export const rpcGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A broadcast is not repeated where its response is unusable',
+    file: 'packages/rpc/src/node.ts',
+    guard: 'let repeats = pace === this.sends || currentWork()?.canMoveOn === true ? 0 : REPEATS_MAX;',
+    instead: 'let repeats = currentWork()?.canMoveOn === true ? 0 : REPEATS_MAX;',
+    test: {
+      file: 'packages/rpc/test/batches.unit.test.ts',
+      name: 'ask for a broadcast once, whatever comes',
+    },
+  },
+  {
     name: 'The time that a piece of work has does not bind what it has left behind',
     file: 'packages/rpc/src/work.ts',
     guard: 'current === undefined || current.isOver',

@@ -185,6 +185,16 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'An intent is found by its names after others were forgotten',
+    file: 'services/watcher/src/hashed-places.ts',
+    guard: 'empty = next;',
+    instead: 'break;',
+    test: {
+      file: 'services/watcher/test/named.unit.test.ts',
+      name: 'finds values by each of their names as a map would, whatever was added and removed before',
+    },
+  },
+  {
     name: 'A step sees one state of its intents',
     file: 'services/watcher/src/watched-intents.ts',
     guard: 'this.#later = [];',

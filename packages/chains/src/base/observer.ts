@@ -92,6 +92,7 @@ export class BaseObserver implements ChainObserver {
     const start = newestOf(found.position);
     let seen = found.position.seen;
     const observations: Observation[] = [...found.observations];
+    const warnings: string[] = [...found.warnings];
 
     // New blocks, up to the head that was read before the watch set was updated.
     const first = await this.#read(context, found.position, head);
@@ -140,7 +141,9 @@ export class BaseObserver implements ChainObserver {
       );
       const dead = receipts.missing.filter(({ intentId }) => !waiting.has(intentId));
       if (safe !== null) {
-        observations.push(...(await findDropped(context, this.#pool, this.#sentBy, dead, safe, rescanned)));
+        const dropped = await findDropped(context, this.#pool, this.#sentBy, dead, safe, rescanned);
+        observations.push(...dropped.observations);
+        warnings.push(...dropped.warnings);
         observations.push(...(await findLapsed(context, safe, rescanned, waiting)));
       }
     }
@@ -165,7 +168,7 @@ export class BaseObserver implements ChainObserver {
       cursor: writePosition(next),
       head: head.number,
       behind: first.isEarly ? 0n : greatest(0n, head.number - whole),
-      warnings: found.warnings,
+      warnings,
     };
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { IntentId, Observation, TransactionHash } from '@pf/domain';
+import type { IntentId, TransactionHash } from '@pf/domain';
 import { type RpcCall, type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { Memory } from '../../src/base/observe/memory.ts';
 import { findDropped, type PendingOutcome } from '../../src/base/observe/pending-outcomes.ts';
@@ -36,7 +36,7 @@ function nodeWith(name: string, count: bigint | null): RpcNode {
   };
 }
 /** What is concluded by a step on the first of these nodes. */
-function concluded(first: RpcNode, ...others: readonly RpcNode[]): Promise<readonly Observation[]> {
+function concluded(first: RpcNode, ...others: readonly RpcNode[]): ReturnType<typeof findDropped> {
   const pool = {
     onAnother: async (_than: RpcNode, work: (node: RpcNode) => Promise<unknown>) => {
       const [other] = others;
@@ -58,20 +58,25 @@ function concluded(first: RpcNode, ...others: readonly RpcNode[]): Promise<reado
   return findDropped(context, pool, async () => null, [missing], safe, safe.number);
 }
 const pruned = nodeWith('pruned.example', null);
+/** The names of the observations, and how many warnings there are. */
+async function shown(...nodes: readonly [RpcNode, ...RpcNode[]]): Promise<readonly [readonly string[], number]> {
+  const { observations, warnings } = await concluded(...nodes);
+  return [named(observations), warnings.length];
+}
 
 describe('a transaction without a receipt', () => {
   it('is dropped once its nonce is used at the safe block', async () => {
-    expect(named(await concluded(nodeWith('a.example', NONCE + 1n)))).toEqual(['dropped']);
-    expect(named(await concluded(nodeWith('a.example', NONCE)))).toEqual([]);
+    expect(await shown(nodeWith('a.example', NONCE + 1n))).toEqual([['dropped'], 0]);
+    expect(await shown(nodeWith('a.example', NONCE))).toEqual([[], 0]);
   });
 
   it('is dropped by the count of another node, where one has pruned the state at the safe block', async () => {
-    expect(named(await concluded(pruned, nodeWith('b.example', NONCE + 1n)))).toEqual(['dropped']);
-    expect(named(await concluded(pruned, nodeWith('b.example', NONCE)))).toEqual([]);
+    expect(await shown(pruned, nodeWith('b.example', NONCE + 1n))).toEqual([['dropped'], 0]);
+    expect(await shown(pruned, nodeWith('b.example', NONCE))).toEqual([[], 0]);
   });
 
-  it('is not dropped where no node has the state at the safe block', async () => {
-    expect(named(await concluded(pruned))).toEqual([]);
-    expect(named(await concluded(pruned, pruned))).toEqual([]);
+  it('is not dropped, with a warning, where no node has the state at the safe block', async () => {
+    expect(await shown(pruned)).toEqual([[], 1]);
+    expect(await shown(pruned, pruned)).toEqual([[], 1]);
   });
 });

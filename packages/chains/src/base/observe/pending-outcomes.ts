@@ -10,7 +10,7 @@ import { type RpcNode, type RpcPool, RpcUpstreamError, withSecondOpinion } from 
 import { getReceipt, getTransaction, getTransactionCount, type Block } from '../../evm/calls.ts';
 import { isAbsentEverywhere } from '../../evm/observe/absence.ts';
 import { callsInStep } from '../../step-share.ts';
-import type { WatchSet } from '../../port.ts';
+import type { Step, WatchSet } from '../../port.ts';
 import { finalRevert, ignoresReverts } from '../../final-revert.ts';
 import { decodeSigned, SENT_TYPES, type Signer } from '../signed-transaction.ts';
 import type { Seen } from './position.ts';
@@ -122,7 +122,7 @@ export const findFinalReverts = (reverted: readonly IgnoredRevert[], finalized: 
 /**
  * The transactions without a receipt that provably never land: at a safe block, up to which all logs were read, the
  * account's nonce is past theirs, and still no upstream that responds has a receipt. That a node does not know them
- * proves nothing.
+ * proves nothing. Warns where none has the nonces at that block.
  */
 export async function findDropped(
   context: Scan,
@@ -131,8 +131,8 @@ export async function findDropped(
   missing: readonly PendingOutcome[],
   safe: Block,
   rescanned: bigint,
-): Promise<readonly Observation[]> {
-  if (missing.length === 0 || rescanned < safe.number) return [];
+): Promise<Pick<Step, 'observations' | 'warnings'>> {
+  if (missing.length === 0 || rescanned < safe.number) return { observations: [], warnings: [] };
   const known = await withNonces(context, sentBy, missing);
   const counts = await countsAt(
     context,
@@ -140,6 +140,7 @@ export async function findDropped(
     known.map(({ sender }) => sender),
     safe.number,
   );
+  if (counts === null) return { observations: [], warnings: [WITHOUT_STATE] };
   const observations: Observation[] = [];
   for (const [place, pending] of known.entries()) {
     const count = counts[place];
@@ -156,23 +157,27 @@ export async function findDropped(
       data: { hash: pending.hash, proof },
     });
   }
-  return observations;
+  return { observations, warnings: [] };
 }
 
-/** The next nonces at this block. None where neither this node nor another has that state: that proves nothing. */
+/** Repeated in each step as it is, so that it is logged once. */
+const WITHOUT_STATE =
+  "no upstream tells accounts' transaction counts at the safe block: whether payments were dropped is not known";
+
+/** The next nonces at this block. Null where neither this node nor another has that state: that proves nothing. */
 async function countsAt(
   { node }: Scan,
   pool: RpcPool,
   senders: readonly Address[],
   block: bigint,
-): Promise<readonly bigint[]> {
+): Promise<readonly bigint[] | null> {
   const read = (by: RpcNode): Promise<readonly bigint[]> =>
     by.batch(senders.map((sender) => getTransactionCount(sender, block)));
   try {
     return await read(node);
   } catch (error) {
     if (!(error instanceof RpcUpstreamError)) throw error;
-    return (await pool.onAnother(node, read)) ?? [];
+    return pool.onAnother(node, read);
   }
 }
 
