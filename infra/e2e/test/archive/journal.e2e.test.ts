@@ -11,6 +11,8 @@ const UNITS = 3_000_000n;
 /** Rows of a transfer that have a wallet; of a fee one has. */
 const SIDES = 2;
 const TEST_MS = 300_000;
+/** What the airdrop has given is there before it is final. */
+const CONFIRMED = { commitment: 'confirmed' };
 const lamports = z.object({ value: z.number() });
 
 describe('the journal of the ledger', () => {
@@ -44,7 +46,7 @@ describe('the journal of the ledger', () => {
       case 'base':
         return BigInt(await harness.chains.base.rpc<string>('eth_getBalance', address, 'latest'));
       case 'solana':
-        return BigInt(lamports.parse(await harness.chains.solana.rpc('getBalance', address)).value);
+        return BigInt(lamports.parse(await harness.chains.solana.rpc('getBalance', address, CONFIRMED)).value);
       case 'tempo':
         return 0n;
     }

@@ -71,6 +71,7 @@ describe('personal data that was erased', () => {
   let restored: { readonly own: TestDatabase; readonly database: Database };
   beforeAll(async () => {
     cluster = await startCluster();
+    await recycleWal('off');
     receiver = await webhookReceiver();
     redis = openConnection(redisUrl, { log: createLogger('test', 'silent'), withoutRedis: 'the test fails' });
     await addWebhookEndpoint(cluster.database, { accountId: cluster.accountId, livemode: false, url: receiver.url });
@@ -87,6 +88,7 @@ describe('personal data that was erased', () => {
     expect(await api.request('POST', '/payment-links', link)).toMatchObject({ status: 201 });
   }, TEST_MS);
   afterAll(async () => {
+    await recycleWal(null);
     redis.disconnect();
     await receiver.close();
     await cluster.close();
@@ -94,6 +96,13 @@ describe('personal data that was erased', () => {
     await restored.own.drop();
   });
 
+  /** What a file of the WAL had is still in it when it is used again. @param value null: as before */
+  async function recycleWal(value: 'off' | null): Promise<void> {
+    await cluster.database.sql.query(
+      value === null ? 'ALTER SYSTEM RESET wal_recycle' : `ALTER SYSTEM SET wal_recycle TO ${value}`,
+    );
+    await cluster.database.sql.query('SELECT pg_reload_conf()');
+  }
   /** An intent that says something of a person in several events, and is told to a receiver. */
   async function made(index: number): Promise<IntentId> {
     const metadata = { name: `${CANARY} ${index}` };
@@ -165,6 +174,7 @@ describe('personal data that was erased', () => {
   async function found(): Promise<readonly string[]> {
     const places: [string, () => Promise<string>][] = [
       ['files of Postgres', postgresFiles],
+      ['WAL of Postgres', postgresWal],
       ['dump of Postgres', postgresDump],
       ['files of Kafka', kafkaFiles],
       ['records of Kafka', kafkaRecords],
@@ -191,6 +201,14 @@ describe('personal data that was erased', () => {
       'SELECT oid::int FROM pg_database WHERE datname = current_database()',
     );
     return filesUnder(path.join(folder, 'postgres/base', String(rows[0]?.oid)));
+  }
+  /** Of all databases of the server, so it is large: what is returned is the canary, where it is in it. */
+  async function postgresWal(): Promise<string> {
+    const wal = path.join(folder, 'postgres/pg_wal');
+    const names = (await readdir(wal)).filter((name) => /^[0-9A-F]{24}$/.test(name));
+    for (const name of names)
+      if ((await readFile(path.join(wal, name)).catch(() => Buffer.of())).includes(CANARY)) return CANARY;
+    return names.join('\n');
   }
   async function postgresDump(): Promise<string> {
     const { rows: tables } = await cluster.database.sql.query<{ name: string }>(
@@ -267,7 +285,9 @@ describe('personal data that was erased', () => {
       expect(await leftCount()).toBe(1);
       expect((await filesUnder(path.join(cluster.archive, 'cold'))).length).toBeGreaterThan(0);
       await cluster.database.sql.query('CHECKPOINT');
-      expect(await found()).toEqual(['files of Postgres', 'dump of Postgres']);
+      // A checkpoint may have removed what the WAL had of the changes.
+      await cluster.database.sql.query("SELECT pg_logical_emit_message(true, 'test', $1)", [CANARY]);
+      expect(await found()).toEqual(['files of Postgres', 'WAL of Postgres', 'dump of Postgres']);
 
       const report = await pf('privacy', 'erase', '--account', cluster.accountId, '--yes');
       expect(report).toMatchObject({
@@ -289,6 +309,8 @@ describe('personal data that was erased', () => {
       // Rows of before are in the free space of their pages, and in the planner's samples, until these are rewritten.
       await cluster.database.sql.query('ANALYZE');
       await cluster.database.sql.query('VACUUM FULL');
+      // Changes of before are in the files of the WAL up to the checkpoint after them.
+      await cluster.database.sql.query('SELECT pg_switch_wal()');
       await cluster.database.sql.query('CHECKPOINT');
       expect(await found()).toEqual([]);
 
