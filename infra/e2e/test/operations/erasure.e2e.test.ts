@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { glob, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -181,6 +181,7 @@ describe('personal data that was erased', () => {
       ['files of the archive', () => filesUnder(cluster.archive)],
       ['events of the archive', async () => (await archivedEvents()).join('\n')],
       ['Redis', redisDump],
+      ['other files of the stack', otherFiles],
       ['logs of the services', serviceLogs],
     ];
     const texts = await Promise.all(places.map(async ([name, read]) => [name, await read()] as const));
@@ -202,12 +203,21 @@ describe('personal data that was erased', () => {
     );
     return filesUnder(path.join(folder, 'postgres/base', String(rows[0]?.oid)));
   }
-  /** Of all databases of the server, so it is large: what is returned is the canary, where it is in it. */
-  async function postgresWal(): Promise<string> {
-    const wal = path.join(folder, 'postgres/pg_wal');
-    const names = (await readdir(wal)).filter((name) => /^[0-9A-F]{24}$/.test(name));
-    for (const name of names)
-      if ((await readFile(path.join(wal, name)).catch(() => Buffer.of())).includes(CANARY)) return CANARY;
+  /** Of all databases of the server. */
+  const postgresWal = (): Promise<string> => searched(path.join(folder, 'postgres/pg_wal'));
+  /** What else the stack writes: Redis' files, logs, statistics of Postgres … */
+  const otherFiles = (): Promise<string> =>
+    searched(folder, ['postgres/base', 'postgres/pg_wal', 'kafka/log', 'test-logs']);
+  /** One file after another: all are too large for one text. @returns the canary where one has it, else their names */
+  async function searched(cwd: string, exclude: readonly string[] = []): Promise<string> {
+    const names: string[] = [];
+    for await (const file of glob('**', { cwd, exclude, withFileTypes: true })) {
+      if (!file.isFile()) continue;
+      // As above, it may be gone.
+      const bytes = await readFile(path.join(file.parentPath, file.name)).catch(() => Buffer.of());
+      if (bytes.includes(CANARY)) return CANARY;
+      names.push(file.name);
+    }
     return names.join('\n');
   }
   async function postgresDump(): Promise<string> {
