@@ -8,6 +8,7 @@ const LONG = [
   'infra/e2e/test/brokers/kill-brokers.drill.test.ts',
   'infra/e2e/test/chains/faulty-nodes.e2e.test.ts',
   'infra/e2e/test/checkout/paying.stack.test.ts',
+  'infra/e2e/test/operations/complete-log.drill.test.ts',
   'infra/e2e/test/operations/restore.drill.test.ts',
   'infra/e2e/test/submitting/submitting.e2e.test.ts',
   'infra/simulation/test/runner/seeds.unit.test.ts',

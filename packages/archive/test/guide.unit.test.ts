@@ -55,8 +55,8 @@ function shown({ columns, rows }: Answer): string {
 }
 
 describe('the guide for analysts', () => {
-  it('asks ten questions, one of an accountant, and one of an integrator', () => {
-    expect(questions).toHaveLength(12);
+  it('asks ten questions, two of an accountant, and one of an integrator', () => {
+    expect(questions).toHaveLength(13);
   });
 
   it.each(questions)('answers: $question', async ({ sql, result }) => {

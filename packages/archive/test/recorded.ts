@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseEvent } from '@pf/contracts';
+import { encodeEvent, parseEvent } from '@pf/contracts';
 import type { EndedDelivery } from '@pf/database';
-import { PUBLIC_EVENT_TYPES } from '@pf/domain';
+import { type Address, type Landing, PUBLIC_EVENT_TYPES } from '@pf/domain';
 import type { LogRecord } from '@pf/event-log';
 
 const FIXTURES = path.join(import.meta.dirname, '../../contracts/test/evolution/fixtures');
@@ -36,10 +36,31 @@ export const onDay = (day: string, record: LogRecord): LogRecord => ({
   value: record.value?.replace(/"at":"\d{4}-\d\d-\d\dT/, `"at":"${day}T`) ?? null,
 });
 
+/** Sends the transaction of the extra payment for its payer. */
+const RELAYER = '0x4e1A4e1a00000000000000000000000000000004' as Address;
+/** As this version writes it: with what the transaction has cost, in the first event of its landing. */
+function withFee(line: string): string {
+  const event = parseEvent(line);
+  const first: readonly string[] = [
+    'intent.confirmed',
+    'confirmation_restored',
+    'intent.extra_payment',
+    'intent.mismatched_payment',
+  ];
+  const data = event.data as { readonly landing: Landing | null };
+  const { landing } = data;
+  // Of a simulated payment there is no landing.
+  if (!first.includes(event.type) || landing === null) return line;
+  const payer = event.type === 'intent.extra_payment' ? RELAYER : landing.transfer.from;
+  const fee = { payer, amount: 2_100_000_000_000n + BigInt(event.version), tokenAddress: null };
+  return encodeEvent({ ...event, data: { ...data, landing: { ...landing, fee } } });
+}
+
 /** Payments of every kind: on time, late, extra, mismatched, refunded, lost. One history of each intent. */
 export const RECORDED_PAYMENTS: readonly string[] = readFileSync(path.join(FIXTURES, 'payments/events.ndjson'), 'utf8')
   .split('\n')
-  .filter((line) => line !== '');
+  .filter((line) => line !== '')
+  .map(withFee);
 
 /**
  * The webhooks of these payments, to one URL, in the order of their ends: it fails now and then, and was removed before

@@ -16,7 +16,8 @@ export const EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
   'intent.pending':
     'The transaction was broadcast, or found on chain without our broadcast. `simulated`: in test mode, by request.',
   'intent.confirmed':
-    'The payment is on chain. `landing`: null where it is simulated. `late`: the state before, where it had ended.',
+    'The payment is on chain. `landing`: null where it is simulated; its `fee`: what the transaction has cost, where ' +
+    'the chain told it. `late`: the state before, where it had ended.',
   'intent.finalized': 'The payment can no longer be undone.',
   'intent.failed': 'The transaction is on chain and had no effect, or the payment cannot be made any more.',
   'intent.expired': 'The time of the intent is over. `pendingAtExpiry`: a transaction was under way.',

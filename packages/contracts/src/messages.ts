@@ -22,6 +22,7 @@ import {
   accountId,
   address,
   baseUnits,
+  bigintText,
   chainId,
   commandId,
   instant,
@@ -43,6 +44,10 @@ export const trace = z.object({
 export type Trace = z.infer<typeof trace>;
 
 const none = z.object({});
+const networkFee = z.object({ payer: address, amount: bigintText, tokenAddress: tokenAddress.nullable() });
+const landing = z.object({ hash: transactionHash, transfer });
+/** The first that is told of a landing. */
+const newLanding = landing.extend({ fee: networkFee.exactOptional() });
 const createData = z.object({
   idempotencyKey: text.refine((key) => isWithin(key, 255)).nullable(),
   chain: chainId,
@@ -79,14 +84,14 @@ const commandData = {
   prepare_submission: z.object({ transaction: preparedTransaction }),
   record_broadcast: z.object({ hash: transactionHash }),
   release_submission: z.object({ hash: transactionHash, reason: z.string() }),
-  report_transfer: z.object({ landing: z.object({ hash: transactionHash, transfer }) }),
+  report_transfer: z.object({ landing }),
   cancel: none,
   refund: z.object({ refundIntentId: intentId, reference, ttlSeconds }),
   simulate: z.object({ targetState: z.enum(INTENT_STATUSES), hash: transactionHash, fulfiller: address }),
 } satisfies { [Type in keyof CommandData]: z.ZodType<CommandData[Type]> };
 
 const observationData = {
-  landed: z.object({ hash: transactionHash, level: z.enum(['confirmed', 'finalized']), transfer }),
+  landed: newLanding.extend({ level: z.enum(['confirmed', 'finalized']) }),
   reverted: z.object({ hash: transactionHash, reason: z.string() }),
   dropped: z.object({ hash: transactionHash, proof: z.string() }),
   lost: z.object({ hash: transactionHash, place: transfer.pick({ block: true, blockHash: true }).exactOptional() }),
@@ -191,7 +196,6 @@ export function encodeInput(
 export type InputMessage = CommandMessage | ObservationMessage | ((Expire | Erase) & { readonly trace: Trace });
 
 // Events --------------------------------------------------------------------------------------------------------------
-const landing = z.object({ hash: transactionHash, transfer });
 const eventData = {
   'intent.created': createData.extend({ accountId, livemode: z.boolean(), refundOf: intentId.nullable() }),
   'intent.detected': none,
@@ -212,7 +216,7 @@ const eventData = {
   'intent.confirmed': z.object({
     hash: transactionHash,
     fulfiller: address,
-    landing: landing.nullable(),
+    landing: newLanding.nullable(),
     late: z.enum(LATE_STATES).nullable(),
     simulated: z.boolean(),
   }),
@@ -224,10 +228,10 @@ const eventData = {
   refund_linked: z.object({ refundIntentId: intentId }),
   refund_released: z.object({ refundIntentId: intentId }),
   confirmation_lost: z.object({ hash: transactionHash }),
-  confirmation_restored: z.object({ landing }),
-  'intent.extra_payment': z.object({ landing }),
+  confirmation_restored: z.object({ landing: newLanding }),
+  'intent.extra_payment': z.object({ landing: newLanding }),
   'intent.mismatched_payment': z.object({
-    landing,
+    landing: newLanding,
     amount: text.nullable(),
     differs: z.array(z.enum(PAYMENT_TERMS)),
   }),

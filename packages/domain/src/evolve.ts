@@ -1,7 +1,7 @@
 import type { IntentId, TransactionHash } from './model/ids.ts';
 import type { EventData, IntentEvent } from './model/event.ts';
 import type { Landing, Metadata, PaymentIntent, Submission, SubmissionStatus } from './model/intent.ts';
-import { transferKey } from './model/landing.ts';
+import { transferKey, withoutFee } from './model/landing.ts';
 import { COUNTED_MAX, REMEMBERED_MAX } from './model/limits.ts';
 import { isLive, liveSubmission, submissionOf } from './model/submission.ts';
 import { isPublicField } from './model/view.ts';
@@ -287,7 +287,7 @@ const seen = (state: PaymentIntent, landing: Landing): Change => ({
 
 const extraPayment = (state: PaymentIntent, landing: Landing): Change => ({
   ...seen(state, landing),
-  extraPayments: [...state.extraPayments, landing].slice(0, COUNTED_MAX.extra),
+  extraPayments: [...state.extraPayments, withoutFee(landing)].slice(0, COUNTED_MAX.extra),
 });
 
 /** A new claim, or an earlier one again. A live one has the same sender and nonce: this one replaces it. */

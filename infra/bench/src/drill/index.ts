@@ -1,2 +1,2 @@
 export { problemsOf, summarize } from './report.ts';
-export { drill } from './run.ts';
+export { type Case, drill } from './run.ts';

@@ -12,7 +12,7 @@ import { type DrillRig, startDrillRig } from './rig.ts';
 
 /** Every case of a restore, by what happens. */
 export const CASES = ['postgres-earlier', 'kafka-earlier', 'mirrored', 'kafka-lost', 'both-lost'] as const;
-type Case = (typeof CASES)[number];
+export type Case = (typeof CASES)[number];
 
 export interface DrillOptions {
   readonly case: Case;

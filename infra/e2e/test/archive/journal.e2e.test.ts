@@ -8,10 +8,12 @@ import { type Name, NAMES } from '../chain-names.ts';
 import { SubmittingHarness } from '../submitting/harness.ts';
 
 const UNITS = 3_000_000n;
-/** Tempo counts fees in 18 decimals and takes them from a token of 6. */
-const TEMPO_FEE_SCALE = 10n ** 12n;
+/** Rows of a transfer that have a wallet; of a fee one has. */
+const SIDES = 2;
 const TEST_MS = 300_000;
-const receipt = z.object({ gasUsed: z.string(), effectiveGasPrice: z.string() });
+/** What the airdrop has given is there before it is final. */
+const CONFIRMED = { commitment: 'confirmed' };
+const lamports = z.object({ value: z.number() });
 
 describe('the journal of the ledger', () => {
   let harness: SubmittingHarness;
@@ -38,51 +40,60 @@ describe('the journal of the ledger', () => {
     return signed.hash;
   }
 
-  /** The fees that a wallet has paid in the token: only Tempo takes them there. */
-  async function feesOf(name: Name, hashes: readonly string[]): Promise<bigint> {
-    if (name !== 'tempo') return 0n;
-    let fees = 0n;
-    for (const hash of hashes) {
-      const { gasUsed, effectiveGasPrice } = receipt.parse(
-        await harness.chains.tempo.rpc('eth_getTransactionReceipt', hash),
-      );
-      fees += (BigInt(gasUsed) * BigInt(effectiveGasPrice) + TEMPO_FEE_SCALE - 1n) / TEMPO_FEE_SCALE;
+  /** What a wallet has of the chain's own coin. Tempo has none: its accounts pay fees in stablecoins. */
+  async function coins(name: Name, address: string): Promise<bigint> {
+    switch (name) {
+      case 'base':
+        return BigInt(await harness.chains.base.rpc<string>('eth_getBalance', address, 'latest'));
+      case 'solana':
+        return BigInt(lamports.parse(await harness.chains.solana.rpc('getBalance', address, CONFIRMED)).value);
+      case 'tempo':
+        return 0n;
     }
-    return fees;
   }
 
   it.each(NAMES)(
-    'agrees with the balances of payer and requestor on %s, after payments and a refund',
+    'agrees with the balances of payer and requestor on %s, after payments and a refund, with what they cost',
     async (name) => {
       const wallets = await harness.funded(name, 2);
       const [payer, shop] = wallets as [StackWallet, StackWallet];
       const usdc = harness.usdcOn(name);
-      const balances = (): Promise<bigint[]> =>
-        Promise.all(wallets.map((wallet) => walletOn(harness.chains[name], wallet).tokenBalance(usdc)));
+      /** Of both wallets the token and the coin. */
+      const balances = async (): Promise<bigint[]> => [
+        ...(await Promise.all(wallets.map((wallet) => walletOn(harness.chains[name], wallet).tokenBalance(usdc)))),
+        ...(await Promise.all(wallets.map(({ address }) => coins(name, address)))),
+      ];
       const before = await balances();
 
       const { id: first } = await harness.create(name, { requestor: shop.address });
       const { id: second } = await harness.create(name, { requestor: shop.address });
-      const paid = [await pay(name, first, payer), await pay(name, second, payer)];
+      await pay(name, first, payer);
+      await pay(name, second, payer);
       const refund = await harness.api.refund(first);
       expect(refund.status).toBe(201);
-      const returned = [await pay(name, refund.body.intent.id, shop)];
+      await pay(name, refund.body.intent.id, shop);
 
       const after = await balances();
       const moved = after.map((balance, n) => balance - (before[n] ?? 0n));
-      const sums = await until('the journal to have all', async () => {
-        const rows = await journal(
-          `SELECT wallet, sum(base_units) AS units, count(*) AS transfers FROM journal
-           WHERE chain = '${harness.chains[name].caip2}' GROUP BY wallet`,
+      const rows = await until('the journal to have all', async () => {
+        const all = await journal(
+          `SELECT entry, lower(wallet) AS wallet, token, token_address IS NULL AS is_coin, base_units
+           FROM journal
+           WHERE chain = '${harness.chains[name].caip2}' AND wallet IS NOT NULL`,
         );
-        return rows.every(({ transfers }) => transfers === '3') && rows.length === 2 && rows;
+        return all.length === 3 * (SIDES + 1) && all;
       });
-      const booked = wallets.map(({ address }) =>
-        BigInt(String(sums.find(({ wallet }) => String(wallet).toLowerCase() === address.toLowerCase())?.['units'])),
-      );
-      expect(booked).toEqual([-UNITS, UNITS]);
-      const fees = [await feesOf(name, paid), await feesOf(name, returned)];
-      expect(moved.map((units, n) => units + (fees[n] ?? 0n))).toEqual(booked);
+      const booked = (isCoin: boolean, wallet: StackWallet, isFee?: boolean): bigint =>
+        rows
+          .filter((row) => row['wallet'] === wallet.address.toLowerCase() && row['is_coin'] === isCoin)
+          .filter((row) => isFee === undefined || (row['entry'] === 'fee') === isFee)
+          .reduce((sum, row) => sum + BigInt(String(row['base_units'])), 0n);
+      expect(wallets.map((wallet) => booked(false, wallet, false))).toEqual([-UNITS, UNITS]);
+      expect([false, true].flatMap((isCoin) => wallets.map((wallet) => booked(isCoin, wallet)))).toEqual(moved);
+      // Both have paid fees: the payer two, the shop one for its refund.
+      const fees = rows.filter(({ entry }) => entry === 'fee');
+      const coin = { base: 'ETH', solana: 'SOL', tempo: 'USDC' }[name];
+      expect(fees.map(({ token }) => token)).toEqual([coin, coin, coin]);
     },
     TEST_MS,
   );
@@ -92,7 +103,8 @@ describe('the journal of the ledger', () => {
       `SELECT sum(base_units) AS rest, count(*) AS transactions FROM (
          SELECT sum(base_units) AS base_units FROM journal GROUP BY chain, token_address, tx_signature)`,
     );
-    expect(rows).toEqual([{ rest: '0', transactions: '9' }]);
+    // Those of Base and Solana have a fee in another token than the payment.
+    expect(rows).toEqual([{ rest: '0', transactions: '15' }]);
     const unbalanced = await journal(
       'SELECT tx_signature FROM journal GROUP BY chain, token_address, tx_signature HAVING sum(base_units) <> 0',
     );

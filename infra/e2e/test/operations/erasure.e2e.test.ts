@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { glob, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -71,6 +71,7 @@ describe('personal data that was erased', () => {
   let restored: { readonly own: TestDatabase; readonly database: Database };
   beforeAll(async () => {
     cluster = await startCluster();
+    await recycleWal('off');
     receiver = await webhookReceiver();
     redis = openConnection(redisUrl, { log: createLogger('test', 'silent'), withoutRedis: 'the test fails' });
     await addWebhookEndpoint(cluster.database, { accountId: cluster.accountId, livemode: false, url: receiver.url });
@@ -87,6 +88,7 @@ describe('personal data that was erased', () => {
     expect(await api.request('POST', '/payment-links', link)).toMatchObject({ status: 201 });
   }, TEST_MS);
   afterAll(async () => {
+    await recycleWal(null);
     redis.disconnect();
     await receiver.close();
     await cluster.close();
@@ -94,6 +96,13 @@ describe('personal data that was erased', () => {
     await restored.own.drop();
   });
 
+  /** What a file of the WAL had is still in it when it is used again. @param value null: as before */
+  async function recycleWal(value: 'off' | null): Promise<void> {
+    await cluster.database.sql.query(
+      value === null ? 'ALTER SYSTEM RESET wal_recycle' : `ALTER SYSTEM SET wal_recycle TO ${value}`,
+    );
+    await cluster.database.sql.query('SELECT pg_reload_conf()');
+  }
   /** An intent that says something of a person in several events, and is told to a receiver. */
   async function made(index: number): Promise<IntentId> {
     const metadata = { name: `${CANARY} ${index}` };
@@ -165,12 +174,14 @@ describe('personal data that was erased', () => {
   async function found(): Promise<readonly string[]> {
     const places: [string, () => Promise<string>][] = [
       ['files of Postgres', postgresFiles],
+      ['WAL of Postgres', postgresWal],
       ['dump of Postgres', postgresDump],
       ['files of Kafka', kafkaFiles],
       ['records of Kafka', kafkaRecords],
       ['files of the archive', () => filesUnder(cluster.archive)],
       ['events of the archive', async () => (await archivedEvents()).join('\n')],
       ['Redis', redisDump],
+      ['other files of the stack', otherFiles],
       ['logs of the services', serviceLogs],
     ];
     const texts = await Promise.all(places.map(async ([name, read]) => [name, await read()] as const));
@@ -191,6 +202,23 @@ describe('personal data that was erased', () => {
       'SELECT oid::int FROM pg_database WHERE datname = current_database()',
     );
     return filesUnder(path.join(folder, 'postgres/base', String(rows[0]?.oid)));
+  }
+  /** Of all databases of the server. */
+  const postgresWal = (): Promise<string> => searched(path.join(folder, 'postgres/pg_wal'));
+  /** What else the stack writes: Redis' files, logs, statistics of Postgres … */
+  const otherFiles = (): Promise<string> =>
+    searched(folder, ['postgres/base', 'postgres/pg_wal', 'kafka/log', 'test-logs']);
+  /** One file after another: all are too large for one text. @returns the canary where one has it, else their names */
+  async function searched(cwd: string, exclude: readonly string[] = []): Promise<string> {
+    const names: string[] = [];
+    for await (const file of glob('**', { cwd, exclude, withFileTypes: true })) {
+      if (!file.isFile()) continue;
+      // As above, it may be gone.
+      const bytes = await readFile(path.join(file.parentPath, file.name)).catch(() => Buffer.of());
+      if (bytes.includes(CANARY)) return CANARY;
+      names.push(file.name);
+    }
+    return names.join('\n');
   }
   async function postgresDump(): Promise<string> {
     const { rows: tables } = await cluster.database.sql.query<{ name: string }>(
@@ -267,7 +295,9 @@ describe('personal data that was erased', () => {
       expect(await leftCount()).toBe(1);
       expect((await filesUnder(path.join(cluster.archive, 'cold'))).length).toBeGreaterThan(0);
       await cluster.database.sql.query('CHECKPOINT');
-      expect(await found()).toEqual(['files of Postgres', 'dump of Postgres']);
+      // A checkpoint may have removed what the WAL had of the changes.
+      await cluster.database.sql.query("SELECT pg_logical_emit_message(true, 'test', $1)", [CANARY]);
+      expect(await found()).toEqual(['files of Postgres', 'WAL of Postgres', 'dump of Postgres']);
 
       const report = await pf('privacy', 'erase', '--account', cluster.accountId, '--yes');
       expect(report).toMatchObject({
@@ -289,6 +319,8 @@ describe('personal data that was erased', () => {
       // Rows of before are in the free space of their pages, and in the planner's samples, until these are rewritten.
       await cluster.database.sql.query('ANALYZE');
       await cluster.database.sql.query('VACUUM FULL');
+      // Changes of before are in the files of the WAL up to the checkpoint after them.
+      await cluster.database.sql.query('SELECT pg_switch_wal()');
       await cluster.database.sql.query('CHECKPOINT');
       expect(await found()).toEqual([]);
 

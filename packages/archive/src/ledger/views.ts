@@ -1,6 +1,9 @@
 /** The JSON of the event: `of('intent.chain')` is a text of it. */
 const of = (path: string, from = 'event'): string => `(${from} ->> '$.${path}')`;
 const at = (path: string): string => `${of(path)}::TIMESTAMP`;
+/** One base unit of what a fee is paid in: of Tempo's stablecoins, which all have 6 decimals, of SOL, or of ETH. */
+const FEE_UNIT = `(CASE WHEN fee_token IS NOT NULL THEN 0.000001 WHEN chain LIKE 'solana:%' THEN 0.000000001
+          ELSE 0.000000000000000001 END)::DECIMAL(18, 18)`;
 
 /**
  * What analysts query beside `events`. docs/reference/archive.md describes the columns. Times are in UTC; amounts are
@@ -78,8 +81,9 @@ export const VIEWS: Readonly<Record<string, string>> = {
       paid_by AS tx_signature, landed."at" AS confirmed_at, ends.finalized_at,
       coalesce(${of('data.simulated', 'landed.event')}::BOOLEAN, false) AS simulated
     FROM landed LEFT JOIN ends USING (intent_id, paid_by)`,
-  // Two rows for each transfer on the chain: one wallet has less, another one more. What a reorganization undid is
-  // booked back. A transfer counts once, also where two intents have it: a refund that was paid late, and its original.
+  // Two rows for each transfer on the chain: one wallet has less, another one more; and two for the fee of a
+  // transaction, which the network has. What a reorganization undid is booked back. A transfer counts once, also where
+  // two intents have it: a refund that was paid late, and its original.
   journal: `
     WITH landed AS (
       SELECT *, ${of('data.landing.hash')} AS paid_by,
@@ -117,6 +121,28 @@ export const VIEWS: Readonly<Record<string, string>> = {
         END AS DECIMAL(38, 18)) AS tokens,
         ${of('intent.refundOf')} IS NOT NULL AS is_refund
       FROM last
+    ), fees AS (
+      -- A transaction has one fee, whatever it pays: that of its last landing.
+      SELECT landed."at", landed.intent_id, landed.account_id, landed.livemode, chain, paid_by,
+        ${of('data.landing.fee.payer')} AS wallet,
+        ${of('data.landing.fee.tokenAddress')} AS fee_token,
+        ${of('data.landing.fee.amount')}::HUGEINT AS fee,
+        try_cast(fee AS DECIMAL(20, 0)) * ${FEE_UNIT} AS fee_amount,
+        CASE WHEN fee_token = ${of('intent.tokenAddress')} THEN token
+          WHEN fee_token IS NULL THEN CASE WHEN chain LIKE 'solana:%' THEN 'SOL' ELSE 'ETH' END
+        END AS fee_symbol,
+        CASE wallet WHEN transfers.sender THEN CASE WHEN is_refund THEN 'requestor' ELSE 'payer' END
+          WHEN transfers.recipient THEN CASE WHEN is_refund THEN 'payer' ELSE 'requestor' END
+          ELSE 'sponsor' END AS fee_account,
+        -- It is gone with all that its transaction paid.
+        CASE WHEN bool_and(transfers.lost_at IS NOT NULL) OVER of_transaction
+          THEN max(transfers.lost_at) OVER of_transaction END AS fee_lost_at
+      FROM landed JOIN transfers USING (chain, paid_by)
+      WHERE ${of('data.landing.fee.amount')} IS NOT NULL
+      WINDOW of_transaction AS (PARTITION BY chain, paid_by)
+      QUALIFY row_number() OVER (
+        PARTITION BY chain, paid_by
+        ORDER BY landed."at" DESC, landed.version DESC, wallet = transfers.sender DESC, transfers.transfer_index) = 1
     ), booked AS (
       SELECT * REPLACE (CASE WHEN sign = 1 THEN "at" ELSE lost_at END AS "at"),
         CASE WHEN sign = -1 THEN 'reversal' WHEN is_refund THEN 'refund' ELSE 'payment' END AS entry
@@ -127,5 +153,12 @@ export const VIEWS: Readonly<Record<string, string>> = {
       CASE side WHEN -1 THEN sender ELSE recipient END AS wallet,
       side * sign * units AS base_units, side * sign * tokens AS amount,
       chain, symbol AS token, token_address, paid_by AS tx_signature, transfer_index, intent_id, account_id, livemode
-    FROM booked, (VALUES (-1), (1)) AS sides (side)`,
+    FROM booked, (VALUES (-1), (1)) AS sides (side)
+    UNION ALL
+    SELECT CASE sign WHEN 1 THEN "at" ELSE fee_lost_at END, CASE sign WHEN 1 THEN 'fee' ELSE 'reversal' END,
+      CASE side WHEN -1 THEN fee_account ELSE 'network' END, CASE side WHEN -1 THEN wallet END,
+      side * sign * fee, side * sign * fee_amount, chain, fee_symbol, fee_token, paid_by, NULL,
+      intent_id, account_id, livemode
+    FROM fees, (VALUES (-1), (1)) AS sides (side), (VALUES (1), (-1)) AS signs (sign)
+    WHERE sign = 1 OR fee_lost_at IS NOT NULL`,
 };

@@ -82,7 +82,8 @@ describe('the ledger', () => {
       return landing ? [`${landing.hash} ${landing.transfer.index}`] : [];
     });
     const { rows } = await ledger.query(
-      "SELECT DISTINCT tx_signature || ' ' || transfer_index AS transfer FROM journal ORDER BY transfer",
+      `SELECT DISTINCT tx_signature || ' ' || transfer_index AS transfer FROM journal
+       WHERE transfer_index IS NOT NULL ORDER BY transfer`,
     );
     expect(rows.map(({ transfer }) => transfer)).toEqual([...new Set(named)].sort());
   });
@@ -93,9 +94,10 @@ describe('the ledger', () => {
        FROM journal GROUP BY entry ORDER BY entry`,
     );
     expect(rows).toEqual([
+      { entry: 'fee', transactions: '9', rest: '0', sides: '18' },
       { entry: 'payment', transactions: '7', rest: '0', sides: '14' },
       { entry: 'refund', transactions: '2', rest: '0', sides: '4' },
-      { entry: 'reversal', transactions: '2', rest: '0', sides: '4' },
+      { entry: 'reversal', transactions: '2', rest: '0', sides: '8' },
     ]);
     const unbalanced = await ledger.query(
       'SELECT tx_signature FROM journal GROUP BY chain, token_address, tx_signature HAVING sum(base_units) <> 0',
@@ -106,6 +108,21 @@ describe('the ledger', () => {
          AND tx_signature IN (SELECT tx_signature FROM payments WHERE status = 'lost')`,
     );
     expect(undone.rows).toEqual([{ rest: '0' }]);
+  });
+
+  it('books the fee of each transaction once, to the wallet that paid it, and back where it was undone', async () => {
+    const { rows } = await ledger.query(
+      `SELECT entry, account, token, count(*) AS entries, sum(base_units) AS units, sum(amount) AS amount FROM journal
+       WHERE transfer_index IS NULL AND base_units < 0 AND entry = 'fee' OR account = 'network' AND entry = 'reversal'
+       GROUP BY ALL ORDER BY ALL`,
+    );
+    const fees = (entries: string, units: string) => ({ token: 'ETH', entries, units });
+    expect(rows).toMatchObject([
+      { entry: 'fee', account: 'payer', ...fees('6', '-12600000000043'), amount: '-0.000012600000000043' },
+      { entry: 'fee', account: 'requestor', ...fees('2', '-4200000000009'), amount: '-0.000004200000000009' },
+      { entry: 'fee', account: 'sponsor', ...fees('1', '-2100000000012'), amount: '-0.000002100000000012' },
+      { entry: 'reversal', account: 'network', ...fees('2', '-4200000000008'), amount: '-0.000004200000000008' },
+    ]);
   });
 
   it('writes amounts as people do', async () => {

@@ -164,6 +164,10 @@ const receipt = z.object({
   from: address,
   to: address.nullish(),
   logs: z.array(log),
+  gasUsed: quantity.nullish(),
+  effectiveGasPrice: quantity.nullish(),
+  /** Of rollups: what L1 charges for the data, beside the gas. */
+  l1Fee: quantity.nullish(),
 });
 export type Receipt = z.infer<typeof receipt>;
 /** Null while the transaction is in no block that this node knows. */

@@ -180,6 +180,8 @@ const landedTransaction = z.object({
   meta: z
     .object({
       err: transactionError.nullable(),
+      /** Lamports. */
+      fee: u64.nullish(),
       innerInstructions: z
         .array(z.object({ index: z.number().int(), instructions: z.array(innerInstruction) }))
         .nullish(),

@@ -1,4 +1,4 @@
-import type { TokenAddress } from '@pf/domain';
+import type { Address, TokenAddress } from '@pf/domain';
 import { type RpcCall, rpcCall } from '@pf/rpc';
 import { Interface } from 'ethers/abi';
 import { z } from 'zod';
@@ -6,7 +6,8 @@ import { bytes, callContract, quantity, toQuantity } from '../evm/calls.ts';
 
 /** The calls that only Tempo nodes have, each with the schema of its result. */
 
-const FEE_MANAGER = '0xfeEC000000000000000000000000000000000000';
+/** Takes the fees of transactions. */
+export const FEE_MANAGER = '0xfeEC000000000000000000000000000000000000' as Address;
 const NONCE_MANAGER = '0x4e4F4E4345000000000000000000000000000000';
 const POLICY_REGISTRY = '0x403c000000000000000000000000000000000000';
 

@@ -94,6 +94,26 @@ describe('BaseObserver', () => {
     expect(named(await watcher.step())).toEqual(['landed confirmed']);
   });
 
+  it('tells what a landing has cost its sender, and does not wait for it where a node does not tell', async () => {
+    const cost = async (): Promise<unknown> => {
+      await base.anvil.mine();
+      await watcher.step();
+      await base.settle();
+      const [landed] = await watcher.step();
+      return landed?.type === 'landed' ? (landed.data.fee ?? 'unknown') : landed;
+    };
+    const balance = async (): Promise<bigint> =>
+      BigInt(await base.anvil.rpc<string>('eth_getBalance', payer(0).address, 'latest'));
+    const before = await balance();
+    await pay();
+    const fee = await cost();
+    expect(fee).toEqual({ payer: payer(0).address, amount: before - (await balance()), tokenAddress: null });
+
+    proxy.respond = ({ method }) => (method === 'eth_getTransactionReceipt' ? null : undefined);
+    await pay('pi_other', payer(1));
+    expect(await cost()).toBe('unknown');
+  });
+
   it('reports a landing again while the ledger still waits for its transaction: the report was lost', async () => {
     await pay();
     await base.anvil.mine();

@@ -204,6 +204,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
           },
         },
       });
+      expect(confirmed[0]).toHaveProperty('data.fee.payer', payer.address);
       expect(await chain.balanceOf(terms.requestor)).toBe(terms.amount);
       await chain.finalize();
       expect(named([...confirmed.slice(1), ...(await watcher.step())])).toEqual(

@@ -2,7 +2,7 @@ import type { Outcome } from '../model/decision.ts';
 import { LATE_STATES } from '../model/event.ts';
 import type { Command, Observation } from '../model/input.ts';
 import type { Landing, PaymentIntent } from '../model/intent.ts';
-import { isSettling, type Place, transferKey } from '../model/landing.ts';
+import { isSettling, type Place, transferKey, withoutFee } from '../model/landing.ts';
 import { COUNTED_MAX } from '../model/limits.ts';
 import { formatAmount } from '../model/money.ts';
 import { isLive, submissionOf } from '../model/submission.ts';
@@ -30,8 +30,8 @@ export const observe = (intent: PaymentIntent, observation: Observation, draft: 
 };
 
 /** A transfer is in a block. What the chain recorded decides, whatever the hash, and each transfer counts once. */
-const landed = (intent: PaymentIntent, { hash, level, transfer }: DataOf<'landed'>, draft: Draft): void => {
-  const landing: Landing = { hash, transfer };
+const landed = (intent: PaymentIntent, { level, ...landing }: DataOf<'landed'>, draft: Draft): void => {
+  const { hash, transfer } = landing;
   const isRepeat = intent.transfers.includes(transferKey(landing));
   const differs = termsThatDiffer(intent, transfer);
   if (differs.length > 0) {
@@ -41,7 +41,7 @@ const landed = (intent: PaymentIntent, { hash, level, transfer }: DataOf<'landed
   const isFinal = level === 'finalized';
   if (intent.settlement?.lost === false && isSettling(intent, landing)) {
     if (isFinal && intent.status === 'confirmed')
-      draft.append(intent.id, 'intent.finalized', { hash, landing, simulated: false });
+      draft.append(intent.id, 'intent.finalized', { hash, landing: withoutFee(landing), simulated: false });
     return;
   }
   if (isRepeat) return;
@@ -65,7 +65,7 @@ const landed = (intent: PaymentIntent, { hash, level, transfer }: DataOf<'landed
       // Any payment replaces the lost one: the same transaction, or the one that took its nonce.
       draft.append(intent.id, 'confirmation_restored', { landing });
       if (isFinal && intent.status === 'confirmed')
-        draft.append(intent.id, 'intent.finalized', { hash, landing, simulated: false });
+        draft.append(intent.id, 'intent.finalized', { hash, landing: withoutFee(landing), simulated: false });
       return;
     default:
       return intent.status satisfies never;
@@ -82,9 +82,11 @@ const settle = (intent: PaymentIntent, landing: Landing, isFinal: boolean, draft
     late,
     simulated: false,
   });
-  if (late !== null) draft.append(intent.id, 'intent.late_payment', { landing, late });
-  if (isFinal) draft.append(intent.id, 'intent.finalized', { hash, landing, simulated: false });
-  if (late !== null) linkLateRefund(paid, landing, draft);
+  // The first event of a landing says what it cost.
+  const again = withoutFee(landing);
+  if (late !== null) draft.append(intent.id, 'intent.late_payment', { landing: again, late });
+  if (isFinal) draft.append(intent.id, 'intent.finalized', { hash, landing: again, simulated: false });
+  if (late !== null) linkLateRefund(paid, again, draft);
 };
 
 /** Whether an unexpected transfer is recorded: beyond the limit only that of a live submission, which it ends. */

@@ -15,7 +15,6 @@ import type {
   Lifetime,
   Metadata,
   PreparedTransaction,
-  Transfer,
   UnsignedTransaction,
 } from './intent.ts';
 
@@ -93,7 +92,7 @@ export type Command = {
 
 /** An observation's type and its data: what a watcher saw on chain. */
 export interface ObservationData {
-  landed: { readonly hash: TransactionHash; readonly level: 'confirmed' | 'finalized'; readonly transfer: Transfer };
+  landed: Landing & { readonly level: 'confirmed' | 'finalized' };
   reverted: { readonly hash: TransactionHash; readonly reason: string };
   /** It can provably never land; `proof` is the reason, as text. */
   dropped: { readonly hash: TransactionHash; readonly proof: string };

@@ -108,10 +108,21 @@ export interface Transfer {
   readonly index: string;
 }
 
+/** What the network charged for a transaction, and whom. Of the whole transaction, which may pay several intents. */
+export interface NetworkFee {
+  readonly payer: Address;
+  /** Base units; of the chain's own coin wei or lamports. */
+  readonly amount: bigint;
+  /** Null: the chain's own coin. */
+  readonly tokenAddress: TokenAddress | null;
+}
+
 /** A transfer found in a block, and its transaction: the evidence of a payment. */
 export interface Landing {
   readonly hash: TransactionHash;
   readonly transfer: Transfer;
+  /** Where it was seen. For the books only: events have it, the state of an intent does not. */
+  readonly fee?: NetworkFee;
 }
 
 /** The transaction that paid the intent. */

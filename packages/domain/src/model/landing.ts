@@ -4,6 +4,9 @@ import type { Landing, PaymentIntent, Transfer } from './intent.ts';
 /** The name of a transfer on its chain, `hash:index`, by which it is counted once. */
 export const transferKey = ({ hash, transfer }: Landing): string => `${hash}:${transfer.index}`;
 
+/** A landing as the state of an intent has it. */
+export const withoutFee = ({ hash, transfer }: Landing): Landing => ({ hash, transfer });
+
 /** The block in which a transaction landed. */
 export type Place = Pick<Transfer, 'block' | 'blockHash'>;
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { given } from '../../src/testing/given.ts';
+import type { Observation } from '@pf/domain';
+import { type ExpectedEvent, given } from '../../src/testing/given.ts';
 import {
   confirmed,
   confirmedLate,
@@ -20,6 +21,7 @@ import {
   BOB,
   CAROL,
   FIRST,
+  landing,
   MOVED,
   REFERENCE,
   SECOND,
@@ -72,6 +74,22 @@ describe('a landing', () => {
       .thenNothing()
       .when(watcher.landedFinal(FIRST))
       .thenNothing();
+  });
+
+  it('says in its first event what its transaction has cost, and leaves that out of the state', () => {
+    const fee = { payer: CAROL, amount: 21_000n, tokenAddress: null };
+    const withFee = (event: ExpectedEvent): ExpectedEvent =>
+      ({ ...event, data: { ...event.data, landing: { ...landing(FIRST), fee } } }) as ExpectedEvent;
+    const seen = (observation: Observation): Observation =>
+      ({ ...observation, data: { ...observation.data, fee } }) as Observation;
+    const settled = given(created())
+      .when(seen(watcher.landedFinal(FIRST)))
+      .then(pending(FIRST), withFee(confirmed(FIRST)), finalized(FIRST));
+    expect(settled.intent().settlement).not.toHaveProperty('fee');
+    const extra = given(created(), prepared(SECOND), pending(SECOND), confirmed(SECOND))
+      .when(seen(watcher.landed(FIRST)))
+      .then(withFee(extraPayment(FIRST)));
+    expect(extra.intent().extraPayments).toEqual([landing(FIRST)]);
   });
 
   it('is recorded once when it has other terms, and leaves the intent open', () => {

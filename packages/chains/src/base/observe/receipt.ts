@@ -1,4 +1,4 @@
-import type { IntentId, PaymentTerms, TransactionHash } from '@pf/domain';
+import type { IntentId, NetworkFee, PaymentTerms, TransactionHash } from '@pf/domain';
 import { RpcUpstreamError } from '@pf/rpc';
 import { getTransaction, type Receipt } from '../../evm/calls.ts';
 import { explainTransfers } from '../nested/explain.ts';
@@ -11,6 +11,15 @@ interface Verified {
   readonly intentId: IntentId;
   readonly hash: TransactionHash;
   readonly terms: PaymentTerms;
+}
+
+/**
+ * What the sender of the transaction has paid in ETH: for gas, and for its data on L1. Null where the node does not
+ * say. A bundler or a relayer may have it back by other means, such as a paymaster's deposit.
+ */
+export function feeIn({ from, gasUsed, effectiveGasPrice, l1Fee }: Receipt): NetworkFee | null {
+  if (typeof gasUsed !== 'bigint' || typeof effectiveGasPrice !== 'bigint') return null;
+  return { payer: from, amount: gasUsed * effectiveGasPrice + (l1Fee ?? 0n), tokenAddress: null };
 }
 
 /** The transfers or the failure in the receipt of a transaction that was verified to pay an intent. */

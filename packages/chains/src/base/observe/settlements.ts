@@ -1,11 +1,11 @@
-import type { IntentId, Landing, Observation, Settlement } from '@pf/domain';
-import { RpcBehindError, type RpcNode } from '@pf/rpc';
-import { getReceipt } from '../../evm/calls.ts';
+import type { IntentId, Landing, NetworkFee, Observation, Settlement, TransactionHash } from '@pf/domain';
+import { ifSupported, RpcBehindError, type RpcNode } from '@pf/rpc';
+import { getReceipt, type Receipt } from '../../evm/calls.ts';
 import { hashesOf } from '../../evm/observe/checkpoints.ts';
 import { lost } from '../../lost.ts';
 import { callsInStep } from '../../step-share.ts';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
-import { readReceipt } from './receipt.ts';
+import { feeIn, readReceipt } from './receipt.ts';
 import { placeOf, type Seen } from './position.ts';
 import type { Scan } from './context.ts';
 
@@ -102,10 +102,15 @@ export async function confirm(
       !one.reported ||
       isLostInLedger(watch, one) ||
       (now - one.seenAt >= UNHEARD_MS && isLiveInLedger(watch, one)));
-  const due = new Set(open.filter(isDue).slice(0, mostBlocks(node)));
+  const most = Math.min(mostBlocks(node), callsInStep(node, 'eth_getTransactionReceipt'));
+  const due = new Set(open.filter(isDue).slice(0, most));
   const hashes = await hashesOf(
     node,
     [...due].map((one) => placeOf(one).block),
+  );
+  const feeOf = await feesOf(
+    node,
+    [...due].filter((one) => hashes.get(placeOf(one).block) === placeOf(one).blockHash),
   );
   const observations: Observation[] = [];
   const kept: Seen[] = [];
@@ -128,12 +133,26 @@ export async function confirm(
         kind: 'observation',
         type: 'landed',
         intentId: one.intentId,
-        data: { hash: one.hash, level: 'confirmed', transfer: one.transfer },
+        data: { hash: one.hash, level: 'confirmed', transfer: one.transfer, ...feeOf(one) },
       });
       kept.push({ ...one, reported: true, seenAt: now });
     }
   }
   return { observations, seen: kept };
+}
+
+/** What landings have cost, where this node tells: a payment does not wait for it. One look at a receipt for each. */
+async function feesOf(node: RpcNode, landings: readonly Seen[]): Promise<(one: Seen) => { readonly fee?: NetworkFee }> {
+  const asked = [...new Set(landings.flatMap((one) => (one.kind === 'landed' ? [one.hash] : [])))];
+  if (asked.length === 0) return () => ({});
+  const receipts = await node.batch(asked.map((hash) => ifSupported(getReceipt(hash))));
+  const found = new Map<TransactionHash, Receipt>();
+  for (const receipt of receipts) if (receipt !== null) found.set(receipt.transactionHash, receipt);
+  return (one) => {
+    const receipt = found.get(one.hash);
+    const fee = receipt?.blockHash === placeOf(one).blockHash ? feeIn(receipt) : null;
+    return fee === null ? {} : { fee };
+  };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Address as WalletAddress, Observation, Reference, TokenAddress } from '@pf/domain';
+import type { Address as WalletAddress, NetworkFee, Observation, Reference, TokenAddress } from '@pf/domain';
 import {
   getTransferCheckedInstructionDataDecoder,
   getTransferInstructionDataDecoder,
@@ -198,6 +198,12 @@ export function namesIn(landed: LandedTransaction): readonly string[] {
   ].filter((name) => name !== null);
 }
 
+/** What the transaction has cost its first signer: signatures and priority, without the rent of accounts. */
+function feeOf({ meta }: LandedTransaction, { accounts: [payer] }: DecodedTransaction): NetworkFee | null {
+  if (payer === undefined || typeof meta?.fee !== 'bigint') return null;
+  return { payer: payer as string as WalletAddress, amount: meta.fee, tokenAddress: null };
+}
+
 /**
  * The payments to watched intents in a transaction, whose names were recalled, by their references, or by the memo.
  * A transfer with several references pays none of them: it would settle two intents with one amount. Null where the
@@ -215,6 +221,7 @@ export function landingsIn(
   const warnings: string[] = [];
   const transfers = transfersOf(landed, decoded.value);
   const memo = soleMemo(decoded.value, transfers);
+  const fee = feeOf(landed, decoded.value);
   for (const { mint, from, to, amount, references: carried, index } of transfers) {
     const references = carried.length > 0 || memo === null ? carried : [memo];
     const intent = references
@@ -247,7 +254,7 @@ export function landingsIn(
       kind: 'observation',
       type: 'landed',
       intentId: intent.id,
-      data: { hash: decoded.value.hash, level: 'confirmed', transfer },
+      data: { hash: decoded.value.hash, level: 'confirmed', transfer, ...(fee && { fee }) },
     });
   }
   return { landings, warnings };

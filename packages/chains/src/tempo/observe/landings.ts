@@ -1,4 +1,4 @@
-import type { Address, Reference, TokenAddress, Transfer } from '@pf/domain';
+import type { Address, NetworkFee, Reference, TokenAddress, Transfer } from '@pf/domain';
 import { AbiCoder } from 'ethers/abi';
 import { getAddress } from 'ethers/address';
 import { id } from 'ethers/hash';
@@ -6,6 +6,7 @@ import * as ReceivePolicyReceipt from 'ox/tempo/ReceivePolicyReceipt';
 import type { Log, Receipt } from '../../evm/calls.ts';
 import type { Network } from '../../port.ts';
 import { isVirtual } from '../address.ts';
+import { FEE_MANAGER } from '../calls.ts';
 
 const TRANSFER = id('Transfer(address,address,uint256)');
 /** Logged right after the Transfer of a transfer with a memo. */
@@ -90,6 +91,18 @@ function isLogged({ logs }: Receipt, { tokenAddress, amount }: Landing, from: Ad
       (to === null ? addressIn(recipient) !== GUARD : addressIn(recipient) === to)
     );
   });
+}
+
+/**
+ * What the transaction has cost, and whom: the fee manager takes it last, in the fee token, by a transfer that the
+ * token logs. Null where it took nothing.
+ */
+export function feeIn({ logs }: Receipt): NetworkFee | null {
+  const last = logs.at(-1);
+  const [event, from, to, more] = last?.topics ?? [];
+  if (last === undefined || event !== TRANSFER || more !== undefined || last.data.length !== 66) return null;
+  if (addressIn(to) !== FEE_MANAGER) return null;
+  return { payer: addressIn(from), amount: BigInt(last.data), tokenAddress: last.address as string as TokenAddress };
 }
 
 /**

@@ -7,7 +7,15 @@ import { partsOf } from '../../parts.ts';
 import type { Network, WatchedIntent, WatchSet } from '../../port.ts';
 import { mppNameIn } from '../mpp.ts';
 import type { ProofBlocks } from './proof-blocks.ts';
-import { GUARD, landingsIn, readLanding, TRANSFER_BLOCKED, TRANSFER_WITH_MEMO, type Landing } from './landings.ts';
+import {
+  feeIn,
+  GUARD,
+  type Landing,
+  landingsIn,
+  readLanding,
+  TRANSFER_BLOCKED,
+  TRANSFER_WITH_MEMO,
+} from './landings.ts';
 
 /** Receipts that are looked up at a time, and those that are kept. */
 const LOOKED_UP_AT_ONCE = 20;
@@ -30,11 +38,17 @@ function named({ watch }: Pick<Scan, 'watch'>, memo: Reference): WatchedIntent |
 }
 
 /** The observation of a payment, which is confirmed and final at once. Null where its reference is not watched. */
-function observed(context: Pick<Scan, 'watch'>, hash: TransactionHash, landing: Landing): Observation | null {
+function observed(context: Pick<Scan, 'watch'>, receipt: Receipt, landing: Landing): Observation | null {
   const intent = named(context, landing.reference);
   if (intent === undefined) return null;
   const transfer = { ...landing, reference: intent.terms.reference };
-  return { kind: 'observation', type: 'landed', intentId: intent.id, data: { hash, level: 'finalized', transfer } };
+  const fee = feeIn(receipt);
+  return {
+    kind: 'observation',
+    type: 'landed',
+    intentId: intent.id,
+    data: { hash: receipt.transactionHash, level: 'finalized', transfer, ...(fee && { fee }) },
+  };
 }
 
 /** Makes known to the watch which intents these payments name. */
@@ -52,7 +66,7 @@ export async function observedIn(
     found.flatMap(({ landings }) => landings),
   );
   return found.flatMap(({ receipt, landings }) =>
-    landings.flatMap((landing) => observed(context, receipt.transactionHash, landing) ?? []),
+    landings.flatMap((landing) => observed(context, receipt, landing) ?? []),
   );
 }
 

@@ -99,6 +99,13 @@ describe('Solana landings', () => {
     });
   });
 
+  it('have the fee of their transaction, which its first signer paid, where the node tells it', async () => {
+    const raw = signedBy(await blobFor(terms));
+    const known = read(await landed(raw, terms, { fee: 5_020n }));
+    expect(known?.landings[0]?.data.fee).toEqual({ payer: fulfiller, amount: 5_020n, tokenAddress: null });
+    expect(read(await landed(raw, terms))?.landings[0]?.data).not.toHaveProperty('fee');
+  });
+
   it('come from a plain transfer, with the token that the chain recorded for its accounts', async () => {
     const plain = signedBy(await blobFor(terms), (instructions) =>
       instructions.map((one) =>

@@ -6,7 +6,7 @@ import { id } from 'ethers/hash';
 import { zeroPadValue } from 'ethers/utils';
 import * as ReceivePolicyReceipt from 'ox/tempo/ReceivePolicyReceipt';
 import type { Log, Receipt } from '../../../src/evm/calls.ts';
-import { GUARD, landingsIn, TRANSFER_BLOCKED, TRANSFER_WITH_MEMO } from '../../../src/tempo/observe/landings.ts';
+import { feeIn, GUARD, landingsIn, TRANSFER_BLOCKED, TRANSFER_WITH_MEMO } from '../../../src/tempo/observe/landings.ts';
 import { addressOf, network, payer, terms, tokenOf, usdc } from '../payments.ts';
 
 /**
@@ -75,6 +75,22 @@ const receiptOf = (events: readonly Event[], status = 1n): Receipt => {
   };
 };
 const landings = (...events: readonly Event[]): readonly unknown[] => landingsIn(receiptOf(events), network);
+
+describe('The fee of a Tempo transaction', () => {
+  it('comes from the last log, by which the fee manager took it, in the token that it took', () => {
+    expect(feeIn(receiptOf([transfer(from, terms.requestor), withMemo(from, terms.requestor), fee]))).toEqual({
+      payer: from,
+      amount: 423n,
+      tokenAddress: tokenOf('AlphaUSD').address,
+    });
+  });
+
+  it('is not known where the last log is another', () => {
+    expect(feeIn(receiptOf([fee, transfer(from, terms.requestor)]))).toBeNull();
+    expect(feeIn(receiptOf([{ ...fee, data: '0x' }]))).toBeNull();
+    expect(feeIn(receiptOf([]))).toBeNull();
+  });
+});
 
 describe('Tempo landings', () => {
   const landed = {
