@@ -35,6 +35,12 @@ const errorType = some({
   most: 40,
 }).optional();
 
+/** Of late payments: LatePayments says which. */
+const late = of('alone').optional();
+const LATE_ALONE =
+  'Simulated ones are left out. `late`: only for a late payment where the late one before it on the network was of the ' +
+  'same account or payer, or none was: one that sets low fees can make as many as it likes.';
+
 /** A description that takes several lines of code and is one line of text. */
 const lines = (...parts: readonly string[]): string => parts.join(' ');
 
@@ -222,9 +228,9 @@ export const METRICS = {
     buckets: SETTLING,
     description: lines(
       'Time to confirm: from an accepted submit to `intent.confirmed`, for payments submitted through the API.',
-      'Simulated ones are left out.',
+      LATE_ALONE,
     ),
-    labels: { network, livemode: of('true', 'false') },
+    labels: { network, livemode: of('true', 'false'), late },
   }),
   'payments.payer.wait.duration': histogram({
     services: ['gateway'],
@@ -232,9 +238,9 @@ export const METRICS = {
     buckets: SETTLING,
     description: lines(
       'What a payer waits for: from an accepted submit to `intent.confirmed` on a stream of theirs that was open then.',
-      'Simulated ones are left out.',
+      LATE_ALONE,
     ),
-    labels: { network, livemode: of('true', 'false') },
+    labels: { network, livemode: of('true', 'false'), late },
   }),
   'payments.finalization.duration': histogram({
     services: ['intent'],
