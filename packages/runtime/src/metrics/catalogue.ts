@@ -35,14 +35,15 @@ const errorType = some({
   most: 40,
 }).optional();
 
-/** Of late payments: LatePayments says which. */
-const late = of('alone').optional();
-const LATE_ALONE =
-  'Simulated ones are left out. `late`: only for a late payment where the late one before it on the network was of the ' +
-  'same account or payer, or none was: one that sets low fees can make as many as it likes.';
-
 /** A description that takes several lines of code and is one line of text. */
 const lines = (...parts: readonly string[]): string => parts.join(' ');
+
+/** Of late payments: LatePayments says which. */
+const late = of('alone').optional();
+const LATE_ALONE = lines(
+  'Simulated ones are left out. `late`: only for a late payment where the late one before it on the network was of',
+  'the same account or payer, or none was: one that sets low fees can make as many as it likes.',
+);
 
 /**
  * Every metric that the services export, named by OpenTelemetry's semantic conventions if they have a name for it, else

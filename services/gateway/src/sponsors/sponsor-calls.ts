@@ -58,8 +58,8 @@ export class SponsorCalls {
     const refuse = () =>
       this.#unavailable(asking, 'it has too many requests of this account under way', {
         message:
-          `The sponsor of ${asking.sponsor.chain} is busy with other requests of this account. Nothing was broadcast. ` +
-          'Retry the request.',
+          `The sponsor of ${asking.sponsor.chain} is busy with other requests of this account. ` +
+          'Nothing was broadcast. Retry the request.',
       });
     const own = { key: `${accountId} ${livemode}`, most: livemode ? UNDER_WAY.live : UNDER_WAY.test, until, refuse };
     const asked = () =>
