@@ -101,11 +101,12 @@ const causedBy =
     [`http_server_request_duration_seconds_count{${labels},http_response_status_code="${status}",caused_by="caller"}`]:
       counting(caused),
   });
-/** Payments of a test network, all of them slow. */
-const onTestNetwork =
+/** Payments of a test network, all of them late, and as many of a live one with fees that are too low. */
+const late =
   (histogram: string, service: string) =>
   (caused: Course): Readonly<Record<string, string>> => ({
     [`${histogram}_count{network="base-sepolia",livemode="false",service_name="${service}"}`]: counting(caused),
+    [`${histogram}_count{network="base",livemode="true",late="alone",service_name="${service}"}`]: counting(caused),
   });
 const PAGE_OF_MERCHANT = 'service_name="checkout",http_request_method="GET",http_route="/pay/{id}/merchant"';
 const PAGE_SUBMIT = 'service_name="checkout",http_request_method="POST",http_route="/v1/intents/{id}/submit"';
@@ -166,14 +167,14 @@ const ALERTS: Readonly<Record<string, Burn>> = {
       'network="base",livemode="true",service_name="gateway"',
       '7.5',
     ),
-    oneTenant: onTestNetwork('payments_payer_wait_duration_seconds', 'gateway'),
+    oneTenant: late('payments_payer_wait_duration_seconds', 'gateway'),
   },
   'time-to-confirm': {
     name: 'ConfirmationsSlow',
     summary: 'Too many payments on {{ $labels.network }} are confirmed later than 5 s after their submission.',
     labels: { network: 'base' },
     series: slow('payments_confirmation_duration_seconds', 'network="base",livemode="true",service_name="intent"', '5'),
-    oneTenant: onTestNetwork('payments_confirmation_duration_seconds', 'intent'),
+    oneTenant: late('payments_confirmation_duration_seconds', 'intent'),
   },
   'webhook-timeliness': {
     name: 'WebhooksLate',

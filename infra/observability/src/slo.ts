@@ -1,3 +1,5 @@
+import { LATE_AFTER } from '@pf/runtime';
+
 /**
  * A service level objective. Its SLI is the share of bad events; `total` and `bad` are PromQL over a range, so that
  * every window (of alerts and of the budget) uses the same definition. docs/operations/slo.md gives the reasons.
@@ -50,6 +52,9 @@ const failing = (labels: string): Pick<Slo, 'total' | 'bad'> => ({
   bad: (range) => `sum(rate(http_server_request_duration_seconds_count{${labels},${OUR_5XX}}[${range}]))`,
 });
 
+/** Payments on live networks, but for late ones that a single account or payer can make. */
+const PAYMENTS = 'livemode="true",late!="alone"';
+
 export const SLOS: readonly Slo[] = [
   {
     name: 'create-availability',
@@ -88,7 +93,7 @@ export const SLOS: readonly Slo[] = [
     title: 'Payers see it on time',
     objective: 0.95,
     by: ['network'],
-    ...slowerThan(7.5, 'payments_payer_wait_duration_seconds', 'livemode="true"', ' by (network) '),
+    ...slowerThan(LATE_AFTER.seen, 'payments_payer_wait_duration_seconds', PAYMENTS, ' by (network) '),
     good: 'a payer on a live network who sees `intent.confirmed` within 7.5 s of the submit, for each network',
   },
   {
@@ -96,7 +101,7 @@ export const SLOS: readonly Slo[] = [
     title: 'Payments are confirmed on time',
     objective: 0.95,
     by: ['network'],
-    ...slowerThan(5, 'payments_confirmation_duration_seconds', 'livemode="true"', ' by (network) '),
+    ...slowerThan(LATE_AFTER.confirmed, 'payments_confirmation_duration_seconds', PAYMENTS, ' by (network) '),
     good: 'a payment on a live network that is submitted here and confirmed within 5 s, for each network by itself',
   },
   {

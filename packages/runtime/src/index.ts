@@ -11,6 +11,7 @@ export {
   type MetricLabels,
   type MetricName,
 } from './metrics/catalogue.ts';
+export { LATE_AFTER, LatePayments } from './metrics/late-payments.ts';
 export { type Metric, prometheusName } from './metrics/metric.ts';
 export {
   add,

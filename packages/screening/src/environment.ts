@@ -1,6 +1,6 @@
 import { ConfigurationError, type Logger } from '@pf/runtime';
 import { z } from 'zod';
-import { ApiScreener, CLEAN_MAX_SECONDS } from './api/api-screener.ts';
+import { ApiScreener, CLEAN_MAX_SECONDS, SHARE_PER_SECOND } from './api/api-screener.ts';
 import { ListScreener } from './list/list-screener.ts';
 import type { Screening, Screener } from './port.ts';
 import { createScreening } from './screening.ts';
@@ -17,6 +17,8 @@ export const screeningVariables = {
   SCREENING_API_KEY: z.string().optional(),
   /** Seconds for which a clean result of the API is cached, at most 10 minutes. */
   SCREENING_CACHE_SECONDS: z.coerce.number().int().min(0).max(CLEAN_MAX_SECONDS).default(CLEAN_MAX_SECONDS),
+  /** Wallets that each live account, and test mode as a whole, may have looked up a second, in each process. */
+  SCREENING_SHARE_PER_SECOND: z.coerce.number().int().min(1).default(SHARE_PER_SECOND),
 } as const;
 
 export type ScreeningConfig = z.infer<z.ZodObject<typeof screeningVariables>>;
@@ -32,6 +34,7 @@ export function openScreening(config: ScreeningConfig, log: Logger): Screening {
     SCREENING_API_URL: url,
     SCREENING_API_KEY: key,
     SCREENING_CACHE_SECONDS: cleanSeconds,
+    SCREENING_SHARE_PER_SECOND: sharePerSecond,
   } = config;
   if (SCREENING === 'off') {
     log.warn({ alarm: 'screening_off' }, 'sanctions screening is off: every wallet passes');
@@ -45,7 +48,8 @@ export function openScreening(config: ScreeningConfig, log: Logger): Screening {
     );
   const screeners: Screener[] = [];
   if (file !== undefined) screeners.push(new ListScreener({ file, log }));
-  if (url !== undefined && key !== undefined) screeners.push(new ApiScreener({ url, key, cleanSeconds, log }));
+  if (url !== undefined && key !== undefined)
+    screeners.push(new ApiScreener({ url, key, cleanSeconds, sharePerSecond, log }));
   if (screeners.length === 0)
     throw invalid(
       [

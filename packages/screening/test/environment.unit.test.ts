@@ -23,6 +23,7 @@ describe('openScreening', () => {
     ['SCREENING_API_URL', { SCREENING_API_KEY: 'key', SCREENING_LIST_FILE: 'list.json' }],
     ['SCREENING_API_URL', { SCREENING_API_KEY: 'key', SCREENING_API_URL: 'ftp://sanctions.example' }],
     ['SCREENING_CACHE_SECONDS', { SCREENING_LIST_FILE: 'list.json', SCREENING_CACHE_SECONDS: '601' }],
+    ['SCREENING_SHARE_PER_SECOND', { SCREENING_LIST_FILE: 'list.json', SCREENING_SHARE_PER_SECOND: '0' }],
     ['SCREENING:', { SCREENING: 'no' }],
   ])('names %s if it is missing or invalid', (name, environment) => {
     expect(() => open(environment as Record<string, string>)).toThrow(name);

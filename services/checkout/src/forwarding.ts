@@ -15,6 +15,7 @@ import { currentTrace, type Logger } from '@pf/runtime';
 import type { Request, Response } from 'express';
 import { requireClientSecret } from './ids.ts';
 import type { Limits } from './limits.ts';
+import type { Merchants } from './merchants.ts';
 
 /** The most that a request takes, also if its client reads slowly. A stream has no end. */
 const REQUEST_MS = 30_000;
@@ -76,12 +77,24 @@ export class Forwarding {
   readonly #gateway: Gateway;
   readonly #limits: Limits;
   readonly #log: Logger;
+  readonly #merchants: Pick<Merchants, 'ownerOf'>;
   readonly #streams = new OpenResponses();
 
-  constructor({ gateway, limits, log }: { readonly gateway: Gateway; readonly limits: Limits; readonly log: Logger }) {
+  constructor({
+    gateway,
+    limits,
+    log,
+    merchants,
+  }: {
+    readonly gateway: Gateway;
+    readonly limits: Limits;
+    readonly log: Logger;
+    readonly merchants: Pick<Merchants, 'ownerOf'>;
+  }) {
     this.#gateway = gateway;
     this.#limits = limits;
     this.#log = log;
+    this.#merchants = merchants;
   }
 
   /** Serves an operation of the payment API. */
@@ -91,10 +104,11 @@ export class Forwarding {
       response.locals['route'] = `/v1${operation.path}`;
       const authorization = requireClientSecret(request, operation.paymentLink ? 'link' : 'intent');
       const body = operation.method === 'post' ? await readBytes(request, response) : null;
+      const owner = await this.#merchants.ownerOf(String(request.params['id']));
       // The client may have disconnected meanwhile.
       if (response.destroyed) return;
       const isStream = wantsStream(operation, request);
-      const release = this.#limits.begin(request.ip, isStream ? 'streams' : 'requests');
+      const release = this.#limits.begin(request.ip, owner, isStream ? 'streams' : 'requests');
       const ending = new AbortController();
       response.once('close', () => ending.abort());
       try {

@@ -3,6 +3,8 @@ import { boundedCache, count, TokenBucket } from '@pf/runtime';
 
 /** What this process has under way at the gateway. */
 export const CAPACITY: GatewayCapacity = { requests: 128, streams: 2_000 };
+/** The share of one merchant, whose sponsor may hang, so that payers of the others have room. */
+const MERCHANT: GatewayCapacity = { requests: CAPACITY.requests / 2, streams: CAPACITY.streams / 2 };
 /** The share of one address: of a shop, perhaps, whose customers all use its network. */
 const ADDRESS = { requests: 32, streams: 100 } as const;
 /** Any requests of one address; pages and their files among them. */
@@ -37,15 +39,23 @@ export class Limits {
 
   /**
    * Counts what is under way at the gateway until the returned function is called.
-   * @throws ApiError `rate_limit.exceeded` where the address has its most, `service.unavailable` where the process has
+   * @param owner whose payment it is
+   * @throws ApiError `rate_limit.exceeded` where the address or the owner has its most, `service.unavailable` where the
+   *   process has
    */
-  begin(ip: string | undefined, what: keyof GatewayCapacity): () => void {
+  begin(ip: string | undefined, owner: string, what: keyof GatewayCapacity): () => void {
     const address = `${what} ${addressGroup(ip)}`;
-    const taken = this.#slots.take({ [address]: this.#times(ADDRESS[what]), [what]: CAPACITY[what] });
+    const merchant = `${what} of ${owner}`;
+    const taken = this.#slots.take({
+      [address]: this.#times(ADDRESS[what]),
+      [merchant]: MERCHANT[what],
+      [what]: CAPACITY[what],
+    });
     if (typeof taken === 'function') return taken;
     count('payments.rate_limited', { policy: what === 'streams' ? 'streams' : 'address' });
     if (taken.full === what)
       throw new ApiError('service.unavailable', { message: 'Too many people pay at this moment.' });
+    if (taken.full === merchant) throw tooMany('Too many people pay this merchant at this moment.', 2);
     throw what === 'streams'
       ? tooMany('Too many payments are followed from this address.', 10)
       : tooMany('Too many requests of this address are under way.', 1);

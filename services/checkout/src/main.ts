@@ -28,13 +28,14 @@ runService('checkout', async ({ log, onShutdown }) => {
   const gateway = new Gateway(config.GATEWAY_URL, CAPACITY);
   onShutdown('gateway', () => gateway.close());
   const limits = new Limits(config.RATE_LIMIT_FACTOR);
-  const forwarding = new Forwarding({ gateway, limits, log });
+  const merchants = new Merchants(database);
+  const forwarding = new Forwarding({ gateway, limits, log, merchants });
   const app = createApp({
     forwarding,
     gateway,
     limits,
     log,
-    merchants: new Merchants(database),
+    merchants,
     page,
     trustedProxies: config.TRUSTED_PROXIES,
     url,

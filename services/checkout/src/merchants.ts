@@ -31,6 +31,11 @@ export class Merchants {
     });
   }
 
+  /** Whose payment it is, for limits: an account, or the id itself where its account is not known now. */
+  async ownerOf(id: string): Promise<string> {
+    return (await this.#accounts.fetch(id).catch(() => undefined)) ?? id;
+  }
+
   /**
    * Null if there is no such intent or payment link.
    * @throws an error of the database if it is needed and unavailable

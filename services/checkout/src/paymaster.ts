@@ -7,11 +7,13 @@ import { asHttpError } from './errors.ts';
 import { askGateway } from './forwarding.ts';
 import { unknownIntent } from './ids.ts';
 import type { Limits } from './limits.ts';
+import type { Merchants } from './merchants.ts';
 
 export interface PaymasterDependencies {
   readonly gateway: Pick<Gateway, 'request'>;
   readonly limits: Limits;
   readonly log: Logger;
+  readonly merchants: Pick<Merchants, 'ownerOf'>;
 }
 
 /** Wallets run in browsers of any origin, and on servers. */
@@ -51,15 +53,16 @@ const failure = (id: string | number | null, message: string): string =>
   JSON.stringify({ jsonrpc: '2.0', id, error: { code: REFUSED, message } });
 
 const answer =
-  ({ gateway, limits }: PaymasterDependencies) =>
+  ({ gateway, limits, merchants }: PaymasterDependencies) =>
   async (request: Request, response: Response): Promise<void> => {
     const { token } = request.params;
     const intentId = typeof token === 'string' ? PAYMASTER_TOKEN.exec(token)?.[1] : undefined;
     // Only the gateway can tell whether it made the token.
     if (intentId === undefined) throw unknownIntent();
     const call = await readBody(request, response, paymasterRequest);
+    const owner = await merchants.ownerOf(intentId);
     if (response.destroyed) return;
-    const release = limits.begin(request.ip, 'requests');
+    const release = limits.begin(request.ip, owner, 'requests');
     try {
       const { status, body } = await askGateway(gateway, [request, response], {
         path: `/v1/intents/${intentId}/paymaster`,

@@ -109,7 +109,7 @@ const transaction =
     if (!merchant) throw unknownIntent();
     response.locals['accountId'] = merchant.accountId;
     if (response.destroyed) return;
-    const release = limits.begin(request.ip, 'requests');
+    const release = limits.begin(request.ip, merchant.accountId, 'requests');
     try {
       const { status, headers, body } = await askGateway(gateway, [request, response], {
         path: `/v1/intents/${intentId}/build`,

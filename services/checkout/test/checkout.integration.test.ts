@@ -468,6 +468,40 @@ describe('limits of an address', () => {
   });
 });
 
+describe('limits of a merchant', () => {
+  it('bound its requests under way, and no other merchant’s', async () => {
+    const other = await openShop(cluster.database, 'Other');
+    const second = await addIntent(cluster.database, shop.accountId);
+    gateway.answerWith(() => undefined);
+    const submit = (intentId: string, address: string) =>
+      get(`/v1/intents/${intentId}/submit`, {
+        method: 'POST',
+        headers: {
+          authorization: secretOf(intentId),
+          'content-type': 'application/json',
+          'x-forwarded-for': address,
+        },
+        body: '{}',
+      });
+    // Its sponsor hangs, and customers at several addresses pay.
+    const hanging = [shop.intentId, second].flatMap((intentId, index) =>
+      Array.from({ length: 32 }, () => submit(intentId, `192.0.2.${index}`)),
+    );
+    await until('the share of the merchant', () => gateway.received.length === 64);
+    const refused = await submit(shop.intentId, '192.0.2.9');
+    expect([refused.status, await refused.json()]).toMatchObject([
+      429,
+      { error: { code: 'rate_limit.exceeded', message: expect.stringContaining('this merchant') as unknown } },
+    ]);
+    const served = submit(other.intentId, '192.0.2.9');
+    await until('the request of another', () => gateway.received.length === 65);
+    for (const { response } of gateway.received)
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    expect((await served).status).toBe(200);
+    await Promise.all(hanging);
+  });
+});
+
 describe('the process', () => {
   it('ends its streams when it stops, and exits', async () => {
     const own = await cluster.start('checkout', { env: { GATEWAY_URL: gateway.url } });

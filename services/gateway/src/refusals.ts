@@ -19,9 +19,12 @@ const ERROR_OF: Readonly<Record<RefusalCode, ErrorCode>> = {
   'transaction.mismatch': 'transaction.mismatch',
   'request.validation_failed': 'request.validation_failed',
   'api_key.test_mode_required': 'api_key.test_mode_required',
-  // Builds for other fulfillers came first in every try of the gateway: a retry may succeed.
-  'build.superseded': 'service.unavailable',
+  // Builds for other fulfillers came first in every try of the gateway. Payers can cause that at will: no 5xx.
+  'build.superseded': 'intent.too_many_builds',
 };
+
+/** A build comes second in a race, not for a budget that has to fill up again. */
+const SUPERSEDED_RETRY_SECONDS = 2;
 
 /** The error that a client receives for a refusal. */
 export function refused({ code, message, param, intentId, currentState, details }: Refusal): ApiError {
@@ -31,6 +34,7 @@ export function refused({ code, message, param, intentId, currentState, details 
     // An unknown id gets the message of the registry, whether the gateway or the writer finds it.
     ...(code !== 'intent.not_found' && { message }),
     param: param ?? null,
+    ...(code === 'build.superseded' && { retryAfterSeconds: SUPERSEDED_RETRY_SECONDS }),
     details: detailsOf(code, { intent_id: intentId, ...(currentState && { current_state: currentState }) }, details),
   });
 }

@@ -97,7 +97,11 @@ describe('refused', () => {
     });
   });
 
-  it('asks for a retry when builds for other fulfillers kept coming first', () => {
-    expect(refused(refusal({ code: 'build.superseded' })).headers).toHaveProperty('Retry-After');
+  it('asks for a retry when builds for other fulfillers kept coming first, and is no failure of ours', () => {
+    expect(refused(refusal({ code: 'build.superseded' }))).toMatchObject({
+      status: 429,
+      code: 'intent.too_many_builds',
+      headers: { 'Retry-After': '2' },
+    });
   });
 });

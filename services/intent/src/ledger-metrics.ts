@@ -1,8 +1,9 @@
 import { networks } from '@pf/chains/networks';
 import { type ChainId, submissionOf, type Transition } from '@pf/domain';
-import { count, record, isRecordingMetrics } from '@pf/runtime';
+import { count, isRecordingMetrics, LATE_AFTER, LatePayments, record } from '@pf/runtime';
 
 const names = new Map<ChainId, string>(networks.map(({ chain, name }) => [chain, name]));
+const lateConfirmations = new LatePayments(LATE_AFTER.confirmed);
 
 /** Counts events and records how long payments took. To be called once the events are committed. */
 export function recordTransitions(transitions: readonly Transition[]): void {
@@ -18,7 +19,12 @@ export function recordTransitions(transitions: readonly Transition[]): void {
       record('payments.payment.duration', secondsBetween(intent.createdAt, event.at), where);
       // From the claim, which is when the client's submit was accepted. A wallet that broadcast by itself has none.
       const submission = submissionOf(intent, event.data.hash);
-      if (submission) record('payments.confirmation.duration', secondsBetween(submission.preparedAt, event.at), where);
+      if (submission) {
+        const seconds = secondsBetween(submission.preparedAt, event.at);
+        const parties = { accountId: intent.accountId, payer: submission.sender };
+        const late = lateConfirmations.labelOf(where.network, seconds, parties);
+        record('payments.confirmation.duration', seconds, { ...where, ...late });
+      }
     }
     if (event.type === 'intent.finalized' && intent.confirmedAt !== null)
       record('payments.finalization.duration', secondsBetween(intent.confirmedAt, event.at), where);

@@ -47,12 +47,17 @@ export class FairSlots {
     this.#start();
   }
 
+  /** Whether the account has its most attempts under way. */
+  isFull(accountId: string): boolean {
+    return this.#accounts.get(accountId)?.running === this.#perAccount;
+  }
+
   /** An attempt of this account has ended. */
   done(accountId: string): void {
     this.#free += 1;
     const account = this.#accounts.get(accountId);
     if (account) {
-      if (account.running === this.#perAccount) for (const starter of account.starters) starter.holdBack();
+      if (this.isFull(accountId)) for (const starter of account.starters) starter.holdBack();
       account.running -= 1;
       if (account.starters.size > 0) this.#turns.add(accountId);
       else if (account.running === 0) this.#accounts.delete(accountId);

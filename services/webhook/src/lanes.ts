@@ -227,6 +227,8 @@ export class Lanes {
     const stopping = this.#stopping.signal.aborted;
     const restMs = run.restMs();
     const resting = stopping || restMs > 0;
+    // Another process goes on, and is told until when the account held it back.
+    if (stopping && run.queue.length > 0 && this.#slotsOf(run).isFull(run.accountId)) run.holdBack();
     if (resting) run.drop();
     else if (run.lane) this.#slotsOf(run).offer(run);
     if (run.asking) return;
@@ -263,7 +265,7 @@ export class Lanes {
         run.lane = lane;
         run.failingSince = lane.failingSince;
         run.leasedUntil = until;
-        run.heldUntil = Math.max(run.heldUntil, lane.resumedAt?.getTime() ?? run.heldUntil);
+        run.heldUntil = Math.max(run.heldUntil, lane.heldUntil?.getTime() ?? run.heldUntil);
         // What woke another process meanwhile is read too.
         run.dirty = true;
         run.health = this.#health.get(run.endpointId) ?? new ReceiverHealth(shares.perUrl, lane.failingSince !== null);
@@ -311,7 +313,8 @@ export class Lanes {
     try {
       const { outcome, settled } = await this.#dependencies.deliverer.attempt(delivery, run.heldUntil);
       run.faultless();
-      if (run.isWaitingFor(delivery)) run.holdBack();
+      // Its lane is not released before, so another process waits for it, too.
+      if (run.isWaitingFor(delivery) || this.#stopping.signal.aborted) run.holdBack();
       if (settled.reason === null) run.health?.succeeded();
       else run.health?.failed(began, now());
       this.#results.add({ run, delivery, settled, outcome });
@@ -385,8 +388,12 @@ export class Lanes {
 
   async #release(runs: readonly Run[]): Promise<void> {
     const { database, now } = this.#dependencies;
-    const ids = runs.map(({ endpointId }) => endpointId);
-    const released = await this.#try(() => releaseLanes(database, ids, { holder: this.#holder, now: new Date(now()) }));
+    const lanes = runs.map(({ endpointId, heldUntil }) => ({
+      endpointId,
+      heldUntil: Number.isFinite(heldUntil) ? new Date(heldUntil) : null,
+    }));
+    const by = { holder: this.#holder, now: new Date(now()) };
+    const released = await this.#try(() => releaseLanes(database, lanes, by));
     for (const run of runs) {
       run.asking = false;
       run.lane = null;

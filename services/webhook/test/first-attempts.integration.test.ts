@@ -3,7 +3,8 @@ import { createReplay, inTransaction, managedEndpoints, updateManagedEndpoint } 
 import { recordTo } from '@pf/runtime';
 import { until } from '@pf/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Harness, status } from './harness.ts';
+import type { WebhookService } from '../src/index.ts';
+import { Harness, type Respond, status } from './harness.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -83,6 +84,72 @@ describe('The delay of a first attempt', () => {
       await until('the next attempt, or the end', async () => held.length > 0 || receiver.received.length === 12);
     }
     expect([delays.length, late()]).toEqual([12, []]);
+  });
+
+  it('contains for how long no process ran, but not for how long the receiver took before', async () => {
+    const held: (() => void)[] = [];
+    const { account } = await harness.account((...asked) => held.push(() => status(200)(...asked)));
+    const start = async () => {
+      const service = await harness.start({ sendTimeoutMs: NEVER_MS });
+      await until('an attempt', () => held.length > 0);
+      return service;
+    };
+    const stop = async (service: WebhookService): Promise<void> => {
+      let stopped = false;
+      const stopping = service.stop().then(() => (stopped = true));
+      await until('the process to stop', () => {
+        for (const respond of held.splice(0)) respond();
+        return stopped;
+      });
+      await stopping;
+    };
+    // More than are sent while the process stops.
+    await harness.emitMany(account.id, 600);
+    const first = await start();
+    await recorded(account.id, 600);
+    harness.clock += 10_000;
+    await stop(first);
+    const second = await start();
+    expect(late()).toEqual([]);
+    await stop(second);
+    harness.clock += MINUTE_MS;
+    const third = await start();
+    expect(late()).toEqual([60]);
+    await stop(third);
+  });
+
+  it('does not contain for how long the account had its most under way when the process was restarted', async () => {
+    let held: (() => void)[] | null = null;
+    const respond: Respond = (...asked) => {
+      if (held) held.push(() => status(200)(...asked));
+      else status(200)(...asked);
+    };
+    const { account, receiver } = await harness.account(respond);
+    const receivers = [receiver];
+    while (receivers.length < 4) receivers.push(await harness.receiver(account.id, respond));
+    const service = await harness.start({ sendTimeoutMs: NEVER_MS });
+    const arrived = () => receivers.reduce((sum, { received }) => sum + received.length, 0);
+    // Then each URL has its most slots.
+    await harness.emitMany(account.id, 8);
+    await until('all to arrive', () => arrived() === 32);
+    const begun: (() => void)[] = (held = []);
+    await harness.emitMany(account.id, 8);
+    await until('the account to have its most under way', () => begun.length === 32);
+    const waiting = await harness.receiver(account.id, status(200));
+    await harness.emit(account.id);
+    await recorded(account.id, 69);
+    // Once another account's delivery has arrived, the one before it was read.
+    const other = await harness.account(status(200));
+    await harness.emit(other.account.id);
+    await until('the delivery of another account', () => other.receiver.received.length === 1);
+    harness.clock += 10_000;
+    held = null;
+    const stopping = service.stop();
+    for (const end of begun) end();
+    await stopping;
+    await harness.start();
+    await until('the last to arrive', () => waiting.received.length === 1 && arrived() === 68);
+    expect([delays.length, late()]).toEqual([70, []]);
   });
 
   it('does not contain for how long the receiver took for the event of the intent before', async () => {

@@ -55,11 +55,21 @@ export const checkoutGuards: readonly Mutant[] = [
   {
     name: 'An address has its share of the streams of the checkout',
     file: 'services/checkout/src/limits.ts',
-    guard: '{ [address]: this.#times(ADDRESS[what]), [what]: CAPACITY[what] }',
-    instead: '{ [address]: CAPACITY[what], [what]: CAPACITY[what] }',
+    guard: '[address]: this.#times(ADDRESS[what]),',
+    instead: '[address]: CAPACITY[what],',
     test: {
       file: 'services/checkout/test/checkout.integration.test.ts',
       name: 'bound its streams, of which none is opened at the gateway for it then',
+    },
+  },
+  {
+    name: 'A merchant has its share of the requests of the checkout',
+    file: 'services/checkout/src/limits.ts',
+    guard: '[merchant]: MERCHANT[what],',
+    instead: '[merchant]: CAPACITY[what],',
+    test: {
+      file: 'services/checkout/test/checkout.integration.test.ts',
+      name: 'bound its requests under way, and no other merchant’s',
     },
   },
 ];

@@ -164,7 +164,7 @@ export const gatewayAlerts: readonly Alert[] = [
 their creates and submits are refused with 503.`,
     fires: { series: { [screened('clean')]: '0+10x20', [screened('unavailable')]: '0+5x20' }, at: '15m', labels: {} },
     quiet: { series: { [screened('clean')]: '0+100x20', [screened('unavailable')]: '0+1x20' }, at: '15m' },
-    // A test key with more new addresses than test mode has looked up.
+    // A live account, or a test key, has more new wallets than its share of the look-ups.
     oneTenant: {
       series: {
         [screened('clean')]: '0+1200x20',

@@ -7,8 +7,8 @@ export interface Lane {
   readonly livemode: boolean;
   /** The first failed attempt since the last successful one; null if the last one succeeded. */
   readonly failingSince: Date | null;
-  /** When its account ended its last pause; null if it has never paused it. */
-  readonly resumedAt: Date | null;
+  /** Until when what is due has waited for the URL or its account, as far as is known; null if it is not. */
+  readonly heldUntil: Date | null;
 }
 
 /** When a lane has something to send. */
@@ -44,7 +44,7 @@ export async function acquireLanes(
     account_id: string;
     livemode: boolean;
     failing_since: Date | null;
-    resumed_at: Date | null;
+    held_until: Date | null;
   }>({
     name: 'acquire-lanes',
     // In one order everywhere, so that two processes cannot deadlock.
@@ -56,8 +56,8 @@ export async function acquireLanes(
                     holder = CASE WHEN lane.holder <> $2 AND lane.leased_until > $3 THEN lane.holder ELSE $2 END,
                     leased_until = CASE WHEN lane.holder <> $2 AND lane.leased_until > $3 THEN lane.leased_until
                                         ELSE excluded.leased_until END
-             RETURNING endpoint_id, holder)
-           SELECT e.id, e.account_id, e.livemode, e.failing_since, e.resumed_at
+             RETURNING endpoint_id, holder, held_until)
+           SELECT e.id, e.account_id, e.livemode, e.failing_since, greatest(lane.held_until, e.resumed_at) AS held_until
              FROM lane JOIN service.webhook_endpoints e ON e.id = lane.endpoint_id WHERE lane.holder = $2`,
     values: [endpointIds, holder, now, until],
   });
@@ -66,7 +66,7 @@ export async function acquireLanes(
     accountId: row.account_id,
     livemode: row.livemode,
     failingSince: row.failing_since,
-    resumedAt: row.resumed_at,
+    heldUntil: row.held_until,
   }));
 }
 
@@ -78,23 +78,29 @@ export interface Released {
   readonly due: boolean;
 }
 
-/** Releases those of these lanes that the holder has; it must have written all results. */
+/**
+ * Releases those of these lanes that the holder has; it must have written all results. Whoever acquires a lane next
+ * learns until when its URL or account has held back what is due.
+ */
 export async function releaseLanes(
   { sql }: Database,
-  endpointIds: readonly string[],
+  lanes: readonly Pick<Lane, 'endpointId' | 'heldUntil'>[],
   { holder, now }: Pick<LaneLease, 'holder' | 'now'>,
 ): Promise<ReadonlyMap<string, Released>> {
   const { rows } = await sql.query<Released & { endpoint_id: string }>({
     name: 'release-lanes',
     text: `WITH held AS (
-             SELECT endpoint_id, woken FROM service.webhook_lanes
-              WHERE endpoint_id = ANY($1) AND holder = $2 ORDER BY endpoint_id FOR UPDATE)
-           UPDATE service.webhook_lanes lane SET leased_until = '-infinity', woken = false FROM held
+             SELECT endpoint_id, woken, released.held_until
+               FROM unnest($1::text[], $4::timestamptz[]) AS released (endpoint_id, held_until)
+               JOIN service.webhook_lanes USING (endpoint_id)
+              WHERE holder = $2 ORDER BY endpoint_id FOR UPDATE OF webhook_lanes)
+           UPDATE service.webhook_lanes lane
+              SET leased_until = '-infinity', woken = false, held_until = held.held_until FROM held
             WHERE lane.endpoint_id = held.endpoint_id
            RETURNING lane.endpoint_id, held.woken, EXISTS (
              SELECT FROM service.deliveries d
               WHERE d.endpoint_id = lane.endpoint_id AND d.next_attempt_at <= $3) AS due`,
-    values: [endpointIds, holder, now],
+    values: [lanes.map(({ endpointId }) => endpointId), holder, now, lanes.map(({ heldUntil }) => heldUntil)],
   });
   return new Map(rows.map(({ endpoint_id: id, woken, due }) => [id, { woken, due }]));
 }

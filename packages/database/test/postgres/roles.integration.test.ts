@@ -345,7 +345,7 @@ describe('the roles of the database', () => {
       await settleAttempts(database, [{ ...delivery, ...result, at: now }]);
       await rememberHealth(database, [{ endpointId, failingSince: now }]);
       await disableFailingEndpoint(database, { endpointId, by: 'gone', at: now });
-      expect((await releaseLanes(database, [endpointId], lease)).size).toBe(1);
+      expect((await releaseLanes(database, [{ endpointId, heldUntil: null }], lease)).size).toBe(1);
       expect(await forgetDeliveries(database, { createdBefore: later, endedBefore: later }, 10)).toBe(1);
       await inTransaction(own.database, (client) =>
         createReplay(

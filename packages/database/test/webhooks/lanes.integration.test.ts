@@ -38,7 +38,7 @@ describe('A lane', () => {
     return (await acquireLanes(own.database, ids, lease)).map((lane) => lane.endpointId);
   };
   const release = async (holder: string) =>
-    (await releaseLanes(own.database, [endpointId], { holder, now })).get(endpointId);
+    (await releaseLanes(own.database, [{ endpointId, heldUntil: null }], { holder, now })).get(endpointId);
   const outstand = (endpoint: string, at: Date | null) =>
     own.database.prisma.delivery.create({
       data: {
@@ -75,6 +75,19 @@ describe('A lane', () => {
     expect(await release('a')).toEqual({ woken: true, due: false });
     expect(await acquire('b')).toEqual([endpointId]);
     expect(await release('b')).toEqual({ woken: false, due: false });
+  });
+
+  it('tells its next holder until when its account has held it back, at the latest by a pause', async () => {
+    const owner = { accountId: accountId as AccountId, livemode: false };
+    const heldUntil = async (): Promise<Date | null | undefined> => {
+      const [lane] = await acquireLanes(own.database, [endpointId], { holder: 'a', now, until: later(LEASE_MS) });
+      return lane?.heldUntil;
+    };
+    expect(await heldUntil()).toBeNull();
+    await releaseLanes(own.database, [{ endpointId, heldUntil: later(-1) }], { holder: 'a', now });
+    expect(await heldUntil()).toEqual(later(-1));
+    for (const paused of [true, false]) await updateManagedEndpoint(own.database, owner, endpointId, { paused }, now);
+    expect(await heldUntil()).toEqual(now);
   });
 
   it('is neither acquired nor renewed while its URL is paused', async () => {
@@ -136,7 +149,11 @@ describe('A lane', () => {
         for (let round = 0; round < 10; round += 1) {
           const turned = [...ids.slice(index * 3), ...ids.slice(0, index * 3)];
           const got = await acquire(holder, now, turned);
-          await releaseLanes(own.database, got, { holder, now });
+          await releaseLanes(
+            own.database,
+            got.map((endpointId) => ({ endpointId, heldUntil: null })),
+            { holder, now },
+          );
         }
       }),
     );

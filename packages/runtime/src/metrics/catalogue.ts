@@ -38,6 +38,13 @@ const errorType = some({
 /** A description that takes several lines of code and is one line of text. */
 const lines = (...parts: readonly string[]): string => parts.join(' ');
 
+/** Of late payments: LatePayments says which. */
+const late = of('alone').optional();
+const LATE_ALONE = lines(
+  'Simulated ones are left out. `late`: only for a late payment where the late one before it on the network was of',
+  'the same account or payer, or none was: one that sets low fees can make as many as it likes.',
+);
+
 /**
  * Every metric that the services export, named by OpenTelemetry's semantic conventions if they have a name for it, else
  * `payments.*`. Units are UCUM. No label holds an id, an address or a URL: each has few values, listed here.
@@ -222,9 +229,9 @@ export const METRICS = {
     buckets: SETTLING,
     description: lines(
       'Time to confirm: from an accepted submit to `intent.confirmed`, for payments submitted through the API.',
-      'Simulated ones are left out.',
+      LATE_ALONE,
     ),
-    labels: { network, livemode: of('true', 'false') },
+    labels: { network, livemode: of('true', 'false'), late },
   }),
   'payments.payer.wait.duration': histogram({
     services: ['gateway'],
@@ -232,9 +239,9 @@ export const METRICS = {
     buckets: SETTLING,
     description: lines(
       'What a payer waits for: from an accepted submit to `intent.confirmed` on a stream of theirs that was open then.',
-      'Simulated ones are left out.',
+      LATE_ALONE,
     ),
-    labels: { network, livemode: of('true', 'false') },
+    labels: { network, livemode: of('true', 'false'), late },
   }),
   'payments.finalization.duration': histogram({
     services: ['intent'],

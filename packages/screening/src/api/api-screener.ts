@@ -14,6 +14,7 @@ import { ProviderError } from './sanctions-api.ts';
 /** How long a clean result may be cached (docs/reference/contract.md). */
 export const CLEAN_MAX_SECONDS = 600;
 const CLEAN_MAX_ADDRESSES = 50_000;
+export const SHARE_PER_SECOND = 20;
 
 export interface ApiScreenerOptions {
   /** The base URL of the provider's API: `https://public.chainalysis.com`. */
@@ -22,6 +23,8 @@ export interface ApiScreenerOptions {
   /** How long a clean result is cached, at most 600. */
   readonly cleanSeconds?: number;
   readonly timeoutMs?: number;
+  /** Addresses that each live account, and test mode as a whole, may have looked up in a second. Default 20. */
+  readonly sharePerSecond?: number;
   readonly log: Logger;
   /** Milliseconds since 1970; for tests. */
   readonly now?: () => number;
@@ -34,8 +37,16 @@ export class ApiScreener implements Screener {
   readonly #log: Logger;
   readonly #now: () => number;
 
-  constructor({ url, key, cleanSeconds = CLEAN_MAX_SECONDS, timeoutMs, log, now = Date.now }: ApiScreenerOptions) {
-    this.#channels = new ModeChannels({ url, key, timeoutMs, now });
+  constructor({
+    url,
+    key,
+    cleanSeconds = CLEAN_MAX_SECONDS,
+    timeoutMs,
+    sharePerSecond = SHARE_PER_SECOND,
+    log,
+    now = Date.now,
+  }: ApiScreenerOptions) {
+    this.#channels = new ModeChannels({ url, key, timeoutMs, sharePerSecond, now });
     this.#log = log;
     this.#now = now;
     this.#clean =

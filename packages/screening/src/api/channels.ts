@@ -1,4 +1,4 @@
-import { TokenBucket } from '@pf/runtime';
+import { boundedCache, TokenBucket } from '@pf/runtime';
 import { type Finding, type ScreeningOrigin, ScreeningUnavailableError } from '../port.ts';
 import { Circuit } from './circuit.ts';
 import { SanctionsApi } from './sanctions-api.ts';
@@ -13,38 +13,45 @@ interface Capacity {
 
 const LIVE: Capacity = { connections: 64, pending: 256, pendingOfAccount: 128 };
 const TEST: Capacity = { connections: 16, pending: 64, pendingOfAccount: 32 };
-/**
- * Addresses that test mode may have looked up: the provider counts the requests of both modes together, and anyone can
- * cause those of test mode.
- */
-const TEST_QUOTA = { requests: 100, windowSeconds: 5 } as const;
+/** What is unused of a share is kept for so long. */
+const SHARE_SECONDS = 5;
+/** Shares that are remembered. With more at once, those that were quiet longest begin again with a full bucket. */
+const SHARES_MAX = 10_000;
 
 export interface ModeChannelsOptions {
   readonly url: string;
   readonly key: string;
   readonly timeoutMs: number | undefined;
+  /** Addresses that each live account, and test mode as a whole, may have looked up in a second. */
+  readonly sharePerSecond: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
-/** The way to the provider of one mode: what fails or waits on it is not noticed on the other. */
+/**
+ * The way to the provider of one mode: what fails or waits on it is not noticed on the other. The provider counts the
+ * requests of all together, and refuses everyone's beyond its own limit: so each account has a share, and test mode,
+ * where anyone can be any number of accounts, has one as a whole.
+ */
 export class Channel {
   readonly api: SanctionsApi;
   readonly circuit: Circuit;
   /** By address. */
   readonly pending = new Map<string, Promise<Finding | null>>();
   readonly #ofAccount = new Map<string, number>();
+  readonly #shares = boundedCache<string, TokenBucket>(SHARES_MAX);
+  readonly #livemode: boolean;
   readonly #capacity: Capacity;
-  /** Null for live mode. */
-  readonly #quota: TokenBucket | null;
+  readonly #sharePerSecond: number;
   readonly #now: () => number;
 
-  constructor({ url, key, timeoutMs, now }: ModeChannelsOptions, capacity: Capacity, quota: TokenBucket | null) {
-    this.api = new SanctionsApi(url, key, capacity.connections, timeoutMs);
-    this.circuit = new Circuit(now);
-    this.#capacity = capacity;
-    this.#quota = quota;
+  constructor({ url, key, timeoutMs, sharePerSecond, now }: ModeChannelsOptions, livemode: boolean) {
+    this.#livemode = livemode;
+    this.#capacity = livemode ? LIVE : TEST;
+    this.#sharePerSecond = sharePerSecond;
     this.#now = now;
+    this.api = new SanctionsApi(url, key, this.#capacity.connections, timeoutMs);
+    this.circuit = new Circuit(now);
   }
 
   /** Asks for an address that is not pending. @throws ScreeningUnavailableError */
@@ -56,10 +63,10 @@ export class Channel {
       throw new ScreeningUnavailableError('too many addresses wait for the sanctions API', {
         retryAfterSeconds: 1,
         // Of live mode it takes several accounts to fill the queue: the API does not keep up.
-        limited: hasItsShare || this.#quota !== null,
+        limited: hasItsShare || !this.#livemode,
       });
-    if (this.#quota?.take(1, this.#now()).tokens === 0)
-      throw new ScreeningUnavailableError('too many addresses of test mode were looked up', {
+    if (this.#shareOf(this.#livemode ? account : 'test').take(1, this.#now()).tokens === 0)
+      throw new ScreeningUnavailableError('too many addresses of the account, or of test mode, were looked up', {
         retryAfterSeconds: 1,
         limited: true,
       });
@@ -77,6 +84,13 @@ export class Channel {
     this.pending.set(address, finding);
     return finding;
   }
+
+  #shareOf(name: string): TokenBucket {
+    let share = this.#shares.get(name);
+    const quota = { requests: this.#sharePerSecond * SHARE_SECONDS, windowSeconds: SHARE_SECONDS };
+    if (!share) this.#shares.set(name, (share = new TokenBucket(quota, this.#now())));
+    return share;
+  }
 }
 
 /** The channels of both modes. */
@@ -85,8 +99,8 @@ export class ModeChannels {
   readonly #test: Channel;
 
   constructor(options: ModeChannelsOptions) {
-    this.#live = new Channel(options, LIVE, null);
-    this.#test = new Channel(options, TEST, new TokenBucket(TEST_QUOTA, options.now()));
+    this.#live = new Channel(options, true);
+    this.#test = new Channel(options, false);
   }
 
   of({ livemode }: ScreeningOrigin): Channel {

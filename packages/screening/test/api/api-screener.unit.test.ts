@@ -131,7 +131,7 @@ describe('ApiScreener', () => {
   });
 
   it('refuses a screening at once if 256 addresses are waiting', async () => {
-    const screener = open();
+    const screener = open({ sharePerSecond: 100 });
     provider.mode = 'hang';
     const waiting = Array.from({ length: 256 }, (_, n) =>
       screener.find(numbered(n), { livemode: true, accountId: `acct_${n % 2}` }).catch(() => 'refused'),
@@ -147,7 +147,7 @@ describe('ApiScreener', () => {
   });
 
   it('leaves others their part, however many addresses one account has waiting', async () => {
-    const screener = open();
+    const screener = open({ sharePerSecond: 100 });
     provider.mode = 'hang';
     const waiting = Array.from({ length: 128 }, (_, n) => screener.find(numbered(n), LIVE).catch(() => 'refused'));
     await expect(screener.find(evm(CLEAN), LIVE)).rejects.toMatchObject({ limited: true, retryAfterSeconds: 1 });
@@ -193,19 +193,22 @@ describe('ApiScreener', () => {
     provider = await startSanctionsProvider({ apiKey: 'right', sanctioned: [] });
   });
 
-  it('asks the provider for twenty addresses of test mode a second, after a hundred', async () => {
-    const screener = open({ cleanSeconds: 0 });
+  it.each([
+    ['test mode', { livemode: false, accountId: 'acct_1' }, { livemode: false, accountId: 'acct_2' }, LIVE],
+    ['a live account', LIVE, LIVE, { livemode: true, accountId: 'acct_2' }],
+  ])('asks the provider for the share of %s alone, whatever it wants', async (_whose, one, same, other) => {
+    const screener = open({ cleanSeconds: 0, sharePerSecond: 20 });
     const asked = async (count: number): Promise<number> => {
       let clean = 0;
       for (let n = 0; n < count; n += 1)
-        if ((await screener.find(numbered(n), TEST).catch(() => 'refused')) === null) clean += 1;
+        if ((await screener.find(numbered(n), one).catch(() => 'refused')) === null) clean += 1;
       return clean;
     };
     expect(await asked(150)).toBe(100);
-    await expect(screener.find(evm(CLEAN), TEST)).rejects.toMatchObject({ limited: true, retryAfterSeconds: 1 });
+    await expect(screener.find(evm(CLEAN), same)).rejects.toMatchObject({ limited: true, retryAfterSeconds: 1 });
+    expect(await screener.find(evm(CLEAN), other)).toBeNull();
     now += 1_000;
     expect(await asked(50)).toBe(20);
-    expect(await screener.find(evm(CLEAN), LIVE)).toBeNull();
   });
 
   it('sends no request before the time in the provider’s Retry-After', async () => {

@@ -3,7 +3,7 @@ import { payerEventOf, SNAPSHOT } from '@pf/contracts';
 import { networkOf } from '@pf/chains';
 import type { StoredEvent } from '@pf/database';
 import { type Instant, type PaymentIntent, payerView, submissionOf, view } from '@pf/domain';
-import { add, record } from '@pf/runtime';
+import { add, LATE_AFTER, LatePayments, record } from '@pf/runtime';
 import type { Follower } from './feeds.ts';
 
 /** Tells proxies not to cache, transform or buffer the stream. */
@@ -134,15 +134,19 @@ export class EventStream implements Follower {
   }
 }
 
+const lateForPayers = new LatePayments(LATE_AFTER.seen);
+
 /**
  * Records how long a payer has waited who watches their payment.
  * @param openedAt when their stream began: what was confirmed before was waited for elsewhere
  */
 function recordWait(intent: PaymentIntent, openedAt: Instant, now: Instant): void {
-  const { chain, confirmedAt, livemode, simulated, txSignature } = intent;
+  const { accountId, chain, confirmedAt, livemode, simulated, txSignature } = intent;
   if (simulated || txSignature === null || confirmedAt === null || confirmedAt < openedAt) return;
   const submission = submissionOf(intent, txSignature);
   if (!submission) return;
   const where = { network: networkOf(chain).name, livemode: livemode ? 'true' : 'false' } as const;
-  record('payments.payer.wait.duration', Math.max(0, now - submission.preparedAt) / 1_000, where);
+  const seconds = Math.max(0, now - submission.preparedAt) / 1_000;
+  const late = lateForPayers.labelOf(where.network, seconds, { accountId, payer: submission.sender });
+  record('payments.payer.wait.duration', seconds, { ...where, ...late });
 }

@@ -14,8 +14,8 @@ export const SPONSOR_KEPT_BYTES = 16_384;
 
 /** Requests that one gateway has under way: of an account in live mode and in test mode, and of all test accounts. */
 const UNDER_WAY = { live: 16, test: 4, allTest: 32 } as const;
-/** Requests of one account that may wait for their turn, and how long. */
-const WAITING = 64;
+/** Requests of one account that may wait for their turn, and how long. Further ones are refused at once. */
+const WAITING = 16;
 const WAIT_MS = 2_000;
 const RETRY_AFTER_MAX_SECONDS = 60;
 
@@ -55,7 +55,12 @@ export class SponsorCalls {
   ): Promise<Accepted> {
     const { accountId, livemode } = asking.holder;
     const until = performance.now() + WAIT_MS;
-    const refuse = () => this.#unavailable(asking, 'it has too many requests of this account under way');
+    const refuse = () =>
+      this.#unavailable(asking, 'it has too many requests of this account under way', {
+        message:
+          `The sponsor of ${asking.sponsor.chain} is busy with other requests of this account. ` +
+          'Nothing was broadcast. Retry the request.',
+      });
     const own = { key: `${accountId} ${livemode}`, most: livemode ? UNDER_WAY.live : UNDER_WAY.test, until, refuse };
     const asked = () =>
       this.#places.run(own, async () => this.#accepted(asking, await accept(await this.#send(asking, call))));
@@ -78,7 +83,7 @@ export class SponsorCalls {
     }
     const { status, bodyStart, retryAfter } = sent;
     if (status === 429 || status >= 500)
-      throw this.#unavailable(asking, `it responded ${status}`, secondsIn(retryAfter));
+      throw this.#unavailable(asking, `it responded ${status}`, { retryAfterSeconds: secondsIn(retryAfter) });
     const answer = readAnswer(call, bodyStart);
     switch (answer.kind) {
       case 'result':
@@ -106,9 +111,14 @@ export class SponsorCalls {
     });
   }
 
-  #unavailable(asking: Asking, reason: string, retryAfterSeconds?: number): ApiError {
+  #unavailable(
+    asking: Asking,
+    reason: string,
+    { message, retryAfterSeconds }: { readonly message?: string; readonly retryAfterSeconds?: number | undefined } = {},
+  ): ApiError {
     this.#note(asking, 'unavailable', reason);
     return new ApiError('sponsor.unavailable', {
+      ...(message !== undefined && { message }),
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
       details: { chain: asking.sponsor.chain, reason },
     });

@@ -99,6 +99,19 @@ describe('a request to a sponsor', () => {
     });
   });
 
+  it('is refused at once, and names the sponsor, where as many of the account wait as may', async () => {
+    const calls = callsTo(() => new Promise(() => undefined));
+    for (let waiting = 0; waiting < 32; waiting += 1) void calls.ask(asking, call, () => null).catch(() => undefined);
+    await Promise.resolve();
+    const began = performance.now();
+    await expect(calls.ask(asking, call, () => null)).rejects.toMatchObject({
+      code: 'sponsor.unavailable',
+      message: expect.stringContaining(`The sponsor of ${CHAIN} is busy`) as unknown,
+      details: { chain: CHAIN, reason: 'it has too many requests of this account under way' },
+    });
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+
   it('takes no place of another account while its sponsor hangs', async () => {
     const hanging: (() => void)[] = [];
     const calls = callsTo(
