@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { type Instruction, stagesOf } from './dockerfile.ts';
 
+const ROOT = path.resolve(import.meta.dirname, '../../..');
 const stages = stagesOf('Dockerfile');
 const image = stages.get('image') ?? [];
 const build = stages.get('build') ?? [];
@@ -16,6 +17,15 @@ describe('the Dockerfile', () => {
   it('tells services which build they are', () => {
     expect(textsOf('ARG', image)).toContain('VERSION');
     expect(textsOf('ENV', image)[0]?.split(' ')).toContain('SERVICE_VERSION=${VERSION}');
+  });
+
+  it('gives the heap a share of the memory of its container, which no manifest changes', () => {
+    expect(textsOf('ENV', image)[0]).toMatch(/ NODE_OPTIONS=--max-old-space-size-percentage=[5-8]\d\b/);
+    const manifests = globSync(['k8s/**/*.yaml', 'docker-compose.yml'], { cwd: ROOT });
+    expect(manifests.length).toBeGreaterThan(50);
+    expect(manifests.filter((file) => readFileSync(path.join(ROOT, file), 'utf8').includes('NODE_OPTIONS'))).toEqual(
+      [],
+    );
   });
 
   it('installs dependencies before it copies the sources, so that they stay cached', () => {
@@ -81,7 +91,7 @@ describe('the Dockerfiles', () => {
   it.each(['Dockerfile', 'chains.Dockerfile'])('build with the pnpm version of the repository: %s', (name) => {
     const { packageManager } = z
       .object({ packageManager: z.string() })
-      .parse(JSON.parse(readFileSync(path.join(import.meta.dirname, '../../../package.json'), 'utf8')));
+      .parse(JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')));
     const versions = [...stagesOf(name).values()]
       .flatMap((stage) => textsOf('ARG', stage))
       .filter((text) => text.startsWith('PNPM_VERSION='));

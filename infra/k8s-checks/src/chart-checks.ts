@@ -4,6 +4,7 @@ import { cp, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'yaml';
+import { tryChartPage } from './runbooks/checks.ts';
 import { run } from './tools.ts';
 import { expectThat, type Manifest, manifestsOf, NAMESPACE, NEXT_TAG, type Place, Site } from './upgrades.ts';
 
@@ -171,9 +172,7 @@ export async function tryChart(place: Place): Promise<string> {
           ),
         ),
       ].join();
-    await helm('install', chartOf(place), ...values, '--create-namespace');
-    // As docs/operations/helm.md says.
-    await site.command('kubectl', 'label', 'namespace', NAMESPACE, 'pod-security.kubernetes.io/enforce=restricted');
+    await tryChartPage(place, site);
     const first = await images();
     const held = await site.holders();
     const steps = [

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkChart, checkRotation, tryChart } from './chart-checks.ts';
 import { tryExamples } from './gitops-checks.ts';
-import { tryRunbooks } from './runbooks/checks.ts';
+import { tryPages } from './runbooks/checks.ts';
 import { findPrograms } from './tools.ts';
 import { releasedManifests, type Site, tryUpgrades } from './upgrades.ts';
 import { OLDEST_KUBERNETES, validate } from './validation.ts';
@@ -56,7 +56,7 @@ async function check(chosen: readonly string[], folder: string): Promise<readonl
       overlay,
       work: () => {
         const name = path.basename(overlay);
-        const afterwards = name === 'production' ? (site: Site) => tryRunbooks(place, site) : undefined;
+        const afterwards = name === 'production' ? (site: Site) => tryPages(place, site) : undefined;
         return tryUpgrades(place, overlay, release, name === 'local', afterwards);
       },
     }));

@@ -32,15 +32,23 @@ function compare(list, { hash, at }, content) {
  * @throws SetupError if one is not there, or is another one
  */
 export async function fetchListed(list, repository, folder) {
+  const root = repository.replace(/\/?$/, '/');
+  if (!/^https?:\/\/[^/]/.test(repository))
+    throw new SetupError(
+      `MAVEN_REPOSITORY is "${repository}", and must be a URL that starts with https:// or http://.`,
+    );
   mkdirSync(folder, { recursive: true });
   const waiting = listed(list);
   const fetchSome = async () => {
     for (let jar = waiting.pop(); jar; jar = waiting.pop()) {
-      const url = new URL(jar.at, repository.replace(/\/?$/, '/'));
-      const response = await fetch(url).catch((error) => {
-        throw new SetupError(`${url.href}: ${error.cause?.message ?? error.message}`);
-      });
-      if (!response.ok) throw new SetupError(`${url.href}: status ${response.status}`);
+      const url = new URL(jar.at, root);
+      const fail = (problem) => {
+        throw new SetupError(
+          `${url.href}: ${problem}. MAVEN_REPOSITORY must be the URL below which a repository has ${jar.at}.`,
+        );
+      };
+      const response = await fetch(url).catch((error) => fail(error.cause?.message ?? error.message));
+      if (!response.ok) fail(`status ${response.status}`);
       const content = Buffer.from(await response.arrayBuffer());
       compare(list, jar, content);
       writeFileSync(path.join(folder, path.basename(jar.at)), content);

@@ -11,7 +11,9 @@ import { contentsOf, unlessDone } from './stamps.mjs';
 
 const WAYS_OUT =
   'Kafka is fetched with Maven: on Debian and Ubuntu `apt-get install maven`, on macOS `brew install maven`.\n' +
-  'Without Maven, name a repository of Maven artifacts, such as a mirror of yours, with MAVEN_REPOSITORY=https://….\n' +
+  'Without Maven, repeat the command with the URL of a repository of Maven artifacts, Maven Central or a mirror of ' +
+  'yours:\n  MAVEN_REPOSITORY=https://… npm start\n' +
+  'It needs to have the paths of infra/kafka/jars.sha256 below it; a jar with another checksum is refused.\n' +
   'Or name brokers that run elsewhere with KAFKA_BROKERS.';
 
 /**

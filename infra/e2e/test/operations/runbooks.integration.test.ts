@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newIntentId } from '@pf/contracts';
 import { addWebhookEndpoint, createStore, type DatabaseRole, listKeys } from '@pf/database';
 import type { Brokers } from '@pf/local/brokers';
+import { redisProgram } from '@pf/local/redis';
 import {
   apiClient,
   chainOf,
@@ -22,7 +23,7 @@ import {
   until,
 } from '@pf/testing';
 import { type Block, commandBlocks, SETUP } from '../../../k8s-checks/src/runbooks/blocks.ts';
-import { runInShell } from '../../../k8s-checks/src/runbooks/shell.ts';
+import { complaining, runInShell } from '../../../k8s-checks/src/runbooks/shell.ts';
 import { startSecuredKafka } from './runbooks/secured-kafka.ts';
 import { type Surroundings, SURROUNDINGS } from './runbooks/surroundings.ts';
 import { commitOffsets, INTENT_PASSWORD } from './runbooks/transaction.ts';
@@ -44,13 +45,20 @@ const SCRAM = 'org.apache.kafka.common.security.scram.ScramLoginModule required'
 const OPERATOR = `username="pf-operator" password="${PASSWORDS['pf-operator']}"`;
 /** Of an account's URL in live mode, as in the pages. */
 const SHOP = 'https://shop.example/webhooks';
+interface Group {
+  readonly pages: string;
+  readonly pattern: RegExp;
+  /** Whether the commands wait for an intent service. */
+  readonly writes?: boolean;
+}
 /** By the beginnings of their names: together they would take longer than a test may. */
-const GROUPS = [
+const GROUPS: readonly Group[] = [
   { pages: 'runbooks of a to d', pattern: /^runbooks\/[a-d]/ },
   { pages: 'runbooks of e to l', pattern: /^runbooks\/[e-l]/ },
   { pages: 'runbooks of m to z', pattern: /^runbooks\/[m-z]/ },
-  { pages: 'procedures beside the runbooks', pattern: /^(?!runbooks\/)/ },
-] as const;
+  { pages: 'pages beside the runbooks', pattern: /^(?!runbooks\/|privacy\.md)/ },
+  { pages: 'page on privacy', pattern: /^privacy\.md/, writes: true },
+];
 /** None of the services reads it. */
 const NO_PARTITION = 99;
 
@@ -60,7 +68,7 @@ const typed = ({ place, language, code }: Block): Block =>
     ? { place, language, code }
     : { place, language: 'sh', code: `psql "$DATABASE_URL" -c "$(cat <<'STATEMENTS'\n${code}\nSTATEMENTS\n)"\n` };
 
-describe('The commands of docs/operations/runbooks, with the rights of the operator', () => {
+describe('The commands of docs/operations, with the rights of the operator', () => {
   let folder: string;
   let brokers: Brokers;
   let cluster: Cluster;
@@ -69,6 +77,8 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
   let endpointId = '';
   let surroundingsFile: string;
   let deliveryId = '';
+  /** The command of a shell. */
+  let redisCli = '';
 
   /** The variables of a user of Kafka, without prefixes as in production. */
   const kafka = (name: KafkaName): Readonly<Record<string, string>> => ({
@@ -80,6 +90,12 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
     KAFKA_SASL_USERNAME: name,
     KAFKA_SASL_PASSWORD: PASSWORDS[name],
   });
+  const start = (service: ServiceName): Promise<Instance> =>
+    cluster.start(service, { env: kafka(`pf-${service}` as KafkaName) });
+  const stop = async (service: Instance): Promise<void> => {
+    service.kill('SIGTERM');
+    await service.exited;
+  };
   const databaseOf = (role: DatabaseRole): string => roleUrls(cluster.databaseUrl)[role];
 
   beforeAll(async () => {
@@ -91,8 +107,6 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
     await run(process.execPath, [imageProgram(), 'topics'], {
       env: { PATH: process.env['PATH'], ...kafka('pf-topics') },
     });
-    const start = (service: ServiceName): Promise<Instance> =>
-      cluster.start(service, { env: kafka(`pf-${service}` as KafkaName) });
     const [intent, archive, watcher] = await Promise.all([
       start('intent'),
       start('archive'),
@@ -122,10 +136,7 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
       return rowCount === 1;
     });
     // The pages stop the intent service before they set its offsets back.
-    for (const service of [intent, archive, watcher]) {
-      service.kill('SIGTERM');
-      await service.exited;
-    }
+    for (const service of [intent, archive, watcher]) await stop(service);
     const live = { accountId: cluster.accountId, livemode: true };
     await addWebhookEndpoint(cluster.database, { ...live, url: SHOP });
     const { webhooks } = createStore(cluster.database);
@@ -149,10 +160,13 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
     );
     await commitOffsets(brokers.addresses);
     await allowScram();
+    redisCli = await redisCommand();
+    await run('sh', ['-c', `${redisCli} ACL SETUSER pf '>the-old-password'`]);
     surroundingsFile = path.join(folder, 'surroundings.json');
     await writeFile(surroundingsFile, JSON.stringify(await surroundings()));
   });
   afterAll(async () => {
+    await run('sh', ['-c', `${redisCli} ACL DELUSER pf`]);
     await cluster.close();
     await brokers.close();
     await rm(folder, { recursive: true, force: true });
@@ -177,6 +191,13 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
       ...['-cp', jars, 'kafka.admin.ConfigCommand', '--bootstrap-server', brokers.addresses],
       ...['--command-config', login, ...change, '--add-config', password],
     ]);
+  }
+
+  async function redisCommand(): Promise<string> {
+    const { file, env } = await redisProgram(path.join(ROOT, '.tools'));
+    const program = path.join(path.dirname(file), 'redis-cli');
+    const variables = `PATH='${process.env['PATH']}' LD_LIBRARY_PATH='${env?.['LD_LIBRARY_PATH'] ?? ''}'`;
+    return `${variables} '${program}' -e -u '${readBackingStack().redis}'`;
   }
 
   async function surroundings(): Promise<Surroundings> {
@@ -222,7 +243,8 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
     };
   }
 
-  it.each(GROUPS)('do what they say in the $pages', async ({ pages, pattern }) => {
+  it.each(GROUPS)('do what they say in the $pages', async ({ pages, pattern, writes = false }) => {
+    const intent = writes ? await start('intent') : null;
     const blocks = commandBlocks(ROOT).filter(({ place }) => place.startsWith(SETUP) || pattern.test(place));
     const program = (name: string): string =>
       `exec '${process.execPath}' --conditions=source '${path.join(PROGRAMS, name)}' "$@"\n`;
@@ -235,12 +257,13 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
     const shell = path.join(folder, pages.replaceAll(' ', '-'));
     const { chains } = readBackingStack();
     const complaints = await runInShell(blocks.map(typed), {
+      root: ROOT,
       folder: shell,
       tools: ['curl', 'jq'],
       programs: {
         kubectl: `#!/bin/sh\n${kubectl}`,
         psql: `#!/bin/sh\n${program('psql-process.ts')}`,
-        chronyc: '#!/bin/sh\n',
+        'redis-cli': complaining(redisCli),
       },
       environment: {
         [SURROUNDINGS]: surroundingsFile,
@@ -256,12 +279,15 @@ describe('The commands of docs/operations/runbooks, with the rights of the opera
         'key_…': key?.id ?? '',
         'whd_…': deliveryId,
         'whe_…': endpointId,
+        'sha256:…': 'sha256:any',
+        "PASSWORD '…'": "PASSWORD 'any'",
         'S3tH…=': publicKey,
         'intent-…': 'intent-0',
         'gateway-…': 'gateway-0',
         'watcher-base-…': 'watcher-base-0',
       },
     });
+    if (intent) await stop(intent);
     expect({
       complaints,
       output: complaints.length > 0 && (await readFile(path.join(shell, 'output'), 'utf8')),

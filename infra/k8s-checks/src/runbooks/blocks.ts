@@ -1,11 +1,13 @@
-// The commands of docs/operations/runbooks, and of the procedures beside them.
+// The commands of docs/operations.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Procedures that are followed in an emergency, too. What is not here is tried by the checks of its subject. */
-const PROCEDURES = ['archive', 'database-set-back', 'growth', 'log-set-back', 'privacy'];
-/** The page that says what the others need. */
+/** The page that says what the runbooks need. */
 export const SETUP = 'runbooks/README.md';
+/** It brings the cluster to where the others begin. */
+const DEPLOY = 'deploy.md';
+/** On a cluster of its own: infra/k8s-checks/src/chart-checks.ts. */
+export const CHART = 'helm.md';
 
 /** A block of code that a person types. */
 export interface Block {
@@ -18,19 +20,21 @@ export interface Block {
 /** The languages of the other blocks: queries, which infra/observability checks, and files. */
 const NOT_TYPED = ['', 'json', 'mermaid', 'promql', 'text', 'yaml'];
 
-/** All blocks, those of SETUP first. @throws Error where no check runs a block of that language */
+/** The blocks of all pages but CHART. @throws Error where no check runs a block of that language */
 export function commandBlocks(root: string): readonly Block[] {
-  const operations = path.join(root, 'docs/operations');
-  const runbooks = readdirSync(path.join(operations, 'runbooks')).sort();
-  const pages = [
-    SETUP,
-    ...runbooks.map((name) => `runbooks/${name}`).filter((page) => page !== SETUP),
-    ...PROCEDURES.map((name) => `${name}.md`),
-  ];
-  return pages.flatMap((page) => blocksOf(page, readFileSync(path.join(operations, page), 'utf8')));
+  const pagesIn = (folder: string): readonly string[] =>
+    readdirSync(path.join(root, 'docs/operations', folder))
+      .filter((name) => name.endsWith('.md'))
+      .sort()
+      .map((name) => path.join(folder, name));
+  const pages = new Set([DEPLOY, SETUP, ...pagesIn('runbooks'), ...pagesIn('')]);
+  pages.delete(CHART);
+  return [...pages].flatMap((page) => blocksOf(root, page));
 }
 
-function blocksOf(page: string, text: string): readonly Block[] {
+/** @param page from docs/operations. @throws Error where no check runs a block of that language */
+export function blocksOf(root: string, page: string): readonly Block[] {
+  const text = readFileSync(path.join(root, 'docs/operations', page), 'utf8');
   const fences = text.matchAll(/^(?<indent> *)```(?<language>\w*)\n(?<code>[^]*?)^ *```$/gm);
   return [...fences].flatMap(({ index, groups: { indent = '', language = '', code = '' } = {} }) => {
     if (NOT_TYPED.includes(language)) return [];

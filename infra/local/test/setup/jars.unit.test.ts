@@ -99,8 +99,15 @@ describe('the jars of a list', () => {
   it('are refused when one is missing in the repository, or is in no list', async () => {
     served.delete('org/one/1/one-1.jar');
     const to = path.join(folder, 'kafka');
-    await expect(fetchListed(list, url, to)).rejects.toThrow(/one-1\.jar: status 404$/);
+    await expect(fetchListed(list, url, to)).rejects.toThrow(
+      /one-1\.jar: status 404\. MAVEN_REPOSITORY must be .* a repository has org\/one\/1\/one-1\.jar\.$/,
+    );
     writeFileSync(path.join(to, 'three-1.jar'), 'third');
     expect(() => compareWithList(list, to)).toThrow('lacks three-1.jar');
+  });
+
+  it('are refused with the variable’s name when its value is no URL', async () => {
+    for (const wrong of ['mirror.example/maven', 'file:///maven', 'https://'])
+      await expect(fetchListed(list, wrong, folder)).rejects.toThrow(`MAVEN_REPOSITORY is "${wrong}"`);
   });
 });

@@ -6,6 +6,8 @@ import { readSurroundings } from './surroundings.ts';
 
 /** The session that the pages end. */
 const VICTIM = /pg_terminate_backend\(\d+\)/;
+/** Users belong to all databases of the server: what changes them is taken back. */
+const OF_USERS = /^(ALTER|CREATE) ROLE /;
 const ENDS_WITHIN_MS = 10_000;
 
 const surroundings = readSurroundings();
@@ -31,9 +33,17 @@ async function endVictim(statement: string): Promise<void> {
   await victim.close();
 }
 
+/** As the owner of the tables, who may. */
+async function changeUsers(statement: string): Promise<void> {
+  const owner = open(surroundings.values['secret/database-owner/DATABASE_URL'] ?? '');
+  await owner.sql.query(`BEGIN; ${statement}; ROLLBACK`);
+  await owner.close();
+}
+
 for (const statement of statements.length === 0 ? ['SELECT 1'] : statements)
   try {
     if (VICTIM.test(statement)) await endVictim(statement);
+    else if (OF_USERS.test(statement)) await changeUsers(statement);
     else await database.sql.query(statement);
   } catch (error) {
     const { message } = error as Error;
