@@ -126,8 +126,8 @@ export const VIEWS: Readonly<Record<string, string>> = {
       SELECT landed."at", landed.intent_id, landed.account_id, landed.livemode, chain, paid_by,
         ${of('data.landing.fee.payer')} AS wallet,
         ${of('data.landing.fee.tokenAddress')} AS fee_token,
-        ${of('data.landing.fee.amount')}::HUGEINT AS fee,
-        try_cast(fee AS DECIMAL(20, 0)) * ${FEE_UNIT} AS fee_amount,
+        try_cast(${of('data.landing.fee.amount')} AS DECIMAL(20, 0))::HUGEINT AS fee,
+        fee::DECIMAL(20, 0) * ${FEE_UNIT} AS fee_amount,
         CASE WHEN fee_token = ${of('intent.tokenAddress')} THEN token
           WHEN fee_token IS NULL THEN CASE WHEN chain LIKE 'solana:%' THEN 'SOL' ELSE 'ETH' END
         END AS fee_symbol,
@@ -138,7 +138,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
         CASE WHEN bool_and(transfers.lost_at IS NOT NULL) OVER of_transaction
           THEN max(transfers.lost_at) OVER of_transaction END AS fee_lost_at
       FROM landed JOIN transfers USING (chain, paid_by)
-      WHERE ${of('data.landing.fee.amount')} IS NOT NULL
+      WHERE fee IS NOT NULL
       WINDOW of_transaction AS (PARTITION BY chain, paid_by)
       QUALIFY row_number() OVER (
         PARTITION BY chain, paid_by

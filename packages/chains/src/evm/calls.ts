@@ -164,10 +164,11 @@ const receipt = z.object({
   from: address,
   to: address.nullish(),
   logs: z.array(log),
-  gasUsed: quantity.nullish(),
-  effectiveGasPrice: quantity.nullish(),
+  // For the books only: what is wrong with them does not hold a payment up.
+  gasUsed: quantity.nullish().catch(null),
+  effectiveGasPrice: quantity.nullish().catch(null),
   /** Of rollups: what L1 charges for the data, beside the gas. */
-  l1Fee: quantity.nullish(),
+  l1Fee: quantity.nullish().catch(null),
 });
 export type Receipt = z.infer<typeof receipt>;
 /** Null while the transaction is in no block that this node knows. */

@@ -181,7 +181,7 @@ const landedTransaction = z.object({
     .object({
       err: transactionError.nullable(),
       /** Lamports. */
-      fee: u64.nullish(),
+      fee: u64.nullish().catch(null),
       innerInstructions: z
         .array(z.object({ index: z.number().int(), instructions: z.array(innerInstruction) }))
         .nullish(),

@@ -114,6 +114,15 @@ describe('BaseObserver', () => {
     expect(await cost()).toBe('unknown');
   });
 
+  it('reports a landing without what it has cost where the node cannot tell that now', async () => {
+    await pay();
+    await base.anvil.mine();
+    await watcher.step();
+    await base.settle();
+    proxy.respond = ({ method }) => (method === 'eth_getTransactionReceipt' ? new Error('internal error') : undefined);
+    expect(named(await watcher.step())).toEqual(['landed confirmed']);
+  });
+
   it('reports a landing again while the ledger still waits for its transaction: the report was lost', async () => {
     await pay();
     await base.anvil.mine();

@@ -1,11 +1,17 @@
 import type { TransactionHash } from './ids.ts';
-import type { Landing, PaymentIntent, Transfer } from './intent.ts';
+import type { Landing, NetworkFee, PaymentIntent, Transfer } from './intent.ts';
 
 /** The name of a transfer on its chain, `hash:index`, by which it is counted once. */
 export const transferKey = ({ hash, transfer }: Landing): string => `${hash}:${transfer.index}`;
 
 /** A landing as the state of an intent has it. */
 export const withoutFee = ({ hash, transfer }: Landing): Landing => ({ hash, transfer });
+
+/** In base units: 100 ETH, and far more than a transaction costs anywhere. The books have no room for more. */
+const NETWORK_FEE_MAX = 10n ** 20n - 1n;
+
+/** Null where a node tells what no transaction costs: a payment does not fail for the books. */
+export const credibleFee = (fee: NetworkFee): NetworkFee | null => (fee.amount <= NETWORK_FEE_MAX ? fee : null);
 
 /** The block in which a transaction landed. */
 export type Place = Pick<Transfer, 'block' | 'blockHash'>;

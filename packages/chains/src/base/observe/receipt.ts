@@ -1,4 +1,4 @@
-import type { IntentId, NetworkFee, PaymentTerms, TransactionHash } from '@pf/domain';
+import { credibleFee, type IntentId, type NetworkFee, type PaymentTerms, type TransactionHash } from '@pf/domain';
 import { RpcUpstreamError } from '@pf/rpc';
 import { getTransaction, type Receipt } from '../../evm/calls.ts';
 import { explainTransfers } from '../nested/explain.ts';
@@ -19,7 +19,7 @@ interface Verified {
  */
 export function feeIn({ from, gasUsed, effectiveGasPrice, l1Fee }: Receipt): NetworkFee | null {
   if (typeof gasUsed !== 'bigint' || typeof effectiveGasPrice !== 'bigint') return null;
-  return { payer: from, amount: gasUsed * effectiveGasPrice + (l1Fee ?? 0n), tokenAddress: null };
+  return credibleFee({ payer: from, amount: gasUsed * effectiveGasPrice + (l1Fee ?? 0n), tokenAddress: null });
 }
 
 /** The transfers or the failure in the receipt of a transaction that was verified to pay an intent. */

@@ -1,5 +1,5 @@
 import type { IntentId, Landing, NetworkFee, Observation, Settlement, TransactionHash } from '@pf/domain';
-import { ifSupported, RpcBehindError, type RpcNode } from '@pf/rpc';
+import { ifSupported, RpcBehindError, type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { getReceipt, type Receipt } from '../../evm/calls.ts';
 import { hashesOf } from '../../evm/observe/checkpoints.ts';
 import { lost } from '../../lost.ts';
@@ -141,13 +141,18 @@ export async function confirm(
   return { observations, seen: kept };
 }
 
-/** What landings have cost, where this node tells: a payment does not wait for it. One look at a receipt for each. */
+/** What landings have cost, where this node tells: a payment does not wait for it. One receipt for each. */
 async function feesOf(node: RpcNode, landings: readonly Seen[]): Promise<(one: Seen) => { readonly fee?: NetworkFee }> {
   const asked = [...new Set(landings.flatMap((one) => (one.kind === 'landed' ? [one.hash] : [])))];
   if (asked.length === 0) return () => ({});
-  const receipts = await node.batch(asked.map((hash) => ifSupported(getReceipt(hash))));
   const found = new Map<TransactionHash, Receipt>();
-  for (const receipt of receipts) if (receipt !== null) found.set(receipt.transactionHash, receipt);
+  try {
+    for (const receipt of await node.batch(asked.map((hash) => ifSupported(getReceipt(hash)))))
+      if (receipt !== null) found.set(receipt.transactionHash, receipt);
+  } catch (error) {
+    // The books lack these fees then.
+    if (!(error instanceof RpcUpstreamError)) throw error;
+  }
   return (one) => {
     const receipt = found.get(one.hash);
     const fee = receipt?.blockHash === placeOf(one).blockHash ? feeIn(receipt) : null;

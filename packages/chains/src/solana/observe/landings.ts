@@ -1,4 +1,11 @@
-import type { Address as WalletAddress, NetworkFee, Observation, Reference, TokenAddress } from '@pf/domain';
+import {
+  type Address as WalletAddress,
+  credibleFee,
+  type NetworkFee,
+  type Observation,
+  type Reference,
+  type TokenAddress,
+} from '@pf/domain';
 import {
   getTransferCheckedInstructionDataDecoder,
   getTransferInstructionDataDecoder,
@@ -201,7 +208,7 @@ export function namesIn(landed: LandedTransaction): readonly string[] {
 /** What the transaction has cost its first signer: signatures and priority, without the rent of accounts. */
 function feeOf({ meta }: LandedTransaction, { accounts: [payer] }: DecodedTransaction): NetworkFee | null {
   if (payer === undefined || typeof meta?.fee !== 'bigint') return null;
-  return { payer: payer as string as WalletAddress, amount: meta.fee, tokenAddress: null };
+  return credibleFee({ payer: payer as string as WalletAddress, amount: meta.fee, tokenAddress: null });
 }
 
 /**

@@ -1,11 +1,18 @@
-import type { Address, NetworkFee, Reference, TokenAddress, Transfer } from '@pf/domain';
+import {
+  type Address,
+  credibleFee,
+  type NetworkFee,
+  type Reference,
+  type TokenAddress,
+  type Transfer,
+} from '@pf/domain';
 import { AbiCoder } from 'ethers/abi';
 import { getAddress } from 'ethers/address';
 import { id } from 'ethers/hash';
 import * as ReceivePolicyReceipt from 'ox/tempo/ReceivePolicyReceipt';
 import type { Log, Receipt } from '../../evm/calls.ts';
 import type { Network } from '../../port.ts';
-import { isVirtual } from '../address.ts';
+import { isToken, isVirtual } from '../address.ts';
 import { FEE_MANAGER } from '../calls.ts';
 
 const TRANSFER = id('Transfer(address,address,uint256)');
@@ -101,8 +108,9 @@ export function feeIn({ logs }: Receipt): NetworkFee | null {
   const last = logs.at(-1);
   const [event, from, to, more] = last?.topics ?? [];
   if (last === undefined || event !== TRANSFER || more !== undefined || last.data.length !== 66) return null;
-  if (addressIn(to) !== FEE_MANAGER) return null;
-  return { payer: addressIn(from), amount: BigInt(last.data), tokenAddress: last.address as string as TokenAddress };
+  if (addressIn(to) !== FEE_MANAGER || !isToken(last.address)) return null;
+  const tokenAddress = last.address as string as TokenAddress;
+  return credibleFee({ payer: addressIn(from), amount: BigInt(last.data), tokenAddress });
 }
 
 /**
