@@ -145,10 +145,14 @@ describe('The delay of a first attempt', () => {
     harness.clock += 10_000;
     held = null;
     const stopping = service.stop();
+    const next = await harness.start();
+    await until('the other process to go on', async () => {
+      await next.sweep();
+      return waiting.received.length === 1;
+    });
     for (const end of begun) end();
     await stopping;
-    await harness.start();
-    await until('the last to arrive', () => waiting.received.length === 1 && arrived() === 68);
+    await until('the last to arrive', () => arrived() === 68);
     expect([delays.length, late()]).toEqual([70, []]);
   });
 
