@@ -334,7 +334,7 @@ export const ERRORS = {
     cause:
       'New transactions were built too often for this intent, by this address or by all payers: each one takes ' +
       'several calls to the chain. A repeated build returns the same transaction while it can land, and does not ' +
-      'count. Or the builds of other payers came first again and again.',
+      "count. Or other payers' builds were recorded first in every attempt.",
     remedy: 'Sign the transaction that you have, or build again after `details.retry_after` seconds.',
   },
   'internal.error': {

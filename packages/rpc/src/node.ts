@@ -1,4 +1,4 @@
-import { recordDuration } from '@pf/runtime';
+import { pause, recordDuration } from '@pf/runtime';
 import type { z } from 'zod';
 import { classOf, type ErrorClass, type ErrorDialect } from './error-classes.ts';
 import { RpcBatchError, RpcClaimError, type RpcFault, RpcRefusedError, RpcUpstreamError } from './errors.ts';
@@ -76,6 +76,7 @@ const BATCH_MAX = 100;
 const SINGLES_MAX = 5;
 /** How often a request for reads is repeated whose response is unusable, where no other upstream is left. */
 const REPEATS_MAX = 2;
+const REPEAT_AFTER_MS = 100;
 /** How long calls wait for their turn outside of a pool's work. */
 const WAIT_MS = 6_000;
 /** The calls that broadcast a transaction. They have a bucket of their own: reads never hold them back. */
@@ -176,6 +177,7 @@ export class TransportNode implements RpcNode {
       } catch (error) {
         if (!(error instanceof RpcUpstreamError) || !isUnusable(error) || repeats === 0) throw error;
         repeats -= 1;
+        await pause(REPEAT_AFTER_MS * (0.5 + Math.random()));
       }
     }
   }

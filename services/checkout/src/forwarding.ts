@@ -104,14 +104,14 @@ export class Forwarding {
       response.locals['route'] = `/v1${operation.path}`;
       const authorization = requireClientSecret(request, operation.paymentLink ? 'link' : 'intent');
       const body = operation.method === 'post' ? await readBytes(request, response) : null;
-      const owner = await this.#merchants.ownerOf(String(request.params['id']));
-      // The client may have disconnected meanwhile.
-      if (response.destroyed) return;
       const isStream = wantsStream(operation, request);
-      const release = this.#limits.begin(request.ip, owner, isStream ? 'streams' : 'requests');
+      const owner = (): Promise<string> => this.#merchants.ownerOf(String(request.params['id']));
+      const release = await this.#limits.begin(request.ip, owner, isStream ? 'streams' : 'requests');
       const ending = new AbortController();
       response.once('close', () => ending.abort());
       try {
+        // The client may have disconnected meanwhile.
+        if (response.destroyed) return;
         const asked = {
           method: request.method,
           path: gatewayPath(operation, request),

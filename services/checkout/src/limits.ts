@@ -39,26 +39,35 @@ export class Limits {
 
   /**
    * Counts what is under way at the gateway until the returned function is called.
-   * @param owner whose payment it is
+   * @param owner finds out whose payment it is: a look-up, which has its turn, too
    * @throws ApiError `rate_limit.exceeded` where the address or the owner has its most, `service.unavailable` where the
    *   process has
    */
-  begin(ip: string | undefined, owner: string, what: keyof GatewayCapacity): () => void {
+  async begin(ip: string | undefined, owner: () => Promise<string>, what: keyof GatewayCapacity): Promise<() => void> {
     const address = `${what} ${addressGroup(ip)}`;
-    const merchant = `${what} of ${owner}`;
-    const taken = this.#slots.take({
-      [address]: this.#times(ADDRESS[what]),
-      [merchant]: MERCHANT[what],
-      [what]: CAPACITY[what],
-    });
-    if (typeof taken === 'function') return taken;
-    count('payments.rate_limited', { policy: what === 'streams' ? 'streams' : 'address' });
-    if (taken.full === what)
-      throw new ApiError('service.unavailable', { message: 'Too many people pay at this moment.' });
-    if (taken.full === merchant) throw tooMany('Too many people pay this merchant at this moment.', 2);
-    throw what === 'streams'
-      ? tooMany('Too many payments are followed from this address.', 10)
-      : tooMany('Too many requests of this address are under way.', 1);
+    const release = this.#slots.take({ [address]: this.#times(ADDRESS[what]), [what]: CAPACITY[what] });
+    if (typeof release !== 'function') {
+      count('payments.rate_limited', { policy: what === 'streams' ? 'streams' : 'address' });
+      if (release.full === what)
+        throw new ApiError('service.unavailable', { message: 'Too many people pay at this moment.' });
+      throw what === 'streams'
+        ? tooMany('Too many payments are followed from this address.', 10)
+        : tooMany('Too many requests of this address are under way.', 1);
+    }
+    try {
+      const ofOwner = this.#slots.take({ [`${what} of ${await owner()}`]: MERCHANT[what] });
+      if (typeof ofOwner !== 'function') {
+        count('payments.rate_limited', { policy: 'merchant' });
+        throw tooMany('Too many people pay this merchant at this moment.', 2);
+      }
+      return () => {
+        ofOwner();
+        release();
+      };
+    } catch (error) {
+      release();
+      throw error;
+    }
   }
 
   #times(limit: number): number {

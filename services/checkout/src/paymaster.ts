@@ -60,10 +60,10 @@ const answer =
     // Only the gateway can tell whether it made the token.
     if (intentId === undefined) throw unknownIntent();
     const call = await readBody(request, response, paymasterRequest);
-    const owner = await merchants.ownerOf(intentId);
-    if (response.destroyed) return;
-    const release = limits.begin(request.ip, owner, 'requests');
+    const release = await limits.begin(request.ip, () => merchants.ownerOf(intentId), 'requests');
     try {
+      // The client may have disconnected meanwhile.
+      if (response.destroyed) return;
       const { status, body } = await askGateway(gateway, [request, response], {
         path: `/v1/intents/${intentId}/paymaster`,
         secret: String(token),

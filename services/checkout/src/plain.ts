@@ -161,7 +161,7 @@ async function ask<Body>(
   schema: z.ZodType<Body>,
 ): Promise<Found<Body> | Problem> {
   try {
-    const release = limits.begin(request.ip, await merchants.ownerOf(id), 'requests');
+    const release = await limits.begin(request.ip, () => merchants.ownerOf(id), 'requests');
     try {
       const { status, body } = await askGateway(gateway, [request, response], { ...asked, secret });
       const merchant = status === 200 ? await merchants.of(id) : null;

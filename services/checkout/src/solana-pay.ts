@@ -109,7 +109,7 @@ const transaction =
     if (!merchant) throw unknownIntent();
     response.locals['accountId'] = merchant.accountId;
     if (response.destroyed) return;
-    const release = limits.begin(request.ip, merchant.accountId, 'requests');
+    const release = await limits.begin(request.ip, () => Promise.resolve(merchant.accountId), 'requests');
     try {
       const { status, headers, body } = await askGateway(gateway, [request, response], {
         path: `/v1/intents/${intentId}/build`,

@@ -44,7 +44,7 @@ export async function screenSenders(
     try {
       const verdict = await screening.screen([{ chain: payment.chain, address: payment.sender }], {
         livemode: findNetwork(payment.chain)?.livemode ?? true,
-        accountId: null,
+        accountId: payment.accountId,
       });
       if (verdict.kind === 'clean') await payments.clear(payment);
       else if (await payments.flag(payment, verdict.finding)) {

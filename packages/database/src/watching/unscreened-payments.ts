@@ -60,9 +60,9 @@ export class UnscreenedPayments {
   }
 
   /** The payments of these networks that are not screened yet, oldest first, at most `limit`. */
-  async waiting(chains: readonly ChainId[], limit: number): Promise<readonly UnscreenedPayment[]> {
-    const { rows } = await this.#database.sql.query<UnscreenedPayment>(
-      `SELECT chain, hash, sender, intent_id AS "intentId"
+  async waiting(chains: readonly ChainId[], limit: number): Promise<readonly NotedPayment[]> {
+    const { rows } = await this.#database.sql.query<NotedPayment>(
+      `SELECT chain, hash, sender, intent_id AS "intentId", account_id AS "accountId", livemode
         FROM service.unasked_payments WHERE chain = ANY($1) AND flagged_at IS NULL ORDER BY seen_at LIMIT $2`,
       [chains, limit],
     );

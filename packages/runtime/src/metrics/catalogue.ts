@@ -129,6 +129,7 @@ export const METRICS = {
       '`address`: also what it has under way, and any requests of it to the page on which people pay.',
       '`dashboard`: sign-ins, mails and other attempts of people, and what they have under way.',
       '`screening`: too many new wallets of the account, or of test mode, were being screened.',
+      '`merchant`: the payers of one merchant had half of what a checkout process has under way.',
     ),
     labels: {
       policy: of(
@@ -144,6 +145,7 @@ export const METRICS = {
         'connections',
         'dashboard',
         'screening',
+        'merchant',
       ),
     },
   }),

@@ -65,15 +65,16 @@ export class Channel {
         // Of live mode it takes several accounts to fill the queue: the API does not keep up.
         limited: hasItsShare || !this.#livemode,
       });
+    if (this.circuit.isOpen)
+      throw new ScreeningUnavailableError('the sanctions API does not respond', {
+        retryAfterSeconds: this.circuit.retryAfterSeconds,
+      });
     if (this.#shareOf(this.#livemode ? account : 'test').take(1, this.#now()).tokens === 0)
       throw new ScreeningUnavailableError('too many addresses of the account, or of test mode, were looked up', {
         retryAfterSeconds: 1,
         limited: true,
       });
-    if (!this.circuit.admits())
-      throw new ScreeningUnavailableError('the sanctions API does not respond', {
-        retryAfterSeconds: this.circuit.retryAfterSeconds,
-      });
+    this.circuit.begin();
     this.#ofAccount.set(account, ofAccount + 1);
     const finding = ask().finally(() => {
       this.pending.delete(address);

@@ -19,12 +19,14 @@ export class Circuit {
     this.#now = now;
   }
 
-  /** True if a request may be sent; its sender then reports the result. */
-  admits(): boolean {
-    if (this.#openUntil === 0) return true;
-    if (this.#probing || this.#now() < this.#openUntil) return false;
-    this.#probing = true;
-    return true;
+  /** False if a request may be sent: its sender begins it, then reports the result. */
+  get isOpen(): boolean {
+    return this.#openUntil !== 0 && (this.#probing || this.#now() < this.#openUntil);
+  }
+
+  /** A request is sent. After the open time it is the probe. */
+  begin(): void {
+    this.#probing = this.#openUntil !== 0;
   }
 
   /** Whole seconds until the next probe, at least one. */

@@ -122,7 +122,7 @@ export const findFinalReverts = (reverted: readonly IgnoredRevert[], finalized: 
 /**
  * The transactions without a receipt that provably never land: at a safe block, up to which all logs were read, the
  * account's nonce is past theirs, and still no upstream that responds has a receipt. That a node does not know them
- * proves nothing. Warns where none has the nonces at that block.
+ * proves nothing. Warns where the nonces at that block cannot be read.
  */
 export async function findDropped(
   context: Scan,
@@ -162,7 +162,7 @@ export async function findDropped(
 
 /** Repeated in each step as it is, so that it is logged once. */
 const WITHOUT_STATE =
-  "no upstream tells accounts' transaction counts at the safe block: whether payments were dropped is not known";
+  "accounts' transaction counts at the safe block could not be read: whether payments were dropped is not known";
 
 /** The next nonces at this block. Null where neither this node nor another has that state: that proves nothing. */
 async function countsAt(
