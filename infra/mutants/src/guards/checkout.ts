@@ -65,8 +65,8 @@ export const checkoutGuards: readonly Mutant[] = [
   {
     name: 'A merchant has its share of the requests of the checkout',
     file: 'services/checkout/src/limits.ts',
-    guard: '[merchant]: MERCHANT[what],',
-    instead: '[merchant]: CAPACITY[what],',
+    guard: ': MERCHANT[what] });',
+    instead: ': CAPACITY[what] });',
     test: {
       file: 'services/checkout/test/checkout.integration.test.ts',
       name: 'bound its requests under way, and no other merchant’s',

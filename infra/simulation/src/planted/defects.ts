@@ -5,8 +5,8 @@ export const defects: readonly Planted[] = [
   {
     name: 'A watcher does not look for intents that have long ended',
     file: 'services/watcher/src/watched-intents.ts',
-    guard: 'if (!this.#intents.has(id)) wanted.set(id, this.#woken.get(id)?.version ?? version);',
-    instead: 'if (this.#intents.has(id)) wanted.set(id, version);',
+    guard: 'if (!this.#has(id)) wanted.set(id, this.#woken.get(id)?.version ?? version);',
+    instead: 'if (this.#has(id)) wanted.set(id, version);',
   },
   {
     name: 'A reorganization that undoes a payment is not noticed',

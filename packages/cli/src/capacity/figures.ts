@@ -1,3 +1,5 @@
+import { DELIVERY_DAYS } from '@pf/contracts';
+
 // What the service was measured to take, for estimates. The sources are tables of docs/internals/performance.md and
 // docs/operations/providers.md: a test compares each figure with its row there.
 import type { ChainFamily } from '@pf/chains/networks';
@@ -112,4 +114,4 @@ export const TARGET_UTILIZATION = 0.6;
 export const MEMORY_LIMIT_MIB = 512;
 
 /** Days that records are kept. */
-export const KEPT_DAYS = { kafkaCommands: 7, postgresRequests: 7, deliveries: 30, watched: 30 } as const;
+export const KEPT_DAYS = { kafkaCommands: 7, postgresRequests: 7, deliveries: DELIVERY_DAYS, watched: 30 } as const;
