@@ -314,7 +314,7 @@ export class Lanes {
       const { outcome, settled } = await this.#dependencies.deliverer.attempt(delivery, run.heldUntil);
       run.faultless();
       // Its lane is not released before, so another process waits for it, too.
-      if (run.isWaitingFor(delivery) || (this.#stopping.signal.aborted && run.queue.length > 0)) run.holdBack();
+      if (run.isWaitingFor(delivery) || this.#stopping.signal.aborted) run.holdBack();
       if (settled.reason === null) run.health?.succeeded();
       else run.health?.failed(began, now());
       this.#results.add({ run, delivery, settled, outcome });
