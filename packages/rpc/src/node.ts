@@ -97,7 +97,7 @@ export interface TransportNodeOptions {
   readonly onPause: (bucket: 'reads' | 'sends', ms: number, callsPerSecond: number) => void;
 }
 
-/** What came is no response: cut, mixed up, a gateway's page. The next one from there may be. */
+/** What came cannot be used: cut, mixed up, a gateway's page. The next response from there may be whole. */
 const isUnusable = ({ fault, delivered }: RpcUpstreamError): boolean =>
   fault === 'malformed' || (fault === 'http' && delivered === 'maybe');
 

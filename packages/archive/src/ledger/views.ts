@@ -134,7 +134,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
         CASE wallet WHEN transfers.sender THEN CASE WHEN is_refund THEN 'requestor' ELSE 'payer' END
           WHEN transfers.recipient THEN CASE WHEN is_refund THEN 'payer' ELSE 'requestor' END
           ELSE 'sponsor' END AS fee_account,
-        -- It is gone with all that its transaction paid.
+        -- It is undone where everything that its transaction paid is.
         CASE WHEN bool_and(transfers.lost_at IS NOT NULL) OVER of_transaction
           THEN max(transfers.lost_at) OVER of_transaction END AS fee_lost_at
       FROM landed JOIN transfers USING (chain, paid_by)

@@ -1,8 +1,7 @@
-import { DELIVERY_DAYS } from '@pf/contracts';
-
 // What the service was measured to take, for estimates. The sources are tables of docs/internals/performance.md and
 // docs/operations/providers.md: a test compares each figure with its row there.
 import type { ChainFamily } from '@pf/chains/networks';
+import { DELIVERY_DAYS } from '@pf/contracts';
 
 /** Bytes of a payment with four events. */
 export const BYTES = {
