@@ -167,7 +167,7 @@ export class TransportNode implements RpcNode {
 
   /**
    * One HTTP request. It is repeated as a whole: results that belong together come in one response, as behind one URL
-   * another node may send the next. A broadcast is not: nobody knows whether it has arrived.
+   * another node may send the next. A broadcast is not: it may have arrived.
    */
   async #exchange(pace: Pace, calls: readonly RpcCall<unknown>[]): Promise<readonly Outcome[]> {
     let repeats = pace === this.sends || currentWork()?.canMoveOn === true ? 0 : REPEATS_MAX;

@@ -105,12 +105,13 @@ const transaction =
   async (request: Request, response: Response): Promise<void> => {
     const { intentId, token } = intentOf(request);
     const { account } = await readBody(request, response, wallet);
-    const merchant = await merchants.of(intentId);
-    if (!merchant) throw unknownIntent();
-    response.locals['accountId'] = merchant.accountId;
-    if (response.destroyed) return;
-    const release = await limits.begin(request.ip, () => Promise.resolve(merchant.accountId), 'requests');
+    const release = await limits.begin(request.ip, () => merchants.ownerOf(intentId), 'requests');
     try {
+      const merchant = await merchants.of(intentId);
+      if (!merchant) throw unknownIntent();
+      response.locals['accountId'] = merchant.accountId;
+      // The client may have disconnected meanwhile.
+      if (response.destroyed) return;
       const { status, headers, body } = await askGateway(gateway, [request, response], {
         path: `/v1/intents/${intentId}/build`,
         secret: token,

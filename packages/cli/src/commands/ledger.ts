@@ -26,7 +26,7 @@ import { withEventLog } from '../event-log.ts';
 import { moment as momentText, table } from '../output.ts';
 import { type CommandContext, withoutDatabase } from '../session.ts';
 import type { StackAccess } from '../stack.ts';
-import { projectionProblems } from './projection.ts';
+import { keyringOf, projectionProblems } from './projection.ts';
 
 const FORMATS = ['parquet', 'ndjson', 'csv'] as const;
 type FileFormat = (typeof FORMATS)[number];
@@ -126,12 +126,13 @@ export function ledgerCommand(context: CommandContext): Command {
           const left = async (partition: number): Promise<ReadonlyMap<string, number>> =>
             database ? await coldVersions(database, partition) : new Map();
           const reports: VerifyReport[] = [];
+          const keyring = await keyringOf(stack);
           const options = { store, parquet, publicKey: key ?? null, reader, left, noted };
           const partitions = new Set([...(await partitionsIn(store)), ...noted.map(({ partition }) => partition)]);
           for (const partition of [...partitions].sort((a, b) => a - b))
             reports.push({
               ...(await verifyPartition(partition, options)),
-              projection: database && reader && (await projectionProblems(database, reader, partition, stack)),
+              projection: database && reader && (await projectionProblems(database, reader, partition, keyring)),
             });
           const cold = database && (await verifyCold(coldByBundle(database), new ColdBundles(store)));
           const deliveries = await verifyDeliveries(store);

@@ -124,7 +124,7 @@ interface RebuildOptions {
 }
 
 /** Null without SECRETS_KEY, which only a log with sealed events needs. */
-async function keyringOf(stack: StackAccess): Promise<Keyring | null> {
+export async function keyringOf(stack: StackAccess): Promise<Keyring | null> {
   try {
     return await stack.secretsKey();
   } catch (error) {
@@ -141,9 +141,14 @@ async function resultOf(partition: number, verify: () => Promise<RebuildReport>)
     return await verify();
   } catch (error) {
     // The other partitions are still to be checked.
-    return { partition, error: error instanceof Error ? error.message : String(error) };
+    return failed(partition, error);
   }
 }
+
+const failed = (partition: number, error: unknown): Result => ({
+  partition,
+  error: error instanceof Error ? error.message : String(error),
+});
 
 async function rebuilt(rebuild: () => Promise<RebuildReport>): Promise<RebuildReport> {
   try {
@@ -172,19 +177,16 @@ export async function projectionProblems(
   database: Database,
   reader: LogReader,
   partition: number,
-  stack: StackAccess,
+  keyring: Keyring | null,
 ): Promise<readonly string[] | null> {
-  const keyring = await keyringOf(stack);
-  let denied = false;
-  const result = await resultOf(partition, async () => {
-    try {
-      return await verifyProjection(database, partition, sourceOf(reader, partition), keyring);
-    } catch (error) {
-      denied = isDenied(error);
-      throw error;
-    }
-  });
-  return denied ? null : findingsOf(result).map(({ text }) => text);
+  let result: Result;
+  try {
+    result = await verifyProjection(database, partition, sourceOf(reader, partition), keyring);
+  } catch (error) {
+    if (isDenied(error)) return null;
+    result = failed(partition, error);
+  }
+  return findingsOf(result).map(({ text }) => text);
 }
 
 interface Finding {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { isDenied } from './database.ts';
 import { REQUEST_RECORD_TABLES } from '../requests/request-records.ts';
 
 /** A role of Postgres: one for each program that connects. The owner, who runs `migrate`, is none of them. */
@@ -222,8 +223,6 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
   },
 };
 
-/** SQLSTATEs: the user may not do this. */
-const REFUSED = '42501';
 /** SQLSTATEs: the role was created meanwhile, seen late or early. */
 const EXISTS = ['42710', '23505'];
 
@@ -249,7 +248,7 @@ export async function grantRights(databaseUrl: string): Promise<readonly string[
         await client.query('ROLLBACK TO SAVEPOINT attempt');
         const { code } = error as pg.DatabaseError;
         if (code !== undefined && EXISTS.includes(code)) return true;
-        if (code !== REFUSED) throw error;
+        if (!isDenied(error)) throw error;
         left.push(statement);
         return false;
       }

@@ -19,7 +19,7 @@ export const ja: Messages = {
   'detail.sponsored_by': '{merchant} が負担します',
   'detail.account_rent': '受取人の口座の開設(初回のみ)',
   'detail.account_rent_hint':
-    '受取人はこのネットワークで{token}を受け取ったことがありません。新しい口座の費用が一度だけかかります。',
+    '受取人はこのネットワークで{token}を受け取ったことがありません。新しい口座' + 'の費用が一度だけかかります。',
   'detail.payment': '支払い番号',
   'detail.transaction': 'トランザクション',
   'detail.paid_at': '支払い日時',
@@ -32,17 +32,19 @@ export const ja: Messages = {
   'ways.sponsored': '対応するウォレットでは、ネットワーク手数料を {merchant} が負担します。',
   'ways.none': 'このブラウザにウォレットが見つかりません。',
   'ways.none_hint':
-    'ウォレットのある場所でこのページを開いてください。スマートフォンのウォレットアプリ、またはウォレット拡張機能のあるブラウザです。',
+    'ウォレットのある場所でこのページを開いてください。スマートフォンの' +
+    'ウォレットアプリ、またはウォレット拡張機能のあるブラウザです。',
   'ways.apps': 'ウォレットアプリで開く',
   'ways.qr': 'スマートフォンで読み取る',
   'ways.change': '別の方法を選ぶ',
   'ways.embedded': '支払いに進む',
   'ways.embedded_hint': '支払いは専用のページで開きます。そこでアドレスを確認できます。',
   'offers.begun': 'この方法での支払いを始めています。',
-  'offers.unknown': 'このページではこのネットワークを確認できないため、この方法では支払えません。',
-  'qr.solana_request': 'PhantomやSolflareなどのSolanaウォレットで読み取ってください。送金の前に内容が表示されます。',
-  'qr.solana_transfer': '最初のコードを読み取れないウォレット用です。金額とメモは変更しないでください。',
-  'qr.tempo': 'Tempoに対応したウォレット用です。金額が正しく、メモが入力されていることを確認してください。',
+  'offers.unknown': 'このページではこのネットワークを確認できないため、この方法では支払えま' + 'せん。',
+  'qr.solana_request':
+    'PhantomやSolflareなどのSolanaウォレットで読み取ってください。送金の前に内容が' + '表示されます。',
+  'qr.solana_transfer': '最初のコードを読み取れないウォレット用です。金額とメモは変更しないでくだ' + 'さい。',
+  'qr.tempo': 'Tempoに対応したウォレット用です。金額が正しく、メモが入力されていることを' + '確認してください。',
   'qr.page': 'スマートフォンのカメラで読み取ると、このページが開きます。',
   'qr.tab.solana_request': 'Solana Pay',
   'qr.tab.solana_transfer': '通常の送金',
@@ -52,16 +54,18 @@ export const ja: Messages = {
   'sound.play': '近くのスマートフォンへ音で送る',
   'sound.stop': '再生を止める',
   'sound.playing':
-    'ほとんどの人には聞こえない高い音で再生しています。近くのスマートフォンで聞き取っているアプリにこのお支払いが表示されます。',
+    'ほとんどの人には聞こえない高い音で再生しています。近くのスマートフォンで' +
+    '聞き取っているアプリにこのお支払いが表示されます。',
   'sound.impossible': 'この端末では音を再生できません。コードを読み取ってください。',
   'pay.do': '{amount}を支払う',
   'pay.in': '{wallet}で承認してください',
   'pay.checked':
-    'このページが取引を確認しました。金額、トークン、受取人、ネットワークは、ここに表示されているとおりです。',
+    'このページが取引を確認しました。金額、トークン、受取人、ネットワークは、' + 'ここに表示されているとおりです。',
   'pay.own_fee': 'ネットワーク手数料を自分で支払う',
   'pay.start_again': '最初からやり直す',
   'pay.start_again_hint':
-    'ウォレットに、取引が失敗した、または取り消されたと表示された場合だけ、やり直してください。そうでないと、二重に支払うおそれがあります。',
+    'ウォレットに、取引が失敗した、または取り消されたと表示された場合だけ、' +
+    'やり直してください。そうでないと、二重に支払うおそれがあります。',
   'pay.reload': 'もう一度読み込む',
   'back.offers': '別のネットワークを選ぶ',
   'back.do': '{merchant}に戻る',
@@ -76,70 +80,79 @@ export const ja: Messages = {
   'status.loading.text': '少しお待ちください。',
   'status.unknown.title': 'このリンクは開けません',
   'status.unknown.text':
-    'リンクが不完全か、支払いが存在しません。リンク全体をもう一度開くか、新しいリンクを依頼してください。',
+    'リンクが不完全か、支払いが存在しません。リンク全体をもう一度開くか、' + '新しいリンクを依頼してください。',
   'status.unreachable.title': '支払いを読み込めませんでした',
   'status.unreachable.text': '接続を確認して、もう一度読み込んでください。支払いは行われていません。',
   'status.waiting.title': 'お支払いをお待ちしています',
   'status.waiting.text': '届くと、このページに自動的に表示されます。',
   'status.sign_again.title': 'もう一度署名してください',
   'status.sign_again.text':
-    '前回の取引はネットワークに間に合いませんでした。お金は動いていません。もう一度支払うと完了します。',
+    '前回の取引はネットワークに間に合いませんでした。お金は動いていません。' + 'もう一度支払うと完了します。',
   'status.wrong_payment.title': '別の送金が届きました',
   'status.wrong_payment.text':
-    '{merchant}に、依頼と異なる送金が届きました: {received}。この支払いには数えられません。返金については{merchant}にお問い合わせください。',
+    '{merchant}に、依頼と異なる送金が届きました: ' +
+    '{received}。この支払いには数えられません。返金については{merchant}にお問い合わせください。',
   'status.connecting.title': '{wallet}に接続しています',
   'status.connecting.text':
-    'このページにアドレスを見せてよいか、ウォレットが確認します。それだけで費用はかかりません。',
+    'このページにアドレスを見せてよいか、ウォレットが確認します。それだけで' + '費用はかかりません。',
   'status.building.title': '支払いを準備しています',
   'status.building.text': '取引を作成し、確認しています。',
   'status.ending.title': '手数料を自分で支払うまで、少しお待ちください',
   'status.ending.text':
-    '最初の取引が、{merchant} の手数料負担でまだ送信される可能性があります。二重に支払わないように、その可能性がなくなるまで(最長 4 分)このページでお待ちください。',
+    '最初の取引が、{merchant} ' +
+    'の手数料負担でまだ送信される可能性があります。二重に支払わないように、その可能性がなくなるまで(最長 ' +
+    '4 分)このページでお待ちください。',
   'status.ready.title': '支払いの準備ができました',
-  'status.ready.text': '内容を確認して進んでください。{wallet}で承認するまで、支払いは行われません。',
+  'status.ready.text': '内容を確認して進んでください。{wallet}で承認するまで、支払いは行われません' + '。',
   'status.confirming.title': '{wallet}で承認してください',
-  'status.confirming.text': 'ウォレットに支払いが表示されています。承認するまで、支払いは行われません。',
+  'status.confirming.text': 'ウォレットに支払いが表示されています。承認するまで、支払いは行われません' + '。',
   'status.sending.title': '支払いを送信しています',
   'status.sending.text': 'このページを開いたまま少しお待ちください。',
   'status.unseen.title': 'ウォレットが送信しました',
   'status.unseen.text':
-    'まだネットワークに表示されていません。1分ほどかかることがあります。もう一度支払わないでください。',
+    'まだネットワークに表示されていません。1分ほどかかることがあります。' + 'もう一度支払わないでください。',
   'status.stopped.title': '安全のため停止しました',
   'status.stopped.text':
-    '取引がこのページの表示と異なっていたため、ウォレットには渡していません。支払いは行われていません。',
+    '取引がこのページの表示と異なっていたため、ウォレットには渡していません。' + '支払いは行われていません。',
   'status.pending.title': '送信済み',
   'status.pending.text': 'ネットワークが支払いを確認しています。通常は数秒です。',
   'status.paid.title': '支払い完了',
   'status.paid.text': '{merchant}が{amount}を受け取りました。ありがとうございます。',
   'status.paid_late.title': '支払い完了(期限後)',
-  'status.paid_late.text': '{amount}の支払いは期限の後に届きました。{merchant}は受け取り、遅れたことも把握しています。',
+  'status.paid_late.text':
+    '{amount}の支払いは期限の後に届きました。{merchant}は受け取り、遅れたことも把握' + 'しています。',
   'status.paid_twice.title': '二重に支払われました',
   'status.paid_twice.text':
-    '{merchant}は支払いを受け取り、さらに{received}を受け取りました。2回目の返金については{merchant}にお問い合わせください。',
+    '{merchant}は支払いを受け取り、さらに{received}を受け取りました。2回目の返金' +
+    'については{merchant}にお問い合わせください。',
   'status.failed.title': '支払いに失敗しました',
   'status.failed.text':
-    'ネットワークが取引を拒否しました。金額はウォレットに残っています。少額の手数料がかかった可能性があります。{merchant}に新しい支払いを依頼してください。',
+    'ネットワークが取引を拒否しました。金額はウォレットに残っています。少額の' +
+    '手数料がかかった可能性があります。{merchant}に新しい支払いを依頼してくだ' +
+    'さい。',
   'status.failed_wrong.title': '別の送金が届きました',
   'status.failed_wrong.text':
-    'ウォレットが送ったものは依頼と異なります: {received}が届きました。返金や充当については{merchant}にお問い合わせください。',
+    'ウォレットが送ったものは依頼と異なります: ' +
+    '{received}が届きました。返金や充当については{merchant}にお問い合わせください。',
   'status.expired.title': '期限が過ぎました',
   'status.expired.text':
-    'この支払いはもう行えません。支払いは行われていません。{merchant}に新しい支払いを依頼してください。',
+    'この支払いはもう行えません。支払いは行われていません。{merchant}に新しい' + '支払いを依頼してください。',
   'status.expired_pending.title': '期限が過ぎましたが、支払いは処理中です',
-  'status.expired_pending.text': '届けば有効です。もう一度支払わないでください。結果はこのページに表示されます。',
+  'status.expired_pending.text': '届けば有効です。もう一度支払わないでください。結果はこのページに表示され' + 'ます。',
   'status.cancelled.title': 'キャンセルされました',
   'status.cancelled.text': '{merchant}がこの支払いをキャンセルしました。支払わないでください。',
   'problem.declined.title': '{wallet}で拒否されました',
   'problem.declined.text': 'お金は動いていません。もう一度試せます。',
   'problem.request_open.title': '{wallet}が返答を待っています',
-  'problem.request_open.text': 'すでに確認画面が開いています。ウォレットで返答してから、もう一度試してください。',
+  'problem.request_open.text': 'すでに確認画面が開いています。ウォレットで返答してから、もう一度試して' + 'ください。',
   'problem.wrong_account.title': 'この支払いは別のアカウント用です',
   'problem.wrong_account.text':
-    '{wallet}でアカウント{account}を選び、このページに表示を許可してから、もう一度試してください。',
+    '{wallet}でアカウント{account}を選び、このページに表示を許可してから、もう一度' + '試してください。',
   'problem.own_wallet.title': '受取人自身のウォレットです',
-  'problem.own_wallet.text': '自分自身には支払えません。{wallet}で別のアカウントを選び、もう一度試してください。',
+  'problem.own_wallet.text': '自分自身には支払えません。{wallet}で別のアカウントを選び、もう一度試して' + 'ください。',
   'problem.no_account.title': '{wallet}はこのページにアカウントを共有していません',
-  'problem.no_account.text': 'ウォレットのロックを解除し、アカウントの表示を許可してから、もう一度試してください。',
+  'problem.no_account.text':
+    'ウォレットのロックを解除し、アカウントの表示を許可してから、もう一度試し' + 'てください。',
   'problem.wrong_network.title': '{wallet}は別のネットワークにつながっています',
   'problem.wrong_network.text': '{network}に切り替えてから、もう一度試してください。',
   'problem.wallet_failed.title': '{wallet}で処理できませんでした',
@@ -148,31 +161,35 @@ export const ja: Messages = {
   'problem.balance.text': '支払いは行われていません。入金するか、別のウォレットを選んでください。',
   'problem.fee.title': 'ネットワーク手数料が足りません',
   'problem.fee.text':
-    '支払いは行われていません。少額の手数料が必要です。ウォレットに少し入金するか、別のウォレットを選んでください。',
+    '支払いは行われていません。少額の手数料が必要です。ウォレットに少し入金' +
+    'するか、別のウォレットを選んでください。',
   'problem.rejected.title': 'ネットワークがこの支払いを拒否します',
   'problem.rejected.text': '支払いは行われていません。別のウォレットを試してください。',
   'problem.blocked.title': 'このウォレットはここでは使えません',
-  'problem.blocked.text': '支払いは行われていません。別のウォレットを選ぶか、{merchant}にお問い合わせください。',
+  'problem.blocked.text': '支払いは行われていません。別のウォレットを選ぶか、{merchant}にお問い合わせ' + 'ください。',
   'problem.wallet_not_payable.title': 'この種類のウォレットでは支払えません',
   'problem.wallet_not_payable.text': '支払いは行われていません。別のウォレットを選んでください。',
   'problem.recipient_not_payable.title': '現在、受取人は受け取れません',
   'problem.recipient_not_payable.text': '支払いは行われていません。{merchant}にお問い合わせください。',
   'problem.busy.title': 'すでに支払いが進んでいます',
-  'problem.busy.text': '別の取引が処理中です。少しお待ちください。結果はこのページに表示されます。',
+  'problem.busy.text': '別の取引が処理中です。少しお待ちください。結果はこのページに表示されます' + '。',
   'problem.sponsor_refused.title': '{merchant} はこの支払いのネットワーク手数料を負担できません',
   'problem.sponsor_refused.text':
-    'このページからは何も送信していません。もう一度試すか、手数料を自分で支払ってください。二重に支払うことはありません。',
+    'このページからは何も送信していません。もう一度試すか、手数料を自分で支払' +
+    'ってください。二重に支払うことはありません。',
   'problem.sponsor_unavailable.title': '{merchant} は現在ネットワーク手数料を負担できません',
   'problem.sponsor_unavailable.text':
-    '手数料を支払うサービスが応答しませんでした。このページからは何も送信していません。もう一度試すか、手数料を自分で支払ってください。二重に支払うことはありません。',
+    '手数料を支払うサービスが応答しませんでした。このページからは何も送信し' +
+    'ていません。もう一度試すか、手数料を自分で支払ってください。二重に支払う' +
+    'ことはありません。',
   'problem.sponsor_wallet.title': '{wallet} では手数料を他者が負担できません',
   'problem.sponsor_wallet.text':
-    '何も送信していません。ネットワーク手数料を自分で支払うか、別のウォレットを選んでください。',
+    '何も送信していません。ネットワーク手数料を自分で支払うか、別のウォレット' + 'を選んでください。',
   'problem.signed_otherwise.title': 'ウォレットが別の内容に署名しました',
   'problem.signed_otherwise.text':
-    '送信されておらず、支払いは行われていません。もう一度試すか、別のウォレットを選んでください。',
+    '送信されておらず、支払いは行われていません。もう一度試すか、別の' + 'ウォレットを選んでください。',
   'problem.limit.title': '試行回数が多すぎます',
-  'problem.limit.text': 'この支払いは試行の上限に達しました。{merchant}に新しい支払いを依頼してください。',
+  'problem.limit.text': 'この支払いは試行の上限に達しました。{merchant}に新しい支払いを依頼してくだ' + 'さい。',
   'problem.too_many.title': '少しお待ちください',
   'problem.too_many.text': 'リクエストが多すぎます。1分後にもう一度試してください。',
   'problem.unavailable.title': '現在ネットワークに接続できません',
@@ -181,7 +198,7 @@ export const ja: Messages = {
   'problem.offline.text': '接続を確認してから、もう一度試してください。',
   'problem.other.title': 'うまくいきませんでした',
   'problem.other.text':
-    '支払いは行われていません。もう一度試してください。続く場合は{merchant}に次を伝えてください: {code}',
+    '' + '支払いは行われていません。もう一度試してください。続く場合は{merchant}に次を伝えてください: ' + '{code}',
   'difference.malformed': '取引を読み取れませんでした',
   'difference.chain': 'ネットワークが違います',
   'difference.token': '別のトークン',
