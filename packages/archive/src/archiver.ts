@@ -11,6 +11,8 @@ import { observed } from './store/observed.ts';
 
 /** Bytes of events that wait in memory, of all partitions; more are not read before these are archived. */
 const WAITING_MAX = 32 * 1024 * 1024;
+/** Bytes for which a fetch waits: an event waits for others of its file in any case. */
+const FETCHED_MIN = 256 * 1024;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
 
@@ -160,7 +162,7 @@ export class Archiver {
       ended.abort();
     });
     try {
-      for await (const { partition, records } of reader.follow('intent.events', positions, signal)) {
+      for await (const { partition, records } of reader.follow('intent.events', positions, signal, FETCHED_MIN)) {
         this.#take(partition, records);
         while (this.#bytes > WAITING_MAX && !signal.aborted) await this.#flush(() => true);
       }

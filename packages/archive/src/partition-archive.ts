@@ -26,7 +26,7 @@ export interface ArchiveTools {
   readonly signer: Signer;
 }
 
-/** Files of one day are merged when there are so many, or when their day is over. */
+/** Files of one day are merged when so many were not merged yet, or when their day is over. */
 const MERGED_AT = 24;
 /** How many of the newest files are known in memory. Older ones are of days that are over, and merged. */
 const REMEMBERED_MAX = 4 * MERGED_AT;
@@ -107,13 +107,14 @@ export class PartitionArchive {
   }
 
   /**
-   * Merges small files of a day into one. The newest file is left, as the next one follows it.
+   * Merges small files of a day into one.
    * @param today `2026-11-23`
    * @returns how many files became one; 0 where nothing is to be merged
    * @throws ArchiveDamagedError, ArchivedElsewhereError, StoreUnavailableError, UnmergeableError
    */
   async compact(today: string): Promise<number> {
-    const group = this.#mergeable(today);
+    // The newest file is left, as the next one follows it.
+    const group = mergeable(this.#manifests.slice(0, -1), today);
     const [first, last] = [group[0], group.at(-1)];
     if (first === undefined || last === undefined) return 0;
     const { store, parquet, signer } = this.#tools;
@@ -138,24 +139,6 @@ export class PartitionArchive {
     await store.delete(group.map(({ file }) => file));
     await store.delete(group.map((one) => manifestKey(nameIn(one))));
     return group.length;
-  }
-
-  #mergeable(today: string): readonly Manifest[] {
-    let group: Manifest[] = [];
-    let bytes = 0;
-    const isDue = (): boolean =>
-      group.length >= MERGED_AT || (group.length > 1 && group[0] !== undefined && group[0].day < today);
-    for (const one of this.#manifests.slice(0, -1)) {
-      if (one.day !== group[0]?.day || bytes + one.bytes > MERGED_BYTES_MAX) {
-        if (isDue()) return group;
-        group = [];
-        bytes = 0;
-      }
-      if (one.bytes > MERGED_BYTES_MAX) continue;
-      group.push(one);
-      bytes += one.bytes;
-    }
-    return isDue() ? group : [];
   }
 
   #state(day: string, key: string, content: Uint8Array, parts: Parts): Promise<Statement> {
@@ -206,6 +189,46 @@ export class PartitionArchive {
     this.#manifests.push(manifest);
     if (this.#manifests.length > REMEMBERED_MAX) this.#manifests.shift();
   }
+}
+
+/** The files that are to become one; none where nothing is to be merged. @param files in the order of their places */
+function mergeable(files: readonly Manifest[], today: string): readonly Manifest[] {
+  const over = files.filter(({ day }) => day < today);
+  return groupsOf(over).find(({ length }) => length > 1) ?? newestGroup(files);
+}
+
+/** Consecutive files of a day, as many as one may replace. */
+function groupsOf(files: readonly Manifest[]): readonly (readonly Manifest[])[] {
+  const groups: Manifest[][] = [];
+  let bytes = 0;
+  for (const file of files) {
+    const group = groups.at(-1);
+    if (group?.[0]?.day === file.day && bytes + file.bytes <= MERGED_BYTES_MAX) group.push(file);
+    else {
+      groups.push([file]);
+      bytes = 0;
+    }
+    bytes += file.bytes;
+  }
+  return groups;
+}
+
+/**
+ * The newest files of a day that goes on, once so many were not merged, and those before them that have no more events
+ * than what they are merged with. So an event is written again when its file doubles, and not with each new group.
+ */
+function newestGroup(files: readonly Manifest[]): readonly Manifest[] {
+  const group: Manifest[] = [];
+  let [events, bytes] = [0, 0];
+  for (const file of files.toReversed()) {
+    const own = file.last - file.first + 1;
+    const fits = group.length < MERGED_AT ? nameIn(file).last === null : own <= events;
+    if (!fits || file.day !== (group[0] ?? file).day || bytes + file.bytes > MERGED_BYTES_MAX) break;
+    group.unshift(file);
+    events += own;
+    bytes += file.bytes;
+  }
+  return group.length < MERGED_AT ? [] : group;
 }
 
 /** The files of a partition, without those of days on which nothing can be left to do. */

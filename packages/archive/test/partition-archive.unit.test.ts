@@ -167,6 +167,17 @@ describe('merging', () => {
     expect(await archive.compact(TODAY)).toBe(0);
   });
 
+  it('writes an event again when its file doubles, and not with each new group of files', async () => {
+    const merged: number[] = [];
+    for (let n = 0; n < 24 * 8 + 1; n++) {
+      await archive.append(rowsFrom(n, 1));
+      merged.push(await archive.compact(TODAY));
+    }
+    expect(merged.filter((files) => files > 0)).toEqual([24, 25, 24, 26, 24, 25, 24, 27]);
+    expect(await archive.compact(TOMORROW)).toBe(0);
+    expect((await archived()).map(({ offset }) => offset)).toEqual(rowsFrom(0, 24 * 8 + 1).map(({ offset }) => offset));
+  });
+
   it('stops at a file that was changed, and changes nothing', async () => {
     for (let n = 0; n < 4; n++) await archive.append(rowsFrom(n, 1));
     const key = (await store.list('events/'))[1] ?? '';

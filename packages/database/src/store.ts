@@ -9,8 +9,7 @@ import { SqlNetworkWatches, type WatchCursor, type WatchLease } from './watching
 import type { Shard } from './watching/shards.ts';
 import { SqlSignedTransactions, type StoredTransaction } from './watching/signed-transactions.ts';
 import { countRebuilds, loadWatchedIntents, type RestingTaker } from './watching/watched-intents.ts';
-import { type DeliveryBatch, recordDeliveries } from './webhooks/deliveries.ts';
-import type { NewDelivery } from './webhooks/new-deliveries.ts';
+import { type DeliveryBatch, recordDeliveries, type RecordedDeliveries } from './webhooks/deliveries.ts';
 import { webhookPositions } from './webhooks/positions.ts';
 
 /**
@@ -155,11 +154,11 @@ export interface WebhookStore {
   /** The position in each of these partitions of intent.events; a new one begins at 0. */
   positions(partitions: readonly number[]): Promise<ReadonlyMap<number, bigint>>;
   /**
-   * Writes a delivery, due at once, for each event and each enabled URL of its account and mode, and moves the position
-   * in the log, all or nothing. An event and URL that have a delivery already get no other.
-   * @returns the new deliveries; null, and nothing is written, if the position is not at `from`
+   * Writes a delivery, due at once, for each event and each enabled URL of its account and mode, and moves the
+   * positions in the log, all or nothing. An event and URL that have a delivery already get no other.
+   * @param batches of different partitions; one whose position is not at `from` is left out
    */
-  recordDeliveries(batch: DeliveryBatch): Promise<readonly NewDelivery[] | null>;
+  recordDeliveries(batches: readonly DeliveryBatch[], at: Date): Promise<RecordedDeliveries>;
 }
 
 /** The store in Postgres. */
@@ -189,7 +188,7 @@ export function createStore(database: Database): Store {
     },
     webhooks: {
       positions: (partitions) => webhookPositions(database, partitions),
-      recordDeliveries: (batch) => recordDeliveries(database, batch),
+      recordDeliveries: (batches, at) => recordDeliveries(database, batches, at),
     },
   };
 }

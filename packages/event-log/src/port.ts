@@ -59,12 +59,15 @@ export interface LogReader {
   appendedOffsets(topic: Topic): Promise<readonly bigint[]>;
   /**
    * Follows the given partitions from the given positions until the signal aborts.
+   * @param minBytes what a broker gathers, for half a second at most, before it responds: for readers that are in no
+   *   hurry. Default: whatever there is
    * @throws LogTruncatedError where records are missing
    */
   follow(
     topic: Topic,
     from: ReadonlyMap<number, bigint>,
     signal: AbortSignal,
+    minBytes?: number,
   ): AsyncIterable<RecordBatch & { readonly partition: number }>;
   /** The offset that a group has committed; 0 where it has committed none. */
   committed(group: string, topic: Topic, partition: number): Promise<bigint>;

@@ -72,7 +72,8 @@ export interface LogConnection {
   /** Partitions by their leader. */
   leaders(topic: Topic, partitions: readonly number[]): Promise<ReadonlyMap<string, readonly number[]>>;
   /**
-   * One request to one broker, which responds as soon as a partition has records, or after `maxWaitMs`.
+   * One request to one broker, which responds as soon as the partitions have so many bytes of records, or after
+   * `maxWaitMs`.
    * @throws PositionOutOfRangeError
    */
   fetch(
@@ -80,6 +81,7 @@ export interface LogConnection {
     topic: Topic,
     positions: ReadonlyMap<number, bigint>,
     maxWaitMs: number,
+    minBytes: number,
   ): Promise<readonly Fetched[]>;
   offsets(topic: Topic, partitions: readonly number[], which: OffsetOf): Promise<ReadonlyMap<number, bigint>>;
   /** The offset that a group has committed; null where it has committed none. */

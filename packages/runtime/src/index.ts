@@ -1,6 +1,7 @@
 export { boundedCache } from './bounded-cache.ts';
 export * from './config.ts';
 export { errorTypeOf } from './error-type.ts';
+export { Gathering } from './gathering.ts';
 export * from './health.ts';
 export * from './logger.ts';
 export {

@@ -1,3 +1,5 @@
+import { pause } from '@pf/runtime';
+
 /**
  * Work on many things at once: while batches are under way, the next one gathers. So a busy process makes large
  * batches, and an idle one waits for nothing.
@@ -6,6 +8,7 @@ export class Batches<Item> {
   readonly #work: (items: readonly Item[]) => Promise<void>;
   readonly #most: number;
   readonly #atOnce: number;
+  readonly #everyMs: number;
   #gathered: Item[] = [];
   #working = 0;
 
@@ -13,10 +16,13 @@ export class Batches<Item> {
    * @param most items in one batch
    * @param atOnce batches under way together
    * @param work must not throw
+   * @param everyMs from the beginning of a batch to that of the one behind it, for what nothing waits for: quick batches
+   *   of a few items each cost as many as large ones
    */
-  constructor(most: number, atOnce: number, work: (items: readonly Item[]) => Promise<void>) {
+  constructor(most: number, atOnce: number, work: (items: readonly Item[]) => Promise<void>, everyMs = 0) {
     this.#most = most;
     this.#atOnce = atOnce;
+    this.#everyMs = everyMs;
     this.#work = work;
   }
 
@@ -29,7 +35,12 @@ export class Batches<Item> {
     this.#working += 1;
     // What is added in the same turn belongs to the first batch.
     await Promise.resolve();
-    while (this.#gathered.length > 0) await this.#work(this.#gathered.splice(0, this.#most));
+    while (this.#gathered.length > 0) {
+      const began = performance.now();
+      await this.#work(this.#gathered.splice(0, this.#most));
+      const restMs = began + this.#everyMs - performance.now();
+      if (restMs > 0) await pause(restMs);
+    }
     this.#working -= 1;
   }
 }

@@ -1,8 +1,8 @@
 import { NewerVersionError, readEvent } from '@pf/contracts';
-import type { DeliverableEvent, NewDelivery, WebhookStore } from '@pf/database';
+import type { DeliverableEvent, DeliveryBatch, NewDelivery, WebhookStore } from '@pf/database';
 import { isEventType, isPublicType } from '@pf/domain';
 import type { GroupWork, LogRecord } from '@pf/event-log';
-import { count, type Logger } from '@pf/runtime';
+import { count, Gathering, type Logger } from '@pf/runtime';
 import { BatchTrace } from './batch-trace.ts';
 
 /**
@@ -11,12 +11,14 @@ import { BatchTrace } from './batch-trace.ts';
  */
 type Announce = (deliveries: readonly NewDelivery[], events: readonly DeliverableEvent[]) => void;
 
-/** Turns intent.events into deliveries. The position in the log moves in the transaction that writes them. */
+/**
+ * Turns intent.events into deliveries. The position in the log moves in the transaction that writes them, and the
+ * partitions whose events came with one fetch share it.
+ */
 export class EventConsumer implements GroupWork {
   readonly #store: WebhookStore;
   readonly #log: Logger;
-  readonly #now: () => number;
-  readonly #announce: Announce;
+  readonly #batches: Gathering<DeliveryBatch, boolean>;
 
   constructor({
     store,
@@ -31,8 +33,15 @@ export class EventConsumer implements GroupWork {
   }) {
     this.#store = store;
     this.#log = log;
-    this.#now = now;
-    this.#announce = announce;
+    this.#batches = new Gathering(async (batches) => {
+      const { moved, due } = await store.recordDeliveries(batches, new Date(now()));
+      if (due.length > 0)
+        announce(
+          due,
+          batches.flatMap(({ partition, events }) => (moved.has(partition) ? events : [])),
+        );
+      return batches.map(({ partition }) => moved.has(partition));
+    });
   }
 
   positions(partitions: readonly number[]): Promise<ReadonlyMap<number, bigint>> {
@@ -45,12 +54,7 @@ export class EventConsumer implements GroupWork {
     { records, next }: { readonly records: readonly LogRecord[]; readonly next: bigint },
   ): Promise<boolean> {
     const found = records.flatMap((record) => this.#read(record) ?? []);
-    const deliveries = await new BatchTrace(partition, found).run((events) =>
-      this.#store.recordDeliveries({ partition, from, next, events, at: new Date(this.#now()) }),
-    );
-    if (deliveries === null) return false;
-    if (deliveries.length > 0) this.#announce(deliveries, found);
-    return true;
+    return new BatchTrace(partition, found).run((events) => this.#batches.add({ partition, from, next, events }));
   }
 
   /** Null for private events, and for unreadable ones: such a record must not block the webhooks of its partition. */

@@ -32,6 +32,8 @@ const LANES_AT_ONCE = 100;
 const RESULTS_AT_ONCE = 500;
 /** Statements of a kind under way together: a small one does not wait for a large one. */
 const STATEMENTS_AT_ONCE = 2;
+/** A result that is written a moment later delays nothing but the end of its lane. */
+const RESULTS_EVERY_MS = 25;
 /** How long a lane rests after a fault of ours: twice as long after each. */
 const FIRST_FAULT_REST_MS = 1_000;
 const LONGEST_FAULT_REST_MS = 60_000;
@@ -187,7 +189,7 @@ export class Lanes {
   readonly #failing: FairSlots;
   readonly #acquires = new Batches<Run>(LANES_AT_ONCE, STATEMENTS_AT_ONCE, (runs) => this.#acquire(runs));
   readonly #reads = new Batches<Run>(LANES_AT_ONCE, STATEMENTS_AT_ONCE, (runs) => this.#read(runs));
-  readonly #results = new Batches<Result>(RESULTS_AT_ONCE, 1, (results) => this.#settle(results));
+  readonly #results = new Batches<Result>(RESULTS_AT_ONCE, 1, (results) => this.#settle(results), RESULTS_EVERY_MS);
   readonly #releases = new Batches<Run>(LANES_AT_ONCE, STATEMENTS_AT_ONCE, (runs) => this.#release(runs));
   readonly #stopping = new AbortController();
   readonly #ended = new AbortController();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Batches } from '../src/batches.ts';
 
 describe('Batches', () => {
@@ -22,5 +22,31 @@ describe('Batches', () => {
     batches.add(7);
     await new Promise(setImmediate);
     expect(seen.at(-1)).toEqual([7]);
+  });
+
+  it('begin no sooner than they may, where nothing waits for them', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    const seen: (readonly number[])[] = [];
+    const batches = new Batches<number>(
+      100,
+      1,
+      async (items) => {
+        seen.push(items);
+      },
+      25,
+    );
+    batches.add(1);
+    await new Promise(setImmediate);
+    batches.add(2);
+    await jest.advanceTimersByTimeAsync(20);
+    batches.add(3);
+    expect(seen).toEqual([[1]]);
+    await jest.advanceTimersByTimeAsync(5);
+    expect(seen).toEqual([[1], [2, 3]]);
+    await jest.advanceTimersByTimeAsync(25);
+    batches.add(4);
+    await new Promise(setImmediate);
+    expect(seen.at(-1)).toEqual([4]);
+    jest.useRealTimers();
   });
 });

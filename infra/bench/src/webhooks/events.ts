@@ -84,6 +84,6 @@ export async function outstand(database: Database, events: readonly SentEvent[])
     );
     // The position stays: the log is empty.
     const batched = batch.map(({ event }) => event);
-    await recordDeliveries(database, { partition: PARTITION, from, next: from, events: batched, at: new Date() });
+    await recordDeliveries(database, [{ partition: PARTITION, from, next: from, events: batched }], new Date());
   }
 }

@@ -150,8 +150,8 @@ describe('The commands of docs/operations, with the rights of the operator', () 
       traceparent: null,
       requestId: null,
     } as const;
-    const batch = { partition: NO_PARTITION, from: 0n, next: 1n, events: [event], at: new Date() };
-    const [delivery] = (await webhooks.recordDeliveries(batch)) ?? [];
+    const batch = { partition: NO_PARTITION, from: 0n, next: 1n, events: [event] };
+    const [delivery] = (await webhooks.recordDeliveries([batch], new Date())).due;
     ({ id: deliveryId, endpointId } = delivery ?? { id: '', endpointId: '' });
     await cluster.database.sql.query('DELETE FROM service.webhook_positions WHERE partition = $1', [NO_PARTITION]);
     await cluster.database.sql.query(

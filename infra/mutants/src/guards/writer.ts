@@ -59,7 +59,7 @@ export const writerGuards: readonly Mutant[] = [
   },
   {
     name: 'A projection that fails in one partition stops no other',
-    file: 'services/intent/src/gathered-ledger.ts',
+    file: 'packages/runtime/src/gathering.ts',
     guard: 'if (waiting.length > 1) await Promise.all(waiting.map((one) => this.#send([one])));\n      else for',
     instead: 'for',
     test: {

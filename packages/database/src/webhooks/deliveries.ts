@@ -2,7 +2,7 @@ import { followPayments } from '../links/following.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { LISTED_COLUMNS, type ListedDelivery } from './delivery-list.ts';
 import { type DeliverableEvent, insertDeliveries, type NewDelivery } from './new-deliveries.ts';
-import { moveWebhookPosition } from './positions.ts';
+import { moveWebhookPositions } from './positions.ts';
 
 /** A batch of one partition of the log, and the position before and after it. */
 export interface DeliveryBatch {
@@ -10,23 +10,33 @@ export interface DeliveryBatch {
   readonly from: bigint;
   readonly next: bigint;
   readonly events: readonly DeliverableEvent[];
-  readonly at: Date;
+}
+
+/** What became of batches of several partitions. */
+export interface RecordedDeliveries {
+  /** The partitions whose position was at `from`, and has moved. Of the others, nothing is written. */
+  readonly moved: ReadonlySet<number>;
+  /** The new deliveries that are due. */
+  readonly due: readonly NewDelivery[];
 }
 
 /**
  * Writes a delivery, due at once, for each event and each enabled URL of its account and mode that wants it, and moves
- * the position in the log, in one transaction. An event and URL that have a delivery already get no other. A URL that
+ * the positions in the log, in one transaction. An event and URL that have a delivery already get no other. A URL that
  * is disabled because it failed gets deliveries that have failed: they can be replayed when it is enabled again.
- * @returns the new deliveries that are due; null, and nothing is written, if the position is not at `from`
+ * @param batches of different partitions
  */
 export async function recordDeliveries(
   database: Database,
-  { partition, from, next, events, at }: DeliveryBatch,
-): Promise<readonly NewDelivery[] | null> {
+  batches: readonly DeliveryBatch[],
+  at: Date,
+): Promise<RecordedDeliveries> {
   return inTransaction(database, async (client) => {
-    if (!(await moveWebhookPosition(client, partition, from, next))) return null;
-    if (events.length === 0) return [];
-    return insertDeliveries(client, [...events, ...(await followPayments(client, events, at))], at);
+    const moved = await moveWebhookPositions(client, batches);
+    const events = batches.flatMap(({ partition, events: own }) => (moved.has(partition) ? own : []));
+    if (events.length === 0) return { moved, due: [] };
+    const news = [...events, ...(await followPayments(client, events, at))];
+    return { moved, due: await insertDeliveries(client, news, at) };
   });
 }
 

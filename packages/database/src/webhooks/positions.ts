@@ -19,21 +19,33 @@ export async function webhookPositions(
   return new Map(rows.map((row) => [row.partition, BigInt(row.position)]));
 }
 
+/** A step of a partition's position in the log. */
+interface Step {
+  readonly partition: number;
+  readonly from: bigint;
+  readonly next: bigint;
+}
+
 /**
- * Moves a partition's position within the caller's transaction.
- * @returns false if it is not at `from`: another reader has moved it
+ * Moves the positions of different partitions within the caller's transaction.
+ * @returns those that were at `from`: another reader has moved the others
  */
-export async function moveWebhookPosition(
+export async function moveWebhookPositions(
   client: pg.PoolClient,
-  partition: number,
-  from: bigint,
-  next: bigint,
-): Promise<boolean> {
-  const { rowCount } = await client.query(
-    'UPDATE service.webhook_positions SET position = $3 WHERE partition = $1 AND position = $2',
-    [partition, from, next],
+  steps: readonly Step[],
+): Promise<ReadonlySet<number>> {
+  // In one order, so that two readers do not wait for each other.
+  const { rows } = await client.query<{ partition: number }>(
+    `WITH held AS (
+       SELECT held.partition, step.next FROM service.webhook_positions held
+         JOIN unnest($1::smallint[], $2::bigint[], $3::bigint[]) AS step (partition, before, next)
+           ON step.partition = held.partition AND step.before = held.position
+        ORDER BY held.partition FOR UPDATE OF held)
+     UPDATE service.webhook_positions moved SET position = held.next
+       FROM held WHERE moved.partition = held.partition RETURNING moved.partition`,
+    [steps.map(({ partition }) => partition), steps.map(({ from }) => from), steps.map(({ next }) => next)],
   );
-  return rowCount === 1;
+  return new Set(rows.map(({ partition }) => partition));
 }
 
 /** How far each partition is projected, and how far the webhook service has read it. */

@@ -195,8 +195,8 @@ describe('the roles of the database', () => {
         VALUES ($1, 1, $2, 'intent.created', '{}', now())`,
       [intentId, event.eventId],
     );
-    const [delivery] =
-      (await webhooks.recordDeliveries({ partition: 1, from: 0n, next: 1n, events: [event], at: now })) ?? [];
+    const batch = { partition: 1, from: 0n, next: 1n, events: [event] };
+    const [delivery] = (await webhooks.recordDeliveries([batch], now)).due;
     ({ id: deliveryId, endpointId } = delivery ?? { id: '', endpointId: '' });
   });
   afterAll(async () => {
@@ -318,7 +318,9 @@ describe('the roles of the database', () => {
       const later = new Date(now.getTime() + 3_600_000);
       const { webhooks } = createStore(database);
       expect((await webhooks.positions([1, 2])).size).toBe(2);
-      expect(await webhooks.recordDeliveries({ partition: 2, from: 0n, next: 1n, events: [], at: now })).toEqual([]);
+      const moved = new Set([2]);
+      const empty = { partition: 2, from: 0n, next: 1n, events: [] };
+      expect(await webhooks.recordDeliveries([empty], now)).toEqual({ moved, due: [] });
       const link = await anOpenLink(own.database);
       const paid = newIntentId(0);
       await chooseOffer(own.database, elsewhere(), { id: link, offer: 0, newIntentId: paid, at: now });
@@ -331,8 +333,8 @@ describe('the roles of the database', () => {
         traceparent: null,
         requestId: null,
       };
-      const batch = { partition: 2, from: 1n, next: 2n, events: [confirmed], at: now };
-      expect(await webhooks.recordDeliveries(batch)).toEqual([]);
+      const batch = { partition: 2, from: 1n, next: 2n, events: [confirmed] };
+      expect(await webhooks.recordDeliveries([batch], now)).toEqual({ moved, due: [] });
       expect(await findPaymentLink(own.database, elsewhere(), link)).toMatchObject({ state: 'paid', paidBy: paid });
       expect(await outstandingLanes(database, now)).toHaveLength(1);
       expect(await webhookSecrets(database, SECRETS_KEY, owner())).toHaveLength(1);

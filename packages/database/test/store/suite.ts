@@ -4,9 +4,11 @@ import type { AccountId, ChainId, CommandId, Instant, IntentId, PaymentIntent, T
 import { events, type ExpectedEvent, samples } from '@pf/domain/testing';
 import {
   type DeliverableEvent,
+  type DeliveryBatch,
   type IntentOwner,
   isDatabaseUnavailable,
   type LedgerStore,
+  type NewDelivery,
   type Overdue,
   type ProjectedOutcome,
   type ProjectionBatch,
@@ -633,8 +635,12 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
       from,
       next,
       events: batched,
-      at,
     });
+    /** The deliveries of one batch; null where it is not at its position. */
+    const record = async ({ webhooks }: Store, one: DeliveryBatch): Promise<readonly NewDelivery[] | null> => {
+      const { moved, due } = await webhooks.recordDeliveries([one], at);
+      return moved.has(one.partition) ? due : null;
+    };
 
     it(
       'writes deliveries together with the position in the log or not at all',
@@ -647,20 +653,20 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
             [5, 0n],
           ]),
         );
-        const made = await webhooks.recordDeliveries(batch(0n, 7n, event(shop), event(shop)));
+        const made = await record(tested.store, batch(0n, 7n, event(shop), event(shop)));
         expect(made).toMatchObject(Array.from({ length: 2 }, () => ({ endpointId })));
         expect(new Set(made?.map(({ id }) => id)).size).toBe(2);
-        expect(await webhooks.recordDeliveries(batch(0n, 9n, event(shop)))).toBeNull();
+        expect(await record(tested.store, batch(0n, 9n, event(shop)))).toBeNull();
         expect(await webhooks.positions([PARTITION])).toEqual(new Map([[PARTITION, 7n]]));
-        expect(await webhooks.recordDeliveries(batch(7n, 9n))).toEqual([]);
+        expect(await record(tested.store, batch(7n, 9n))).toEqual([]);
         expect(await webhooks.positions([PARTITION])).toEqual(new Map([[PARTITION, 9n]]));
       }),
     );
 
     it(
       'is refused for a partition without a position',
-      on(async ({ store: { webhooks } }) => {
-        expect(await webhooks.recordDeliveries(batch(0n, 7n))).toBeNull();
+      on(async ({ store }) => {
+        expect(await record(store, batch(0n, 7n))).toBeNull();
       }),
     );
 
@@ -672,9 +678,29 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         await webhooks.positions([PARTITION]);
         const events = [event(shop), event(shop)];
         const written = await Promise.all(
-          Array.from({ length: 5 }, () => webhooks.recordDeliveries(batch(0n, 2n, ...events))),
+          Array.from({ length: 5 }, () => record(tested.store, batch(0n, 2n, ...events))),
         );
         expect(written.filter((made) => made !== null)).toHaveLength(1);
+      }),
+    );
+
+    it(
+      'is done for several partitions at once, without those that another reader has moved',
+      on(async (tested) => {
+        await tested.addEndpoint(shop);
+        const { webhooks } = tested.store;
+        await webhooks.positions([PARTITION, 5]);
+        const [mine, others] = [event(shop), event(shop)];
+        const batches = [{ ...batch(1n, 4n, others), partition: 5 }, batch(0n, 2n, mine)];
+        const { moved, due } = await webhooks.recordDeliveries(batches, at);
+        expect(moved).toEqual(new Set([PARTITION]));
+        expect(due).toHaveLength(1);
+        expect(await webhooks.positions([PARTITION, 5])).toEqual(
+          new Map([
+            [PARTITION, 2n],
+            [5, 0n],
+          ]),
+        );
       }),
     );
 
@@ -685,10 +711,10 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         const { webhooks } = tested.store;
         await webhooks.positions([PARTITION]);
         const events = [event(shop), event(shop)];
-        expect(await webhooks.recordDeliveries(batch(0n, 2n, ...events))).toHaveLength(2);
+        expect(await record(tested.store, batch(0n, 2n, ...events))).toHaveLength(2);
         await tested.setWebhookPosition(PARTITION, 0n);
         const [added, ...rest] = [event(shop), ...events];
-        expect(await webhooks.recordDeliveries(batch(0n, 3n, added, ...rest))).toHaveLength(1);
+        expect(await record(tested.store, batch(0n, 3n, added, ...rest))).toHaveLength(1);
       }),
     );
 
@@ -699,7 +725,8 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         await tested.disableEndpoint(await tested.addEndpoint('acct_gone' as AccountId));
         const { webhooks } = tested.store;
         await webhooks.positions([PARTITION]);
-        const made = await webhooks.recordDeliveries(
+        const made = await record(
+          tested.store,
           batch(
             0n,
             4n,

@@ -40,8 +40,8 @@ describe('Deliveries', () => {
 
   const events = (count: number): DeliverableEvent[] =>
     Array.from({ length: count }, () => deliverableEvent({ accountId, livemode: false }));
-  const record = (from: bigint, next: bigint, batch: readonly DeliverableEvent[]) =>
-    recordDeliveries(own.database, { partition, from, next, events: batch, at: now });
+  const record = async (from: bigint, next: bigint, batch: readonly DeliverableEvent[]) =>
+    (await recordDeliveries(own.database, [{ partition, from, next, events: batch }], now)).due;
   const project = async (batch: readonly DeliverableEvent[]): Promise<void> => {
     for (const { intentId, version, eventId } of batch) {
       await own.database.sql.query(

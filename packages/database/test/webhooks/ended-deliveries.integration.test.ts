@@ -39,7 +39,7 @@ describe('Ended deliveries', () => {
   async function made(count: number): Promise<readonly NewDelivery[]> {
     const events = Array.from({ length: count }, () => deliverableEvent(owner(), { partition: PARTITION }));
     const [from, next] = [position, (position += 1n)];
-    return (await recordDeliveries(own.database, { partition: PARTITION, from, next, events, at: now })) ?? [];
+    return (await recordDeliveries(own.database, [{ partition: PARTITION, from, next, events }], now)).due;
   }
   const settled = (deliveryId: string, change: Partial<Settled> = {}): Settled => ({
     deliveryId,

@@ -42,8 +42,9 @@ describe('A webhook URL', () => {
     await webhookPositions(own.database, [partition]);
   });
 
-  const record = (at: Date) =>
-    recordDeliveries(own.database, { partition, from: 0n, next: 0n, events: [deliverableEvent(mode())], at });
+  const record = async (at: Date) =>
+    (await recordDeliveries(own.database, [{ partition, from: 0n, next: 0n, events: [deliverableEvent(mode())] }], at))
+      .due;
   const deliveries = (of = endpointId) =>
     own.database.prisma.delivery.findMany({ where: { endpointId: of }, orderBy: { createdAt: 'asc' } });
   const shown = async () => (await listWebhookEndpoints(own.database, mode())).find(({ id }) => id === endpointId);

@@ -189,12 +189,13 @@ export class Cluster {
     return leaders;
   }
 
-  /** One request to one broker, which responds as soon as a partition has records, or after `maxWaitMs`. */
+  /** One request to one broker, which responds as soon as it has so many bytes of records, or after `maxWaitMs`. */
   async fetch(
     nodeId: string,
     topic: string,
     positions: ReadonlyMap<number, bigint>,
     maxWaitMs: number,
+    minBytes: number,
   ): Promise<Fetched[]> {
     const broker = await this.#library.findBroker({ nodeId });
     const partitions = [...positions].map(([partition, position]) => ({
@@ -205,7 +206,7 @@ export class Cluster {
     const { responses } = await broker.fetch({
       isolationLevel: READ_COMMITTED,
       maxWaitTime: maxWaitMs,
-      minBytes: 1,
+      minBytes,
       maxBytes: ANSWER_BYTES,
       topics: [{ topic, partitions }],
     });

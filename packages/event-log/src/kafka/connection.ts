@@ -29,9 +29,10 @@ export class KafkaConnection implements LogConnection {
     topic: Topic,
     positions: ReadonlyMap<number, bigint>,
     maxWaitMs: number,
+    minBytes: number,
   ): Promise<readonly Fetched[]> {
     try {
-      const answers = await this.#cluster.fetch(nodeId, this.#names.topic(topic), positions, maxWaitMs);
+      const answers = await this.#cluster.fetch(nodeId, this.#names.topic(topic), positions, maxWaitMs, minBytes);
       return answers.map(({ partition, messages, from, next }) => ({
         partition,
         from,

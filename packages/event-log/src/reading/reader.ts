@@ -50,7 +50,7 @@ export class FetchingReader implements LogReader {
       signal?.throwIfAborted();
       const [answer] = await this.#ask(async (connection) => {
         const [leader] = (await connection.leaders(topic, [partition])).keys();
-        return connection.fetch(String(leader), topic, new Map([[partition, position]]), READ_WAIT_MS);
+        return connection.fetch(String(leader), topic, new Map([[partition, position]]), READ_WAIT_MS, 1);
       }, signal);
       const batch = answer && toBatch(topic, answer, position);
       if (!batch) {
@@ -99,7 +99,12 @@ export class FetchingReader implements LogReader {
     return this.#ask((connection) => connection.committed(group, topic, partition));
   }
 
-  async *follow(topic: Topic, from: ReadonlyMap<number, bigint>, signal: AbortSignal): AsyncIterable<FollowedBatch> {
+  async *follow(
+    topic: Topic,
+    from: ReadonlyMap<number, bigint>,
+    signal: AbortSignal,
+    minBytes = 1,
+  ): AsyncIterable<FollowedBatch> {
     const ended = AbortSignal.any([signal, this.#closed.signal]);
     const positions = new Map(from);
     const backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
@@ -107,7 +112,7 @@ export class FetchingReader implements LogReader {
       // A separate connection: a waiting fetch blocks the requests behind it.
       const own = this.#open();
       try {
-        for await (const batch of this.#poll(own, topic, positions, ended)) {
+        for await (const batch of this.#poll(own, topic, positions, ended, minBytes)) {
           positions.set(batch.partition, batch.next);
           backOff.reset();
           yield batch;
@@ -133,6 +138,7 @@ export class FetchingReader implements LogReader {
     topic: Topic,
     positions: ReadonlyMap<number, bigint>,
     ended: AbortSignal,
+    minBytes: number,
   ): AsyncIterable<FollowedBatch> {
     const leaders = await own.ask((connection) => connection.leaders(topic, [...positions.keys()]));
     const idle = new Set(leaders.keys());
@@ -151,7 +157,7 @@ export class FetchingReader implements LogReader {
             (leaders.get(node) ?? []).map((partition) => [partition, positions.get(partition) ?? 0n]),
           );
           own
-            .ask((connection) => connection.fetch(node, topic, asked, FOLLOW_WAIT_MS))
+            .ask((connection) => connection.fetch(node, topic, asked, FOLLOW_WAIT_MS, minBytes))
             .then(
               (answer) => arrive(node, answer),
               (error: unknown) => arrive(node, asError(error)),

@@ -54,7 +54,7 @@ async function request<Answer>(
 const fetchOnce = (world: TransportWorld, topic: Topic, from: bigint, maxWaitMs = 0): Promise<Fetched | undefined> =>
   request(world, async (connection) => {
     const [leader = ''] = (await connection.leaders(topic, [PARTITION])).keys();
-    return (await connection.fetch(leader, topic, new Map([[PARTITION, from]]), maxWaitMs))[0];
+    return (await connection.fetch(leader, topic, new Map([[PARTITION, from]]), maxWaitMs, 1))[0];
   });
 
 const offset = (world: TransportWorld, topic: Topic, which: OffsetOf): Promise<bigint | undefined> =>

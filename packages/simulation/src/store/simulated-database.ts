@@ -180,10 +180,13 @@ export class SimulatedDatabase {
       },
       webhooks: {
         positions: (partitions) => run('webhook positions', (tables) => statements.positions(tables, partitions)),
-        recordDeliveries: (batch) =>
+        recordDeliveries: (batches, at) =>
           run(
-            () => `record deliveries of [${batch.from}, ${batch.next}) of partition ${batch.partition}`,
-            (tables) => statements.recordDeliveries(tables, batch),
+            () => {
+              const ranges = batches.map(({ partition, from, next }) => `[${from}, ${next}) of partition ${partition}`);
+              return `record deliveries of ${ranges.join(', ')}`;
+            },
+            (tables) => statements.recordDeliveries(tables, batches, at),
           ),
       },
     };

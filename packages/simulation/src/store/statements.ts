@@ -6,10 +6,10 @@ import {
   type IdempotencyKey,
   type IntentOwner,
   isOfShard,
-  type NewDelivery,
   type Overdue,
   type ProjectionBatch,
   ProjectionGapError,
+  type RecordedDeliveries,
   type Shard,
   type StoredTransaction,
   type Wanted,
@@ -291,13 +291,14 @@ export function positions({ webhookPositions }: Tables, partitions: readonly num
 
 export function recordDeliveries(
   { webhookPositions, endpoints, deliveries }: Tables,
-  { partition, from, next, events, at }: DeliveryBatch,
-): readonly NewDelivery[] | null {
-  if (webhookPositions.get(partition) !== from) return null;
-  webhookPositions.set(partition, next);
+  batches: readonly DeliveryBatch[],
+  at: Date,
+): RecordedDeliveries {
+  const moved = batches.filter(({ partition, from }) => webhookPositions.get(partition) === from);
+  for (const { partition, next } of moved) webhookPositions.set(partition, next);
   const enabled = [...endpoints.values()].filter(({ disabled }) => !disabled);
   const made: DeliveryRow[] = [];
-  for (const event of events)
+  for (const event of moved.flatMap(({ events }) => events))
     for (const { id: endpointId, accountId, livemode } of enabled) {
       const key = `${event.eventId} ${endpointId}`;
       if (accountId !== event.accountId || livemode !== event.livemode || deliveries.has(key)) continue;
@@ -305,5 +306,8 @@ export function recordDeliveries(
       deliveries.set(key, delivery);
       made.push(delivery);
     }
-  return made.map(({ id, endpointId }) => ({ id, endpointId }));
+  return {
+    moved: new Set(moved.map(({ partition }) => partition)),
+    due: made.map(({ id, endpointId }) => ({ id, endpointId })),
+  };
 }

@@ -114,7 +114,7 @@ describe('The simulated broker', () => {
     await simulate(4, async (kernel) => {
       const { broker, transport } = worldOf(kernel);
       const connection = await transport.connect('test');
-      const waiting = connection.fetch('kafka', 'intent.commands', new Map([[0, 0n]]), 5_000);
+      const waiting = connection.fetch('kafka', 'intent.commands', new Map([[0, 0n]]), 5_000, 1);
       await kernel.sleep(100);
       broker.crash();
       await expect(waiting).rejects.toThrow('did not respond');
