@@ -16,8 +16,8 @@ export class Batches<Item> {
    * @param most items in one batch
    * @param atOnce batches under way together
    * @param work must not throw
-   * @param everyMs from the beginning of a batch to that of the one behind it, for what nothing waits for: quick batches
-   *   of a few items each cost as many as large ones
+   * @param everyMs from the beginning of a batch to that of the next, for what nothing waits for: one of a few items
+   *   costs as much as a large one
    */
   constructor(most: number, atOnce: number, work: (items: readonly Item[]) => Promise<void>, everyMs = 0) {
     this.#most = most;

@@ -4,13 +4,24 @@ import type { Mutant } from '../mutant.ts';
 export const webhookGuards: readonly Mutant[] = [
   {
     name: 'Deliveries are written only where the position in the log is the expected one',
-    file: 'packages/database/src/webhooks/deliveries.ts',
-    guard: 'if (!(await moveWebhookPosition(client, partition, from, next))) return null;',
-    instead: 'await moveWebhookPosition(client, partition, from, next);',
+    file: 'packages/database/src/webhooks/positions.ts',
+    guard: ' AND step.before = held.position',
+    instead: '',
     test: {
       file: 'packages/database/test/store/store.integration.test.ts',
       suite: 'packages/database/test/store/suite.ts',
       name: 'writes deliveries together with the position in the log or not at all',
+    },
+  },
+  {
+    name: 'A partition that another reader has moved gets no deliveries beside those of others',
+    file: 'packages/database/src/webhooks/deliveries.ts',
+    guard: '(moved.has(partition) ? own : [])',
+    instead: '(moved.has(partition) || own.length > 0 ? own : [])',
+    test: {
+      file: 'packages/database/test/store/store.integration.test.ts',
+      suite: 'packages/database/test/store/suite.ts',
+      name: 'is done for several partitions at once, without those that another reader has moved',
     },
   },
   {
@@ -137,8 +148,8 @@ export const webhookGuards: readonly Mutant[] = [
   {
     name: 'Deliveries and the position in the log are one transaction',
     file: 'packages/database/src/webhooks/deliveries.ts',
-    guard: 'return inTransaction(database, async (client) => {\n    if (!(await moveWebhookPosition(',
-    instead: 'return (async (work) => work(database.sql))(async (client) => {\n    if (!(await moveWebhookPosition(',
+    guard: 'return inTransaction(database, async (client) => {\n    const moved =',
+    instead: 'return (async (work) => work(database.sql))(async (client) => {\n    const moved =',
     test: {
       file: 'packages/database/test/webhooks/positions.integration.test.ts',
       name: 'stays where it was if the deliveries cannot be written',

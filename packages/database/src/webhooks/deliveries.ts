@@ -12,7 +12,7 @@ export interface DeliveryBatch {
   readonly events: readonly DeliverableEvent[];
 }
 
-/** What became of batches of several partitions. */
+/** The outcome of batches of several partitions. */
 export interface RecordedDeliveries {
   /** The partitions whose position was at `from`, and has moved. Of the others, nothing is written. */
   readonly moved: ReadonlySet<number>;
