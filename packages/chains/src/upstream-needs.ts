@@ -39,7 +39,10 @@ export function whyNotServed({ name, family }: Named, upstreams: readonly Upstre
   const lacked = Object.entries(METHODS[family]).find(([method]) => isLacked(method));
   if (lacked !== undefined) {
     const [method, purpose] = lacked;
-    return `${name}: no upstream has ${method}, and ${purpose}: add one whose plan has it (docs/operations/providers.md)`;
+    return (
+      `${name}: no upstream has ${method}, and ${purpose}: add one whose plan has it ` +
+      '(docs/operations/providers.md)'
+    );
   }
   const together = OF_A_STEP[family];
   if (upstreams.some(({ plan }) => !together.some((method) => plan.unsupported?.includes(method)))) return null;
