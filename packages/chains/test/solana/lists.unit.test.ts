@@ -87,7 +87,7 @@ describe('a long list of transactions', () => {
     expect(account()?.changedAt).toBeNull();
   });
 
-  it('is read again after 20 and 80 s where a new recipient had a balance: a node that lags lacks what is in it', () => {
+  it('is read again after 20 and 80 s where a new recipient had a balance, as a node may lag', () => {
     const [one] = memory.accounts.get(OWNER) ?? [];
     if (one === undefined) throw new Error('no account');
     memory.accounts.set(OWNER, [{ ...one, paging: null, isNew: true }]);
