@@ -21,6 +21,13 @@ const METHODS: Readonly<Record<ChainFamily, Readonly<Record<string, string>>>> =
     sendTransaction: 'payments are broadcast by it',
   },
 };
+const OF_EVM_STEP = ['eth_getLogs', 'eth_getTransactionReceipt', 'eth_getBlockByNumber'];
+/** Those that one and the same upstream must have: a step of a watcher takes all its results from one. */
+const OF_A_STEP: Readonly<Record<ChainFamily, readonly string[]>> = {
+  base: OF_EVM_STEP,
+  tempo: OF_EVM_STEP,
+  solana: ['getSignaturesForAddress', 'getTransaction', 'getSignatureStatuses', 'getMultipleAccounts'],
+};
 /** Calls a second of a watcher of 100 recipients while nothing happens, rounded up (docs/operations/providers.md). */
 const WATCHING: Readonly<Record<ChainFamily, number>> = { base: 5, tempo: 4, solana: 3 };
 
@@ -30,9 +37,19 @@ type Named = Pick<Network, 'name' | 'family'>;
 export function whyNotServed({ name, family }: Named, upstreams: readonly UpstreamSettings[]): string | null {
   const isLacked = (method: string): boolean => upstreams.every(({ plan }) => plan.unsupported?.includes(method));
   const lacked = Object.entries(METHODS[family]).find(([method]) => isLacked(method));
-  if (lacked === undefined) return null;
-  const [method, purpose] = lacked;
-  return `${name}: no upstream has ${method}, and ${purpose}: add one whose plan has it (docs/operations/providers.md)`;
+  if (lacked !== undefined) {
+    const [method, purpose] = lacked;
+    return (
+      `${name}: no upstream has ${method}, and ${purpose}: add one whose plan has it ` +
+      '(docs/operations/providers.md)'
+    );
+  }
+  const together = OF_A_STEP[family];
+  if (upstreams.some(({ plan }) => !together.some((method) => plan.unsupported?.includes(method)))) return null;
+  return (
+    `${name}: no upstream has all of ${together.join(', ')}, which a step of the watcher asks of one: add one whose ` +
+    'plan has them (docs/operations/providers.md)'
+  );
 }
 
 /** What the plan of a network's only upstream will not be enough for. */

@@ -84,9 +84,13 @@ describe('the configuration of upstreams', () => {
       expect(configured({ [network]: [only(preset, url), 'https://b.example'] }).size).toBe(1);
     });
 
-    it('is taken where each has what the other lacks', () => {
+    it('is refused where each has what the other lacks, as a step of a watcher asks one upstream', () => {
       const both = [only('publicnode-base', url), only('drpc-free', 'https://b.example')];
-      expect(configured({ base: both }).size).toBe(1);
+      expect(() => configured({ base: both })).toThrow(
+        'base: no upstream has all of eth_getLogs, eth_getTransactionReceipt, eth_getBlockByNumber, which a step of ' +
+          'the watcher asks of one: add one whose plan has them',
+      );
+      expect(configured({ base: [...both, 'https://c.example'] }).size).toBe(1);
     });
 
     it.each([

@@ -28,17 +28,32 @@ export interface Budget {
   readonly creditsPerSecond?: number | undefined;
 }
 
+/** Calls that wait for their turn. */
+interface Waiting {
+  readonly credits: readonly number[];
+  readonly work: Work;
+  readonly resolve: (isInTime: boolean) => void;
+}
+
+/** Urgent ones first, then by their deadlines; of one work in the order in which they came. */
+const byTurn = ({ work: a }: Waiting, { work: b }: Waiting): number =>
+  a.isUrgent === b.isUrgent ? a.deadline - b.deadline : a.isUrgent ? -1 : 1;
+
 /**
  * A bucket of calls to one upstream. Calls take turns at the configured rate, or at the rate that is learned from
  * refusals: down at once, slowly up, and forgotten after an hour. After a refusal all wait for as long as the upstream
- * says. Times are of performance.now(), in ms.
+ * says. The earliest deadline goes first: work that has begun is finished before newer work takes its turns, as where
+ * all advance alike, none may end in time. Times are of performance.now(), in ms.
  */
 export class Pace {
   readonly #callsPerSecond: number;
   readonly #creditsPerSecond: number;
-  /** When the calls so far have used up their share. */
+  /** When the calls that had their turn have used up their share. */
   #usedUntil = 0;
   #pausedUntil = 0;
+  /** In the order of their turns. */
+  #waiting: readonly Waiting[] = [];
+  #isServing = false;
   /** Refusals since the last call that was not refused. */
   #refusals = 0;
   #learned: { readonly rate: number; readonly at: number; readonly until: number } | null = null;
@@ -75,32 +90,26 @@ export class Pace {
   }
   /** Its calls wait, so that others had better be asked. */
   isBusy(now: number): boolean {
-    return this.isPaused(now) || this.#usedUntil - now > BACKLOG_MS;
+    const backlog = this.#waiting.reduce((ms, { credits }) => ms + this.#costOf(credits), this.#usedUntil - now);
+    return this.isPaused(now) || backlog > BACKLOG_MS;
   }
 
   /**
    * Waits for the turn of these calls. @returns false, at once, where that is later than the work may wait
    * @param credits what each call costs
    */
-  async take(credits: readonly number[], { deadline, canMoveOn, isUrgent }: Work): Promise<boolean> {
-    let turn: number | null = null;
-    for (;;) {
-      const now = performance.now();
-      if (this.isPaused(now)) {
-        if (canMoveOn || this.#pausedUntil > deadline) return false;
-        // Voids the turns: after it they are taken in order again.
-        turn = null;
-        await pause(this.#pausedUntil - now);
-        continue;
-      }
-      turn ??= this.#reserve(credits);
-      if (isUrgent || turn <= now) return true;
-      if (turn > deadline) {
-        this.#usedUntil -= this.#costOf(credits);
-        return false;
-      }
-      await pause(turn - now);
+  async take(credits: readonly number[], work: Work): Promise<boolean> {
+    const now = performance.now();
+    const isFree = this.#waiting.length === 0 && this.#usedUntil - SLACK_MS <= now;
+    if (!this.isPaused(now) && (work.isUrgent || isFree)) {
+      this.#use(credits);
+      return true;
     }
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#waiting = [...this.#waiting, { credits, work, resolve }].sort(byTurn);
+    this.#turnAway();
+    if (!this.#isServing) void this.#serve();
+    return promise;
   }
 
   /** Calls that were not refused. */
@@ -129,8 +138,9 @@ export class Pace {
     const until = now + Math.min(ms, PAUSE_MAX_MS) * (1 + Math.random() / 4);
     this.#pausedUntil = Math.max(this.#pausedUntil, until);
     this.#usedUntil = this.#pausedUntil;
+    if (!wasPaused) this.#slowDown(now);
+    this.#turnAway();
     if (wasPaused) return null;
-    this.#slowDown(now);
     return this.#pausedUntil - now;
   }
 
@@ -141,11 +151,47 @@ export class Pace {
     this.#learned = { rate: Math.max(RATE_MIN, slower), at: now, until: now + LEARNED_MS };
   }
 
-  /** @returns when the turn of these calls is */
-  #reserve(credits: readonly number[]): number {
-    const from = Math.max(this.#usedUntil, performance.now());
-    this.#usedUntil = from + this.#costOf(credits);
-    return from - SLACK_MS;
+  /** Gives those who wait their turns, one after the other. */
+  async #serve(): Promise<void> {
+    this.#isServing = true;
+    for (;;) {
+      this.#turnAway();
+      const [first] = this.#waiting;
+      if (first === undefined) break;
+      const turn = this.#turnOf(first, this.#usedUntil);
+      const now = performance.now();
+      if (turn > now) {
+        await pause(turn - now);
+        continue;
+      }
+      this.#waiting = this.#waiting.slice(1);
+      this.#use(first.credits);
+      first.resolve(true);
+    }
+    this.#isServing = false;
+  }
+
+  /** Those who would wait for too long by now. */
+  #turnAway(): void {
+    const isPaused = this.isPaused(performance.now());
+    let usedUntil = Math.max(this.#usedUntil, performance.now());
+    this.#waiting = this.#waiting.filter((one) => {
+      if ((isPaused && one.work.canMoveOn) || this.#turnOf(one, usedUntil) > one.work.deadline) {
+        one.resolve(false);
+        return false;
+      }
+      if (!one.work.isUrgent) usedUntil += this.#costOf(one.credits);
+      return true;
+    });
+  }
+
+  /** @param usedUntil when the calls before these have used up their share */
+  #turnOf({ work }: Waiting, usedUntil: number): number {
+    return Math.max(this.#pausedUntil, work.isUrgent ? 0 : usedUntil - SLACK_MS);
+  }
+
+  #use(credits: readonly number[]): void {
+    this.#usedUntil = Math.max(this.#usedUntil, performance.now()) + this.#costOf(credits);
   }
 
   /** The ms of the budget that calls use. */

@@ -66,6 +66,30 @@ describe('Pace', () => {
     expect(await turnsOf(pace, [1], work({ deadline: 15_000 }))).toHaveLength(1);
   });
 
+  it('finishes some work in time where it cannot finish all: the oldest goes first', async () => {
+    const pace = new Pace({ callsPerSecond: 5 });
+    const finished: number[] = [];
+    async function request(number: number): Promise<void> {
+      const of = work({ deadline: 6_000 + number });
+      for (let part = 0; part < 4; part++) if (!(await pace.take(free(2), of))) return;
+      finished.push(number);
+    }
+    const all = Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map(request));
+    await jest.advanceTimersByTimeAsync(7_000);
+    await all;
+    expect(finished).toEqual([0, 1, 2]);
+  });
+
+  it('turns work away at once whose turn older work has taken', async () => {
+    const pace = new Pace({ callsPerSecond: 1 });
+    await pace.take(free(1), work());
+    const newer = pace.take(free(1), work({ deadline: 2_000 }));
+    const older = pace.take(free(1), work({ deadline: 1_900 }));
+    expect(await newer).toBe(false);
+    await jest.advanceTimersByTimeAsync(2_000);
+    expect(await older).toBe(true);
+  });
+
   it('lets urgent work go before the calls that wait', async () => {
     const pace = new Pace({ callsPerSecond: 1 });
     await pace.take(free(10), work());

@@ -71,7 +71,11 @@ function recording(withheld = false): { readonly fetch: Pay; readonly credential
       const authorization = new Headers(init.headers).get('Authorization') ?? '';
       const isCredential = authorization.startsWith('Payment ');
       if (isCredential) credentials.push(authorization);
-      return isCredential && withheld ? new Response('{}', { status: 503 }) : checkedFetch(baseUrl)(url, init);
+      if (isCredential && withheld) return new Response('{}', { status: 503 });
+      return until('a response of the chain', async () => {
+        const response = await checkedFetch(baseUrl)(url, init);
+        return response.status !== 503 && response;
+      });
     },
   };
 }

@@ -61,10 +61,13 @@ describe('A network that is split into two shards', () => {
   it('has each payment found by the watcher of its shard, and by its standby when that is killed', async () => {
     const [first, second, standby] = await Promise.all([start('1/2'), start('2/2'), start('2/2')]);
     for (const name of NAMES)
-      await promisify(execFile)(
-        process.execPath,
-        [imageProgram(), 'pf', 'watch', 'split', '--network', NETWORKS[name], '--shards', '2', '--json'],
-        { env: { PATH: process.env['PATH'], DATABASE_URL: harness.cluster.databaseUrl } },
+      // The first step of its watcher may have to wait for its turn.
+      await until(`${name} to be split`, () =>
+        promisify(execFile)(
+          process.execPath,
+          [imageProgram(), 'pf', 'watch', 'split', '--network', NETWORKS[name], '--shards', '2', '--json'],
+          { env: { PATH: process.env['PATH'], DATABASE_URL: harness.cluster.databaseUrl } },
+        ),
       );
     await active('shard 1', first);
     // Of two that are set to it, the same one need not have it on all networks.

@@ -26,6 +26,8 @@ describe('a long list of transactions', () => {
         changedAt: NOW,
         isCompared: true,
         hasMoved: false,
+        isNew: false,
+        dueAt: NOW,
         read: 5_000n,
         newest: undefined,
         paging: {
@@ -83,6 +85,23 @@ describe('a long list of transactions', () => {
     expect(account()?.changedAt).toBe(NOW);
     readAt(NOW + ms);
     expect(account()?.changedAt).toBeNull();
+  });
+
+  it('is read again after 20 and 80 s where a new recipient had a balance, as a node may lag', () => {
+    const [one] = memory.accounts.get(OWNER) ?? [];
+    if (one === undefined) throw new Error('no account');
+    memory.accounts.set(OWNER, [{ ...one, paging: null, isNew: true }]);
+    const old = [listed(4_000n)];
+    const isReadAt = (now: number): boolean => {
+      const lists = readLists(memory, new Set(), HEAD, now, MANY);
+      if (lists.calls.length > 0) lists.read([old], HEAD, now)();
+      return lists.calls.length > 0;
+    };
+    // Nothing is listed in turn.
+    memory.turnedAt = NOW + 80_000;
+    const times = [0, 400, 19_999, 20_000, 20_400, 79_999, 80_000, 80_400].filter((ms) => isReadAt(NOW + ms));
+    expect(times).toEqual([0, 20_000, 80_000]);
+    expect(account()).toMatchObject({ changedAt: null, isNew: false });
   });
 
   it('waits for its turn where the rate of the upstream allows fewer lists in a step', () => {

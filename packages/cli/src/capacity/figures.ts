@@ -61,8 +61,8 @@ export const PLANS: readonly PlanFigures[] = [
     family: 'base',
     preset: 'alchemy-paid',
     idleMillions: [332, 321, 245],
-    watched: { few: 170, many: 740 },
-    served: 308,
+    watched: { few: 190, many: 760 },
+    served: 360,
   },
   {
     family: 'solana',

@@ -83,6 +83,8 @@ export async function deriveAccounts(
           isCompared: false,
           changedAt: isMoved || (mark === undefined && begin === null) ? now : null,
           hasMoved: isMoved,
+          isNew: begin !== null,
+          dueAt: now,
           read: mark?.read ?? begin ?? slot,
           newest: undefined,
           paging: null,
@@ -187,7 +189,11 @@ export function pollBalances(
           for (const { recipient, index, account } of asked) if (!account.isCompared) memory.compared(recipient, index);
           for (const { place, balance } of moved) memory.put(place.recipient, place.index, { balance });
           for (const { place, isMoved } of news)
-            memory.put(place.recipient, place.index, { changedAt: at, hasMoved: isMoved || place.account.hasMoved });
+            memory.put(place.recipient, place.index, {
+              changedAt: at,
+              dueAt: at,
+              hasMoved: isMoved || place.account.hasMoved,
+            });
         },
       };
     },
@@ -216,7 +222,7 @@ export function readLists(
 ): ListReading {
   const all = places(memory);
   const isDue = ({ account }: Place): boolean =>
-    account.changedAt !== null || account.paging !== null || changed.has(account.address);
+    (account.changedAt !== null && now >= account.dueAt) || account.paging !== null || changed.has(account.address);
   const byAge = (one: Place, other: Place): number =>
     one.account.read < other.account.read ? -1 : one.account.read > other.account.read ? 1 : 0;
   const isLater = ({ recipient }: Place): number => (awaited.has(recipient) ? 0 : 1);
@@ -300,12 +306,18 @@ function readList(memory: Memory, place: Place, page: readonly SignatureInfo[], 
   const isShown = account.hasMoved
     ? found.length > 0 || reached.some(({ slot }) => slot > account.read)
     : reached.length > 0;
+  const since = account.changedAt ?? now;
   const isExplained =
     account.paging !== null ||
     isShown ||
-    now - (account.changedAt ?? now) >= INDEX_LAG_MS + (account.hasMoved ? NODE_LAG_MS : 0) ||
+    now - since >= INDEX_LAG_MS + (account.hasMoved ? NODE_LAG_MS : 0) ||
     account.balance === null;
+  // Whether what is shown is in this balance, is not known: once more when the index, and when a node has caught up.
+  const again = [INDEX_LAG_MS, INDEX_LAG_MS + NODE_LAG_MS].map((ms) => since + ms).find((time) => now < time);
+  const isDoubtful = account.isNew && !account.hasMoved && account.balance !== null && account.changedAt !== null;
   const isLater = reached.length < page.length;
   const read = { paging: null, newest, read: readHead };
-  put(isExplained && !isLater ? { ...read, changedAt: null, hasMoved: false } : read);
+  if (!isExplained || isLater) put(read);
+  else if (isDoubtful && again !== undefined) put({ ...read, dueAt: again });
+  else put({ ...read, changedAt: null, hasMoved: false, isNew: false });
 }

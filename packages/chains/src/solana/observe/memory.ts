@@ -14,6 +14,10 @@ export interface WatchedAccount {
   readonly changedAt: number | null;
   /** It is due because a known balance has moved: there is a transaction to be found. */
   readonly hasMoved: boolean;
+  /** Its recipient was not watched before, and its balance, if it has one, may be of a payment that was not found. */
+  readonly isNew: boolean;
+  /** While it is due: not before this time. */
+  readonly dueAt: number;
   /** Every transaction up to this slot was found. */
   readonly read: bigint;
   /** The newest transaction that was found: the list is read down to it the next time. */
