@@ -1,5 +1,5 @@
 import { MeasuredClock } from '@pf/clock';
-import { openDatabase, readDatabaseTime, verifySchema, verifySecretsKey } from '@pf/database';
+import { BY_INDEX, openDatabase, readDatabaseTime, verifySchema, verifySecretsKey } from '@pf/database';
 import { egressOptions } from '@pf/egress';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { loadConfig, runService, startHealth } from '@pf/runtime';
@@ -13,6 +13,7 @@ runService('webhook', async ({ log, onShutdown, crash }) => {
     url: config.DATABASE_URL,
     applicationName: 'webhook',
     maxConnections: config.DATABASE_CONNECTIONS ?? 16,
+    settings: BY_INDEX,
     log,
   });
   onShutdown('database', () => database.close());

@@ -21,8 +21,9 @@ const SCHEMAS = ['dashboard', 'ledger', 'service'] as const;
 
 /**
  * For a process whose every statement finds its rows by an index. Postgres keeps the plan of a prepared statement: one
- * that was made while a table was empty would scan it after it has grown. The look-ups of 200 creates on 12,000 rows
- * would take 50 ms instead of 3.
+ * that was made while a table was empty, or while all of its rows would have matched, would scan it after that. The
+ * look-ups of 200 creates on 12,000 rows would take 50 ms instead of 3, the release of a webhook URL's lane on 380,000
+ * deliveries that have ended 50 ms instead of 0.05.
  */
 export const BY_INDEX: Readonly<Record<string, string>> = {
   enable_seqscan: 'off',
@@ -132,7 +133,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'service.secrets_canary': ['SELECT', 'INSERT'],
       'service.webhook_secrets': ['SELECT'],
     },
-    settings: limits('9s', '5s', '15s'),
+    settings: { ...limits('9s', '5s', '15s'), ...BY_INDEX },
   },
   pf_dashboard: {
     rights: {

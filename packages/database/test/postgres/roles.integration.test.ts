@@ -633,8 +633,13 @@ describe('the roles of the database', () => {
       const statement = Number(rows.find(({ name }) => name === 'statement_timeout')?.ms);
       if (role !== 'pf_operator' && role !== 'pf_monitor') expect(statement).toBeLessThan(10_000);
     }
-    const { rows } = await as.pf_intent.sql.query<{ enable_seqscan: string }>('SHOW enable_seqscan');
-    expect(rows).toEqual([{ enable_seqscan: 'off' }]);
+  });
+
+  it('make services whose statements find all rows by an index plan them so, whatever the statistics say', async () => {
+    for (const role of ['pf_intent', 'pf_webhook', 'pf_checkout', 'pf_archive'] as const) {
+      const { rows } = await as[role].sql.query<{ enable_seqscan: string }>('SHOW enable_seqscan');
+      expect([role, rows]).toEqual([role, [{ enable_seqscan: 'off' }]]);
+    }
   });
 
   it('are optional: a process sets missing limits on its own connections', async () => {
