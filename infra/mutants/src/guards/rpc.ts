@@ -55,8 +55,8 @@ export const rpcGuards: readonly Mutant[] = [
   {
     name: 'No more calls a second than the plan has',
     file: 'packages/rpc/src/pace.ts',
-    guard: 'if (isUrgent || turn <= now) return true;',
-    instead: 'if (isUrgent || turn <= now + 500) return true;',
+    guard: 'if (turn > now) {',
+    instead: 'if (turn > now + 500) {',
     test: {
       file: 'packages/rpc/test/pace.unit.test.ts',
       name: 'counts calls by their credits where a plan has a budget of them',
