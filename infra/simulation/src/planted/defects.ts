@@ -41,8 +41,8 @@ export const defects: readonly Planted[] = [
   {
     name: 'Only the first event of a batch gets its webhooks',
     file: 'services/webhook/src/event-consumer.ts',
-    guard: 'partition, from, next, events, at:',
-    instead: 'partition, from, next, events: events.slice(0, 1), at:',
+    guard: 'partition, from, next, events })',
+    instead: 'partition, from, next, events: events.slice(0, 1) })',
   },
   {
     name: 'A late payment of an expired intent is not counted',
