@@ -2,13 +2,10 @@ import { followPayments } from '../links/following.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { LISTED_COLUMNS, type ListedDelivery } from './delivery-list.ts';
 import { type DeliverableEvent, insertDeliveries, type NewDelivery } from './new-deliveries.ts';
-import { moveWebhookPositions } from './positions.ts';
+import { moveWebhookPositions, type PositionStep } from './positions.ts';
 
-/** A batch of one partition of the log, and the position before and after it. */
-export interface DeliveryBatch {
-  readonly partition: number;
-  readonly from: bigint;
-  readonly next: bigint;
+/** A batch of one partition of the log. */
+export interface DeliveryBatch extends PositionStep {
   readonly events: readonly DeliverableEvent[];
 }
 

@@ -19,8 +19,8 @@ export async function webhookPositions(
   return new Map(rows.map((row) => [row.partition, BigInt(row.position)]));
 }
 
-/** A step of a partition's position in the log. */
-interface Step {
+/** The position of a partition in the log, before a batch and after it. */
+export interface PositionStep {
   readonly partition: number;
   readonly from: bigint;
   readonly next: bigint;
@@ -32,7 +32,7 @@ interface Step {
  */
 export async function moveWebhookPositions(
   client: pg.PoolClient,
-  steps: readonly Step[],
+  steps: readonly PositionStep[],
 ): Promise<ReadonlySet<number>> {
   // In one order, so that two readers do not wait for each other.
   const { rows } = await client.query<{ partition: number }>(
