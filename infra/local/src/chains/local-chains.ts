@@ -14,13 +14,15 @@ import { placeTokens, TOKENS, wallets } from './tokens.ts';
 
 /** `safe` is 5 blocks behind the head and `finalized` 10: 1 s and 2 s, instead of 20 minutes on the real network. */
 const BASE = ['--slots-in-an-epoch', '5'];
+/** 2 and 4 of its blocks: 4 s and 8 s. */
+const BASE_LIVE = ['--slots-in-an-epoch', '2'];
 /** Every block is final at once. */
 const TEMPO = ['--network', 'tempo', '--slots-in-an-epoch', '0'];
 
 /** The testnets run at their real pace; the live network is slower, since it is used less and costs CPU all day. */
 export const ANVILS = {
   base: { name: 'base', blockMs: families.base.blockMs, baseFee: null, flags: BASE },
-  baseLive: { name: 'baseLive', blockMs: 1000, baseFee: null, flags: BASE },
+  baseLive: { name: 'baseLive', blockMs: 2000, baseFee: null, flags: BASE_LIVE },
   tempo: { name: 'tempo', blockMs: families.tempo.blockMs, baseFee: 10_000_000_000n, flags: TEMPO },
 } as const satisfies Record<string, AnvilChain>;
 
