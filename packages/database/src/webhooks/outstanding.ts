@@ -6,7 +6,7 @@ export interface Outstanding {
   /** Due later. */
   readonly waiting: number;
   /**
-   * The due time of the longest due one that nothing holds up but us: its URL does not fail, its account has not paused
+   * Since when the longest due one has been held up by nothing but us: its URL does not fail, its account has not paused
    * it, and no process is sending to it. Null if there is none.
    */
   readonly dueSince: Date | null;
@@ -22,12 +22,14 @@ export async function countOutstanding({ sql }: Database, now: Date, atMost: num
     name: 'count-outstanding',
     text: `SELECT count(*) FILTER (WHERE next_attempt_at <= $1)::int AS due,
                   count(*) FILTER (WHERE next_attempt_at > $1)::int AS waiting,
-                  (SELECT min(first.next_attempt_at) FROM service.webhook_endpoints e CROSS JOIN LATERAL (
-                     SELECT next_attempt_at FROM service.deliveries WHERE endpoint_id = e.id
-                       AND next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT 1) first
-                    WHERE e.failing_since IS NULL AND e.paused_at IS NULL AND NOT EXISTS (
-                      SELECT FROM service.webhook_lanes lane
-                       WHERE lane.endpoint_id = e.id AND lane.leased_until > $1)) AS due_since
+                  (SELECT min(greatest(first.next_attempt_at, lane.held_until, e.resumed_at))
+                     FROM service.webhook_endpoints e
+                     LEFT JOIN service.webhook_lanes lane ON lane.endpoint_id = e.id
+                     CROSS JOIN LATERAL (
+                       SELECT next_attempt_at FROM service.deliveries WHERE endpoint_id = e.id
+                         AND next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT 1) first
+                    WHERE e.failing_since IS NULL AND e.paused_at IS NULL
+                      AND (lane.leased_until > $1) IS NOT TRUE) AS due_since
              FROM (SELECT next_attempt_at FROM service.deliveries
                WHERE next_attempt_at IS NOT NULL LIMIT $2) outstanding`,
     values: [now, atMost],

@@ -117,6 +117,18 @@ describe('A lane', () => {
     expect(await dueSince(later(LEASE_MS))).toBeNull();
   });
 
+  it('has deliveries that are overdue since it was released or resumed, if it was held back until then', async () => {
+    const owner = { accountId: accountId as AccountId, livemode: false };
+    const dueSince = async (at: Date) => (await countOutstanding(own.database, at, 10)).dueSince;
+    await own.database.sql.query('DELETE FROM service.deliveries');
+    await outstand(endpointId, later(-2));
+    await acquire('a');
+    await releaseLanes(own.database, [{ endpointId, heldUntil: later(-1) }], { holder: 'a', now });
+    expect(await dueSince(later(1))).toEqual(later(-1));
+    for (const paused of [true, false]) await updateManagedEndpoint(own.database, owner, endpointId, { paused }, now);
+    expect(await dueSince(later(1))).toEqual(now);
+  });
+
   it('counts for a tenth of a replica at most, however large its backlog, and for nothing while paused', async () => {
     const owner = { accountId: accountId as AccountId, livemode: false };
     const pause = (paused: boolean) => updateManagedEndpoint(own.database, owner, endpointId, { paused }, now);
