@@ -328,11 +328,15 @@ export const isForeign = (event: LoggedEvent): event is ForeignEvent => 'isForei
 export function readEvent(text: string): LoggedEvent {
   const document: unknown = JSON.parse(text);
   const envelope = eventEnvelope.parse(document);
-  const { type, data: _data, ...head } = envelope;
-  if (!isEventType(type) || head.schemaVersion > SEALED_SCHEMA_VERSION) return { ...head, type, isForeign: true };
+  const { type } = envelope;
+  if (!isEventType(type) || envelope.schemaVersion > SEALED_SCHEMA_VERSION) {
+    const { data: _data, ...head } = envelope;
+    return { ...head, isForeign: true };
+  }
   const current = upcast(FORMATS.event, document);
   const parsed = current === document ? envelope : eventEnvelope.parse(current);
-  return { ...parsed, type, data: eventData[type].parse(parsed.data) };
+  // The schema has made it, so it is no one else's; a copy would cost every reader of the log.
+  return Object.assign(parsed, { type, data: eventData[type].parse(parsed.data) });
 }
 
 /**
