@@ -20,7 +20,9 @@ describe('the Dockerfile', () => {
   });
 
   it('gives the heap a share of the memory of its container, which no manifest changes', () => {
-    expect(textsOf('ENV', image)[0]).toMatch(/ NODE_OPTIONS=--max-old-space-size-percentage=[5-8]\d\b/);
+    expect(textsOf('ENV', image)[0]).toMatch(
+      / NODE_OPTIONS="--max-old-space-size-percentage=[5-8]\d --max-semi-space-size=16"/,
+    );
     const manifests = globSync(['k8s/**/*.yaml', 'docker-compose.yml'], { cwd: ROOT });
     expect(manifests.length).toBeGreaterThan(50);
     expect(manifests.filter((file) => readFileSync(path.join(ROOT, file), 'utf8').includes('NODE_OPTIONS'))).toEqual(
