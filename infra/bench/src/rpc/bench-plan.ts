@@ -16,8 +16,8 @@ import { type Stored, timePasses, Watch } from './watch.ts';
 const NEW_PAYMENTS = 4;
 const OLD_PAYMENTS = 2;
 const UNITS = 3_000_000n;
-/** What a payment still costs after it was found: second readings, finality. */
-const AFTER_MS = 10_000;
+/** What a payment still costs after it was found: second readings, finality, a new recipient's list after 80 s. */
+const AFTER_MS = 90_000;
 const PRESENT_WITHIN_MS = 300_000;
 /** The first start lists the transactions of every account. */
 const WARM_WITHIN_MS = 1_200_000;
@@ -38,6 +38,7 @@ export interface Benched {
 interface Cost {
   readonly ms: number;
   readonly calls: number;
+  readonly byMethod: Readonly<Record<string, number>>;
   readonly requests: number;
   /** Null where prices are not known. */
   readonly credits: number | null;
@@ -55,6 +56,7 @@ export interface Row {
     readonly restart: Cost;
     readonly quiet: {
       readonly callsAMinute: number;
+      readonly callsAMinuteByMethod: Readonly<Record<string, number>>;
       readonly requestsAMinute: number;
       readonly creditsAMonth: number | null;
       readonly dollarsAMonth: number | null;
@@ -122,12 +124,13 @@ function meter({ provider }: Served, prices: PriceList | null): () => Cost {
   const began = performance.now();
   const before = { calls: new Map(provider.calls), requests: provider.requests };
   return () => {
-    const counts = [...provider.calls].map(
-      ([method, count]) => [method, count - (before.calls.get(method) ?? 0)] as const,
-    );
+    const counts = [...provider.calls]
+      .map(([method, count]) => [method, count - (before.calls.get(method) ?? 0)] as const)
+      .filter(([, count]) => count > 0);
     return {
       ms: performance.now() - began,
       calls: counts.reduce((sum, [, count]) => sum + count, 0),
+      byMethod: Object.fromEntries(counts),
       requests: provider.requests - before.requests,
       credits: prices && counts.reduce((sum, [method, count]) => sum + count * priceOf(prices, method), 0),
     };
@@ -180,6 +183,8 @@ export async function benchPlan(benched: Benched, name: PlanName, seconds: numbe
     if (!isPresent)
       return { ...row, cannot: `reach the present: ${watch.problem ?? 'it is always behind'}`, measured: null };
 
+    // The end of that payment is no rest.
+    await timePasses(AFTER_MS);
     const failedBefore = watch.failures;
     const rested = meter(forWatcher, prices);
     await timePasses(seconds * 1_000);
@@ -209,6 +214,9 @@ export async function benchPlan(benched: Benched, name: PlanName, seconds: numbe
         restart,
         quiet: {
           callsAMinute: quiet.calls * perMs * 60_000,
+          callsAMinuteByMethod: Object.fromEntries(
+            Object.entries(quiet.byMethod).map(([method, count]) => [method, count * perMs * 60_000]),
+          ),
           requestsAMinute: quiet.requests * perMs * 60_000,
           creditsAMonth,
           dollarsAMonth: prices === null || creditsAMonth === null ? null : dollarsAMonth(prices, creditsAMonth),

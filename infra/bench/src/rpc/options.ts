@@ -12,7 +12,8 @@ export interface PlanOptions {
 }
 
 const RECIPIENTS = 20;
-const SECONDS = 30;
+/** Whole rounds of what is asked every 6 s (Solana) and every 15 s (Base and Tempo, above 1,000 recipients). */
+const SECONDS = 60;
 
 /**
  * @returns null without arguments: what is counted then is the running services, by open intents

@@ -10,7 +10,7 @@ describe('the arguments of bench:rpc', () => {
   it('name plans, each once, and recipients', () => {
     expect(
       readOptions(['--profile', 'cdp,helius-free', '--profile', 'cdp', '--recipients', '10000', '--json']),
-    ).toEqual({ recipients: 10_000, plans: ['cdp', 'helius-free'], seconds: 30, json: true });
+    ).toEqual({ recipients: 10_000, plans: ['cdp', 'helius-free'], seconds: 60, json: true });
     expect(readOptions(['--profile=all'])?.plans).toEqual(PLAN_NAMES);
     expect(readOptions(['--recipients=5'])?.plans).toEqual(['unlimited']);
   });

@@ -11,9 +11,10 @@ describe('the table of bench:rpc', () => {
       recipients: 100,
       cannot: null,
       measured: {
-        restart: { ms: 1_234, calls: 7, requests: 3, credits: 700 },
+        restart: { ms: 1_234, calls: 7, byMethod: { eth_getLogs: 7 }, requests: 3, credits: 700 },
         quiet: {
           callsAMinute: 60.4,
+          callsAMinuteByMethod: { eth_getLogs: 60.4 },
           requestsAMinute: 30,
           creditsAMonth: 260_000_000,
           dollarsAMonth: 125,

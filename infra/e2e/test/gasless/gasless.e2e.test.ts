@@ -12,6 +12,8 @@ import { summaryOf, whileBusy } from '../responses.ts';
 
 /** Longer than any authorization lives, in seconds. */
 const LIFETIME_S = 700;
+/** So many blocks later, the nodes of a provider that lag have what the chain has. */
+const NODES_LAG = 3;
 
 interface Signed {
   readonly authorization: Authorization;
@@ -229,7 +231,7 @@ describe('a signed authorization', () => {
           ],
         }),
       });
-      await chain.mine();
+      await chain.mine(1 + NODES_LAG);
       expect(await submit(what, signed)).toMatchObject({
         status: 422,
         body: { error: { code: 'transaction.rejected', message: expect.stringContaining('used or canceled') } },

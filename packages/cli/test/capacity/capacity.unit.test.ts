@@ -189,13 +189,13 @@ describe('an estimate', () => {
         Math.round(dollarsAMonth ?? 0),
       ]);
     expect(dollars(100)).toEqual([
-      ['base', 'alchemy-paid', 149],
-      ['solana', 'alchemy-paid', 36],
+      ['base', 'alchemy-paid', 163],
+      ['solana', 'alchemy-paid', 40],
       ['solana', 'helius-developer', 49],
     ]);
     expect(dollars(10_000)).toEqual([
-      ['base', 'alchemy-paid', 144],
-      ['solana', 'alchemy-paid', 73],
+      ['base', 'alchemy-paid', 174],
+      ['solana', 'alchemy-paid', 75],
       ['solana', 'helius-developer', 499],
     ]);
   });
