@@ -1,6 +1,6 @@
 import type { Outcome } from '@pf/contracts';
 import type { ChainId, CommandId, Instant, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
-import { type Checkpoint, readCheckpoint } from './ledger/checkpoints.ts';
+import { type Checkpoint, readCheckpoint, readCheckpoints } from './ledger/checkpoints.ts';
 import { type Found, IntentStates, type Overdue, type Wanted } from './ledger/intent-states.ts';
 import { findIntent, findIntentByKey, findOutcomes, type IntentOwner } from './ledger/intents.ts';
 import { type ProjectionBatch, ProjectionWriter } from './ledger/projection.ts';
@@ -30,6 +30,8 @@ export interface Store {
 export interface LedgerStore {
   /** The checkpoint of a partition; one that has never been projected begins at 0. */
   checkpoint(partition: number): Promise<Checkpoint>;
+  /** The same for several partitions, in their order. */
+  checkpointAll(partitions: readonly number[]): Promise<readonly Checkpoint[]>;
   /**
    * Reads one snapshot: the checkpoint of the partition; the intents with these ids, and the refund that each names;
    * for each refund its original, and the refund that the original names now; the newest intent of each key, of any
@@ -168,6 +170,7 @@ export function createStore(database: Database): Store {
   return {
     ledger: {
       checkpoint: (partition) => readCheckpoint(database, partition),
+      checkpointAll: (partitions) => readCheckpoints(database, partitions),
       lookUp: (wanted) => states.lookUp(wanted),
       lookUpAll: (wanted) => states.lookUpAll(wanted),
       overdue: (partitions, now, limit, after) => states.overdue(partitions, now, limit, after),

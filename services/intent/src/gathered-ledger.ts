@@ -1,4 +1,4 @@
-import type { Found, LedgerStore, ProjectionBatch, Wanted } from '@pf/database';
+import type { Checkpoint, Found, LedgerStore, ProjectionBatch, Wanted } from '@pf/database';
 import { Gathering } from '@pf/runtime';
 
 /**
@@ -6,15 +6,18 @@ import { Gathering } from '@pf/runtime';
  * same, because only its response was lost, the checkpoint has moved, and the partition is caught up from the log.
  */
 export function gatheredLedger(
-  ledger: Pick<LedgerStore, 'checkpoint' | 'lookUpAll' | 'projectAll'>,
+  ledger: Pick<LedgerStore, 'checkpointAll' | 'lookUpAll' | 'projectAll'>,
 ): Pick<LedgerStore, 'checkpoint' | 'lookUp' | 'project'> {
+  const checkpoints = new Gathering<{ readonly partition: number }, Checkpoint>((all) =>
+    ledger.checkpointAll(all.map(({ partition }) => partition)),
+  );
   const lookUps = new Gathering<Wanted, Found>((wanted) => ledger.lookUpAll(wanted));
   const projections = new Gathering<ProjectionBatch, boolean>(async (batches) => {
     const written = await ledger.projectAll(batches);
     return batches.map(({ partition }) => written.has(partition));
   });
   return {
-    checkpoint: (partition) => ledger.checkpoint(partition),
+    checkpoint: (partition) => checkpoints.add({ partition }),
     lookUp: (wanted) => lookUps.add(wanted),
     project: (batch) => projections.add(batch),
   };

@@ -27,7 +27,11 @@ describe('The gathered ledger', () => {
         statements.push({ partitions: items.map(({ partition }) => partition), end: () => resolve(result), fail }),
       );
     ledger = gatheredLedger({
-      checkpoint: async () => ({ position: 0n, lastAt: 0 }),
+      checkpointAll: (all: readonly number[]) =>
+        state(
+          all.map((partition) => ({ partition })),
+          all.map((partition) => ({ position: BigInt(partition), lastAt: 0 })),
+        ),
       lookUpAll: (all: readonly Wanted[]) =>
         state(
           all,
@@ -40,6 +44,14 @@ describe('The gathered ledger', () => {
   });
   afterEach(() => void jest.useRealTimers());
   const asked = (): (readonly number[])[] => statements.map(({ partitions }) => partitions);
+
+  it('reads in one statement the checkpoints that several partitions compare in one turn', async () => {
+    const read = Promise.all([2, 0, 5].map((partition) => ledger.checkpoint(partition)));
+    await settled();
+    expect(asked()).toEqual([[2, 0, 5]]);
+    statements[0]?.end();
+    expect((await read).map(({ position }) => position)).toEqual([2n, 0n, 5n]);
+  });
 
   it('requests in one statement what several partitions need in one turn', async () => {
     const found = Promise.all([2, 0, 5].map((partition) => ledger.lookUp(wanted(partition))));

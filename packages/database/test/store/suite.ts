@@ -92,6 +92,19 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
     );
 
     it(
+      'has a checkpoint for each partition that is asked for, in that order, where some begin',
+      on(async ({ store: { ledger } }) => {
+        await ledger.checkpoint(PARTITION);
+        const log = new PartitionLog(PARTITION);
+        expect(await ledger.project(log.append(0n, 2n, events.of(newIntentId(PARTITION), events.created())))).toBe(
+          true,
+        );
+        const [other, ours, again] = await ledger.checkpointAll([PARTITION + 1, PARTITION, PARTITION + 1]);
+        expect([other?.position, ours, again]).toEqual([0n, await ledger.checkpoint(PARTITION), other]);
+      }),
+    );
+
+    it(
       'writes it once: at another checkpoint nothing changes',
       on(async ({ store }) => {
         const { ledger } = store;

@@ -10,8 +10,8 @@ const LONGEST_PAUSE_MS = 1_000;
 const TRIES = 6;
 /** Records below a known end exist already, so the broker need not wait for more. */
 const READ_WAIT_MS = 100;
-/** How long the broker holds an idle request of a follower: two requests a second. */
-const FOLLOW_WAIT_MS = 500;
+/** How long the broker holds an idle request of a follower, and at most what a follower that ends waits for. */
+const FOLLOW_WAIT_MS = 1_000;
 /** A commit is visible some milliseconds after its writer got the response; a new leader needs longer. */
 const STANDSTILL_MS = 10_000;
 

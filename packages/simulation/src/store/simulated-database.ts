@@ -104,6 +104,8 @@ export class SimulatedDatabase {
     return {
       ledger: {
         checkpoint: (partition) => run('checkpoint', (tables) => statements.checkpoint(tables, partition)),
+        checkpointAll: (partitions) =>
+          run('checkpoint', (tables) => partitions.map((one) => statements.checkpoint(tables, one))),
         lookUp: (wanted) => run('look up', (tables) => statements.lookUp(tables, wanted)),
         lookUpAll: (wanted) => run('look up', (tables) => wanted.map((one) => statements.lookUp(tables, one))),
         overdue: (partitions, now, limit, after) =>
