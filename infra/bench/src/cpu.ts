@@ -7,7 +7,7 @@ const TICKS_A_SECOND = 100;
 const statOf = (pid: number): readonly string[] =>
   readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
 
-/** Seconds of CPU that a process has used; NaN where there is no /proc: the other figures have to do. */
+/** Seconds of CPU that a process itself has used; NaN where there is no /proc: the other figures have to do. */
 export function cpuSecondsOf(pid: number): number {
   try {
     const fields = statOf(pid);
@@ -17,19 +17,22 @@ export function cpuSecondsOf(pid: number): number {
   }
 }
 
-/** Seconds of CPU that the running children of the parent of this process have used, as the backends of Postgres. */
-export function cpuSecondsBeside(pid: number): number {
+/** The process that started this one, as Postgres' first one starts its backends; NaN where there is no /proc. */
+export function parentOf(pid: number): number {
   try {
-    const parent = statOf(pid)[1];
-    const siblings = readdirSync('/proc').filter((name) => {
-      try {
-        return /^\d+$/.test(name) && statOf(Number(name))[1] === parent;
-      } catch {
-        // It has ended meanwhile.
-        return false;
-      }
-    });
-    return siblings.map((sibling) => cpuSecondsOf(Number(sibling))).reduce((sum, seconds) => sum + seconds, 0);
+    return Number(statOf(pid)[1]);
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** Seconds of CPU that all children of a process have used, those that have ended too; NaN where there is no /proc. */
+export function cpuSecondsOfChildren(parent: number): number {
+  try {
+    const fields = statOf(parent);
+    const ended = (Number(fields[13]) + Number(fields[14])) / TICKS_A_SECOND;
+    const running = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(Number(name)) === parent);
+    return running.reduce((sum, child) => sum + cpuSecondsOf(Number(child)), ended);
   } catch {
     return Number.NaN;
   }

@@ -11,7 +11,7 @@ import { type Cluster, startCluster, until } from '@pf/testing';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { z } from 'zod';
-import { cpuSecondsBeside, cpuSecondsOf } from './cpu.ts';
+import { cpuSecondsOf, cpuSecondsOfChildren, parentOf } from './cpu.ts';
 import { median } from './creates.ts';
 
 /**
@@ -110,20 +110,20 @@ interface Took {
   readonly postgres: number;
 }
 
-async function timed(cluster: Cluster, work: () => Promise<number | undefined>): Promise<Took> {
-  const { rows } = await cluster.database.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-  const backend = rows[0]?.pid ?? 0;
-  const [postgres, cpu, began] = [cpuSecondsBeside(backend), cpuSecondsOf(process.pid), performance.now()];
+async function timed(work: () => Promise<number | undefined>): Promise<Took> {
+  const [before, cpu, began] = [cpuSecondsOfChildren(postgres), cpuSecondsOf(process.pid), performance.now()];
   const elsewhere = await work();
   return {
     wall: (performance.now() - began) / 1_000,
     cpu: elsewhere ?? cpuSecondsOf(process.pid) - cpu,
-    postgres: cpuSecondsBeside(backend) - postgres,
+    postgres: cpuSecondsOfChildren(postgres) - before,
   };
 }
 
 const cluster = await startCluster();
 const { database, log } = cluster;
+const { rows: backends } = await database.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+const postgres = parentOf(backends[0]?.pid ?? 0);
 const partitions = Array.from({ length: log.partitions }, (_, partition) => partition);
 const reader: LogReader = await log.reader('bench');
 const sourceOf = (partition: number): LogSource => ({
@@ -201,7 +201,7 @@ try {
   for (let round = 0; round < rounds; round++)
     for (const { way, took } of runs) {
       await way.before?.();
-      took.push(await timed(cluster, way.work));
+      took.push(await timed(way.work));
     }
   const rows = runs.map(({ way, took }) => {
     const rate = took.map(({ wall }) => count / wall);
@@ -218,11 +218,11 @@ try {
   const [least] = rows;
   progress('| | events/s | a core of its own | a core of Postgres | ratio |\n| --- | ---: | ---: | ---: | ---: |');
   for (const row of rows) {
-    const [rate, min, max, core, postgres] = [row.perSecond, row.min, row.max, row.perCore, row.perPostgresCore].map(
+    const [rate, min, max, core, ofPostgres] = [row.perSecond, row.min, row.max, row.perCore, row.perPostgresCore].map(
       (value) => Math.round(value).toLocaleString('en-US'),
     );
     const ratio = (row.perSecond / (least?.perSecond ?? Number.NaN)).toFixed(2);
-    progress(`| ${row.name} | ${rate} (${min}–${max}) | ${core} | ${postgres} | ${ratio} |`);
+    progress(`| ${row.name} | ${rate} (${min}–${max}) | ${core} | ${ofPostgres} | ${ratio} |`);
   }
   if (values.json) console.log(JSON.stringify({ events: count, rows }));
 } finally {

@@ -6,8 +6,8 @@ export interface Outstanding {
   /** Due later. */
   readonly waiting: number;
   /**
-   * Since when the longest due one has been held up by nothing but us: its URL does not fail, its account has not paused
-   * it, and no process is sending to it. Null if there is none.
+   * Since when the longest due one is held up by nothing but us: its URL does not fail, its account has not paused it,
+   * and no process is sending to it. Null if there is none.
    */
   readonly dueSince: Date | null;
 }
