@@ -3,37 +3,36 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** proc(5): hundredths of a second. */
 const TICKS_A_SECOND = 100;
 
-/** The fields of /proc/<pid>/stat from the third on: the second, the name, may have spaces. */
-const statOf = (pid: number): readonly string[] =>
-  readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-
-/** Seconds of CPU that a process itself has used; NaN where there is no /proc: the other figures have to do. */
-export function cpuSecondsOf(pid: number): number {
+/**
+ * The fields of /proc/<pid>/stat from the third on: the second, the name, may have spaces. None where there is no
+ * /proc, and of a process that has ended: its figures are NaN then, and the others have to do.
+ */
+function statOf(pid: number): readonly string[] {
   try {
-    const fields = statOf(pid);
-    return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
   } catch {
-    return Number.NaN;
+    return [];
   }
 }
 
-/** The process that started this one, as Postgres' first one starts its backends; NaN where there is no /proc. */
-export function parentOf(pid: number): number {
-  try {
-    return Number(statOf(pid)[1]);
-  } catch {
-    return Number.NaN;
-  }
-}
+const parentIn = (stat: readonly string[]): number => Number(stat[1]);
+const secondsIn = (stat: readonly string[]): number => (Number(stat[11]) + Number(stat[12])) / TICKS_A_SECOND;
+/** Of its children that have ended. */
+const endedSecondsIn = (stat: readonly string[]): number => (Number(stat[13]) + Number(stat[14])) / TICKS_A_SECOND;
 
-/** Seconds of CPU that all children of a process have used, those that have ended too; NaN where there is no /proc. */
+/** Seconds of CPU that a process itself has used. */
+export const cpuSecondsOf = (pid: number): number => secondsIn(statOf(pid));
+
+/** The process that started this one, as Postgres' first one starts its backends. */
+export const parentOf = (pid: number): number => parentIn(statOf(pid));
+
+/** Seconds of CPU that all children of a process have used, those that have ended too. */
 export function cpuSecondsOfChildren(parent: number): number {
-  try {
-    const fields = statOf(parent);
-    const ended = (Number(fields[13]) + Number(fields[14])) / TICKS_A_SECOND;
-    const running = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(Number(name)) === parent);
-    return running.reduce((sum, child) => sum + cpuSecondsOf(Number(child)), ended);
-  } catch {
-    return Number.NaN;
-  }
+  const ended = endedSecondsIn(statOf(parent));
+  if (Number.isNaN(ended)) return ended;
+  const running = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => statOf(Number(name)))
+    .filter((stat) => parentIn(stat) === parent);
+  return running.reduce((sum, stat) => sum + secondsIn(stat), ended);
 }

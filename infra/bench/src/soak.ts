@@ -4,7 +4,7 @@ import { addWebhookEndpoint } from '@pf/database';
 import { startCluster } from '@pf/testing';
 import { z } from 'zod';
 import { median } from './creates.ts';
-import { memoryOf } from './memory.ts';
+import { heapOf, memoryOf } from './memory.ts';
 import { growthOf, p99, type Window } from './soak/flatness.ts';
 import { startMix } from './soak/mix.ts';
 import { startReceivers } from './webhooks/processes.ts';
@@ -36,11 +36,7 @@ const SAMPLES_A_MINUTE = 6;
 /** Of the last third beside the third before it: the first third fills heaps and caches. */
 const GOALS = { memory: 1.05, p99: 1.25 } as const;
 /** Those of a container of 512 MiB: with the memory of a whole machine V8 has no reason to collect what is garbage. */
-const ENVIRONMENT = {
-  LOG_LEVEL: 'warn',
-  NODE_ENV: 'production',
-  NODE_OPTIONS: '--max-old-space-size=358 --max-semi-space-size=16',
-};
+const ENVIRONMENT = { LOG_LEVEL: 'warn', NODE_ENV: 'production', NODE_OPTIONS: heapOf(358) };
 const SERVICES = ['gateway', 'intent', 'webhook', 'archive'] as const;
 
 const say = (text: string): void => console.error(`${new Date().toISOString().slice(11, 19)} ${text}`);

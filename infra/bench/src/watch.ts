@@ -7,7 +7,7 @@ import { type Instance, startCluster, until } from '@pf/testing';
 import { startAnvil, startTempo } from '@pf/testing/chains';
 import { z } from 'zod';
 import { cpuSecondsOf } from './cpu.ts';
-import { memoryOf } from './memory.ts';
+import { heapOf, memoryOf } from './memory.ts';
 
 /**
  * What a watcher of many intents needs: how long it loads them, the memory that it takes, and how long they are not
@@ -74,7 +74,7 @@ try {
   const start = (): Promise<Instance> =>
     cluster.start('watcher', {
       wait: false,
-      env: { NODE_ENV: 'production', NODE_OPTIONS: `--max-old-space-size=${heap} --max-semi-space-size=16` },
+      env: { NODE_ENV: 'production', NODE_OPTIONS: heapOf(heap) },
     });
   const begin = async (): Promise<Instance> => {
     const instance = await start();
