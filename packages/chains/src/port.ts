@@ -305,6 +305,8 @@ export interface Step {
   readonly behind: bigint;
   /** For the operator: the chain is a different one, its head is below the cursor, or nothing can be proven. */
   readonly warnings: readonly string[];
+  /** How many transactions wait to be looked at again because they could not be judged (packages/chains/src/set-aside.ts). */
+  readonly setAside?: number;
 }
 
 /** The signed bytes of a transaction that may have to be broadcast again; null where they are not stored. */

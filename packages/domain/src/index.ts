@@ -6,6 +6,7 @@ export * from './model/broken-rule.ts';
 export * from './model/chain-family.ts';
 export * from './model/decision.ts';
 export * from './model/event.ts';
+export * from './model/gain.ts';
 export * from './model/ids.ts';
 export * from './model/input.ts';
 export * from './model/intent.ts';
