@@ -155,7 +155,7 @@ export function findReported(
       Date.parse(at) >= since &&
       (JSON.parse(body) as { data: { payment: { txSignature: string } } }).data.payment.txSignature === hash,
   );
-  return reported?.intentId ?? null;
+  return (reported?.intentId as IntentId | undefined) ?? null;
 }
 
 export const findOutcomes = ({ outcomes }: Tables, commandIds: readonly CommandId[]): readonly Outcome[] =>

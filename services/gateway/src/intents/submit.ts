@@ -204,8 +204,8 @@ type Told = 'claim' | 'claim_of_another' | 'nothing';
 const TOLD: Readonly<Record<Told, string>> = {
   claim: 'It has moved the money without naming the intent, and the account that created the intent was told.',
   claim_of_another:
-    'It has moved the money without naming the intent. The account that created the intent was told of it before, for ' +
-    'another of its payment intents: ask the requestor before you pay again.',
+    'It has moved the money without naming the intent. The account that created the intent was told of it before, ' +
+    'for another of its payment intents: ask the requestor before you pay again.',
   nothing: 'If it has moved money, ask the requestor before you pay again.',
 };
 
@@ -267,9 +267,10 @@ async function reportUnnamed(
   hash: TransactionHash,
   { transfer, at, isConfirmed }: UnnamedPayment,
 ): Promise<Told> {
-  if (at < createdAt - CLOCKS_DIFFER_MS) return 'nothing';
+  const since = createdAt - CLOCKS_DIFFER_MS;
+  if (at < since) return 'nothing';
   if (!isConfirmed) throw new ApiError('transaction.not_visible', { details: { tx_signature: hash } });
-  if ((await intents.findReported(hash, owner, id, at)) !== null) return 'claim_of_another';
+  if ((await intents.findReported(hash, owner, id, since)) !== null) return 'claim_of_another';
   const { accountId, livemode } = owner;
   const data = { landing: { hash, transfer } };
   const result = await commands.send({ type: 'report_transfer', intentId: id, accountId, livemode, data });

@@ -381,7 +381,8 @@ describe('payments on a local chain without a watcher', () => {
     it('tells the account once of such a transfer that is claimed for two of its intents', async () => {
       const [first, second] = [await create(), await create()];
       const hash = await payer.transfer(usdc, merchant, 2_500_000n);
-      await anvil.rpc('evm_increaseTime', 3);
+      await anvil.mine();
+      await anvil.rpc('evm_increaseTime', 2);
       await anvil.mine();
       const told = async (id: string): Promise<string | undefined> =>
         (await api.submit(id, hash, payer.address)).body.error?.message;
