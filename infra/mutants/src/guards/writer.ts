@@ -458,7 +458,7 @@ export const writerGuards: readonly Mutant[] = [
     instead: 'const isWithdrawn = false;',
     test: {
       file: 'packages/domain/test/decide/settlement.unit.test.ts',
-      name: 'a payment whose reference is proven after it was reported settles the intent that a claim of its payer had reported',
+      name: 'a payment that is proven after it was reported settles the intent where a claim had reported it',
     },
   },
   {

@@ -261,7 +261,7 @@ describe('a reorg', () => {
   });
 });
 
-describe('a payment whose reference is proven after it was reported', () => {
+describe('a payment that is proven after it was reported', () => {
   const reported = mismatchedPayment(FIRST, UNPROVEN, 'reference');
 
   it('settles the intent that its own submission had failed', () => {
@@ -273,7 +273,7 @@ describe('a payment whose reference is proven after it was reported', () => {
       .showing({ state: 'confirmed', txSignature: FIRST });
   });
 
-  it('settles the intent that a claim of its payer had reported', () => {
+  it('settles the intent where a claim had reported it', () => {
     given(created())
       .when(gateway.report(FIRST, UNPROVEN))
       .then(claimedPayment(FIRST, UNPROVEN))
