@@ -93,8 +93,8 @@ export type Verification =
   | { readonly kind: 'rejected'; readonly reason: string };
 
 export type BroadcastResult =
-  /** A node has it (or knew it already, or it has landed). */
-  | { readonly kind: 'taken' }
+  /** A node has it, or knew it already. `isLanded`: it shows it in a block, although a reorg may still undo that. */
+  | { readonly kind: 'taken'; readonly isLanded?: true }
   /** Every upstream that answered refused it, and none may have taken it. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** A node may have it (time-out, connection lost after sending): broadcast again later. */

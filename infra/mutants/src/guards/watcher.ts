@@ -147,11 +147,32 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'Nothing is broadcast again before the transactions of its time have ended',
     file: 'services/watcher/src/rebroadcaster.ts',
-    guard: 'if (at <= asOf(intentId))',
-    instead: 'if (at <= now)',
+    guard: 'if (turn.at <= asOf(intentId))',
+    instead: 'if (turn.at <= now)',
     test: {
       file: 'services/watcher/test/rebroadcaster.unit.test.ts',
       name: 'waits with an intent until all that was decided before its turn is known',
+    },
+  },
+  {
+    name: 'What a node shows in a block is hardly ever broadcast again',
+    file: 'services/watcher/src/rebroadcaster.ts',
+    guard: 'everyMs * 2 ** timesLanded',
+    instead: 'everyMs * 1 ** timesLanded',
+    test: {
+      file: 'services/watcher/test/rebroadcaster.unit.test.ts',
+      name: 'broadcasts one that a node shows in a block a few times more, in case of a reorg, and then hardly ever',
+    },
+  },
+  {
+    name: 'One transaction that cannot be broadcast again stops no other',
+    file: 'services/watcher/src/rebroadcaster.ts',
+    guard: 'await Promise.allSettled(group.map(work));',
+    instead:
+      '(await Promise.all(group.map(work))).map((value) => ({ status: "fulfilled", value }) as PromiseSettledResult<unknown>);',
+    test: {
+      file: 'services/watcher/test/rebroadcaster.unit.test.ts',
+      name: 'broadcasts all others in the round of one that fails',
     },
   },
   {
