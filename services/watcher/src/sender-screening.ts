@@ -1,8 +1,8 @@
 import { findNetwork } from '@pf/chains/networks';
-import type { NotedPayment, UnscreenedPayments } from '@pf/database';
+import { isDatabaseUnavailable, type NotedPayment, type UnscreenedPayments } from '@pf/database';
 import type { ChainId, Observation } from '@pf/domain';
 import { count, type Logger } from '@pf/runtime';
-import { comparable, type Screening, ScreeningUnavailableError } from '@pf/screening';
+import { comparable, type Screening } from '@pf/screening';
 import type { WatchedIntents } from './watched-intents.ts';
 
 /** Per round, so that a backlog does not fill the memory. */
@@ -36,13 +36,13 @@ interface Dependencies {
 /**
  * Screens the senders of waiting payments. The money has moved, so nothing is refused: a sanctioned sender is flagged,
  * for the operator and the account.
- * @throws ScreeningUnavailableError where some could not be screened: they wait for the next run
+ * @throws the first reason where some could not be screened: they wait for the next run, and keep up no other
  */
 export async function screenSenders(
   { payments, screening, chains, log }: Dependencies,
   stopping: AbortSignal,
 ): Promise<void> {
-  let failure: ScreeningUnavailableError | null = null;
+  const failures: unknown[] = [];
   for (const payment of await payments.waiting(chains, PAYMENTS_A_ROUND)) {
     if (stopping.aborted) return;
     try {
@@ -59,9 +59,9 @@ export async function screenSenders(
         );
       }
     } catch (error) {
-      if (!(error instanceof ScreeningUnavailableError)) throw error;
-      failure ??= error;
+      if (isDatabaseUnavailable(error)) throw error;
+      failures.push(error);
     }
   }
-  if (failure) throw failure;
+  if (failures.length > 0) throw failures[0];
 }

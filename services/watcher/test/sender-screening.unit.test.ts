@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { UNSPLIT } from '@pf/database';
+import { UNSPLIT, type UnscreenedPayments } from '@pf/database';
 import type { Address, IntentEvent } from '@pf/domain';
 import { events, samples, watcher, type ExpectedEvent } from '@pf/domain/testing';
-import { unscreenedAmong } from '../src/sender-screening.ts';
+import { createLogger } from '@pf/runtime';
+import type { Screening } from '@pf/screening';
+import { screenSenders, unscreenedAmong } from '../src/sender-screening.ts';
 import { WatchedIntents } from '../src/watched-intents.ts';
 
 const { ACCOUNT, BASE_SEPOLIA, BOB, CAROL, FIRST, INTENT, SCENARIO_START, SECOND } = samples;
@@ -39,6 +41,25 @@ describe('The screening of senders after a payment', () => {
     expect(unscreenedAmong([watcher.landed(FIRST)], BASE_SEPOLIA, watchedAfter())).toMatchObject([
       { hash: FIRST, sender: BOB, accountId: null, livemode: null },
     ]);
+  });
+
+  it('goes on with the others where one cannot be screened, and says why in the end', async () => {
+    const cleared: string[] = [];
+    const waiting = [CAROL, BOB].map((sender) => ({ chain: BASE_SEPOLIA, hash: FIRST, sender, intentId: INTENT }));
+    const payments = {
+      waiting: async () => waiting,
+      clear: async ({ sender }: { sender: string }) => void cleared.push(sender),
+    } as unknown as UnscreenedPayments;
+    const screening = {
+      screen: async ([{ address }]: readonly [{ address: string }]) => {
+        if (address === CAROL) throw new Error('the provider does not know this kind of address');
+        return { kind: 'clean' };
+      },
+    } as unknown as Screening;
+    const log = createLogger('test', 'silent');
+    const run = screenSenders({ payments, screening, chains: [BASE_SEPOLIA], log }, new AbortController().signal);
+    await expect(run).rejects.toThrow('the provider does not know this kind of address');
+    expect(cleared).toEqual([BOB]);
   });
 
   it('covers nothing that did not land', () => {

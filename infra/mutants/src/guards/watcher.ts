@@ -35,11 +35,21 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'What a watcher saw is acknowledged by the log before its cursor moves',
     file: 'services/watcher/src/network-watch.ts',
-    guard: 'if (!(await publishObservations(publisher, seen, ended, this.#log, () => this.#progress()))) return null;',
-    instead: 'publishObservations(publisher, seen, ended, this.#log, () => this.#progress()).catch(() => false);',
+    guard: 'if (!(await this.#publish(step.observations, began, ended))) return null;',
+    instead: 'this.#publish(step.observations, began, ended).catch(() => false);',
     test: {
       file: 'services/watcher/test/watching.integration.test.ts',
       name: 'loses no observation when the log becomes unavailable before the publish and the watcher then ends',
+    },
+  },
+  {
+    name: 'An observation that the log refuses stops no other',
+    file: 'services/watcher/src/observations.ts',
+    guard: 'error instanceof RangeError',
+    instead: 'error instanceof RangeError && false',
+    test: {
+      file: 'services/watcher/test/observations.unit.test.ts',
+      name: 'passes over an observation that the log can never have, with an error, and publishes the others',
     },
   },
   {
