@@ -327,4 +327,11 @@ export interface ChainObserver {
    */
   readonly hinted?: (signal: AbortSignal) => Promise<void>;
   step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>, bookmarks?: Bookmarks): Promise<Step>;
+  /**
+   * Reads a transaction once more, and judges what it pays these intents by the rules of today, as a step would: by
+   * nothing that was verified, observed or remembered before. Null where no upstream returns it. Absent where the
+   * network has no such reading.
+   * @throws RpcUnavailableError when no upstream responds
+   */
+  judge?(hash: TransactionHash, watch: WatchSet): Promise<readonly Observation[] | null>;
 }
