@@ -93,8 +93,8 @@ export type Verification =
   | { readonly kind: 'rejected'; readonly reason: string };
 
 export type BroadcastResult =
-  /** A node has it (or knew it already, or it has landed). */
-  | { readonly kind: 'taken' }
+  /** A node has it, or knew it already. `isLanded`: it shows it in a block, although a reorg may still undo that. */
+  | { readonly kind: 'taken'; readonly isLanded?: true }
   /** Every upstream that answered refused it, and none may have taken it. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** A node may have it (time-out, connection lost after sending): broadcast again later. */
@@ -327,4 +327,11 @@ export interface ChainObserver {
    */
   readonly hinted?: (signal: AbortSignal) => Promise<void>;
   step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>, bookmarks?: Bookmarks): Promise<Step>;
+  /**
+   * Reads a transaction once more, and judges what it pays these intents by the rules of today, as a step would: by
+   * nothing that was verified, observed or remembered before. Null where no upstream returns it. Absent where the
+   * network has no such reading.
+   * @throws RpcUnavailableError when no upstream responds
+   */
+  judge?(hash: TransactionHash, watch: WatchSet): Promise<readonly Observation[] | null>;
 }
