@@ -11,8 +11,8 @@ import {
   feeIn,
   GUARD,
   type Landing,
-  landingsIn,
-  readLanding,
+  paymentsIn,
+  claimIn,
   TRANSFER_BLOCKED,
   TRANSFER_WITH_MEMO,
 } from './landings.ts';
@@ -60,7 +60,7 @@ export async function observedIn(
   context: Pick<Scan, 'watch' | 'network'>,
   receipts: readonly Receipt[],
 ): Promise<readonly Observation[]> {
-  const found = receipts.map((receipt) => ({ receipt, landings: landingsIn(receipt, context.network) }));
+  const found = receipts.map((receipt) => ({ receipt, landings: paymentsIn(receipt, context.network) }));
   await recallNamed(
     context,
     found.flatMap(({ landings }) => landings),
@@ -86,7 +86,7 @@ export async function scan(
   const { node, network, window, receipts } = context;
   const { logs, end } = await window.read(node, wanted(context, recipients), from, to, expected);
   const logged = logs.flatMap((log) => {
-    const landing = readLanding(log, network);
+    const landing = claimIn(log, network);
     return landing === null ? [] : [{ log, landing }];
   });
   await recallNamed(
