@@ -17,7 +17,7 @@ import type { Network } from '../../port.ts';
 import { isToken, isVirtual } from '../address.ts';
 import { FEE_MANAGER } from '../calls.ts';
 
-const TRANSFER = id('Transfer(address,address,uint256)');
+export const TRANSFER = id('Transfer(address,address,uint256)');
 /** Logged right after the Transfer of a transfer with a memo. */
 export const TRANSFER_WITH_MEMO = id('TransferWithMemo(address,address,uint256,bytes32)');
 /** A receive policy blocked a payment (TIP-1028): the transaction succeeds, and the guard holds the money. */
@@ -33,7 +33,7 @@ export interface Payment {
 }
 
 /** Null for a topic that is no address. Never throws. */
-const addressIn = (topic: string | undefined): Address | null =>
+export const addressIn = (topic: string | undefined): Address | null =>
   topic?.length === 66 ? (getAddress(`0x${topic.slice(26)}`) as Address) : null;
 /** Null for data that is not one number. Never throws. */
 const unitsIn = (data: string): bigint | null => (data.length === 66 ? BigInt(data) : null);
@@ -57,7 +57,7 @@ function moveIn(log: Log): Move | null {
 }
 
 /** What a log says was paid with a memo. */
-interface Claim extends Omit<Move, 'from'> {
+export interface Claim extends Omit<Move, 'from'> {
   readonly reference: Reference;
   /** Null where the guard says it: the Transfer to the guard has the account. */
   readonly from: Address | null;
