@@ -127,9 +127,13 @@ export function tokenInstructions(programId: PublicKey = TOKEN) {
 
 /** The vault of a forwarder, and what makes it sign. */
 export function vaultOf(program: PublicKey): { readonly vault: PublicKey; readonly bump: number } {
+  const known = vaults.get(program);
+  if (known !== undefined) return known;
   const [vault, bump] = PublicKey.findProgramAddressSync([Buffer.from(VAULT_SEED)], program);
+  vaults.set(program, { vault, bump });
   return { vault, bump };
 }
+const vaults = new WeakMap<PublicKey, { readonly vault: PublicKey; readonly bump: number }>();
 
 /** The instruction as a call of a forwarder, whose vault signs where it is named as a signer. */
 export function forwarded(
