@@ -1,5 +1,5 @@
 import { type ChainObserver, createChains } from '@pf/chains';
-import { countColdBefore, readSettlements } from '@pf/database';
+import { countCold, readSettlements } from '@pf/database';
 import type { AccountId, ChainId, IntentId } from '@pf/domain';
 import { createLogger } from '@pf/runtime';
 import { Command } from 'commander';
@@ -55,7 +55,7 @@ export function auditCommand(context: CommandContext): Command {
             from: options.from.getTime(),
             to: (options.to ?? new Date()).getTime(),
           };
-          const cold = await countColdBefore(database, filter);
+          const cold = await countCold(database, filter);
           const report = await auditSettlements({
             read: (after) => readSettlements(database, filter, after),
             judges,
