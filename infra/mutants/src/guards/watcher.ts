@@ -171,15 +171,15 @@ export const watcherGuards: readonly Mutant[] = [
     instead: 'everyMs * 1 ** timesLanded',
     test: {
       file: 'services/watcher/test/rebroadcaster.unit.test.ts',
-      name: 'broadcasts one that a node shows in a block a few times more, in case of a reorg, and then hardly ever',
+      name: 'broadcasts one that a node shows in a block a few times more, and then hardly ever',
     },
   },
   {
     name: 'One transaction that cannot be broadcast again stops no other',
     file: 'services/watcher/src/rebroadcaster.ts',
-    guard: 'await Promise.allSettled(group.map(work));',
-    instead:
-      '(await Promise.all(group.map(work))).map((value) => ({ status: "fulfilled", value }) as PromiseSettledResult<unknown>);',
+    guard: "if (result.status === 'rejected')",
+    instead: "if (result.status === 'rejected') throw result.reason;
+        else if (false)",
     test: {
       file: 'services/watcher/test/rebroadcaster.unit.test.ts',
       name: 'broadcasts all others in the round of one that fails',
