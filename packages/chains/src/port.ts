@@ -93,8 +93,8 @@ export type Verification =
   | { readonly kind: 'rejected'; readonly reason: string };
 
 export type BroadcastResult =
-  /** A node has it (or knew it already, or it has landed). */
-  | { readonly kind: 'taken' }
+  /** A node has it, or knew it already. `isLanded`: it shows it in a block, although a reorg may still undo that. */
+  | { readonly kind: 'taken'; readonly isLanded?: true }
   /** Every upstream that answered refused it, and none may have taken it. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** A node may have it (time-out, connection lost after sending): broadcast again later. */
@@ -305,7 +305,7 @@ export interface Step {
   readonly behind: bigint;
   /** For the operator: the chain is a different one, its head is below the cursor, or nothing can be proven. */
   readonly warnings: readonly string[];
-  /** How many transactions wait to be looked at again because they could not be judged (packages/chains/src/set-aside.ts). */
+  /** How many transactions could not be judged, and wait to be looked at again (packages/chains/src/set-aside.ts). */
   readonly setAside?: number;
 }
 
@@ -327,4 +327,11 @@ export interface ChainObserver {
    */
   readonly hinted?: (signal: AbortSignal) => Promise<void>;
   step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>, bookmarks?: Bookmarks): Promise<Step>;
+  /**
+   * Reads a transaction once more, and judges what it pays these intents by the rules of today, as a step would: by
+   * nothing that was verified, observed or remembered before. Null where no upstream returns it. Absent where the
+   * network has no such reading.
+   * @throws RpcUnavailableError when no upstream responds
+   */
+  judge?(hash: TransactionHash, watch: WatchSet): Promise<readonly Observation[] | null>;
 }

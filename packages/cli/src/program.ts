@@ -16,6 +16,7 @@ const NOUNS: ReadonlyMap<string, (terminal: Terminal) => Promise<Command>> = new
   ['ledger', async (terminal) => (await import('./commands/ledger.ts')).ledgerCommand(terminal)],
   ['positions', async (terminal) => (await import('./commands/positions.ts')).positionsCommand(terminal)],
   ['dead-letters', async (terminal) => (await import('./commands/dead-letters.ts')).deadLettersCommand(terminal)],
+  ['audit', async (terminal) => (await import('./commands/audit.ts')).auditCommand(terminal)],
   ['watch', async (terminal) => (await import('./commands/watch.ts')).watchCommand(terminal)],
   ['sanctions', async (terminal) => (await import('./commands/sanctions.ts')).sanctionsCommand(terminal)],
   ['privacy', async (terminal) => (await import('./commands/privacy.ts')).privacyCommand(terminal)],

@@ -5,7 +5,9 @@ import { pathToFileURL } from 'node:url';
 import type { CopyOptions } from '@pf/archive';
 import { archiveUrl } from '@pf/archive/url';
 import type { Keyring } from '@pf/database';
+import type { ChainId } from '@pf/domain';
 import { kafkaVariables } from '@pf/event-log';
+import type { UpstreamSettings } from '@pf/rpc';
 import { loadConfig, variables } from '@pf/runtime';
 import { z } from 'zod';
 import { CliError } from './cli-error.ts';
@@ -53,6 +55,8 @@ export interface StackAccess {
   kafka(): Promise<KafkaAccess>;
   /** The chains of the local stack by name; those without wallets are not its own. */
   chains(): Promise<NonNullable<z.infer<typeof stackFile>['chains']>>;
+  /** The upstreams of each network, as the services have them in their environment, else the local stack's chains. */
+  upstreams(): Promise<ReadonlyMap<ChainId, readonly (string | UpstreamSettings)[]>>;
   /** Where the archive of the ledger lies. */
   archive(): Promise<URL>;
   /** Where copies of its files go if it is in a bucket: a folder of the user's cache (XDG), one for each archive. */
@@ -167,6 +171,16 @@ export function findStack(environment?: NodeJS.ProcessEnv): StackAccess {
       if (chains === undefined)
         throw new CliError('No stack with local chains is ' + 'running. Start one with `npm start`.');
       return chains;
+    },
+    async upstreams() {
+      // It loads the libraries of all chains, and few commands need them.
+      const { upstreamsOf, upstreamVariables } = await import('@pf/chains');
+      const configured = upstreamsOf(loadConfig(upstreamVariables, environment));
+      if (configured.size > 0) return configured;
+      const chains = Object.values((await readStack())?.chains ?? {});
+      if (chains.length === 0)
+        throw new CliError('No upstream is named. Set RPC_… or RPC_CONFIG as for the watchers, or add --rpc URL.');
+      return new Map(chains.map(({ caip2, rpcUrl }) => [caip2 as ChainId, [rpcUrl]]));
     },
     async archive() {
       if (config.ARCHIVE_URL !== undefined) return config.ARCHIVE_URL;

@@ -40,6 +40,7 @@ export {
 export * from './ledger/command-outcomes.ts';
 export { decodeStateOrNull, UndecodableIntentError } from './ledger/decoding.ts';
 export * from './ledger/fold.ts';
+export * from './ledger/settlements.ts';
 export * from './ledger/intent-events.ts';
 export * from './ledger/intent-list.ts';
 export * from './ledger/intent-states.ts';

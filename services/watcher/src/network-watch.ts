@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Bookmark, type Bookmarks, type ChainObserver, type Cursor, RpcUnavailableError } from '@pf/chains';
+import {
+  type Bookmark,
+  type Bookmarks,
+  type ChainObserver,
+  type Cursor,
+  RpcUnavailableError,
+  type Step,
+} from '@pf/chains';
 import type { Clock } from '@pf/clock';
 import { isDatabaseUnavailable, type NetworkWatches, type Shard, type UnscreenedPayments, UNSPLIT } from '@pf/database';
 import { type IntentId, type Observation, VersionGapError } from '@pf/domain';
@@ -62,7 +69,17 @@ const referenceOf = ({ data }: Observation): readonly string[] => ('transfer' in
 const mayBeUndone = (one: Observation): boolean => one.type === 'landed' && one.data.level === 'confirmed';
 
 /** Of a watch that does not have the lease. */
-const IDLE = { role: 'standby', head: null, behind: null, watched: null } as const;
+const IDLE = { role: 'standby', head: null, behind: null, watched: null, setAside: null } as const;
+
+/** What a step knows of the intents. */
+interface StepView {
+  /** Each set that it was given, which does not change before the step ends; the last one is the newest. */
+  readonly held: WatchedIntents[];
+  /** How current the newest is; null while the clock is unproven. */
+  known: Known | null;
+  /** Whether it has all intents that payers may know. */
+  isWhole: boolean;
+}
 
 interface StepTaken {
   readonly cursor: Cursor;
@@ -226,82 +243,98 @@ export class NetworkWatch {
 
   /** Null where it ended before all its observations were acknowledged: the cursor stays where it was. */
   async #step(cursor: Cursor | null, bookmarks: Bookmarks, ended: AbortSignal): Promise<StepTaken | null> {
-    const { observer, sets, publisher, rebroadcaster, unscreened, clock } = this.#dependencies;
     const began = performance.now();
-    const inUse: WatchedIntents[] = [];
-    let known: Known | null = null;
-    let isWhole = true;
-    const synchronize = async (): Promise<WatchedIntents> => {
-      const now = clock.provenTime();
-      const at = performance.now();
-      // Without a proven clock it is not known which submissions can no longer be released.
-      known = now === null ? null : { now, asOf: (id) => now - Math.max(0, at - sets.knownAt(id)) };
-      const set = await sets.synchronize(observer.network.chain, () => this.#progress());
-      inUse.push(set);
-      isWhole = sets.isWhole;
-      return set;
-    };
+    const view: StepView = { held: [], known: null, isWhole: true };
     try {
-      const step = await this.#measured(
-        began,
-        settledWithin(observer.step(cursor, synchronize, bookmarks), ended, FINISH_MS),
-      );
-      const ms = Math.round(performance.now() - began);
-      this.#status = {
-        role: 'active',
-        shards: this.#shard.count,
-        head: step.head.toString(),
-        behind: step.behind.toString(),
-        watched: inUse.at(-1)?.size ?? null,
-        problem: null,
-      };
-      this.#log.debug(
-        {
-          head: this.#status.head,
-          behind: this.#status.behind,
-          watched: this.#status.watched,
-          observations: step.observations.length,
-          ms,
-        },
-        'step',
-      );
-      this.#warn(step.warnings);
-      for (const { type, intentId, data } of step.observations)
-        this.#log.info(
-          { type, intentId, hash: data.hash, ...('level' in data && { finality: data.level }) },
-          'observed',
-        );
-      const last = inUse.at(-1);
-      // Before the cursor moves, so that no payment whose sender has to be screened is forgotten.
-      if (last) {
-        // Payments are reported some time after they were matched, by another process too.
-        await last.recall(step.observations.flatMap(referenceOf));
-        const foreign = unscreenedAmong(step.observations, observer.network.chain, last);
-        await unscreened.note(foreign);
-      }
-      await rebroadcaster.store(
-        step.observations.filter(mayBeUndone).map(({ intentId, data }) => ({ intentId, hash: data.hash })),
-        ended,
-      );
-      const seen = {
-        network: this.name,
-        observations: step.observations,
-        began,
-        traceOf: (id: IntentId) => sets.traceOf(id),
-      };
-      if (!(await publishObservations(publisher, seen, ended, this.#log, () => this.#progress()))) return null;
-      if (last && known !== null) rebroadcaster.look(last, known, ended);
+      const step = await this.#observe(cursor, bookmarks, view, began, ended);
+      this.#report(step, view, began);
+      await this.#noteUnscreened(step.observations, view);
+      await this.#storeBytes(step.observations, ended);
+      if (!(await this.#publish(step.observations, began, ended))) return null;
+      this.#broadcastAgain(view, ended);
       this.#metrics.stepped();
       return {
         cursor: step.cursor,
         bookmarks: step.bookmarks ?? new Map<string, Bookmark | null>(),
-        isWhole,
+        isWhole: view.isWhole,
         observed: step.observations.length > 0,
         behind: step.behind > 0n,
       };
     } finally {
-      for (const set of inUse) set.release();
+      for (const set of view.held) set.release();
     }
+  }
+
+  /** Reads the chain up to its head. */
+  #observe(
+    cursor: Cursor | null,
+    bookmarks: Bookmarks,
+    view: StepView,
+    began: number,
+    ended: AbortSignal,
+  ): Promise<Step> {
+    const { observer } = this.#dependencies;
+    const step = observer.step(cursor, () => this.#synchronize(view), bookmarks);
+    return this.#measured(began, settledWithin(step, ended, FINISH_MS));
+  }
+
+  /** Brings the intents up to the end of the log, and holds them as they are then until the step ends. */
+  async #synchronize(view: StepView): Promise<WatchedIntents> {
+    const { observer, sets, clock } = this.#dependencies;
+    const now = clock.provenTime();
+    const at = performance.now();
+    // Without a proven clock it is not known which submissions can no longer be released.
+    view.known = now === null ? null : { now, asOf: (id) => now - Math.max(0, at - sets.knownAt(id)) };
+    const set = await sets.synchronize(observer.network.chain, () => this.#progress());
+    view.held.push(set);
+    view.isWhole = sets.isWhole;
+    return set;
+  }
+
+  /** To the health page, the metrics and the log. */
+  #report({ head, behind, observations, warnings, setAside }: Step, view: StepView, began: number): void {
+    const facts = { head: head.toString(), behind: behind.toString(), watched: view.held.at(-1)?.size ?? null };
+    this.#status = {
+      role: 'active',
+      shards: this.#shard.count,
+      ...facts,
+      setAside: setAside ?? null,
+      problem: null,
+    };
+    const ms = Math.round(performance.now() - began);
+    this.#log.debug({ ...facts, observations: observations.length, ms }, 'step');
+    this.#warn(warnings);
+    for (const { type, intentId, data } of observations)
+      this.#log.info({ type, intentId, hash: data.hash, ...('level' in data && { finality: data.level }) }, 'observed');
+  }
+
+  /** Before the cursor moves, so that no payment whose sender has to be screened is forgotten. */
+  async #noteUnscreened(observations: readonly Observation[], { held }: StepView): Promise<void> {
+    const { observer, unscreened } = this.#dependencies;
+    const set = held.at(-1);
+    if (!set) return;
+    // Payments are reported some time after they were matched, by another process too.
+    await set.recall(observations.flatMap(referenceOf));
+    const foreign = unscreenedAmong(observations, observer.network.chain, set);
+    await unscreened.note(foreign);
+  }
+
+  /** Before they are reported: a reorg may undo them. */
+  async #storeBytes(observations: readonly Observation[], ended: AbortSignal): Promise<void> {
+    const landed = observations.filter(mayBeUndone).map(({ intentId, data }) => ({ intentId, hash: data.hash }));
+    await this.#dependencies.rebroadcaster.store(landed, ended);
+  }
+
+  /** @returns false where it ended before the log had acknowledged all of them */
+  #publish(observations: readonly Observation[], began: number, ended: AbortSignal): Promise<boolean> {
+    const { publisher, sets } = this.#dependencies;
+    const seen = { network: this.name, observations, began, traceOf: (id: IntentId) => sets.traceOf(id) };
+    return publishObservations(publisher, seen, ended, this.#log, () => this.#progress());
+  }
+
+  #broadcastAgain({ held, known }: StepView, ended: AbortSignal): void {
+    const set = held.at(-1);
+    if (set && known !== null) this.#dependencies.rebroadcaster.look(set, known, ended);
   }
 
   /** Measures one step on the chain. */

@@ -6,6 +6,10 @@ import { BackOff, count, currentTrace, inSpan, type Logger, OpenSpan, SpanKind, 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
+const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)));
+/** What the log refuses because of what it is, such as its size: it would otherwise stop all others of its network. */
+const isBad = (error: Error): boolean => error instanceof RangeError;
+
 /** The observations of one step. */
 export interface Seen {
   /** The network's name. */
@@ -82,17 +86,25 @@ export async function publishObservations(
           send(publisher, network, observation, parents.get(observation.intentId) ?? null, step),
         ),
       );
-      const failures = results
-        .filter((result) => result.status === 'rejected')
-        .map(({ reason }) => (reason instanceof Error ? reason : new Error(String(reason))));
-      const fatal = failures.find((error) => !(error instanceof LogUnavailableError));
-      if (fatal !== undefined) throw fatal;
-      for (const [at, { type }] of waiting.entries())
-        if (results[at]?.status === 'fulfilled') count('payments.observations', { network, type });
-      waiting = waiting.filter((_, at) => results[at]?.status === 'rejected');
+      const failures = results.map((result) => (result.status === 'rejected' ? asError(result.reason) : null));
+      const fatal = failures.find((error) => error !== null && !(error instanceof LogUnavailableError || isBad(error)));
+      if (fatal) throw fatal;
+      for (const [at, { type, intentId, data }] of waiting.entries()) {
+        const failure = failures[at];
+        if (failure === null) count('payments.observations', { network, type });
+        else if (failure !== undefined && isBad(failure))
+          log.error(
+            { err: failure, type, intentId, hash: data.hash },
+            'an observation cannot be written to the log, now or later: it is passed over',
+          );
+      }
+      waiting = waiting.filter((_, at) => failures[at] instanceof LogUnavailableError);
       if (waiting.length === 0) break;
       onTry();
-      log.warn({ err: failures[0], observations: waiting.length }, 'the log is unavailable: observations wait');
+      log.warn(
+        { err: failures.find((error) => error !== null), observations: waiting.length },
+        'the log is unavailable: observations wait',
+      );
       if (ended.aborted) return false;
       await backOff.wait(ended);
     }

@@ -8,11 +8,15 @@ const CHECK_EVERY_MS = 500;
 /** Transactions of one round, and how many of them are broadcast at once. */
 const ROUND = 64;
 const AT_ONCE = 8;
+/** Between two broadcasts of one transaction: it may never have an outcome, whatever is wrong with it. */
+const LONGEST_PAUSE_MS = 10 * 60_000;
 /**
  * Bytes are stored before the submission is prepared, which is known here a little later: recent ones are not deleted.
  */
 const FORGET_AFTER_MS = 10 * 60_000;
 const FORGET_EVERY_MS = 5 * 60_000;
+
+const NOT_STORED = 'the bytes of a landed transaction could not be stored yet';
 
 /** Tells of which intents of a set not everything is known. */
 export interface HeldIntents {
@@ -33,8 +37,30 @@ interface Candidate {
   readonly hash: TransactionHash;
 }
 
+/** One whose turn it is. */
+interface Due extends Candidate {
+  readonly key: string;
+  readonly at: Instant;
+}
+
+/** A transaction that is broadcast again until its outcome is observed. */
+interface Turn {
+  readonly at: Instant;
+  /** When it could be broadcast again for the first time. */
+  readonly since: Instant;
+  /** How often in a row a node has shown it in a block. */
+  readonly timesLanded: number;
+}
+
+/**
+ * The pause after a broadcast: an eighth of the time for which it has been due, and twice as long with each time that a
+ * node shows it in a block. Its outcome is then about to be observed, unless a reorg undoes the block.
+ */
+const pauseOf = ({ since, timesLanded }: Turn, now: Instant, everyMs: number): number =>
+  Math.min(Math.max(everyMs * 2 ** timesLanded, (now - since) / 8), Math.max(everyMs, LONGEST_PAUSE_MS));
+
 /** The next transactions to offer: those that have been due the longest, so that each gets its turn. */
-const longestDue = <Due extends { readonly at: Instant }>(candidates: Due[]): readonly Due[] =>
+const longestDue = <One extends { readonly at: Instant }>(candidates: One[]): readonly One[] =>
   candidates.sort((a, b) => a.at - b.at).slice(0, ROUND);
 
 /**
@@ -50,8 +76,8 @@ export class Rebroadcaster {
   readonly #everyMs: number;
   readonly #log: Logger;
   readonly #shard: Shard;
-  /** When each candidate that can still land is due, by its key. */
-  #dueAt = new Map<string, Instant>();
+  /** Of each candidate that can still land, by its key. */
+  #turns = new Map<string, Turn>();
   /** When to check that a settling transaction's bytes are stored; infinite once they are. */
   #storeAt = new Map<TransactionHash, Instant>();
   #checkedAt = Number.NEGATIVE_INFINITY;
@@ -105,11 +131,8 @@ export class Rebroadcaster {
     const round = landed.slice(0, ROUND);
     try {
       const stored = await this.#find(round);
-      await inGroups(
-        round.filter(({ hash }) => !stored.has(hash)),
-        ended,
-        (candidate) => this.#storeOne(candidate),
-      );
+      const missing = round.filter(({ hash }) => !stored.has(hash));
+      await this.#forEach(missing, ended, NOT_STORED, (candidate) => this.#fetch(candidate));
     } catch (error) {
       this.#log.warn({ err: error }, 'whether the bytes of landed transactions are stored is not known yet');
     }
@@ -120,16 +143,16 @@ export class Rebroadcaster {
     await this.#round;
   }
 
-  #due(set: WatchSet & HeldIntents, { now, asOf }: Known): readonly Candidate[] {
+  #due(set: WatchSet & HeldIntents, { now, asOf }: Known): readonly Due[] {
     const held = set.held();
-    const dueAt = new Map<string, Instant>();
-    const candidates: (Candidate & { readonly key: string; readonly at: Instant })[] = [];
-    const consider = (intentId: IntentId, hash: TransactionHash, key: string, first: Instant): void => {
+    const turns = new Map<string, Turn>();
+    const candidates: Due[] = [];
+    const consider = (intentId: IntentId, hash: TransactionHash, key: string, at: Instant, since = at): void => {
       if (held.has(intentId)) return;
-      const at = this.#dueAt.get(key) ?? first;
-      dueAt.set(key, at);
+      const turn = this.#turns.get(key) ?? { at, since, timesLanded: 0 };
+      turns.set(key, turn);
       // A release that was decided in time may be in a transaction that has not ended.
-      if (at <= asOf(intentId)) candidates.push({ intentId, hash, key, at });
+      if (turn.at <= asOf(intentId)) candidates.push({ intentId, hash, key, at: turn.at });
     };
     for (const { id, submission } of set.submitted()) {
       // Its bytes are no transaction: whoever pays the gas sends it.
@@ -140,11 +163,19 @@ export class Rebroadcaster {
     }
     // At once, however recently it was broadcast while it was live.
     for (const { id, settlement } of set.settling())
-      if (settlement.lost) consider(id, settlement.hash, `lost ${settlement.hash}`, 0);
-    this.#dueAt = dueAt;
+      if (settlement.lost) consider(id, settlement.hash, `lost ${settlement.hash}`, 0, now);
+    this.#turns = turns;
     const round = longestDue(candidates);
-    for (const { key } of round) dueAt.set(key, now + this.#everyMs * (1 + Math.random() / 10));
+    for (const { key } of round) this.#postpone(key, now, (turn) => turn);
     return round;
+  }
+
+  /** @param change what was learned about it */
+  #postpone(key: string, now: Instant, change: (turn: Turn) => Turn): void {
+    const known = this.#turns.get(key);
+    if (known === undefined) return;
+    const turn = change(known);
+    this.#turns.set(key, { ...turn, at: now + pauseOf(turn, now, this.#everyMs) * (1 + Math.random() / 10) });
   }
 
   /** Settlements whose bytes may have to be fetched while the chain has them, in case of a reorg. */
@@ -163,23 +194,20 @@ export class Rebroadcaster {
   }
 
   async #run(
-    due: readonly Candidate[],
+    due: readonly Due[],
     unstored: readonly Candidate[],
     needed: Needs | null,
     now: Instant,
     ended: AbortSignal,
   ): Promise<void> {
     const bytes = await this.#find([...due, ...unstored]);
-    await inGroups(due, ended, async (candidate) => {
+    await this.#forEach(due, ended, 'a transaction could not be broadcast again', async (candidate) => {
       const raw = bytes.get(candidate.hash) ?? (await this.#fetch(candidate));
-      if (raw) await this.#broadcast(candidate, raw);
-      else
-        this.#log.warn(
-          { intentId: candidate.intentId, hash: candidate.hash },
-          'a transaction should be broadcast again, but neither the database nor an upstream has its bytes',
-        );
+      if (!raw) throw new Error('neither the database nor an upstream has its bytes');
+      const isLanded = await this.#broadcast(candidate, raw);
+      this.#postpone(candidate.key, now, (turn) => ({ ...turn, timesLanded: isLanded ? turn.timesLanded + 1 : 0 }));
     });
-    await inGroups(unstored, ended, async (candidate) => {
+    await this.#forEach(unstored, ended, NOT_STORED, async (candidate) => {
       if (bytes.has(candidate.hash) || (await this.#fetch(candidate)))
         this.#storeAt.set(candidate.hash, Number.POSITIVE_INFINITY);
     });
@@ -200,12 +228,22 @@ export class Rebroadcaster {
     );
   }
 
-  async #storeOne(candidate: Candidate): Promise<void> {
-    try {
-      await this.#fetch(candidate);
-    } catch (error) {
-      const { intentId, hash } = candidate;
-      this.#log.warn({ err: error, intentId, hash }, 'the bytes of a landed transaction could not be stored yet');
+  /** Works on some at once. What fails for one is logged, and due again; it does not stop the others. */
+  async #forEach<One extends Candidate>(
+    candidates: readonly One[],
+    ended: AbortSignal,
+    problem: string,
+    work: (candidate: One) => Promise<unknown>,
+  ): Promise<void> {
+    for (let at = 0; at < candidates.length && !ended.aborted; at += AT_ONCE) {
+      const group = candidates.slice(at, at + AT_ONCE);
+      const results = await Promise.allSettled(group.map(work));
+      for (const [place, result] of results.entries())
+        if (result.status === 'rejected')
+          this.#log.warn(
+            { err: result.reason as unknown, intentId: group[place]?.intentId, hash: group[place]?.hash },
+            problem,
+          );
     }
   }
 
@@ -217,7 +255,8 @@ export class Rebroadcaster {
     return transaction.raw;
   }
 
-  async #broadcast(candidate: Candidate, raw: Uint8Array): Promise<void> {
+  /** @returns whether a node shows it in a block */
+  async #broadcast(candidate: Candidate, raw: Uint8Array): Promise<boolean> {
     const result = await inSpan<BroadcastResult>(
       'broadcast again',
       null,
@@ -227,6 +266,7 @@ export class Rebroadcaster {
       },
     );
     this.#log.info({ intentId: candidate.intentId, hash: candidate.hash, ...result }, 'broadcast again');
+    return result.kind === 'taken' && result.isLanded === true;
   }
 }
 
@@ -242,13 +282,4 @@ function needsOf(set: WatchSet & HeldIntents): Needs {
   for (const { submission } of set.submitted()) hashes.add(submission.hash);
   for (const { settlement } of set.settling()) hashes.add(settlement.hash);
   return { hashes: [...hashes], unknown: [...set.held()] };
-}
-
-async function inGroups<Item>(
-  items: readonly Item[],
-  ended: AbortSignal,
-  work: (item: Item) => Promise<void>,
-): Promise<void> {
-  for (let at = 0; at < items.length && !ended.aborted; at += AT_ONCE)
-    await Promise.all(items.slice(at, at + AT_ONCE).map(work));
 }

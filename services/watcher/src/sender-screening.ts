@@ -1,14 +1,17 @@
 import { findNetwork } from '@pf/chains/networks';
-import type { NotedPayment, UnscreenedPayments } from '@pf/database';
+import { isDatabaseUnavailable, type NotedPayment, type UnscreenedPayments } from '@pf/database';
 import type { ChainId, Observation } from '@pf/domain';
 import { count, type Logger } from '@pf/runtime';
-import { type Screening, ScreeningUnavailableError } from '@pf/screening';
+import { comparable, type Screening } from '@pf/screening';
 import type { WatchedIntents } from './watched-intents.ts';
 
 /** Per round, so that a backlog does not fill the memory. */
 const PAYMENTS_A_ROUND = 200;
 
-/** The landings of transactions that were not submitted here: their senders were not screened. */
+/**
+ * The landings whose senders were not screened: a submit screens the wallet that it is for, and one transaction may
+ * have the payments of others beside that wallet's.
+ */
 export const unscreenedAmong = (
   observations: readonly Observation[],
   chain: ChainId,
@@ -17,7 +20,8 @@ export const unscreenedAmong = (
   observations.flatMap((observation): NotedPayment[] => {
     if (observation.type !== 'landed') return [];
     const { intentId, data } = observation;
-    if (watched.wasSubmitted(intentId, data.hash)) return [];
+    const screened = watched.submitterOf(intentId, data.hash);
+    if (screened !== undefined && comparable(data.transfer.from) === comparable(screened)) return [];
     const { accountId, livemode } = watched.ownerOf(intentId) ?? { accountId: null, livemode: null };
     return [{ chain, hash: data.hash, sender: data.transfer.from, intentId, accountId, livemode }];
   });
@@ -32,13 +36,13 @@ interface Dependencies {
 /**
  * Screens the senders of waiting payments. The money has moved, so nothing is refused: a sanctioned sender is flagged,
  * for the operator and the account.
- * @throws ScreeningUnavailableError where some could not be screened: they wait for the next run
+ * @throws the first reason where some could not be screened: they wait for the next run, and keep up no other
  */
 export async function screenSenders(
   { payments, screening, chains, log }: Dependencies,
   stopping: AbortSignal,
 ): Promise<void> {
-  let failure: ScreeningUnavailableError | null = null;
+  const failures: unknown[] = [];
   for (const payment of await payments.waiting(chains, PAYMENTS_A_ROUND)) {
     if (stopping.aborted) return;
     try {
@@ -55,9 +59,9 @@ export async function screenSenders(
         );
       }
     } catch (error) {
-      if (!(error instanceof ScreeningUnavailableError)) throw error;
-      failure ??= error;
+      if (isDatabaseUnavailable(error)) throw error;
+      failures.push(error);
     }
   }
-  if (failure) throw failure;
+  if (failures.length > 0) throw failures[0];
 }

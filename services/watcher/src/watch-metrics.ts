@@ -10,6 +10,8 @@ export interface WatchFacts {
   readonly head: string | null;
   readonly behind: string | null;
   readonly watched: number | null;
+  /** How many transactions wait to be looked at again because they could not be judged. */
+  readonly setAside: number | null;
   /** How many intents are known, on standby too; while they are loaded, how many are so far. */
   readonly loaded: number;
 }
@@ -51,6 +53,10 @@ export class WatchMetrics {
       registerGauge(
         'payments.watcher.intents',
         whileActive(({ watched }) => watched),
+      ),
+      registerGauge(
+        'payments.watcher.set_aside',
+        whileActive(({ setAside }) => setAside),
       ),
       registerGauge('payments.watcher.shards', () => {
         const { shards } = this.#facts();

@@ -169,10 +169,10 @@ export class WatchedIntents implements WatchSet {
     return this.#awaited.keys();
   }
 
-  /** True for a transaction that was submitted for this intent, whatever its outcome. */
-  wasSubmitted(id: IntentId, hash: TransactionHash): boolean {
+  /** The wallet for which a transaction was submitted for this intent, whatever its outcome. */
+  submitterOf(id: IntentId, hash: TransactionHash): Address | undefined {
     const intent = this.#get(id);
-    return intent !== undefined && submissionOf(intent, hash) !== undefined;
+    return intent && submissionOf(intent, hash)?.sender;
   }
 
   /** The account and mode of an intent, if it is watched. */

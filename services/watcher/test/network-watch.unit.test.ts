@@ -37,6 +37,9 @@ class Bench {
   hint: Promise<void> = Promise.withResolvers<void>().promise;
   /** What a step fails with. */
   failure: Error | null = null;
+  /** What the observer says with each step. */
+  warnings: readonly string[] = [];
+  setAside: number | undefined = undefined;
   readonly observed: Observation[] = [];
   readonly watch: NetworkWatch;
   readonly #watches: NetworkWatches = {
@@ -74,7 +77,8 @@ class Bench {
         ...(marked && { bookmarks: marked }),
         head: 1n,
         behind: 0n,
-        warnings: [],
+        warnings: this.warnings,
+        ...(this.setAside !== undefined && { setAside: this.setAside }),
       };
     },
   } as unknown as ChainObserver;
@@ -240,6 +244,20 @@ describe('NetworkWatch', () => {
       'step',
       'broadcast again as of 3000',
     ]);
+  });
+
+  it('logs once what is set aside, and shows how many there are', async () => {
+    const warn = jest.spyOn(bench.log, 'warn');
+    bench.setAside = 2;
+    bench.warnings = ['0xa1 of 7 is set aside: its trace is too large'];
+    await bench.run(async () => {
+      await jest.advanceTimersByTimeAsync(5_000);
+      expect(bench.watch.status.setAside).toBe(2);
+      expect(warn.mock.calls).toEqual([[{ warning: bench.warnings[0] }, 'the observer warns']]);
+      bench.setAside = undefined;
+      await jest.advanceTimersByTimeAsync(1_000);
+      expect(bench.watch.status.setAside).toBeNull();
+    });
   });
 
   it('stores the bytes of a payment before it is reported', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ChainAdapter, SignedTransaction, WatchSet } from '@pf/chains';
+import type { BroadcastResult, ChainAdapter, SignedTransaction, WatchSet } from '@pf/chains';
 import type { SignedTransactions } from '@pf/database';
 import type { IntentId, Submission, TransactionHash } from '@pf/domain';
 import { samples } from '@pf/domain/testing';
@@ -18,6 +18,7 @@ function bench(
   held: ReadonlySet<string> = new Set(),
   missing: ReadonlySet<TransactionHash> = new Set(),
   change: Partial<Submission> = {},
+  answer: (hash: TransactionHash) => BroadcastResult = () => ({ kind: 'taken' }),
 ): {
   readonly set: WatchSet & HeldIntents;
   readonly rebroadcaster: Rebroadcaster;
@@ -34,7 +35,7 @@ function bench(
     network: { chain: samples.BASE_SEPOLIA } as ChainAdapter['network'],
     broadcast: async ({ hash }: SignedTransaction) => {
       broadcasts.set(hash, (broadcasts.get(hash) ?? 0) + 1);
-      return { kind: 'taken' };
+      return answer(hash);
     },
     fetchSent: async (hash) => {
       if (hash === UNAVAILABLE) throw new Error('no upstream responds');
@@ -107,6 +108,50 @@ describe('Rebroadcaster', () => {
     rebroadcaster.look(set, { now: 101_000, asOf: () => EVERY_MS }, new AbortController().signal);
     await rebroadcaster.idle();
     expect([...broadcasts.keys()]).toEqual([hashOf(1), hashOf(0)]);
+  });
+
+  /** How often one transaction is broadcast within this time, looked at twice a second. */
+  async function timesWithin(ms: number, answer: () => BroadcastResult): Promise<number> {
+    const { set, rebroadcaster, broadcasts } = bench(1, new Set(), new Set(), {}, answer);
+    for (let now = 0; now <= ms; now += LOOK_EVERY_MS) {
+      rebroadcaster.look(set, { now, asOf: () => now }, new AbortController().signal);
+      await rebroadcaster.idle();
+    }
+    return broadcasts.get(hashOf(0)) ?? 0;
+  }
+
+  it('broadcasts one that a node shows in a block a few times more, in case of a reorg, and then hardly ever', async () => {
+    const landed = (): BroadcastResult => ({ kind: 'taken', isLanded: true });
+    expect(await timesWithin(60_000, landed)).toBeLessThanOrEqual(5);
+    expect(await timesWithin(3_600_000, landed)).toBeLessThanOrEqual(14);
+  });
+
+  it('goes back to its usual pauses once a reorg has taken one out of its block', async () => {
+    let asked = 0;
+    const isLanded = (): boolean => (asked += 1) <= 3;
+    const answer = (): BroadcastResult => ({ kind: 'taken', ...(isLanded() && { isLanded: true }) });
+    expect(await timesWithin(60_000, answer)).toBeGreaterThanOrEqual(8);
+  });
+
+  it('broadcasts one that never lands ever less often, and never stops', async () => {
+    const taken = (): BroadcastResult => ({ kind: 'taken' });
+    const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
+    expect(await timesWithin(minute, taken)).toBeGreaterThanOrEqual(15);
+    expect(await timesWithin(hour, taken)).toBeLessThanOrEqual(60);
+    const daily = await timesWithin(day, taken);
+    expect(daily).toBeGreaterThanOrEqual(120);
+    expect(daily).toBeLessThanOrEqual(220);
+  });
+
+  it('broadcasts all others in the round of one that fails', async () => {
+    const { set, rebroadcaster, broadcasts, spared } = bench(20, new Set(), new Set(), {}, (hash) => {
+      if (hash === hashOf(3)) throw new Error('its bytes cannot be decoded');
+      return { kind: 'taken' };
+    });
+    rebroadcaster.look(set, { now: 100_000, asOf: () => 100_000 }, new AbortController().signal);
+    await rebroadcaster.idle();
+    expect(broadcasts.size).toBe(20);
+    expect(spared).toHaveLength(1);
   });
 
   it('stores the bytes of landed transactions that are missing, where an upstream has them', async () => {

@@ -321,10 +321,10 @@ describe('WatchedIntents', () => {
 
     it('knows of one that is recalled whose it is, and what was submitted for it', async () => {
       const { set } = atRest(...final);
-      expect([set.ownerOf(INTENT), set.wasSubmitted(INTENT, FIRST)]).toEqual([undefined, false]);
+      expect([set.ownerOf(INTENT), set.submitterOf(INTENT, FIRST)]).toEqual([undefined, undefined]);
       await set.recall([REFERENCE]);
       expect(set.ownerOf(INTENT)).toMatchObject({ accountId: samples.ACCOUNT, livemode: false });
-      expect([set.wasSubmitted(INTENT, FIRST), set.wasSubmitted(INTENT, SECOND)]).toEqual([true, false]);
+      expect([set.submitterOf(INTENT, FIRST), set.submitterOf(INTENT, SECOND)]).toEqual([BOB, undefined]);
     });
 
     it('follows the settlement of one that is paid late', async () => {

@@ -61,6 +61,16 @@ export const screeningGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Only the wallet that was screened on submit is not screened again',
+    file: 'services/watcher/src/sender-screening.ts',
+    guard: 'comparable(data.transfer.from) === comparable(screened)',
+    instead: 'screened.length > 0',
+    test: {
+      file: 'services/watcher/test/sender-screening.unit.test.ts',
+      name: 'covers whoever pays in a submitted transaction beside the wallet that was screened',
+    },
+  },
+  {
     name: 'What fails in test mode stops no screening of live mode',
     file: 'packages/screening/src/api/channels.ts',
     guard: 'return livemode ? this.#live : this.#test;',

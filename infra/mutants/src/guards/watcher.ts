@@ -35,11 +35,21 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'What a watcher saw is acknowledged by the log before its cursor moves',
     file: 'services/watcher/src/network-watch.ts',
-    guard: 'if (!(await publishObservations(publisher, seen, ended, this.#log, () => this.#progress()))) return null;',
-    instead: 'publishObservations(publisher, seen, ended, this.#log, () => this.#progress()).catch(() => false);',
+    guard: 'if (!(await this.#publish(step.observations, began, ended))) return null;',
+    instead: 'this.#publish(step.observations, began, ended).catch(() => false);',
     test: {
       file: 'services/watcher/test/watching.integration.test.ts',
       name: 'loses no observation when the log becomes unavailable before the publish and the watcher then ends',
+    },
+  },
+  {
+    name: 'An observation that the log refuses stops no other',
+    file: 'services/watcher/src/observations.ts',
+    guard: 'error instanceof RangeError',
+    instead: 'error instanceof RangeError && false',
+    test: {
+      file: 'services/watcher/test/observations.unit.test.ts',
+      name: 'passes over an observation that the log can never have, with an error, and publishes the others',
     },
   },
   {
@@ -147,11 +157,32 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'Nothing is broadcast again before the transactions of its time have ended',
     file: 'services/watcher/src/rebroadcaster.ts',
-    guard: 'if (at <= asOf(intentId))',
-    instead: 'if (at <= now)',
+    guard: 'if (turn.at <= asOf(intentId))',
+    instead: 'if (turn.at <= now)',
     test: {
       file: 'services/watcher/test/rebroadcaster.unit.test.ts',
       name: 'waits with an intent until all that was decided before its turn is known',
+    },
+  },
+  {
+    name: 'What a node shows in a block is hardly ever broadcast again',
+    file: 'services/watcher/src/rebroadcaster.ts',
+    guard: 'everyMs * 2 ** timesLanded',
+    instead: 'everyMs * 1 ** timesLanded',
+    test: {
+      file: 'services/watcher/test/rebroadcaster.unit.test.ts',
+      name: 'broadcasts one that a node shows in a block a few times more, in case of a reorg, and then hardly ever',
+    },
+  },
+  {
+    name: 'One transaction that cannot be broadcast again stops no other',
+    file: 'services/watcher/src/rebroadcaster.ts',
+    guard: 'await Promise.allSettled(group.map(work));',
+    instead:
+      '(await Promise.all(group.map(work))).map((value) => ({ status: "fulfilled", value }) as PromiseSettledResult<unknown>);',
+    test: {
+      file: 'services/watcher/test/rebroadcaster.unit.test.ts',
+      name: 'broadcasts all others in the round of one that fails',
     },
   },
   {

@@ -150,6 +150,22 @@ head: payments are confirmed late.`,
     nearMiss: { series: { [watcher('lag')]: '12+0x30' }, at: '20m' },
   },
   {
+    name: 'TransactionsSetAside',
+    severity: 'ticket',
+    expr: 'max by (network, shard) (payments_watcher_set_aside) > 0',
+    for: '15m',
+    summary: `{{ $value }} transactions on {{ $labels.network }}, shard {{ $labels.shard }}, could not be judged: \
+payments in them do not count yet.`,
+    fires: {
+      series: { [watcher('set_aside', '1/2')]: '0+0x30', [watcher('set_aside', '2/2')]: '0 1+0x30' },
+      at: '20m',
+      labels: { network: 'base', shard: '2/2' },
+    },
+    quiet: { series: { [watcher('set_aside')]: '0+0x30' }, at: '20m' },
+    // Judged when they were looked at again.
+    nearMiss: { series: { [watcher('set_aside')]: '0 40 40 12 1 1 1 1 1 1 0 3 1 0+0x20' }, at: '20m' },
+  },
+  {
     name: 'UpstreamsAllDown',
     severity: 'page',
     expr: 'max by (service_name, network) (payments_rpc_upstream_up) == 0',

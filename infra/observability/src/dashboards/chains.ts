@@ -60,6 +60,12 @@ export const chains: DashboardSpec = {
           `min by (network, shard) (payments_watcher_step_age_seconds{${NETWORK}})`,
           '{{network}} {{shard}}',
         ]),
+        chart(
+          'Transactions set aside',
+          'short',
+          'They could not be judged, and wait to be looked at again. Normally 0.',
+          [`max by (network, shard) (payments_watcher_set_aside{${NETWORK}})`, '{{network}} {{shard}}'],
+        ),
         chart('Intents in memory', 'short', 'Of the process that holds most. Grows from 0 while a watcher loads.', [
           `max by (network) (payments_watcher_loaded{${NETWORK}})`,
           '{{network}}',

@@ -161,6 +161,10 @@ export const overview: DashboardSpec = {
           'max by (service_name) (nodejs_eventloop_delay_p99_seconds)',
           '{{service_name}}',
         ]),
+        chart('Event loop: longest block', 's', 'The longest time in which a process did one thing only.', [
+          'max by (service_name) (nodejs_eventloop_delay_max_seconds)',
+          '{{service_name}}',
+        ]),
       ],
     },
     {

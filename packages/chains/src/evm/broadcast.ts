@@ -27,7 +27,8 @@ async function offer(node: RpcNode, { hash, raw }: SignedTransaction, texts: Nod
   const isLate = texts.late?.test(reason) === true;
   if (isLate || texts.used.test(reason)) {
     const isShown = await doesShow(node, hash);
-    if (isShown === true) return { kind: 'taken' };
+    // It is no longer waiting in a pool: its own nonce is used, or its time is over.
+    if (isShown === true) return { kind: 'taken', isLanded: true };
     return { kind: isLate && isShown === false ? 'refused' : 'unknown', reason };
   }
   return texts.refused.test(reason) ? { kind: 'refused', reason } : { kind: 'unknown', reason };

@@ -7,6 +7,7 @@ import { offerInTurn } from '../offer-in-turn.ts';
 import { getSignatureStatuses, isBlockhashValid, sendTransaction } from './calls.ts';
 import { decodeSigned } from './signed-transaction.ts';
 
+const LANDED = { kind: 'taken', isLanded: true } as const;
 const KNOWN = /already (?:been )?processed|AlreadyProcessed/i;
 /**
  * Refusals after which this node has certainly not forwarded it: it could not be decoded, or its signature is wrong.
@@ -32,15 +33,16 @@ async function offer(node: RpcNode, { hash, raw }: SignedTransaction, slots: New
   const decoded = decodeSigned(raw);
   if (!decoded.ok) return { kind: 'refused', reason: decoded.problem };
   const found = await lookUp(node, hash, decoded.value.blockhash);
-  if (found?.isKnown === true) return { kind: 'taken' };
+  if (found?.isKnown === true) return LANDED;
   if (found?.live.value === false) {
     slots.requireReached(node, found.live.context.slot);
     return isKnown(await node.call(getSignatureStatuses([hash], true)))
-      ? { kind: 'taken' }
+      ? LANDED
       : { kind: 'refused', reason: 'the blockhash has expired' };
   }
   const answer = await node.call(refusable(sendTransaction(raw)));
-  if (!(answer instanceof RpcRefusedError) || KNOWN.test(answer.message)) return { kind: 'taken' };
+  if (!(answer instanceof RpcRefusedError)) return { kind: 'taken' };
+  if (KNOWN.test(answer.message)) return LANDED;
   return { kind: REFUSED.test(answer.message) ? 'refused' : 'unknown', reason: answer.message };
 }
 

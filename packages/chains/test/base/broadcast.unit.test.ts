@@ -73,7 +73,10 @@ describe('Base broadcast', () => {
     first.respond = (request) => (request.method === 'eth_getTransactionByHash' ? shown : used(request));
     expect(await send(first.url)).toBe('unknown');
     shown = { hash };
-    expect(await send(first.url)).toBe('taken');
+    expect(await broadcast(over(first.url), { hash: hash as never, raw: await signed(good) })).toEqual({
+      kind: 'taken',
+      isLanded: true,
+    });
   });
 
   it('is unknown where a nonce is used and the node does not tell by what, whatever the next one says', async () => {

@@ -42,6 +42,19 @@ describe('Solana broadcast', () => {
     expect(await sent('throttled')).toEqual(['taken', ['sendTransaction']]);
   });
 
+  it('sends nothing to a node that shows it in a block', async () => {
+    const raw = signedBy(await blobFor(termsIn('USDC')));
+    const decoded = decodeSigned(raw);
+    if (!decoded.ok) throw new Error(decoded.problem);
+    const node = {
+      name: 'node',
+      call: () => Promise.reject(new Error('it was sent')),
+      batch: () => Promise.resolve([{ value: [{ slot: 7n }] }, { value: false, context: { slot: 7n } }]),
+    } as unknown as RpcNode;
+    const result = await broadcast(poolOf(node), signedTransaction(raw, decoded.value), new NewestHead());
+    expect(result).toEqual({ kind: 'taken', isLanded: true });
+  });
+
   it('does not reach a node that cannot be looked up for another reason', async () => {
     expect(await sent('unreachable')).toEqual(['unknown', []]);
   });

@@ -19,12 +19,13 @@ import {
 import { ColdBundles, type ColdReport, verifyCold } from '@pf/archive/cold';
 import { coldByBundle, coldVersions, type Database, isDatabaseUnavailable, openDatabase } from '@pf/database';
 import type { LogReader } from '@pf/event-log';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { z } from 'zod';
 import { CliError } from '../cli-error.ts';
 import { withEventLog } from '../event-log.ts';
 import { moment as momentText, table } from '../output.ts';
 import { type CommandContext, withoutDatabase } from '../session.ts';
+import { timeOf } from '../time-option.ts';
 import type { StackAccess } from '../stack.ts';
 import { keyringOf, projectionProblems } from './projection.ts';
 
@@ -273,10 +274,3 @@ function cellOf(value: unknown): string {
 }
 
 const sqlOf = (time: Date): string => `'${time.toISOString().replace('Z', '')}'::TIMESTAMP`;
-
-/** A moment in UTC. */
-function timeOf(text: string): Date {
-  const time = new Date(/[Zz]|[+-]\d\d:?\d\d$/.test(text) || !text.includes('T') ? text : `${text}Z`);
-  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('Write it as 2026-11-23 or 2026-11-23T12:00:00Z.');
-  return time;
-}

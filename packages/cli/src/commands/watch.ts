@@ -1,6 +1,7 @@
-import { findNetwork, mergeCursors, type Network, networks, rewindCursor } from '@pf/chains';
+import { mergeCursors, rewindCursor } from '@pf/chains';
 import { changeCursors, recordChange, SHARDS_MAX } from '@pf/database';
 import { Command, InvalidArgumentError } from 'commander';
+import { servedNetwork } from '../chain/served-network.ts';
 import { CliError } from '../cli-error.ts';
 import { type CommandContext, withSession } from '../session.ts';
 
@@ -15,7 +16,7 @@ export function watchCommand(context: CommandContext): Command {
     .addHelpText('after', '\nExample:\n  pf watch rescan --network base --from 38211450')
     .action(({ network: text, from }: { network: string; from: bigint }, command: Command) =>
       withSession(command, context, async ({ database, output, by }) => {
-        const network = networkOf(text);
+        const network = servedNetwork(text);
         const cursors = await changeCursors(database, network.chain, (before) =>
           before.map((cursor) => rewindCursor(network, cursor, from)),
         );
@@ -42,7 +43,7 @@ export function watchCommand(context: CommandContext): Command {
     .addHelpText('after', '\nExample:\n  pf watch split --network base --shards 4')
     .action(({ network: text, shards }: { network: string; shards: number }, command: Command) =>
       withSession(command, context, async ({ database, output, by }) => {
-        const network = networkOf(text);
+        const network = servedNetwork(text);
         let before = 0;
         const cursors = await changeCursors(database, network.chain, (present) => {
           before = present.length;
@@ -69,13 +70,6 @@ export function watchCommand(context: CommandContext): Command {
       }),
     );
   return watch;
-}
-
-function networkOf(text: string): Network {
-  const network = findNetwork(text) ?? networks.find(({ name }) => name === text);
-  if (!network)
-    throw new CliError(`${text} is not a network. The networks are ${networks.map(({ name }) => name).join(', ')}.`);
-  return network;
 }
 
 function shardsOf(text: string): number {

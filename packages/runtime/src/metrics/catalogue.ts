@@ -350,6 +350,15 @@ export const METRICS = {
     description: 'One scan of the chain, up to its head.',
     labels: { network, outcome: of('done', 'failed') },
   }),
+  'payments.watcher.set_aside': gauge({
+    services: ['watcher'],
+    unit: '{transaction}',
+    description: lines(
+      'Transactions that could not be judged, and wait to be looked at again: too large, of an unknown form, or an',
+      'upstream lacked what was needed. Each is given up after 24 h.',
+    ),
+    labels: { network, shard },
+  }),
   'payments.watcher.intents': gauge({
     services: ['watcher'],
     unit: '{intent}',
@@ -722,6 +731,15 @@ export const METRICS = {
     services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
     unit: 's',
     description: 'The 99th percentile of how late timers fired since the last collection.',
+    labels: {},
+  }),
+  'nodejs.eventloop.delay.max': gauge({
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
+    unit: 's',
+    description: lines(
+      'The longest time since the last collection for which the event loop did nothing else: one piece of work that',
+      'takes too long shows here, and in no percentile.',
+    ),
     labels: {},
   }),
   'nodejs.eventloop.utilization': gauge({

@@ -8,10 +8,18 @@ const RESOLUTION_MS = 20;
 const NANOSECONDS = 1e9;
 const MICROSECONDS = 1e6;
 
+/**
+ * By how many seconds a timer was late: those above the resolution are. Before the first measurement the histogram says
+ * NaN, or a maximum of 0.
+ */
+const lateBy = (nanoseconds: number): number => Math.max(0, (nanoseconds || 0) / NANOSECONDS - RESOLUTION_MS / 1_000);
+
 /** Registers the gauges of the process's memory, CPU and event loop. @returns functions that end them */
 export function registerProcessGauges(): (() => void)[] {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
+  // Until it is read: the histogram is reset with its percentile.
+  let longest = 0;
   let before = performance.eventLoopUtilization();
   const expiry = firstExpiry();
   // Of the control group: 0 where it is unknown, and beyond the machine's memory where there is none.
@@ -30,9 +38,14 @@ export function registerProcessGauges(): (() => void)[] {
       ];
     }),
     registerGauge('nodejs.eventloop.delay.p99', () => {
-      // Timers above the resolution are late. Before the first measurement the histogram says NaN: 0.
-      const late = Math.max(0, (delay.percentile(99) || 0) / NANOSECONDS - RESOLUTION_MS / 1_000);
+      const late = lateBy(delay.percentile(99));
+      longest = Math.max(longest, lateBy(delay.max));
       delay.reset();
+      return [[late, {}]];
+    }),
+    registerGauge('nodejs.eventloop.delay.max', () => {
+      const late = longest;
+      longest = 0;
       return [[late, {}]];
     }),
     registerGauge('nodejs.eventloop.utilization', () => {

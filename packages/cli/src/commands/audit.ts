@@ -1,0 +1,102 @@
+import { type ChainObserver, createChains } from '@pf/chains';
+import { countColdBefore, readSettlements } from '@pf/database';
+import type { AccountId, ChainId, IntentId } from '@pf/domain';
+import { createLogger } from '@pf/runtime';
+import { Command } from 'commander';
+import { reportAsJson, reportAsText, problemOf } from '../audit/report.ts';
+import { auditSettlements } from '../audit/settlements.ts';
+import { servedNetwork } from '../chain/served-network.ts';
+import { CliError } from '../cli-error.ts';
+import { type CommandContext, globalOptions, type Session, withSession } from '../session.ts';
+import { timeOf } from '../time-option.ts';
+
+interface Options {
+  readonly network?: string;
+  readonly rpc?: string;
+  readonly from: Date;
+  readonly to?: Date;
+  readonly after?: string;
+}
+
+/** `pf audit …`: whether what was believed holds. */
+export function auditCommand(context: CommandContext): Command {
+  const audit = new Command('audit').description('judge again what was believed before');
+  audit
+    .command('settlements')
+    .description(
+      'read the transaction of each settlement of a period from the chain again, and judge it by the rules of today; ' +
+        'prints those that do not hold, and ends with 1 where there is one. With --account only of that account. ' +
+        'Changes nothing.',
+    )
+    .requiredOption('--from <time>', 'confirmed from this time on, ISO 8601, in UTC', timeOf)
+    .option('--to <time>', 'confirmed before this time (default: now)', timeOf)
+    .option('--network <name>', 'such as base, or its CAIP-2 id (default: all that have upstreams)')
+    .option('--rpc <urls>', 'upstreams of --network, separated by commas (default: RPC_… or RPC_CONFIG)')
+    .option('--after <intent id>', 'go on after this payment intent, where an earlier run has ended')
+    .addHelpText(
+      'after',
+      '\nThe upstreams must have the blocks of the period, and on Base their traces: an archive node.\n' +
+        'What to do with what it finds: docs/operations/runbooks/audit-settlements.md\n\n' +
+        'Example:\n  pf audit settlements --network base --from 2026-11-01 --to 2026-12-01',
+    )
+    .action((options: Options, command: Command) =>
+      withSession(command, context, async (session) => {
+        const { database, output } = session;
+        const chains = createChains({
+          upstreams: await upstreamsFor(session, options),
+          log: createLogger('pf', 'silent'),
+          now: Date.now,
+        });
+        try {
+          const judges = judgesOf(chains.observers, options.network !== undefined);
+          const filter = {
+            chains: [...judges.keys()],
+            accountId: (globalOptions(command).account ?? null) as AccountId | null,
+            from: options.from.getTime(),
+            to: (options.to ?? new Date()).getTime(),
+          };
+          const cold = await countColdBefore(database, filter);
+          const report = await auditSettlements({
+            read: (after) => readSettlements(database, filter, after),
+            judges,
+            after: (options.after ?? null) as IntentId | null,
+            ended: context.untilEnded?.() ?? new AbortController().signal,
+          });
+          output.answer(reportAsJson(report, cold), () => reportAsText(report, cold));
+          const problem = problemOf(report);
+          if (problem !== null) throw new CliError(problem);
+        } finally {
+          await chains.close();
+        }
+      }),
+    );
+  return audit;
+}
+
+type Upstreams = Parameters<typeof createChains>[0]['upstreams'];
+
+async function upstreamsFor({ stack }: Session, { network: name, rpc }: Options): Promise<Upstreams> {
+  if (name === undefined) {
+    if (rpc !== undefined) throw new CliError('--rpc needs --network: name the network that it serves.');
+    return stack.upstreams();
+  }
+  const network = servedNetwork(name);
+  const named = rpc?.split(',').map((url) => url.trim());
+  const upstreams = named ?? (await stack.upstreams()).get(network.chain);
+  if (!upstreams)
+    throw new CliError(`${network.label} has no upstream. Set ${network.upstreamVariable}, or add --rpc URL.`);
+  return new Map([[network.chain, upstreams]]);
+}
+
+/** @param mustAll every network has to be judged */
+function judgesOf(
+  observers: ReadonlyMap<ChainId, ChainObserver>,
+  mustAll: boolean,
+): ReadonlyMap<ChainId, NonNullable<ChainObserver['judge']>> {
+  const judges = new Map<ChainId, NonNullable<ChainObserver['judge']>>();
+  for (const [chain, observer] of observers) {
+    if (observer.judge) judges.set(chain, observer.judge.bind(observer));
+    else if (mustAll) throw new CliError(`Settlements on ${observer.network.label} cannot be judged again.`);
+  }
+  return judges;
+}
