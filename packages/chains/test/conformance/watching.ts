@@ -67,6 +67,11 @@ export class Watched implements WatchSet {
     switch (observation.type) {
       case 'landed': {
         const { hash, transfer, level } = observation.data;
+        // As the writer: it is told of as a mismatched payment, and ends the submission.
+        if (transfer.reference !== intent.terms.reference) {
+          if (intent.submission?.hash === hash) intent.submission = null;
+          return;
+        }
         if (intent.settlement !== null && !intent.settlement.lost && intent.settlement.hash !== hash) return;
         intent.settlement = { hash, transfer, finalized: level === 'finalized', lost: false };
         intent.status = level;
