@@ -9,6 +9,7 @@ import { privacyGuards } from './guards/privacy.ts';
 import { rpcGuards } from './guards/rpc.ts';
 import { screeningGuards } from './guards/screening.ts';
 import { smartAccountGuards } from './guards/smart-accounts.ts';
+import { tempoGuards } from './guards/tempo.ts';
 import { verifyGuards } from './guards/verify.ts';
 import { watcherGuards } from './guards/watcher.ts';
 import { webhookGuards } from './guards/webhook.ts';
@@ -32,6 +33,7 @@ export const mutants: readonly Mutant[] = [
   ...verifyGuards,
   ...smartAccountGuards,
   ...authorizationGuards,
+  ...tempoGuards,
   ...watcherGuards,
   ...rpcGuards,
   ...webhookGuards,
