@@ -10,6 +10,7 @@ import { privacyGuards } from './guards/privacy.ts';
 import { rpcGuards } from './guards/rpc.ts';
 import { screeningGuards } from './guards/screening.ts';
 import { smartAccountGuards } from './guards/smart-accounts.ts';
+import { tempoGuards } from './guards/tempo.ts';
 import { verifyGuards } from './guards/verify.ts';
 import { watcherGuards } from './guards/watcher.ts';
 import { webhookGuards } from './guards/webhook.ts';
@@ -34,6 +35,7 @@ export const mutants: readonly Mutant[] = [
   ...smartAccountGuards,
   ...authorizationGuards,
   ...basePaymentGuards,
+  ...tempoGuards,
   ...watcherGuards,
   ...rpcGuards,
   ...webhookGuards,

@@ -81,6 +81,7 @@ export class TempoObserver implements ChainObserver {
       receipts: this.#receipts,
       proven: this.#proven,
       proofBlocks: this.#proofBlocks,
+      aside: new Set(asideOf(stored).map(({ hash }) => hash)),
     };
     const now = this.#now();
 

@@ -8,8 +8,8 @@ import { Watcher } from '../conformance/watching.ts';
 import { startTempoUnderTest, tempoPool, type TempoUnderTest } from '../tempo/chain.ts';
 import { HOSTILE_ON_TEMPO, type Hostile, type Place } from './tempo.ts';
 
-/** An honest payment is observed within its usual time: the first step after its block, and this long, in ms. */
-const DELAY_MAX_MS = 1_000;
+/** How long the step may take, in ms, which observes the honest payment: this process is the node, too. */
+const STEP_MAX_MS = 3_000;
 
 describe('A hostile transaction on Tempo', () => {
   let chain: TempoUnderTest;
@@ -73,7 +73,7 @@ describe('A hostile transaction on Tempo', () => {
       show(new Map([[its, make(its, place, claimed)]]));
       const begun = performance.now();
       const { observations, setAside } = await watcher.stepOnce();
-      expect(performance.now() - begun).toBeLessThan(DELAY_MAX_MS);
+      expect(performance.now() - begun).toBeLessThan(STEP_MAX_MS);
       expect(observations).toMatchObject([
         { intentId: `pi_honest_${index}`, type: 'landed', data: { hash, level: 'finalized' } },
       ]);

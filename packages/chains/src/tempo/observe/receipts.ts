@@ -48,14 +48,24 @@ function isSound({ transactionHash, blockHash, status, logs }: Receipt, hash: Tr
   return transactionHash === hash && (status === 0n || status === 1n) && logs.every(isOf);
 }
 
-/** The receipts of these transactions as one upstream has them. What is wrong with one of them costs no other. */
-export async function readReceipts(node: RpcNode, hashes: readonly TransactionHash[]): Promise<readonly Result[]> {
-  const all = await readEach(node, receiptCalls(hashes));
-  const isLost = hashes.length > 1 && all.every((one) => one instanceof Unreadable);
-  const results: Result[] = isLost ? [] : [...all];
-  // Together they were too much: one of them may be, or all.
-  if (isLost) for (const hash of hashes) results.push(...(await readEach(node, receiptCalls([hash]))));
-  return results.map((one, place) => {
+/**
+ * The receipts of these transactions as one upstream has them. What is wrong with one of them costs no other: where
+ * they are too much together, each is asked for alone, as many as there is time for. The rest is undefined.
+ */
+export async function readReceipts(
+  node: RpcNode,
+  hashes: readonly TransactionHash[],
+): Promise<readonly (Result | undefined)[]> {
+  const begun = performance.now();
+  const together = await readEach(node, receiptCalls(hashes));
+  const isTooMuch = hashes.length > 1 && together.every((one) => one instanceof Unreadable);
+  const alone: Result[] = [];
+  if (isTooMuch)
+    for (const hash of hashes) {
+      if (alone.length > 0 && performance.now() - begun > READING_MS) break;
+      alone.push(...(await readEach(node, receiptCalls([hash]))));
+    }
+  return (isTooMuch ? alone : together).map((one, place) => {
     const hash = hashes[place];
     if (one === null || one instanceof Unreadable || hash === undefined || isSound(one, hash)) return one;
     return new Unreadable('its receipt contradicts itself');
@@ -74,7 +84,8 @@ export async function receiptsOf(
   hashes: readonly TransactionHash[],
 ): Promise<ReadonlyMap<TransactionHash, Found>> {
   const found = new Map<TransactionHash, Found>();
-  const add = (hash: TransactionHash, result: Result, by: string): void => {
+  const add = (hash: TransactionHash, result: Result | undefined, by: string): void => {
+    if (result === undefined) return;
     const shown: Found = result === null || result instanceof Unreadable ? result : { receipt: result, by };
     // That another one has none says less than why this one's cannot be read.
     if (shown !== null || !found.has(hash)) found.set(hash, shown);
@@ -84,14 +95,14 @@ export async function receiptsOf(
   for (const part of partsOf(hashes, AT_ONCE)) {
     if (performance.now() - begun > READING_MS) break;
     const results = await readReceipts(node, part);
-    for (const [place, hash] of part.entries()) add(hash, results[place] ?? null, node.name);
-    const missing = part.filter((hash) => !isShown(found.get(hash)));
+    for (const [place, hash] of part.entries()) add(hash, results[place], node.name);
+    const missing = part.filter((hash) => found.has(hash) && !isShown(found.get(hash)));
     if (missing.length === 0) continue;
     const others = await pool.onAnother(node, async (other) => ({
       by: other.name,
       results: await readReceipts(other, missing),
     }));
-    for (const [place, hash] of missing.entries()) add(hash, others?.results[place] ?? null, others?.by ?? '');
+    for (const [place, hash] of missing.entries()) add(hash, others?.results[place], others?.by ?? '');
   }
   return found;
 }

@@ -31,6 +31,8 @@ export interface Scan extends SecondShowing {
   readonly watch: WatchSet;
   readonly window: LogWindow;
   readonly proofBlocks: ProofBlocks;
+  /** Those that could not be judged are looked at again by themselves (look-again.ts). */
+  readonly aside: ReadonlySet<TransactionHash>;
 }
 
 /** The watched intent that a memo names, by its reference or as MPP's clients name it. */
@@ -162,7 +164,7 @@ export async function scan(
     const shown = receipts.get(hit.hash);
     return shown?.receipt.blockHash === hit.log.blockHash ? shown : undefined;
   };
-  const unread = byTurns([...hits.values()].filter((hit) => known(hit) === undefined));
+  const unread = byTurns([...hits.values()].filter((hit) => known(hit) === undefined && !context.aside.has(hit.hash)));
   const most = Math.min(LOOKED_MAX, callsInStep(node, 'eth_getTransactionReceipt'));
   const read = await receiptsOf(
     context,

@@ -52,6 +52,7 @@ describe('an expired transaction on Tempo', () => {
       receipts: new LRUCache({ max: 1 }),
       proven: new LRUCache({ max: 1 }),
       proofBlocks: new ProofBlocks(),
+      aside: new Set(),
     };
   });
 
