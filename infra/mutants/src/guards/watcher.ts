@@ -178,8 +178,7 @@ export const watcherGuards: readonly Mutant[] = [
     name: 'One transaction that cannot be broadcast again stops no other',
     file: 'services/watcher/src/rebroadcaster.ts',
     guard: "if (result.status === 'rejected')",
-    instead: "if (result.status === 'rejected') throw result.reason;
-        else if (false)",
+    instead: "if (result.status === 'rejected') throw result.reason; else if (at < 0)",
     test: {
       file: 'services/watcher/test/rebroadcaster.unit.test.ts',
       name: 'broadcasts all others in the round of one that fails',
