@@ -11,6 +11,11 @@ export const setAside = z.object({
   reason: z.string(),
   /** The recipient to whom it may have paid something: the list has room for each. */
   recipient: z.string().transform((text) => text as Address),
+  /** Who may have paid it: within a recipient's share none delays another. Absent: not known. */
+  payer: z
+    .string()
+    .transform((text) => text as Address)
+    .optional(),
   /** When it was set aside first, and when it is looked at again. */
   since: instant,
   dueAt: instant,
@@ -31,19 +36,26 @@ const GIVEN_UP_MS = 24 * 3_600_000;
 const nextLook = (since: Instant, now: Instant): Instant =>
   now + Math.min(Math.max(Math.round((now - since) / 2), AGAIN_MIN_MS), AGAIN_MAX_MS);
 
-/** Those that are to be looked at again now, by turns of their recipients, so that no recipient delays another. */
-export function dueAgain(all: readonly SetAside[], now: Instant, most: number): readonly SetAside[] {
-  const due = [
-    ...Map.groupBy(
-      all.filter(({ dueAt }) => dueAt <= now),
-      ({ recipient }) => recipient,
-    ).values(),
-  ];
-  const turns = Math.max(0, ...due.map(({ length }) => length));
-  return Array.from({ length: turns }, (_, turn) => due.flatMap((ofOne) => ofOne[turn] ?? []))
-    .flat()
-    .slice(0, most);
+interface Party {
+  readonly recipient: Address;
+  readonly payer?: Address | undefined;
 }
+
+/** One of each group, then the second of each, and so on. */
+function inTurn<T>(groups: readonly (readonly T[])[]): readonly T[] {
+  const turns = Math.max(0, ...groups.map(({ length }) => length));
+  return Array.from({ length: turns }, (_, turn) => groups.flatMap((group) => group.slice(turn, turn + 1))).flat();
+}
+
+/** By turns of the recipients, and within each by turns of the payers, so that none delays another. */
+export function byTurns<T extends Party>(all: readonly T[]): readonly T[] {
+  const byRecipient = [...Map.groupBy(all, ({ recipient }) => recipient).values()];
+  return inTurn(byRecipient.map((ofOne) => inTurn([...Map.groupBy(ofOne, ({ payer }) => payer).values()])));
+}
+
+/** Those that are to be looked at again now, by turns. */
+export const dueAgain = (all: readonly SetAside[], now: Instant, most: number): readonly SetAside[] =>
+  byTurns(all.filter(({ dueAt }) => dueAt <= now)).slice(0, most);
 
 export interface SetAsideUpdate {
   readonly kept: readonly SetAside[];
@@ -58,7 +70,7 @@ export interface SetAsideUpdate {
 export function afterLook(
   before: readonly SetAside[],
   judged: ReadonlySet<TransactionHash>,
-  failed: readonly Pick<SetAside, 'hash' | 'place' | 'reason' | 'recipient'>[],
+  failed: readonly Pick<SetAside, 'hash' | 'place' | 'reason' | 'recipient' | 'payer'>[],
   now: Instant,
 ): SetAsideUpdate {
   const warnings: string[] = [];
@@ -81,9 +93,10 @@ export function afterLook(
   return { kept: [...kept.values()], warnings };
 }
 
-/** The newest one of the recipient that has the most. */
+/** The newest one of the payer that has the most, of the recipient that has the most. */
 function newestOfGreediest(all: readonly SetAside[]): SetAside {
-  const byRecipient = [...Map.groupBy(all, ({ recipient }) => recipient).values()];
-  const greediest = byRecipient.reduce((most, ofOne) => (ofOne.length > most.length ? ofOne : most));
-  return greediest.at(-1) as SetAside;
+  const most = (groups: Iterable<readonly SetAside[]>): readonly SetAside[] =>
+    [...groups].reduce((greediest, group) => (group.length > greediest.length ? group : greediest));
+  const ofRecipient = most(Map.groupBy(all, ({ recipient }) => recipient).values());
+  return most(Map.groupBy(ofRecipient, ({ payer }) => payer).values()).at(-1) as SetAside;
 }

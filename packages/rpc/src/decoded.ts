@@ -4,11 +4,11 @@ import { brotliDecompress, gunzip, type InputType, zstdDecompress } from 'node:z
 /** Blocks full of our tokens' logs have some MB; a larger response cannot be what we asked for. */
 export const RESPONSE_MAX_BYTES = 64 * 2 ** 20;
 
-const options = { maxOutputLength: RESPONSE_MAX_BYTES };
-const decoders: Readonly<Record<string, (body: InputType) => Promise<Uint8Array>>> = {
-  gzip: (body) => promisify(gunzip)(body, options),
-  br: (body) => promisify(brotliDecompress)(body, options),
-  zstd: (body) => promisify(zstdDecompress)(body, options),
+type Decoder = (body: InputType, options: { readonly maxOutputLength: number }) => Promise<Uint8Array>;
+const decoders: Readonly<Record<string, Decoder>> = {
+  gzip: promisify(gunzip),
+  br: promisify(brotliDecompress),
+  zstd: promisify(zstdDecompress),
 };
 /** For the header accept-encoding. */
 export const ENCODINGS = Object.keys(decoders).join(', ');
@@ -20,11 +20,15 @@ const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
 /**
  * The text of a response.
  * @param encoding its header content-encoding
- * @throws Error where it is longer than RESPONSE_MAX_BYTES, cut, or of another encoding
+ * @throws Error where it is longer than so many bytes, cut, or of another encoding
  */
-export async function decoded(body: Uint8Array, encoding: unknown): Promise<string> {
+export async function decoded(
+  body: Uint8Array,
+  encoding: unknown,
+  maxOutputLength = RESPONSE_MAX_BYTES,
+): Promise<string> {
   if (encoding === undefined || encoding === 'identity') return textOf(body);
   const decode = typeof encoding === 'string' ? decoders[encoding.toLowerCase()] : undefined;
   if (decode === undefined) throw new Error(`its content-encoding is ${JSON.stringify(encoding)}, not ${ENCODINGS}`);
-  return textOf(await decode(body));
+  return textOf(await decode(body, { maxOutputLength }));
 }

@@ -2,6 +2,7 @@ export { RpcClient, type RpcClientOptions } from './client.ts';
 export type { ErrorDialect } from './error-classes.ts';
 export * from './errors.ts';
 export {
+  boundedTo,
   ifSupported,
   limited,
   refusable,

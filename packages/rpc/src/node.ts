@@ -19,6 +19,8 @@ export interface RpcCall<T> {
   readonly refusable?: 'answers' | 'limits';
   /** Where the upstream does not have the method the result is null. */
   readonly isOptional?: boolean;
+  /** A longer response to a request with this call is broken off, and counts as none. Default: 64 MiB */
+  readonly maxBytes?: number;
   /** Reads the chain's newest block or slot from the result, where it is in there. */
   readonly head?: (result: unknown) => bigint | null;
 }
@@ -37,6 +39,9 @@ export const limited = <T>(call: RpcCall<T>): RpcCall<T | RpcRefusedError> => ({
 
 /** The same call, for callers that can do without: null where the upstream does not have the method. */
 export const ifSupported = <T>(call: RpcCall<T>): RpcCall<T | null> => ({ ...call, isOptional: true });
+
+/** The same call, of which no longer response is read: what it asks for is written by strangers. */
+export const boundedTo = <T>(maxBytes: number, call: RpcCall<T>): RpcCall<T> => ({ ...call, maxBytes });
 
 /** The same call, whose result also tells the pool the upstream's head. */
 export const reportingHead = <T>(call: RpcCall<T>, head: (result: T) => bigint | null): RpcCall<T> => ({

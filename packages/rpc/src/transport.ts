@@ -1,12 +1,14 @@
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { pauseInData, pauseInHeaders } from './asked-pause.ts';
-import { decoded, ENCODINGS } from './decoded.ts';
+import { decoded, ENCODINGS, RESPONSE_MAX_BYTES } from './decoded.ts';
 import { RpcBatchError, RpcUpstreamError } from './errors.ts';
 
 export interface JsonRpcRequest {
   readonly method: string;
   readonly params: readonly unknown[];
+  /** The longest response to a request with this call, in bytes. Default: RESPONSE_MAX_BYTES */
+  readonly maxBytes?: number;
 }
 
 /** Messages of nodes end up in logs and in responses to clients. */
@@ -103,7 +105,7 @@ export class JsonRpcTransport implements RpcTransport {
   }
 
   async request(request: JsonRpcRequest): Promise<JsonRpcResponse> {
-    const { status, body, pauseMs } = await this.#post(envelope(request, 0));
+    const { status, body, pauseMs } = await this.#post(envelope(request, 0), longestOf([request]));
     const response = this.#parse(jsonRpcResponse, body);
     return { ...response, status, pauseMs: pauseInData(response.error?.data) ?? pauseMs };
   }
@@ -112,7 +114,7 @@ export class JsonRpcTransport implements RpcTransport {
    * All in one HTTP request. @returns the responses in the order of the requests, whatever order the node sent them in
    */
   async batch(requests: readonly JsonRpcRequest[]): Promise<readonly JsonRpcResponse[]> {
-    const { status, body, pauseMs } = await this.#post(requests.map(envelope));
+    const { status, body, pauseMs } = await this.#post(requests.map(envelope), longestOf(requests));
     const { data: alone } = jsonRpcResponse.safeParse(body);
     if (alone?.error) throw new RpcBatchError(this.name, status, alone.error, pauseInData(alone.error.data) ?? pauseMs);
     const byId = Map.groupBy(this.#parse(z.array(jsonRpcResponse), body), (response) => response.id);
@@ -130,9 +132,9 @@ export class JsonRpcTransport implements RpcTransport {
     });
   }
 
-  async #decoded(body: Uint8Array, encoding: unknown, status: number): Promise<string> {
+  async #decoded(body: Uint8Array, encoding: unknown, status: number, maxBytes: number): Promise<string> {
     try {
-      return await decoded(body, encoding);
+      return await decoded(body, encoding, maxBytes);
     } catch (cause) {
       // Its status says enough.
       if (status >= 400) return '';
@@ -157,7 +159,7 @@ export class JsonRpcTransport implements RpcTransport {
   }
 
   /** @returns the response to a request that reached a node, or a provider that says in JSON why it did not */
-  async #post(body: object): Promise<Received> {
+  async #post(body: object, maxBytes: number): Promise<Received> {
     let status: number;
     let sent: Uint8Array;
     let encoding: unknown;
@@ -177,7 +179,7 @@ export class JsonRpcTransport implements RpcTransport {
       status = response.statusCode;
       pauseMs = pauseInHeaders(response.headers, Date.now());
       encoding = response.headers['content-encoding'];
-      sent = await response.body.bytes();
+      sent = maxBytes < RESPONSE_MAX_BYTES ? await bytesOf(response.body, maxBytes) : await response.body.bytes();
     } catch (cause) {
       const reason = reasonOf(cause);
       throw new RpcUpstreamError(
@@ -189,7 +191,7 @@ export class JsonRpcTransport implements RpcTransport {
     } finally {
       clearTimeout(timer);
     }
-    const parsed = parsedJson(await this.#decoded(sent, encoding, status));
+    const parsed = parsedJson(await this.#decoded(sent, encoding, status, maxBytes));
     // Providers put the reason into a body of any status. What is no JSON is a server's page about the status.
     if (status >= 400 && (parsed === undefined || !isJsonRpc(parsed))) {
       if (Array.isArray(body) && ARRAYS_REFUSED.has(status)) throw new RpcBatchError(this.name, status, null, pauseMs);
@@ -205,6 +207,22 @@ export class JsonRpcTransport implements RpcTransport {
       throw new RpcUpstreamError(`${this.name} sent a response that is not JSON`, 'maybe', undefined, 'malformed');
     return { status, body: parsed, pauseMs };
   }
+}
+
+/** Of the response to all of these: the one that may be the longest decides. */
+const longestOf = (requests: readonly JsonRpcRequest[]): number =>
+  Math.max(...requests.map(({ maxBytes = RESPONSE_MAX_BYTES }) => maxBytes));
+
+/** @throws an error of the code of a decoder whose output is too long */
+async function bytesOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > maxBytes) throw Object.assign(new Error('the response is too long'), { code: 'ERR_BUFFER_TOO_LARGE' });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 /** A part of a URL; as it is where a percent sign in it begins no escape. */

@@ -45,8 +45,8 @@ export const rpcGuards: readonly Mutant[] = [
   {
     name: 'A compressed response has a bound once it is decoded',
     file: 'packages/rpc/src/decoded.ts',
-    guard: 'const options = { maxOutputLength: RESPONSE_MAX_BYTES };',
-    instead: 'const options = { maxOutputLength: 4 * RESPONSE_MAX_BYTES };',
+    guard: 'decode(body, { maxOutputLength })',
+    instead: 'decode(body, { maxOutputLength: 4 * maxOutputLength })',
     test: {
       file: 'packages/rpc/test/compression.unit.test.ts',
       name: 'are rejected when they are longer than 64 MiB once decoded',

@@ -7,7 +7,7 @@ const chain = `${CHAINS}/test/base/smart-accounts.integration.test.ts`;
 
 const OTHER_EVENTS = 'is unknown when the events are those of another operation, account or contract';
 const OTHER_NUMBER = 'is unknown when calls and transfers of one kind differ in number';
-const TRACED = 'is null when another account, another call or a second transfer of one call made it';
+const TRACED = 'is not ordered when another account, another call or a second transfer of one call made it';
 
 /** What a smart account's payment rests on: anyone can write our bytes anywhere. */
 export const smartAccountGuards: readonly Mutant[] = [
@@ -84,7 +84,7 @@ export const smartAccountGuards: readonly Mutant[] = [
   {
     name: 'Smart accounts: a traced call pays once',
     file: `${nested}/references.ts`,
-    guard: 'used.has(call) ? null : referenceIn(call, transfer)',
+    guard: 'used.has(call) ? NOT_ORDERED : referenceIn(call, transfer)',
     instead: 'referenceIn(call, transfer)',
     test: { file: unit, name: TRACED },
   },
@@ -105,21 +105,21 @@ export const smartAccountGuards: readonly Mutant[] = [
   {
     name: 'Smart accounts: what nothing proves settles no intent',
     file: `${CHAINS}/src/base/observe/scan.ts`,
-    guard: 'nested.isProven ? nested.reference : NO_REFERENCE',
-    instead: 'nested.reference',
+    guard: 'isProven ? reference : NO_REFERENCE',
+    instead: 'reference',
     test: { file: chain, name: 'is a payment without its reference where no upstream has traces' },
   },
   {
     name: 'Smart accounts: a verified submission is not failed for a trace that is missing',
     file: `${CHAINS}/src/base/observe/scan.ts`,
-    guard: ' || (!nested.isProven && intent.submission?.hash === log.transactionHash)',
+    guard: ' || (!isProven && isLive)',
     instead: '',
     test: { file: chain, name: 'is waited for where it was verified by a trace that is missing for a while' },
   },
   {
     name: 'Smart accounts: a claim by a bundle is paid by its own operation',
     file: `${CHAINS}/src/base/observe/receipt.ts`,
-    guard: 'transfers.filter(({ log }) => references.get(log.logIndex) === terms.reference)',
+    guard: 'transfers.filter(({ log }) => references.get(log.logIndex) === reference)',
     instead: 'transfers',
     test: { file: chain, name: 'is paid by its own operation only, beside others to the same requestor' },
   },

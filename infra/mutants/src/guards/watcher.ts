@@ -362,9 +362,9 @@ export const watcherGuards: readonly Mutant[] = [
   },
   {
     name: 'An early look on Base never moves the block up to which the logs of all recipients were read',
-    file: 'packages/chains/src/base/observer.ts',
-    guard: 'return { ...idle, reached: end, seen };',
-    instead: 'return { ...idle, reached: end, whole: end.number, seen };',
+    file: 'packages/chains/src/evm/observe/reading.ts',
+    guard: 'return { ...idle, reached: end, ...findings };',
+    instead: 'return { ...idle, reached: end, whole: end.number, ...findings };',
     test: {
       file: 'packages/chains/test/evm/observe/early-look.integration.test.ts',
       name: 'reads after a restart what an early look has passed',
@@ -393,8 +393,8 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'The second reading of Base goes on where one call does not take all',
     file: 'packages/chains/src/base/observer.ts',
-    guard: 'if (rescanned < end) hasMore = true;',
-    instead: 'if (rescanned < end) hasMore = false;',
+    guard: 'const hasMore = again.end < end;',
+    instead: 'const hasMore = false;',
     test: {
       file: 'packages/chains/test/evm/second-reading.integration.test.ts',
       name: 'goes on in the next step where one call did not take all blocks',
@@ -584,8 +584,8 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'Base: a step on a slow plan finalizes no more than its rate allows, so that it comes to its end',
     file: 'packages/chains/src/base/observe/settlements.ts',
-    guard: 'const most = Math.min(FINALIZED_MAX, mostBlocks(node));',
-    instead: 'const most = FINALIZED_MAX;',
+    guard: 'Math.min(FINALIZED_MAX, mostBlocks(node), isDoubted',
+    instead: 'Math.min(FINALIZED_MAX, isDoubted',
     test: {
       file: 'packages/chains/test/base/slow-plan.unit.test.ts',
       name: 'finalizes as many settlements as its rate allows, and goes on',

@@ -23,7 +23,8 @@ import { buildPayment } from './build.ts';
 import { whyNotLandable } from './landable.ts';
 import { paymastersOf } from './paymasters.ts';
 import { decodeSigned, fromChain, signedTransaction, type Signer, signerOf } from './signed-transaction.ts';
-import { findUnnamed } from './unnamed-payment.ts';
+import { keptLogsOf } from './nested/kept-logs.ts';
+import { findUnnamed, isUnnamed } from './unnamed-payment.ts';
 import { isNested, verifyNested } from './verify-nested.ts';
 import { verifyPayment } from './verify.ts';
 
@@ -87,15 +88,15 @@ export class BaseAdapter extends EvmAdapter {
       ? await verifyNested(this.pool, this.network, transaction, nested, terms, fulfiller)
       : await verifyPayment(this.pool, transaction, terms, fulfiller, true, this.#signer, this.#blocks);
     if (verification.kind !== 'mismatch') return verification;
-    const receipt = nested ?? (await this.firstOf((node) => node.call(getReceipt(hash))));
-    const unnamed = await findUnnamed(this.pool, transaction, receipt, terms, fulfiller);
+    const receipt = nested ?? (await this.firstOf((node) => node.call(getReceipt(hash, keptLogsOf(this.network)))));
+    const unnamed = await findUnnamed(this.pool, this.network, transaction, receipt, terms, fulfiller);
     return unnamed === null ? verification : { ...verification, unnamed };
   }
 
   /** The receipt of a nested payment. A node had it when the transaction was read, so one without it lags. */
   #receiptSeen(hash: TransactionHash): Promise<Receipt> {
     return this.pool.run(async (node) => {
-      const receipt = await node.call(getReceipt(hash));
+      const receipt = await node.call(getReceipt(hash, keptLogsOf(this.network)));
       if (receipt === null) throw new RpcBehindError(`${node.name} lags: another node had the receipt of ${hash}`);
       return receipt;
     });
@@ -113,8 +114,8 @@ export class BaseAdapter extends EvmAdapter {
   protected async read(node: RpcNode, hash: TransactionHash): Promise<SignedTransaction | null> {
     const found = await node.call(getTransaction(hash));
     const transaction = found === null ? null : fromChain(hash, found);
-    if (transaction === null || !isNested(this.network, transaction)) return transaction;
-    // What it pays can be seen only once it is in a block.
-    return (await node.call(getReceipt(hash))) === null ? null : transaction;
+    if (transaction === null || !(isNested(this.network, transaction) || isUnnamed(transaction))) return transaction;
+    // What it pays can be seen only once it is in a block. A payment without a reference is told of then.
+    return (await node.call(getReceipt(hash, keptLogsOf(this.network)))) === null ? null : transaction;
   }
 }

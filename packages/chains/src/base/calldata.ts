@@ -13,11 +13,12 @@ const AMOUNT = TO + WORD;
 const REFERENCE = AMOUNT + WORD;
 const END = REFERENCE + WORD;
 
+/** The arguments of a transfer as the calldata has them: hex, in lower case. */
+export const argumentsOf = (to: Address, amount: bigint): string =>
+  [to.slice(2).toLowerCase(), amount.toString(16)].map((word) => word.padStart(2 * WORD, '0')).join('');
+
 export const encodePayment = (to: Address, amount: bigint, reference: Reference): string =>
-  `0x${SELECTOR}${to
-    .slice(2)
-    .toLowerCase()
-    .padStart(2 * WORD, '0')}${amount.toString(16).padStart(2 * WORD, '0')}${reference.slice(2)}`;
+  `0x${SELECTOR}${argumentsOf(to, amount)}${reference.slice(2)}`;
 
 /** A call of a token's `transfer`. */
 interface TransferCall {
@@ -61,14 +62,30 @@ export function decodePayment(calldata: string): PaymentCall | null {
   return { ...transfer, reference: transfer.reference, clean: rest.length === 0 || isAttribution(rest) };
 }
 
+const SELECTOR_BYTES = Buffer.from(SELECTOR, 'hex');
+/** References of one transaction that are looked up. Real ones have a few. */
+const REFERENCES_MAX = 1_000;
+
 /**
- * The references behind everything in a transaction's calldata that looks like this transfer, wherever it is. They
- * prove nothing, because anyone can write these bytes anywhere: they tell whether a closer look is worth it.
+ * The references behind everything in a transaction's calldata that looks like one of these transfers, wherever it is,
+ * in one pass. They prove nothing, because anyone can write these bytes anywhere: they tell whether a closer look is
+ * worth it.
+ * @param transfers their arguments (`argumentsOf`), by which the references are found in the result
  */
-export function* referencesBehind(calldata: Buffer, to: Address, amount: bigint): Generator<Reference> {
-  const call = Buffer.from(encodePayment(to, amount, '0x' as Reference).slice(2), 'hex');
-  for (let at = calldata.indexOf(call); at !== -1; at = calldata.indexOf(call, at + 1)) {
-    const end = at + call.length + WORD;
-    if (end <= calldata.length) yield `0x${calldata.toString('hex', at + call.length, end)}` as Reference;
+export function referencesBehind(
+  calldata: Buffer,
+  transfers: ReadonlySet<string>,
+): ReadonlyMap<string, ReadonlySet<Reference>> {
+  const found = new Map<string, Set<Reference>>();
+  let left = REFERENCES_MAX;
+  for (let at = calldata.indexOf(SELECTOR_BYTES); at !== -1; at = calldata.indexOf(SELECTOR_BYTES, at + 1)) {
+    if (at + END > calldata.length) break;
+    const transfer = calldata.toString('hex', at + TO, at + REFERENCE);
+    if (!transfers.has(transfer)) continue;
+    const references = found.get(transfer) ?? new Set();
+    found.set(transfer, references.add(`0x${calldata.toString('hex', at + REFERENCE, at + END)}` as Reference));
+    left -= 1;
+    if (left === 0) break;
   }
+  return found;
 }

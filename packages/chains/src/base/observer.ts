@@ -4,23 +4,33 @@ import { greatest, least } from '../bigints.ts';
 import { getBlock, getHead, type Block } from '../evm/calls.ts';
 import { advance, newestOf } from '../evm/observe/checkpoints.ts';
 import { begin, relocate, shortfallOf } from '../evm/observe/chain-position.ts';
-import { soonestPaid, WHOLE_MS, wholeOf, writtenWhole } from '../evm/observe/early-look.ts';
-import { firstReaderAfter } from '../evm/observe/first-reader.ts';
+import { WHOLE_MS, writtenWhole } from '../evm/observe/early-look.ts';
+import {
+  type Findings,
+  type NewBlocks,
+  readAgain,
+  readerOf,
+  readNewBlocks,
+  type Unjudged,
+} from '../evm/observe/reading.ts';
 import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, KeptBytes, Network, Step, WatchSet } from '../port.ts';
+import { afterLook } from '../set-aside.ts';
 import {
   duePendingOutcomes,
   findDropped,
   findFinalReverts,
   readReceipts,
+  type Receipts,
   senderIn,
   type SentBy,
 } from './observe/pending-outcomes.ts';
 import { findLapsed } from './observe/lapsed.ts';
+import { lookAgain } from './observe/look-again.ts';
 import { Memory } from './observe/memory.ts';
-import { type Position, readPosition, withSeen, writePosition } from './observe/position.ts';
+import { type Position, readPosition, type Seen, withSeen, writePosition } from './observe/position.ts';
 import type { Scan } from './observe/context.ts';
-import { scan, type Scanned } from './observe/scan.ts';
+import { scan } from './observe/scan.ts';
 import { confirm, finalize, isInLedger, orphan } from './observe/settlements.ts';
 import { type Signer, signerOf } from './signed-transaction.ts';
 
@@ -70,13 +80,15 @@ export class BaseObserver implements ChainObserver {
     return this.#pool.run((node) => this.#step(node, before, synchronize), STEP_MS);
   }
 
+  /** Read, look again, finalize, confirm: each is a function that knows nothing of the others. */
   async #step(node: RpcNode, before: Position | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
     this.#memory.begin();
-    const position = before ?? (await this.#start(node));
-    const newest = newestOf(position);
+    const stored = before ?? (await start(node));
+    const newest = newestOf(stored);
     const [head, standing] = await node.batch([getHead(), getBlock(newest.number)]);
     if (head === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
     const watch = await synchronize();
+    const setAside = new Map(stored.setAside.map((one) => [one.hash, one.since]));
     const context: Scan = {
       pool: this.#pool,
       node,
@@ -84,173 +96,205 @@ export class BaseObserver implements ChainObserver {
       watch,
       memory: this.#memory,
       now: this.#now(),
+      waitsSince: (hash) => setAside.get(hash),
     };
+    const found = standing?.hash === newest.hash ? unmoved(stored) : await recover(context, stored, head);
+    if (found === 'behind') return idle(stored, head);
 
-    const found = standing?.hash === newest.hash ? unmoved(position) : await this.#recover(context, position, head);
-    if (found === 'behind') return idle(position, head);
-    const { rescanned: rescannedBefore, firstReader: firstReaderBefore, checkpoints } = found.position;
-    const start = newestOf(found.position);
-    let seen = found.position.seen;
-    const observations: Observation[] = [...found.observations];
-    const warnings: string[] = [...found.warnings];
+    const { position } = found;
+    const news = await readNew(context, position, head);
+    const again = await lookAgain(context, position.setAside);
+    const receipts = await readReceipts(context, duePendingOutcomes(context));
+    const seen = [news.found, again.found.filter(isNew(watch)), receipts.seen].reduce<readonly Seen[]>(
+      withSeen,
+      position.seen,
+    );
+    const firstReader = readerOf(position.firstReader, node, news, position.rescanned);
+    const settled = await finish(context, this.#sentBy, { ...position, seen: [...seen], firstReader }, news, receipts);
+    const confirmed = await confirm(context, settled.seen);
 
-    // New blocks, up to the head that was read before the watch set was updated.
-    const first = await this.#read(context, found.position, head);
-    const { reached, whole } = first;
-    seen = withSeen(seen, first.seen);
-    const firstReader =
-      whole === first.wholeBefore
-        ? firstReaderBefore
-        : firstReaderAfter(firstReaderBefore, node, first.wholeBefore <= rescannedBefore);
-
-    const pendingOutcomes = duePendingOutcomes(context);
-    const receipts = await readReceipts(context, this.#pool, pendingOutcomes);
-    seen = withSeen(seen, receipts.seen);
-
-    // The same blocks once more when they are safe, then what can be proven by them.
-    let rescanned = rescannedBefore;
-    let hasMore = false;
-    if (
-      receipts.missing.length > 0 ||
-      receipts.ignoredReverts.length > 0 ||
-      context.now - this.#memory.tagsAskedAt >= TAGS_MS
-    ) {
-      const [safe, finalized] = await node.batch([getBlock('safe'), getBlock('finalized')]);
-      this.#memory.tagsAskedAt = context.now;
-      const end = least(whole, safe?.number ?? 0n);
-      if (end > rescanned && (!first.isSplit || context.now - this.#memory.rescannedAt >= WHOLE_MS)) {
-        const { number, hash } = [safe, reached].find((one) => one?.number === end) ?? { number: end, hash: null };
-        const rescan = (by: RpcNode): Promise<Scanned> => scan({ ...context, node: by }, rescanned + 1n, number, hash);
-        const again = await this.#pool.doubleCheck(node, firstReader, rescan);
-        if (again !== null) {
-          rescanned = again.map(({ end }) => end.number).reduce(least);
-          // On a plan of short ranges one call is not all: the next step goes on at once.
-          if (rescanned < end) hasMore = true;
-          else this.#memory.rescannedAt = context.now;
-          const missed = again.flatMap((one) => one.seen).filter((one) => !isInLedger(watch, one));
-          seen = withSeen(seen, missed);
-        }
-      }
-      const finals = await finalize(context, least(reached.number, finalized?.number ?? 0n));
-      observations.push(...finals.observations, ...findFinalReverts(receipts.ignoredReverts, finalized?.number ?? -1n));
-      seen = withSeen(seen, finals.seen);
-      hasMore ||= finals.hasMore;
-      // Unreported landings of an intent come first: the transaction that used the nonce may have paid it.
-      const waiting = new Set(
-        seen.filter((one) => one.kind === 'reverted' || !one.reported).map(({ intentId }) => intentId),
-      );
-      const dead = receipts.missing.filter(({ intentId }) => !waiting.has(intentId));
-      if (safe !== null) {
-        const dropped = await findDropped(context, this.#pool, this.#sentBy, dead, safe, rescanned);
-        observations.push(...dropped.observations);
-        warnings.push(...dropped.warnings);
-        observations.push(...(await findLapsed(context, safe, rescanned, waiting)));
-      }
-    }
-
-    const confirmed = await confirm(context, seen);
     this.#memory.commit();
-    if (whole >= head.number) this.#memory.wholeAt = context.now;
-    if (hasMore) this.#memory.tagsAskedAt = 0;
+    if (news.whole >= head.number) this.#memory.wholeAt = context.now;
+    if (settled.hasMore) this.#memory.tagsAskedAt = 0;
     this.#memory.isAwaiting =
-      hasMore || !isEmpty(watch.submitted()) || confirmed.seen.some((one) => one.kind === 'reverted' || !one.reported);
-    const read = reached.number > start.number ? advance(checkpoints, reached) : checkpoints;
-    const next: Position = {
-      genesis: found.position.genesis,
-      checkpoints: read,
-      ...writtenWhole({ checkpoints: read }, whole),
-      rescanned,
-      firstReader,
-      seen: [...confirmed.seen],
-    };
+      settled.hasMore ||
+      !isEmpty(watch.submitted()) ||
+      confirmed.seen.some((one) => one.kind === 'reverted' || !one.reported);
+    const waiting = afterLook(
+      position.setAside,
+      again.judged,
+      [news.unjudged, settled.unjudged, again.unjudged].flat(),
+      context.now,
+    );
+    const { checkpoints } = position;
+    const read = news.reached.number > newestOf(position).number ? advance(checkpoints, news.reached) : checkpoints;
     return {
-      observations: [...observations, ...confirmed.observations],
-      cursor: writePosition(next),
+      observations: [...found.observations, ...settled.observations, ...confirmed.observations],
+      cursor: writePosition({
+        genesis: position.genesis,
+        checkpoints: read,
+        ...writtenWhole({ checkpoints: read }, news.whole),
+        rescanned: settled.rescanned,
+        firstReader,
+        seen: [...confirmed.seen],
+        setAside: [...waiting.kept],
+      }),
       head: head.number,
-      behind: first.isEarly ? 0n : greatest(0n, head.number - whole),
-      warnings,
-    };
-  }
-
-  /**
-   * Reads the logs up to the head: of all recipients, or of those that are paid soonest, where one call does not take
-   * all of them and all were read a moment ago.
-   */
-  async #read(context: Scan, position: Position, head: Block): Promise<FirstReading> {
-    const { node, watch, memory, now } = context;
-    const [start, wholeBefore] = [newestOf(position), wholeOf(position)];
-    const isSplit = !memory.logs.takesAll(node, watch.recipients().length);
-    const isEarly = isSplit && now - memory.wholeAt < WHOLE_MS;
-    const idle: FirstReading = { reached: start, wholeBefore, whole: wholeBefore, seen: [], isSplit, isEarly };
-    if (isEarly) {
-      const soonest = soonestPaid(watch);
-      if (start.number >= head.number || soonest.length === 0) return idle;
-      const { end, seen } = await scan(context, start.number + 1n, head.number, head.hash, soonest);
-      return { ...idle, reached: end, seen };
-    }
-    if (wholeBefore >= head.number) return idle;
-    const { end, seen } = await scan(context, wholeBefore + 1n, head.number, head.hash);
-    return {
-      ...idle,
-      reached: end.number > start.number ? end : start,
-      whole: end.number,
-      // What an early look has reported is not reported again.
-      seen: wholeBefore === start.number ? seen : seen.filter((one) => !isInLedger(watch, one)),
-    };
-  }
-
-  async #start(node: RpcNode): Promise<Position> {
-    const { genesis, checkpoints, start } = await begin(node);
-    return { genesis, checkpoints: [...checkpoints], rescanned: start.number, firstReader: null, seen: [] };
-  }
-
-  /** Handles a node without the newest checkpoint: it lags, there was a reorg, or it is another chain. */
-  async #recover(context: Scan, position: Position, head: Block): Promise<Found | 'behind'> {
-    const found = await relocate(context.node, this.network.chain, position, head);
-    if (found.kind === 'behind') return 'behind';
-    if (found.kind === 'reorg') {
-      const { checkpoints, ancestor, depth } = found;
-      const orphaned = await orphan(context, position.seen, ancestor, head.number);
-      return {
-        position: {
-          ...position,
-          checkpoints: [...checkpoints],
-          ...(position.whole !== undefined && { whole: least(ancestor, position.whole) }),
-          rescanned: least(ancestor, position.rescanned),
-          seen: [...orphaned.seen],
-        },
-        observations: orphaned.observations,
-        warnings: [`the chain was reorganized within the last ${depth} blocks: continuing at block ${ancestor}`],
-      };
-    }
-    // Nothing that was read before is on this chain.
-    const { genesis, from, warning } = found;
-    const orphaned = await orphan(context, position.seen, -1n, -1n);
-    return {
-      position: {
-        genesis,
-        checkpoints: [from],
-        rescanned: from.number,
-        firstReader: null,
-        seen: [...orphaned.seen],
-      },
-      observations: orphaned.observations,
-      warnings: [warning],
+      behind: news.isEarly ? 0n : greatest(0n, head.number - news.whole),
+      warnings: [...found.warnings, ...receipts.warnings, ...settled.warnings, ...waiting.warnings],
+      setAside: waiting.kept.length,
     };
   }
 }
 
-/** What a step has read of the new blocks. */
-interface FirstReading {
-  /** The newest block that was read, by an early look too. */
-  readonly reached: Pick<Block, 'number' | 'hash'>;
-  /** Up to these blocks all recipients were read: before, and now. */
-  readonly wholeBefore: bigint;
-  readonly whole: bigint;
-  readonly seen: Scanned['seen'];
-  /** One call does not take all recipients. */
-  readonly isSplit: boolean;
-  readonly isEarly: boolean;
+const isNew =
+  (watch: WatchSet) =>
+  (one: Seen): boolean =>
+    !isInLedger(watch, one);
+
+async function start(node: RpcNode): Promise<Position> {
+  const { genesis, checkpoints, start } = await begin(node);
+  return {
+    genesis,
+    checkpoints: [...checkpoints],
+    rescanned: start.number,
+    firstReader: null,
+    seen: [],
+    setAside: [],
+  };
+}
+
+/** Reads the new blocks, up to the head that was read before the watch set was updated. */
+function readNew(context: Scan, position: Position, head: Block): Promise<NewBlocks<Seen>> {
+  const { node, watch, memory, now } = context;
+  return readNewBlocks(
+    { node, watch, logs: memory.logs, wholeAt: memory.wholeAt, now },
+    position,
+    head,
+    (...range) => scan(context, ...range),
+    (one) => isInLedger(watch, one),
+  );
+}
+
+/** What a step finds out about blocks that are safe or final. */
+interface Finish {
+  readonly observations: readonly Observation[];
+  readonly seen: readonly Seen[];
+  readonly unjudged: readonly Unjudged[];
+  readonly warnings: readonly string[];
+  readonly rescanned: bigint;
+  /** The next step goes on at once. */
+  readonly hasMore: boolean;
+}
+
+/** Reads the same blocks once more when they are safe, then finds what can be proven by them, and what is final. */
+async function finish(
+  context: Scan,
+  sentBy: SentBy,
+  position: Position,
+  news: NewBlocks<Seen>,
+  { missing, ignoredReverts }: Receipts,
+): Promise<Finish> {
+  const { node, memory, now, pool } = context;
+  const isDue = missing.length > 0 || ignoredReverts.length > 0 || now - memory.tagsAskedAt >= TAGS_MS;
+  if (!isDue)
+    return {
+      observations: [],
+      seen: position.seen,
+      unjudged: [],
+      warnings: [],
+      rescanned: position.rescanned,
+      hasMore: false,
+    };
+  const [safe, finalized] = await node.batch([getBlock('safe'), getBlock('finalized')]);
+  memory.tagsAskedAt = now;
+  const rescan = await readSafe(context, position, news, safe);
+  const finals = await finalize(context, least(news.reached.number, finalized?.number ?? 0n));
+  const seen = [rescan.found, finals.seen].reduce<readonly Seen[]>(withSeen, position.seen);
+  // Unreported landings of an intent come first: the transaction that used the nonce may have paid it.
+  const waiting = new Set(
+    seen.filter((one) => one.kind === 'reverted' || !one.reported).map(({ intentId }) => intentId),
+  );
+  const dead = missing.filter(({ intentId }) => !waiting.has(intentId));
+  const dropped = safe && (await findDropped(context, pool, sentBy, dead, safe, rescan.rescanned));
+  const lapsed = safe && (await findLapsed(context, safe, rescan.rescanned, waiting));
+  return {
+    observations: [
+      ...finals.observations,
+      ...findFinalReverts(ignoredReverts, finalized?.number ?? -1n),
+      ...(dropped?.observations ?? []),
+      ...(lapsed ?? []),
+    ],
+    seen,
+    unjudged: rescan.unjudged,
+    warnings: [...finals.warnings, ...(dropped?.warnings ?? [])],
+    rescanned: rescan.rescanned,
+    hasMore: rescan.hasMore || finals.hasMore,
+  };
+}
+
+type SafeReading = Findings<Seen> & Pick<Finish, 'rescanned' | 'hasMore'>;
+
+/** Reads a second time what is safe by now, by another upstream than the first time. */
+async function readSafe(
+  context: Scan,
+  { rescanned, firstReader }: Position,
+  { reached, whole, isSplit }: NewBlocks<Seen>,
+  safe: Block | null,
+): Promise<SafeReading> {
+  const { node, watch, memory, now, pool } = context;
+  const nothing: SafeReading = { found: [], unjudged: [], rescanned, hasMore: false };
+  const end = least(whole, safe?.number ?? 0n);
+  if (end <= rescanned || (isSplit && now - memory.rescannedAt < WHOLE_MS)) return nothing;
+  const { number, hash } = [safe, reached].find((one) => one?.number === end) ?? { number: end, hash: null };
+  const again = await readAgain(
+    pool,
+    node,
+    firstReader,
+    (by) => scan({ ...context, node: by }, rescanned + 1n, number, hash),
+    (one) => isInLedger(watch, one),
+  );
+  if (again === null) return nothing;
+  // On a plan of short ranges one call is not all: the next step goes on at once.
+  const hasMore = again.end < end;
+  if (!hasMore) memory.rescannedAt = now;
+  return { found: again.found, unjudged: again.unjudged, rescanned: again.end, hasMore };
+}
+
+/** Handles a node without the newest checkpoint: it lags, there was a reorg, or it is another chain. */
+async function recover(context: Scan, position: Position, head: Block): Promise<Found | 'behind'> {
+  const found = await relocate(context.node, context.network.chain, position, head);
+  if (found.kind === 'behind') return 'behind';
+  if (found.kind === 'reorg') {
+    const { checkpoints, ancestor, depth } = found;
+    const orphaned = await orphan(context, position.seen, ancestor, head.number);
+    return {
+      position: {
+        ...position,
+        checkpoints: [...checkpoints],
+        ...(position.whole !== undefined && { whole: least(ancestor, position.whole) }),
+        rescanned: least(ancestor, position.rescanned),
+        seen: [...orphaned.seen],
+      },
+      observations: orphaned.observations,
+      warnings: [`the chain was reorganized within the last ${depth} blocks: continuing at block ${ancestor}`],
+    };
+  }
+  // Nothing that was read before is on this chain.
+  const { genesis, from, warning } = found;
+  const orphaned = await orphan(context, position.seen, -1n, -1n);
+  return {
+    position: {
+      genesis,
+      checkpoints: [from],
+      rescanned: from.number,
+      firstReader: null,
+      seen: [...orphaned.seen],
+      setAside: [],
+    },
+    observations: orphaned.observations,
+    warnings: [warning],
+  };
 }
 
 interface Found {

@@ -1,28 +1,40 @@
-import type { Address, PaymentTerms, Reference } from '@pf/domain';
+import type { Address, PaymentTerms } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
 import { getBlock, getHead, type Receipt } from '../evm/calls.ts';
-import type { SignedTransaction, UnnamedPayment } from '../port.ts';
+import type { Network, SignedTransaction, UnnamedPayment } from '../port.ts';
 import { decodeTransfer } from './calldata.ts';
 import { explainTransfers } from './nested/explain.ts';
+import { keptLogsOf } from './nested/kept-logs.ts';
+import type { References } from './nested/references.ts';
 import { NO_REFERENCE, readTransfer, recorded } from './observe/landings.ts';
-import { decodeSigned, SENT_TYPES } from './signed-transaction.ts';
+import { decodeSigned, SENT_TYPES, signerOf } from './signed-transaction.ts';
 
 /** As long as an observed landing has to stay canonical: seconds, by the chain's clock. */
 const CONFIRM_S = 2n;
 
+/** True for a transfer that names no intent. */
+export function isUnnamed({ raw }: SignedTransaction): boolean {
+  const decoded = decodeSigned(raw, SENT_TYPES);
+  const transfer = decoded.ok ? decodeTransfer(Buffer.from(decoded.value.data.slice(2), 'hex')) : null;
+  return transfer !== null && transfer.reference === null;
+}
+
 /**
- * The transfer in a transaction that is what the terms ask, from this wallet, but carries no reference at all, so that
- * it cannot be the payment of any other intent. Null where there is none.
+ * The transfer in a transaction that is what the terms ask, which this wallet itself has ordered in this transaction,
+ * but without any reference, so that it cannot be the payment of any other intent. Null where there is none: what a
+ * spender has pulled from the wallet is none.
  */
 export async function findUnnamed(
   pool: RpcPool,
+  network: Network,
   { hash, raw }: SignedTransaction,
   receipt: Receipt | null,
   terms: PaymentTerms,
   fulfiller: Address,
 ): Promise<UnnamedPayment | null> {
   const decoded = decodeSigned(raw, SENT_TYPES);
-  if (!decoded.ok || receipt?.status !== 1n) return null;
+  const from = decoded.ok ? signerOf(decoded.value) : null;
+  if (!decoded.ok || from === null || receipt?.status !== 1n) return null;
   const transfers = receipt.logs.flatMap((log) => {
     const transfer = (log.address as string) === terms.tokenAddress ? readTransfer(log) : null;
     const isAsked = transfer?.from === fulfiller && transfer.to === terms.requestor && transfer.amount === terms.amount;
@@ -31,9 +43,13 @@ export async function findUnnamed(
   if (transfers.length === 0) return null;
   const { to, data } = decoded.value;
   const direct = to === terms.tokenAddress ? decodeTransfer(Buffer.from(data.slice(2), 'hex')) : null;
-  const references: ReadonlyMap<bigint, Reference | null> =
+  const references: References =
     direct === null
-      ? await explainTransfers(pool, { hash, to: to as Address | null, input: data, logs: receipt.logs }, transfers)
+      ? await explainTransfers(
+          pool,
+          { hash, from, to: to as Address | null, input: data, logs: receipt.logs, keeps: keptLogsOf(network) },
+          transfers,
+        )
       : new Map(transfers.map(({ log }) => [log.logIndex, direct.reference]));
   const unnamed = transfers.find(({ log }) => references.get(log.logIndex) === null);
   if (unnamed === undefined) return null;

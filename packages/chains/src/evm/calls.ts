@@ -1,5 +1,5 @@
 import type { Address, TransactionHash } from '@pf/domain';
-import { refusable, reportingHead, type RpcCall, rpcCall, type RpcNode, RpcRefusedError } from '@pf/rpc';
+import { boundedTo, refusable, reportingHead, type RpcCall, rpcCall, type RpcNode, RpcRefusedError } from '@pf/rpc';
 import { getAddress } from 'ethers/address';
 import { z } from 'zod';
 import type { Token } from '../networks.ts';
@@ -128,11 +128,34 @@ const transaction = z.object({
   blockHash: blockHash.nullish(),
 });
 export type ChainTransaction = z.infer<typeof transaction>;
+const calling = transaction
+  .pick({ hash: true, from: true, nonce: true, gas: true, input: true })
+  .extend({ to: address.nullish().transform((to) => to ?? null) });
+/** Who called what in a transaction, whatever its type: what a type that is unknown here adds is not looked at. */
+export type CallingTransaction = z.infer<typeof calling>;
+/** Null where the node knows no such transaction: no proof that there is none. */
+export const getCalling = (transactionHash: string): RpcCall<CallingTransaction | null> =>
+  rpcCall('eth_getTransactionByHash', [transactionHash], calling.nullable());
 /** Null where the node knows no such transaction: no proof that there is none. */
 export const getTransaction = (transactionHash: string): RpcCall<ChainTransaction | null> =>
   rpcCall('eth_getTransactionByHash', [transactionHash], transaction.nullable());
 
-const log = z.object({
+export interface Log {
+  readonly address: Address;
+  readonly topics: readonly string[];
+  readonly data: string;
+  readonly blockNumber: bigint;
+  readonly blockHash: string;
+  readonly transactionHash: TransactionHash;
+  readonly logIndex: bigint;
+  readonly removed: boolean;
+}
+
+/** Which logs are read, by the contract's address in lower case and the first topic: the others are passed over. */
+export type KeptLogs = (address: string, event: string | undefined) => boolean;
+const ALL: KeptLogs = () => true;
+
+const logFields = z.object({
   address,
   topics: z.array(blockHash),
   data: bytes,
@@ -142,7 +165,17 @@ const log = z.object({
   logIndex: quantity,
   removed: z.boolean().default(false),
 });
-export type Log = z.infer<typeof log>;
+/** One transaction can have 40,000 logs: only those that are kept are looked at closely. */
+const logs = (keeps: KeptLogs): z.ZodType<readonly Log[]> =>
+  z.array(z.unknown()).transform((all) =>
+    all.flatMap((one) => {
+      const { address, topics } = (one ?? {}) as { readonly address?: unknown; readonly topics?: unknown };
+      if (typeof address !== 'string' || !Array.isArray(topics)) throw new Error('a log has no address or topics');
+      const event: unknown = topics[0];
+      const isKept = keeps(address.toLowerCase(), typeof event === 'string' ? event.toLowerCase() : undefined);
+      return isKept ? [logFields.parse(one)] : [];
+    }),
+  );
 export interface LogFilter {
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
@@ -153,27 +186,33 @@ export const getLogs = (filter: LogFilter): RpcCall<readonly Log[]> =>
   rpcCall(
     'eth_getLogs',
     [{ ...filter, fromBlock: toQuantity(filter.fromBlock), toBlock: toQuantity(filter.toBlock) }],
-    z.array(log),
+    logs(ALL),
   );
 
-const receipt = z.object({
-  transactionHash: hash,
-  status: quantity,
-  blockNumber: quantity,
-  blockHash,
-  from: address,
-  to: address.nullish(),
-  logs: z.array(log),
-  // For the books only: what is wrong with them does not hold a payment up.
-  gasUsed: quantity.nullish().catch(null),
-  effectiveGasPrice: quantity.nullish().catch(null),
-  /** Of rollups: what L1 charges for the data, beside the gas. */
-  l1Fee: quantity.nullish().catch(null),
-});
-export type Receipt = z.infer<typeof receipt>;
-/** Null while the transaction is in no block that this node knows. */
-export const getReceipt = (transactionHash: string): RpcCall<Receipt | null> =>
-  rpcCall('eth_getTransactionReceipt', [transactionHash], receipt.nullable());
+const receipt = (keeps: KeptLogs) =>
+  z.object({
+    transactionHash: hash,
+    status: quantity,
+    blockNumber: quantity,
+    blockHash,
+    from: address,
+    to: address.nullish(),
+    logs: logs(keeps),
+    // For the books only: what is wrong with them does not hold a payment up.
+    gasUsed: quantity.nullish().catch(null),
+    effectiveGasPrice: quantity.nullish().catch(null),
+    /** Of rollups: what L1 charges for the data, beside the gas. */
+    l1Fee: quantity.nullish().catch(null),
+  });
+export type Receipt = z.infer<ReturnType<typeof receipt>>;
+/** Real ones stay far below; one of 40,000 logs has some 18 MB. */
+const RECEIPT_MAX_BYTES = 8 * 2 ** 20;
+/**
+ * Null while the transaction is in no block that this node knows.
+ * @param keeps the logs that it is read for
+ */
+export const getReceipt = (transactionHash: string, keeps = ALL): RpcCall<Receipt | null> =>
+  boundedTo(RECEIPT_MAX_BYTES, rpcCall('eth_getTransactionReceipt', [transactionHash], receipt(keeps).nullable()));
 
 export const sendRawTransaction = (raw: string): RpcCall<TransactionHash> =>
   rpcCall('eth_sendRawTransaction', [raw], hash);

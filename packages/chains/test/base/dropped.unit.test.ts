@@ -54,6 +54,7 @@ function concluded(first: RpcNode, ...others: readonly RpcNode[]): ReturnType<ty
     watch: new Watched(),
     memory: new Memory(),
     now: 0,
+    waitsSince: () => undefined,
   };
   return findDropped(context, pool, async () => null, [missing], safe, safe.number);
 }

@@ -53,12 +53,13 @@ describe('a step on a plan of few calls a second', () => {
     watch = new Watched();
     for (const place of all) watch.add(idOf(place), termsOf(place));
     context = {
-      pool: {} as RpcPool,
+      pool: { size: 1 } as RpcPool,
       node: slow,
       network: networkOf(CHAIN),
       watch,
       memory: new Memory(),
       now: NOW,
+      waitsSince: () => undefined,
     };
   });
 

@@ -28,7 +28,7 @@ import { baseSepolia } from 'viem/chains';
 import { BaseAdapter } from '../../src/base/adapter.ts';
 import { encodePayment } from '../../src/base/calldata.ts';
 import { BaseObserver } from '../../src/base/observer.ts';
-import type { Verification } from '../../src/index.ts';
+import { rewindCursor, type Verification } from '../../src/index.ts';
 import { Watcher } from '../conformance/watching.ts';
 import { type BaseUnderTest, poolOver, startBase } from './chain.ts';
 
@@ -175,6 +175,12 @@ async function observed(): Promise<readonly string[]> {
       ? `${one.intentId} ${one.data.transfer.reference === NO_REFERENCE ? 'unproven' : 'paid'} ${one.data.level}`
       : `${one.intentId} ${one.type}`,
   );
+}
+/** What is observed of a transfer that no upstream can trace: nothing at first, then what a minute of waiting brings. */
+async function observedAfterAMinute(): Promise<readonly string[]> {
+  expect(await observed()).toEqual([]);
+  base.clock.pass(60_000);
+  return observed();
 }
 async function verify(hash: Hex, terms: PaymentTerms, fulfiller: string): Promise<Verification> {
   const sent = await adapter.fetchSent(hash as string as TransactionHash);
@@ -388,7 +394,8 @@ describe('an account that executes modes (ERC-7821, EIP-7702)', () => {
       const verified = how === 'with' ? 'verified' : 'mismatch';
       expect(await verify(hash, one.terms, account.address)).toMatchObject({ kind: verified });
       expect(await verify(hash, other.terms, account.address)).toMatchObject(withoutReference(other.terms));
-      expect(await observed()).toEqual(how === 'with' ? paid(one) : [`${one.id} unproven confirmed`]);
+      if (how === 'with') expect(await observed()).toEqual(paid(one));
+      else expect(await observedAfterAMinute()).toEqual([`${one.id} unproven confirmed`]);
     },
   );
 });
@@ -414,7 +421,74 @@ describe('a transaction through an unknown contract', () => {
     const { id, terms } = expectPayment();
     const { address, hash } = await payThrough(terms);
     expect(await verify(hash, terms, address)).toMatchObject(withoutReference(terms));
-    expect(await observed()).toEqual([`${id} unproven confirmed`]);
+    expect(await observedAfterAMinute()).toEqual([`${id} unproven confirmed`]);
+  });
+
+  it('is paid once it is traced, also after it was reported without its reference', async () => {
+    withoutTraces();
+    const { id, terms } = expectPayment();
+    const { hash } = await payThrough(terms);
+    expect(await observedAfterAMinute()).toEqual([`${id} unproven confirmed`]);
+    proxy.faults = [];
+    base.clock.pass(60_000);
+    expect(await observed()).toEqual(paid({ id }));
+    expect(watcher.watched.byReference(terms.reference)?.settlement?.hash).toBe(hash);
+    const { setAside } = JSON.parse(watcher.cursor ?? '') as { readonly setAside: readonly unknown[] };
+    expect(setAside).toEqual([]);
+  });
+
+  it('is looked at again after a restart, and after a rewind of the cursor', async () => {
+    withoutTraces();
+    const { id, terms } = expectPayment();
+    await payThrough(terms);
+    expect(await observed()).toEqual([]);
+    watcher.moveCursor((cursor) => rewindCursor(base.adapter.network, cursor, 1n));
+    watcher = watcher.restart(new BaseObserver(base.adapter.network, pool, base.clock.now));
+    proxy.faults = [];
+    base.clock.pass(10_000);
+    expect(await observed()).toEqual(paid({ id }));
+  });
+
+  it('is judged by what it does, not by the calldata that a stranger has sent to it', async () => {
+    const requestor = base.newRecipient();
+    const [own, stranger] = [expectPayment(requestor), expectPayment(requestor)];
+    const address = await puppet([{ target: usdc, data: callOf(own.terms).data }]);
+    await mint(address, AMOUNT);
+    const execute = encodeFunctionData({
+      abi: [
+        {
+          type: 'function',
+          name: 'execute',
+          stateMutability: 'nonpayable',
+          inputs: [{ type: 'address' }, { type: 'uint256' }, { type: 'bytes' }],
+          outputs: [],
+        },
+      ],
+      args: [usdc as Hex, 0n, callOf(stranger.terms).data],
+    });
+    const hash = await sendAs(base.anvil, address, execute);
+    expect(await verify(hash, stranger.terms, address)).toMatchObject(withoutReference(stranger.terms));
+    expect(await verify(hash, own.terms, address)).toMatchObject({ kind: 'verified' });
+    expect(await observed()).toEqual(paid(own));
+  });
+
+  it('is traced in its turn beside any number of others that want a trace', async () => {
+    const mine = expectPayment();
+    const [spam, crowded] = [expectPayment(), expectPayment(mine.terms.requestor)];
+    for (const { terms } of [spam, crowded]) {
+      const spammer = await puppet([{ target: usdc, data: plainOf(terms).data }]);
+      await mint(spammer, 100n * AMOUNT);
+      for (let sent = 0; sent < 25; sent += 1)
+        await sendAs(base.anvil, spammer, concat(['0x12345678', callOf(terms).data]));
+    }
+    await payThrough(mine.terms);
+    expect(await observed()).toEqual(paid(mine));
+    for (let steps = 0; steps < 10; steps += 1) {
+      base.clock.pass(10_000);
+      await watcher.step();
+    }
+    const { setAside } = JSON.parse(watcher.cursor ?? '') as { readonly setAside: readonly unknown[] };
+    expect(setAside).toEqual([]);
   });
 
   it('is waited for where it was verified by a trace that is missing for a while', async () => {
@@ -471,9 +545,49 @@ describe('a transaction through an unknown contract', () => {
       const forged = await victim.operation(victim.calldataOf([callOf(terms)]));
       const hash = await sendAs(base.anvil, fake, concat(['0x765e827f', forged.callData]));
       expect(await verify(hash, terms, victim.address)).toMatchObject(withoutReference(terms));
-      expect(await observed()).toEqual(how === 'with' ? [] : [`${id} unproven confirmed`]);
+      if (how === 'with') expect(await observed()).toEqual([]);
+      else expect(await observedAfterAMinute()).toEqual([`${id} unproven confirmed`]);
     },
   );
+});
+
+describe('a transfer without a reference', () => {
+  it('is not told as the payment of a wallet from which a spender has pulled it', async () => {
+    const { terms } = expectPayment();
+    const wallet = wallets['0.7'];
+    const pull = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: 'transferFrom',
+      args: [wallet.address, terms.requestor as string as Hex, AMOUNT],
+    });
+    const spender = base.payers[0];
+    if (spender === undefined) throw new Error('Base has payers');
+    const approve = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: 'approve',
+      args: [spender.address as string as Hex, AMOUNT],
+    });
+    await bundle(base.anvil, '0.7', [await wallet.operation(wallet.calldataOf([{ to: usdc, data: approve }]))]);
+    const hash = await sendAs(base.anvil, usdc, pull, spender.address);
+    await base.anvil.rpc('evm_increaseTime', 2);
+    await base.anvil.mine();
+    const verification = await verify(hash, terms, wallet.address);
+    expect(verification.kind).toBe('mismatch');
+    expect(verification).not.toHaveProperty('unnamed');
+  });
+
+  it('is not visible before it is in a block, as only then it can be told', async () => {
+    const { terms } = expectPayment();
+    const from = base.payers[1]?.address ?? '';
+    await base.anvil.rpc('evm_setAutomine', false);
+    const send = (data: Hex): Promise<TransactionHash> =>
+      base.anvil.rpc<TransactionHash>('eth_sendTransaction', { from, to: usdc, data, gas: '0x30d40' });
+    const [named, unnamed] = [await send(callOf(terms).data), await send(plainOf(terms).data)];
+    expect(await adapter.fetchSent(named)).toMatchObject({ hash: named });
+    expect(await adapter.fetchSent(unnamed)).toBeNull();
+    await base.anvil.mine();
+    expect(await adapter.fetchSent(unnamed)).toMatchObject({ hash: unnamed });
+  });
 });
 
 describe('a claim by the hash of a bundle', () => {

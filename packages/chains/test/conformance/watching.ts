@@ -46,6 +46,9 @@ export class Watched implements WatchSet {
   await({ requestor }: PaymentTerms): void {
     this.#awaited.add(requestor);
   }
+  all(): readonly PaymentTerms[] {
+    return [...this.#intents.values()].map(({ terms }) => terms);
+  }
   /** It is no longer watched, as a month after it was closed. */
   drop({ reference, requestor }: PaymentTerms): void {
     this.#intents.delete(reference);
@@ -67,6 +70,11 @@ export class Watched implements WatchSet {
     switch (observation.type) {
       case 'landed': {
         const { hash, transfer, level } = observation.data;
+        // As the writer: it is told of as a mismatched payment, and ends the submission.
+        if (transfer.reference !== intent.terms.reference) {
+          if (intent.submission?.hash === hash) intent.submission = null;
+          return;
+        }
         if (intent.settlement !== null && !intent.settlement.lost && intent.settlement.hash !== hash) return;
         intent.settlement = { hash, transfer, finalized: level === 'finalized', lost: false };
         intent.status = level;

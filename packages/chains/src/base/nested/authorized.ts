@@ -3,7 +3,7 @@ import type { Log } from '../../evm/calls.ts';
 import { readTransfer } from '../observe/landings.ts';
 
 /** `AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)` of EIP-3009. */
-const AUTHORIZATION_USED = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5';
+export const AUTHORIZATION_USED = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5';
 
 /**
  * The transfers of a receipt that were made by an authorization, by the index of their logs, and its nonce. A token

@@ -1,6 +1,6 @@
 import type { Address, Reference } from '@pf/domain';
 import type { Log } from '../../evm/calls.ts';
-import { decodePayment, decodeTransfer } from '../calldata.ts';
+import { decodeTransfer } from '../calldata.ts';
 import { type LoggedTransfer, readTransfer } from '../observe/landings.ts';
 import { callsOf } from './account-calls.ts';
 import { authorizedIn } from './authorized.ts';
@@ -10,37 +10,43 @@ import { type Execution, executionsOf, isEntryPoint } from './user-operations.ts
 /** Calldata beyond this is not read. A node takes no longer transaction. */
 const INPUT_MAX_BYTES = 256 * 1024;
 
-/** A transaction that calls a contract other than a token, and the logs of its receipt. */
+/** A transaction that calls a contract other than a token, and the kept logs of its receipt. */
 export interface NestedTransaction {
+  readonly from: Address;
   readonly to: Address | null;
   /** Calldata as hex. */
   readonly input: string;
   readonly logs: readonly Log[];
 }
 
-/**
- * The reference that each transfer of a transaction carries, by the index of its log; null for one that carries none.
- * A transfer that is not in here could not be explained.
- */
-export type References = ReadonlyMap<bigint, Reference | null>;
+/** Of a transfer that the account from which it was made did not order itself: a spender pulled it, for example. */
+export const NOT_ORDERED = 'not ordered';
 
 /**
- * What is known from the logs: the nonces of authorizations. And from the calldata: what an account executed (a user
- * operation, or its own call), opened down to the calls of tokens. Each other transfer that the account made is the
+ * The reference that each transfer of a transaction carries, by the index of its log; null for one that its account
+ * ordered without any. A transfer that is not in here could not be explained.
+ */
+export type References = ReadonlyMap<bigint, Reference | typeof NOT_ORDERED | null>;
+
+/**
+ * What is known from the logs: the nonces of authorizations. And from the calldata: what an account was told to do by
+ * whoever may tell it (a user operation, which the account itself has accepted, or a transaction that it sent to
+ * itself), opened down to the calls of tokens. What another account sends to a contract says nothing about what that
+ * does. Each other transfer that the account made is the
  * effect of exactly one of these calls. Where there are as many of one kind (token, recipient, amount) as transfers
  * were logged, they belong together in their order. Otherwise something else made a transfer, or a call failed, and
  * none of that kind is explained.
  */
-export function referencesByCalldata({ to, input, logs }: NestedTransaction): References {
-  const references = new Map<bigint, Reference | null>(authorizedIn(logs));
-  for (const execution of readExecutions(to, input, logs) ?? []) explain(execution, references);
+export function referencesByCalldata(transaction: NestedTransaction): References {
+  const references = new Map<bigint, Reference | null>(authorizedIn(transaction.logs));
+  for (const execution of readExecutions(transaction) ?? []) explain(execution, references);
   return references;
 }
 
-function readExecutions(to: Address | null, input: string, logs: readonly Log[]): readonly Execution[] | null {
+function readExecutions({ from, to, input, logs }: NestedTransaction): readonly Execution[] | null {
   if (to === null || input.length > 2 + 2 * INPUT_MAX_BYTES) return null;
-  const calldata = Buffer.from(input.slice(2), 'hex');
-  return isEntryPoint(to) ? executionsOf(to, calldata, logs) : [{ account: to, calldata, logs }];
+  if (isEntryPoint(to)) return executionsOf(to, Buffer.from(input.slice(2), 'hex'), logs);
+  return from === to ? [{ account: to, calldata: Buffer.from(input.slice(2), 'hex'), logs }] : null;
 }
 
 const kindOf = (token: string, to: Address, amount: bigint): string => `${token} ${to} ${amount}`;
@@ -76,15 +82,16 @@ export function referencesByTrace(trace: CallFrame, logs: readonly Log[]): Refer
   const isSame = (log: Log, { address, topics, data }: TracedLog): boolean =>
     log.address.toLowerCase() === address && log.data === data && log.topics.join() === topics.join();
   if (made.length !== logs.length || !logs.every((log, place) => isSame(log, made[place] as TracedLog))) return null;
-  const references = new Map<bigint, Reference | null>();
+  const references = new Map<bigint, Reference | typeof NOT_ORDERED | null>();
   const used = new Set<CallFrame>();
   for (const [place, log] of logs.entries()) {
     const transfer = readTransfer(log);
     const call = made[place]?.call;
     if (transfer === null || call === undefined) continue;
-    // A call pays once: what a token logs beside it (a fee that it takes) has no reference.
-    references.set(log.logIndex, used.has(call) ? null : referenceIn(call, transfer));
-    if (references.get(log.logIndex) !== null) used.add(call);
+    // A call pays once: what a token logs beside it (a fee that it takes) was not ordered.
+    const reference = used.has(call) ? NOT_ORDERED : referenceIn(call, transfer);
+    references.set(log.logIndex, reference);
+    if (reference !== NOT_ORDERED) used.add(call);
   }
   return references;
 }
@@ -114,9 +121,13 @@ function* logsOf(frame: CallFrame, caller: CallFrame | null): Generator<TracedLo
   for (const log of frame.logs.slice(next)) yield { ...log, call };
 }
 
-/** The reference in the token's call that made a transfer; null where this call did not order it, or has none. */
-function referenceIn(call: CallFrame, { from, to, amount, log }: LoggedTransfer): Reference | null {
-  if (call.type !== 'CALL' || call.to !== log.address.toLowerCase() || call.from !== from.toLowerCase()) return null;
-  const payment = decodePayment(call.input);
-  return payment?.to === to && payment.amount === amount ? payment.reference : null;
+/** The reference in the token's call that made a transfer; null where it has none. */
+function referenceIn(
+  call: CallFrame,
+  { from, to, amount, log }: LoggedTransfer,
+): Reference | typeof NOT_ORDERED | null {
+  if (call.type !== 'CALL' || call.to !== log.address.toLowerCase() || call.from !== from.toLowerCase())
+    return NOT_ORDERED;
+  const ordered = decodeTransfer(Buffer.from(call.input.slice(2), 'hex'));
+  return ordered?.to === to && ordered.amount === amount ? ordered.reference : NOT_ORDERED;
 }

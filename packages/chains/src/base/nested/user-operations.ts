@@ -15,7 +15,7 @@ const ENTRY_POINTS: Readonly<Record<string, string>> = {
  * `UserOperationEvent(bytes32 indexed userOpHash, address indexed sender, address indexed paymaster, uint256 nonce,
  * bool success, uint256 actualGasCost, uint256 actualGasUsed)`: the last log of each operation.
  */
-const USER_OPERATION_EVENT = '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f';
+export const USER_OPERATION_EVENT = '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f';
 
 const OPERATIONS_MAX = 256;
 const SELECTOR = 4;
@@ -27,7 +27,8 @@ export interface Execution {
   readonly logs: readonly Log[];
 }
 
-export const isEntryPoint = (address: string): boolean => address in ENTRY_POINTS;
+const LOWER = new Set(Object.keys(ENTRY_POINTS).map((address) => address.toLowerCase()));
+export const isEntryPoint = (address: string): boolean => LOWER.has(address.toLowerCase());
 /** Whether it is of version 0.6, whose operations are other than those after it. */
 export const isUnpacked = (entryPoint: string): boolean => ENTRY_POINTS[entryPoint] === HANDLE_OPS.unpacked;
 

@@ -1,3 +1,4 @@
+import type { Instant, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { Network, WatchSet } from '../../port.ts';
 import type { Memory } from './memory.ts';
@@ -11,4 +12,6 @@ export interface Scan {
   readonly watch: WatchSet;
   readonly memory: Memory;
   readonly now: number;
+  /** Since when a transaction waits to be judged; undefined where it is not set aside. */
+  readonly waitsSince: (hash: TransactionHash) => Instant | undefined;
 }

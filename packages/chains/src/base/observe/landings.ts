@@ -34,14 +34,21 @@ export function readTransfer(log: Log): LoggedTransfer | null {
 /** Stands for the reference of a payment for which nothing proves one: no intent has it, so that none is settled. */
 export const NO_REFERENCE = `0x${'00'.repeat(32)}` as Reference;
 
-/** A transfer as the chain recorded it, with the reference that it carries. */
-export function recorded({ from, to, amount, log }: LoggedTransfer, reference: Reference): Transfer {
+/**
+ * A transfer as the chain recorded it, with the reference that it carries.
+ * @param worth what its recipient has gained by it (paid.ts). Default: all of it
+ */
+export function recorded(
+  { from, to, amount, log }: LoggedTransfer,
+  reference: Reference,
+  worth: bigint = amount,
+): Transfer {
   const { address, blockNumber, blockHash, logIndex } = log;
   return {
     tokenAddress: address as string as TokenAddress,
     from,
     to,
-    amount,
+    amount: worth,
     reference,
     block: blockNumber,
     blockHash,
@@ -49,8 +56,27 @@ export function recorded({ from, to, amount, log }: LoggedTransfer, reference: R
   };
 }
 
-/** The landing of a transfer with this reference, as the chain recorded it. */
-export function landed(intentId: IntentId, logged: LoggedTransfer, reference: Reference, seenAt: number): Seen {
+/** What a transfer pays to an intent. */
+interface Payment {
+  /** What it carries; NO_REFERENCE where none is proven. */
+  readonly reference: Reference;
+  readonly worth: bigint;
+}
+
+/** The landing of a transfer as a payment of this intent. */
+export function landed(
+  intentId: IntentId,
+  logged: LoggedTransfer,
+  { reference, worth }: Payment,
+  seenAt: number,
+): Seen {
   const hash = logged.log.transactionHash;
-  return { kind: 'landed', intentId, hash, transfer: { ...recorded(logged, reference) }, seenAt, reported: false };
+  return {
+    kind: 'landed',
+    intentId,
+    hash,
+    transfer: { ...recorded(logged, reference, worth) },
+    seenAt,
+    reported: false,
+  };
 }

@@ -1,11 +1,12 @@
 import type { Address, IntentId, Reference, TransactionHash } from '@pf/domain';
 import { boundedCache } from '@pf/runtime';
-import type { ChainTransaction } from '../../evm/calls.ts';
+import type { CallingTransaction } from '../../evm/calls.ts';
 import { LogWindow } from '../../evm/observe/log-window.ts';
 import { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
 import { sendsAuthorization } from '../authorization/eip3009.ts';
 import type { PaymentCall } from '../calldata.ts';
 import { decodePayment } from '../calldata.ts';
+import { Room } from './room.ts';
 
 /** What the observer needs of a transaction. */
 export interface TransactionSummary {
@@ -25,6 +26,8 @@ export interface NestedPayment {
   readonly reference: Reference;
   /** False where the intent's bytes are in the transaction, but nothing shows that they made this transfer. */
   readonly isProven: boolean;
+  /** What its recipient has gained by it, in base units (paid.ts). */
+  readonly worth: bigint;
 }
 /** By the index of the transfer's log. */
 export type NestedPayments = ReadonlyMap<bigint, NestedPayment>;
@@ -33,12 +36,18 @@ const SUMMARIES_MAX = 20_000;
 /** A final transfer is observed again when the ledger does not have it after this time. */
 const REPEAT_MS = 30_000;
 
+/** Between two questions to a second upstream for one settlement. */
+const UNSHOWN_MIN_MS = 2_000;
+const UNSHOWN_MAX_MS = 600_000;
+
 /** Saves the observer work between steps. All of it can be lost. */
 export class Memory {
   readonly #summaries = new Map<TransactionHash, TransactionSummary>();
   readonly #finalized = new Map<string, number>();
   /** By transaction and block: in another block its logs have other places. */
   readonly #nested = boundedCache<string, NestedPayments>(SUMMARIES_MAX);
+  /** Settlements that no second upstream has shown yet, by transaction and block. */
+  readonly #unshown = boundedCache<string, { readonly pauseMs: number; readonly until: number }>(SUMMARIES_MAX);
   readonly receipts = new ReceiptSchedule();
   /** Of the nonces of authorizations. */
   readonly states = new ReceiptSchedule();
@@ -48,11 +57,17 @@ export class Memory {
   /** When the logs of all recipients were last read up to the head, and when a second time, by our clock. */
   wholeAt = -Infinity;
   rescannedAt = -Infinity;
+  /** Before this time nothing is looked at again, by our clock: it takes a small part of all time. */
+  againFrom = -Infinity;
   /** When `safe` and `finalized` were last read, by our clock. */
   tagsAskedAt = 0;
 
+  /** What this step may spend on what is expensive to read. */
+  room = new Room();
+
   /** A step begins: forgets what one that failed midway has asked for. */
   begin(): void {
+    this.room = new Room();
     this.receipts.begin();
     this.states.begin();
   }
@@ -67,7 +82,7 @@ export class Memory {
   }
 
   /** Evicts the oldest summary when there are too many. */
-  remember({ hash, from, nonce, to, input }: ChainTransaction): TransactionSummary {
+  remember({ hash, from, nonce, to, input }: CallingTransaction): TransactionSummary {
     const summary = { from, nonce, to, payment: decodePayment(input), isAuthorized: sendsAuthorization(input) };
     this.#summaries.set(hash, summary);
     const oldest = this.#summaries.keys().next();
@@ -80,6 +95,17 @@ export class Memory {
   }
   rememberNested(hash: TransactionHash, blockHash: string, payments: NestedPayments): void {
     this.#nested.set(`${hash} ${blockHash}`, payments);
+  }
+
+  /** Whether a second upstream is asked for this settlement now. */
+  isSecondDue(name: string, now: number): boolean {
+    return (this.#unshown.get(name)?.until ?? now) <= now;
+  }
+  /** It did not show it. @returns ms until it is asked again */
+  secondLacked(name: string, now: number): number {
+    const pauseMs = Math.min(2 * (this.#unshown.get(name)?.pauseMs ?? UNSHOWN_MIN_MS / 2), UNSHOWN_MAX_MS);
+    this.#unshown.set(name, { pauseMs, until: now + pauseMs });
+    return pauseMs;
   }
 
   /** One transaction can settle several intents. */

@@ -1,85 +1,164 @@
-import type { Address, Reference, TransactionHash } from '@pf/domain';
-import { RpcUpstreamError } from '@pf/rpc';
-import { type ChainTransaction, getReceipt } from '../../evm/calls.ts';
-import { referencesBehind } from '../calldata.ts';
+import type { Reference, TransactionHash } from '@pf/domain';
+import type { CallingTransaction, Receipt } from '../../evm/calls.ts';
+import type { Unjudged } from '../../evm/observe/reading.ts';
+import { byTurns } from '../../set-aside.ts';
+import { argumentsOf, referencesBehind } from '../calldata.ts';
 import { authorizedIn } from '../nested/authorized.ts';
-import { explainTransfers } from '../nested/explain.ts';
+import { areExplained, type Explained, withTrace } from '../nested/explain.ts';
+import { keptLogsOf } from '../nested/kept-logs.ts';
+import { NOT_ORDERED, referencesByCalldata, type References } from '../nested/references.ts';
+import { paidIn } from '../paid.ts';
 import type { Scan } from './context.ts';
-import type { LoggedTransfer } from './landings.ts';
+import { type LoggedTransfer, readTransfer } from './landings.ts';
 import type { NestedPayment, NestedPayments } from './memory.ts';
+import { readReceiptsOf } from './receipts.ts';
+import { TRACES_AT_ONCE } from './room.ts';
 
-/** Transactions of one range of blocks whose transfers may need a trace. Those beyond are judged by their calldata. */
-const TRACED_MAX = 50;
+/** After this time a payment that no upstream can trace is reported as one without a proven reference. */
+const UNPROVEN_MS = 60_000;
+
+/** A transaction that pays by more than a transfer of its own. */
+export interface Nested {
+  readonly transaction: CallingTransaction;
+  /** Its transfers to watched recipients: at least one. */
+  readonly transfers: readonly LoggedTransfer[];
+  /** Where it was read before. */
+  readonly receipt?: Receipt;
+}
 
 /** Watched references, by the index of the transfer that may carry them. */
 type Likely = ReadonlyMap<bigint, readonly Reference[]>;
 
-/** Finds what these transactions pay, each of which pays by more than a transfer of its own, and remembers it. */
-export async function findNested(
-  context: Scan,
-  transactions: readonly ChainTransaction[],
-  transfersOf: (hash: TransactionHash) => readonly LoggedTransfer[],
-): Promise<void> {
-  const { node, memory, pool, watch } = context;
-  if (transactions.length === 0) return;
-  const candidates = transactions.flatMap(({ hash, input }) => {
-    const calldata = calldataOf(input);
-    return transfersOf(hash).flatMap(({ to, amount }) => [...referencesBehind(calldata, to, amount)]);
-  });
-  await watch.recall(candidates);
-  const receipts = await node.batch(transactions.map(({ hash }) => getReceipt(hash)));
-  let traced = 0;
-  for (const [place, transaction] of transactions.entries()) {
-    const transfers = transfersOf(transaction.hash);
-    const receipt = receipts[place] ?? null;
-    if (receipt === null || receipt.blockHash !== blockOf(transfers))
-      throw new RpcUpstreamError(`${node.name} logs ${transaction.hash} but has no such receipt of it`, 'no');
-    const { logs, blockHash } = receipt;
-    const likely = likelyReferences(context, transaction.input, transfers);
-    const authorized = authorizedIn(logs);
-    const suspects = transfers.filter(({ log }) => likely.has(log.logIndex) || authorized.has(log.logIndex));
-    if (likely.size > 0) traced += 1;
-    const references =
-      suspects.length === 0
-        ? new Map<bigint, Reference>()
-        : await explainTransfers(pool, { ...transaction, logs }, suspects, traced <= TRACED_MAX);
-    memory.rememberNested(transaction.hash, blockHash, paymentsAmong(suspects, likely, references));
-  }
+/** A nested transaction whose receipt was read. */
+interface Opened {
+  readonly nested: Nested;
+  readonly explained: Explained;
+  readonly likely: Likely;
+  /** The transfers that may pay a watched intent. */
+  readonly suspects: readonly LoggedTransfer[];
+  /** What is known of them without a trace. */
+  readonly references: References;
 }
 
-const calldataOf = (input: string): Buffer => Buffer.from(input.slice(2), 'hex');
-const blockOf = (transfers: readonly LoggedTransfer[]): string => transfers[0]?.log.blockHash ?? '';
+/** What nested transactions pay. Those that are judged are remembered, with what they pay. */
+export interface NestedJudgement {
+  /** What is known of those that are not judged: what is proven, and what was waited for long enough. */
+  readonly partly: ReadonlyMap<TransactionHash, NestedPayments>;
+  readonly unjudged: readonly Unjudged[];
+}
+
+/** Finds what these transactions pay. */
+export async function judgeNested(context: Scan, all: readonly Nested[]): Promise<NestedJudgement> {
+  const unjudged: Unjudged[] = [];
+  const open: Opened[] = [];
+  for await (const { nested, receipt } of readReceiptsOf(context, byTurns(all.map(withParties)))) {
+    if (typeof receipt === 'string') {
+      unjudged.push(unjudgedOf(nested, receipt));
+      continue;
+    }
+    const opened = await openUp(context, nested, receipt);
+    if (areExplained(opened.suspects, opened.references)) remember(context, opened, opened.references);
+    else open.push(opened);
+  }
+  const traced = await traceByTurns(context, open);
+  return { partly: traced.partly, unjudged: [...unjudged, ...traced.unjudged] };
+}
+
+/** Why a transaction waits, with whom it may have paid. */
+const unjudgedOf = ({ transaction: { hash }, transfers: [first] }: Nested, reason: string): Unjudged => {
+  if (first === undefined) throw new Error(`${hash} has no transfer to a watched recipient`);
+  return { hash, place: first.log.blockNumber, reason, recipient: first.to, payer: first.from };
+};
+const withParties = (nested: Nested) => ({ ...unjudgedOf(nested, ''), nested });
+
+async function openUp(context: Scan, nested: Nested, { logs }: Receipt): Promise<Opened> {
+  const { transaction, transfers } = nested;
+  const explained = { ...transaction, logs, keeps: keptLogsOf(context.network) };
+  const likely = await likelyReferences(context, transaction.input, transfers);
+  const authorized = authorizedIn(logs);
+  const suspects = transfers.filter(({ log }) => likely.has(log.logIndex) || authorized.has(log.logIndex));
+  return {
+    nested,
+    explained,
+    likely,
+    suspects,
+    references: suspects.length === 0 ? new Map() : referencesByCalldata(explained),
+  };
+}
 
 /** Only a transaction in which a watched reference follows such a transfer's bytes is worth a trace. */
-function likelyReferences({ watch }: Scan, input: string, transfers: readonly LoggedTransfer[]): Likely {
-  const calldata = calldataOf(input);
-  const isPaidTo = (reference: Reference, to: Address): boolean => watch.byReference(reference)?.terms.requestor === to;
+async function likelyReferences({ watch }: Scan, input: string, transfers: readonly LoggedTransfer[]): Promise<Likely> {
+  const behind = referencesBehind(
+    Buffer.from(input.slice(2), 'hex'),
+    new Set(transfers.map(({ to, amount }) => argumentsOf(to, amount))),
+  );
+  await watch.recall([...behind.values()].flatMap((references) => [...references]));
   const likely = new Map<bigint, readonly Reference[]>();
+  const watched = new Map<string, readonly Reference[]>();
   for (const { to, amount, log } of transfers) {
-    const found = [...new Set(referencesBehind(calldata, to, amount))].filter((reference) => isPaidTo(reference, to));
+    const name = argumentsOf(to, amount);
+    const found =
+      watched.get(name) ??
+      [...(behind.get(name) ?? [])].filter((reference) => watch.byReference(reference)?.terms.requestor === to);
+    watched.set(name, found);
     if (found.length > 0) likely.set(log.logIndex, found);
   }
   return likely;
 }
 
-/** Of what is not explained, each reference that no transfer of the transaction carries stands for one transfer. */
-function paymentsAmong(
-  transfers: readonly LoggedTransfer[],
-  likely: Likely,
-  references: ReadonlyMap<bigint, Reference | null>,
-): NestedPayments {
-  const named = new Set(references.values());
-  const payments = new Map<bigint, NestedPayment>();
-  for (const { log } of transfers) {
+/** Traces as many as a step has room for. */
+async function traceByTurns(context: Scan, open: readonly Opened[]): Promise<NestedJudgement> {
+  const partly = new Map<TransactionHash, NestedPayments>();
+  const unjudged: Unjudged[] = [];
+  const waiting = [...byTurns(open.map((opened) => ({ ...withParties(opened.nested), opened })))];
+  const trace = async ({ opened }: (typeof waiting)[number]): Promise<void> => {
+    const { nested, suspects, references } = opened;
+    const { hash } = nested.transaction;
+    if (!context.memory.room.takeTrace()) {
+      partly.set(hash, paymentsAmong(opened, references, false));
+      unjudged.push(unjudgedOf(nested, 'there was no room for its trace'));
+      return;
+    }
+    const traced = await withTrace(context.pool, opened.explained, references);
+    if (areExplained(suspects, traced)) return remember(context, opened, traced);
+    const since = context.waitsSince(hash);
+    const hasWaited = since !== undefined && context.now - since >= UNPROVEN_MS;
+    partly.set(hash, paymentsAmong(opened, traced, hasWaited));
+    unjudged.push(unjudgedOf(nested, 'no upstream has a trace of it'));
+  };
+  while (waiting.length > 0) await Promise.all(waiting.splice(0, TRACES_AT_ONCE).map(trace));
+  return { partly, unjudged };
+}
+
+const remember = ({ memory }: Scan, opened: Opened, references: References): void =>
+  memory.rememberNested(
+    opened.nested.transaction.hash,
+    opened.nested.transfers[0]?.log.blockHash ?? '',
+    paymentsAmong(opened, references, false),
+  );
+
+/**
+ * What the transfers pay, and what that is worth.
+ * @param withUnproven of what is not explained, each reference that no transfer carries stands for one transfer
+ */
+function paymentsAmong({ suspects, likely, explained }: Opened, references: References, withUnproven: boolean) {
+  const named = new Map<bigint, Omit<NestedPayment, 'worth'>>();
+  const used = new Set(references.values());
+  for (const { log } of suspects) {
     const reference = references.get(log.logIndex);
-    if (reference === null) continue;
-    if (reference !== undefined) payments.set(log.logIndex, { reference, isProven: true });
-    else {
-      const unnamed = likely.get(log.logIndex)?.find((candidate) => !named.has(candidate));
+    if (reference === null || reference === NOT_ORDERED) continue;
+    if (reference !== undefined) named.set(log.logIndex, { reference, isProven: true });
+    else if (withUnproven) {
+      const unnamed = likely.get(log.logIndex)?.find((candidate) => !used.has(candidate));
       if (unnamed === undefined) continue;
-      named.add(unnamed);
-      payments.set(log.logIndex, { reference: unnamed, isProven: false });
+      used.add(unnamed);
+      named.set(log.logIndex, { reference: unnamed, isProven: false });
     }
   }
-  return payments;
+  const carries = (index: bigint): boolean => ![undefined, null, NOT_ORDERED].includes(references.get(index));
+  const worth = paidIn(
+    explained.logs.flatMap((log) => readTransfer(log) ?? []),
+    ({ log }) => named.has(log.logIndex) || carries(log.logIndex),
+  );
+  return new Map([...named].map(([index, one]) => [index, { ...one, worth: worth.get(index) ?? 0n }] as const));
 }

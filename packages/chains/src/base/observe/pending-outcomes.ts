@@ -6,9 +6,11 @@ import {
   type PaymentTerms,
   type TransactionHash,
 } from '@pf/domain';
-import { type RpcNode, type RpcPool, RpcUpstreamError, withSecondOpinion } from '@pf/rpc';
-import { getReceipt, getTransaction, getTransactionCount, type Block } from '../../evm/calls.ts';
+import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
+import { getCalling, getReceipt, getTransactionCount, type Block, type Receipt } from '../../evm/calls.ts';
 import { isAbsentEverywhere } from '../../evm/observe/absence.ts';
+import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
+import { keptLogsOf } from '../nested/kept-logs.ts';
 import { callsInStep } from '../../step-share.ts';
 import type { Step, WatchSet } from '../../port.ts';
 import { finalRevert, ignoresReverts } from '../../final-revert.ts';
@@ -84,33 +86,57 @@ export interface Receipts {
   readonly ignoredReverts: readonly IgnoredRevert[];
   /** Neither this node nor the second opinion has a receipt of these. */
   readonly missing: readonly PendingOutcome[];
+  readonly warnings: readonly string[];
 }
 
-/** Reads the receipts of the transactions that are in a block. */
-export async function readReceipts(
-  context: Scan,
-  pool: RpcPool,
-  pendingOutcomes: readonly PendingOutcome[],
-): Promise<Receipts> {
-  const { node, memory, now } = context;
-  if (pendingOutcomes.length === 0) return { seen: [], ignoredReverts: [], missing: [] };
-  const receipts = await withSecondOpinion(
-    pool,
-    node,
-    pendingOutcomes.map(({ hash }) => getReceipt(hash)),
+/** Reads the receipts of the transactions that are in a block. One that cannot be read is asked for again later. */
+export async function readReceipts(context: Scan, pendingOutcomes: readonly PendingOutcome[]): Promise<Receipts> {
+  const { memory, now } = context;
+  const receipts = await withSecondOpinions(
+    context,
+    pendingOutcomes.map(({ hash }) => hash),
   );
   const seen: Seen[] = [];
   const ignoredReverts: IgnoredRevert[] = [];
   const missing: PendingOutcome[] = [];
+  const warnings: string[] = [];
   for (const [place, pending] of pendingOutcomes.entries()) {
     const receipt = receipts[place] ?? null;
     if (receipt === null) missing.push(pending);
+    else if (receipt instanceof Unreadable)
+      warnings.push(`the receipt of ${pending.hash}, which was submitted, cannot be read: ${receipt.reason}`);
     else if (receipt.status === 0n && pending.ignoresRevert)
       ignoredReverts.push({ pending, block: receipt.blockNumber });
     else seen.push(...(await readReceipt(context, pending, receipt)));
     memory.receipts.asked(pending.hash, pending.since, now);
   }
-  return { seen, ignoredReverts, missing };
+  return { seen, ignoredReverts, missing, warnings };
+}
+
+/** How often a request for receipts that are too long together is halved. */
+const SPLITS = 7;
+
+/** From this node and, what it does not have, from another one: that one knows of no receipt proves nothing. */
+async function withSecondOpinions(
+  { node, pool, network }: Scan,
+  hashes: readonly TransactionHash[],
+): Promise<readonly (Receipt | Unreadable | null)[]> {
+  const read = (by: RpcNode, some: readonly TransactionHash[]) =>
+    readEach(
+      by,
+      some.map((hash) => getReceipt(hash, keptLogsOf(network))),
+      SPLITS,
+    );
+  const first = await read(node, hashes);
+  const isRead = (one: Receipt | Unreadable | null | undefined): one is Receipt =>
+    one !== undefined && one !== null && !(one instanceof Unreadable);
+  const lacking = hashes.filter((_hash, place) => !isRead(first[place]));
+  const others = lacking.length === 0 ? null : await pool.onAnother(node, (other) => read(other, lacking));
+  const second = new Map(others?.map((one, place) => [lacking[place], one]));
+  return first.map((one, place) => {
+    const other = second.get(hashes[place]);
+    return isRead(one) || !isRead(other) ? one : other;
+  });
 }
 
 /** The ignored reverts in final blocks. */
@@ -194,7 +220,7 @@ async function withNonces(
     pendingOutcomes.map(async (pending) => {
       if (pending.nonce !== null) return [{ ...pending, nonce: pending.nonce }];
       const sent =
-        memory.look(pending.hash) ?? (await node.call(getTransaction(pending.hash))) ?? (await sentBy(pending.hash));
+        memory.look(pending.hash) ?? (await node.call(getCalling(pending.hash))) ?? (await sentBy(pending.hash));
       return sent === null ? [] : [{ ...pending, sender: sent.from, nonce: sent.nonce }];
     }),
   );

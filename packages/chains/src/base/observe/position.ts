@@ -5,6 +5,8 @@ import { lowestOf } from '../../evm/observe/chain-position.ts';
 import { checkpoints, newestOf } from '../../evm/observe/checkpoints.ts';
 import { wholeOf, writtenWhole } from '../../evm/observe/early-look.ts';
 import type { Cursor } from '../../port.ts';
+import { setAside } from '../../set-aside.ts';
+import { NO_REFERENCE } from './landings.ts';
 
 const seen = z.discriminatedUnion('kind', [
   z.object({
@@ -39,6 +41,8 @@ const position = z.object({
   /** The upstream that read what comes after. */
   firstReader: z.string().nullable().default(null),
   seen: z.array(seen),
+  /** What could not be judged, and is looked at again. */
+  setAside: z.array(setAside).default([]),
 });
 /** The observer's position: all it needs after a restart. */
 export type Position = z.infer<typeof position>;
@@ -74,6 +78,7 @@ export function merge(cursors: readonly Cursor[]): Cursor {
       [],
       positions.flatMap(({ seen }) => seen).filter((one) => placeOf(one).block <= newest),
     ),
+    setAside: [...new Map(positions.flatMap(({ setAside }) => setAside.map((one) => [one.hash, one]))).values()],
   });
 }
 
@@ -93,9 +98,16 @@ const sameAs =
     placeOf(one).blockHash === placeOf(other).blockHash &&
     indexOf(one) === indexOf(other);
 
-/** Adds what is new. */
+const isUnproven = (one: Seen): boolean => one.kind === 'landed' && one.transfer.reference === NO_REFERENCE;
+
+/** Adds what is new. A landing with its reference takes the place of the same one without a proven reference. */
 export function withSeen(before: readonly Seen[], now: readonly Seen[]): Seen[] {
   const all = [...before];
-  for (const one of now) if (!all.some(sameAs(one))) all.push(one);
+  for (const one of now) {
+    const place = all.findIndex(sameAs(one));
+    const known = all[place];
+    if (known === undefined) all.push(one);
+    else if (isUnproven(known) && !isUnproven(one)) all[place] = one;
+  }
   return all;
 }

@@ -1,9 +1,18 @@
-import { credibleFee, type IntentId, type NetworkFee, type PaymentTerms, type TransactionHash } from '@pf/domain';
-import { RpcUpstreamError } from '@pf/rpc';
-import { getTransaction, type Receipt } from '../../evm/calls.ts';
-import { explainTransfers } from '../nested/explain.ts';
+import {
+  credibleFee,
+  type IntentId,
+  type NetworkFee,
+  type PaymentTerms,
+  type Reference,
+  type TransactionHash,
+} from '@pf/domain';
+import { getCalling, type Log, type Receipt } from '../../evm/calls.ts';
+import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
+import { areExplained, explainTransfers } from '../nested/explain.ts';
+import { keptLogsOf } from '../nested/kept-logs.ts';
+import { paidIn } from '../paid.ts';
 import type { Scan } from './context.ts';
-import { landed, readTransfer } from './landings.ts';
+import { landed, type LoggedTransfer, readTransfer } from './landings.ts';
 import type { Seen } from './position.ts';
 
 /** A transaction that was verified to pay an intent. */
@@ -24,31 +33,45 @@ export function feeIn({ from, gasUsed, effectiveGasPrice, l1Fee }: Receipt): Net
 
 /** The transfers or the failure in the receipt of a transaction that was verified to pay an intent. */
 export async function readReceipt(
-  { node, pool, now }: Scan,
+  context: Scan,
   { intentId, hash, terms }: Verified,
   { status, blockNumber, blockHash, to, logs }: Receipt,
 ): Promise<readonly Seen[]> {
+  const { now } = context;
   const failed = (reason: string): readonly Seen[] => [
     { kind: 'reverted', intentId, hash, block: blockNumber, blockHash, reason, seenAt: now },
   ];
   if (status === 0n) return failed('the transaction reverted on chain');
-  const transfers = logs.flatMap((log) => {
-    const transfer = readTransfer(log);
-    return transfer !== null && (log.address as string) === terms.tokenAddress && transfer.to === terms.requestor
-      ? [transfer]
-      : [];
-  });
-  const seen = (of: typeof transfers): readonly Seen[] =>
-    of.map((transfer) => landed(intentId, transfer, terms.reference, now));
+  const all = logs.flatMap((log) => readTransfer(log) ?? []);
+  const transfers = all.filter(
+    ({ log, to }) => (log.address as string) === terms.tokenAddress && to === terms.requestor,
+  );
+  const seen = (paying: readonly LoggedTransfer[]): readonly Seen[] => {
+    const worth = paidIn(all, (one) => paying.includes(one));
+    const { reference } = terms;
+    return paying.map((one) => landed(intentId, one, { reference, worth: worth.get(one.log.logIndex) ?? 0n }, now));
+  };
   // The token itself was called, with calldata that was verified.
-  if ((to as string | null | undefined) === terms.tokenAddress) return seen(transfers);
-  const transaction = await node.call(getTransaction(hash));
-  if (transaction === null)
-    throw new RpcUpstreamError(`${node.name} has a receipt of ${hash} but does not return it`, 'no');
-  const references = await explainTransfers(pool, { ...transaction, logs }, transfers);
-  const paying = transfers.filter(({ log }) => references.get(log.logIndex) === terms.reference);
-  if (paying.length > 0) return seen(paying);
-  return transfers.every(({ log }) => references.has(log.logIndex))
-    ? failed('the transaction was executed, but no successful call in it makes this payment')
-    : [];
+  const isDirect = (to as string | null | undefined) === terms.tokenAddress;
+  const paying = isDirect ? transfers : await findPaying(context, hash, logs, transfers, terms.reference);
+  if (paying === null) return [];
+  return paying.length > 0
+    ? seen(paying)
+    : failed('the transaction was executed, but no successful call in it makes this payment');
+}
+
+/** The transfers that carry this reference; null where it cannot be told yet. */
+async function findPaying(
+  { node, pool, network }: Scan,
+  hash: TransactionHash,
+  logs: readonly Log[],
+  transfers: readonly LoggedTransfer[],
+  reference: Reference,
+): Promise<readonly LoggedTransfer[] | null> {
+  const [transaction = null] = await readEach(node, [getCalling(hash)]);
+  if (transaction === null || transaction instanceof Unreadable) return null;
+  const explained = { ...transaction, logs, keeps: keptLogsOf(network) };
+  const references = await explainTransfers(pool, explained, transfers);
+  const paying = transfers.filter(({ log }) => references.get(log.logIndex) === reference);
+  return paying.length > 0 || areExplained(transfers, references) ? paying : null;
 }

@@ -1,22 +1,19 @@
 import type { Address, TransactionHash } from '@pf/domain';
-import { RpcUpstreamError } from '@pf/rpc';
-import { type Block, type ChainTransaction, getTransaction, type Log } from '../../evm/calls.ts';
+import type { RpcNode } from '@pf/rpc';
+import { type CallingTransaction, getCalling, type Log, type Receipt } from '../../evm/calls.ts';
 import type { Wanted } from '../../evm/observe/log-window.ts';
+import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
+import type { Findings, Reading, Unjudged } from '../../evm/observe/reading.ts';
 import { partsOf } from '../../parts.ts';
+import type { WatchedIntent } from '../../port.ts';
 import type { Scan } from './context.ts';
 import { landed, type LoggedTransfer, NO_REFERENCE, readTransfer, TRANSFER } from './landings.ts';
-import type { TransactionSummary } from './memory.ts';
-import { findNested } from './nested-payments.ts';
+import type { NestedPayment, TransactionSummary } from './memory.ts';
+import { judgeNested, type Nested } from './nested-payments.ts';
 import type { Seen } from './position.ts';
 
 /** Transactions that are looked up at a time. */
 const LOOKED_UP_AT_ONCE = 20;
-
-export interface Scanned {
-  /** The last block that was read, with its hash at that time. */
-  readonly end: Pick<Block, 'number' | 'hash'>;
-  readonly seen: readonly Seen[];
-}
 
 /**
  * Reads the transfers of a range of blocks, as far as one call may reach, and finds those that carry the reference of a
@@ -30,10 +27,16 @@ export async function scan(
   to: bigint,
   expected: string | null,
   recipients: readonly Address[] = context.watch.recipients(),
-): Promise<Scanned> {
+): Promise<Reading<Seen>> {
   const { node, memory } = context;
   const { logs, end } = await memory.logs.read(node, wanted(context, recipients), from, to, expected);
-  return { end, seen: await match(context, logs) };
+  return {
+    end,
+    ...(await judge(
+      context,
+      transfersIn(context, logs).map((transfer) => ({ transfer })),
+    )),
+  };
 }
 
 /** Null without recipients: there is nothing to look for. */
@@ -42,67 +45,122 @@ function wanted({ network }: Scan, recipients: readonly Address[]): Wanted {
   return { address: network.tokens.map(({ address }) => address), events: [TRANSFER], recipients };
 }
 
-/** The logs that pay watched intents. Each transfer to a recipient costs one look-up of its transaction, once. */
-async function match(context: Scan, logs: readonly Log[]): Promise<Seen[]> {
-  const { network, watch, memory, now } = context;
+/** The transfers of our tokens to watched recipients. */
+export function transfersIn({ network, watch }: Scan, logs: readonly Log[]): readonly LoggedTransfer[] {
   const ours = new Set<string>(network.tokens.map(({ address }) => address));
-  const hits = logs.flatMap((log) => {
-    const transfer = readTransfer(log);
-    return transfer !== null && ours.has(log.address) && watch.hasRecipient(transfer.to) ? [transfer] : [];
-  });
-  await lookUp(context, hits);
-  await watch.recall(
-    hits.flatMap(({ log: { transactionHash: hash, blockHash, logIndex } }) =>
-      [
-        memory.look(hash)?.payment?.reference ?? [],
-        memory.nested(hash, blockHash)?.get(logIndex)?.reference ?? [],
-      ].flat(),
-    ),
-  );
-  return hits.flatMap((hit): Seen[] => {
-    const { log, to } = hit;
-    const summary = memory.look(log.transactionHash);
-    const nested = memory.nested(log.transactionHash, log.blockHash)?.get(log.logIndex);
-    if (nested !== undefined) {
-      const intent = watch.byReference(nested.reference);
-      // A live submission was verified. Its receipt is read until it can be explained again.
-      if (intent === undefined || (!nested.isProven && intent.submission?.hash === log.transactionHash)) return [];
-      return [landed(intent.id, hit, nested.isProven ? nested.reference : NO_REFERENCE, now)];
-    }
-    const payment = summary?.payment ?? null;
-    if (payment === null || summary?.to !== log.address || payment.to !== to) return [];
-    const intent = watch.byReference(payment.reference);
-    return intent === undefined ? [] : [landed(intent.id, hit, payment.reference, now)];
+  return logs.flatMap((log) => {
+    const transfer = ours.has(log.address) ? readTransfer(log) : null;
+    return transfer !== null && watch.hasRecipient(transfer.to) ? [transfer] : [];
   });
 }
+
+/** A transfer to a watched recipient, and the receipt of its transaction, where that was read. */
+interface Hit {
+  readonly transfer: LoggedTransfer;
+  readonly receipt?: Receipt;
+}
+
+/** Judges which of these transfers pay watched intents. Each costs one look-up of its transaction, once. */
+export async function judge(context: Scan, hits: readonly Hit[]): Promise<Findings<Seen>> {
+  const { watch, memory, now } = context;
+  const { nested, unread } = await lookUp(context, hits);
+  const { partly, unjudged } = await judgeNested(context, nested);
+  const paymentBy = ({ log, from, to, amount }: LoggedTransfer): NestedPayment | null => {
+    const { address, blockHash, logIndex, transactionHash: hash } = log;
+    const summary = memory.look(hash);
+    if (summary === undefined) return null;
+    if (!isDirect(summary, log)) return (memory.nested(hash, blockHash) ?? partly.get(hash))?.get(logIndex) ?? null;
+    const { payment } = summary;
+    if (payment === null || summary.to !== address || payment.to !== to) return null;
+    // A call of the token makes one transfer: nothing else moved.
+    return { reference: payment.reference, isProven: true, worth: from === to ? 0n : amount };
+  };
+  const payments = hits.flatMap(({ transfer }) => {
+    const payment = paymentBy(transfer);
+    return payment === null ? [] : [{ transfer, payment }];
+  });
+  await watch.recall(payments.map(({ payment }) => payment.reference));
+  const found = payments.flatMap(({ transfer, payment: { reference, isProven, worth } }): Seen[] => {
+    const intent = watch.byReference(reference);
+    const isLive = intent?.submission?.hash === transfer.log.transactionHash;
+    // A live submission was verified. Its receipt is read until it can be explained again.
+    if (intent === undefined || (!isProven && isLive)) return [];
+    if (!isProven && isSettledBy(intent, transfer)) return [];
+    // What it brought was taken away again in the same transaction.
+    if (worth === 0n && transfer.amount > 0n && !isLive) return [];
+    return [landed(intent.id, transfer, { reference: isProven ? reference : NO_REFERENCE, worth }, now)];
+  });
+  return { found, unjudged: [...unread, ...unjudged] };
+}
+
+/** True for the very transfer that the ledger has as the intent's settlement: it was proven before. */
+const isSettledBy = ({ settlement }: WatchedIntent, { log }: LoggedTransfer): boolean =>
+  settlement?.hash === log.transactionHash && settlement.transfer.index === log.logIndex.toString();
 
 /** True where the transaction's own calldata says what this transfer of the token is for. */
 const isDirect = ({ to, isAuthorized }: TransactionSummary, { address }: Log): boolean =>
   to === address && !isAuthorized;
 
 /** Learns what the transactions of these transfers call: the token itself, or a contract that calls it. */
-async function lookUp(context: Scan, hits: readonly LoggedTransfer[]): Promise<void> {
-  const { node, memory } = context;
-  const byHash = Map.groupBy(hits, ({ log }) => log.transactionHash);
-  const isKnown = (hash: TransactionHash, transfers: readonly LoggedTransfer[]): boolean => {
+async function lookUp(
+  context: Scan,
+  hits: readonly Hit[],
+): Promise<{ readonly nested: readonly Nested[]; readonly unread: readonly Unjudged[] }> {
+  const { memory } = context;
+  const byHash = Map.groupBy(hits, ({ transfer }) => transfer.log.transactionHash);
+  const isKnown = (hash: TransactionHash, ofOne: readonly Hit[]): boolean => {
     const summary = memory.look(hash);
     return (
       summary !== undefined &&
-      transfers.every(({ log }) => isDirect(summary, log) || memory.nested(hash, log.blockHash) !== undefined)
+      ofOne.every(({ transfer: { log } }) => isDirect(summary, log) || memory.nested(hash, log.blockHash) !== undefined)
     );
   };
-  const unknown = [...byHash].flatMap(([hash, transfers]) => (isKnown(hash, transfers) ? [] : [hash]));
-  if (unknown.length === 0) return;
-  const nested: ChainTransaction[] = [];
+  const unknown = [...byHash].flatMap(([hash, ofOne]) => (isKnown(hash, ofOne) ? [] : [hash]));
+  const nested: Nested[] = [];
+  const unread: Unjudged[] = [];
   // In parts, each remembered: on a slow plan a step that has no time for all goes on where the last one ended.
   for (const part of partsOf(unknown, LOOKED_UP_AT_ONCE)) {
-    const found = await node.batch(part.map((hash) => getTransaction(hash)));
-    found.forEach((transaction, place) => {
-      if (transaction === null)
-        throw new RpcUpstreamError(`${node.name} logs ${part[place] ?? ''} but does not return it`, 'no');
+    const found = await readTransactions(context, part);
+    for (const [place, hash] of part.entries()) {
+      const ofOne = byHash.get(hash) ?? [];
+      const transfers = ofOne.map(({ transfer }) => transfer);
+      const transaction = found[place] ?? 'it was not found';
+      if (typeof transaction === 'string') {
+        unread.push(...transfers.slice(0, 1).map((transfer) => waiting(transfer, transaction)));
+        continue;
+      }
       const summary = memory.remember(transaction);
-      if (byHash.get(transaction.hash)?.some(({ log }) => !isDirect(summary, log))) nested.push(transaction);
-    });
+      const receipt = ofOne[0]?.receipt;
+      if (transfers.some(({ log }) => !isDirect(summary, log)))
+        nested.push({ transaction, transfers, ...(receipt !== undefined && { receipt }) });
+    }
   }
-  await findNested(context, nested, (hash) => byHash.get(hash) ?? []);
+  return { nested, unread };
+}
+
+const waiting = ({ log, to, from }: LoggedTransfer, reason: string): Unjudged => ({
+  hash: log.transactionHash,
+  place: log.blockNumber,
+  reason,
+  recipient: to,
+  payer: from,
+});
+
+/** What this node does not have may be had from another one, which is asked at once. */
+async function readTransactions(
+  { node, pool }: Scan,
+  hashes: readonly TransactionHash[],
+): Promise<readonly (CallingTransaction | string)[]> {
+  const read = async (by: RpcNode, some: readonly TransactionHash[]) => {
+    const found = await readEach(
+      by,
+      some.map((hash) => getCalling(hash)),
+    );
+    return found.map((one) => (one instanceof Unreadable ? one.reason : (one ?? 'it was not found')));
+  };
+  const first = await read(node, hashes);
+  const lacking = hashes.filter((_hash, place) => typeof first[place] === 'string');
+  const others = lacking.length === 0 ? null : await pool.onAnother(node, (other) => read(other, lacking));
+  const second = new Map(others?.map((one, place) => [lacking[place], one]));
+  return first.map((one, place) => (typeof one === 'string' ? (second.get(hashes[place]) ?? one) : one));
 }

@@ -2,6 +2,9 @@ import type { IntentId, Landing, NetworkFee, Observation, Settlement, Transactio
 import { ifSupported, RpcBehindError, type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { getReceipt, type Receipt } from '../../evm/calls.ts';
 import { hashesOf } from '../../evm/observe/checkpoints.ts';
+import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
+import { keptLogsOf } from '../nested/kept-logs.ts';
+import { readTransfer } from './landings.ts';
 import { lost } from '../../lost.ts';
 import { callsInStep } from '../../step-share.ts';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
@@ -22,6 +25,12 @@ const REPORTED_MS = 600_000;
 const UNHEARD_MS = 30_000;
 /** At most this many settlements are observed as final in one step; the next one goes on at once. */
 const FINALIZED_MAX = 500;
+
+/** At most so many of them are looked up at a second upstream in one step, and how often a request is halved then. */
+const SHOWN_AT_ONCE = 20;
+const SPLITS = 5;
+/** A settlement that no second upstream shows for so long is told of. */
+const UNSHOWN_WARNED_MS = 60_000;
 
 type Settling = WatchedIntent & { readonly settlement: Settlement };
 
@@ -147,8 +156,9 @@ async function feesOf(node: RpcNode, landings: readonly Seen[]): Promise<(one: S
   if (asked.length === 0) return () => ({});
   const found = new Map<TransactionHash, Receipt>();
   try {
-    for (const receipt of await node.batch(asked.map((hash) => ifSupported(getReceipt(hash)))))
-      if (receipt !== null) found.set(receipt.transactionHash, receipt);
+    const calls = asked.map((hash) => ifSupported(getReceipt(hash, () => false)));
+    for (const receipt of await readEach(node, calls, SPLITS))
+      if (receipt !== null && !(receipt instanceof Unreadable)) found.set(receipt.transactionHash, receipt);
   } catch (error) {
     // The books lack these fees then.
     if (!(error instanceof RpcUpstreamError)) throw error;
@@ -160,53 +170,99 @@ async function feesOf(node: RpcNode, landings: readonly Seen[]): Promise<(one: S
   };
 }
 
-/**
- * Settlements at or below the final block: observed as final where the chain still has them there, otherwise as lost,
- * and seen again where they landed elsewhere. So an unnoticed reorg is noticed here at the latest.
- */
-export async function finalize(
-  context: Scan,
-  finalized: bigint,
-): Promise<{
+export interface Finals {
   readonly observations: readonly Observation[];
   readonly seen: readonly Seen[];
+  readonly warnings: readonly string[];
   readonly hasMore: boolean;
-}> {
-  const { node, watch, memory, now } = context;
-  const most = Math.min(FINALIZED_MAX, mostBlocks(node));
+}
+
+/**
+ * Settlements at or below the final block: observed as final where the chain still has them there, and a second
+ * upstream shows the same; otherwise as lost, and seen again where they landed elsewhere. So an unnoticed reorg is
+ * noticed here at the latest.
+ */
+export async function finalize(context: Scan, finalized: bigint): Promise<Finals> {
+  const { node, pool, watch, memory, now } = context;
+  const isDoubted = pool.size > 1;
+  const most = Math.min(FINALIZED_MAX, mostBlocks(node), isDoubted ? SHOWN_AT_ONCE : FINALIZED_MAX);
   const due = pick(
     watch,
     most,
     ({ id, settlement }) =>
       !settlement.lost &&
       settlement.transfer.block <= finalized &&
-      !memory.wasFinalizedLately(id, settlement.hash, now),
+      !memory.wasFinalizedLately(id, settlement.hash, now) &&
+      (!isDoubted || memory.isSecondDue(nameOf(settlement), now)),
   );
   const hashes = await hashesOf(
     node,
     due.map(({ settlement }) => settlement.transfer.block),
   );
+  const isAt = (one: Settling): boolean =>
+    hashes.get(one.settlement.transfer.block) === one.settlement.transfer.blockHash;
+  const standing = due.filter(isAt);
+  const { shown, warnings } = isDoubted ? await showTwice(context, standing) : { shown: standing, warnings: [] };
   const observations: Observation[] = [];
-  const seen: Seen[] = [];
-  for (const { id, terms, settlement } of due) {
+  for (const { id, settlement } of shown) {
     const { hash, transfer } = settlement;
-    if (!hashes.has(transfer.block)) continue;
-    if (hashes.get(transfer.block) === transfer.blockHash) {
-      // Not remembered where it is lost: it may soon be final in another block.
-      memory.finalized(id, hash, now);
-      observations.push({
-        kind: 'observation',
-        type: 'landed',
-        intentId: id,
-        data: { hash, level: 'finalized', transfer },
-      });
-      continue;
-    }
-    observations.push(lost(id, settlement));
-    const receipt = await node.call(getReceipt(hash));
-    if (receipt !== null) seen.push(...(await readReceipt(context, { intentId: id, hash, terms }, receipt)));
+    // Not remembered where it is lost: it may soon be final in another block.
+    memory.finalized(id, hash, now);
+    observations.push({
+      kind: 'observation',
+      type: 'landed',
+      intentId: id,
+      data: { hash, level: 'finalized', transfer },
+    });
   }
-  return { observations, seen, hasMore: due.length === most };
+  const seen: Seen[] = [];
+  for (const { id, terms, settlement } of due.filter(
+    (one) => hashes.has(one.settlement.transfer.block) && !isAt(one),
+  )) {
+    observations.push(lost(id, settlement));
+    const { hash } = settlement;
+    const [receipt = null] = await readEach(node, [getReceipt(hash, keptLogsOf(context.network))]);
+    if (receipt !== null && !(receipt instanceof Unreadable))
+      seen.push(...(await readReceipt(context, { intentId: id, hash, terms }, receipt)));
+  }
+  return { observations, seen, warnings, hasMore: due.length === most };
+}
+
+const nameOf = ({ hash, transfer }: Settlement): string => `${hash} ${transfer.blockHash} ${transfer.index}`;
+
+/** Those of which another upstream than this one shows the same log in the same block: nothing is final by one alone. */
+async function showTwice(
+  { pool, node, network, memory, now }: Scan,
+  settled: readonly Settling[],
+): Promise<{ readonly shown: readonly Settling[]; readonly warnings: readonly string[] }> {
+  if (settled.length === 0) return { shown: [], warnings: [] };
+  const calls = settled.map(({ settlement }) => getReceipt(settlement.hash, keptLogsOf(network)));
+  const readings = await pool.doubleCheck(node, node.name, (by) => readEach(by, calls, SPLITS));
+  const warnings: string[] = [];
+  const shown = settled.filter(({ settlement }, place) => {
+    const receipts = readings?.map((reading) => reading[place] ?? null) ?? [null];
+    if (receipts.every((receipt) => isShownIn(settlement, receipt))) return true;
+    const pauseMs = memory.secondLacked(nameOf(settlement), now);
+    if (pauseMs >= UNSHOWN_WARNED_MS)
+      warnings.push(`${settlement.hash} is final at ${node.name}, and no second upstream shows it in its block`);
+    return false;
+  });
+  return { shown, warnings };
+}
+
+/** What an account has gained may be less than what was transferred to it. */
+function isShownIn({ transfer }: Settlement, receipt: Receipt | Unreadable | null): boolean {
+  if (receipt === null || receipt instanceof Unreadable || receipt.blockHash !== transfer.blockHash) return false;
+  return receipt.logs.some((log) => {
+    const logged = log.logIndex.toString() === transfer.index ? readTransfer(log) : null;
+    return (
+      logged !== null &&
+      (log.address as string) === transfer.tokenAddress &&
+      logged.from === transfer.from &&
+      logged.to === transfer.to &&
+      logged.amount >= transfer.amount
+    );
+  });
 }
 
 /** How many blocks the upstream's rate allows in a step, where it is known. */

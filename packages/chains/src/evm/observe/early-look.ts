@@ -9,7 +9,7 @@ import { newestOf, type Checkpoint } from './checkpoints.ts';
 export const WHOLE_MS = 15_000;
 
 /** How far an observer has read. */
-interface ReadPosition {
+export interface ReadPosition {
   readonly checkpoints: readonly Checkpoint[];
   readonly whole?: bigint | undefined;
 }

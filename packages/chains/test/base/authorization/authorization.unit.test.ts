@@ -167,7 +167,8 @@ describe('the transfer of an authorization', () => {
         [USDC as string as Hex, 0n, call],
       ),
     ]);
-    const explained = (logs: readonly Log[]) => referencesByCalldata({ to: account, input: execute, logs });
+    const explained = (logs: readonly Log[]) =>
+      referencesByCalldata({ from: account, to: account, input: execute, logs });
     expect(explained(receipt(used(), transferred()))).toEqual(new Map([[8n, terms.reference]]));
     expect(explained(receipt(used(), transferred(), transferred()))).toEqual(
       new Map([

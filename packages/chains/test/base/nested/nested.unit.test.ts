@@ -3,10 +3,15 @@ import type { Address, Reference, TransactionHash } from '@pf/domain';
 import fc from 'fast-check';
 import { concat, encodeAbiParameters, encodeFunctionData, type Hex, pad, parseAbi, toHex } from 'viem';
 import { entryPoint07Abi } from 'viem/account-abstraction';
-import { encodePayment, referencesBehind } from '../../../src/base/calldata.ts';
+import { argumentsOf, encodePayment, referencesBehind } from '../../../src/base/calldata.ts';
 import { callsOf } from '../../../src/base/nested/account-calls.ts';
 import type { CallFrame } from '../../../src/base/nested/call-trace.ts';
-import { referencesByCalldata, referencesByTrace, type References } from '../../../src/base/nested/references.ts';
+import {
+  NOT_ORDERED,
+  referencesByCalldata,
+  referencesByTrace,
+  type References,
+} from '../../../src/base/nested/references.ts';
 import { TRANSFER } from '../../../src/base/observe/landings.ts';
 import type { Log } from '../../../src/evm/calls.ts';
 import { terms } from '../payments.ts';
@@ -89,8 +94,8 @@ const ended =
       ['0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f', pad('0x01'), topic(sender), pad('0x')],
       concat([uint(nonce), uint(success ? 1n : 0n), uint(0n), uint(0n)]),
     );
-const explained = (input: Hex, events: readonly Event[], to = ENTRY_POINT): References =>
-  referencesByCalldata({ to, input, logs: events.map((event, index) => event(index)) });
+const explained = (input: Hex, events: readonly Event[], to = ENTRY_POINT, from = STRANGER): References =>
+  referencesByCalldata({ from, to, input, logs: events.map((event, index) => event(index)) });
 const nothing = new Map();
 const callsIn = (calldata: Hex): unknown => callsOf(ACCOUNT, bufferOf(calldata))?.map(({ to }) => to) ?? null;
 
@@ -159,9 +164,33 @@ describe('the reference of a transfer in a bundle', () => {
     );
   });
 
+  it('is of no transfer that another account made meanwhile', () => {
+    const stolen = handleOps([{ sender: STRANGER, callData: execute(USDC, payment()) }]);
+    expect(explained(stolen, [transferred(ACCOUNT), ended({ sender: STRANGER })])).toEqual(nothing);
+    expect(explained(stolen, [transferred(STRANGER), ended({ sender: STRANGER })])).toEqual(
+      new Map([[0n, terms.reference]]),
+    );
+  });
+
   it('is only in a call of the very token that logged the transfer', () => {
     const input = handleOps([{ callData: execute(USDC, payment()) }]);
     expect(explained(input, [transferred(ACCOUNT, STRANGER), ended()])).toEqual(nothing);
+  });
+});
+
+describe('the reference of a transfer outside of a bundle', () => {
+  const input = execute(USDC, payment());
+
+  it('is in what an account sends to itself', () => {
+    expect(explained(input, [transferred()], ACCOUNT, ACCOUNT)).toEqual(new Map([[0n, terms.reference]]));
+  });
+
+  it('is not in what another account sends to it: that does not say what its code does', () => {
+    expect(explained(input, [transferred()], ACCOUNT, STRANGER)).toEqual(nothing);
+  });
+
+  it('is of no transfer from another account than the one that sends to itself', () => {
+    expect(explained(input, [transferred(STRANGER)], ACCOUNT, ACCOUNT)).toEqual(nothing);
   });
 });
 
@@ -234,7 +263,7 @@ describe('calldata that anyone can write', () => {
         for (const [place, value] of at) if (place < bytes.length) bytes[place] = value;
         const input = `0x${bytes.subarray(0, end).toString('hex')}` as const;
         for (const to of [ENTRY_POINT, ACCOUNT]) {
-          const found = explained(input, [transferred(), ended(), transferred(), ended()], to);
+          const found = explained(input, [transferred(), ended(), transferred(), ended()], to, ACCOUNT);
           for (const reference of found.values()) if (reference !== null) expect(input).toContain(reference.slice(2));
         }
       }),
@@ -243,10 +272,27 @@ describe('calldata that anyone can write', () => {
   });
 
   it('is searched for what follows the bytes of a transfer, wherever they are', () => {
-    const found = (hex: string): unknown => [...referencesBehind(bufferOf(hex), terms.requestor, terms.amount)];
+    const wanted = argumentsOf(terms.requestor, terms.amount);
+    const found = (hex: string): unknown => [...(referencesBehind(bufferOf(hex), new Set([wanted])).get(wanted) ?? [])];
     expect(found(concat(['0xabcd', payment(), payment(other), '0x99']))).toEqual([terms.reference, other]);
     expect(found(payment().slice(0, -2))).toEqual([]);
     expect(found('0x')).toEqual([]);
+    const unwanted = encodePayment(terms.requestor, terms.amount + 1n, other) as Hex;
+    expect(found(concat([unwanted, payment()]))).toEqual([terms.reference]);
+  });
+
+  it('is searched once, however often it repeats the bytes, and gives 1,000 references at most', () => {
+    const wanted = argumentsOf(terms.requestor, terms.amount);
+    const repeated = concat(
+      Array.from({ length: 1_300 }, (_, number) => payment(uint(BigInt(number)) as string as Reference)),
+    );
+    const all = new Set(Array.from({ length: 1_000 }, (_, number) => argumentsOf(terms.requestor, BigInt(number))));
+    const began = process.cpuUsage();
+    expect(referencesBehind(bufferOf(repeated), all.add(wanted)).get(wanted)?.size).toBe(1_000);
+    // Nothing but the beginnings of transfers.
+    referencesBehind(Buffer.from('a9059cbb'.repeat(32_768), 'hex'), all);
+    const { user, system } = process.cpuUsage(began);
+    expect((user + system) / 1_000).toBeLessThan(200);
   });
 });
 
@@ -284,8 +330,8 @@ describe('the reference of a transfer in a trace', () => {
     expect(traced(within(proxied), [transferred()])).toEqual(new Map([[0n, terms.reference]]));
   });
 
-  it('is null when another account, another call or a second transfer of one call made it', () => {
-    const none = new Map([[0n, null]]);
+  it('is not ordered when another account, another call or a second transfer of one call made it', () => {
+    const none = new Map([[0n, NOT_ORDERED]]);
     expect(traced(within(call({ from: STRANGER.toLowerCase(), logs: [log()] })), [transferred()])).toEqual(none);
     expect(traced(within(call({ input: '0x23b872dd', logs: [log()] })), [transferred()])).toEqual(none);
     expect(traced(within(call({ type: 'STATICCALL', logs: [log()] })), [transferred()])).toEqual(none);
@@ -293,7 +339,7 @@ describe('the reference of a transfer in a trace', () => {
     expect(traced(within(call({ logs: [log(), log()] })), [transferred(), transferred()])).toEqual(
       new Map([
         [0n, terms.reference],
-        [1n, null],
+        [1n, NOT_ORDERED],
       ]),
     );
   });

@@ -1,0 +1,18 @@
+import type { KeptLogs } from '../../evm/calls.ts';
+import type { Network } from '../../port.ts';
+import { TRANSFER } from '../observe/landings.ts';
+import { AUTHORIZATION_USED } from './authorized.ts';
+import { isEntryPoint, USER_OPERATION_EVENT } from './user-operations.ts';
+
+const OF_TOKENS = new Set([TRANSFER, AUTHORIZATION_USED]);
+
+/**
+ * The logs that tell what a transaction has paid: transfers and used authorizations of the network's tokens, and the
+ * ends of user operations. A stranger's transaction may have thousands of others.
+ */
+export function keptLogsOf({ tokens }: Pick<Network, 'tokens'>): KeptLogs {
+  const ours = new Set(tokens.map(({ address }) => address.toLowerCase()));
+  return (address, event) =>
+    event !== undefined &&
+    ((ours.has(address) && OF_TOKENS.has(event)) || (event === USER_OPERATION_EVENT && isEntryPoint(address)));
+}

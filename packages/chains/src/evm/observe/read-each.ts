@@ -1,0 +1,63 @@
+import { type RpcCall, type RpcNode, RpcUpstreamError } from '@pf/rpc';
+import { partsOf } from '../../parts.ts';
+
+/** Why an upstream's result of one call cannot be had: it has another shape, is too long or late, or is refused. */
+export class Unreadable {
+  readonly reason: string;
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
+/** The same call, for callers to whom a result that does not parse is one, so that it takes no other along. */
+const readable = <T>(call: RpcCall<T>): RpcCall<T | Unreadable> => ({
+  ...call,
+  parse(result) {
+    try {
+      return call.parse(result);
+    } catch {
+      return new Unreadable(`the result of ${call.method} has a shape that is unknown here`);
+    }
+  },
+});
+
+/** The fault may be of what was asked for. Any other is the upstream's own: another one is asked then. */
+const isOfRequest = ({ fault, delivered }: RpcUpstreamError): boolean =>
+  fault === 'rpc' ||
+  fault === 'malformed' ||
+  fault === 'timeout' ||
+  ((fault === 'unreachable' || fault === 'http') && delivered === 'maybe');
+
+/**
+ * The result of each call, or why it cannot be had. What strangers have written into one transaction never costs the
+ * results of the others: a call that the node refuses is told from them by asking each alone.
+ * @param splits how often calls of which all together come too late, or are too long, are asked for in two halves
+ * @throws RpcUpstreamError where the upstream is at fault
+ */
+export const readEach = <T>(
+  node: RpcNode,
+  calls: readonly RpcCall<T>[],
+  splits = 0,
+): Promise<readonly (T | Unreadable)[]> => readWithin(node, calls, { splits });
+
+async function readWithin<T>(
+  node: RpcNode,
+  calls: readonly RpcCall<T>[],
+  left: { splits: number },
+): Promise<readonly (T | Unreadable)[]> {
+  if (calls.length === 0) return [];
+  let error: RpcUpstreamError;
+  try {
+    return await node.batch(calls.map(readable));
+  } catch (cause) {
+    if (!(cause instanceof RpcUpstreamError) || !isOfRequest(cause)) throw cause;
+    error = cause;
+  }
+  const isRefused = error.fault === 'rpc';
+  if (calls.length === 1 || (!isRefused && left.splits === 0)) return calls.map(() => new Unreadable(error.message));
+  if (!isRefused) left.splits -= 1;
+  const results: (T | Unreadable)[] = [];
+  for (const part of partsOf(calls, isRefused ? 1 : Math.ceil(calls.length / 2)))
+    results.push(...(await readWithin(node, part, left)));
+  return results;
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Address, TransactionHash } from '@pf/domain';
+import { afterLook, byTurns, dueAgain, type SetAside, setAside } from '../src/set-aside.ts';
+
+const START = 1_000_000;
+const DAY = 24 * 3_600_000;
+const hashOf = (number: number): TransactionHash => `0x${number.toString(16).padStart(64, '0')}` as TransactionHash;
+const one = (number: number, recipient = 'merchant', payer?: string): SetAside => ({
+  hash: hashOf(number),
+  place: 7n,
+  reason: 'its receipt is too long',
+  recipient: recipient as Address,
+  ...(payer !== undefined && { payer: payer as Address }),
+  since: START,
+  dueAt: START,
+});
+const numbers = (all: readonly SetAside[]): readonly number[] => all.map(({ hash }) => Number(hash));
+const failedOnce = (number: number) => afterLook([], new Set(), [one(number)], START);
+
+describe('transactions that are set aside', () => {
+  it('are told once, with their place and the reason', () => {
+    const first = failedOnce(1);
+    expect(first.warnings).toEqual([`${hashOf(1)} of 7 is set aside: its receipt is too long`]);
+    expect(afterLook(first.kept, new Set(), [one(1)], START + 1_000).warnings).toEqual([]);
+  });
+
+  it('are looked at again after growing pauses: a second, half their age, ten minutes at most', () => {
+    let { kept } = failedOnce(1);
+    const pauses: number[] = [];
+    for (const age of [0, 1_000, 10_000, 1_200_000, 7_200_000]) {
+      ({ kept } = afterLook(kept, new Set(), [one(1)], START + age));
+      pauses.push((kept[0]?.dueAt ?? 0) - START - age);
+      expect(kept[0]?.since).toBe(START);
+    }
+    expect(pauses).toEqual([1_000, 1_000, 5_000, 600_000, 600_000]);
+  });
+
+  it('are forgotten once they are judged', () => {
+    expect(afterLook(failedOnce(1).kept, new Set([hashOf(1)]), [], START + 1_000)).toEqual({ kept: [], warnings: [] });
+  });
+
+  it('stay with what has failed again beside another judgement of theirs', () => {
+    const { kept } = afterLook(failedOnce(1).kept, new Set([hashOf(1)]), [one(1)], START + 1_000);
+    expect(numbers(kept)).toEqual([1]);
+  });
+
+  it('are given up after a day, with a warning', () => {
+    const before = failedOnce(1).kept;
+    expect(afterLook(before, new Set(), [], START + DAY - 1).kept).toHaveLength(1);
+    expect(afterLook(before, new Set(), [], START + DAY)).toEqual({
+      kept: [],
+      warnings: [`${hashOf(1)} of 7 is given up: its receipt is too long`],
+    });
+  });
+
+  it('are due by turns of their recipients, and of the payers within one', () => {
+    const spam = [1, 2, 3, 4].map((number) => one(number, 'merchant', 'spammer'));
+    const all = [...spam, one(5, 'merchant', 'customer'), one(6, 'other', 'payer')];
+    expect(numbers(dueAgain(all, START, 3))).toEqual([1, 6, 5]);
+    expect(numbers(byTurns(all))).toEqual([1, 6, 5, 2, 3, 4]);
+    expect(dueAgain(all, START - 1, 3)).toEqual([]);
+  });
+
+  it('are 500 at most, of which the newest of the greediest payer and recipient go', () => {
+    const spam = Array.from({ length: 499 }, (_, number) => one(number, 'merchant', 'spammer'));
+    const { kept, warnings } = afterLook(
+      [one(1_000, 'merchant', 'customer'), ...spam],
+      new Set(),
+      [one(2_000, 'other', 'payer')],
+      START,
+    );
+    expect(kept).toHaveLength(500);
+    expect(numbers(kept)).toEqual(expect.arrayContaining([1_000, 2_000, 0, 497]));
+    expect(numbers(kept)).not.toContain(498);
+    expect(warnings).toContainEqual(expect.stringContaining(`${hashOf(498)} of 7 is given up`));
+  });
+
+  it('are read back from a cursor, also from one without payers', () => {
+    const written = JSON.parse(JSON.stringify({ ...one(1), place: '7' })) as unknown;
+    expect(setAside.parse(written)).toEqual(one(1));
+  });
+});
