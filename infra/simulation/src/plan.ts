@@ -44,9 +44,25 @@ const FAULTS = [
 /** Drawn by themselves, so that what a seed decides of the others stays what it was. */
 const RARE_FAULTS = ['damaged rows', 'truncated log'] as const;
 
+/** What an adversary does beside the clients: drawn by themselves too. */
+const MOVES = [
+  'payments that go round',
+  'shared amounts',
+  'accounts given away',
+  "strangers' payments",
+  'unproven payments',
+  'dust',
+  'unreadable transactions',
+  'inventing upstreams',
+] as const;
+
 type CommandKind = (typeof COMMANDS)[number];
 export type FaultKind = (typeof FAULTS)[number] | (typeof RARE_FAULTS)[number];
-export type Kind = CommandKind | FaultKind;
+export type MoveKind = (typeof MOVES)[number];
+export type Kind = CommandKind | FaultKind | MoveKind;
+
+/** The moves of a plan. */
+export const movesOf = ({ kinds }: Pick<Plan, 'kinds'>): readonly MoveKind[] => MOVES.filter((move) => kinds.has(move));
 
 /** Everything that a seed decides before the run begins. */
 export interface Plan {
@@ -68,6 +84,9 @@ export interface Plan {
 const COMMAND_SHARE = 0.55;
 const FAULT_SHARE = 0.25;
 const RARE_SHARE = 0.12;
+/** The share of seeds with an adversary, and of its moves. */
+const ADVERSARY_SHARE = 0.3;
+const MOVE_SHARE = 0.4;
 /** The share of seeds in which nothing goes wrong: what fails there is a fault of the services or of the simulator. */
 const CALM_SHARE = 0.05;
 
@@ -83,6 +102,9 @@ export function drawPlan(seed: number, without: ReadonlySet<string> = new Set())
   ];
   const rare = new Random(seed, 'rare faults');
   drawn.push(...RARE_FAULTS.filter(() => rare.chance(RARE_SHARE) && !isCalm));
+  const moves = new Random(seed, 'moves');
+  const hasAdversary = moves.chance(ADVERSARY_SHARE);
+  drawn.push(...MOVES.filter(() => moves.chance(MOVE_SHARE) && hasAdversary));
   return {
     partitions: 1 + random.int(3),
     gateways: 1 + random.int(2),

@@ -1,11 +1,13 @@
 import { Kernel, Random, type TraceLine } from '@pf/simulation/kernel';
 import { Checks } from './model/checks.ts';
 import { InvariantError } from './model/invariants.ts';
-import { drawPlan, type Plan } from './plan.ts';
+import { drawPlan, movesOf, type Plan } from './plan.ts';
+import { runAdversary } from './workload/adversary.ts';
 import { runClient } from './workload/client.ts';
 import { Storm } from './workload/faults.ts';
 import { probe } from './workload/probe.ts';
 import { truncateLog } from './workload/truncation.ts';
+import { probeBesideUnreadable } from './workload/unreadable.ts';
 import { World } from './world/world.ts';
 
 /** How long processes take to start, before clients come. */
@@ -95,9 +97,17 @@ async function play(kernel: Kernel, plan: Plan): Promise<void> {
           kernel.spawn(name, () => runClient(world, name, new Random(kernel.seed, name)).then(resolve, reject));
         }),
     );
-    await Promise.all([...clients, kernel.sleep(plan.stormMs)]);
+    const adversary = Promise.withResolvers<void>();
+    kernel.spawn('adversary', () =>
+      runAdversary(world, movesOf(plan), new Random(kernel.seed, 'adversary')).then(
+        adversary.resolve,
+        adversary.reject,
+      ),
+    );
+    await Promise.all([...clients, adversary.promise, kernel.sleep(plan.stormMs)]);
     kernel.note('', 'the clients are done');
     await probe(world);
+    if (plan.kinds.has('unreadable transactions')) await probeBesideUnreadable(world);
     const end = kernel.now() + QUIET_MS;
     for (;;) {
       await kernel.sleep(LOOK_EVERY_MS);

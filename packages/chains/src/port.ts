@@ -310,7 +310,7 @@ export interface Step {
   readonly behind: bigint;
   /** For the operator: the chain is a different one, its head is below the cursor, or nothing can be proven. */
   readonly warnings: readonly string[];
-  /** How many transactions could not be judged and wait for another look (packages/chains/src/set-aside.ts). */
+  /** How many transactions could not be judged, and wait to be looked at again (packages/chains/src/set-aside.ts). */
   readonly setAside?: number;
 }
 

@@ -26,7 +26,11 @@ export const EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
   'intent.retry_required': 'The transaction can provably never land: the payer may pay again.',
   'intent.extra_payment': 'A second payment with the terms of the intent.',
   'intent.mismatched_payment':
-    'A payment that names the intent and differs from it, in the terms that `differs` lists.',
+    'A payment that differs from the intent, in the terms that `differs` lists. `claimed`: the chain does not show ' +
+    'that it was for this intent; whoever submitted its hash says so.',
+  'intent.mismatch_withdrawn':
+    'The report of a mismatched payment was wrong: read again, the transfer has the terms of the intent. What it ' +
+    'pays is said by the next events.',
   'intent.late_payment': 'Follows the `intent.confirmed` of a payment after the end of the intent.',
   transaction_built: 'An unsigned transaction was built for a payer.',
   submission_prepared: 'A verified transaction claims the intent: it is about to be broadcast.',

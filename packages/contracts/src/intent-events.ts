@@ -5,7 +5,7 @@ import { PAGE_LIMIT } from './api/limits.ts';
 import { pageLimit, pageQuery, pageResponse } from './api/paging.ts';
 import { address, reference, tokenAddress, transactionHash } from './scalars.ts';
 
-/** In the events of payments that the intent did not ask for (docs/reference/contract.md). */
+/** In the events of payments that the intent did not ask for, or was thought not to (docs/reference/contract.md). */
 export const unexpectedPayment = z.strictObject({
   txSignature: transactionHash,
   sender: address,
@@ -16,6 +16,7 @@ export const unexpectedPayment = z.strictObject({
   reference,
   differs: z.array(z.enum(PAYMENT_TERMS)),
   late: z.enum(LATE_STATES).nullable(),
+  claimed: z.literal(true).exactOptional(),
 }) satisfies z.ZodType<PublicPayment>;
 
 /** The body of a webhook, of a streamed event and of a history entry (docs/reference/contract.md): the same bytes. */

@@ -2,7 +2,7 @@ import type { Outcome } from '@pf/contracts';
 import type { ChainId, CommandId, Instant, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
 import { type Checkpoint, readCheckpoint, readCheckpoints } from './ledger/checkpoints.ts';
 import { type Found, IntentStates, type Overdue, type Wanted } from './ledger/intent-states.ts';
-import { findIntent, findIntentByKey, findOutcomes, type IntentOwner } from './ledger/intents.ts';
+import { findIntent, findIntentByKey, findOutcomes, findReported, type IntentOwner } from './ledger/intents.ts';
 import { type ProjectionBatch, ProjectionWriter } from './ledger/projection.ts';
 import type { Database } from './postgres/database.ts';
 import { SqlNetworkWatches, type WatchCursor, type WatchLease } from './watching/network-watches.ts';
@@ -71,6 +71,11 @@ export interface IntentQueries {
   findIntent(id: IntentId, owner: IntentOwner): Promise<PaymentIntent | null>;
   /** The newest intent that this idempotency key made at or after `since`, or null. */
   findIntentByKey(idempotencyKey: string, owner: IntentOwner, since: Instant): Promise<PaymentIntent | null>;
+  /**
+   * The intent of this owner, another than this one, for which the payment of a transaction was reported at or after
+   * `since` as one with other terms; null without one.
+   */
+  findReported(hash: TransactionHash, owner: IntentOwner, than: IntentId, since: Instant): Promise<IntentId | null>;
   /** The known outcomes of these commands. */
   findOutcomes(commandIds: readonly CommandId[]): Promise<readonly Outcome[]>;
 }
@@ -180,6 +185,7 @@ export function createStore(database: Database): Store {
     intents: {
       findIntent: (id, owner) => findIntent(database, id, owner),
       findIntentByKey: (key, owner, since) => findIntentByKey(database, key, owner, since),
+      findReported: (hash, owner, than, since) => findReported(database, hash, owner, than, since),
       findOutcomes: (commandIds) => findOutcomes(database, commandIds),
     },
     signedTransactions: new SqlSignedTransactions(database),

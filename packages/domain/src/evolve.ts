@@ -258,6 +258,8 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
     case 'intent.mismatched_payment':
     case 'mismatched_payment_observed':
       return seen(state, event.data.landing);
+    case 'intent.mismatch_withdrawn':
+      return { transfers: uncounted(state.transfers, event.data.landing) };
     case 'intent.late_payment':
       return {};
     case 'personal_data_erased':

@@ -136,8 +136,8 @@ export const smartAccountGuards: readonly Mutant[] = [
   {
     name: 'A transfer that a payer reports settles nothing',
     file: 'packages/domain/src/decide/observing.ts',
-    guard: "if (differs.includes('reference') && !isTold) mismatched(intent, landing, differs, draft);",
-    instead: "landed(intent, { ...landing, level: 'confirmed' }, draft);",
+    guard: "const isClaim = differs.includes('reference') && !isTold;",
+    instead: "const isClaim = false; landed(intent, { ...landing, level: 'confirmed' }, draft);",
     test: {
       file: 'packages/domain/test/lifecycle/lifecycle-table.unit.test.ts',
       name: "report_transfer of an intent that is created changes nothing if it has the intent's reference",

@@ -434,11 +434,61 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'Dust is recorded up to a limit',
     file: 'packages/domain/src/decide/observing.ts',
-    guard: "if (!isRecorded(intent, landing, 'mismatched')) return;",
+    guard: "if (!isRecorded(intent, landing, isDust(intent, landing) ? 'dust' : 'mismatched')) return false;",
     instead: '',
     test: {
       file: 'packages/domain/test/decide/limits.unit.test.ts',
       name: 'stays within its bounds, whatever is repeated in whatever order',
+    },
+  },
+  {
+    name: 'Dust leaves room for real amounts',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: "isDust(intent, landing) ? 'dust' : 'mismatched'",
+    instead: "'mismatched'",
+    test: {
+      file: 'packages/domain/test/decide/limits.unit.test.ts',
+      name: 'unexpected transfers are told of however much dust came before',
+    },
+  },
+  {
+    name: 'A report that proved wrong is withdrawn, and its payment counts',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: 'const isWithdrawn = differs.length === 0 && isMismatched(before, landing);',
+    instead: 'const isWithdrawn = false;',
+    test: {
+      file: 'packages/domain/test/decide/settlement.unit.test.ts',
+      name: 'a payment that is proven after it was reported settles the intent where a claim had reported it',
+    },
+  },
+  {
+    name: 'A send intent is settled only by the wallet that it names',
+    file: 'packages/domain/src/model/terms.ts',
+    guard: "if (payerProblem(intent, transfer.from) !== null) differs.push('sender');",
+    instead: "if (transfer.from === transfer.to) differs.push('sender');",
+    test: {
+      file: 'packages/domain/test/decide/settlement.unit.test.ts',
+      name: 'an intent of direction send is not settled by another wallet, whose payment is reported',
+    },
+  },
+  {
+    name: 'Claimed credits are worth what was gained at most',
+    file: 'packages/domain/src/model/gain.ts',
+    guard: 'const left = (gained < explained ? gained : explained) - (credited - claims);',
+    instead: 'const left = credited;',
+    test: {
+      file: 'packages/domain/test/model/gain.unit.test.ts',
+      name: 'worthOf counts nothing that went back',
+    },
+  },
+  {
+    name: 'What nothing explains pays for nothing',
+    file: 'packages/domain/src/model/gain.ts',
+    guard: '(gained < explained ? gained : explained)',
+    instead: 'gained',
+    test: {
+      file: 'packages/domain/test/model/gain.unit.test.ts',
+      name: 'worthOf gives nobody what no transfer explains',
     },
   },
   {

@@ -7,14 +7,26 @@ import { type Invariant, InvariantError } from './invariants.ts';
 import { LogFold } from './log-reader.ts';
 import type { Model } from './model.ts';
 
+/** Of the landing in an event. */
+const hashIn = (data: unknown): string => (data as { readonly landing: { readonly hash: string } }).landing.hash;
+
 const require = (holds: boolean, invariant: Invariant, what: () => string): void => {
   if (!holds) throw new InvariantError(invariant, what());
 };
 
+/** The events that tell of a landing first. */
+const TOLD: ReadonlySet<string> = new Set([
+  'intent.confirmed',
+  'confirmation_restored',
+  'intent.extra_payment',
+  'intent.mismatched_payment',
+]);
 /** A watcher broadcasts every 15 s; another one takes over within as long. */
 const REBROADCAST_WITHIN_MS = 45_000;
 /** How long a watcher may take to load what a rebuild has repaired, and an operator to rebuild. */
 const MENDED_WITHIN_MS = 65_000;
+/** How long after it a watcher may notice at the latest that a block is final. */
+const FINALIZED_WITHIN_MS = 20_000;
 
 /** Compares what happened with what the model expects. Sees everything, at one moment. */
 export class Checks {
@@ -24,6 +36,8 @@ export class Checks {
   readonly #positions = new Map<string, bigint>();
   /** Since when claimed transactions are in no pool and in no block, by hash. */
   readonly #absent = new Map<TransactionHash, number>();
+  /** The amounts of transfers that intents' accounts were told, by transaction, token and recipient, and by index. */
+  readonly #told = new Map<string, Map<string, bigint>>();
   /** What an owner has consumed after another one had. */
   #consumedAgain: string | null = null;
 
@@ -44,7 +58,11 @@ export class Checks {
     require(this.#consumedAgain === null, 'an input is consumed once', () => String(this.#consumedAgain));
     for (let partition = 0; partition < plan.partitions; partition++) {
       for (const record of this.#unread('intent.commands', partition)) this.#fold.sent(record);
-      for (const record of this.#unread('intent.events', partition)) this.#finality(this.#fold.add(record), record);
+      for (const record of this.#unread('intent.events', partition)) {
+        const event = this.#fold.add(record);
+        this.#finality(event, record);
+        this.#worth(event);
+      }
     }
     this.#money();
     this.#released();
@@ -66,6 +84,20 @@ export class Checks {
     this.#projection();
     this.#deliveries();
     for (const intent of this.#fold.intents.values()) this.#end(intent);
+    this.#odd();
+  }
+
+  /** What an account has to be told of, whatever else there is on the chain. */
+  #odd(): void {
+    const standing = new Set(this.#world.network.chain.standing().map(({ hash }) => hash as string));
+    const told = new Set(
+      this.#fold.events.flatMap(({ type, intentId, data }) =>
+        type === 'intent.mismatched_payment' ? [`${intentId} ${hashIn(data)}`] : [],
+      ),
+    );
+    for (const { id, hash } of this.#model.odd)
+      require(!standing.has(hash) || told.has(`${id} ${hash}`), 'dust hides no payment', () =>
+        `${hash} paid ${id} with another amount, and its account was not told`);
   }
 
   /** Compares with the chain as it was when the event came into the log. */
@@ -77,6 +109,22 @@ export class Checks {
     const final = chain.finalHeight(timestamp);
     require(block <= final, 'what is finalized is final on its chain', () =>
       `${event.intentId} was finalized by ${hash} of block ${block}, and block ${final} was final`);
+  }
+
+  /** All landings of a transaction that are told, of whatever intents, together. */
+  #worth(event: IntentEvent): void {
+    if (!TOLD.has(event.type) || !('landing' in event.data) || event.data.landing === null) return;
+    const { hash, transfer } = event.data.landing;
+    const { tokenAddress, from, to, amount, block, blockHash, index } = transfer;
+    // An invention is not final: that is another invariant.
+    if (from === to || this.#model.inventions.has(hash)) return;
+    const key = `${hash} ${blockHash} ${tokenAddress} ${to}`;
+    const told = this.#told.get(key) ?? new Map<string, bigint>();
+    this.#told.set(key, told.set(index, amount));
+    const sum = [...told.values()].reduce((total, one) => total + one, 0n);
+    const gained = this.#world.network.chain.gainedBy(hash, Number(block), tokenAddress, to);
+    require(gained !== null && sum <= gained, 'a landing is worth at most what was gained', () =>
+      `${event.type} of ${event.intentId}: ${sum} of ${hash} are told, and ${to} gained ${gained}`);
   }
 
   /** Whether something may be committed whose marker is not written yet, so that nothing reads it. */
@@ -92,6 +140,7 @@ export class Checks {
     if (this.#isLogAhead()) return;
     const moved = new Map<string, TransactionHash>();
     for (const { hash, reference } of this.#world.network.chain.standing()) {
+      if (reference === null) continue;
       const id = this.#model.given.get(hash);
       if (id === undefined || this.#model.byHand.has(hash)) continue;
       require(this.#fold.claimed.has(`${id} ${hash}`), 'nothing is broadcast without a claim', () =>
@@ -222,26 +271,37 @@ export class Checks {
   }
 
   #end(intent: PaymentIntent): void {
+    const { chain } = this.#world.network;
     const live = liveSubmission(intent);
+    const inclusion = live && chain.inclusionOf(live.hash, this.#world.kernel.now());
+    require(!inclusion, 'what landed has an outcome', () =>
+      `${live?.hash} of ${intent.id}, which is ${intent.status}, is in block ${inclusion?.block} and still counts as live`);
+    const named = this.#fold.named.get(intent.id);
+    const invented = this.#model.inventions.get(intent.settlement?.hash ?? '');
+    if (invented !== undefined) {
+      // Some time after its block is final, so that a watcher has taken it for final.
+      require(chain.finalHeight(this.#world.kernel.now() - FINALIZED_WITHIN_MS) >=
+        invented, 'nothing stands still', () => `the invented block ${invented} is not final yet`);
+      return;
+    }
     // A database that was set back has forgotten the bytes. Nodes refuse to replace another one with the same nonce,
     // which may wait for an earlier nonce.
     if (live && !this.#world.plan.kinds.has('set-back store'))
-      require(this.#world.network.chain.waitsWith(
-        live.sender,
-        Number(live.nonce),
-      ), 'a claimed transaction is not forgotten', () =>
+      require(chain.waitsWith(live.sender, Number(live.nonce)), 'a claimed transaction is not forgotten', () =>
         `${live.hash} of ${intent.id}, which is ${intent.status}, waits nowhere`);
     const says = (holds: boolean, what: string): void =>
       require(holds, 'an intent ends as its chain says', () => `${intent.id} is ${intent.status}: ${what}`);
-    const paying = this.#world.network.chain
+    const paying = chain
       .standing()
       .filter(
-        ({ reference, token, to, amount, from }) =>
+        ({ reference, token, to, amount, from, isKept }) =>
+          isKept &&
           reference === intent.reference &&
           token === intent.tokenAddress &&
           to === intent.requestor &&
           amount === intent.amountBaseUnits &&
-          from !== to,
+          from !== to &&
+          (named === undefined || from === named),
       );
     if (paying.length > 0) {
       says(intent.status === 'finalized', `${paying.map(({ hash }) => hash).join(' and ')} paid it`);

@@ -1,5 +1,6 @@
 import { COMMAND_DEADLINE_MS, type EventEnvelope, eventOf, hasDeadline, parseEvent } from '@pf/contracts';
 import {
+  type Address,
   type CommandType,
   evolve,
   type IntentEvent,
@@ -21,6 +22,8 @@ const CLOCK_SLACK_MS = 5_000;
 export class LogFold {
   readonly intents = new Map<IntentId, PaymentIntent>();
   readonly events: EventEnvelope[] = [];
+  /** The wallets that `send` intents name. */
+  readonly named = new Map<IntentId, Address>();
   /** `commandId type intentId` of every event: an event of a command is there once. */
   readonly #decided = new Set<string>();
   readonly #createdAt = new Map<IntentId, number>();
@@ -73,6 +76,9 @@ export class LogFold {
     if (event.type === 'intent.created')
       // Its life begins when it is decided; the broker may take it up later.
       this.#createdAt.set(event.intentId, Math.min(event.at, record.timestamp));
+    if (event.type === 'intent.created' && after.direction === 'send' && after.fulfiller !== null)
+      this.named.set(after.id, after.fulfiller);
+    this.#checkPayer(event, what);
     if (event.type === 'intent.expired') {
       const life = record.timestamp - (this.#createdAt.get(event.intentId) ?? 0);
       if (life < after.ttlSeconds * 1_000 - CLOCK_SLACK_MS)
@@ -92,6 +98,15 @@ export class LogFold {
     this.intents.set(event.intentId, after);
     this.events.push(envelope);
     return event;
+  }
+
+  #checkPayer(event: IntentEvent, what: string): void {
+    const named = this.named.get(event.intentId);
+    if (event.type !== 'intent.confirmed' || named === undefined || event.data.fulfiller === named) return;
+    throw new InvariantError(
+      'a send intent is paid by its wallet',
+      `${what} counts a payment by ${event.data.fulfiller}, and ${named} was to pay it`,
+    );
   }
 
   #checkClaim(before: PaymentIntent | undefined, transaction: PreparedTransaction, what: string): void {

@@ -13,6 +13,10 @@ export class Model {
   readonly given = new Map<string, string>();
   readonly byHand = new Set<string>();
   readonly #paidByHand = new Set<string>();
+  /** Payments with other terms than their intent's, of which its account has to be told. */
+  readonly odd: { readonly id: string; readonly hash: string }[] = [];
+  /** Transactions that one upstream shows and that do not exist: in which block. */
+  readonly inventions = new Map<string, number>();
   /** The first contradiction in what clients were told. */
   contradiction: string | null = null;
 
@@ -60,6 +64,14 @@ export class Model {
   sentByHand(id: string, hash: string): void {
     this.byHand.add(hash);
     this.#paidByHand.add(id);
+  }
+
+  paidOddly(id: string, hash: string): void {
+    this.odd.push({ id, hash });
+  }
+
+  invented(hash: string, block: number): void {
+    this.inventions.set(hash, block);
   }
 
   isPaidByHand(id: string): boolean {

@@ -1,3 +1,4 @@
+import type { PublicIntent } from '@pf/domain';
 import { InvariantError } from '../model/invariants.ts';
 import type { World } from '../world/world.ts';
 
@@ -16,28 +17,31 @@ export const plainIntent = ({ merchants, network: { network } }: World) => ({
 
 /** Creates intents through every gateway, after the storm: each has to succeed soon. @throws InvariantError */
 export async function probe(world: World): Promise<void> {
-  const end = world.kernel.now() + RECOVERY_MS;
-  const body = plainIntent(world);
   await Promise.all(
-    Array.from({ length: 2 * world.plan.partitions + 2 }, async (_, index) => {
-      const gateway = world.random.pick(world.gatewayNames);
-      for (let last: unknown = null; ; await world.kernel.sleep(PAUSE_MS)) {
-        const response = await world.gateways
-          .request(gateway, 'create', null, { ...body, idempotencyKey: `probe-${index}` })
-          .catch((error: unknown) => {
-            last = error;
-            return null;
-          });
-        if (response && response.status < 300) {
-          world.model.created((response.body as { intent: { id: string } }).intent.id, `probe-${index}`);
-          return;
-        }
-        if (world.kernel.now() > end)
-          throw new InvariantError(
-            'nothing stands still',
-            `${gateway} creates no intent: ${response ? JSON.stringify(response.body) : String(last)}`,
-          );
-      }
-    }),
+    Array.from({ length: 2 * world.plan.partitions + 2 }, (_, index) => createByProbe(world, `probe-${index}`)),
   );
+}
+
+/** @param key of idempotency @throws InvariantError */
+export async function createByProbe(world: World, key: string): Promise<PublicIntent> {
+  const end = world.kernel.now() + RECOVERY_MS;
+  const gateway = world.random.pick(world.gatewayNames);
+  for (let last: unknown = null; ; await world.kernel.sleep(PAUSE_MS)) {
+    const response = await world.gateways
+      .request(gateway, 'create', null, { ...plainIntent(world), idempotencyKey: key })
+      .catch((error: unknown) => {
+        last = error;
+        return null;
+      });
+    if (response && response.status < 300) {
+      const { intent } = response.body as { intent: PublicIntent };
+      world.model.created(intent.id, key);
+      return intent;
+    }
+    if (world.kernel.now() > end)
+      throw new InvariantError(
+        'nothing stands still',
+        `${gateway} creates no intent: ${response ? JSON.stringify(response.body) : String(last)}`,
+      );
+  }
 }

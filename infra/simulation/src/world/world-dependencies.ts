@@ -1,6 +1,21 @@
-import { encodeInput, eventOf, newIntentId, type ObservationMessage, parseDeadLetter, parseEvent } from '@pf/contracts';
+import {
+  encodeInput,
+  eventOf,
+  newIntentId,
+  type ObservationMessage,
+  partitionOf,
+  parseDeadLetter,
+  parseEvent,
+} from '@pf/contracts';
 import type { KeyHolder, Store } from '@pf/database';
-import { type AccountId, evolve, type IntentId, type PaymentIntent } from '@pf/domain';
+import {
+  type AccountId,
+  evolve,
+  type IntentId,
+  type PaymentIntent,
+  type Reference,
+  type TransactionHash,
+} from '@pf/domain';
 import type { LogRecord, LogTransport, Topic } from '@pf/event-log';
 import type { Logger } from '@pf/runtime';
 import { CALM, HONEST, SimulatedNetwork, SimulatedWallet } from '@pf/simulation/chain';
@@ -36,6 +51,8 @@ const REPLAY_MS = 15_000;
 /** While things go wrong, about as in production. A stack at rest is polled less, so that runs are short. */
 const STORM_TIMES: MemberTimes = { heartbeatMs: 300, fetchWaitMs: 300 };
 const CALM_TIMES: MemberTimes = { heartbeatMs: 2_000, fetchWaitMs: 2_000 };
+/** As Base's observer has it. */
+const NO_REFERENCE = `0x${'0'.repeat(64)}` as Reference;
 const NO_TRACE = { traceparent: null, requestId: null } as const;
 
 /** Everything around the services. */
@@ -52,6 +69,14 @@ export class WorldDependencies {
   readonly transport: LogTransport;
   readonly payers: readonly SimulatedWallet[];
   readonly merchants: readonly SimulatedWallet[];
+  /** Wallets of an adversary. */
+  readonly strangers: readonly [SimulatedWallet, SimulatedWallet];
+  /** Wallets that nothing has gone wrong for. */
+  readonly probers: readonly [SimulatedWallet, SimulatedWallet];
+  /** One that is paid, and gives its account away. */
+  readonly payee: SimulatedWallet;
+  /** One that pays only in what an upstream invents. */
+  readonly ghost: SimulatedWallet;
   /** When the storm was over, in true virtual time; null before. */
   calmSince: number | null = null;
   /** An error that a gateway could not explain to its client. */
@@ -93,6 +118,10 @@ export class WorldDependencies {
     );
     this.payers = wallets.slice(0, PAYERS);
     this.merchants = wallets.slice(PAYERS);
+    const other = (index: number): SimulatedWallet => new SimulatedWallet(this.network.chain, 100 + index);
+    this.strangers = [other(0).fund(token.address, FUNDS), other(1).fund(token.address, FUNDS)];
+    this.probers = [other(2).fund(token.address, FUNDS), other(3).fund(token.address, FUNDS)];
+    [this.payee, this.ghost] = [other(4), other(5)];
   }
 
   get store(): Store {
@@ -138,14 +167,54 @@ export class WorldDependencies {
 
   /** Sends what no service sends: a record that is no message, or an observation of an intent that does not exist. */
   sendForeign(partition: number, isMessage: boolean): void {
-    const operator = this.kernel.process('operator');
-    if (!operator) throw new Error('The operator is gone.');
-    this.kernel.within(operator, () => {
+    this.#asOperator(() => {
       const intentId = newIntentId(partition);
       const message = { type: 'lost', intentId, data: { hash: `0x${'0'.repeat(64)}` }, trace: NO_TRACE } as const;
       const value = isMessage ? encodeInput({ kind: 'observation', ...message } as ObservationMessage) : '{"type":';
       this.broker.produce([{ topic: 'chain.observations', record: { partition, key: intentId, value } }]);
     });
+  }
+
+  #asOperator(work: () => void): void {
+    const operator = this.kernel.process('operator');
+    if (!operator) throw new Error('The operator is gone.');
+    this.kernel.within(operator, work);
+  }
+
+  /**
+   * Sends what a watcher reported that could not prove a payment: its transfer, without the reference.
+   * @returns false while it is in no block, or the log takes nothing
+   */
+  reportUnproven(intentId: string, hash: TransactionHash): boolean {
+    const { chain } = this.network;
+    const inclusion = chain.inclusionOf(hash, this.kernel.now());
+    const [moved] = inclusion?.transfers ?? [];
+    if (inclusion === null || moved === undefined || this.broker.faults.tooFewReplicas) return false;
+    const { block, firstLog } = inclusion;
+    const { token, from, to, amount } = moved;
+    const blockHash = chain.blockHash(block, this.kernel.now());
+    const index = firstLog.toString();
+    const transfer = {
+      tokenAddress: token,
+      from,
+      to,
+      amount,
+      reference: NO_REFERENCE,
+      block: BigInt(block),
+      blockHash,
+      index,
+    };
+    const id = intentId as IntentId;
+    const message = {
+      type: 'landed',
+      intentId: id,
+      data: { hash, level: 'confirmed', transfer },
+      trace: NO_TRACE,
+    } as const;
+    const value = encodeInput({ kind: 'observation', ...message });
+    const record = { partition: partitionOf(id), key: id, value };
+    this.#asOperator(() => this.broker.produce([{ topic: 'chain.observations', record }]));
+    return true;
   }
 
   /** Kills the broker. @returns starts it again */
@@ -277,6 +346,7 @@ export class WorldDependencies {
         ...HONEST,
         fails,
         refuses: has('refusing upstreams') ? 0.6 : 0,
+        isTraceless: has('unproven payments') && index !== 1,
         ...(index < nodes.length - 1 && {
           lagMs: has('lagging upstreams') ? 4_000 * (index + 1) : 0,
           // What it left out it leaves out for ever: blocks are read again long after the storm.

@@ -46,6 +46,14 @@ export const VIEWS: Readonly<Record<string, string>> = {
           ELSE ${of('data.landing.transfer.index')} END AS place
       FROM events
       WHERE type IN ('intent.confirmed', 'confirmation_restored', 'intent.extra_payment', 'intent.mismatched_payment')
+        -- What was withdrawn is counted by the events that followed.
+        AND NOT EXISTS (
+          FROM events later WHERE events.type = 'intent.mismatched_payment'
+            AND later.type = 'intent.mismatch_withdrawn' AND later.intent_id = events.intent_id
+            AND later.version > events.version
+            AND ${of('data.landing.hash', 'later.event')} = ${of('data.landing.hash', 'events.event')}
+            AND ${of('data.landing.transfer.index', 'later.event')} =
+              ${of('data.landing.transfer.index', 'events.event')})
       -- tx_signature is a column of the events: that of the intent.
       QUALIFY row_number() OVER (
         PARTITION BY intent_id, paid_by, place ORDER BY type = 'confirmation_restored', version DESC) = 1

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventOf, parseEvent } from '@pf/contracts';
-import { evolve, type IntentId, type PaymentIntent, view } from '@pf/domain';
+import { encodeEvent, type EventEnvelope, eventOf, parseEvent } from '@pf/contracts';
+import { type EventType, evolve, type IntentId, type Landing, type PaymentIntent, view } from '@pf/domain';
 import { FolderStore, Ledger, ParquetFiles, QueryError, Signer } from '../../src/index.ts';
 import { PartitionArchive } from '../../src/partition-archive.ts';
 import { toRow } from '../../src/row.ts';
@@ -16,18 +16,22 @@ let parquet: ParquetFiles;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'pf-ledger-test-'));
   parquet = await ParquetFiles.open();
-  const store = new FolderStore(path.join(folder, "the ledger's archive"));
-  const archive = await PartitionArchive.open(0, { store, parquet, signer: new Signer(Buffer.alloc(32, 7)) });
-  const rows = RECORDED_PAYMENTS.map((line, n) => toRow(recordAt(0, n, line)));
-  await archive.append(rows.slice(0, 40));
-  await archive.append(rows.slice(40));
-  ledger = await Ledger.open(store);
+  ledger = await ledgerOf("the ledger's archive", RECORDED_PAYMENTS);
 });
 afterAll(async () => {
   ledger.close();
   await parquet.close();
   await rm(folder, { recursive: true });
 });
+
+async function ledgerOf(name: string, lines: readonly string[]): Promise<Ledger> {
+  const store = new FolderStore(path.join(folder, name));
+  const archive = await PartitionArchive.open(0, { store, parquet, signer: new Signer(Buffer.alloc(32, 7)) });
+  const rows = lines.map((line, n) => toRow(recordAt(0, n, line)));
+  await archive.append(rows.slice(0, 40));
+  await archive.append(rows.slice(40));
+  return Ledger.open(store);
+}
 
 /** Every intent as a fold of its events up to a moment shows it. */
 function folded(moment: number): ReadonlyMap<string, unknown> {
@@ -123,6 +127,26 @@ describe('the ledger', () => {
       { entry: 'fee', account: 'sponsor', ...fees('1', '-2100000000012'), amount: '-0.000002100000000012' },
       { entry: 'reversal', account: 'network', ...fees('2', '-4200000000008'), amount: '-0.000004200000000008' },
     ]);
+  });
+
+  it('counts a payment once that was reported as mismatched and withdrawn', async () => {
+    const reported = RECORDED_PAYMENTS.map((line) => parseEvent(line)).find(
+      ({ type }) => type === 'intent.mismatched_payment',
+    ) as EventEnvelope;
+    const { landing } = reported.data as { readonly landing: Landing };
+    const { hash, transfer } = landing;
+    const next = (type: EventType, after: number, data: object): string =>
+      encodeEvent({ ...reported, type, version: reported.version + after, eventId: `evt_${after}`, data });
+    const withdrawn = await ledgerOf('withdrawn', [
+      encodeEvent(reported),
+      next('intent.mismatch_withdrawn', 1, { landing }),
+      next('intent.confirmed', 2, { hash, fulfiller: transfer.from, landing, late: null, simulated: false }),
+    ]);
+    const payments = await withdrawn.query('SELECT kind, tx_signature FROM payments');
+    expect(payments.rows).toEqual([{ kind: 'requested', tx_signature: hash }]);
+    const journal = await withdrawn.query("SELECT count(*) AS sides FROM journal WHERE entry = 'payment'");
+    expect(journal.rows).toEqual([{ sides: '2' }]);
+    withdrawn.close();
   });
 
   it('writes amounts as people do', async () => {

@@ -172,7 +172,7 @@ export interface components {
             /** @description Your own name for it. */
             readonly name?: string | null;
             /** @description The types that are sent; `null`: all, including those that are added later. */
-            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled")[] | null;
+            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled")[] | null;
             /**
              * @description The version of the payloads, also in the header `X-PF-Api-Version`. It changes only when you change it.
              * @enum {string}
@@ -185,7 +185,7 @@ export interface components {
             /** @description Your own name for it. */
             readonly name?: string | null;
             /** @description The types that are sent; `null`: all, including those that are added later. */
-            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled")[] | null;
+            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled")[] | null;
             /**
              * @description The version of the payloads, also in the header `X-PF-Api-Version`. It changes only when you change it.
              * @enum {string}
@@ -210,7 +210,7 @@ export interface components {
             /** @description The endpoint that receives the events, instead of their own. */
             readonly toEndpointId?: string;
             /** @description Only events of these types. */
-            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled")[];
+            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled")[];
             /**
              * @description `failed` (default): deliveries that failed. `all`: also those that arrived.
              * @enum {string}
@@ -361,6 +361,11 @@ export interface components {
             readonly differs: readonly ("token" | "recipient" | "amount" | "sender" | "reference")[];
             /** @description The state in which the payment found the intent, if it had ended; otherwise `null`. */
             readonly late: ("expired" | "cancelled" | "failed") | null;
+            /**
+             * @description Present where the chain does not show that the payment was for this intent: a payer says so.
+             * @constant
+             */
+            readonly claimed?: true;
         };
         readonly PaymentLink: {
             /** @description Unique identifier, prefixed `pl_`. */
@@ -688,7 +693,7 @@ export interface components {
         readonly Event: {
             readonly eventId: string;
             /** @enum {string} */
-            readonly type: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment";
+            readonly type: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.late_payment";
             /** Format: date-time */
             readonly createdAt: string;
             readonly livemode: boolean;
@@ -700,7 +705,7 @@ export interface components {
         readonly PayerEvent: {
             readonly eventId: string;
             /** @enum {string} */
-            readonly type: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment";
+            readonly type: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.late_payment";
             /** Format: date-time */
             readonly createdAt: string;
             readonly livemode: boolean;
@@ -900,7 +905,7 @@ export interface components {
              * @description Deliveries of events of this type.
              * @enum {string}
              */
-            readonly type?: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled" | "webhook_endpoint.test";
+            readonly type?: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled" | "webhook_endpoint.test";
             /**
              * @description `pending`: an attempt is still due. `delivered`: accepted by the receiver. `failed`: all attempts failed.
              * @enum {string}

@@ -30,6 +30,8 @@ const ACCOUNT = 'acct_5mUj8xNgYq3vWJ2hTfKd7' as AccountId;
 const ENDPOINT = { id: 'whe_5mUj8xNgYq3vWJ2hTfKd7', url: 'https://shop.example/webhooks' };
 const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e' as TokenAddress;
 const REFERENCE = `0x${'5e'.repeat(32)}` as Reference;
+/** Of a payment whose reference is not proven. */
+const UNPROVEN = `0x${'00'.repeat(32)}` as Reference;
 const AMOUNT = 12_500_000n;
 const HASH = `0x${'a1'.repeat(32)}` as TransactionHash;
 const SECOND_HASH = `0x${'b2'.repeat(32)}` as TransactionHash;
@@ -37,14 +39,14 @@ const SECOND_HASH = `0x${'b2'.repeat(32)}` as TransactionHash;
 /** An event, and how many seconds after the intent was created it happens. */
 type Step = { readonly [Type in PublicEventType]: readonly [Type, EventData[Type], seconds: number] }[PublicEventType];
 
-const landing = (hash: TransactionHash, amount = AMOUNT): Landing => ({
+const landing = (hash: TransactionHash, amount = AMOUNT, reference = REFERENCE): Landing => ({
   hash,
   transfer: {
     tokenAddress: USDC,
     from: FULFILLER,
     to: REQUESTOR,
     amount,
-    reference: REFERENCE,
+    reference,
     block: 34_000_000n,
     blockHash: `0x${'b1'.repeat(32)}`,
     index: '0',
@@ -101,6 +103,15 @@ const HISTORIES: { readonly [Type in PublicEventType]: readonly Step[] } = {
   'intent.mismatched_payment': [
     created,
     ['intent.mismatched_payment', { landing: landing(HASH, 12_400_000n), amount: '12.40', differs: ['amount'] }, 90],
+  ],
+  'intent.mismatch_withdrawn': [
+    created,
+    [
+      'intent.mismatched_payment',
+      { landing: landing(HASH, AMOUNT, UNPROVEN), amount: '12.50', differs: ['reference'] },
+      90,
+    ],
+    ['intent.mismatch_withdrawn', { landing: landing(HASH) }, 120],
   ],
   'intent.late_payment': [
     created,

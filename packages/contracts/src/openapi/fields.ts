@@ -58,6 +58,7 @@ const PAYMENT: Readonly<Record<keyof PublicPayment, string>> = {
   reference: 'The reference that the payment carries.',
   differs: 'The terms that the payment does not match; empty if it matches all.',
   late: 'The state in which the payment found the intent, if it had ended; otherwise `null`.',
+  claimed: 'Present where the chain does not show that the payment was for this intent: a payer says so.',
 };
 
 const DELIVERY: Readonly<Record<string, string>> = {

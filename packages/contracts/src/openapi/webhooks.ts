@@ -1,4 +1,4 @@
-import { isUnexpectedPayment, type PublicEventType } from '@pf/domain';
+import { hasPayment, type PublicEventType } from '@pf/domain';
 import { z } from 'zod';
 import type { ZodOpenApiPathItemObject } from 'zod-openapi';
 import { publicIntent } from '../api/intent.ts';
@@ -26,6 +26,7 @@ const TRIGGERS: Readonly<Record<WebhookType, string>> = {
   'intent.retry_required': 'The transaction was dropped: build and sign another.',
   'intent.extra_payment': 'A paid intent was paid again.',
   'intent.mismatched_payment': 'A payment with another amount, token, recipient, sender or reference.',
+  'intent.mismatch_withdrawn': 'A payment that was reported as mismatched matches after all.',
   'intent.late_payment': 'The payment came after expiry, cancellation or failure.',
   'payment_link.paid': 'An intent of a payment link was confirmed, and no other had paid the link.',
   'payment_link.extra_payment': 'A payment link that was paid was paid again, by another of its intents.',
@@ -46,7 +47,7 @@ export const WEBHOOK_BODIES = Object.fromEntries(
         type: z.literal(type),
         data: z.strictObject({
           intent: publicIntent,
-          ...(isUnexpectedPayment(type) && { payment: unexpectedPayment }),
+          ...(hasPayment(type) && { payment: unexpectedPayment }),
         }),
       }),
   ]),

@@ -69,6 +69,7 @@ describe('the webhooks of the OpenAPI document', () => {
       'intent.retry_required': 'created',
       'intent.extra_payment': 'confirmed',
       'intent.mismatched_payment': 'created',
+      'intent.mismatch_withdrawn': 'created',
       'intent.late_payment': 'confirmed',
     });
   });

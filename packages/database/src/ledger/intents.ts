@@ -1,6 +1,6 @@
 import type { Outcome } from '@pf/contracts';
 import { parseOutcome } from '@pf/contracts';
-import type { AccountId, CommandId, Instant, IntentId, PaymentIntent } from '@pf/domain';
+import type { AccountId, CommandId, Instant, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
 import { decodeState } from './decoding.ts';
 
@@ -42,6 +42,25 @@ export async function findIntentByKey(
     values: [accountId, livemode, idempotencyKey, new Date(since)],
   });
   return fromState(rows);
+}
+
+/** The other intent of this owner for which the payment of a transaction was reported since then, or null. */
+export async function findReported(
+  { sql }: Database,
+  hash: TransactionHash,
+  { accountId, livemode }: IntentOwner,
+  than: IntentId,
+  since: Instant,
+): Promise<IntentId | null> {
+  const { rows } = await sql.query<{ id: IntentId }>({
+    name: 'find-reported',
+    text: `SELECT intent_id AS id FROM ledger.intent_events
+            WHERE account_id = $1 AND livemode = $2 AND type = 'intent.mismatched_payment' AND at >= $3
+              AND intent_id <> $4 AND body::jsonb #>> '{data,payment,txSignature}' = $5
+            ORDER BY at DESC, event_id DESC LIMIT 1`,
+    values: [accountId, livemode, new Date(since), than, hash],
+  });
+  return rows[0]?.id ?? null;
 }
 
 /** The known outcomes of these commands: one query for all waiting requests. */

@@ -134,12 +134,14 @@ describe('What the dashboard reads of a large account', () => {
     const kinds = Object.keys(ATTENTION_ADVICE) as AttentionKind[];
     for (const of of [kinds, ...kinds.map((kind) => [kind])]) {
       const first = attentionStatement(owner, of, null, limit);
-      expect([of, readBy(await planOf(first)) <= of.length * limit + 4]).toEqual([of, true]);
+      // A mismatched payment is looked up once more among the later events of its intent: none has withdrawn it.
+      const most = (of.length + Number(of.includes('mismatched_payment'))) * limit + 4;
+      expect([of, readBy(await planOf(first)) <= most]).toEqual([of, true]);
       const { rows } = await sql.query<{ id: string; at: Date }>(first);
       const last = rows.at(-1);
       if (last === undefined) continue;
       const second = attentionStatement(owner, of, { createdAt: last.at.getTime(), id: last.id }, limit);
-      expect([of, readBy(await planOf(second)) <= of.length * limit + 4]).toEqual([of, true]);
+      expect([of, readBy(await planOf(second)) <= most]).toEqual([of, true]);
     }
   });
 
@@ -154,8 +156,8 @@ describe('What the dashboard reads of a large account', () => {
     await sql.query('VACUUM ANALYZE dashboard.attention_done');
     const kinds = Object.keys(ATTENTION_DONE_BY) as PaymentAttentionKind[];
     const first = doneAttentionStatement(owner, kinds, null, limit) ?? { text: '', values: [] };
-    // Each mark with its payment.
-    expect(readBy(await planOf(first))).toBeLessThanOrEqual(2 * limit + 4);
+    // Each mark with its payment, and whether that was withdrawn.
+    expect(readBy(await planOf(first))).toBeLessThanOrEqual(3 * limit + 4);
     const { rows } = await sql.query<{ id: string; doneAt: Date }>(first);
     expect(rows).toHaveLength(limit);
     const open = attentionStatement(owner, Object.keys(ATTENTION_ADVICE) as AttentionKind[], null, limit);

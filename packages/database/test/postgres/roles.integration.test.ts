@@ -239,6 +239,7 @@ describe('the roles of the database', () => {
       await intents.findIntent(intentId, owner());
       await intents.findIntentByKey('key', owner(), 0);
       await intents.findOutcomes([randomUUID() as never]);
+      await intents.findReported('0xdef' as never, owner(), intentId, 0);
       await intentEvents(database, intentId, 0, 100);
       await lookAtIntents(database, [{ id: intentId, known: 0, after: 0 }]);
       await listIntents(database, owner(), {}, null, 10);

@@ -315,6 +315,21 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
     );
 
     it(
+      'finds the other intent for which a payment was reported',
+      on(async ({ store }) => {
+        const [id, other] = [newIntentId(PARTITION), newIntentId(PARTITION)];
+        const reported = events.mismatchedPayment(samples.UNKNOWN, samples.UNPROVEN, 'reference');
+        await new Projecting(store).project(events.of(id, events.created()), events.of(id, reported));
+        const { intents } = store;
+        expect(await intents.findReported(samples.UNKNOWN, OWNER, other, NOW)).toBe(id);
+        expect(await intents.findReported(samples.UNKNOWN, OWNER, id, NOW)).toBeNull();
+        expect(await intents.findReported(samples.FIRST, OWNER, other, NOW)).toBeNull();
+        expect(await intents.findReported(samples.UNKNOWN, { ...OWNER, livemode: true }, other, NOW)).toBeNull();
+        expect(await intents.findReported(samples.UNKNOWN, OWNER, other, NOW + 86_400_000)).toBeNull();
+      }),
+    );
+
+    it(
       'finds the newest intent of an idempotency key',
       on(async ({ store }) => {
         const [older, newer] = [newIntentId(PARTITION), newIntentId(PARTITION)];

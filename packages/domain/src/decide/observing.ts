@@ -1,14 +1,14 @@
 import type { Outcome } from '../model/decision.ts';
-import { LATE_STATES } from '../model/event.ts';
+import { LATE_STATES, type PaymentTerm } from '../model/event.ts';
 import type { Command, Observation } from '../model/input.ts';
 import type { Landing, PaymentIntent } from '../model/intent.ts';
-import { isSettling, type Place, transferKey, withoutFee } from '../model/landing.ts';
-import { COUNTED_MAX } from '../model/limits.ts';
+import { isMismatched, isSettling, type Place, transferKey, withoutFee } from '../model/landing.ts';
+import { COUNTED_MAX, DUST_SHARE, refusalAtReports } from '../model/limits.ts';
 import { formatAmount } from '../model/money.ts';
 import { isLive, submissionOf } from '../model/submission.ts';
 import { termsThatDiffer } from '../model/terms.ts';
 import type { Draft } from './draft.ts';
-import { accept } from './outcome.ts';
+import { accept, refuseWith } from './outcome.ts';
 import { linkLateRefund } from './refunding.ts';
 
 type DataOf<Type extends Observation['type']> = Extract<Observation, { type: Type }>['data'];
@@ -29,11 +29,16 @@ export const observe = (intent: PaymentIntent, observation: Observation, draft: 
   }
 };
 
-/** A transfer is in a block. What the chain recorded decides, whatever the hash, and each transfer counts once. */
-const landed = (intent: PaymentIntent, { level, ...landing }: DataOf<'landed'>, draft: Draft): void => {
+/**
+ * A transfer is in a block. What the chain recorded decides, whatever the hash, and each transfer counts once: where it
+ * was first reported with other terms than it turns out to have, that report is withdrawn.
+ */
+const landed = (before: PaymentIntent, { level, ...landing }: DataOf<'landed'>, draft: Draft): void => {
   const { hash, transfer } = landing;
+  const differs = termsThatDiffer(before, transfer);
+  const isWithdrawn = differs.length === 0 && isMismatched(before, landing);
+  const intent = isWithdrawn ? draft.append(before.id, 'intent.mismatch_withdrawn', { landing }) : before;
   const isRepeat = intent.transfers.includes(transferKey(landing));
-  const differs = termsThatDiffer(intent, transfer);
   if (differs.length > 0) {
     if (!isRepeat) mismatched(intent, landing, differs, draft);
     return;
@@ -93,32 +98,46 @@ const settle = (intent: PaymentIntent, landing: Landing, isFinal: boolean, draft
 const isRecorded = (intent: PaymentIntent, { hash }: Landing, kind: keyof typeof COUNTED_MAX): boolean =>
   intent.transfers.length < COUNTED_MAX[kind] || isLive(intent, hash);
 
+const isDust = ({ amountBaseUnits }: PaymentIntent, { transfer }: Landing): boolean =>
+  transfer.amount * DUST_SHARE < amountBaseUnits;
+
 const extraPayment = (intent: PaymentIntent, landing: Landing, draft: Draft): void => {
   if (isRecorded(intent, landing, 'extra')) draft.append(intent.id, 'intent.extra_payment', { landing });
 };
 
+/** @returns false where it is passed over: nothing tells of it */
 const mismatched = (
   intent: PaymentIntent,
   landing: Landing,
-  differs: ReturnType<typeof termsThatDiffer>,
+  differs: readonly PaymentTerm[],
   draft: Draft,
-): void => {
-  if (!isRecorded(intent, landing, 'mismatched')) return;
+  claimed = false,
+): boolean => {
+  if (!isRecorded(intent, landing, isDust(intent, landing) ? 'dust' : 'mismatched')) return false;
   const fails = (intent.status === 'created' || intent.status === 'pending') && isLive(intent, landing.hash);
   const { transfer } = landing;
   const amount = differs.includes('token') ? null : formatAmount(transfer.amount, intent.decimals);
-  draft.append(intent.id, 'intent.mismatched_payment', { landing, amount, differs });
+  draft.append(intent.id, 'intent.mismatched_payment', {
+    landing,
+    amount,
+    differs,
+    ...(claimed && { claimed: true as const }),
+  });
   if (fails)
     draft.append(intent.id, 'intent.failed', {
       hash: landing.hash,
-      reason: `The transaction landed with another ${differs.join(' and ')}.`,
+      reason:
+        `The transaction landed with another ${differs.join(' and ')}` +
+        (differs.includes('recipient') ? `: ${transfer.to} has the money.` : '.'),
       simulated: false,
     });
+  return true;
 };
 
 /**
  * `report_transfer`: a payer, not a watcher, says that a transfer was to pay the intent. So it is only told, as a
- * mismatched payment: nothing that is reported can settle an intent or end its submission.
+ * mismatched payment that is claimed: nothing that is reported can settle an intent or end its submission. Refused
+ * where it cannot be told, so that no payer is promised what did not happen.
  */
 export const reportTransfer = (
   intent: PaymentIntent,
@@ -127,8 +146,10 @@ export const reportTransfer = (
 ): Outcome => {
   const differs = termsThatDiffer(intent, landing.transfer);
   const isTold = intent.transfers.includes(transferKey(landing)) || isLive(intent, landing.hash);
-  if (differs.includes('reference') && !isTold) mismatched(intent, landing, differs, draft);
-  return accept(intent.id);
+  const isClaim = differs.includes('reference') && !isTold;
+  return isClaim && !mismatched(intent, landing, differs, draft, true)
+    ? refuseWith(refusalAtReports(intent))
+    : accept(intent.id);
 };
 
 /** The transaction is in a block and had no effect. The hash decides. */

@@ -15,6 +15,7 @@ export const PUBLIC_EVENT_TYPES = [
   'intent.retry_required',
   'intent.extra_payment',
   'intent.mismatched_payment',
+  'intent.mismatch_withdrawn',
   'intent.late_payment',
 ] as const;
 export type PublicEventType = (typeof PUBLIC_EVENT_TYPES)[number];
@@ -46,7 +47,10 @@ export const PRIVATE_EVENT_TYPES = [
 export type PrivateEventType = (typeof PRIVATE_EVENT_TYPES)[number];
 export type EventType = PublicEventType | PrivateEventType;
 
-/** Terms in which a landing can differ. `sender`: the requestor paid itself. `reference`: it pays something else. */
+/**
+ * Terms in which a landing can differ. `sender`: the requestor paid itself, or another wallet than the one that a
+ * `send` intent names. `reference`: it pays something else.
+ */
 export const PAYMENT_TERMS = ['token', 'recipient', 'amount', 'sender', 'reference'] as const;
 export type PaymentTerm = (typeof PAYMENT_TERMS)[number];
 
@@ -111,12 +115,21 @@ export interface EventData {
   confirmation_restored: { readonly landing: Landing };
   /** A second payment with the terms of the intent. */
   'intent.extra_payment': { readonly landing: Landing };
-  /** `amount` as a decimal; null where the token is another one, whose decimals the intent does not know. */
+  /**
+   * `amount` as a decimal; null where the token is another one, whose decimals the intent does not know. `claimed`: the
+   * chain does not show that the transfer was for this intent; whoever submitted its hash says so.
+   */
   'intent.mismatched_payment': {
     readonly landing: Landing;
     readonly amount: string | null;
     readonly differs: readonly PaymentTerm[];
+    readonly claimed?: true;
   };
+  /**
+   * The report of a mismatched payment was wrong: read again, the transfer has the terms of the intent. `landing` is
+   * what is known now; what it does to the intent is said by the events after this one.
+   */
+  'intent.mismatch_withdrawn': { readonly landing: Landing };
   /** Follows the `intent.confirmed` of a payment after expiry, cancellation or failure: `late`, the state before. */
   'intent.late_payment': { readonly landing: Landing; readonly late: LateState };
   /** `refundIntentId`: on an original, the refund that was paid late, beside the linked one. */
@@ -142,6 +155,9 @@ const EVENT_TYPES: readonly string[] = [...PUBLIC_EVENT_TYPES, ...PRIVATE_EVENT_
 
 /** False for a type that only newer code has. */
 export const isEventType = (type: string): type is EventType => EVENT_TYPES.includes(type);
+
+/** True for the events that tell of a payment beside the intent: what it did not ask for, and what takes that back. */
+export const hasPayment = (type: string): boolean => isUnexpectedPayment(type) || type === 'intent.mismatch_withdrawn';
 
 /** True for the events of payments that the intent did not ask for. */
 export const isUnexpectedPayment = (type: string): boolean =>

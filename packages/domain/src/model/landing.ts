@@ -7,6 +7,15 @@ export const transferKey = ({ hash, transfer }: Landing): string => `${hash}:${t
 /** A landing as the state of an intent has it. */
 export const withoutFee = ({ hash, transfer }: Landing): Landing => ({ hash, transfer });
 
+/** True where this transfer was counted as a payment with other terms, and nothing more is known of it. */
+export const isMismatched = ({ settlement, transfers, extraPayments }: PaymentIntent, landing: Landing): boolean => {
+  const key = transferKey(landing);
+  const isOther = [...(settlement === null ? [] : [settlement]), ...extraPayments].some(
+    (one) => transferKey(one) === key,
+  );
+  return transfers.includes(key) && !isOther;
+};
+
 /** In base units: 100 ETH, and far more than a transaction costs anywhere. The books have no room for more. */
 const NETWORK_FEE_MAX = 10n ** 20n - 1n;
 

@@ -28,9 +28,13 @@ export const CLAIMS_MAX = { wallet: 10, crowded: { from: 100, wallet: 2 }, inten
 
 /**
  * How many transfers are counted before one with other terms is passed over, and before an extra payment is. Anyone can
- * send dust with an intent's reference; room for extra payments stays. A payment that settles is always counted.
+ * send dust with an intent's reference, so dust has the least room: that of real amounts, and the most of all that of
+ * extra payments, stays. A payment that settles is always counted.
  */
-export const COUNTED_MAX = { mismatched: 100, extra: 200 } as const;
+export const COUNTED_MAX = { dust: 20, mismatched: 100, extra: 200 } as const;
+
+/** A transfer of less than one part in so many of the amount asked for is dust. */
+export const DUST_SHARE = 100n;
 
 /** How many counted transfers an intent remembers. More than this are only in histories from before COUNTED_MAX. */
 export const REMEMBERED_MAX = 1_000;
@@ -68,12 +72,21 @@ export const refusalAtClaims = (intent: PaymentIntent, wallet: Address): Refusal
       );
 };
 
+/** The refusal of one more report of a payment that the intent did not ask for. */
+export const refusalAtReports = (intent: PaymentIntent): Refusal =>
+  refusalAt(
+    intent,
+    { limit: 'payments', max: COUNTED_MAX.mismatched },
+    `The payment intent has ${intent.transfers.length} payments that do not match it`,
+    'Tell the requestor yourself.',
+  );
+
 const claimsAmong = (submissions: readonly Submission[]): number =>
   submissions.reduce((sum, submission) => sum + claimsOf(submission), 0);
 
 const refusalAt = (
   intent: PaymentIntent,
-  details: { readonly limit: 'events' | 'submissions'; readonly max: number },
+  details: { readonly limit: 'events' | 'submissions' | 'payments'; readonly max: number },
   fact: string,
   remedy: string,
 ): Refusal =>

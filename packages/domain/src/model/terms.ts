@@ -17,7 +17,7 @@ export const termsThatDiffer = (intent: PaymentIntent, transfer: Transfer): read
   if (transfer.tokenAddress !== intent.tokenAddress) differs.push('token');
   if (transfer.to !== intent.requestor) differs.push('recipient');
   if (transfer.amount !== intent.amountBaseUnits) differs.push('amount');
-  if (transfer.from === transfer.to) differs.push('sender');
+  if (payerProblem(intent, transfer.from) !== null) differs.push('sender');
   if (transfer.reference !== intent.reference) differs.push('reference');
   return differs;
 };

@@ -61,6 +61,8 @@ export interface PublicPayment {
   readonly differs: readonly PaymentTerm[];
   /** The state before, if it came after the intent had ended. */
   readonly late: LateState | null;
+  /** Only where the chain does not show what the payment was for: whoever submitted its hash says that it was this. */
+  readonly claimed?: true;
 }
 
 type PublicField = Exclude<keyof PublicIntent, 'state'> | 'status';
@@ -184,7 +186,12 @@ export const paymentOf = (
 ): PublicPayment | null => {
   if (type === 'intent.extra_payment') return payment(data.landing, { amount: intent.amount, differs: [], late: null });
   if (type === 'intent.mismatched_payment')
-    return payment(data.landing, { amount: data.amount, differs: data.differs, late: null });
+    return {
+      ...payment(data.landing, { amount: data.amount, differs: data.differs, late: null }),
+      ...(data.claimed && { claimed: true }),
+    };
+  if (type === 'intent.mismatch_withdrawn')
+    return payment(data.landing, { amount: intent.amount, differs: [], late: null });
   if (type === 'intent.late_payment')
     return payment(data.landing, { amount: intent.amount, differs: [], late: data.late });
   return null;

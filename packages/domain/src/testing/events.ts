@@ -136,6 +136,21 @@ export const mismatchedPayment = (
   },
 });
 
+/** A mismatched payment that a payer, not the chain, says was for the intent. */
+export const claimedPayment = (hash: TransactionHash, change: Partial<Transfer>): ExpectedEvent => ({
+  type: 'intent.mismatched_payment',
+  data: {
+    landing: landing(hash, change),
+    amount: formatAmount(landing(hash, change).transfer.amount, 6),
+    differs: ['reference'],
+    claimed: true,
+  },
+});
+export const mismatchWithdrawn = (hash: TransactionHash, change: Partial<Transfer> = {}): ExpectedEvent => ({
+  type: 'intent.mismatch_withdrawn',
+  data: { landing: landing(hash, change) },
+});
+
 /** The same events as a simulation appends them, without evidence from the chain. */
 export const simulated = {
   pending: (hash: TransactionHash, fulfiller: Address = BOB): ExpectedEvent =>

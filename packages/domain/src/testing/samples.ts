@@ -38,6 +38,9 @@ export const REFERENCE = bytes32('1') as Reference;
 export const referenceOf = (id: IntentId): Reference =>
   id === INTENT ? REFERENCE : (bytes32(id === REFUND ? '2' : '3') as Reference);
 
+/** What a watcher observes in place of a reference that it cannot prove. */
+export const UNPROVEN: Partial<Transfer> = { reference: bytes32('0') as Reference };
+
 /** Transaction hashes, named by what their transactions do. */
 export const FIRST = bytes32('a1') as TransactionHash;
 export const SECOND = bytes32('a2') as TransactionHash;

@@ -31,7 +31,17 @@ import {
   updated,
 } from '../../src/testing/events.ts';
 import { about, gateway, owner, watcher } from '../../src/testing/inputs.ts';
-import { ALICE, BOB, CAROL, FIRST, INTENT, SECOND, SCENARIO_START, UNKNOWN } from '../../src/testing/samples.ts';
+import {
+  ALICE,
+  BOB,
+  CAROL,
+  FIRST,
+  INTENT,
+  SECOND,
+  SCENARIO_START,
+  UNKNOWN,
+  UNPROVEN,
+} from '../../src/testing/samples.ts';
 
 const hashOf = (n: number): TransactionHash => `0x${n.toString(16).padStart(64, '0')}` as TransactionHash;
 const walletOf = (n: number): Address => `0x${(n + 1).toString(16).padStart(40, '0')}` as Address;
@@ -215,16 +225,26 @@ describe('submissions of one intent', () => {
 });
 
 describe('unexpected transfers', () => {
-  it('are recorded once each, and passed over beyond the limit', () => {
-    const full = given(created(), ...dusted(COUNTED_MAX.mismatched - 1));
-    const last = dust(COUNTED_MAX.mismatched);
-    full
-      .when(last)
-      .then(mismatchedPayment(hashOf(COUNTED_MAX.mismatched), { amount: 1n }, 'amount'))
-      .when(last)
+  it.each([
+    ['dust', COUNTED_MAX.dust, 124_999n],
+    ['real amounts', COUNTED_MAX.mismatched, 125_000n],
+  ])('are recorded once each, and passed over beyond the limit of %s', (_what, max, amount) => {
+    const other = (n: number) => watcher.landed(hashOf(n), { amount });
+    given(created(), ...dusted(max - 1))
+      .when(other(max))
+      .then(mismatchedPayment(hashOf(max), { amount }, 'amount'))
+      .when(other(max))
       .thenNothing()
-      .when(dust(COUNTED_MAX.mismatched + 1))
+      .when(other(max + 1))
       .thenNothing();
+  });
+
+  it('are told of however much dust came before', () => {
+    let scenario: Scenario = given(created());
+    for (let n = 0; n < 1_000; n++) scenario = scenario.when(dust(n));
+    scenario
+      .when(watcher.landed(FIRST, { amount: 12_490_000n }))
+      .then(mismatchedPayment(FIRST, { amount: 12_490_000n }, 'amount'));
   });
 
   it('do not keep a payment from settling, nor an extra payment from being recorded', () => {
@@ -317,6 +337,8 @@ const MOVES: Readonly<Record<string, Move>> = {
   toCreated: () => gateway.simulate('created'),
   land: (intent) => watcher.landed(liveHash(intent), right(intent)),
   landFresh: (intent, fresh) => watcher.landed(hashOf(fresh), right(intent)),
+  landUnproven: (intent, fresh) => watcher.landed(hashOf(fresh), { ...right(intent), ...UNPROVEN }),
+  prove: (intent, fresh) => watcher.landed(hashOf(fresh - 1), right(intent)),
   landFinal: (intent, fresh) => watcher.landedFinal(hashOf(fresh), right(intent)),
   dust: (intent, fresh) => watcher.landed(hashOf(fresh), { ...right(intent), amount: 1n }),
   dustBatch: (intent, fresh) => watcher.landed(hashOf(7), { ...right(intent), amount: 1n, index: `${fresh}` }),
@@ -327,7 +349,8 @@ const MOVES: Readonly<Record<string, Move>> = {
 };
 
 /** No client and no stranger can make an intent larger: only reorganizations of its payment add events beyond this. */
-const MOST_EVENTS = EVENTS_MAX.refund + COUNTED_MAX.extra + EVENTS_OF_A_CLAIM * CLAIMS_MAX.intent;
+const MOST_EVENTS =
+  EVENTS_MAX.refund + COUNTED_MAX.extra + COUNTED_MAX.mismatched + EVENTS_OF_A_CLAIM * CLAIMS_MAX.intent;
 const MOST_EVENTS_A_REORG = 8;
 const MOST_BYTES = 512 * 1024;
 const sizeOf = (intent: PaymentIntent): number =>

@@ -25,6 +25,7 @@ import {
   SECOND,
   SCENARIO_START,
   UNKNOWN,
+  UNPROVEN,
 } from '../../src/testing/samples.ts';
 
 /** One step of a random history: the wait before it, which intent, which input, and a choice for the input's data. */
@@ -92,7 +93,9 @@ const inputOf = ({ input, choice }: Step, intent: PaymentIntent, freshId: Intent
     () =>
       watcher.landed(
         hash,
-        choice % 4 === 0 ? { ...right, amount: 1n, index: String(first + 9) } : { ...right, ...place },
+        choice % 4 === 0
+          ? { ...right, amount: 1n, index: String(first + 9) }
+          : { ...right, ...place, ...(choice % 4 === 1 && UNPROVEN) },
         level,
       ),
     () => watcher.reverted(hash),

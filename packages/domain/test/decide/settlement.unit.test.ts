@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Observation } from '@pf/domain';
 import { type ExpectedEvent, given } from '../../src/testing/given.ts';
 import {
+  claimedPayment,
   confirmed,
   confirmedLate,
   created,
@@ -12,11 +13,12 @@ import {
   lateRefundPaid,
   lost,
   mismatchedPayment,
+  mismatchWithdrawn,
   pending,
   prepared,
   restored,
 } from '../../src/testing/events.ts';
-import { owner, watcher } from '../../src/testing/inputs.ts';
+import { gateway, owner, watcher } from '../../src/testing/inputs.ts';
 import {
   BOB,
   CAROL,
@@ -29,6 +31,7 @@ import {
   TTL_SECONDS,
   transfer,
   UNKNOWN,
+  UNPROVEN,
 } from '../../src/testing/samples.ts';
 
 const byCarol = { from: CAROL, block: 105n };
@@ -255,5 +258,70 @@ describe('a reorg', () => {
       .then(finalized(FIRST, MOVED))
       .when(watcher.landed(FIRST, MOVED))
       .thenNothing();
+  });
+});
+
+describe('a payment that is proven after it was reported', () => {
+  const reported = mismatchedPayment(FIRST, UNPROVEN, 'reference');
+
+  it('settles the intent that its own submission had failed', () => {
+    given(created(), prepared(FIRST), pending(FIRST))
+      .when(watcher.landed(FIRST, UNPROVEN))
+      .then(reported, failed(FIRST, 'The transaction landed with another reference.'))
+      .when(watcher.landed(FIRST))
+      .then(mismatchWithdrawn(FIRST), ...confirmedLate(FIRST, {}, 'failed'))
+      .showing({ state: 'confirmed', txSignature: FIRST });
+  });
+
+  it('settles the intent where a claim had reported it', () => {
+    given(created())
+      .when(gateway.report(FIRST, UNPROVEN))
+      .then(claimedPayment(FIRST, UNPROVEN))
+      .when(watcher.landedFinal(FIRST))
+      .then(mismatchWithdrawn(FIRST), pending(FIRST), confirmed(FIRST), finalized(FIRST));
+  });
+
+  it('counts once, however often it is read with or without its reference afterwards', () => {
+    given(created(), reported)
+      .when(watcher.landed(FIRST))
+      .then(mismatchWithdrawn(FIRST), pending(FIRST), confirmed(FIRST))
+      .when(watcher.landed(FIRST, UNPROVEN))
+      .thenNothing()
+      .when(watcher.landed(FIRST))
+      .thenNothing()
+      .when(gateway.report(FIRST, UNPROVEN))
+      .thenNothing();
+  });
+
+  it('stays reported where another term differs', () => {
+    given(created(), reported)
+      .when(watcher.landed(FIRST, { amount: 1n }))
+      .thenNothing();
+  });
+});
+
+describe('an intent of direction send', () => {
+  const payout = created({ direction: 'send', fulfiller: BOB });
+
+  it('is settled by the wallet that it names', () => {
+    given(payout).when(watcher.landed(FIRST)).then(pending(FIRST), confirmed(FIRST));
+  });
+
+  it('is not settled by another wallet, whose payment is reported', () => {
+    given(payout)
+      .when(watcher.landed(FIRST, { from: CAROL }))
+      .then(mismatchedPayment(FIRST, { from: CAROL }, 'sender'))
+      .showing({ state: 'created', fulfiller: BOB })
+      .when(watcher.landed(SECOND))
+      .then(pending(SECOND), confirmed(SECOND));
+  });
+
+  it('fails with the place where the money went', () => {
+    given(payout, prepared(FIRST), pending(FIRST))
+      .when(watcher.landed(FIRST, { to: CAROL }))
+      .then(
+        mismatchedPayment(FIRST, { to: CAROL }, 'recipient'),
+        failed(FIRST, `The transaction landed with another recipient: ${CAROL} has the money.`),
+      );
   });
 });

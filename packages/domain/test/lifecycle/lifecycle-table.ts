@@ -7,7 +7,7 @@ import type {
   PreparedTransaction,
   RefusalCode,
 } from '@pf/domain';
-import { IDEMPOTENCY_WINDOW_MS, INTENT_STATUSES, type Reference, type Transfer } from '@pf/domain';
+import { COUNTED_MAX, IDEMPOTENCY_WINDOW_MS, INTENT_STATUSES } from '@pf/domain';
 import type { ExpectedEvent } from '../../src/testing/given.ts';
 import * as events from '../../src/testing/events.ts';
 import { about, gateway } from '../../src/testing/inputs.ts';
@@ -25,6 +25,7 @@ import {
   SCENARIO_START,
   SUCCESSOR,
   UNKNOWN,
+  UNPROVEN,
   USDC,
 } from '../../src/testing/samples.ts';
 
@@ -77,7 +78,9 @@ const refused = (code: RefusalCode): readonly Case[] => [{ refused: code }];
 const PAID = ['pending', 'confirmed', 'finalized'] as const;
 const NOT_CREATED = [...PAID, 'expired', 'failed', 'cancelled'] as const;
 const live = [events.created(), events.prepared(FIRST)];
-const unnamed: Partial<Transfer> = { reference: `0x${'00'.repeat(32)}` as Reference };
+const full = Array.from({ length: COUNTED_MAX.mismatched }, (_, n) =>
+  events.mismatchedPayment(UNKNOWN, { amount: 1n, index: `${n + 100}` }, 'amount'),
+);
 const builtOnce = [events.created(), events.built()];
 const sentByCarol = [...builtOnce, events.prepared(FIRST, { sender: CAROL })];
 
@@ -448,17 +451,22 @@ export const COMMAND_ROWS: readonly Row[] = [
   },
   {
     name: 'report_transfer',
-    when: gateway.report(UNKNOWN, unnamed),
+    when: gateway.report(UNKNOWN, UNPROVEN),
     cells: alike(INTENT_STATUSES, (state) => [
       {
         if: 'it was told before',
-        given: [...HISTORY[state], events.mismatchedPayment(UNKNOWN, unnamed, 'reference')],
+        given: [...HISTORY[state], events.mismatchedPayment(UNKNOWN, UNPROVEN, 'reference')],
       },
       { if: "it has the intent's reference", when: gateway.report(UNKNOWN, {}) },
       ...(state === 'created'
-        ? [{ if: 'it is of the live submission', given: live, when: gateway.report(FIRST, unnamed) }]
+        ? [{ if: 'it is of the live submission', given: live, when: gateway.report(FIRST, UNPROVEN) }]
         : []),
-      { then: [events.mismatchedPayment(UNKNOWN, unnamed, 'reference')] },
+      {
+        if: 'as many payments with other terms were told as an intent may have',
+        given: [...HISTORY[state], ...full],
+        refused: 'intent.limit_reached',
+      },
+      { then: [events.claimedPayment(UNKNOWN, UNPROVEN)] },
     ]),
   },
   {

@@ -13,6 +13,7 @@ import {
   finalized,
   lost,
   mismatchedPayment,
+  mismatchWithdrawn,
   pending,
   prepared,
   refused,
@@ -30,6 +31,7 @@ import {
   SCENARIO_START,
   TTL_SECONDS,
   UNKNOWN,
+  UNPROVEN,
 } from '../../src/testing/samples.ts';
 import type { Case, Row } from './lifecycle-table.ts';
 import { HISTORY } from './lifecycle-table.ts';
@@ -76,6 +78,7 @@ const settled = (state: 'confirmed' | 'finalized'): readonly Case[] => [
     given: after(state, extraPayment(UNKNOWN, byCarol)),
     when: watcher.landed(UNKNOWN, byCarol),
   },
+  proven(HISTORY[state], extraPayment(UNKNOWN, byCarol)),
   {
     if: 'it is another transfer of the settling transaction',
     when: watcher.landed(FIRST, { index: '1' }),
@@ -118,6 +121,13 @@ const mismatchOfLive = (given: readonly ExpectedEvent[], ...also: readonly Expec
   given,
   when: watcher.landed(FIRST, less),
   then: [mismatchedPayment(FIRST, less, 'amount'), ...also],
+});
+/** The transfer was reported without its reference, which is proven now. */
+const proven = (history: readonly ExpectedEvent[], ...then: readonly ExpectedEvent[]): Case => ({
+  if: 'it was reported unproven',
+  given: [...history, mismatchedPayment(UNKNOWN, { ...byCarol, ...UNPROVEN }, 'reference')],
+  when: watcher.landed(UNKNOWN, byCarol),
+  then: [mismatchWithdrawn(UNKNOWN, byCarol), ...then],
 });
 const mismatchFails = failed(FIRST, 'The transaction landed with another amount.');
 const repeatedMismatch = (state: keyof typeof HISTORY): Case => ({
@@ -199,6 +209,7 @@ export const OBSERVATION_ROWS: readonly Row[] = [
           at: DUE,
           then: [pending(FIRST), confirmed(FIRST)],
         },
+        proven(HISTORY.created, pending(UNKNOWN, { fulfiller: CAROL }), confirmed(UNKNOWN, byCarol)),
       ],
       pending: [
         { if: 'it is of the live submission', then: [confirmed(FIRST)] },
@@ -207,10 +218,14 @@ export const OBSERVATION_ROWS: readonly Row[] = [
           when: watcher.landed(UNKNOWN, byCarol),
           then: [confirmed(UNKNOWN, byCarol)],
         },
+        proven(HISTORY.pending, confirmed(UNKNOWN, byCarol)),
       ],
       confirmed: settled('confirmed'),
       finalized: settled('finalized'),
-      expired: [{ given: [...live, expired(true)], then: [...confirmedLate(FIRST, {}, 'expired')] }],
+      expired: [
+        { given: [...live, expired(true)], then: [...confirmedLate(FIRST, {}, 'expired')] },
+        proven(HISTORY.expired, ...confirmedLate(UNKNOWN, byCarol, 'expired')),
+      ],
       failed: [
         { when: watcher.landed(UNKNOWN, byCarol), then: [...confirmedLate(UNKNOWN, byCarol, 'failed')] },
         {
@@ -218,8 +233,12 @@ export const OBSERVATION_ROWS: readonly Row[] = [
           given: after('confirmed', lost(FIRST), failed(FIRST)),
           then: [...confirmedLate(FIRST, {}, 'failed')],
         },
+        proven(HISTORY.failed, ...confirmedLate(UNKNOWN, byCarol, 'failed')),
       ],
-      cancelled: [{ when: watcher.landed(UNKNOWN, byCarol), then: [...confirmedLate(UNKNOWN, byCarol, 'cancelled')] }],
+      cancelled: [
+        { when: watcher.landed(UNKNOWN, byCarol), then: [...confirmedLate(UNKNOWN, byCarol, 'cancelled')] },
+        proven(HISTORY.cancelled, ...confirmedLate(UNKNOWN, byCarol, 'cancelled')),
+      ],
     },
   },
   {

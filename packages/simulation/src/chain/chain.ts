@@ -50,16 +50,24 @@ export interface Inclusion {
   readonly index: number;
   /** False: it reverted. */
   readonly succeeded: boolean;
+  /** What it moved, in order. */
+  readonly transfers: readonly Moved[];
+  /** The place of its first log in its block. */
+  readonly firstLog: number;
   readonly from: number;
   readonly until: number;
 }
 
+/** Money that moved: `to` is the account that got it. */
+export type Moved = Payment;
+
 /** Money that moved and stands on the canonical chain. */
-export interface StandingTransfer extends Payment {
+export interface StandingTransfer extends Moved {
   readonly hash: TransactionHash;
-  readonly from: Address;
   readonly block: number;
   readonly final: boolean;
+  /** What the recipient gained by the whole transaction is all that came in: nothing of it went on. */
+  readonly isKept: boolean;
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -103,6 +111,8 @@ export class SimulatedChain {
   readonly #waiting = new Map<TransactionHash, Waiting>();
   readonly #nonces = new Map<Address, number>();
   readonly #balances = new Map<string, bigint>();
+  /** Accounts that were given away, and who has what is paid to them. */
+  readonly #givenAway = new Map<Address, Address>();
 
   constructor(kernel: ChainKernel, options: ChainOptions) {
     this.#kernel = kernel;
@@ -120,6 +130,17 @@ export class SimulatedChain {
   /** Tokens for a payer. */
   fund(account: Address, token: TokenAddress, amount: bigint): void {
     this.#move(token, account, amount);
+  }
+
+  /** From now on another account has what is paid to this one. */
+  giveAway(account: Address, to: Address): void {
+    this.#advance();
+    this.#givenAway.set(account, to);
+  }
+
+  takeBack(account: Address): void {
+    this.#advance();
+    this.#givenAway.delete(account);
   }
 
   /**
@@ -151,11 +172,34 @@ export class SimulatedChain {
   standing(): readonly StandingTransfer[] {
     const now = this.#settled();
     const final = this.finalHeight(now);
-    return this.#inclusions.flatMap(({ transaction: { hash, sender, payment }, block, succeeded, until }) =>
-      payment === null || !succeeded || until <= now
+    return this.#inclusions.flatMap(({ transaction: { hash }, transfers, block, until }) =>
+      until <= now
         ? []
-        : [{ ...payment, hash, from: sender, block, final: block <= final }],
+        : transfers.map((moved) => ({
+            ...moved,
+            hash,
+            block,
+            final: block <= final,
+            isKept: transfers.every(({ token, from }) => token !== moved.token || from !== moved.to),
+          })),
     );
+  }
+
+  /** What the account gained by a transaction in this block, on whatever branch it was there; null: it never was. */
+  gainedBy(hash: TransactionHash, block: number, token: TokenAddress, account: Address): bigint | null {
+    this.#advance();
+    const gains = this.#inclusions
+      .filter((one) => one.transaction.hash === hash && one.block === block)
+      .map(({ transfers }) =>
+        transfers.reduce(
+          (sum, one) =>
+            one.token !== token
+              ? sum
+              : sum + (one.to === account ? one.amount : 0n) - (one.from === account ? one.amount : 0n),
+          0n,
+        ),
+      );
+    return gains.length === 0 ? null : gains.reduce((most, gain) => (gain > most ? gain : most));
   }
 
   /** The transfers with this reference on the canonical chain now. */
@@ -310,7 +354,7 @@ export class SimulatedChain {
 
   #include(waiting: Waiting, block: number, at: number): void {
     const { transaction } = waiting;
-    const { hash, sender, nonce, payment } = transaction;
+    const { hash, sender, nonce } = transaction;
     const expected = this.#nonces.get(sender) ?? 0;
     if (nonce > expected) {
       // It waits for the one before it: woken when that has landed.
@@ -319,26 +363,49 @@ export class SimulatedChain {
     }
     this.#waiting.delete(hash);
     if (nonce < expected) return;
-    const succeeded = payment === null || this.#balance(payment.token, sender) >= payment.amount;
-    const index = this.#inclusions.filter((one) => one.block === block && one.until > at).length;
-    const inclusion = { transaction, block, index, succeeded, from: at, until: Number.POSITIVE_INFINITY };
+    const transfers = this.#execute(transaction);
+    const before = this.#inclusions.filter((one) => one.block === block && one.until > at);
+    const inclusion: Mutable<Inclusion> = {
+      transaction,
+      block,
+      index: before.length,
+      succeeded: transfers !== null,
+      transfers: transfers ?? [],
+      firstLog: before.reduce((sum, one) => sum + Math.max(1, one.transfers.length), 0),
+      from: at,
+      until: Number.POSITIVE_INFINITY,
+    };
     this.#inclusions.push(inclusion);
     const all = this.#bySender.get(sender);
     if (all === undefined) this.#bySender.set(sender, [inclusion]);
     else all.push(inclusion);
-    this.#apply(inclusion, 1);
+    this.#nonces.set(sender, nonce + 1);
     for (const other of this.#waiting.values())
       if (other.transaction.sender === sender && other.transaction.nonce === nonce + 1)
         other.dueAt = Math.min(other.dueAt, this.#blockAfter(at));
   }
 
-  /** Moves the money of a transaction that got into a block, or back when the block is orphaned. */
-  #apply({ transaction: { sender, payment }, succeeded }: Inclusion, sign: 1 | -1): void {
-    this.#nonces.set(sender, (this.#nonces.get(sender) ?? 0) + sign);
-    if (payment === null || !succeeded) return;
-    const amount = BigInt(sign) * payment.amount;
-    this.#move(payment.token, sender, -amount);
-    this.#move(payment.token, payment.to, amount);
+  /** Moves the money of a transaction that gets into a block; null where an account lacks it: then nothing moves. */
+  #execute({ payments }: SimulatedTransaction): readonly Moved[] | null {
+    const moved: Moved[] = [];
+    for (const payment of payments) {
+      const transfer = { ...payment, to: this.#givenAway.get(payment.to) ?? payment.to };
+      if (this.#balance(transfer.token, transfer.from) < transfer.amount) {
+        this.#undo(moved);
+        return null;
+      }
+      this.#move(transfer.token, transfer.from, -transfer.amount);
+      this.#move(transfer.token, transfer.to, transfer.amount);
+      moved.push(transfer);
+    }
+    return moved;
+  }
+
+  #undo(moved: readonly Moved[]): void {
+    for (const { token, from, to, amount } of moved) {
+      this.#move(token, to, -amount);
+      this.#move(token, from, amount);
+    }
   }
 
   #reorganize(depth: number, at: number): void {
@@ -349,7 +416,8 @@ export class SimulatedChain {
     const orphaned = this.#inclusions.filter(({ block, until }) => block > ancestor && until > at);
     for (const inclusion of orphaned.toReversed()) {
       inclusion.until = at;
-      this.#apply(inclusion, -1);
+      this.#undo(inclusion.transfers);
+      this.#nonces.set(inclusion.transaction.sender, inclusion.transaction.nonce);
     }
     const { random } = this.#kernel;
     for (const { transaction, block } of orphaned) {

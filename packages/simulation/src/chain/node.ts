@@ -4,7 +4,7 @@ import { type JsonRpcRequest, type JsonRpcResponse, RpcUpstreamError, type RpcTr
 import { getAddress } from 'ethers/address';
 import { ChainRefusal, type Inclusion, type SimulatedChain } from './chain.ts';
 import type { ChainKernel } from './kernel.ts';
-import type { SimulatedTransaction } from './transaction.ts';
+import { callOf, type Payment, type SimulatedTransaction } from './transaction.ts';
 
 /** How a node misbehaves now. */
 export interface NodeFaults {
@@ -18,9 +18,17 @@ export interface NodeFaults {
   readonly omits: number;
   /** The part of broadcasts that it refuses, because its pool is full at that moment. */
   readonly refuses: number;
+  /** It has no traces at that moment. */
+  readonly isTraceless: boolean;
 }
 
-export const HONEST: NodeFaults = { lagMs: 0, slowMs: 0, fails: 0, omits: 0, refuses: 0 };
+export const HONEST: NodeFaults = { lagMs: 0, slowMs: 0, fails: 0, omits: 0, refuses: 0, isTraceless: false };
+
+/**
+ * What a node does when it is asked for one transaction: it fails, returns what is none, says that it has none, or does
+ * not respond.
+ */
+export type Unreadable = 'fails' | 'malformed' | 'absent' | 'hangs';
 
 const quantity = (value: number | bigint): string => `0x${value.toString(16)}`;
 const word = (value: bigint | string): string =>
@@ -43,11 +51,35 @@ export class SimulatedNode {
   faults = HONEST;
   readonly #kernel: ChainKernel;
   readonly #chain: SimulatedChain;
+  readonly #unreadable = new Map<TransactionHash, Unreadable>();
+  readonly #invented: Inclusion[] = [];
 
   constructor(name: string, kernel: ChainKernel, chain: SimulatedChain) {
     this.name = name;
     this.#kernel = kernel;
     this.#chain = chain;
+  }
+
+  /** What it does from now on when it is asked for this transaction; null: it responds again. */
+  setUnreadable(hash: TransactionHash, how: Unreadable | null): void {
+    if (how === null) this.#unreadable.delete(hash);
+    else this.#unreadable.set(hash, how);
+  }
+
+  /** Shows a transaction that no other node has, in its next block and for good. */
+  invent(transaction: SimulatedTransaction): void {
+    const at = this.#kernel.now();
+    const block = this.#chain.height(at) + 1;
+    this.#invented.push({
+      transaction,
+      block,
+      index: 1_000,
+      firstLog: 1_000,
+      succeeded: true,
+      transfers: transaction.payments,
+      from: at + this.#chain.options.blockMs,
+      until: Number.POSITIVE_INFINITY,
+    });
   }
 
   /** The transport to this node from the process that opens it. */
@@ -72,6 +104,9 @@ export class SimulatedNode {
       timeout,
       { what: () => requests.map(({ method }) => method).join(', '), timeoutMs },
     );
+    const hangs = requests.some(({ params }) => this.#unreadable.get(params[0] as TransactionHash) === 'hangs');
+    if (hangs) await this.#kernel.sleep(timeoutMs);
+    if (hangs) throw timeout();
     if (slowMs > 0) await this.#kernel.sleep(Math.min(slowMs, timeoutMs));
     if (slowMs >= timeoutMs) throw timeout();
     if (fail) throw new RpcUpstreamError(`${this.name} responded with HTTP 502`, 'maybe', undefined, 'http');
@@ -79,6 +114,17 @@ export class SimulatedNode {
   }
 
   #respond({ method, params }: JsonRpcRequest, id: number): JsonRpcResponse {
+    switch (this.#unreadable.get(params[0] as TransactionHash)) {
+      case 'fails':
+        return { id, error: { code: -32_603, message: 'internal error' } };
+      case 'malformed':
+        return { id, result: { hash: params[0], logs: [{}] } };
+      case 'absent':
+        return { id, result: null };
+      case 'hangs':
+      case undefined:
+        break;
+    }
     try {
       return { id, result: this.#answer(method, params) };
     } catch (error) {
@@ -102,6 +148,11 @@ export class SimulatedNode {
       case 'eth_getTransactionReceipt': {
         const inclusion = this.#visible(String(params[0]), at);
         return inclusion === null ? null : this.#receipt(inclusion, at);
+      }
+      case 'debug_traceTransaction': {
+        const inclusion = this.faults.isTraceless ? null : this.#visible(String(params[0]), at);
+        if (inclusion === null) throw new ChainRefusal('required historical state unavailable');
+        return trace(inclusion);
       }
       case 'eth_getTransactionByHash':
         return this.#transaction(String(params[0]) as TransactionHash, at);
@@ -165,7 +216,10 @@ export class SimulatedNode {
   }
 
   #visible(hash: string, at: number): Inclusion | null {
-    const inclusion = this.#chain.inclusionOf(hash as TransactionHash, at);
+    const inclusion =
+      this.#chain.inclusionOf(hash as TransactionHash, at) ??
+      this.#invented.find((one) => one.transaction.hash === hash && one.from <= at) ??
+      null;
     return inclusion === null || this.#omits(inclusion.transaction.hash) ? null : inclusion;
   }
 
@@ -180,34 +234,26 @@ export class SimulatedNode {
 
   #logs({ fromBlock, toBlock, address, topics: [, , recipients] }: Filter, at: number): unknown[] {
     const [from, to] = [Number(fromBlock), Number(toBlock)];
-    return this.#chain
-      .included(at)
-      .filter(
-        ({ block, transaction: { hash, payment } }) =>
-          block >= from &&
-          block <= to &&
-          payment !== null &&
-          address.includes(payment.token) &&
-          (recipients === undefined || recipients === null || recipients.includes(word(payment.to))) &&
-          !this.#omits(hash),
-      )
-      .flatMap((inclusion) => this.#logsOf(inclusion, at));
+    return [...this.#chain.included(at), ...this.#invented.filter((one) => one.from <= at)]
+      .filter(({ block, transaction: { hash } }) => block >= from && block <= to && !this.#omits(hash))
+      .flatMap((inclusion) =>
+        inclusion.transfers.flatMap((moved, place) =>
+          address.includes(moved.token) && (recipients?.includes(word(moved.to)) ?? true)
+            ? [this.#log(inclusion, moved, place, at)]
+            : [],
+        ),
+      );
   }
 
-  #logsOf({ transaction: { hash, sender, payment }, block, index, succeeded }: Inclusion, at: number): unknown[] {
-    if (payment === null || !succeeded) return [];
-    return [
-      {
-        address: payment.token,
-        topics: [TRANSFER, word(sender), word(payment.to)],
-        data: word(payment.amount),
-        blockNumber: quantity(block),
-        blockHash: this.#chain.blockHash(block, at),
-        transactionHash: hash,
-        logIndex: quantity(index),
-        removed: false,
-      },
-    ];
+  #log({ transaction: { hash }, block, firstLog }: Inclusion, moved: Payment, place: number, at: number): object {
+    return {
+      ...logged(moved),
+      blockNumber: quantity(block),
+      blockHash: this.#chain.blockHash(block, at),
+      transactionHash: hash,
+      logIndex: quantity(firstLog + place),
+      removed: false,
+    };
   }
 
   #receipt(inclusion: Inclusion, at: number): unknown {
@@ -218,7 +264,8 @@ export class SimulatedNode {
       blockNumber: quantity(block),
       blockHash: this.#chain.blockHash(block, at),
       from: transaction.sender,
-      logs: this.#logsOf(inclusion, at),
+      to: transaction.decoded.to,
+      logs: inclusion.transfers.map((moved, place) => this.#log(inclusion, moved, place, at)),
     };
   }
 
@@ -238,6 +285,26 @@ export class SimulatedNode {
 }
 
 const first = ([response]: readonly JsonRpcResponse[]): JsonRpcResponse => response ?? { id: 0 };
+
+const logged = ({ token, from, to, amount }: Payment): object => ({
+  address: token,
+  topics: [TRANSFER, word(from), word(to)],
+  data: word(amount),
+});
+
+/** The calls of a transaction that succeeded, as Geth's callTracer shows them. */
+function trace({ transaction: { sender, payments, decoded }, transfers }: Inclusion): unknown {
+  const calls = payments.map((payment, place) => ({
+    type: 'CALL',
+    from: payment.from,
+    to: payment.token,
+    input: callOf(payment),
+    logs: transfers.slice(place, place + 1).map((moved) => ({ ...logged(moved), position: '0x0' })),
+  }));
+  const [call] = calls;
+  if (decoded.to === call?.to) return call;
+  return { type: 'CALL', from: sender, to: decoded.to, input: decoded.data, calls };
+}
 
 /** A transaction as nodes show it. */
 function shown({ hash, sender, decoded }: SimulatedTransaction, blockHash: string | null): unknown {

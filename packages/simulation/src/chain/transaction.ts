@@ -1,4 +1,4 @@
-import { decodePayment } from '@pf/chains/base';
+import { decodeTransfer, encodePayment } from '@pf/chains/base';
 import type { Address, Reference, TokenAddress, TransactionHash } from '@pf/domain';
 import { getAddress } from 'ethers/address';
 import { Transaction } from 'ethers/transaction';
@@ -15,17 +15,58 @@ export interface SimulatedTransaction {
   readonly nonce: number;
   /** Wei per gas: what a replacement has to exceed. */
   readonly maxFee: bigint;
-  /** Null for one that pays no token, such as a cancellation. */
-  readonly payment: Payment | null;
+  /** The calls of tokens that it makes, in order: none for one that pays no token, such as a cancellation. */
+  readonly payments: readonly Payment[];
   readonly decoded: Transaction;
 }
 
+/** A call of a token's `transfer`. */
 export interface Payment {
   readonly token: TokenAddress;
+  /** The account that calls the token, and pays. */
+  readonly from: Address;
   readonly to: Address;
   /** Base units. */
   readonly amount: bigint;
-  readonly reference: Reference;
+  /** Null where the call names no intent. */
+  readonly reference: Reference | null;
+}
+
+/**
+ * A contract through which accounts pay. Which accounts follow it is not simulated: all do, so that money can go round.
+ */
+export const CONTRACT = getAddress('0x000000000000000000000000000000000000c0de') as Address;
+/** What its calldata begins with. Each call of a token follows: the token, the account, a length and the bytes. */
+const CONTRACT_CALL = 'ca115000';
+const ADDRESS_BYTES = 20;
+const LENGTH_BYTES = 2;
+
+/** A payment as a call of its token. */
+export const callOf = ({ to, amount, reference }: Omit<Payment, 'token' | 'from'>): string =>
+  encodePayment(to, amount, reference ?? ('0x' as Reference));
+
+/** @param noise bytes at the end, which the contract does not read */
+export function encodeCalls(payments: readonly Payment[], noise = '0x'): string {
+  const calls = payments.map((payment) => {
+    const call = callOf(payment).slice(2);
+    const length = (call.length / 2).toString(16).padStart(2 * LENGTH_BYTES, '0');
+    return `${payment.token.slice(2)}${payment.from.slice(2)}${length}${call}`.toLowerCase();
+  });
+  return `0x${CONTRACT_CALL}${calls.length.toString(16).padStart(4, '0')}${calls.join('')}${noise.slice(2)}`;
+}
+
+function decodeCalls(calldata: string): readonly Payment[] {
+  const bytes = Buffer.from(calldata.slice(2), 'hex');
+  let at = CONTRACT_CALL.length / 2;
+  const take = (length: number): string => bytes.toString('hex', at, (at += length));
+  if (calldata.slice(2, 2 + CONTRACT_CALL.length) !== CONTRACT_CALL) return [];
+  return Array.from({ length: Number(`0x${take(LENGTH_BYTES)}`) }, () => {
+    const token = getAddress(`0x${take(ADDRESS_BYTES)}`) as TokenAddress;
+    const from = getAddress(`0x${take(ADDRESS_BYTES)}`) as Address;
+    const call = decodeTransfer(Buffer.from(take(Number(`0x${take(LENGTH_BYTES)}`)), 'hex'));
+    if (call === null) throw new Error('the contract calls tokens to transfer only');
+    return { ...call, token, from };
+  });
 }
 
 const S = `0x${'1'.padStart(64, '0')}`;
@@ -47,22 +88,19 @@ export function read(raw: string): SimulatedTransaction {
   const decoded = Transaction.from(raw);
   const sender = signerOf(decoded);
   if (sender === null) throw new Error('failed to decode signed transaction');
-  const call = decodePayment(decoded.data);
   return {
     hash: String(decoded.hash) as TransactionHash,
     raw,
     sender,
     nonce: decoded.nonce,
     maxFee: decoded.maxFeePerGas ?? 0n,
-    payment:
-      call === null || decoded.to === null
-        ? null
-        : {
-            token: decoded.to as TokenAddress,
-            to: call.to,
-            amount: call.amount,
-            reference: call.reference,
-          },
+    payments: paymentsOf(decoded, sender),
     decoded,
   };
+}
+
+function paymentsOf({ to, data }: Transaction, from: Address): readonly Payment[] {
+  if (to === CONTRACT) return decodeCalls(data);
+  const call = decodeTransfer(Buffer.from(data.slice(2), 'hex'));
+  return call === null || to === null ? [] : [{ ...call, token: to as TokenAddress, from }];
 }

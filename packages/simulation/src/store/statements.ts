@@ -139,6 +139,25 @@ export function findIntentByKey(tables: Tables, key: IdempotencyKey, since: Inst
   return newest && newest.createdAt >= since ? newest : null;
 }
 
+export function findReported(
+  { events }: Tables,
+  hash: TransactionHash,
+  { accountId, livemode }: IntentOwner,
+  than: IntentId,
+  since: Instant,
+): IntentId | null {
+  const reported = [...events.values()].find(
+    ({ intentId, type, at, owner, body }) =>
+      type === 'intent.mismatched_payment' &&
+      owner?.accountId === accountId &&
+      owner.livemode === livemode &&
+      intentId !== than &&
+      Date.parse(at) >= since &&
+      (JSON.parse(body) as { data: { payment: { txSignature: string } } }).data.payment.txSignature === hash,
+  );
+  return (reported?.intentId as IntentId | undefined) ?? null;
+}
+
 export const findOutcomes = ({ outcomes }: Tables, commandIds: readonly CommandId[]): readonly Outcome[] =>
   [...new Set(commandIds)].flatMap((id) => outcomes.get(id) ?? []);
 

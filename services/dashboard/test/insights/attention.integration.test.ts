@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newAccountId } from '@pf/contracts';
 import { type Attention, ATTENTION_ADVICE, type AttentionKind, type Role } from '@pf/contracts/dashboard';
 import { UnscreenedPayments } from '@pf/database';
-import type { AccountId, IntentId } from '@pf/domain';
+import type { AccountId, IntentId, TransactionHash } from '@pf/domain';
 import { events, samples } from '@pf/domain/testing';
 import { type Cluster, type Instance, startCluster, until } from '@pf/testing';
 import { seedOwner } from '../../src/seed.ts';
@@ -114,6 +114,24 @@ describe('GET /accounts/{accountId}/{mode}/attention', () => {
     ]);
     expect((await page(accountId, { kind: 'extra_payment' })).attention.map(({ intentId }) => intentId)).toEqual([
       extra,
+    ]);
+  });
+
+  it('lists no payment that was proven to match after it was reported', async () => {
+    const accountId = await newAccount();
+    const reported = (hash: TransactionHash) => events.mismatchedPayment(hash, samples.UNPROVEN, 'reference');
+    const intentId = await unexpected(
+      accountId,
+      5,
+      reported(samples.FIRST),
+      reported(samples.SECOND),
+      events.mismatchWithdrawn(samples.SECOND),
+      events.pending(samples.SECOND),
+      events.confirmed(samples.SECOND),
+    );
+    const { attention } = await page(accountId);
+    expect(attention.map((item) => [item.intentId, item.kind, item.payment?.txSignature])).toEqual([
+      [intentId, 'mismatched_payment', samples.FIRST],
     ]);
   });
 

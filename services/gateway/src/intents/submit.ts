@@ -161,7 +161,7 @@ export const hashOf = (submitted: Submitted): TransactionHash =>
 async function begin(
   { adapter, signedTransactions, intent, submitted, named, senderOf, cosign }: SubmitRequest,
   screen: (fulfiller: Address) => Promise<void>,
-  report: (hash: TransactionHash, payment: UnnamedPayment) => Promise<boolean>,
+  report: (hash: TransactionHash, payment: UnnamedPayment) => Promise<Told>,
 ): Promise<Payment> {
   requireAllowed(refusalUnlessCreated(intent, 'it cannot be paid'));
   const isOut = submitted.kind === 'sent';
@@ -184,15 +184,12 @@ async function begin(
   const verification = await adapter.verify(signed, termsOf(intent), fulfiller, isOut);
   if (verification.kind === 'mismatch') {
     const { differs, unnamed } = verification;
-    const isReported = unnamed !== undefined && (await report(signed.hash, unnamed));
+    const told = unnamed === undefined ? 'nothing' : await report(signed.hash, unnamed);
     if (!isOut) throw differing(differs);
     throw new ApiError('transaction.mismatch', {
       message:
         `Transaction ${signed.hash} differs from this payment intent in ${Object.keys(differs).join(', ')}, so it ` +
-        'does not pay the intent. ' +
-        (isReported
-          ? 'It has moved the money without naming the intent, and the account that created the intent was told.'
-          : 'If it has moved money, ask the requestor before you pay again.'),
+        `does not pay the intent. ${TOLD[told]}`,
       details: differs,
     });
   }
@@ -201,6 +198,16 @@ async function begin(
   await signedTransactions.keep({ intentId: intent.id, chain: intent.chain, hash: signed.hash, bytes: signed.raw });
   return { prepared: verification.transaction, signed, isOut };
 }
+
+/** What the account was told of a payment that does not name the intent. */
+type Told = 'claim' | 'claim_of_another' | 'nothing';
+const TOLD: Readonly<Record<Told, string>> = {
+  claim: 'It has moved the money without naming the intent, and the account that created the intent was told.',
+  claim_of_another:
+    'It has moved the money without naming the intent. The account that created the intent was told of it before, ' +
+    'for another of its payment intents: ask the requestor before you pay again.',
+  nothing: 'If it has moved money, ask the requestor before you pay again.',
+};
 
 /** The error for a transaction that was not broadcast. */
 const differing = (differs: Differences): ApiError =>
@@ -250,21 +257,26 @@ async function resume(
 const CLOCKS_DIFFER_MS = 5_000;
 
 /**
- * Tells the account of a payment without a reference, which no watcher can find.
- * @returns false for one from before the intent, which cannot have been meant for it
+ * Tells the account of a payment without a reference, which no watcher can find: once, whoever claims it. Not of one
+ * from before the intent, which cannot have been meant for it, nor where the intent has as many reports as it may.
  */
 async function reportUnnamed(
-  { commands }: Pick<SubmitDependencies, 'commands'>,
-  { accountId, livemode }: IntentOwner,
+  { commands, intents }: Pick<SubmitDependencies, 'commands' | 'intents'>,
+  owner: IntentOwner,
   { id, createdAt }: PaymentIntent,
   hash: TransactionHash,
   { transfer, at, isConfirmed }: UnnamedPayment,
-): Promise<boolean> {
-  if (at < createdAt - CLOCKS_DIFFER_MS) return false;
+): Promise<Told> {
+  const since = createdAt - CLOCKS_DIFFER_MS;
+  if (at < since) return 'nothing';
   if (!isConfirmed) throw new ApiError('transaction.not_visible', { details: { tx_signature: hash } });
+  if ((await intents.findReported(hash, owner, id, since)) !== null) return 'claim_of_another';
+  const { accountId, livemode } = owner;
   const data = { landing: { hash, transfer } };
-  await commands.require({ type: 'report_transfer', intentId: id, accountId, livemode, data });
-  return true;
+  const result = await commands.send({ type: 'report_transfer', intentId: id, accountId, livemode, data });
+  if (result.kind !== 'refused') return 'claim';
+  if (result.refusal.code === 'intent.limit_reached') return 'nothing';
+  throw refused(result.refusal);
 }
 
 /** Harmless, and useful if no node has the transaction. The response does not depend on the nodes. */

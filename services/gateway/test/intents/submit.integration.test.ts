@@ -374,8 +374,21 @@ describe('payments on a local chain without a watcher', () => {
       expect(events.map(({ type }) => type)).toEqual(['intent.created', 'intent.mismatched_payment']);
       expect(events[1]?.data).toMatchObject({
         intent: { state: 'created' },
-        payment: { txSignature: hash, sender: payer.address, amount: '2.5', differs: ['reference'] },
+        payment: { txSignature: hash, sender: payer.address, amount: '2.5', differs: ['reference'], claimed: true },
       });
+    });
+
+    it('tells the account once of such a transfer that is claimed for two of its intents', async () => {
+      const [first, second] = [await create(), await create()];
+      const hash = await payer.transfer(usdc, merchant, 2_500_000n);
+      await anvil.mine();
+      await anvil.rpc('evm_increaseTime', 2);
+      await anvil.mine();
+      const told = async (id: string): Promise<string | undefined> =>
+        (await api.submit(id, hash, payer.address)).body.error?.message;
+      expect(await told(first)).toContain('the account that created the intent was told.');
+      expect(await told(second)).toContain('was told of it before, for another of its payment intents');
+      expect((await api.events(second)).body.events.map(({ type }) => type)).toEqual(['intent.created']);
     });
 
     it('reports no transfer of another amount or from another wallet', async () => {
