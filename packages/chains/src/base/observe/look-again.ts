@@ -52,7 +52,10 @@ export async function lookAgain(context: Scan, setAside: readonly SetAside[]): P
 }
 
 /** From this upstream, or else from another one. A reason where neither has it. */
-async function readReceiptAgain({ node, pool, network }: Scan, hash: TransactionHash): Promise<Receipt | string> {
+export async function readReceiptAgain(
+  { node, pool, network }: Pick<Scan, 'node' | 'pool' | 'network'>,
+  hash: TransactionHash,
+): Promise<Receipt | string> {
   const read = async (by: RpcNode): Promise<Receipt | string> => {
     const [receipt = null] = await readEach(by, [getReceipt(hash, keptLogsOf(network))]);
     return receipt instanceof Unreadable ? receipt.reason : (receipt ?? 'no receipt of it was found');
