@@ -71,7 +71,7 @@ export const defects: readonly Planted[] = [
   {
     name: 'A payment that a reorganization has undone is not broadcast again',
     file: 'services/watcher/src/rebroadcaster.ts',
-    guard: 'if (settlement.lost) consider(id, settlement.hash, `lost ${settlement.hash}`, 0);',
+    guard: 'if (settlement.lost) consider(id, settlement.hash, `lost ${settlement.hash}`, 0, now);',
     instead: 'if (settlement.lost) continue;',
   },
   {
@@ -85,7 +85,7 @@ export const defects: readonly Planted[] = [
     file: 'services/watcher/src/rebroadcaster.ts',
     guard:
       'const round = longestDue(candidates);\n' +
-      '    for (const { key } of round) dueAt.set(key, now + this.#everyMs * (1 + Math.random() / 10));',
+      '    for (const { key } of round) this.#postpone(key, now, (turn) => turn);',
     instead: 'const round = candidates.slice(0, 1);',
   },
   {
