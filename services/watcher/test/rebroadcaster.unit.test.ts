@@ -120,7 +120,7 @@ describe('Rebroadcaster', () => {
     return broadcasts.get(hashOf(0)) ?? 0;
   }
 
-  it('broadcasts one that a node shows in a block a few times more, in case of a reorg, and then hardly ever', async () => {
+  it('broadcasts one that a node shows in a block a few times more, and then hardly ever', async () => {
     const landed = (): BroadcastResult => ({ kind: 'taken', isLanded: true });
     expect(await timesWithin(60_000, landed)).toBeLessThanOrEqual(5);
     expect(await timesWithin(3_600_000, landed)).toBeLessThanOrEqual(14);

@@ -17,7 +17,7 @@ import { resolveToken } from '../resolve.ts';
 import { parseSignature, parseWalletAddress, randomAddress, randomReference, randomSignature } from './address.ts';
 import { broadcast } from './broadcast.ts';
 import { buildPayment } from './build.ts';
-import { getBlockHeight, getTransaction } from './calls.ts';
+import { getBlockHeight, getTransactionBytes } from './calls.ts';
 import { SolanaMpp } from './mpp.ts';
 import { decodeSigned, signedTransaction } from './signed-transaction.ts';
 import { SolanaSponsoring } from './sponsoring.ts';
@@ -100,7 +100,7 @@ export class SolanaAdapter implements ChainAdapter {
   async fetchSent(hash: TransactionHash): Promise<SignedTransaction | null> {
     let answered = false;
     let lastError: RpcUpstreamError | undefined;
-    for await (const attempt of this.#pool.attempts((node) => node.call(refusable(getTransaction(hash))))) {
+    for await (const attempt of this.#pool.attempts((node) => node.call(refusable(getTransactionBytes(hash))))) {
       if (attempt.kind === 'failed') {
         lastError = attempt.error;
         continue;
@@ -109,9 +109,8 @@ export class SolanaAdapter implements ChainAdapter {
       // Missing, or of an unknown version: no payment either way.
       if (attempt.value === null || attempt.value instanceof RpcRefusedError) continue;
       // Only its bytes are trusted: the first signature is the hash, and verify checks what it signs.
-      const { transaction } = attempt.value;
-      const decoded = decodeSigned(transaction);
-      if (decoded.ok && decoded.value.hash === hash) return signedTransaction(transaction, decoded.value);
+      const decoded = decodeSigned(attempt.value);
+      if (decoded.ok && decoded.value.hash === hash) return signedTransaction(attempt.value, decoded.value);
     }
     if (!answered) throw this.#pool.unavailable(lastError);
     return null;

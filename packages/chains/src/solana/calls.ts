@@ -9,8 +9,8 @@ import { isAddressText, isSignatureText } from './address.ts';
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
-const u64 = z.number().int().nonnegative().transform(BigInt);
-const address: z.ZodType<Address> = z
+export const u64 = z.number().int().nonnegative().transform(BigInt);
+export const address: z.ZodType<Address> = z
   .string()
   .refine(isAddressText)
   .transform((text) => text as Address);
@@ -22,15 +22,21 @@ const blockhash: z.ZodType<Blockhash> = z
   .string()
   .refine(isAddressText)
   .transform((text) => text as Blockhash);
-const base64 = z
+export const base64 = z
   .tuple([z.string(), z.literal('base64')])
   .transform(([text]): Uint8Array => Buffer.from(text, 'base64'));
 /** A result with the slot of the bank that it comes from. */
 const inContext = <T>(value: z.ZodType<T>) => z.object({ context: z.object({ slot: u64 }), value });
 
 /** A TransactionError as JSON: a name, or an object of one name: `{InstructionError: [3, {Custom: 1}]}`. */
-const transactionError = z.union([z.string(), z.record(z.string(), z.unknown())]);
-export type TransactionError = z.infer<typeof transactionError>;
+export type TransactionError = string | Readonly<Record<string, unknown>>;
+/** An error of another form fails a transaction all the same: it is quoted. Without the field nothing is known. */
+export const transactionError = z
+  .custom<unknown>((value) => value !== undefined)
+  .transform((value): TransactionError | null => {
+    const known = z.union([z.string(), z.record(z.string(), z.unknown())]).safeParse(value);
+    return value === null ? null : known.success ? known.data : JSON.stringify(value);
+  });
 
 const getGenesisHash = (): RpcCall<string> => rpcCall('getGenesisHash', [], blockhash);
 
@@ -79,9 +85,7 @@ const fee = inContext(u64.nullable());
 export const getFeeForMessage = (message: string): RpcCall<z.infer<typeof fee>> =>
   rpcCall('getFeeForMessage', [message, { commitment: 'confirmed' }], fee);
 
-const simulation = inContext(
-  z.object({ err: transactionError.nullable(), accounts: z.array(account.nullable()).nullish() }),
-);
+const simulation = inContext(z.object({ err: transactionError, accounts: z.array(account.nullable()).nullish() }));
 export type Simulation = z.infer<typeof simulation>;
 /** The outcome of a transaction, and these accounts after it. */
 export const simulateTransaction = (
@@ -113,11 +117,14 @@ export const sendTransaction = (raw: Uint8Array): RpcCall<TransactionHash> =>
 
 const status = z.object({
   slot: u64,
-  err: transactionError.nullable(),
-  confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish(),
+  err: transactionError,
+  /** Null at old nodes. Another word than these says nothing: the slot does. */
+  confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish().catch(null),
 });
 export type SignatureStatus = z.infer<typeof status>;
-const statuses = inContext(z.array(status.nullable()));
+/** Stands for a status of another form: its transaction is somewhere, and nothing else is known. */
+export const UNKNOWN_STATUS: SignatureStatus = { slot: 0n, err: null, confirmationStatus: 'processed' };
+const statuses = inContext(z.array(status.nullable().catch(UNKNOWN_STATUS)));
 export const STATUSES_MAX = 256;
 /** @param history also searches beyond the cache of recent slots */
 export const getSignatureStatuses = (
@@ -126,7 +133,7 @@ export const getSignatureStatuses = (
 ): RpcCall<z.infer<typeof statuses>> =>
   rpcCall('getSignatureStatuses', [hashes, { searchTransactionHistory: history }], statuses);
 
-const signatures = z.array(z.object({ signature, slot: u64, err: transactionError.nullable() }));
+const signatures = z.array(z.object({ signature, slot: u64, err: transactionError }));
 export type SignatureInfo = z.infer<typeof signatures>[number];
 export interface SignaturesRange {
   /** Those before this one, which is newer. */
@@ -157,47 +164,26 @@ export const getSignaturesForAddress = (
     signatures,
   );
 
-const balance = z.object({
-  accountIndex: z.number().int(),
-  mint: address,
-  owner: address.nullish(),
-  /** Base units. */
-  uiTokenAmount: z.object({
-    amount: z
-      .string()
-      .regex(/^\d{1,20}$/)
-      .transform(BigInt),
-  }),
-});
-const innerInstruction = z.object({
-  programIdIndex: z.number().int(),
-  accounts: z.array(z.number().int()),
-  data: z.string(),
-});
-const landedTransaction = z.object({
-  slot: u64,
-  transaction: base64,
-  meta: z
-    .object({
-      err: transactionError.nullable(),
-      /** Lamports. */
-      fee: u64.nullish().catch(null),
-      innerInstructions: z
-        .array(z.object({ index: z.number().int(), instructions: z.array(innerInstruction) }))
-        .nullish(),
-      loadedAddresses: z.object({ writable: z.array(address), readonly: z.array(address) }).nullish(),
-      preTokenBalances: z.array(balance).nullish(),
-      postTokenBalances: z.array(balance).nullish(),
-    })
-    .nullable(),
-});
-export type LandedTransaction = z.infer<typeof landedTransaction>;
-/** Null where the node knows no such transaction in a confirmed block: no proof that there is none. */
-export const getTransaction = (hash: TransactionHash): RpcCall<LandedTransaction | null> =>
+const forTransaction = (hash: TransactionHash): readonly unknown[] => [
+  hash,
+  { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 1 },
+];
+/**
+ * As the node shows it, of whatever form, so that one transaction never spoils the others of a batch: `readTransaction`
+ * of observe/reading.ts judges each by itself. Null where the node knows no such transaction in a confirmed block: no
+ * proof that there is none.
+ */
+export const getTransaction = (hash: TransactionHash): RpcCall<unknown> =>
+  rpcCall('getTransaction', forTransaction(hash), z.unknown());
+/** The transaction alone, as it was sent. */
+export const getTransactionBytes = (hash: TransactionHash): RpcCall<Uint8Array | null> =>
   rpcCall(
     'getTransaction',
-    [hash, { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 1 }],
-    landedTransaction.nullable(),
+    forTransaction(hash),
+    z
+      .object({ transaction: base64 })
+      .nullable()
+      .transform((shown) => shown?.transaction ?? null),
   );
 
 /** The oldest slot of which this node still has the transactions, and when a slot was, in seconds since 1970. */

@@ -6,19 +6,23 @@ import { STEP_MS } from '../networks.ts';
 import type { Bookmark, Bookmarks, ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
 import { callsInStep } from '../step-share.ts';
 import { type EpochInfo, getEpochInfo, getHead, type SignatureInfo } from './calls.ts';
-import { deriveAccounts, pollBalances, readLists } from './observe/accounts.ts';
+import { type BalancePoll, deriveAccounts, type Origin, pollBalances, readLists } from './observe/accounts.ts';
 import { writeBookmarks } from './observe/bookmarks.ts';
+import { observeFinal } from './observe/finality.ts';
 import {
   absence,
   dueProofs,
-  pendingOutcomesOf,
   type Heads,
   judge,
+  type Judgement,
   lostUntil,
+  type PendingOutcome,
+  pendingOutcomesOf,
+  type PendingSettlement,
   prove,
   statusCalls,
 } from './observe/pending-outcomes.ts';
-import { readUnseen, readOutcome, readPendingOutcomes, recallNamed } from './observe/lookups.ts';
+import { type LookupResult, readOutcome, readPendingOutcomes, readUnseen, recallNamed } from './observe/lookups.ts';
 import { Memory } from './observe/memory.ts';
 import { dueReferences } from './observe/references.ts';
 import { type Position, readPosition, writePosition } from './observe/position.ts';
@@ -70,6 +74,36 @@ export class SolanaObserver implements ChainObserver {
     synchronize: () => Promise<WatchSet>,
     bookmarks: Bookmarks,
   ): Promise<Step> {
+    const round = await this.#begin(node, before, synchronize, bookmarks);
+    const { memory, head, shortfall } = round;
+    const { judged, moved, isBehind: isPollBehind } = await this.#poll(round);
+    const isListBehind = await this.#list(round, moved);
+    const looked = await this.#look(round, judged);
+    const observations = memory.notRepeated([...judged.observations, ...looked.observations], round.now);
+    const isBehind = round.derived.isBehind || isPollBehind || isListBehind || looked.isBehind || memory.isPaging();
+    const end = this.#end(round, observations);
+    return {
+      observations,
+      ...end,
+      head,
+      behind: isBehind ? least(head, head - (round.origin.known ?? round.origin.slot) + 1n) : 0n,
+      warnings: [
+        ...looked.warnings,
+        ...(shortfall > SHORTFALL_WARNED
+          ? [`the head is slot ${head}, ${shortfall} slots below the last slot that was read`]
+          : []),
+      ],
+      setAside: memory.setAside,
+    };
+  }
+
+  /** Learns the heads and the intents, and what is remembered of them. */
+  async #begin(
+    node: RpcNode,
+    before: Position | null,
+    synchronize: () => Promise<WatchSet>,
+    bookmarks: Bookmarks,
+  ): Promise<Round> {
     const now = this.#now();
     const isExpecting = before === null || this.#memory.isPending;
     const [confirmed, early = null] = await node.batch(
@@ -89,22 +123,53 @@ export class SolanaObserver implements ChainObserver {
 
     const origin = { slot: least(position.slot, head), known: marked === null ? null : least(marked, head) };
     const derived = await deriveAccounts(memory, watch, this.network, origin, now);
-    const awaited = new Set(watch.awaited());
     const pendingOutcomes = pendingOutcomesOf(watch, position.lost);
     memory.isPending = pendingOutcomes.length > 0;
     // The final head tells about pending outcomes only.
     const finalized = early ?? (memory.isPending ? await node.call(getEpochInfo('finalized')) : NO_HEAD);
-    const heads: Heads = { confirmed, finalized };
+    return {
+      node,
+      now,
+      watch,
+      memory,
+      position,
+      head,
+      shortfall,
+      marked,
+      origin,
+      derived,
+      heads: { confirmed, finalized },
+      awaited: new Set(watch.awaited()),
+      pendingOutcomes,
+    };
+  }
+
+  /** Reads the statuses of pending outcomes and the balances of accounts. */
+  async #poll({ node, now, memory, awaited, heads, pendingOutcomes }: Round): Promise<{
+    readonly judged: Judgement;
+    readonly moved: ReturnType<BalancePoll['read']>;
+    readonly isBehind: boolean;
+  }> {
     const balances = pollBalances(memory, awaited, now, callsInStep(node, 'getMultipleAccounts'));
     const states = statusCalls(pendingOutcomes);
     const [stateAnswers, balanceAnswers] = split(await node.batch([...states, ...balances.calls]), states.length);
-    const judged = judge(
-      pendingOutcomes,
-      (stateAnswers as StateAnswer[]).flatMap(({ value }) => value),
-      heads,
-    );
-    const moved = balances.read(balanceAnswers as BalanceAnswer[], now);
+    const statuses = (stateAnswers as StateAnswer[]).flatMap(({ value }) => value);
+    return {
+      judged: judge(pendingOutcomes, statuses, heads),
+      moved: balances.read(balanceAnswers as BalanceAnswer[], now),
+      isBehind: balances.isBehind,
+    };
+  }
 
+  /**
+   * Lists the transactions of accounts that moved and of references that are paid soon. What is new in there is looked
+   * at next.
+   * @returns true where more lists are due than one step reads
+   */
+  async #list(
+    { node, now, memory, watch, head, awaited }: Round,
+    moved: ReturnType<BalancePoll['read']>,
+  ): Promise<boolean> {
     const listed = callsInStep(node, 'getSignaturesForAddress');
     const lists = readLists(memory, moved.changed, head, now, listed, awaited);
     const references = dueReferences(memory, watch, head, now, listed);
@@ -119,21 +184,71 @@ export class SolanaObserver implements ChainObserver {
     moved.commit();
     lists.read(ofAccounts, head, now)();
     references.read(named, last, head, now)();
-    const ended = await readPendingOutcomes(this.#pool, node, judged.landed, this.network, watch);
-    const most = callsInStep(node, 'getTransaction');
-    const looked = await readUnseen(this.#pool, node, memory, this.network, watch, now, most);
-    const proven = await this.#prove(node, judged.missing, heads, memory, watch, now);
+    return lists.isBehind;
+  }
 
+  /** Looks at the transactions themselves: what landed, what was listed, and what is missing or final. */
+  async #look(round: Round, judged: Judgement): Promise<LookupResult & { readonly isBehind: boolean }> {
+    const { node, now, memory, watch, head } = round;
+    const { network } = this;
+    const pool = this.#pool;
+    const most = callsInStep(node, 'getTransaction');
+    const ended = await readPendingOutcomes(pool, node, judged.landed, memory, network, watch, head, now);
+    // What it sets aside is not asked for again at once, where it is listed too.
+    ended.commit();
+    const looked = await readUnseen(pool, node, memory, network, watch, now, most);
+    const proven = await this.#prove(round, judged.missing);
+    const final = [...judged.final, ...proven.final];
+    const finalized = await observeFinal(pool, node, final, memory, network, watch, now, most);
+    const parts = [ended, looked, proven, finalized];
     looked.commit();
-    const observations = memory.notRepeated(
-      [...judged.observations, ...ended.observations, ...looked.observations, ...proven.observations],
-      now,
+    finalized.commit();
+    return {
+      observations: parts.flatMap(({ observations }) => observations),
+      warnings: parts.flatMap(({ warnings }) => warnings),
+      isBehind: looked.isBehind,
+    };
+  }
+
+  /** Asks the other upstreams about transactions that this node does not return. */
+  async #prove(
+    { heads, memory, watch, now }: Round,
+    missing: Judgement['missing'],
+  ): Promise<LookupResult & Pick<Judgement, 'final'>> {
+    const due = dueProofs(missing, heads, memory, this.#pool.size > 1, now);
+    const proofs = await prove(this.#pool, due, now);
+    for (const { hash } of due) memory.provenAt.set(hash, now);
+    await recallNamed(
+      watch,
+      proofs.map(({ reading }) => reading),
     );
-    const isBehind = derived.isBehind || balances.isBehind || lists.isBehind || looked.isBehind || memory.isPaging();
+    const observations: Observation[] = [];
+    const warnings: string[] = [];
+    const final: PendingSettlement[] = [];
+    for (const proof of proofs) {
+      if (proof.kind === 'absent') observations.push(absence(proof));
+      if (proof.kind !== 'known' || proof.status === null || proof.reading === null) continue;
+      const known = judge([proof.pending], [proof.status], heads);
+      observations.push(...known.observations);
+      final.push(...known.final);
+      for (const pending of known.landed) {
+        const read = readOutcome(pending, proof.reading, this.network, watch);
+        observations.push(...read.observations);
+        warnings.push(...read.warnings);
+      }
+    }
+    return { observations, warnings, final };
+  }
+
+  /** Where the next step goes on. */
+  #end(
+    { now, memory, watch, position, head, shortfall, marked, derived, heads, pendingOutcomes }: Round,
+    observations: readonly Observation[],
+  ): Pick<Step, 'cursor' | 'bookmarks'> {
     // From the slot of a lost settlement on, transactions may be elsewhere now: they are read again.
     const forked = lostFrom(observations, watch);
     const slot = memory.readUpTo(head);
-    const changed = forked === null ? writeBookmarks(memory, this.network) : new Map<Address, Bookmark | null>();
+    const bookmarks = forked === null ? writeBookmarks(memory, this.network) : new Map<Address, Bookmark | null>();
     if (forked !== null) memory.readAgain();
     const next: Position = {
       id: randomUUID(),
@@ -145,54 +260,27 @@ export class SolanaObserver implements ChainObserver {
     this.#remembered = next.id;
     this.#isAwaiting =
       pendingOutcomes.some(({ kind }) => kind === 'submitted') || memory.isAwaiting(now + this.network.pollMs.idle);
-    return {
-      observations,
-      cursor: writePosition(next),
-      bookmarks: changed,
-      head,
-      behind: isBehind ? least(head, head - (origin.known ?? origin.slot) + 1n) : 0n,
-      warnings: [
-        ...ended.warnings,
-        ...looked.warnings,
-        ...proven.warnings,
-        ...(shortfall > SHORTFALL_WARNED
-          ? [`the head is slot ${head}, ${shortfall} slots below the last slot that was read`]
-          : []),
-      ],
-    };
+    return { cursor: writePosition(next), bookmarks };
   }
+}
 
-  /** Asks the other upstreams about transactions that this node does not return. */
-  async #prove(
-    node: RpcNode,
-    missing: Parameters<typeof dueProofs>[0],
-    heads: Heads,
-    memory: Memory,
-    watch: WatchSet,
-    now: number,
-  ): Promise<{ readonly observations: readonly Observation[]; readonly warnings: readonly string[] }> {
-    const due = dueProofs(missing, heads, memory, this.#pool.size > 1, now);
-    const proofs = await prove(this.#pool, due, now);
-    for (const { hash } of due) memory.provenAt.set(hash, now);
-    await recallNamed(
-      watch,
-      proofs.map((proof) => (proof.kind === 'known' ? proof.transaction : null)),
-    );
-    const observations: Observation[] = [];
-    const warnings: string[] = [];
-    for (const proof of proofs) {
-      if (proof.kind === 'absent') observations.push(absence(proof));
-      if (proof.kind !== 'known' || proof.status === null || proof.transaction === null) continue;
-      const known = judge([proof.pending], [proof.status], heads);
-      observations.push(...known.observations);
-      for (const pending of known.landed) {
-        const read = readOutcome(node, pending, proof.transaction, this.network, watch);
-        observations.push(...read.observations);
-        warnings.push(...read.warnings);
-      }
-    }
-    return { observations, warnings };
-  }
+/** What one step works with. */
+interface Round {
+  readonly node: RpcNode;
+  readonly now: number;
+  readonly watch: WatchSet;
+  readonly memory: Memory;
+  readonly position: Position;
+  readonly head: bigint;
+  /** So many slots is the head below an earlier one. */
+  readonly shortfall: bigint;
+  /** Every recipient that was watched when this slot was the head has a bookmark that counts. */
+  readonly marked: bigint | null;
+  readonly origin: Origin;
+  readonly derived: { readonly isBehind: boolean };
+  readonly heads: Heads;
+  readonly awaited: ReadonlySet<Address>;
+  readonly pendingOutcomes: readonly PendingOutcome[];
 }
 
 /** No transaction is final by it. */

@@ -1,5 +1,6 @@
 import type { Address, Build, PaymentTerms, TransactionHash } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
+import { boundedCache } from '@pf/runtime';
 import { bytesIn, EvmAdapter } from '../evm/adapter.ts';
 import { getBlock } from '../evm/calls.ts';
 import type {
@@ -11,14 +12,17 @@ import type {
   SignedTransaction,
   Verification,
 } from '../port.ts';
-import { parseTempoAddress } from './address.ts';
+import { isVirtual, parseTempoAddress } from './address.ts';
 import { broadcast } from './broadcast.ts';
 import { buildPayment } from './build.ts';
-import { getTempoTransaction } from './calls.ts';
+import { getMaster, getTempoTransaction } from './calls.ts';
 import { TempoMpp } from './mpp.ts';
 import { decodeSigned, fromChain, signedTransaction } from './signed-transaction.ts';
 import { TempoSponsoring } from './sponsoring.ts';
 import { verifyPayment } from './verify.ts';
+
+/** Virtual addresses whose master account is remembered. */
+const MASTERS_KEPT = 10_000;
 
 /**
  * Tempo behind the port: transactions of type 0x76 that call transferWithMemo with the intent's reference, and expire.
@@ -28,6 +32,7 @@ export class TempoAdapter extends EvmAdapter {
   override readonly sponsoring = new TempoSponsoring(bytesIn);
   override readonly mpp = new TempoMpp((text) => this.parseSubmitted(text));
   readonly #now: () => number;
+  readonly #masters = boundedCache<Address, Address>(MASTERS_KEPT);
 
   /** @param now our clock, in ms */
   constructor(network: Network, pool: RpcPool, now: () => number = Date.now) {
@@ -37,6 +42,16 @@ export class TempoAdapter extends EvmAdapter {
 
   parseAddress(text: string): Parsed<Address> {
     return parseTempoAddress(this.network, text);
+  }
+
+  /** A virtual address forwards what it is paid to its master account, which stays the same once it is registered. */
+  async payee(address: Address): Promise<Address | null> {
+    if (!isVirtual(address)) return address;
+    const known = this.#masters.get(address);
+    if (known !== undefined) return known;
+    const master = await this.pool.call(getMaster(address));
+    if (master !== null) this.#masters.set(address, master);
+    return master;
   }
 
   build(request: BuildRequest): Promise<BuildResult> {

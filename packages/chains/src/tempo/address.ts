@@ -4,7 +4,7 @@ import type { Network, Parsed } from '../port.ts';
 
 /** TIP-20 tokens, also those not yet created. */
 const TIP20 = /^0x20c0{21}/i;
-export const isToken = (address: Address): boolean => TIP20.test(address);
+export const isToken = (address: string): boolean => TIP20.test(address);
 /** TIP-1022: deposit addresses of a master account. They forward what they are paid, and cannot sign. */
 const VIRTUAL = /^0x[0-9a-f]{8}(?:fd){10}[0-9a-f]{12}$/i;
 

@@ -9,11 +9,13 @@ import { bytes, callContract, quantity, toQuantity } from '../evm/calls.ts';
 /** Takes the fees of transactions. */
 export const FEE_MANAGER = '0xfeEC000000000000000000000000000000000000' as Address;
 const NONCE_MANAGER = '0x4e4F4E4345000000000000000000000000000000';
+const ADDRESS_REGISTRY = '0xfDC0000000000000000000000000000000000000';
 const POLICY_REGISTRY = '0x403c000000000000000000000000000000000000';
 
 const contracts = new Interface([
   'function userTokens(address user) view returns (address)',
   'function getNonce(address account, uint256 nonceKey) view returns (uint64)',
+  'function getMaster(bytes4 masterId) view returns (address)',
   'function currency() view returns (string)',
   'function balanceOf(address account) view returns (uint256)',
   'function transferPolicyId() view returns (uint64)',
@@ -44,11 +46,18 @@ const reading = <T>(call: RpcCall<unknown>, read: (value: unknown) => T): RpcCal
 });
 const number = (value: unknown): bigint => (typeof value === 'bigint' ? value : 0n);
 
+const addressIn = (value: unknown): Address | null =>
+  typeof value === 'string' && BigInt(value) !== 0n ? (value as Address) : null;
+
 /** The fee token that an account has chosen for itself; null where it has not. */
 export const getUserToken = (account: string): RpcCall<TokenAddress | null> =>
-  reading(view(account, FEE_MANAGER, 'userTokens', [account]), (token) =>
-    typeof token === 'string' && BigInt(token) !== 0n ? (token as TokenAddress) : null,
-  );
+  reading(view(account, FEE_MANAGER, 'userTokens', [account]), (token) => addressIn(token) as TokenAddress | null);
+/**
+ * The master account of a virtual address (TIP-1022), which gets what is paid there; null where none is registered. A
+ * chain without virtual addresses has none.
+ */
+export const getMaster = (virtual: Address): RpcCall<Address | null> =>
+  reading(view(ADDRESS_REGISTRY, ADDRESS_REGISTRY, 'getMaster', [virtual.slice(0, 10)]), addressIn);
 /** The next nonce of an account for this nonce key (not key 0: that is the account's transaction count). */
 export const getKeyedNonce = (account: string, key: bigint): RpcCall<bigint> =>
   reading(view(account, NONCE_MANAGER, 'getNonce', [account, key]), number);

@@ -2,19 +2,23 @@ import type { ChainId, Observation, TransactionHash } from '@pf/domain';
 import { boundedCache } from '@pf/runtime';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { least } from '../bigints.ts';
-import { getBlock, type Block, type Receipt } from '../evm/calls.ts';
+import { getBlock, type Block } from '../evm/calls.ts';
 import { advance, newestOf } from '../evm/observe/checkpoints.ts';
 import { LogWindow } from '../evm/observe/log-window.ts';
 import { ReceiptSchedule } from '../evm/observe/receipt-schedule.ts';
 import { begin, relocate, shortfallOf } from '../evm/observe/chain-position.ts';
-import { soonestPaid, WHOLE_MS, wholeOf, writtenWhole } from '../evm/observe/early-look.ts';
-import { firstReaderAfter } from '../evm/observe/first-reader.ts';
+import { writtenWhole } from '../evm/observe/early-look.ts';
+import { type Findings, readAgain, readerOf, readNewBlocks } from '../evm/observe/reading.ts';
 import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
+import { afterLook } from '../set-aside.ts';
+import { Finality } from './observe/finality.ts';
+import { lookAgain } from './observe/look-again.ts';
 import { duePendingOutcomes, readPendingOutcomes } from './observe/pending-outcomes.ts';
-import { type Position, readPosition, writePosition } from './observe/position.ts';
+import { asideOf, type Position, readPosition, writePosition, writtenAside } from './observe/position.ts';
 import { ProofBlocks } from './observe/proof-blocks.ts';
-import { RECEIPTS_KEPT, scan, type Scan } from './observe/scan.ts';
+import { RECEIPTS_KEPT, type Shown } from './observe/receipts.ts';
+import { scan, type Scan } from './observe/scan.ts';
 
 /** The same logs are read once more after this: a node may have had the block before its logs. */
 const REREAD_MS = 15_000;
@@ -26,14 +30,17 @@ const nameOf = ({ intentId, type, data }: Observation): string =>
 /**
  * Follows a Tempo network by its final blocks (docs/internals/chains.md): one eth_getLogs per step over the new range,
  * and receipts on a slow back-off for transactions that leave no log. Final blocks stay, so a payment is confirmed and
- * final at once. A step uses one upstream, so that the head and the logs up to it belong together.
+ * final at once where a second upstream shows it too. A step uses one upstream, so that the head and the logs up to it
+ * belong together.
  */
 export class TempoObserver implements ChainObserver {
   readonly network: Network;
   readonly #pool: RpcPool;
   readonly #now: () => number;
   readonly #window = new LogWindow();
-  readonly #receipts = boundedCache<TransactionHash, Receipt>(RECEIPTS_KEPT);
+  readonly #receipts = boundedCache<TransactionHash, Shown>(RECEIPTS_KEPT);
+  readonly #proven = boundedCache<TransactionHash, string>(RECEIPTS_KEPT);
+  readonly #finality = new Finality();
   readonly #schedule = new ReceiptSchedule();
   #isAwaiting = false;
   readonly #proofBlocks = new ProofBlocks();
@@ -67,11 +74,14 @@ export class TempoObserver implements ChainObserver {
     const watch = await synchronize();
     const context: Scan = {
       node,
+      pool: this.#pool,
       network: this.network,
       watch,
       window: this.#window,
       receipts: this.#receipts,
+      proven: this.#proven,
       proofBlocks: this.#proofBlocks,
+      aside: new Set(asideOf(stored).map(({ hash }) => hash)),
     };
     const now = this.#now();
 
@@ -80,66 +90,56 @@ export class TempoObserver implements ChainObserver {
         ? { position: stored, warnings: [] }
         : await recover(node, this.network.chain, stored, final);
     if (position === null)
-      return { observations: [], cursor: writePosition(stored), head: final.number, behind: 0n, warnings };
+      return {
+        observations: [],
+        cursor: writePosition(stored),
+        head: final.number,
+        behind: 0n,
+        warnings,
+        setAside: asideOf(stored).length,
+      };
     if (position !== stored) this.#proofBlocks.clear();
-    const from = newestOf(position);
-    const wholeBefore = wholeOf(position);
-    const { reached, whole, observations: landed, isEarly } = await this.#read(context, position, final, now);
-    const firstReader =
-      whole === wholeBefore
-        ? position.firstReader
-        : firstReaderAfter(position.firstReader, node, wholeBefore <= position.reread);
-    const again = await this.#reread(context, { ...position, firstReader }, whole, now);
 
+    const read = await readNewBlocks(
+      { node, watch, logs: this.#window, wholeAt: this.#wholeAt, now },
+      position,
+      final,
+      (...range) => scan(context, ...range),
+      (one) => isInLedger(watch, one),
+    );
+    const { reached, whole } = read;
+    const firstReader = readerOf(position.firstReader, node, read, position.reread);
+    const again = await this.#reread(context, { ...position, firstReader }, whole, now);
+    const looked = await lookAgain(context, asideOf(position), final, now);
     // Nothing is dropped while blocks are unread: their contents come first.
     const pendingOutcomes = whole < final.number ? [] : duePendingOutcomes(context, this.#schedule, final, now);
-    const ends = await readPendingOutcomes(context, this.#pool, this.#schedule, pendingOutcomes, final, now);
+    const ends = await readPendingOutcomes(context, this.#schedule, pendingOutcomes, final, now);
+    const finalized = await this.#finality.finalize(context, now);
     this.#schedule.commit();
-    const observations = new Map([...landed, ...again.observations, ...ends].map((one) => [nameOf(one), one]));
+
+    const observed = [...read.found, ...again.found, ...looked.found, ...ends.found, ...finalized.observations];
+    const unjudged = [...read.unjudged, ...again.unjudged, ...looked.unjudged, ...ends.unjudged];
+    const aside = afterLook(asideOf(position), looked.judged, unjudged, now);
     if (whole >= final.number) this.#wholeAt = now;
     const checkpoints =
-      reached.number > from.number
+      reached.number > newestOf(position).number
         ? advance(position.checkpoints, { number: reached.number, hash: reached.hash })
         : position.checkpoints;
     this.#isAwaiting = watch.submitted()[Symbol.iterator]().next().done !== true;
     return {
-      observations: [...observations.values()],
+      observations: [...new Map(observed.map((one) => [nameOf(one), one])).values()],
       cursor: writePosition({
         genesis: position.genesis,
         checkpoints,
         ...writtenWhole({ checkpoints }, whole),
         reread: again.reread,
         firstReader,
+        ...writtenAside(aside.kept),
       }),
       head: final.number,
-      behind: final.number > whole && !isEarly ? final.number - whole : 0n,
-      warnings,
-    };
-  }
-
-  /**
-   * Reads the logs up to the final block: of all recipients, or of those that are paid soonest, where one call does not
-   * take all of them and all were read a moment ago.
-   */
-  async #read(context: Scan, position: Position, final: Block, now: number): Promise<FirstReading> {
-    const { node, watch, window } = context;
-    const [from, wholeBefore] = [newestOf(position), wholeOf(position)];
-    const isEarly = !window.takesAll(node, watch.recipients().length) && now - this.#wholeAt < WHOLE_MS;
-    const idle: FirstReading = { reached: from, whole: wholeBefore, observations: [], isEarly };
-    if (isEarly) {
-      const soonest = soonestPaid(watch);
-      if (from.number >= final.number || soonest.length === 0) return idle;
-      const { end, observations } = await scan(context, from.number + 1n, final.number, final.hash, soonest);
-      return { ...idle, reached: end, observations };
-    }
-    if (wholeBefore >= final.number) return idle;
-    const { end, observations } = await scan(context, wholeBefore + 1n, final.number, final.hash);
-    return {
-      ...idle,
-      reached: end.number > from.number ? end : from,
-      whole: end.number,
-      // What an early look has reported is not reported again.
-      observations: wholeBefore === from.number ? observations : observations.filter((one) => !isInLedger(watch, one)),
+      behind: final.number > whole && !read.isEarly ? final.number - whole : 0n,
+      warnings: [...warnings, ...aside.warnings, ...finalized.warnings],
+      setAside: aside.kept.length,
     };
   }
 
@@ -149,36 +149,28 @@ export class TempoObserver implements ChainObserver {
     { reread, firstReader }: Position,
     reached: bigint,
     now: number,
-  ): Promise<{ readonly reread: bigint; readonly observations: readonly Observation[] }> {
-    if (now - this.#rereadAt < REREAD_MS) return { reread, observations: [] };
+  ): Promise<Findings<Observation> & { readonly reread: bigint }> {
+    const nothing = { reread, found: [], unjudged: [] };
+    if (now - this.#rereadAt < REREAD_MS) return nothing;
     const to = least(reached, this.#rereadTo);
     const goOnAt = this.#rereadAt;
     this.#rereadAt = now;
     this.#rereadTo = reached;
-    if (to <= reread) return { reread, observations: [] };
+    if (to <= reread) return nothing;
     const last = await context.node.call(getBlock(to));
     if (last === null) throw new RpcUpstreamError(`${context.node.name} lacks blocks below its head`, 'no');
-    const rescan = (by: RpcNode): ReturnType<typeof scan> => scan({ ...context, node: by }, reread + 1n, to, last.hash);
-    const again = await this.#pool.doubleCheck(context.node, firstReader, rescan);
-    if (again === null) return { reread, observations: [] };
-    const end = again.map((one) => one.end.number).reduce(least);
+    const again = await readAgain(
+      this.#pool,
+      context.node,
+      firstReader,
+      (by) => scan({ ...context, node: by }, reread + 1n, to, last.hash),
+      (one) => isInLedger(context.watch, one),
+    );
+    if (again === null) return nothing;
     // On a plan of short ranges one call is not all: the next step goes on at once.
-    if (end < to) [this.#rereadAt, this.#rereadTo] = [goOnAt, to];
-    return {
-      reread: end,
-      observations: again.flatMap(({ observations }) => observations).filter((one) => !isInLedger(context.watch, one)),
-    };
+    if (again.end < to) [this.#rereadAt, this.#rereadTo] = [goOnAt, to];
+    return { reread: again.end, found: again.found, unjudged: again.unjudged };
   }
-}
-
-/** What a step has read of the new blocks. */
-interface FirstReading {
-  /** The newest block that was read, by an early look too. */
-  readonly reached: Pick<Block, 'number' | 'hash'>;
-  /** Up to this block all recipients were read. */
-  readonly whole: bigint;
-  readonly observations: readonly Observation[];
-  readonly isEarly: boolean;
 }
 
 /** True for a landing that the ledger has as the intent's settlement. */

@@ -46,6 +46,9 @@ export class Watched implements WatchSet {
   await({ requestor }: PaymentTerms): void {
     this.#awaited.add(requestor);
   }
+  all(): readonly PaymentTerms[] {
+    return [...this.#intents.values()].map(({ terms }) => terms);
+  }
   /** It is no longer watched, as a month after it was closed. */
   drop({ reference, requestor }: PaymentTerms): void {
     this.#intents.delete(reference);

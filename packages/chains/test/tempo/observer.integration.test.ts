@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Address, IntentId, PaymentTerms } from '@pf/domain';
+import { upstreamAt } from '@pf/rpc';
 import { type RpcProxy, startRpcProxy, startTempo } from '@pf/testing/chains';
 import { tempoWallet } from '@pf/testing/wallets';
-import type { Hex } from 'viem';
+import { type Hex, keccak256, toHex } from 'viem';
 import { named, Watcher } from '../conformance/watching.ts';
 import type { SignedTransaction } from '../../src/index.ts';
 import { TempoObserver } from '../../src/tempo/observer.ts';
@@ -151,12 +152,12 @@ describe('TempoObserver', () => {
     await chain.pass(60_000);
     proxy.respond = ({ method }) =>
       method === 'eth_getTransactionReceipt' ? null : method === 'eth_getLogs' ? [] : undefined;
-    expect(
-      named(
-        (await observer.step(JSON.parse(watcher.cursor ?? '') as Record<string, unknown>, async () => watcher.watched))
-          .observations,
-      ),
-    ).toEqual(['landed finalized']);
+    const restarted = watcher.restart(observer);
+    expect(await restarted.step()).toEqual([]);
+    expect(restarted.warnings).toEqual([expect.stringContaining('another upstream does not have it')]);
+    proxy.respond = () => undefined;
+    await chain.pass(1_000);
+    expect(named(await restarted.step())).toEqual(['landed finalized']);
   });
 
   it('observes a drop once the final block is past the validBefore of a transaction that never landed', async () => {
@@ -255,5 +256,161 @@ describe('TempoObserver', () => {
     const many = await measure();
     expect(many).toBeLessThanOrEqual(few * 1.1);
     expect(few / 20).toBeLessThan(5);
+  });
+
+  describe('with two upstreams', () => {
+    let second: RpcProxy;
+    let both: Watcher;
+    beforeEach(async () => {
+      second = await startRpcProxy(chain.tempo.rpcUrl);
+      const pool = tempoPool([proxy.url, second.url]);
+      closing.unshift(
+        () => pool.close(),
+        () => second.stop(),
+      );
+      both = watcher.restart(new TempoObserver(chain.adapter.network, pool, () => chain.now()));
+    });
+
+    /** The first upstream makes up a payment in its newest block. */
+    function forge({ requestor, tokenAddress, amount, reference }: PaymentTerms): void {
+      const thief = `0x${'66'.repeat(20)}`;
+      const word = (hex: string): string => `0x${hex.slice(2).toLowerCase().padStart(64, '0')}`;
+      const transactionHash = `0x${'f0'.repeat(32)}`;
+      const events = ['Transfer(address,address,uint256)', 'TransferWithMemo(address,address,uint256,bytes32)'];
+      const logsIn = (block: { readonly number: string; readonly hash: string }): readonly object[] =>
+        events.map((event, index) => ({
+          address: tokenAddress,
+          topics: [keccak256(toHex(event)), word(thief), word(requestor), ...(index === 0 ? [] : [reference])],
+          data: word(toHex(amount)),
+          blockNumber: block.number,
+          blockHash: block.hash,
+          transactionHash,
+          transactionIndex: '0x0',
+          logIndex: toHex(index),
+          removed: false,
+        }));
+      let made: { readonly number: string; readonly hash: string } | null = null;
+      proxy.respond = async ({ method, params }) => {
+        if (method === 'eth_getLogs') {
+          const [filter] = params as [{ readonly toBlock: string }];
+          made ??= await chain.tempo.rpc('eth_getBlockByNumber', filter.toBlock, false);
+          return made === null ? undefined : logsIn(made).slice(1);
+        }
+        if (method !== 'eth_getTransactionReceipt' || params[0] !== transactionHash || made === null) return undefined;
+        return {
+          transactionHash,
+          status: '0x1',
+          blockNumber: made.number,
+          blockHash: made.hash,
+          from: thief,
+          logs: logsIn(made),
+        };
+      };
+    }
+
+    it('believes no payment that only one of them has made up', async () => {
+      const terms = newTerms();
+      both.watched.add('pi_test', terms);
+      forge(terms);
+      await chain.tempo.mine();
+      const { observations, setAside, warnings } = await both.stepOnce();
+      expect(observations).toEqual([]);
+      expect(setAside).toBe(1);
+      expect(warnings).toEqual([expect.stringContaining('another upstream does not have it')]);
+      for (let step = 0; step < 3; step += 1) {
+        await chain.pass(20_000);
+        expect(await both.step()).toEqual([]);
+      }
+    });
+
+    it('reports a payment beside one that is made up, final at once, and asks for its receipt twice', async () => {
+      const forged = newTerms();
+      both.watched.add('pi_forged', forged);
+      const terms = newTerms();
+      both.watched.add('pi_test', terms);
+      const hash = await byItself(terms);
+      forge(forged);
+      const made = proxy.respond;
+      proxy.respond = async (request) => {
+        const own = await made(request);
+        if (request.method !== 'eth_getLogs') return own;
+        return [...(await chain.tempo.rpc<object[]>('eth_getLogs', request.params[0])), ...(own as object[])];
+      };
+      second.calls.clear();
+      proxy.calls.clear();
+      expect(await both.step()).toMatchObject([{ intentId: 'pi_test', data: { hash, level: 'finalized' } }]);
+      // One of the payment, one of what is made up.
+      expect(proxy.calls.get('eth_getTransactionReceipt')).toBe(2);
+      expect(second.calls.get('eth_getTransactionReceipt')).toBe(2);
+    });
+
+    it('reports a payment as confirmed while the other does not have its block, and as final once it has', async () => {
+      const terms = newTerms();
+      both.watched.add('pi_test', terms);
+      await byItself(terms);
+      let isBehind = true;
+      second.respond = ({ method, params }) =>
+        isBehind &&
+        (method === 'eth_getTransactionReceipt' || (method === 'eth_getBlockByNumber' && params[0] !== '0x0'))
+          ? null
+          : undefined;
+      expect(named(await both.step())).toEqual(['landed confirmed']);
+      await chain.pass(1_000);
+      expect(await both.step()).toEqual([]);
+      isBehind = false;
+      await chain.pass(1_500);
+      expect(named(await both.step())).toEqual(['landed finalized']);
+      await chain.pass(1_500);
+      expect(await both.step()).toEqual([]);
+    });
+
+    it('finds by the other what the one has in its logs, and has no receipt of', async () => {
+      const terms = newTerms();
+      both.watched.add('pi_test', terms);
+      const hash = await byItself(terms);
+      proxy.respond = ({ method }) => (method === 'eth_getTransactionReceipt' ? null : undefined);
+      const { observations, setAside } = await both.stepOnce();
+      expect({ observations, setAside }).toEqual({ observations: [], setAside: 1 });
+      proxy.respond = () => undefined;
+      await chain.pass(1_000);
+      expect(await both.stepOnce()).toMatchObject({
+        observations: [{ data: { hash, level: 'finalized' } }],
+        setAside: 0,
+      });
+    });
+  });
+
+  it('ends a submission whose transaction succeeded and paid its intent nothing', async () => {
+    const { signed } = await pay();
+    await chain.tempo.mine();
+    proxy.respond = async ({ method, params: [hash] }) => {
+      if (method === 'eth_getLogs') return [];
+      if (method !== 'eth_getTransactionReceipt' || hash !== signed.hash) return undefined;
+      return { ...(await chain.tempo.rpc<object>('eth_getTransactionReceipt', hash)), logs: [] };
+    };
+    expect(await watcher.step()).toMatchObject([
+      {
+        type: 'reverted',
+        data: { hash: signed.hash, reason: expect.stringContaining('paid this payment intent nothing') },
+      },
+    ]);
+    expect(await watcher.step()).toEqual([]);
+  });
+
+  it('reads on where there are more payments in a range than a step can read', async () => {
+    const all = Array.from({ length: 25 }, () => newTerms());
+    for (const [n, terms] of all.entries()) watcher.watched.add(`pi_${n}`, terms);
+    for (const terms of all) await byItself(terms, 'USDC', 1n);
+    const slow = tempoPool([{ ...upstreamAt(proxy.url), plan: { callsPerSecond: 4 } }]);
+    closing.unshift(() => slow.close());
+    const observer = new TempoObserver(chain.adapter.network, slow, () => chain.now());
+    const found: string[] = [];
+    const restarted = watcher.restart(observer);
+    const first = await restarted.stepOnce();
+    expect(first.behind).toBeGreaterThan(0n);
+    found.push(...first.observations.map(({ intentId }) => intentId));
+    while (new Set(found).size < all.length)
+      found.push(...(await restarted.stepOnce()).observations.map((one) => one.intentId));
+    expect(new Set(found).size).toBe(all.length);
   });
 });

@@ -1,10 +1,10 @@
 import { type ChainObserver, createChains } from '@pf/chains';
-import { countColdBefore, readSettlements } from '@pf/database';
+import { countCold, readSettlements } from '@pf/database';
 import type { AccountId, ChainId, IntentId } from '@pf/domain';
 import { createLogger } from '@pf/runtime';
 import { Command } from 'commander';
-import { reportAsJson, reportAsText, problemOf } from '../audit/report.ts';
-import { auditSettlements } from '../audit/settlements.ts';
+import { reportAsJson, reportAsText, problemOf } from '../settlement-audit/report.ts';
+import { auditSettlements } from '../settlement-audit/settlements.ts';
 import { servedNetwork } from '../chain/served-network.ts';
 import { CliError } from '../cli-error.ts';
 import { type CommandContext, globalOptions, type Session, withSession } from '../session.ts';
@@ -55,7 +55,7 @@ export function auditCommand(context: CommandContext): Command {
             from: options.from.getTime(),
             to: (options.to ?? new Date()).getTime(),
           };
-          const cold = await countColdBefore(database, filter);
+          const cold = await countCold(database, filter);
           const report = await auditSettlements({
             read: (after) => readSettlements(database, filter, after),
             judges,

@@ -63,7 +63,7 @@ const isAsked = (intent: PaymentIntent, from: Instant, to: Instant): intent is S
   intent.confirmedAt < to;
 
 /** How many intents that may be of this period have left the database: their settlements are not read. */
-export async function countColdBefore(
+export async function countCold(
   { sql }: Pick<Database, 'sql'>,
   { accountId, from, to }: Pick<SettlementFilter, 'accountId' | 'from' | 'to'>,
 ): Promise<number> {

@@ -1,10 +1,13 @@
+import { RpcUnavailableError } from '@pf/chains';
 import type { Address, ChainId, IntentId } from '@pf/domain';
 import { count, type Logger } from '@pf/runtime';
 import { type Screening, ScreeningUnavailableError, type Verdict } from '@pf/screening';
-import { ApiError } from '../api-error.ts';
+import { ApiError, asApiError } from '../api-error.ts';
 import type { Holder } from '../api-keys.ts';
+import type { Adapters } from './lookup.ts';
 
 export interface ScreeningDependencies {
+  readonly adapters: Adapters;
   readonly screening: Screening;
   readonly log: Logger;
 }
@@ -25,24 +28,29 @@ interface Occasion {
 }
 
 /**
- * Refuses a request if one of its wallets is sanctioned or cannot be screened. Only the operator's log shows the
- * finding.
- * @throws ApiError 422 `address.sanctions_match` with the field of the wallet, 503 `screening.unavailable`, 429
- *   `rate_limit.exceeded` where the account, or test mode, has too many screened at once
+ * Refuses a request if one of its wallets is sanctioned or cannot be screened. Where another account than the requestor
+ * gets the money, that one is screened, too. Only the operator's log shows the finding.
+ * @throws ApiError 422 `address.sanctions_match` with the field of the wallet, 422 `address.not_payable` where it is not
+ *   known in live mode who gets the money, 503 `screening.unavailable`, 429 `rate_limit.exceeded` where the account, or
+ *   test mode, has too many screened at once, 503 `rpc.unavailable` where no upstream says who gets the money
  */
 export async function requireCleanWallets(
-  { screening, log }: ScreeningDependencies,
+  { adapters, screening, log }: ScreeningDependencies,
   { chain, requestor, fulfiller }: Wallets,
   { holder, what, intentId }: Occasion,
 ): Promise<void> {
+  const payee = await payeeOf(adapters, chain, requestor, holder);
+  const wallets = [...new Set([requestor, payee, ...(fulfiller === null ? [] : [fulfiller])])];
   const verdict = await screen(
     screening,
-    [requestor, ...(fulfiller === null ? [] : [fulfiller])].map((address) => ({ chain, address })),
+    wallets.map((address) => ({ chain, address })),
     holder,
   );
   if (verdict.kind === 'clean') return;
   const { address } = verdict.wallet;
-  const param = address === requestor ? 'requestor' : 'fulfiller';
+  const param = address === requestor || address === payee ? 'requestor' : 'fulfiller';
+  const isPayee = address === payee && payee !== requestor;
+  const who = isPayee ? `account ${address}, which gets what is paid to the requestor,` : `${param} ${address}`;
   const { accountId, livemode } = holder;
   log.warn(
     {
@@ -59,9 +67,33 @@ export async function requireCleanWallets(
     'a wallet is on a sanctions list: the request was refused',
   );
   throw new ApiError('address.sanctions_match', {
-    message: `The ${param} ${address} is on a sanctions list.`,
+    message: `The ${who} is on a sanctions list.`,
     param,
     details: { address, ...(intentId && { intent_id: intentId }) },
+  });
+}
+
+/** The account that gets what is paid to the requestor. In test mode it need not be known. */
+async function payeeOf(
+  adapters: Adapters,
+  chain: ChainId,
+  requestor: Address,
+  { livemode }: Pick<Holder, 'livemode'>,
+): Promise<Address> {
+  let payee: Address | null | undefined;
+  try {
+    payee = await adapters.get(chain)?.payee?.(requestor);
+  } catch (error) {
+    throw error instanceof RpcUnavailableError ? asApiError(error) : error;
+  }
+  if (payee === undefined) return requestor;
+  if (payee !== null) return payee;
+  if (!livemode) return requestor;
+  const reason = 'is a virtual address, and no account is registered that gets what is paid to it';
+  throw new ApiError('address.not_payable', {
+    message: `The requestor ${requestor} ${reason}.`,
+    param: 'requestor',
+    details: { reason },
   });
 }
 

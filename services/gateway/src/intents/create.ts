@@ -52,7 +52,7 @@ export const createIntent = (
     try {
       data = resolveIntent(adapters, body, holder.livemode);
       requirePlan(holder, { network: networkOf(data.chain), ttlSeconds: data.ttlSeconds });
-      await requireCleanWallets({ screening, log }, data, { holder, what: 'create' });
+      await requireCleanWallets({ adapters, screening, log }, data, { holder, what: 'create' });
     } catch (error) {
       // A used key returns its intent, whatever the chain, the plan and the screening say now; an invalid field is a
       // 400.

@@ -36,7 +36,7 @@ export const refundIntent = ({
     await readBody(request, response, emptyRequest);
     const original = await requireIntent(intents, intentId, holder);
     requireAllowed(refusalUnlessPaid(original, 'it cannot be refunded'));
-    await requireCleanWallets({ screening, log }, original, { holder, what: 'refund', intentId });
+    await requireCleanWallets({ adapters, screening, log }, original, { holder, what: 'refund', intentId });
     const reference = adapterOf(adapters, original).newReference();
     const data = { refundIntentId: newIntentId(partitionOf(intentId)), reference, ttlSeconds: TTL_SECONDS.default };
     const { accountId, livemode } = holder;

@@ -74,7 +74,7 @@ async function begin(
   if (link.state !== 'open' || now() >= link.expiresAt) throw notOpen(link, 'nothing of it can be chosen');
   const data = intentOf(adapters, link, offer, holder.livemode, now());
   // Tokens and sanctions may have changed since the link was created.
-  await requireCleanWallets({ screening, log }, data, { holder, what: 'create' });
+  await requireCleanWallets({ adapters, screening, log }, data, { holder, what: 'create' });
   const { accountId, livemode } = holder;
   const command = { type: 'create', intentId, accountId, livemode, data, byPayer: isPayer(holder) } as const;
   return intentAfter(intents, await commands.require(command), holder);

@@ -79,7 +79,7 @@ export const createPaymentLink = ({
     await Promise.all(
       offers.map(({ chain, requestor }, number) =>
         atOffer(number, () =>
-          requireCleanWallets({ screening, log }, { chain, requestor, fulfiller: null }, { holder, what: 'link' }),
+          requireCleanWallets({ adapters, screening, log }, { chain, requestor, fulfiller: null }, { holder, what: 'link' }),
         ),
       ),
     );

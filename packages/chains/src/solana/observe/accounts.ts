@@ -225,8 +225,7 @@ export function readLists(
     (account.changedAt !== null && now >= account.dueAt) || account.paging !== null || changed.has(account.address);
   const byAge = (one: Place, other: Place): number =>
     one.account.read < other.account.read ? -1 : one.account.read > other.account.read ? 1 : 0;
-  const isLater = ({ recipient }: Place): number => (awaited.has(recipient) ? 0 : 1);
-  const due = all.filter(isDue).sort((one, other) => isLater(one) - isLater(other) || byAge(one, other));
+  const due = all.filter(isDue).sort(byAge);
   const turns =
     now - memory.turnedAt < TURN_MS
       ? []
@@ -236,7 +235,7 @@ export function readLists(
           byAge,
         );
   const changedMost = Math.min(CHANGED_MAX, most);
-  const asked = [...due.slice(0, changedMost), ...turns];
+  const asked = [...sharedOut(due, awaited, changedMost), ...turns];
   return {
     calls: asked.map(({ account: { address, newest, paging } }) =>
       getSignaturesForAddress(address, {
@@ -262,6 +261,14 @@ export function readLists(
   };
 }
 
+/** So many of those that are due: awaited ones first, but for one in four, so that busy recipients do not delay others. */
+function sharedOut(due: readonly Place[], awaited: ReadonlySet<WalletAddress>, most: number): readonly Place[] {
+  const [soon, later] = [true, false].map((isAwaited) => due.filter((one) => awaited.has(one.recipient) === isAwaited));
+  const kept = Math.min(later?.length ?? 0, Math.floor(Math.min(most, due.length) / 4));
+  const taken = (soon ?? []).slice(0, most - kept);
+  return [...taken, ...(later ?? []).slice(0, most - taken.length)];
+}
+
 /** The first few in an order, without sorting all. */
 function first<T>(items: readonly T[], count: number, order: (one: T, other: T) => number): readonly T[] {
   let found: readonly T[] = [];
@@ -275,49 +282,79 @@ function first<T>(items: readonly T[], count: number, order: (one: T, other: T) 
 
 const limitOf = (paging: WatchedAccount['paging']): number => (paging === null ? PAGE : LONG_PAGE);
 
+/** Takes note of what a page of an account's list shows. */
 function readList(memory: Memory, place: Place, page: readonly SignatureInfo[], head: bigint, now: number): void {
   // Its current state: its balance may just have moved.
   const account = memory.accounts.get(place.recipient)?.[place.index];
   if (account === undefined) return;
+  const put = (change: Partial<WatchedAccount>): void => memory.put(place.recipient, place.index, change);
   // Transactions after the head may pay intents that are not known yet: they are for the next step.
   const reached = page.filter(({ slot }) => slot <= head);
-  // Needed although the newest is known: a node that no longer has that transaction would list all there ever were.
-  const bound = account.read - INDEX_LAG_SLOTS;
+  const isNew = queue(memory, place.recipient, account, reached, now);
+  const newest = account.paging?.newest ?? reached[0]?.signature ?? account.newest;
+  const read = account.paging?.head ?? head;
+  const rest = restOf(account, page);
+  if (rest !== null) return put({ paging: { ...rest, newest, head: read } });
+  put({ paging: null, newest, read });
+  // The next step reads what is after the head.
+  if (reached.length < page.length || !isExplained(account, reached, isNew, now)) return;
+  const again = whenAgain(account, now);
+  put(again === null ? { changedAt: null, hasMoved: false, isNew: false } : { dueAt: again });
+}
+
+/** A list is read down to this slot, which covers what its index had left out before. */
+const boundOf = ({ read }: WatchedAccount): bigint => read - INDEX_LAG_SLOTS;
+
+/** Queues the transactions that were not looked at. @returns whether there was any that was not known */
+function queue(
+  memory: Memory,
+  recipient: WalletAddress,
+  account: WatchedAccount,
+  reached: readonly SignatureInfo[],
+  now: number,
+): boolean {
   const found = reached.filter(
-    ({ slot, signature }) => slot > bound && !memory.looked.has(signature) && !memory.unseen.has(signature),
+    ({ slot, signature }) => slot > boundOf(account) && !memory.looked.has(signature) && !memory.unseen.has(signature),
   );
   for (const { signature, slot, err } of found.toReversed())
-    if (err === null) memory.unseen.set(signature, { slot, since: now, dueAt: now, of: place.recipient });
+    if (err === null) memory.unseen.set(signature, { slot, since: now, dueAt: now, of: recipient });
   // Found by its reference, and not read yet.
   for (const { signature } of reached) {
     const unseen = memory.unseen.get(signature);
-    if (unseen?.of === null) memory.unseen.set(signature, { ...unseen, of: place.recipient });
+    if (unseen?.of === null) memory.unseen.set(signature, { ...unseen, of: recipient });
   }
+  return found.length > 0;
+}
 
-  const newest: TransactionHash | undefined = account.paging?.newest ?? reached[0]?.signature ?? account.newest;
+/**
+ * Where the next page begins; null where the list was read to its end. Its bound is needed although the newest
+ * transaction is known: a node that no longer has that one would list all there ever were.
+ */
+function restOf(
+  account: WatchedAccount,
+  page: readonly SignatureInfo[],
+): { readonly before: TransactionHash; readonly last: TransactionHash } | null {
   const [before, last] = page.slice(-2);
-  // Of a further page the first is known. Providers may list fewer than they are asked for: only none ends the list.
+  // The first of a further page is the last of the page before. Providers may list fewer than they are asked for: only
+  // a page without any other ends the list.
   const isEnd = account.paging === null ? page.length < PAGE : page.length === 1;
-  const isWhole = isEnd || before === undefined || last === undefined || last.slot <= bound;
-  const readHead = account.paging?.head ?? head;
-  const put = (change: Partial<WatchedAccount>): void => memory.put(place.recipient, place.index, change);
-  if (!isWhole) return put({ paging: { before: before.signature, last: last.signature, newest, head: readHead } });
+  if (isEnd || before === undefined || last === undefined || last.slot <= boundOf(account)) return null;
+  return { before: before.signature, last: last.signature };
+}
+
+/** Whether the list shows why it was due, or cannot lag any longer. */
+function isExplained(account: WatchedAccount, reached: readonly SignatureInfo[], isNew: boolean, now: number): boolean {
+  if (account.paging !== null || account.balance === null) return true;
   // Old transactions do not explain a new balance.
-  const isShown = account.hasMoved
-    ? found.length > 0 || reached.some(({ slot }) => slot > account.read)
-    : reached.length > 0;
-  const since = account.changedAt ?? now;
-  const isExplained =
-    account.paging !== null ||
-    isShown ||
-    now - since >= INDEX_LAG_MS + (account.hasMoved ? NODE_LAG_MS : 0) ||
-    account.balance === null;
-  // Whether what is shown is in this balance, is not known: once more when the index, and when a node has caught up.
-  const again = [INDEX_LAG_MS, INDEX_LAG_MS + NODE_LAG_MS].map((ms) => since + ms).find((time) => now < time);
-  const isDoubtful = account.isNew && !account.hasMoved && account.balance !== null && account.changedAt !== null;
-  const isLater = reached.length < page.length;
-  const read = { paging: null, newest, read: readHead };
-  if (!isExplained || isLater) put(read);
-  else if (isDoubtful && again !== undefined) put({ ...read, dueAt: again });
-  else put({ ...read, changedAt: null, hasMoved: false, isNew: false });
+  if (account.hasMoved ? isNew || reached.some(({ slot }) => slot > account.read) : reached.length > 0) return true;
+  return now - (account.changedAt ?? now) >= INDEX_LAG_MS + (account.hasMoved ? NODE_LAG_MS : 0);
+}
+
+/**
+ * When the list of a new recipient's account is read again: what it shows may not be all that made the balance. Once
+ * when the index has caught up, and once when a node has. Null otherwise.
+ */
+function whenAgain({ isNew, hasMoved, balance, changedAt }: WatchedAccount, now: number): number | null {
+  if (!isNew || hasMoved || balance === null || changedAt === null) return null;
+  return [INDEX_LAG_MS, INDEX_LAG_MS + NODE_LAG_MS].map((ms) => changedAt + ms).find((time) => now < time) ?? null;
 }

@@ -1,13 +1,15 @@
 import type { Observation, TransactionHash } from '@pf/domain';
-import { refusable, type RpcNode, type RpcPool, RpcRefusedError, RpcUpstreamError, withSecondOpinion } from '@pf/rpc';
+import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { Network, WatchSet } from '../../port.ts';
-import { getTransaction, type LandedTransaction } from '../calls.ts';
 import type { Commit } from './accounts.ts';
-import { failureIn, type PendingOutcome } from './pending-outcomes.ts';
-import type { Memory, Unseen } from './memory.ts';
-import { landingsIn, namesIn } from './landings.ts';
+import { landingsIn, namesIn, strayIn } from './landings.ts';
+import { type Look, lookTwice } from './looking.ts';
+import { type Memory, SET_ASIDE_MAX, type Unseen } from './memory.ts';
+import type { PendingOutcome } from './pending-outcomes.ts';
+import type { Reading } from './reading.ts';
+import { inTurns } from './turns.ts';
 
-/** Transactions of watched accounts that one step reads, the oldest first. */
+/** Transactions of watched accounts that one step reads. */
 const LOOKED_MAX = 50;
 /** A node may list a transaction before it returns it. After this it is warned of. */
 const SHOWN_WITHIN_MS = 300_000;
@@ -17,8 +19,6 @@ const SHOWN_WITHIN_MS = 300_000;
  */
 const GIVEN_UP_MS = 24 * 3_600_000;
 const AGAIN_MAX_MS = 600_000;
-/** The transaction has a version that is unknown here. No payment is made with it today. */
-const UNSUPPORTED_VERSION = -32_015;
 
 export interface LookupResult {
   readonly observations: readonly Observation[];
@@ -26,74 +26,98 @@ export interface LookupResult {
 }
 
 /** Makes known to the watch which intents these transactions name. */
-export const recallNamed = (
-  watch: WatchSet,
-  transactions: readonly (LandedTransaction | RpcRefusedError | null | undefined)[],
-): Promise<void> =>
-  watch.recall(
-    transactions.flatMap((one) =>
-      one === null || one === undefined || one instanceof RpcRefusedError ? [] : namesIn(one),
-    ),
-  );
+export const recallNamed = (watch: WatchSet, readings: readonly (Reading | null)[]): Promise<void> =>
+  watch.recall(readings.flatMap((one) => (one === null ? [] : namesIn(one))));
 
-/** The outcome of a transaction, whose names were recalled: what it paid, or that it failed. */
+const readingOf = (look: Look | undefined): Reading | null => (look?.kind === 'read' ? look.reading : null);
+
+/** Whatever of a landed transaction pays watched intents. */
+function paymentsOf(reading: Reading, network: Network, watch: WatchSet): LookupResult {
+  const { landings, warnings } = landingsIn(reading, network, watch);
+  return { observations: landings, warnings };
+}
+
+/**
+ * The outcome of a transaction, whose names were recalled: what it paid, where its money went instead, or that it
+ * failed. There always is one: a submission that has landed can do no more.
+ */
 export function readOutcome(
-  node: RpcNode,
-  { intentId, hash }: PendingOutcome,
-  transaction: LandedTransaction,
+  pending: PendingOutcome,
+  reading: Reading,
   network: Network,
   watch: WatchSet,
 ): LookupResult {
-  const reason = failureIn(transaction);
-  if (reason !== null)
+  const { intentId, hash } = pending;
+  if (reading.failure !== null)
     return {
-      observations: [{ kind: 'observation', type: 'reverted', intentId, data: { hash, reason } }],
+      observations: [{ kind: 'observation', type: 'reverted', intentId, data: { hash, reason: reading.failure } }],
       warnings: [],
     };
-  return paymentsOf(node, hash, transaction, network, watch);
+  const paid = paymentsOf(reading, network, watch);
+  if (paid.observations.some((one) => one.intentId === intentId)) return paid;
+  const stray = pending.kind === 'submitted' ? strayIn(reading, { id: intentId }, watch) : null;
+  return { observations: [...paid.observations, stray ?? movedNothing(pending)], warnings: paid.warnings };
 }
 
-function paymentsOf(
-  node: RpcNode,
-  hash: TransactionHash,
-  transaction: LandedTransaction,
-  network: Network,
-  watch: WatchSet,
-): LookupResult {
-  const payments = landingsIn(transaction, hash, network, watch);
-  if (payments === null) throw new RpcUpstreamError(`${node.name} returned another transaction than ${hash}`, 'no');
-  return { observations: payments.landings, warnings: payments.warnings };
+/** Its transaction has succeeded without any transfer for the intent. */
+function movedNothing(pending: PendingOutcome): Observation {
+  const { intentId, hash, requestor } = pending;
+  const reason = `the transaction landed and moved nothing to ${requestor}`;
+  return pending.kind === 'submitted' && pending.ignoresRevert
+    ? { kind: 'observation', type: 'dropped', intentId, data: { hash, proof: reason } }
+    : { kind: 'observation', type: 'reverted', intentId, data: { hash, reason } };
 }
 
-/** Reads the transactions that landed; what no node returns yet is read by a later step. */
+/**
+ * Reads the transactions that landed; what no node returns yet is read by a later step, and what cannot be judged is
+ * set aside.
+ * @param head set aside as of this slot: nothing below it waits for them
+ */
 export async function readPendingOutcomes(
   pool: RpcPool,
   node: RpcNode,
   pendingOutcomes: readonly PendingOutcome[],
+  memory: Memory,
   network: Network,
   watch: WatchSet,
-): Promise<LookupResult> {
-  const transactions = await withSecondOpinion(
+  head: bigint,
+  now: number,
+): Promise<LookupResult & { readonly commit: Commit }> {
+  const asked = pendingOutcomes.filter(({ hash }) => {
+    const unseen = memory.unseen.get(hash);
+    return unseen?.problem === undefined || unseen.dueAt <= now;
+  });
+  const looks = await lookTwice(
     pool,
     node,
-    pendingOutcomes.map(({ hash }) => getTransaction(hash)),
+    asked.map(({ hash }) => hash),
   );
-  await recallNamed(watch, transactions);
-  return joined(
-    pendingOutcomes.map((pending, place) => {
-      const transaction = transactions[place] ?? null;
-      return transaction === null ? nothing : readOutcome(node, pending, transaction, network, watch);
-    }),
-  );
+  await recallNamed(watch, looks.map(readingOf));
+  const strange: [TransactionHash, Unseen][] = [];
+  const results = asked.map((pending, place): LookupResult => {
+    const look = looks[place];
+    if (look?.kind === 'read') return readOutcome(pending, look.reading, network, watch);
+    if (look?.kind !== 'strange') return nothing;
+    const { hash, requestor } = pending;
+    const unseen = memory.unseen.get(hash) ?? { slot: head, since: now, dueAt: now, of: requestor };
+    if (unseen.problem !== undefined) return nothing;
+    strange.push([hash, setAside(unseen, look.problem, now)]);
+    return warning(asideText(network, hash, unseen, look.problem));
+  });
+  const commit = (): void => {
+    for (const [hash, unseen] of strange) memory.unseen.set(hash, unseen);
+    rememberReaders(memory, looks);
+  };
+  return { ...joined(results), commit };
 }
 
 /**
- * Reads the transactions that watched accounts list, the oldest first, and each only once, as soon as that is
- * committed. The cursor stays below those that no node returns.
+ * Reads the transactions that watched accounts list, by turns of their recipients, and each only once, as soon as that
+ * is committed. The cursor stays below those that no node returns, and those that cannot be judged.
  * @param most transactions that the upstream's rate allows in a step
  */
 export async function readUnseen(
-  pool: RpcPool,
+  pool: Pick<RpcPool, 'onAnother'>,
   node: RpcNode,
   memory: Memory,
   network: Network,
@@ -101,44 +125,110 @@ export async function readUnseen(
   now: number,
   most: number,
 ): Promise<LookupResult & { readonly isBehind: boolean; readonly commit: Commit }> {
-  const due = [...memory.unseen]
-    .filter(([, { dueAt }]) => dueAt <= now)
-    .sort(([, one], [, other]) => (one.slot < other.slot ? -1 : one.slot > other.slot ? 1 : 0));
+  const due = byTurns(memory, now);
   const asked = due.slice(0, Math.min(LOOKED_MAX, most));
   if (asked.length === 0) return { ...nothing, isBehind: false, commit: () => undefined };
-  const transactions = await withSecondOpinion(
+  const looks = await lookTwice(
     pool,
     node,
-    asked.map(([hash]) => refusable(getTransaction(hash))),
+    asked.map(([hash]) => hash),
   );
-  await recallNamed(watch, transactions);
+  await recallNamed(watch, looks.map(readingOf));
   const done: TransactionHash[] = [];
   const open: [TransactionHash, Unseen][] = [];
   const looked = asked.map(([hash, unseen], place): LookupResult => {
-    const transaction = transactions[place] ?? null;
-    const isUnknown = transaction instanceof RpcRefusedError && transaction.code === UNSUPPORTED_VERSION;
-    if (transaction !== null && !(transaction instanceof RpcRefusedError)) {
+    const look = looks[place] ?? { kind: 'missing', refusal: null };
+    if (look.kind === 'read') {
       done.push(hash);
-      return paymentsOf(node, hash, transaction, network, watch);
+      return paymentsOf(look.reading, network, watch);
     }
     const age = now - unseen.since;
-    const refusal = transaction === null ? '' : `: ${transaction.message}`;
-    const reason = `${node.name} lists ${hash} but does not return it${refusal}`;
-    if (isUnknown || age >= GIVEN_UP_MS) {
-      done.push(hash);
-      return warning(`${reason}: it is skipped`);
+    const isGivenUp = age >= GIVEN_UP_MS;
+    if (isGivenUp) done.push(hash);
+    if (look.kind === 'strange') {
+      if (isGivenUp) return warning(`${network.name}: ${hash} of slot ${unseen.slot} is given up: ${look.problem}`);
+      open.push([hash, setAside(unseen, look.problem, now)]);
+      return unseen.problem === undefined ? warning(asideText(network, hash, unseen, look.problem)) : nothing;
     }
+    const refusal = look.refusal === null ? '' : `: ${look.refusal}`;
+    const reason = `${node.name} lists ${hash} but does not return it${refusal}`;
+    if (isGivenUp) return warning(`${reason}: it is skipped`);
     open.push([hash, { ...unseen, dueAt: now + Math.min(age / 2, AGAIN_MAX_MS) }]);
     return age < SHOWN_WITHIN_MS ? nothing : warning(`${reason}: it is asked for again`);
   });
+  const crowded = tooMany([...new Map([...memory.unseen, ...open])].filter(([hash]) => !done.includes(hash)));
   const commit = (): void => {
     for (const [hash, unseen] of open) memory.unseen.set(hash, unseen);
-    for (const hash of done) {
+    for (const hash of [...done, ...crowded.map(([hash]) => hash)]) {
       memory.unseen.delete(hash);
       memory.looked.set(hash, true);
     }
+    served(memory, asked);
+    rememberReaders(memory, looks);
   };
-  return { ...joined(looked), isBehind: due.length > asked.length, commit };
+  const { observations, warnings } = joined(looked);
+  return {
+    observations,
+    warnings: [
+      ...warnings,
+      ...crowded.map(
+        ([hash, { slot }]) =>
+          `${network.name}: ${hash} of slot ${slot} is given up: its recipient has too many that cannot be judged`,
+      ),
+    ],
+    isBehind: due.length > asked.length,
+    commit,
+  };
+}
+
+/** What a node shows wrongly may be right in a moment: the first time it is asked for again after this. */
+const AGAIN_MIN_MS = 1_000;
+const setAside = (unseen: Unseen, problem: string, now: number): Unseen => ({
+  ...unseen,
+  problem,
+  dueAt: now + Math.min(Math.max((now - unseen.since) / 2, AGAIN_MIN_MS), AGAIN_MAX_MS),
+});
+const asideText = (network: Network, hash: TransactionHash, { slot }: Unseen, problem: string): string =>
+  `${network.name}: ${hash} of slot ${slot} is set aside: ${problem}`;
+
+/**
+ * The transactions that are due, one of each recipient after the other, so that none delays another's: those first who
+ * have waited longest for a turn. Of each the oldest first, and those last that were asked for in vain.
+ */
+function byTurns(memory: Memory, now: number): readonly (readonly [TransactionHash, Unseen])[] {
+  const due = [...memory.unseen].filter(([, { dueAt }]) => dueAt <= now);
+  const isAgain = ({ dueAt, since }: Unseen): number => (dueAt > since ? 1 : 0);
+  const order = (one: bigint, other: bigint): number => (one < other ? -1 : one > other ? 1 : 0);
+  due.sort(([, one], [, other]) => isAgain(one) - isAgain(other) || order(one.slot, other.slot));
+  const servedAt = (of: Unseen['of']): number => memory.servedAt.get(of) ?? -1;
+  return inTurns(
+    due,
+    ([, { of }]) => of,
+    (one, other) => servedAt(one) - servedAt(other),
+  );
+}
+
+/** Those of whom something was asked for wait for their next turn behind the others. */
+function served(memory: Memory, asked: readonly (readonly [TransactionHash, Unseen])[]): void {
+  memory.turn += 1;
+  for (const [, { of }] of asked) memory.servedAt.set(of, memory.turn);
+  const waiting = new Set([...memory.unseen.values()].map(({ of }) => of));
+  for (const of of memory.servedAt.keys()) if (!waiting.has(of)) memory.servedAt.delete(of);
+}
+
+/** What there is no room for of all that cannot be judged: the newest of those recipients that have the most. */
+function tooMany(
+  unseen: readonly (readonly [TransactionHash, Unseen])[],
+): readonly (readonly [TransactionHash, Unseen])[] {
+  const aside = unseen.filter(([, { problem }]) => problem !== undefined);
+  const queues = [...Map.groupBy(aside, ([, { of }]) => of).values()];
+  return Array.from({ length: Math.max(0, aside.length - SET_ASIDE_MAX) }, () =>
+    queues.reduce((most, queue) => (queue.length > most.length ? queue : most)).pop(),
+  ).filter((one) => one !== undefined);
+}
+
+function rememberReaders(memory: Memory, looks: readonly Look[]): void {
+  for (const look of looks) if (look.kind === 'read') memory.shownBy.set(look.reading.hash, look.by);
 }
 
 const warning = (text: string): LookupResult => ({ observations: [], warnings: [text] });

@@ -42,11 +42,15 @@ export interface Unseen {
   readonly dueAt: number;
   /** The recipient whose account lists it; null where it was found by its reference only. */
   readonly of: WalletAddress | null;
+  /** Why what nodes show of it could not be judged; absent while none was asked, and where none shows it. */
+  readonly problem?: string;
 }
 
 /** An observation is repeated when the ledger does not have it after this time. */
 const REPEAT_MS = 30_000;
 const LOOKED_MAX = 50_000;
+/** Transactions that could not be judged and are asked for again: of all recipients. */
+export const SET_ASIDE_MAX = 500;
 
 /** Saves the observer work between steps. Belongs to one position; all of it can be lost. */
 export class Memory {
@@ -56,6 +60,15 @@ export class Memory {
   readonly accounts = new Map<WalletAddress, readonly WatchedAccount[]>();
   readonly unseen = new Map<TransactionHash, Unseen>();
   readonly looked = boundedCache<TransactionHash, true>(LOOKED_MAX);
+  /** Counts turns. By recipient: when a transaction of theirs was last asked for, and a reference, while more wait. */
+  turn = 0;
+  readonly servedAt = new Map<WalletAddress | null, number>();
+  readonly expectedServedAt = new Map<WalletAddress | null, number>();
+  /** The upstream that showed each transaction that was read. */
+  readonly shownBy = boundedCache<TransactionHash, string>(LOOKED_MAX);
+  /** Settlements, as `hash slot`, that two upstreams have shown; and those that the second does not show yet. */
+  readonly shownTwice = boundedCache<string, true>(LOOKED_MAX);
+  readonly shownOnce = new Map<string, { readonly since: number; readonly dueAt: number }>();
   /** When all upstreams were last asked for each transaction, with their history. */
   readonly provenAt = new Map<TransactionHash, number>();
   /**
@@ -119,7 +132,13 @@ export class Memory {
     this.added.clear();
     this.changed.clear();
     this.unseen.clear();
+    this.servedAt.clear();
     this.looked.clear();
+  }
+
+  /** How many transactions could not be judged, and are asked for again. */
+  get setAside(): number {
+    return [...this.unseen.values()].filter(({ problem }) => problem !== undefined).length;
   }
 
   /** The slot up to which every transaction of every account was found and looked at. */

@@ -1,5 +1,5 @@
-import type { IntentId, Observation, Settlement, Submission, TransactionHash } from '@pf/domain';
-import type { RpcNode, RpcPool } from '@pf/rpc';
+import type { Address, IntentId, Observation, Settlement, Submission, TransactionHash } from '@pf/domain';
+import { refusable, type RpcNode, type RpcPool } from '@pf/rpc';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
 import { finalRevert, ignoresReverts } from '../../final-revert.ts';
 import { lost } from '../../lost.ts';
@@ -11,43 +11,38 @@ import {
   getFirstAvailableBlock,
   getSignatureStatuses,
   getTransaction,
-  type LandedTransaction,
   type SignatureStatus,
   STATUSES_MAX,
 } from '../calls.ts';
-import { reasonOf } from '../refusal.ts';
-import { decodeSigned, programsOf } from '../signed-transaction.ts';
 import { BLOCKHASH_BLOCKS } from '../landable.ts';
 import type { Memory } from './memory.ts';
+import { type Reading, readTransaction } from './reading.ts';
 
 type Submitted = WatchedIntent & { readonly submission: Submission };
 type Settling = WatchedIntent & { readonly settlement: Settlement };
 
+interface Pending {
+  readonly intentId: IntentId;
+  readonly requestor: Address;
+  readonly hash: TransactionHash;
+  readonly since: number;
+}
+/** `ignoresRevert`: its failure would change nothing for the intent, but end the submission. */
+interface PendingSubmission extends Pending {
+  readonly kind: 'submitted';
+  readonly lastValid: bigint;
+  readonly ignoresRevert: boolean;
+}
+export interface PendingSettlement extends Pending {
+  readonly kind: 'settling';
+  readonly settlement: Settlement;
+}
+interface LostSettlement extends Pending {
+  readonly kind: 'lost';
+  readonly lastValid: bigint | null;
+}
 /** A transaction whose outcome is not known: a live submission, or a settlement that is not final or was lost. */
-export type PendingOutcome =
-  /** `ignoresRevert`: its failure would change nothing for the intent, but end the submission. */
-  | {
-      readonly kind: 'submitted';
-      readonly intentId: IntentId;
-      readonly hash: TransactionHash;
-      readonly lastValid: bigint;
-      readonly since: number;
-      readonly ignoresRevert: boolean;
-    }
-  | {
-      readonly kind: 'settling';
-      readonly intentId: IntentId;
-      readonly hash: TransactionHash;
-      readonly settlement: Settlement;
-      readonly since: number;
-    }
-  | {
-      readonly kind: 'lost';
-      readonly intentId: IntentId;
-      readonly hash: TransactionHash;
-      readonly lastValid: bigint | null;
-      readonly since: number;
-    };
+export type PendingOutcome = PendingSubmission | PendingSettlement | LostSettlement;
 
 /** The newest confirmed and the newest final block. */
 export interface Heads {
@@ -56,8 +51,10 @@ export interface Heads {
 }
 
 export interface Judgement {
-  /** Settlements that are final, and settlements that are no longer where they were. */
+  /** Settlements that are no longer where they were, and failures that no longer matter. */
   readonly observations: readonly Observation[];
+  /** Settlements that are final, by the word of this node. */
+  readonly final: readonly PendingSettlement[];
   /** In a confirmed block: the transactions themselves tell what they paid, or why they failed. */
   readonly landed: readonly PendingOutcome[];
   /** This node has none of these in its recent blocks. */
@@ -72,12 +69,13 @@ const LATE_MS = 3_000;
 const PRUNED_MS = 3_600_000;
 
 export function pendingOutcomesOf(watch: WatchSet, lost: Readonly<Record<string, bigint>>): readonly PendingOutcome[] {
-  const submitted = ({ id, status, submission: { hash, lifetime, preparedAt } }: Submitted): PendingOutcome[] =>
+  const submitted = ({ id, status, terms, submission: { hash, lifetime, preparedAt } }: Submitted): PendingOutcome[] =>
     lifetime.kind === 'block_height'
       ? [
           {
             kind: 'submitted',
             intentId: id,
+            requestor: terms.requestor,
             hash,
             lastValid: lifetime.lastValid,
             since: preparedAt,
@@ -85,16 +83,12 @@ export function pendingOutcomesOf(watch: WatchSet, lost: Readonly<Record<string,
           },
         ]
       : [];
-  const settling = ({ id, settlement, createdAt }: Settling): PendingOutcome =>
-    settlement.lost
-      ? {
-          kind: 'lost',
-          intentId: id,
-          hash: settlement.hash,
-          lastValid: lost[settlement.hash] ?? null,
-          since: createdAt,
-        }
-      : { kind: 'settling', intentId: id, hash: settlement.hash, settlement, since: createdAt };
+  const settling = ({ id, terms: { requestor }, settlement, createdAt }: Settling): PendingOutcome => {
+    const pending = { intentId: id, requestor, hash: settlement.hash, since: createdAt };
+    return settlement.lost
+      ? { ...pending, kind: 'lost', lastValid: lost[settlement.hash] ?? null }
+      : { ...pending, kind: 'settling', settlement };
+  };
   return [...[...watch.submitted()].flatMap(submitted), ...[...watch.settling()].map(settling)];
 }
 
@@ -124,6 +118,7 @@ export function judge(
   heads: Heads,
 ): Judgement {
   const observations: Observation[] = [];
+  const final: PendingSettlement[] = [];
   const landed: PendingOutcome[] = [];
   const missing: PendingOutcome[] = [];
   pendingOutcomes.forEach((pending, place) => {
@@ -137,20 +132,14 @@ export function judge(
     if (pending.kind !== 'settling') return void landed.push(pending);
     const { intentId, settlement } = pending;
     if (status.err === null && settlement.transfer.block === status.slot) {
-      if (isFinal(status, heads))
-        observations.push({
-          kind: 'observation',
-          type: 'landed',
-          intentId,
-          data: { hash: settlement.hash, level: 'finalized', transfer: settlement.transfer },
-        });
+      if (isFinal(status, heads)) final.push(pending);
       return;
     }
     // It is in another block now, which is different evidence, or has failed there.
     observations.push(lost(intentId, settlement));
     landed.push(pending);
   });
-  return { observations, landed, missing };
+  return { observations, final, landed, missing };
 }
 
 /**
@@ -180,7 +169,8 @@ const isPassed = (pending: PendingOutcome, finalized: EpochInfo): boolean =>
 /** What one upstream has of a transaction that others miss. */
 interface UpstreamEvidence {
   readonly status: SignatureStatus | null;
-  readonly transaction: LandedTransaction | null;
+  /** Null where it does not show the transaction, or shows what cannot be judged. */
+  readonly reading: Reading | null;
   /** The final chain is past it there, and the node's history covers the whole time in question. */
   readonly isProof: boolean;
 }
@@ -190,7 +180,7 @@ export interface Proof {
   /** known: it is in a confirmed block. absent: it is in no block and can be in none. open: neither is certain. */
   readonly kind: 'known' | 'absent' | 'open';
   readonly status: SignatureStatus | null;
-  readonly transaction: LandedTransaction | null;
+  readonly reading: Reading | null;
   readonly finalized: EpochInfo | null;
 }
 
@@ -207,15 +197,15 @@ export async function prove(
   const { responses, conclusive } = await pool.onAll((node) => gatherEvidence(node, pendingOutcomes, now));
   return pendingOutcomes.map((pending, place): Proof => {
     const of = responses.flatMap(({ of: all }) => all[place] ?? []);
-    const known = of.find(({ status, transaction }) => status !== null && transaction !== null);
+    const known = of.find(({ status, reading }) => status !== null && reading !== null);
     if (known !== undefined)
-      return { pending, kind: 'known', status: known.status, transaction: known.transaction, finalized: null };
+      return { pending, kind: 'known', status: known.status, reading: known.reading, finalized: null };
     const isAbsent = conclusive && of.every(({ status, isProof }) => status === null && isProof);
     return {
       pending,
       kind: isAbsent ? 'absent' : 'open',
       status: null,
-      transaction: null,
+      reading: null,
       finalized: responses[0]?.finalized ?? null,
     };
   });
@@ -237,12 +227,18 @@ async function gatherEvidence(
   const oldest = Math.min(...pendingOutcomes.map(({ since }) => since));
   const reachesBack = now - oldest < PRUNED_MS || (await historyBegin(node)) <= oldest;
   const shown = pendingOutcomes.filter((_fate, place) => (value[place] ?? null) !== null);
-  const transactions = shown.length === 0 ? [] : await node.batch(shown.map(({ hash }) => getTransaction(hash)));
-  const byHash = new Map(shown.map(({ hash }, place) => [hash, transactions[place] ?? null]));
+  const transactions =
+    shown.length === 0 ? [] : await node.batch(shown.map(({ hash }) => refusable(getTransaction(hash))));
+  const readings = new Map(
+    shown.flatMap(({ hash }, place) => {
+      const read = readTransaction(hash, transactions[place]);
+      return read.ok ? [[hash, read.value] as const] : [];
+    }),
+  );
   const of = pendingOutcomes.map((pending, place): UpstreamEvidence => {
     return {
       status: value[place] ?? null,
-      transaction: byHash.get(pending.hash) ?? null,
+      reading: readings.get(pending.hash) ?? null,
       isProof: isPassed(pending, finalized) && reachesBack && context.slot >= finalized.absoluteSlot,
     };
   });
@@ -272,11 +268,3 @@ export function absence({ pending, finalized }: Proof): Observation {
  * had it.
  */
 export const lostUntil = ({ confirmed }: Heads): bigint => confirmed.blockHeight + BLOCKHASH_BLOCKS;
-
-/** Why a transaction in a block failed, as text; null where it succeeded. */
-export function failureIn({ transaction, meta }: LandedTransaction): string | null {
-  const error = meta?.err ?? null;
-  if (error === null) return null;
-  const decoded = decodeSigned(transaction);
-  return `the transaction failed on chain: ${reasonOf(error, decoded.ok ? programsOf(decoded.value) : [])}`;
-}

@@ -1,11 +1,13 @@
 import type { Observation } from '@pf/domain';
-import { type RpcPool, withSecondOpinion } from '@pf/rpc';
-import { getReceipt, type Block, type Receipt } from '../../evm/calls.ts';
+import type { Block } from '../../evm/calls.ts';
 import { isAbsentEverywhere } from '../../evm/observe/absence.ts';
+import { Unreadable } from '../../evm/observe/read-each.ts';
+import type { Findings, Unjudged } from '../../evm/observe/reading.ts';
 import type { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
 import { callsInStep } from '../../step-share.ts';
 import type { WatchedIntent } from '../../port.ts';
 import { finalRevert, ignoresReverts } from '../../final-revert.ts';
+import { receiptsOf, type Shown } from './receipts.ts';
 import { observedIn, type Scan } from './scan.ts';
 
 type Submitted = WatchedIntent & { readonly submission: NonNullable<WatchedIntent['submission']> };
@@ -35,22 +37,28 @@ export function duePendingOutcomes(
   return all.filter((one) => hasExpired(one, final) || schedule.isDue(one.submission.hash, now)).slice(0, most);
 }
 
-/** The outcome of a transaction in a final block: what it paid, or that it failed. */
+/**
+ * The outcome of a transaction in a final block: what it paid, or that it failed. One that succeeded and paid this
+ * intent nothing has failed, too. None yet where a second upstream denies it.
+ */
 async function ended(
   context: Scan,
   { id: intentId, status }: Submitted,
-  receipt: Receipt,
-): Promise<readonly Observation[]> {
-  if (receipt.status !== 0n) return observedIn(context, [receipt]);
-  if (ignoresReverts(status)) return [finalRevert(intentId, receipt.transactionHash, `block ${receipt.blockNumber}`)];
-  return [
-    {
-      kind: 'observation',
-      type: 'reverted',
-      intentId,
-      data: { hash: receipt.transactionHash, reason: 'the transaction reverted on chain' },
-    },
-  ];
+  shown: Shown,
+): Promise<Findings<Observation>> {
+  const { receipt } = shown;
+  const hash = receipt.transactionHash;
+  const isReverted = receipt.status === 0n;
+  if (!isReverted) {
+    const findings = await observedIn(context, [shown]);
+    if (findings.unjudged.length > 0 || findings.found.some((one) => one.intentId === intentId)) return findings;
+  }
+  if (ignoresReverts(status))
+    return { found: [finalRevert(intentId, hash, `block ${receipt.blockNumber}`)], unjudged: [] };
+  const reason = isReverted
+    ? 'the transaction reverted on chain'
+    : 'the transaction succeeded on chain, and paid this payment intent nothing';
+  return { found: [{ kind: 'observation', type: 'reverted', intentId, data: { hash, reason } }], unjudged: [] };
 }
 
 /**
@@ -59,28 +67,32 @@ async function ended(
  */
 export async function readPendingOutcomes(
   context: Scan,
-  pool: RpcPool,
   schedule: ReceiptSchedule,
   pendingOutcomes: readonly Submitted[],
   final: Block,
   now: number,
-): Promise<readonly Observation[]> {
-  if (pendingOutcomes.length === 0) return [];
-  const receipts = await withSecondOpinion(
-    pool,
-    context.node,
-    pendingOutcomes.map(({ submission }) => getReceipt(submission.hash)),
+): Promise<Findings<Observation>> {
+  if (pendingOutcomes.length === 0) return { found: [], unjudged: [] };
+  const receipts = await receiptsOf(
+    context,
+    pendingOutcomes.map(({ submission }) => submission.hash),
   );
   const observations: Observation[] = [];
-  for (const [place, pending] of pendingOutcomes.entries()) {
+  const unjudged: Unjudged[] = [];
+  for (const pending of pendingOutcomes) {
     const { id, submission } = pending;
-    const receipt = receipts[place] ?? null;
+    const found = receipts.get(submission.hash);
+    if (found === undefined) continue;
     schedule.asked(submission.hash, submission.preparedAt, now);
-    if (receipt !== null) {
-      if (receipt.blockNumber <= final.number) observations.push(...(await ended(context, pending, receipt)));
+    if (found instanceof Unreadable) continue;
+    if (found !== null) {
+      if (found.receipt.blockNumber > final.number) continue;
+      const end = await ended(context, pending, found);
+      observations.push(...end.found);
+      unjudged.push(...end.unjudged);
     } else if (hasExpired(pending, final)) {
       const at = context.proofBlocks.of(submission.hash, final, now);
-      if (!(await isAbsentEverywhere(pool, submission.hash, at))) continue;
+      if (!(await isAbsentEverywhere(context.pool, submission.hash, at))) continue;
       const validBefore = submission.lifetime.kind === 'time' ? submission.lifetime.validBefore : 0n;
       const proof =
         `it has expired: the final block ${at.number} has the timestamp ${at.timestamp}, ` +
@@ -88,5 +100,5 @@ export async function readPendingOutcomes(
       observations.push({ kind: 'observation', type: 'dropped', intentId: id, data: { hash: submission.hash, proof } });
     }
   }
-  return observations;
+  return { found: observations, unjudged };
 }

@@ -5,6 +5,7 @@ import { lowestOf } from '../../evm/observe/chain-position.ts';
 import { checkpoints } from '../../evm/observe/checkpoints.ts';
 import { wholeOf, writtenWhole } from '../../evm/observe/early-look.ts';
 import type { Cursor } from '../../port.ts';
+import { type SetAside, setAside } from '../../set-aside.ts';
 
 const position = z.object({
   /** The hash of block 0: which chain this is. */
@@ -16,9 +17,17 @@ const position = z.object({
   reread: bigintText,
   /** The upstream that read what comes after. */
   firstReader: z.string().nullable().default(null),
+  /** The transactions that could not be judged; absent where there are none. */
+  setAside: z.array(setAside).optional(),
 });
 /** The observer's position: all it needs after a restart. */
 export type Position = z.infer<typeof position>;
+
+/** The transactions that could not be judged. */
+export const asideOf = ({ setAside: all = [] }: Position): readonly SetAside[] => all;
+/** As they are stored: nothing where there are none, as older versions have it. */
+export const writtenAside = (all: readonly SetAside[]): Pick<Position, 'setAside'> =>
+  all.length === 0 ? {} : { setAside: [...all] };
 
 /** @throws ZodError on a cursor of another observer */
 export const readPosition = (cursor: Cursor): Position => position.parse(cursor);
@@ -39,5 +48,6 @@ export function merge(cursors: readonly Cursor[]): Cursor {
     ...writtenWhole(lowest, positions.map(wholeOf).reduce(least)),
     reread: positions.map(({ reread }) => reread).reduce(least),
     firstReader: null,
+    ...writtenAside([...new Map(positions.flatMap(asideOf).map((one) => [one.hash, one])).values()]),
   });
 }

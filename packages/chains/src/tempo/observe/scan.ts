@@ -1,34 +1,38 @@
 import type { Address, Observation, Reference, TransactionHash } from '@pf/domain';
-import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
-import type { LRUCache } from 'lru-cache';
-import { getReceipt, type Block, type Receipt } from '../../evm/calls.ts';
+import { RpcUpstreamError } from '@pf/rpc';
+import { getBlock, type Log, type Receipt } from '../../evm/calls.ts';
 import type { LogWindow, Wanted } from '../../evm/observe/log-window.ts';
-import { partsOf } from '../../parts.ts';
-import type { Network, WatchedIntent, WatchSet } from '../../port.ts';
+import { Unreadable } from '../../evm/observe/read-each.ts';
+import type { Findings, Reading, Unjudged } from '../../evm/observe/reading.ts';
+import { least } from '../../bigints.ts';
+import type { WatchedIntent, WatchSet } from '../../port.ts';
+import { byTurns } from '../../set-aside.ts';
+import { callsInStep } from '../../step-share.ts';
 import { mppNameIn } from '../mpp.ts';
 import type { ProofBlocks } from './proof-blocks.ts';
 import {
+  addressIn,
+  type Claim,
+  claimIn,
   feeIn,
   GUARD,
-  type Landing,
-  landingsIn,
-  readLanding,
+  type Payment,
+  paymentsIn,
   TRANSFER_BLOCKED,
   TRANSFER_WITH_MEMO,
 } from './landings.ts';
+import { type Found, receiptsOf, type Shown } from './receipts.ts';
+import { type SecondShowing, type Verdict, verdictsOn } from './second-showing.ts';
 
-/** Receipts that are looked up at a time, and those that are kept. */
-const LOOKED_UP_AT_ONCE = 20;
-export const RECEIPTS_KEPT = 1_000;
+/** Transactions whose receipts are read in one step; the others wait for the next. */
+const LOOKED_MAX = 200;
 
-export interface Scan {
-  readonly node: RpcNode;
-  readonly network: Network;
+export interface Scan extends SecondShowing {
   readonly watch: WatchSet;
   readonly window: LogWindow;
-  /** Of payments in final blocks: they are read twice, and by a step that follows one that had no time for all. */
-  readonly receipts: LRUCache<TransactionHash, Receipt>;
   readonly proofBlocks: ProofBlocks;
+  /** Those that could not be judged are looked at again by themselves (look-again.ts). */
+  readonly aside: ReadonlySet<TransactionHash>;
 }
 
 /** The watched intent that a memo names, by its reference or as MPP's clients name it. */
@@ -37,42 +41,103 @@ function named({ watch }: Pick<Scan, 'watch'>, memo: Reference): WatchedIntent |
   return watch.byReference(memo) ?? (alias === null ? undefined : watch.byAlias(alias));
 }
 
-/** The observation of a payment, which is confirmed and final at once. Null where its reference is not watched. */
-function observed(context: Pick<Scan, 'watch'>, receipt: Receipt, landing: Landing): Observation | null {
-  const intent = named(context, landing.reference);
-  if (intent === undefined) return null;
-  const transfer = { ...landing, reference: intent.terms.reference };
+/** Makes known to the watch which intents these memos name. */
+const recallNamed = ({ watch }: Pick<Scan, 'watch'>, memos: readonly Reference[]): Promise<void> =>
+  watch.recall(memos.flatMap((memo) => [memo, mppNameIn(memo) ?? []].flat()));
+
+/**
+ * The observation of a payment; null where its reference is not watched, or it is worth nothing. Of a live submission
+ * it is told all the same, as that must have an outcome.
+ */
+function observed(
+  context: Pick<Scan, 'watch'>,
+  receipt: Receipt,
+  { transfer, said }: Payment,
+  verdict: Verdict,
+): Observation | null {
+  const intent = named(context, transfer.reference);
+  const hash = receipt.transactionHash;
+  if (intent === undefined || (transfer.amount < said && transfer.amount === 0n && intent.submission?.hash !== hash))
+    return null;
   const fee = feeIn(receipt);
   return {
     kind: 'observation',
     type: 'landed',
     intentId: intent.id,
-    data: { hash: receipt.transactionHash, level: 'finalized', transfer, ...(fee && { fee }) },
+    data: {
+      hash,
+      level: verdict === 'same' ? 'finalized' : 'confirmed',
+      transfer: { ...transfer, reference: intent.terms.reference },
+      ...(fee && { fee }),
+    },
   };
 }
 
-/** Makes known to the watch which intents these payments name. */
-const recallNamed = ({ watch }: Pick<Scan, 'watch'>, landings: readonly Landing[]): Promise<void> =>
-  watch.recall(landings.flatMap(({ reference }) => [reference, mppNameIn(reference) ?? []].flat()));
-
-/** The observations of watched intents in receipts. */
-export async function observedIn(
-  context: Pick<Scan, 'watch' | 'network'>,
-  receipts: readonly Receipt[],
-): Promise<readonly Observation[]> {
-  const found = receipts.map((receipt) => ({ receipt, landings: landingsIn(receipt, context.network) }));
+/**
+ * The observations of watched intents in receipts. What a second upstream has shown too is confirmed and final; what
+ * that does not have yet is confirmed. What it denies is not judged.
+ */
+export async function observedIn(context: Scan, all: readonly Shown[]): Promise<Findings<Observation>> {
+  const paid = all.map((shown) => ({ shown, payments: paymentsIn(shown.receipt, context.network) }));
   await recallNamed(
     context,
-    found.flatMap(({ landings }) => landings),
+    paid.flatMap(({ payments }) => payments.map(({ transfer }) => transfer.reference)),
   );
-  return found.flatMap(({ receipt, landings }) =>
-    landings.flatMap((landing) => observed(context, receipt, landing) ?? []),
+  const told = paid.filter(({ shown: { receipt }, payments }) =>
+    payments.some((payment) => observed(context, receipt, payment, 'same') !== null),
   );
+  const verdicts = await verdictsOn(
+    context,
+    told.map(({ shown }) => shown),
+  );
+  const found: Observation[] = [];
+  const unjudged: Unjudged[] = [];
+  for (const { shown, payments } of told) {
+    const { transactionHash: hash, blockNumber } = shown.receipt;
+    const verdict = verdicts.get(hash) ?? 'awaited';
+    const [first] = payments;
+    if (verdict !== 'denied')
+      found.push(...payments.flatMap((one) => observed(context, shown.receipt, one, verdict) ?? []));
+    else if (first !== undefined)
+      unjudged.push({
+        hash,
+        place: blockNumber,
+        reason: `${shown.by} shows it in a block in which another upstream does not have it`,
+        recipient: first.transfer.to,
+        payer: first.transfer.from,
+      });
+  }
+  return { found, unjudged };
+}
+
+/** A transaction that logs a payment to a watched intent. */
+interface Hit {
+  readonly hash: TransactionHash;
+  readonly log: Log;
+  readonly recipient: Address;
+  readonly payer?: Address;
+}
+
+const hitOf = ({ log, to, from }: Claim): Hit => ({
+  hash: log.transactionHash,
+  log,
+  // The guard names whom it was for.
+  recipient: addressIn(log.topics[2]) ?? to,
+  ...(from !== null && { payer: from }),
+});
+
+/** Why the receipt of a hit cannot be judged; null where it can. */
+function problemOf({ log }: Hit, found: Found): string | null {
+  if (found === null) return 'an upstream logs a payment of it, and none has its receipt';
+  if (found instanceof Unreadable) return found.reason;
+  return found.receipt.blockHash === log.blockHash ? null : 'its receipt is of another block than its log';
 }
 
 /**
  * Reads the payments with a reference in a range of final blocks, as far as one call may reach, and finds those of
- * watched intents. Each one costs the look-up of its receipt, which tells where the money went.
+ * watched intents. Each one costs the look-up of its receipt, which tells what it was worth. Transactions of strangers
+ * are read by turns of their recipients; one that cannot be judged costs no other. Where there are more than a step can
+ * read, the range ends before the first that is left.
  * @param expected the hash of the last block, as this node reported it before
  * @param recipients default: all
  */
@@ -80,39 +145,53 @@ export async function scan(
   context: Scan,
   from: bigint,
   to: bigint,
-  expected: string,
+  expected: string | null,
   recipients: readonly Address[] = context.watch.recipients(),
-): Promise<{ readonly end: Block; readonly observations: readonly Observation[] }> {
+): Promise<Reading<Observation>> {
   const { node, network, window, receipts } = context;
   const { logs, end } = await window.read(node, wanted(context, recipients), from, to, expected);
-  const logged = logs.flatMap((log) => {
-    const landing = readLanding(log, network);
-    return landing === null ? [] : [{ log, landing }];
-  });
+  const claims = logs.flatMap((log) => claimIn(log, network) ?? []);
   await recallNamed(
     context,
-    logged.map(({ landing }) => landing),
+    claims.map(({ reference }) => reference),
   );
-  const hits = new Map<TransactionHash, string>();
-  for (const { log, landing } of logged)
-    if (named(context, landing.reference) !== undefined) hits.set(log.transactionHash, log.blockHash);
-  const unknown = [...hits].flatMap(([hash, block]) => (receipts.get(hash)?.blockHash === block ? [] : [hash]));
-  const found = new Map<TransactionHash, Receipt>();
-  for (const part of partsOf(unknown, LOOKED_UP_AT_ONCE)) {
-    const read = await node.batch(part.map((hash) => getReceipt(hash)));
-    for (const [place, hash] of part.entries()) {
-      const receipt = read[place] ?? null;
-      if (receipt === null)
-        throw new RpcUpstreamError(`${node.name} logs a transaction but has no receipt of it`, 'no');
-      receipts.set(hash, receipt);
-      found.set(hash, receipt);
-    }
-  }
-  const observations = await observedIn(
+  const hits = new Map(
+    claims
+      .filter(({ reference }) => named(context, reference) !== undefined)
+      .map((one) => [one.log.transactionHash, hitOf(one)]),
+  );
+  const known = (hit: Hit): Shown | undefined => {
+    const shown = receipts.get(hit.hash);
+    return shown?.receipt.blockHash === hit.log.blockHash ? shown : undefined;
+  };
+  const unread = byTurns([...hits.values()].filter((hit) => known(hit) === undefined && !context.aside.has(hit.hash)));
+  const most = Math.min(LOOKED_MAX, callsInStep(node, 'eth_getTransactionReceipt'));
+  const read = await receiptsOf(
     context,
-    [...hits.keys()].flatMap((hash) => found.get(hash) ?? receipts.get(hash) ?? []),
+    unread.slice(0, most).map(({ hash }) => hash),
   );
-  return { end, observations };
+  const unjudged = [...read].flatMap(([hash, found]): Unjudged[] => {
+    const hit = hits.get(hash);
+    const reason = hit === undefined ? null : problemOf(hit, found);
+    if (hit === undefined || reason === null) return [];
+    return [{ hash, place: hit.log.blockNumber, reason, recipient: hit.recipient, payer: hit.payer }];
+  });
+  const findings = await observedIn(
+    context,
+    [...hits.values()].flatMap((hit) => known(hit) ?? []),
+  );
+  const left = unread.filter(({ hash }) => !read.has(hash)).map(({ log }) => log.blockNumber);
+  return {
+    end: left.length === 0 ? end : await blockBefore(context, left.reduce(least)),
+    found: findings.found,
+    unjudged: [...unjudged, ...findings.unjudged],
+  };
+}
+
+async function blockBefore({ node }: Pick<Scan, 'node'>, number: bigint): Promise<Reading<never>['end']> {
+  const block = await node.call(getBlock(number - 1n));
+  if (block === null) throw new RpcUpstreamError(`${node.name} lacks blocks below its head`, 'no');
+  return block;
 }
 
 /** Null without recipients: there is nothing to look for. Both events have the recipient in the same topic. */

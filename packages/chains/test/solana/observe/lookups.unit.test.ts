@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { TransactionHash } from '@pf/domain';
+import type { Address, TransactionHash } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcRefusedError } from '@pf/rpc';
 import { networkOf } from '../../../src/index.ts';
 import { readUnseen } from '../../../src/solana/observe/lookups.ts';
@@ -7,6 +7,7 @@ import { Memory } from '../../../src/solana/observe/memory.ts';
 import { Watched } from '../../conformance/watching.ts';
 import { DEVNET } from '../payments.ts';
 
+const network = networkOf(DEVNET);
 const HASH = 'listed' as TransactionHash;
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -32,7 +33,7 @@ describe('a transaction that a list names', () => {
     memory.unseen.set(HASH, { slot: 7n, since: 0, dueAt: 0, of: null });
   });
   async function read(node: RpcNode, now: number, most = MANY): Promise<readonly string[]> {
-    const read = await readUnseen(alone, node, memory, networkOf(DEVNET), new Watched(), now, most);
+    const read = await readUnseen(alone, node, memory, network, new Watched(), now, most);
     read.commit();
     return read.warnings;
   }
@@ -62,15 +63,67 @@ describe('a transaction that a list names', () => {
     expect(memory.looked.has(HASH)).toBe(true);
   });
 
-  it('is skipped at once only where its version is unknown', async () => {
+  it('is set aside where its version is unknown, and given up after a day', async () => {
     const [of, refused] = [
       (code: number) => nodeOf(new RpcRefusedError('no', code, undefined)),
       (why: string) => [`node lists listed but does not return it: no: ${why}`],
     ];
     expect(await read(of(-32_602), 10 * MINUTE)).toEqual(refused('it is asked for again'));
-    expect(memory.unseen.size).toBe(1);
-    expect(await read(of(-32_015), 20 * MINUTE)).toEqual(refused('it is skipped'));
+    expect([memory.unseen.size, memory.setAside]).toEqual([1, 0]);
+    expect(await read(of(-32_015), 20 * MINUTE)).toEqual([
+      'solana-devnet: listed of slot 7 is set aside: node refuses it: no',
+    ]);
+    expect(await read(of(-32_015), 60 * MINUTE)).toEqual([]);
+    expect([memory.unseen.size, memory.setAside]).toEqual([1, 1]);
+    expect(await read(of(-32_015), DAY)).toEqual(['solana-devnet: listed of slot 7 is given up: node refuses it: no']);
     expect(memory.unseen.size).toBe(0);
+  });
+
+  it('is asked of another upstream where what one shows cannot be judged', async () => {
+    const other = nodeOf(null);
+    const pool = {
+      onAnother: (_than: RpcNode, work: (node: RpcNode) => Promise<unknown>) => work(other),
+    } as unknown as RpcPool;
+    const asked: unknown[] = [];
+    other.batch = nodeOf(null, asked).batch;
+    const look = await readUnseen(pool, nodeOf({ slot: 'soon' }), memory, network, new Watched(), 0, MANY);
+    look.commit();
+    expect(asked).toEqual([HASH]);
+    expect(look.warnings).toEqual([
+      expect.stringContaining('listed of slot 7 is set aside: of what node shows its slot'),
+    ]);
+    expect(memory.unseen.get(HASH)).toMatchObject({ dueAt: 1_000 });
+  });
+
+  it('waits behind one of each other recipient, however many its own has', async () => {
+    const asked: unknown[] = [];
+    const list = (of: string, count: number, slot: bigint): void => {
+      for (let n = 0; n < count; n += 1)
+        memory.unseen.set(`${of} ${n}` as TransactionHash, { slot, since: 0, dueAt: 0, of: of as Address });
+    };
+    memory.unseen.clear();
+    list('busy', 500, 1n);
+    list('first', 2, 8n);
+    list('second', 1, 9n);
+    await read(nodeOf(null, asked), 0, 4);
+    expect(asked).toEqual(['busy 0', 'first 0', 'second 0', 'busy 1']);
+    // Whoever comes later has the next turn. What no node returned is due again.
+    list('third', 1, 10n);
+    asked.length = 0;
+    await read(nodeOf(null, asked), 0, 2);
+    expect(asked).toEqual(['third 0', 'busy 0']);
+  });
+
+  it('is given up before those of others where its recipient has the most that cannot be judged', async () => {
+    memory.unseen.clear();
+    const aside = { slot: 1n, since: 0, dueAt: 0, problem: 'odd' };
+    for (let n = 0; n < 500; n += 1)
+      memory.unseen.set(`busy ${n}` as TransactionHash, { ...aside, dueAt: DAY, of: 'busy' as Address });
+    memory.unseen.set('one' as TransactionHash, { ...aside, of: 'other' as Address });
+    expect(await read(nodeOf({}), 0)).toEqual([
+      'solana-devnet: busy 499 of slot 1 is given up: its recipient has too many that cannot be judged',
+    ]);
+    expect([memory.setAside, memory.unseen.has('one' as TransactionHash)]).toEqual([500, true]);
   });
 
   it('waits for its turn, the oldest first, where the rate of the upstream allows fewer in a step', async () => {

@@ -38,7 +38,7 @@ const nodeAt = (head: bigint): RpcNode => ({
 });
 
 describe('an expired transaction on Tempo', () => {
-  let context: Omit<Scan, 'node'>;
+  let context: Omit<Scan, 'node' | 'pool'>;
   const schedule = new ReceiptSchedule();
   beforeEach(() => {
     const watch = new Watched();
@@ -50,7 +50,9 @@ describe('an expired transaction on Tempo', () => {
       watch,
       window: new LogWindow(),
       receipts: new LRUCache({ max: 1 }),
+      proven: new LRUCache({ max: 1 }),
       proofBlocks: new ProofBlocks(),
+      aside: new Set(),
     };
   });
 
@@ -64,9 +66,9 @@ describe('an expired transaction on Tempo', () => {
         conclusive: true,
       }),
     } as unknown as RpcPool;
-    const scan: Scan = { ...context, node: nodes[0] };
+    const scan: Scan = { ...context, node: nodes[0], pool };
     const due = duePendingOutcomes(scan, schedule, blockAt(final), now);
-    const found = await readPendingOutcomes(scan, pool, schedule, due, blockAt(final), now);
+    const { found } = await readPendingOutcomes(scan, schedule, due, blockAt(final), now);
     return found.map(({ type }) => type);
   }
 

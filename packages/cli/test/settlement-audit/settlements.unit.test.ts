@@ -10,8 +10,8 @@ import {
   type PaymentIntent,
 } from '@pf/domain';
 import { about, events, samples, watcher } from '@pf/domain/testing';
-import { problemOf, reportAsJson, reportAsText } from '../../src/audit/report.ts';
-import { type AuditReport, auditSettlements } from '../../src/audit/settlements.ts';
+import { problemOf, reportAsJson, reportAsText } from '../../src/settlement-audit/report.ts';
+import { type AuditReport, auditSettlements } from '../../src/settlement-audit/settlements.ts';
 
 const { BASE_SEPOLIA, BOB, CAROL, FIRST, INTENT, REFERENCE, REFUND, SCENARIO_START, SECOND, referenceOf } = samples;
 type Judge = NonNullable<ChainObserver['judge']>;

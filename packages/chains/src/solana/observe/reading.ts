@@ -1,0 +1,266 @@
+import { credibleFee, type Address as WalletAddress, type NetworkFee, type TransactionHash } from '@pf/domain';
+import { TRANSFER_CHECKED_DISCRIMINATOR, TRANSFER_DISCRIMINATOR } from '@solana-program/token';
+import { type Address, getBase58Encoder, getU64Decoder } from '@solana/kit';
+import { z } from 'zod';
+import type { Parsed } from '../../port.ts';
+import { address, base64, transactionError, u64 } from '../calls.ts';
+import { MEMO_PROGRAM_ADDRESS, TOKEN_PROGRAMS } from '../programs.ts';
+import { reasonOf } from '../refusal.ts';
+import { type DecodedSigned, decodeSigned, type Instruction, programsOf } from '../signed-transaction.ts';
+
+/**
+ * The texts and numbers that a transaction's JSON may have: more than twice those of the largest that can land, with 63
+ * inner instructions of 10 KiB in base58.
+ */
+const SIZE_MAX = 2 * 1024 * 1024;
+/** Longer base58 is of no transfer. Its decoding takes quadratic time, and an instruction may have 10 KiB. */
+const TRANSFER_TEXT_MAX = 64;
+
+const U64_MAX = 2n ** 64n - 1n;
+const index = z.number().int().nonnegative();
+const balance = z.object({
+  accountIndex: index,
+  mint: address,
+  owner: address,
+  /** Base units. */
+  uiTokenAmount: z.object({
+    amount: z
+      .string()
+      .regex(/^\d{1,20}$/)
+      .transform(BigInt)
+      .refine((units) => units <= U64_MAX),
+  }),
+});
+const innerInstruction = z.object({ programIdIndex: index, accounts: z.array(index), data: z.string() });
+/** A transaction in a block (`getTransaction` with the encoding base64), and what it did. */
+const landedTransaction = z.object({
+  slot: u64,
+  transaction: base64,
+  meta: z.object({
+    err: transactionError,
+    /** Lamports. */
+    fee: u64.nullish().catch(null),
+    innerInstructions: z.array(z.object({ index, instructions: z.array(innerInstruction) })).nullish(),
+    loadedAddresses: z.object({ writable: z.array(address), readonly: z.array(address) }).nullish(),
+    preTokenBalances: z.array(balance),
+    postTokenBalances: z.array(balance),
+  }),
+});
+type LandedTransaction = z.infer<typeof landedTransaction>;
+
+/** What an account held, by its place among the transaction's accounts. */
+export type Holdings = ReadonlyMap<number, Holding>;
+export interface Holding {
+  readonly mint: Address;
+  readonly owner: Address;
+  /** Base units. */
+  readonly amount: bigint;
+}
+
+/** An executed transfer, as its instruction describes it: who wrote it need not have told the truth about intents. */
+export interface TokenTransfer {
+  /** The instruction's index: `4`, or `2.0` for one that another instruction called. */
+  readonly index: string;
+  /** Places of the token accounts. */
+  readonly source: number;
+  readonly destination: number;
+  readonly authority: Address;
+  /** Base units. What arrives may be less. */
+  readonly amount: bigint;
+  /** References, or the memo: what it may name an intent by. */
+  readonly names: readonly string[];
+  /** Whether the owner of the money has signed for these names. */
+  readonly isProven: boolean;
+}
+
+/** All that a transaction tells about payments. */
+export interface Reading {
+  readonly hash: TransactionHash;
+  readonly slot: bigint;
+  /** Why it failed, as text; null where it succeeded. */
+  readonly failure: string | null;
+  /** What it has cost its first signer: signatures and priority, without the rent of accounts. */
+  readonly fee: NetworkFee | null;
+  /** None of a transaction that failed. */
+  readonly transfers: readonly TokenTransfer[];
+  readonly before: Holdings;
+  readonly after: Holdings;
+}
+
+/**
+ * Reads what a node shows of a transaction. The problem says why that cannot be judged: it is of an unknown form,
+ * another transaction, too large, or does not agree with itself. Never throws, whatever the node shows.
+ */
+export function readTransaction(hash: TransactionHash, shown: unknown): Parsed<Reading> {
+  try {
+    if (isLargerThan(shown, SIZE_MAX)) return { ok: false, problem: `it has more than ${SIZE_MAX} characters` };
+    const landed = landedTransaction.safeParse(shown);
+    if (!landed.success) return { ok: false, problem: problemIn(landed.error) };
+    const decoded = decodeSigned(landed.data.transaction);
+    if (!decoded.ok) return { ok: false, problem: `it ${decoded.problem}` };
+    if (decoded.value.hash !== hash) return { ok: false, problem: `it is another transaction, ${decoded.value.hash}` };
+    return { ok: true, value: reading(landed.data, decoded.value) };
+  } catch (error) {
+    return { ok: false, problem: error instanceof Error ? error.message : 'it cannot be read' };
+  }
+}
+
+function problemIn({ issues: [issue] }: z.ZodError): string {
+  return `its ${issue?.path.join('.') || 'JSON'} is not understood: ${issue?.message ?? 'unknown'}`.slice(0, 200);
+}
+
+/** True where the texts and items in a JSON value are more than so many. Looks at no more than that. */
+function isLargerThan(value: unknown, most: number): boolean {
+  const open: unknown[] = [value];
+  let size = 0;
+  while (open.length > 0 && size <= most) {
+    const one = open.pop();
+    size += typeof one === 'string' ? one.length : 1;
+    if (typeof one !== 'object' || one === null) continue;
+    const items = Object.values(one);
+    if (size + items.length > most) return true;
+    for (const item of items) open.push(item);
+  }
+  return size > most;
+}
+
+function reading(landed: LandedTransaction, decoded: DecodedSigned): Reading {
+  const { meta, slot } = landed;
+  const accounts = [
+    ...decoded.accounts,
+    ...(meta.loadedAddresses?.writable ?? []),
+    ...(meta.loadedAddresses?.readonly ?? []),
+  ];
+  const [payer] = accounts;
+  return {
+    hash: decoded.hash,
+    slot,
+    failure: meta.err === null ? null : `the transaction failed on chain: ${reasonOf(meta.err, programsOf(decoded))}`,
+    fee:
+      payer === undefined || typeof meta.fee !== 'bigint'
+        ? null
+        : credibleFee({ payer: payer as string as WalletAddress, amount: meta.fee, tokenAddress: null }),
+    transfers: meta.err === null ? transfersIn(landed, decoded, accounts) : [],
+    before: holdingsIn(meta.preTokenBalances, accounts.length),
+    after: holdingsIn(meta.postTokenBalances, accounts.length),
+  };
+}
+
+/** @throws Error where they do not agree with themselves */
+function holdingsIn(balances: LandedTransaction['meta']['preTokenBalances'], accounts: number): Holdings {
+  const holdings = new Map<number, Holding>();
+  for (const { accountIndex, mint, owner, uiTokenAmount } of balances) {
+    if (accountIndex >= accounts) throw new Error(`it has a balance of account ${accountIndex} of ${accounts}`);
+    if (holdings.has(accountIndex)) throw new Error(`it has two balances of account ${accountIndex}`);
+    holdings.set(accountIndex, { mint, owner, amount: uiTokenAmount.amount });
+  }
+  return holdings;
+}
+
+/** A transfer, with what is needed to judge its names. */
+interface Executed extends Omit<TokenTransfer, 'names' | 'isProven'> {
+  readonly references: readonly Address[];
+  readonly isOuter: boolean;
+  /** The authority is a signer of the transaction. */
+  readonly isSigned: boolean;
+}
+
+/**
+ * Only transfers of the token programs are decoded. Everything else that moves tokens (a batch of instructions, mint,
+ * burn, close) is known by the balances alone.
+ */
+function transfersIn(
+  { meta }: LandedTransaction,
+  decoded: DecodedSigned,
+  accounts: readonly Address[],
+): readonly TokenTransfer[] {
+  const addressAt = (place: number): Address => {
+    const found = accounts[place];
+    if (found === undefined) throw new Error(`an instruction names account ${place} of ${accounts.length}`);
+    return found;
+  };
+  const isOfTokens = (program: number): boolean => TOKEN_PROGRAMS.has(addressAt(program));
+  const executed = (instruction: Instruction, at: string, isOuter: boolean): Executed[] => {
+    const named = transferIn(instruction);
+    if (named === null) return [];
+    const { source, destination, authority, others, amount } = named;
+    return [
+      {
+        index: at,
+        source,
+        destination,
+        authority: addressAt(authority),
+        amount,
+        references: others.filter((place) => place >= decoded.signers).map(addressAt),
+        isOuter,
+        isSigned: authority < decoded.signers,
+      },
+    ];
+  };
+  const inner = new Map<number, readonly z.infer<typeof innerInstruction>[]>();
+  for (const one of meta.innerInstructions ?? []) {
+    if (one.index >= decoded.instructions.length)
+      throw new Error(`it has no instruction ${one.index}, which called others`);
+    if (inner.has(one.index)) throw new Error(`it has two lists of what instruction ${one.index} called`);
+    inner.set(one.index, one.instructions);
+  }
+  const all = decoded.instructions.flatMap((outer, place) => [
+    ...(isOfTokens(outer.program) ? executed(outer, `${place}`, true) : []),
+    ...(inner.get(place) ?? []).flatMap(({ programIdIndex, accounts: places, data }, within) =>
+      isOfTokens(programIdIndex) && data.length <= TRANSFER_TEXT_MAX
+        ? executed(
+            { program: programIdIndex, accounts: places, data: Uint8Array.from(getBase58Encoder().encode(data)) },
+            `${place}.${within}`,
+            false,
+          )
+        : [],
+    ),
+  ]);
+  const memo = all.length === 1 ? soleMemo(decoded) : null;
+  return all.map(({ references, isOuter, isSigned, ...transfer }) => {
+    const isByMemo = references.length === 0 && memo !== null;
+    return {
+      ...transfer,
+      names: isByMemo ? [memo] : references,
+      // An outer transfer without the signature of its authority is a multisig's, whose members have signed. An inner
+      // one may be a program's payment of someone else's money, and whoever calls the program wrote the rest.
+      isProven: isOuter || (isSigned && !isByMemo),
+    };
+  });
+}
+
+/**
+ * The text of a transaction's only memo, which names the intent of its only transfer where that carries no reference:
+ * MPP's clients pay so. Null where it would not be certain what the memo is for.
+ */
+function soleMemo({ accounts, instructions }: DecodedSigned): string | null {
+  const [memo, ...others] = instructions.filter(({ program }) => accounts[program] === MEMO_PROGRAM_ADDRESS);
+  return memo === undefined || others.length > 0 ? null : Buffer.from(memo.data).toString('utf8');
+}
+
+/** The forms of a transfer: its first bytes, the bytes it needs, where its amount is, and whether it names the mint. */
+const FORMS = [
+  { discriminators: [TRANSFER_CHECKED_DISCRIMINATOR], bytes: 10, amountAt: 1, isChecked: true },
+  // Some wallets turn a Solana Pay code into this.
+  { discriminators: [TRANSFER_DISCRIMINATOR], bytes: 9, amountAt: 1, isChecked: false },
+  // Token-2022's TransferFeeExtension::TransferCheckedWithFee.
+  { discriminators: [26, 1], bytes: 19, amountAt: 2, isChecked: true },
+] as const;
+
+/** The places that a transfer names, and its amount. Null for other instructions. More bytes than needed are ignored. */
+function transferIn({ accounts, data }: Instruction): {
+  readonly source: number;
+  readonly destination: number;
+  readonly authority: number;
+  readonly others: readonly number[];
+  readonly amount: bigint;
+} | null {
+  const form = FORMS.find(
+    ({ discriminators, bytes }) => data.length >= bytes && discriminators.every((one, place) => data[place] === one),
+  );
+  if (form === undefined) return null;
+  const [source, ...rest] = accounts;
+  const [destination, authority, ...others] = form.isChecked ? rest.slice(1) : rest;
+  if (source === undefined || destination === undefined || authority === undefined) return null;
+  return { source, destination, authority, others, amount: getU64Decoder().decode(data, form.amountAt) };
+}

@@ -1,0 +1,39 @@
+import type { Observation, TransactionHash } from '@pf/domain';
+import { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
+import { isShown, receiptsOf } from './receipts.ts';
+import { observedIn, type Scan } from './scan.ts';
+
+/** Receipts that a second upstream is asked for in one step. */
+const ASKED_MAX = 20;
+
+/** When a second upstream is asked again for the payments that only one has shown. In memory: a restart asks at once. */
+export class Finality {
+  readonly #schedule = new ReceiptSchedule();
+  readonly #since = new Map<TransactionHash, number>();
+
+  /** Payments that are confirmed, and final now that a second upstream has shown them too. */
+  async finalize(context: Scan, now: number): Promise<{ observations: readonly Observation[]; warnings: string[] }> {
+    const open = [...context.watch.settling()].filter(({ settlement }) => !settlement.lost);
+    const hashes = new Set(open.map(({ settlement }) => settlement.hash));
+    this.#schedule.keep(hashes);
+    for (const hash of this.#since.keys()) if (!hashes.has(hash)) this.#since.delete(hash);
+    const due = [...hashes].filter((hash) => this.#schedule.isDue(hash, now)).slice(0, ASKED_MAX);
+    if (due.length === 0) return { observations: [], warnings: [] };
+    this.#schedule.begin();
+    const receipts = await receiptsOf(context, due);
+    const shown = [...receipts.values()].filter(isShown);
+    const { found, unjudged } = await observedIn(context, shown);
+    for (const hash of receipts.keys()) {
+      const since = this.#since.get(hash) ?? now;
+      this.#since.set(hash, since);
+      this.#schedule.asked(hash, since, now);
+    }
+    this.#schedule.commit();
+    return {
+      observations: found.filter((one) => one.type === 'landed' && one.data.level === 'finalized'),
+      warnings: unjudged.map(
+        ({ hash, place, reason }) => `${hash} of ${place} is confirmed and does not become final: ${reason}`,
+      ),
+    };
+  }
+}

@@ -1,0 +1,52 @@
+import type { Observation, TransactionHash } from '@pf/domain';
+import type { Block } from '../../evm/calls.ts';
+import { Unreadable } from '../../evm/observe/read-each.ts';
+import type { Findings, Unjudged } from '../../evm/observe/reading.ts';
+import { dueAgain, type SetAside } from '../../set-aside.ts';
+import { type Found, isShown, receiptsOf } from './receipts.ts';
+import { observedIn, type Scan } from './scan.ts';
+
+/** Transactions that are looked at again in one step. */
+const AGAIN_MAX = 20;
+
+/** What was found in transactions that were set aside, and which are judged now. */
+export interface SecondLook extends Findings<Observation> {
+  readonly judged: ReadonlySet<TransactionHash>;
+}
+
+/** Looks again at transactions that could not be judged, each by itself: what holds one up delays no other. */
+export async function lookAgain(
+  context: Scan,
+  aside: readonly SetAside[],
+  final: Block,
+  now: number,
+): Promise<SecondLook> {
+  const found: Observation[] = [];
+  const unjudged: Unjudged[] = [];
+  const judged = new Set<TransactionHash>();
+  const due = dueAgain(aside, now, AGAIN_MAX);
+  const receipts = await receiptsOf(
+    context,
+    due.map(({ hash }) => hash),
+  );
+  for (const { hash, place, recipient, payer } of due) {
+    const shown = receipts.get(hash);
+    if (shown === undefined) continue;
+    const reason = problemOf(shown, final);
+    if (reason !== null) {
+      unjudged.push({ hash, place, reason, recipient, payer });
+      continue;
+    }
+    const findings = await observedIn(context, isShown(shown) ? [shown] : []);
+    found.push(...findings.found);
+    unjudged.push(...findings.unjudged);
+    if (findings.unjudged.length === 0) judged.add(hash);
+  }
+  return { found, unjudged, judged };
+}
+
+function problemOf(found: Found, final: Block): string | null {
+  if (found === null) return 'no upstream has its receipt';
+  if (found instanceof Unreadable) return found.reason;
+  return found.receipt.blockNumber <= final.number ? null : 'it is in a block that is not final';
+}

@@ -1,0 +1,112 @@
+import type { TransactionHash } from '@pf/domain';
+import { boundedTo, type RpcCall, type RpcNode, type RpcPool } from '@pf/rpc';
+import type { LRUCache } from 'lru-cache';
+import { getReceipt, type KeptLogs, type Log, type Receipt } from '../../evm/calls.ts';
+import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
+import { partsOf } from '../../parts.ts';
+import { isToken } from '../address.ts';
+import { GUARD, TRANSFER, TRANSFER_BLOCKED, TRANSFER_WITH_MEMO } from './landings.ts';
+
+/** Receipts that are asked for at a time, and those that are kept. */
+const AT_ONCE = 10;
+export const RECEIPTS_KEPT = 1_000;
+/** A step that has read receipts for so long leaves the rest to the next, in ms. */
+const READING_MS = 2_000;
+
+/** A receipt, and the upstream that has shown it. */
+export interface Shown {
+  readonly receipt: Receipt;
+  readonly by: string;
+}
+
+/** Where receipts come from. */
+export interface Receipts {
+  readonly node: RpcNode;
+  readonly pool: RpcPool;
+  /** Of payments in final blocks: they are read twice, and by a step that follows one that had no time for all. */
+  readonly receipts: LRUCache<TransactionHash, Shown>;
+}
+
+const guard = GUARD.toLowerCase();
+/** Transfers of tokens, whichever pays the fee, and what the guard holds: a stranger may have added thousands more. */
+const keeps: KeptLogs = (address, event) =>
+  event === TRANSFER || event === TRANSFER_WITH_MEMO
+    ? isToken(address)
+    : event === TRANSFER_BLOCKED && address === guard;
+/** Of several receipts together, as of one alone: a response that takes a moment. */
+const TOGETHER_MAX_BYTES = 8 * 2 ** 20;
+const receiptCalls = (hashes: readonly TransactionHash[]): readonly RpcCall<Receipt | null>[] =>
+  hashes.map((hash) => boundedTo(Math.floor(TOGETHER_MAX_BYTES / hashes.length), getReceipt(hash, keeps)));
+
+/** What each upstream says of one transaction: its receipt, null where it has none, or why it cannot be had. */
+type Result = Receipt | Unreadable | null;
+
+/** Whether a receipt is of one transaction, in the order of its logs, and of a kind that is known here. */
+function isSound({ transactionHash, blockHash, status, logs }: Receipt, hash: TransactionHash): boolean {
+  const isOf = (log: Log, place: number): boolean =>
+    log.transactionHash === hash && log.blockHash === blockHash && log.logIndex > (logs[place - 1]?.logIndex ?? -1n);
+  return transactionHash === hash && (status === 0n || status === 1n) && logs.every(isOf);
+}
+
+/**
+ * The receipts of these transactions as one upstream has them. What is wrong with one of them costs no other: where
+ * they are too much together, each is asked for alone, as many as there is time for. The rest is undefined.
+ */
+export async function readReceipts(
+  node: RpcNode,
+  hashes: readonly TransactionHash[],
+): Promise<readonly (Result | undefined)[]> {
+  const begun = performance.now();
+  const together = await readEach(node, receiptCalls(hashes));
+  const isTooMuch = hashes.length > 1 && together.every((one) => one instanceof Unreadable);
+  const alone: Result[] = [];
+  if (isTooMuch)
+    for (const hash of hashes) {
+      if (alone.length > 0 && performance.now() - begun > READING_MS) break;
+      alone.push(...(await readEach(node, receiptCalls([hash]))));
+    }
+  return (isTooMuch ? alone : together).map((one, place) => {
+    const hash = hashes[place];
+    if (one === null || one instanceof Unreadable || hash === undefined || isSound(one, hash)) return one;
+    return new Unreadable('its receipt contradicts itself');
+  });
+}
+
+/** The receipt of a transaction, with who has shown it; null where none has it; or why it cannot be had. */
+export type Found = Shown | Unreadable | null;
+
+/**
+ * The receipts of these transactions: of this upstream or, where that has none, of another. Some are missing where the
+ * step has no time for more.
+ */
+export async function receiptsOf(
+  { node, pool, receipts }: Receipts,
+  hashes: readonly TransactionHash[],
+): Promise<ReadonlyMap<TransactionHash, Found>> {
+  const found = new Map<TransactionHash, Found>();
+  const add = (hash: TransactionHash, result: Result | undefined, by: string): void => {
+    if (result === undefined) return;
+    const shown: Found = result === null || result instanceof Unreadable ? result : { receipt: result, by };
+    // That another one has none says less than why this one's cannot be read.
+    if (shown !== null || !found.has(hash)) found.set(hash, shown);
+    if (isShown(shown)) receipts.set(hash, shown);
+  };
+  const begun = performance.now();
+  for (const part of partsOf(hashes, AT_ONCE)) {
+    if (performance.now() - begun > READING_MS) break;
+    const results = await readReceipts(node, part);
+    for (const [place, hash] of part.entries()) add(hash, results[place], node.name);
+    const missing = part.filter((hash) => found.has(hash) && !isShown(found.get(hash)));
+    if (missing.length === 0) continue;
+    const others = await pool.onAnother(node, async (other) => ({
+      by: other.name,
+      results: await readReceipts(other, missing),
+    }));
+    for (const [place, hash] of missing.entries()) add(hash, others?.results[place], others?.by ?? '');
+  }
+  return found;
+}
+
+/** True where a receipt was found. */
+export const isShown = (found: Found | undefined): found is Shown =>
+  found !== undefined && found !== null && !(found instanceof Unreadable);

@@ -1,0 +1,134 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { IntentId, Reference, TransactionHash, Transfer } from '@pf/domain';
+import type { RpcCall, RpcNode, RpcPool } from '@pf/rpc';
+import { pad, toHex } from 'viem';
+import type { Scan } from '../../src/base/observe/context.ts';
+import { TRANSFER } from '../../src/base/observe/landings.ts';
+import { Memory } from '../../src/base/observe/memory.ts';
+import { finalize } from '../../src/base/observe/settlements.ts';
+import { networkOf } from '../../src/index.ts';
+import { Watched } from '../conformance/watching.ts';
+import { CHAIN, fulfiller, terms } from './payments.ts';
+
+const HASH = `0x${'ab'.repeat(32)}` as TransactionHash;
+const BLOCK = `0x${'bb'.repeat(32)}`;
+const transfer: Transfer = {
+  tokenAddress: terms.tokenAddress,
+  from: fulfiller,
+  to: terms.requestor,
+  amount: terms.amount,
+  reference: terms.reference,
+  block: 100n,
+  blockHash: BLOCK,
+  index: '3',
+};
+const topic = (address: string) => pad(address.toLowerCase() as `0x${string}`);
+const log = {
+  address: terms.tokenAddress,
+  topics: [TRANSFER, topic(fulfiller), topic(terms.requestor)],
+  data: toHex(terms.amount, { size: 32 }),
+  blockNumber: '0x64',
+  blockHash: BLOCK,
+  transactionHash: HASH,
+  logIndex: '0x3',
+};
+const receipt = {
+  transactionHash: HASH,
+  status: '0x1',
+  blockNumber: '0x64',
+  blockHash: BLOCK,
+  from: fulfiller,
+  to: terms.tokenAddress,
+  logs: [log],
+};
+
+/** A node that shows this receipt, and has the block. */
+const nodeWith = (shown: unknown): RpcNode => {
+  const respond = ({ method, parse }: RpcCall<unknown>): unknown =>
+    method === 'eth_getTransactionReceipt' ? parse(shown) : { number: 100n, hash: BLOCK };
+  return {
+    name: 'node.example',
+    plan: {},
+    callsIn: () => Number.POSITIVE_INFINITY,
+    call: async (call) => respond(call) as never,
+    batch: async (calls) => calls.map(respond) as never,
+  };
+};
+
+describe('a settlement in a final block, with two upstreams', () => {
+  let memory: Memory;
+  let watch: Watched;
+  let asked: number;
+  beforeEach(() => {
+    [memory, watch, asked] = [new Memory(), new Watched(), 0];
+    watch.add('pi_1', terms);
+    watch.apply({
+      kind: 'observation',
+      type: 'landed',
+      intentId: 'pi_1' as IntentId,
+      data: { hash: HASH, level: 'confirmed', transfer },
+    });
+  });
+  /** @param shown by the second upstream; null: it may soon respond */
+  const finals = (shown: { readonly receipt: unknown } | null, now = 0) => {
+    const pool = {
+      size: 2,
+      doubleCheck: async (_node: RpcNode, _first: string | null, work: (by: RpcNode) => Promise<unknown>) => {
+        asked += 1;
+        return shown && [await work(nodeWith(shown.receipt))];
+      },
+    } as unknown as RpcPool;
+    const context: Scan = {
+      pool,
+      node: nodeWith(receipt),
+      network: networkOf(CHAIN),
+      watch,
+      memory,
+      now,
+      waitsSince: () => undefined,
+    };
+    return finalize(context, 1_000n);
+  };
+
+  it('is final once the second one shows the same log in the same block, and is asked for once', async () => {
+    expect((await finals({ receipt })).observations).toMatchObject([{ data: { level: 'finalized' } }]);
+    expect((await finals({ receipt })).observations).toEqual([]);
+    expect(asked).toBe(1);
+  });
+
+  it.each<[string, unknown]>([
+    ['no receipt', null],
+    ['a receipt of another block', { ...receipt, blockHash: `0x${'cc'.repeat(32)}` }],
+    ['no such log', { ...receipt, logs: [] }],
+    ['another place of the log', { ...receipt, logs: [{ ...log, logIndex: '0x4' }] }],
+    ['another sender', { ...receipt, logs: [{ ...log, topics: [TRANSFER, topic(terms.requestor), log.topics[2]] }] }],
+    ['less money', { ...receipt, logs: [{ ...log, data: toHex(terms.amount - 1n, { size: 32 }) }] }],
+    ['another contract', { ...receipt, logs: [{ ...log, address: terms.requestor }] }],
+    ['what is no receipt', { logs: 'many' }],
+  ])('is not final while the second one shows %s', async (_what, shown) => {
+    expect((await finals({ receipt: shown })).observations).toEqual([]);
+    expect(asked).toBe(1);
+    // It is asked again after growing pauses.
+    expect((await finals({ receipt: shown }, 1_999)).observations).toEqual([]);
+    expect(asked).toBe(1);
+    expect((await finals({ receipt }, 2_000)).observations).toMatchObject([{ data: { level: 'finalized' } }]);
+  });
+
+  it('waits while the second one may soon respond', async () => {
+    expect((await finals(null)).observations).toEqual([]);
+    expect((await finals({ receipt }, 2_000)).observations).toHaveLength(1);
+  });
+
+  it('is told of when the second one does not show it for a minute', async () => {
+    const warnings: string[] = [];
+    for (const now of [0, 2_000, 6_000, 14_000, 30_000, 62_000])
+      warnings.push(...(await finals({ receipt: null }, now)).warnings);
+    expect(warnings).toEqual([`${HASH} is final at node.example, and no second upstream shows it in its block`]);
+  });
+
+  it('is final where its account has gained less than was transferred', async () => {
+    watch.add('pi_2', { ...terms, reference: `0x${'02'.repeat(32)}` as Reference });
+    const more = { ...receipt, logs: [{ ...log, data: toHex(terms.amount + 1n, { size: 32 }) }] };
+    expect((await finals({ receipt: more })).observations).toHaveLength(1);
+  });
+});

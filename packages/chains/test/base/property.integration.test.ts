@@ -1,0 +1,425 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Address, PaymentTerms, Reference, TransactionHash } from '@pf/domain';
+import { seededRandom } from '@pf/testing';
+import { contractNamed } from '@pf/testing/chains';
+import { bundleOf, ENTRY_POINTS, installEntryPoint, newSmartWallet, type SmartWallet } from '@pf/testing/wallets';
+import { concat, encodeAbiParameters, encodeFunctionData, erc20Abi, getAddress, type Hex, pad, toHex } from 'viem';
+import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
+import { encodePayment } from '../../src/base/calldata.ts';
+import { NO_REFERENCE, TRANSFER } from '../../src/base/observe/landings.ts';
+import { BaseObserver } from '../../src/base/observer.ts';
+import { Watcher } from '../conformance/watching.ts';
+import { type BaseUnderTest, startBase } from './chain.ts';
+
+/** A nightly run, or one by hand, makes more: of 20,000 it takes about half an hour. */
+const TRANSACTIONS = Number(process.env['PF_PROPERTY_TRANSACTIONS'] ?? 200);
+const SEED = Number(process.env['PF_PROPERTY_SEED'] ?? 36);
+const PUPPETS = 8;
+const INTENTS = 10;
+const GAS = toHex(1_900_000);
+const BATCH = pad('0x01', { dir: 'right' });
+/** Few amounts, so that transfers are often alike. */
+const AMOUNTS = [1_000_000n, 2_000_000n];
+const CALLS = [
+  {
+    type: 'tuple[]',
+    components: [
+      { name: 'to', type: 'address' },
+      { name: 'value', type: 'uint256' },
+      { name: 'data', type: 'bytes' },
+    ],
+  },
+] as const;
+const { abi: puppetAbi, bytecode: puppetCode } = contractNamed('Puppet');
+const { abi: delegateAbi, bytecode: delegateCode } = contractNamed('Delegate');
+const { abi: tokenAbi } = contractNamed('Stablecoin');
+
+/** A step of a puppet, or a call of an account. */
+interface Step {
+  readonly target: Hex;
+  readonly data: Hex;
+  readonly mayFail: boolean;
+  readonly topics: readonly Hex[];
+}
+/** What an account has told a token to do, with a reference. */
+interface Order {
+  readonly from: string;
+  readonly token: string;
+  readonly to: string;
+  readonly amount: bigint;
+  readonly reference: string;
+}
+interface Landed {
+  readonly hash: string;
+  readonly index: string;
+  readonly from: string;
+  readonly to: string;
+  readonly token: string;
+  readonly amount: bigint;
+  readonly reference: string;
+}
+
+let base: BaseUnderTest;
+let watcher: Watcher;
+let tokens: readonly Hex[];
+let puppets: readonly Hex[];
+/** Recipients of intents. The first two are puppets, which can send money back. */
+let requestors: readonly Hex[];
+let delegated: readonly Hex[];
+let wallets: readonly SmartWallet[];
+const signers = [1, 2].map(() => privateKeyToAccount(generatePrivateKey()));
+
+const random = seededRandom(SEED);
+const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
+const chance = (share: number): boolean => random() < share;
+
+beforeAll(async () => {
+  base = await startBase();
+  const { rpc, mine } = base.anvil;
+  tokens = [base.anvil.tokens['USDC'] as Hex, base.anvil.tokens['EURC'] as Hex];
+  await rpc('anvil_autoImpersonateAccount', true);
+  await installEntryPoint(base.anvil, '0.7');
+  wallets = [await newSmartWallet(base.anvil, '0.7'), await newSmartWallet(base.anvil, '0.7')];
+  const withCode = async (code: Hex): Promise<Hex> => {
+    const address = getAddress(privateKeyToAddress(generatePrivateKey()));
+    await rpc('anvil_setCode', address, code);
+    await rpc('anvil_setBalance', address, toHex(10n ** 21n));
+    return address;
+  };
+  puppets = await Promise.all(Array.from({ length: PUPPETS }, () => withCode(puppetCode)));
+  const merchants = await Promise.all([withCode(puppetCode), withCode(puppetCode)]);
+  requestors = [
+    ...merchants,
+    ...Array.from({ length: 3 }, () => getAddress(privateKeyToAddress(generatePrivateKey()))),
+  ];
+  // EIP-7702: the code of an account that delegates names the contract whose code it has.
+  const delegate = await withCode(delegateCode);
+  delegated = await Promise.all([1, 2].map(() => withCode(concat(['0xef0100', delegate]))));
+  const all = [...puppets, ...merchants, ...delegated, ...wallets.map(({ address }) => address)];
+  for (const token of tokens) {
+    for (const account of [...all, ...signers.map(({ address }) => address)])
+      await base.anvil.asTokenOwner(token, 'mint', [account, 10n ** 15n]);
+    // Some may pull from others what these have not ordered.
+    for (const account of [...puppets, ...merchants]) {
+      const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [pick(puppets), 10n ** 15n] });
+      await rpc('eth_sendTransaction', { from: account, to: token, data, gas: GAS });
+    }
+    await mine(2);
+  }
+  watcher = new Watcher(new BaseObserver(base.adapter.network, base.pool, base.clock.now));
+  await watcher.step();
+}, 60_000);
+afterAll(() => base.stop());
+
+let ids = 0;
+function newIntent(requestor = pick(requestors)): PaymentTerms {
+  const terms = {
+    chain: base.adapter.network.chain,
+    tokenAddress: pick(tokens) as string as PaymentTerms['tokenAddress'],
+    amount: pick(AMOUNTS),
+    requestor: requestor as string as Address,
+    reference: base.adapter.newReference(),
+  };
+  watcher.watched.add(`pi_${(ids += 1)}`, terms);
+  return terms;
+}
+
+/** The calls, bundles and transactions of a round, and what its accounts have ordered. */
+class Round {
+  readonly orders: Order[] = [];
+  readonly intents = Array.from({ length: INTENTS }, () => newIntent());
+
+  transfer(from: string, terms: PaymentTerms): Step {
+    const { tokenAddress: token, requestor: to, amount, reference } = terms;
+    this.orders.push({ from, token, to, amount, reference });
+    return call(token as string as Hex, encodePayment(to, amount, reference) as Hex);
+  }
+  /** A call of a token that is not quite the payment of an intent, or is. */
+  anyTransfer(from: string): Step {
+    const terms = pick(this.intents);
+    const changed = {
+      ...terms,
+      ...(chance(0.2) && { amount: pick(AMOUNTS) }),
+      ...(chance(0.1) && { tokenAddress: pick(tokens) as string as PaymentTerms['tokenAddress'] }),
+      ...(chance(0.2) && { requestor: pick([...requestors, ...puppets]) as string as Address }),
+      ...(chance(0.2) && { reference: pick(this.intents).reference }),
+    };
+    if (chance(0.8)) return this.transfer(from, changed);
+    const args = [changed.requestor as string as Hex, changed.amount] as const;
+    return call(
+      changed.tokenAddress as string as Hex,
+      encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args }),
+    );
+  }
+  async authorized(terms: PaymentTerms): Promise<Step> {
+    const signer = pick(signers);
+    const { tokenAddress: token, requestor: to, amount, reference } = terms;
+    const message = {
+      from: signer.address,
+      to: to as string as Hex,
+      value: amount,
+      validAfter: 0n,
+      validBefore: 2n ** 48n,
+      nonce: reference as string as Hex,
+    };
+    const symbol = (token as string) === tokens[0] ? 'USDC' : 'EURC';
+    const signature = await signer.signTypedData({
+      domain: { name: symbol, version: '2', chainId: 84_532, verifyingContract: token as string as Hex },
+      types: {
+        TransferWithAuthorization: [
+          { name: 'from', type: 'address' },
+          { name: 'to', type: 'address' },
+          { name: 'value', type: 'uint256' },
+          { name: 'validAfter', type: 'uint256' },
+          { name: 'validBefore', type: 'uint256' },
+          { name: 'nonce', type: 'bytes32' },
+        ],
+      },
+      primaryType: 'TransferWithAuthorization',
+      message,
+    });
+    this.orders.push({ from: signer.address, token, to, amount, reference });
+    const name = 'transferWithAuthorization';
+    const abi = tokenAbi.filter((one) => one.type === 'function' && one.name === name && one.inputs.length === 7);
+    const args = [message.from, to, amount, 0n, 2n ** 48n, reference, signature];
+    return call(token as string as Hex, encodeFunctionData({ abi, functionName: name, args }));
+  }
+  /** What a puppet does when it is called. It calls only those after it, so that this ends. */
+  async script(own: Hex, place: number): Promise<readonly Step[]> {
+    const steps: Step[] = [];
+    const length = 1 + Math.floor(random() * 4);
+    while (steps.length < length) {
+      const what = random();
+      if (what < 0.5) steps.push(this.anyTransfer(own));
+      else if (what < 0.65) steps.push(this.pull());
+      else if (what < 0.75)
+        steps.push(call(pick([...requestors.slice(0, 2), ...puppets.slice(place + 1)]), this.noise()));
+      else if (what < 0.85) steps.push(this.forgedLog(own));
+      else if (what < 0.93) steps.push(await this.authorized(pick(this.intents)));
+      else steps.push(this.back(own));
+    }
+    return steps;
+  }
+  /** Takes from another account by its allowance, with a reference behind the arguments. */
+  pull(): Step {
+    const { tokenAddress, requestor, amount, reference } = pick(this.intents);
+    const args = [pick([...puppets, ...requestors.slice(0, 2)]), requestor as string as Hex, amount] as const;
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transferFrom', args });
+    return call(tokenAddress as string as Hex, concat([data, reference as string as Hex]));
+  }
+  forgedLog(target: Hex): Step {
+    const { requestor, amount } = pick(this.intents);
+    const topics = [TRANSFER as Hex, pad(pick(puppets)), pad(requestor as string as Hex)];
+    return { target, data: toHex(amount, { size: 32 }), mayFail: true, topics };
+  }
+  /** What a merchant that is called sends to a payer. */
+  back(from: string): Step {
+    return this.transfer(from, { ...pick(this.intents), requestor: pick(puppets) as string as Address });
+  }
+  /** Bytes of payments, and of calls that make them, which say nothing about what the called contract does. */
+  noise(): Hex {
+    const parts = Array.from({ length: 1 + Math.floor(random() * 3) }, () => {
+      const { tokenAddress, requestor, amount, reference } = pick(this.intents);
+      const data = encodePayment(requestor, amount, reference) as Hex;
+      return chance(0.5)
+        ? concat(['0xb61d27f6', encodeAbiParameters(EXECUTE, [tokenAddress as string as Hex, 0n, data])])
+        : concat(['0x12345678', data]);
+    });
+    return concat(parts);
+  }
+}
+const EXECUTE = [{ type: 'address' }, { type: 'uint256' }, { type: 'bytes' }] as const;
+const call = (target: Hex, data: Hex): Step => ({ target, data, mayFail: chance(0.9), topics: [] });
+const must = (step: Step): Step => ({ ...step, mayFail: false });
+
+const send = (transaction: { readonly from: string; readonly to: string; readonly data: Hex }): Promise<string> =>
+  base.anvil.rpc<string>('eth_sendTransaction', { ...transaction, gas: GAS });
+const bundler = (): string => base.payers[5]?.address ?? '';
+const learn = (puppet: Hex, steps: readonly Step[]): Promise<string> =>
+  send({
+    from: bundler(),
+    to: puppet,
+    data: encodeFunctionData({ abi: puppetAbi, functionName: 'learn', args: [steps] }),
+  });
+const executed = (account: Hex, steps: readonly Step[]): Promise<string> => {
+  const calls = steps.map(({ target: to, data }) => ({ to, value: 0n, data }));
+  const args = [chance(0.5) ? pad('0x0101', { dir: 'right' }) : BATCH, encodeAbiParameters(CALLS, [calls])];
+  return send({
+    from: account,
+    to: account,
+    data: encodeFunctionData({ abi: delegateAbi, functionName: 'execute', args }),
+  });
+};
+async function bundled(round: Round, all: readonly (readonly [SmartWallet, readonly Step[]])[]): Promise<string> {
+  const operations = await Promise.all(
+    all.map(async ([wallet, steps]) =>
+      wallet.operation(wallet.calldataOf(steps.map(({ target: to, data }) => ({ to, data })))),
+    ),
+  );
+  const bundle = bundleOf('0.7', operations, bundler());
+  return send({
+    from: bundler(),
+    to: ENTRY_POINTS['0.7'].address,
+    data: chance(0.5) ? bundle : concat([bundle, round.noise()]),
+  });
+}
+
+/** Makes a round of transactions. @returns their hashes, and the payments among them that must count */
+async function play(
+  round: Round,
+): Promise<{ readonly hashes: readonly string[]; readonly honest: ReadonlyMap<string, Order> }> {
+  const honest = new Map<string, Order>();
+  const [spender, payer, relay, ...others] = puppets;
+  if (spender === undefined || payer === undefined || relay === undefined) throw new Error('there are puppets');
+  const plain = (): PaymentTerms => newIntent(pick(requestors.slice(2)));
+  const paying = (order: Order | undefined, hash: string): string => {
+    if (order !== undefined) honest.set(hash, order);
+    return hash;
+  };
+  const last = (): Order | undefined => round.orders.at(-1);
+
+  await learn(payer, [must(round.transfer(payer, plain()))]);
+  const byPuppet = last();
+  await learn(relay, [must(await round.authorized(plain()))]);
+  const byAuthorization = last();
+  for (const [place, puppet] of [spender, ...others].entries())
+    await learn(puppet, await round.script(puppet, place + 2));
+  for (const merchant of requestors.slice(0, 2)) await learn(merchant, chance(0.5) ? [round.back(merchant)] : []);
+  await base.anvil.mine();
+
+  const hashes: string[] = [];
+  const trigger = (puppet: Hex): Promise<string> =>
+    send({ from: bundler(), to: puppet, data: puppet === payer ? paidData() : round.noise() });
+  // A wallet's wrapper has what it is to pay in its calldata: without it no one looks.
+  const paidData = (): Hex =>
+    concat([
+      round.noise(),
+      encodePayment(byPuppet?.to as Address, byPuppet?.amount ?? 0n, byPuppet?.reference as Reference) as Hex,
+    ]);
+  hashes.push(paying(byPuppet, await trigger(payer)), paying(byAuthorization, await trigger(relay)));
+  for (const puppet of [spender, ...others]) hashes.push(await trigger(puppet));
+  await base.anvil.mine(2);
+
+  const [first, second] = delegated as readonly [Hex, Hex];
+  const [one, other] = wallets as readonly [SmartWallet, SmartWallet];
+  const byDelegated = must(round.transfer(first, plain()));
+  hashes.push(paying(last(), await executed(first, [byDelegated])));
+  hashes.push(await executed(second, [round.anyTransfer(second), round.anyTransfer(second), call(pick(others), '0x')]));
+  const byWallet = must(round.transfer(one.address, plain()));
+  const paid = last();
+  const more = [round.anyTransfer(other.address), ...(chance(0.5) ? [call(pick(others), round.noise())] : [])];
+  hashes.push(
+    paying(
+      paid,
+      await bundled(round, [
+        [one, [byWallet]],
+        [other, more],
+      ]),
+    ),
+  );
+  const from = base.payers[0]?.address ?? '';
+  const { target, data } = round.transfer(from, plain());
+  hashes.push(paying(last(), await send({ from, to: target, data })));
+  await base.anvil.mine(2);
+  return { hashes, honest };
+}
+
+/** What is observed until nothing waits any more. */
+async function observe(): Promise<readonly Landed[]> {
+  const found = new Map<string, Landed>();
+  for (let steps = 0; steps < 40; steps += 1) {
+    const step = await watcher.stepOnce();
+    for (const one of step.observations) {
+      if (one.type !== 'landed' || one.data.level !== 'confirmed') continue;
+      const { hash, transfer } = one.data;
+      const { from, to, amount, reference, index, tokenAddress: token } = transfer;
+      found.set(`${hash} ${index} ${one.intentId}`, { hash, index, from, to, amount, reference, token });
+    }
+    base.clock.pass(2_000);
+    const { seen } = JSON.parse(watcher.cursor ?? '') as { readonly seen: readonly { readonly reported?: boolean }[] };
+    if (steps > 1 && step.setAside === 0 && seen.every(({ reported }) => reported === true)) return [...found.values()];
+  }
+  throw new Error('something waits to be judged for ever');
+}
+
+interface Raw {
+  readonly status: Hex;
+  readonly logs: readonly { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex }[];
+}
+/** What each requestor has gained of each token in a transaction, by the tokens' own logs. */
+async function gainsIn(hash: string): Promise<ReadonlyMap<string, bigint>> {
+  const gains = new Map<string, bigint>();
+  const add = (key: string, amount: bigint): void => void gains.set(key, (gains.get(key) ?? 0n) + amount);
+  const { logs } = await base.anvil.rpc<Raw>('eth_getTransactionReceipt', hash as TransactionHash);
+  for (const { address, topics, data } of logs) {
+    const [event, from, to] = topics;
+    const token = tokens.find((one) => one.toLowerCase() === address.toLowerCase());
+    if (event !== TRANSFER || token === undefined || from === undefined || to === undefined) continue;
+    add(`${token} ${getAddress(`0x${to.slice(26)}`)}`, BigInt(data));
+    add(`${token} ${getAddress(`0x${from.slice(26)}`)}`, -BigInt(data));
+  }
+  return gains;
+}
+const balances = (): Promise<readonly bigint[]> =>
+  Promise.all(
+    tokens.flatMap((token) =>
+      requestors.map(async (requestor) => {
+        const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [requestor] });
+        return BigInt(await base.anvil.rpc<Hex>('eth_call', { to: token, data }, 'latest'));
+      }),
+    ),
+  );
+
+describe('random transactions on Base', () => {
+  it(
+    'pay an intent what its recipient has gained at most, and only where the account that paid has ordered it',
+    async () => {
+      let [made, counted, honestly] = [0, 0, 0];
+      while (made < TRANSACTIONS) {
+        const round = new Round();
+        const before = await balances();
+        const { hashes, honest } = await play(round);
+        const landed = await observe();
+        const gains = new Map<string, bigint>();
+        for (const hash of hashes) {
+          const gained = await gainsIn(hash);
+          for (const [key, amount] of gained) gains.set(key, (gains.get(key) ?? 0n) + amount);
+          const ofOne = landed.filter((one) => one.hash === hash);
+          for (const [key, all] of Map.groupBy(ofOne, ({ token, to }) => `${token} ${to}`)) {
+            const sum = all.reduce((units, { amount }) => units + amount, 0n);
+            const most = gained.get(key) ?? 0n;
+            if (sum > (most > 0n ? most : 0n)) throw new Error(`${hash} of seed ${SEED}: ${sum} count, ${most} came`);
+          }
+        }
+        for (const { hash, from, to, token, amount, reference } of landed) {
+          expect(reference).not.toBe(NO_REFERENCE);
+          const isOrdered = round.orders.some(
+            (one) =>
+              one.from === from &&
+              one.to === to &&
+              one.token === token &&
+              one.reference === reference &&
+              one.amount >= amount,
+          );
+          if (!isOrdered) throw new Error(`${hash} of seed ${SEED}: ${from} has not ordered ${reference}`);
+        }
+        for (const [hash, order] of honest) {
+          const own = landed.find((one) => one.hash === hash && one.reference === order.reference);
+          expect({ hash, ...own }).toMatchObject({ hash, ...order });
+        }
+        // The logs say the truth.
+        const after = await balances();
+        const changes = tokens.flatMap((token) => requestors.map((one) => gains.get(`${token} ${one}`) ?? 0n));
+        expect(after.map((units, place) => units - (before[place] ?? 0n))).toEqual(changes);
+        for (const terms of [...watcher.watched.all()]) watcher.watched.drop(terms);
+        made += hashes.length;
+        counted += landed.length;
+        honestly += honest.size;
+      }
+      expect(counted).toBeGreaterThan(honestly);
+      if (process.env['PF_FIGURES'])
+        (await import('node:fs')).appendFileSync(process.env['PF_FIGURES'], `${made} ${counted} ${honestly}\n`);
+    },
+    Math.max(60_000, TRANSACTIONS * 1_000),
+  );
+});

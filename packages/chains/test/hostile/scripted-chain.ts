@@ -1,0 +1,129 @@
+import type { Address, PaymentTerms } from '@pf/domain';
+import type { RpcProxy, RpcRequest } from '@pf/testing/chains';
+import { type Hex, numberToHex, pad, toHex } from 'viem';
+import { encodePayment } from '../../src/base/calldata.ts';
+import { TRANSFER } from '../../src/base/observe/landings.ts';
+import type { Place, Shown } from './base.ts';
+
+const PAYER = `0x${'0a'.repeat(20)}` as Address;
+const SAFE_DEPTH = 4n;
+const GENESIS_AT = 1_700_000_000n;
+const NEVER = new Promise<never>(() => undefined);
+
+/** The logs of a block, as eth_getLogs filters them. */
+interface Filtered {
+  readonly address: string;
+  readonly topics: readonly string[];
+  readonly blockNumber: Hex;
+}
+
+/** A Base chain of which a test says what its node shows: in its blocks is what the test puts there. */
+export class ScriptedChain {
+  #head = 0n;
+  #transactions = 0;
+  readonly #shown = new Map<string, Shown>();
+  readonly #logs: Filtered[] = [];
+
+  /** Puts transactions into the next block. */
+  mine(...made: readonly ((place: Pick<Place, 'hash' | 'block' | 'blockHash'>) => Shown)[]): readonly Hex[] {
+    this.#head += 1n;
+    return made.map((make) => {
+      const hash = toHex((this.#transactions += 1), { size: 32 });
+      this.change(hash, make({ hash, block: this.#head, blockHash: hashOf(this.#head) }));
+      this.#logs.push(...((this.#shown.get(hash)?.logs ?? []) as Filtered[]));
+      return hash;
+    });
+  }
+
+  /** From now on the node shows this. */
+  change(hash: Hex, shown: Shown): void {
+    this.#shown.set(hash, shown);
+  }
+
+  readonly respond: RpcProxy['respond'] = ({ method, params }: RpcRequest): unknown => {
+    const [first] = params;
+    const shown = this.#shown.get(String(first));
+    const of = (part: unknown): unknown => (shown === undefined ? null : part === undefined ? NEVER : part);
+    switch (method) {
+      case 'eth_chainId':
+        return '0x14a34';
+      case 'eth_blockNumber':
+        return numberToHex(this.#head);
+      case 'eth_getBlockByNumber':
+        return this.#block(String(first));
+      case 'eth_getLogs':
+        return this.#filtered(first as LogFilter);
+      case 'eth_getTransactionByHash':
+        return of(shown?.transaction);
+      case 'eth_getTransactionReceipt':
+        return of(shown?.receipt);
+      case 'debug_traceTransaction':
+        return of(shown?.trace);
+      default:
+        return new Error(`no ${method} here`);
+    }
+  };
+
+  #block(tag: string): object | null {
+    const back = { latest: 0n, safe: SAFE_DEPTH, finalized: 2n * SAFE_DEPTH }[tag];
+    const asked = back === undefined ? BigInt(tag) : this.#head - back;
+    const number = back !== undefined && asked < 0n ? 0n : asked;
+    if (number > this.#head) return null;
+    return {
+      number: numberToHex(number),
+      hash: hashOf(number),
+      parentHash: hashOf(number - 1n),
+      timestamp: numberToHex(GENESIS_AT + number),
+    };
+  }
+
+  #filtered({ fromBlock, toBlock, address, topics: [events, , recipients] }: LogFilter): readonly Filtered[] {
+    return this.#logs.filter(
+      (log) =>
+        BigInt(log.blockNumber) >= BigInt(fromBlock) &&
+        BigInt(log.blockNumber) <= BigInt(toBlock) &&
+        address.some((one) => one.toLowerCase() === log.address.toLowerCase()) &&
+        events.includes(log.topics[0] ?? '') &&
+        recipients.includes(log.topics[2] ?? ''),
+    );
+  }
+}
+
+interface LogFilter {
+  readonly fromBlock: string;
+  readonly toBlock: string;
+  readonly address: readonly string[];
+  readonly topics: readonly [readonly string[], null, readonly string[]];
+}
+
+const hashOf = (block: bigint): Hex => pad(numberToHex(block < 0n ? 0n : block + 0xb10cn), { size: 32 });
+
+/** The payment that a wallet makes by calling the token itself. */
+export const honest =
+  ({ tokenAddress, requestor, amount, reference }: PaymentTerms) =>
+  ({ hash, block, blockHash }: Pick<Place, 'hash' | 'block' | 'blockHash'>): Shown => {
+    const input = encodePayment(requestor, amount, reference);
+    const log = {
+      address: tokenAddress,
+      topics: [TRANSFER, pad(PAYER), pad(requestor.toLowerCase() as Hex)],
+      data: toHex(amount, { size: 32 }),
+      blockNumber: numberToHex(block),
+      blockHash,
+      transactionHash: hash,
+      logIndex: '0x0',
+    };
+    const base = { from: PAYER, to: tokenAddress };
+    return {
+      logs: [log],
+      transaction: { ...base, hash, type: '0x2', nonce: '0x1', gas: '0xffff', value: '0x0', input, blockHash },
+      receipt: {
+        ...base,
+        transactionHash: hash,
+        status: '0x1',
+        blockNumber: numberToHex(block),
+        blockHash,
+        logs: [log],
+      },
+      trace: new Error('not needed'),
+    };
+  };

@@ -1,0 +1,22 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkGains } from './gains.ts';
+
+/** A long run is made by hand: `PF_GAINS_RUNS=100000 PF_GAINS_SEED=1 npm test unit …/gains.unit.test.ts`. */
+const RUNS = Number(process.env['PF_GAINS_RUNS'] ?? 2_500);
+const SEED = Number(process.env['PF_GAINS_SEED'] ?? 20_261_126);
+const TIMEOUT_MS = 60_000 + 20 * RUNS;
+
+describe('what is observed of transactions of any kind on the token programs', () => {
+  it(
+    'is never more than the requestor gained, and all of it where payments are honest',
+    async () => {
+      const tally = await checkGains(RUNS, SEED);
+      console.info(`${RUNS} transactions from seed ${SEED}: ${JSON.stringify(tally)}`);
+      // Otherwise it has not looked at what it is for.
+      expect(tally.executed).toBeGreaterThan(0.4 * RUNS);
+      expect(tally.landings).toBeGreaterThan(0.2 * RUNS);
+      expect(tally.unproven).toBeGreaterThan(0);
+    },
+    TIMEOUT_MS,
+  );
+});
