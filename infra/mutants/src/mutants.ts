@@ -9,6 +9,7 @@ import { privacyGuards } from './guards/privacy.ts';
 import { rpcGuards } from './guards/rpc.ts';
 import { screeningGuards } from './guards/screening.ts';
 import { smartAccountGuards } from './guards/smart-accounts.ts';
+import { solanaGuards } from './guards/solana.ts';
 import { verifyGuards } from './guards/verify.ts';
 import { watcherGuards } from './guards/watcher.ts';
 import { webhookGuards } from './guards/webhook.ts';
@@ -33,6 +34,7 @@ export const mutants: readonly Mutant[] = [
   ...smartAccountGuards,
   ...authorizationGuards,
   ...watcherGuards,
+  ...solanaGuards,
   ...rpcGuards,
   ...webhookGuards,
 ];
