@@ -423,8 +423,6 @@ describe('random transactions on Base', () => {
         honestly += honest.size;
       }
       expect(counted).toBeGreaterThan(honestly);
-      if (process.env['PF_FIGURES'])
-        (await import('node:fs')).appendFileSync(process.env['PF_FIGURES'], `${made} ${counted} ${honestly}\n`);
     },
     Math.max(60_000, TRANSACTIONS * 1_000),
   );
