@@ -1,5 +1,6 @@
 import { authorizationGuards } from './guards/authorizations.ts';
 import { archiveGuards } from './guards/archive.ts';
+import { basePaymentGuards } from './guards/base-payments.ts';
 import { checkoutGuards } from './guards/checkout.ts';
 import { clockGuards } from './guards/clock.ts';
 import { dashboardGuards } from './guards/dashboard.ts';
@@ -34,6 +35,7 @@ export const mutants: readonly Mutant[] = [
   ...smartAccountGuards,
   ...authorizationGuards,
   ...tempoGuards,
+  ...basePaymentGuards,
   ...watcherGuards,
   ...rpcGuards,
   ...webhookGuards,
