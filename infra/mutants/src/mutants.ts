@@ -1,5 +1,6 @@
 import { authorizationGuards } from './guards/authorizations.ts';
 import { archiveGuards } from './guards/archive.ts';
+import { basePaymentGuards } from './guards/base-payments.ts';
 import { checkoutGuards } from './guards/checkout.ts';
 import { clockGuards } from './guards/clock.ts';
 import { dashboardGuards } from './guards/dashboard.ts';
@@ -9,6 +10,7 @@ import { privacyGuards } from './guards/privacy.ts';
 import { rpcGuards } from './guards/rpc.ts';
 import { screeningGuards } from './guards/screening.ts';
 import { smartAccountGuards } from './guards/smart-accounts.ts';
+import { tempoGuards } from './guards/tempo.ts';
 import { verifyGuards } from './guards/verify.ts';
 import { watcherGuards } from './guards/watcher.ts';
 import { webhookGuards } from './guards/webhook.ts';
@@ -32,6 +34,8 @@ export const mutants: readonly Mutant[] = [
   ...verifyGuards,
   ...smartAccountGuards,
   ...authorizationGuards,
+  ...basePaymentGuards,
+  ...tempoGuards,
   ...watcherGuards,
   ...rpcGuards,
   ...webhookGuards,

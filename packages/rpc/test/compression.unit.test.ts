@@ -1,7 +1,7 @@
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { rpcCall, type RpcPool, RpcUnavailableError } from '../src/index.ts';
+import { boundedTo, rpcCall, type RpcPool, RpcUnavailableError } from '../src/index.ts';
 import { type Provider, result, startProvider } from './provider.ts';
 import { poolOver } from './upstreams.ts';
 
@@ -39,6 +39,15 @@ describe('compressed responses', () => {
     await expect((await over('gzip', (text) => gzipSync(bomb(text)))).call(echo)).rejects.toThrow(
       'ERR_BUFFER_TOO_LARGE',
     );
+  });
+
+  it.each<readonly [string, (text: string) => Uint8Array]>([
+    ['gzip', gzipSync],
+    ['identity', Buffer.from],
+  ])('are broken off when they are longer than the call allows: %s', async (encoding, compress) => {
+    const upstream = await over(encoding, (text) => compress(text + ' '.repeat(2_000)));
+    expect(await upstream.call(boundedTo(4_000, echo))).toBe(7);
+    await expect(upstream.call(boundedTo(1_000, echo))).rejects.toThrow('ERR_BUFFER_TOO_LARGE');
   });
 
   it('are rejected when they are truncated, or in an encoding that was not requested', async () => {

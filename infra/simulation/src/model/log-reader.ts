@@ -9,6 +9,7 @@ import {
   type PaymentIntent,
   type PreparedTransaction,
   termsOf,
+  transferKey,
   type TransactionHash,
 } from '@pf/domain';
 import { isDeepStrictEqual } from 'node:util';
@@ -24,6 +25,8 @@ export class LogFold {
   readonly events: EventEnvelope[] = [];
   /** The wallets that `send` intents name. */
   readonly named = new Map<IntentId, Address>();
+  /** `hash:index` of the transfers that an intent's account was told as mismatched, without those withdrawn. */
+  readonly #mismatched = new Map<IntentId, Set<string>>();
   /** `commandId type intentId` of every event: an event of a command is there once. */
   readonly #decided = new Set<string>();
   readonly #createdAt = new Map<IntentId, number>();
@@ -79,6 +82,7 @@ export class LogFold {
     if (event.type === 'intent.created' && after.direction === 'send' && after.fulfiller !== null)
       this.named.set(after.id, after.fulfiller);
     this.#checkPayer(event, what);
+    this.#checkReport(event, what);
     if (event.type === 'intent.expired') {
       const life = record.timestamp - (this.#createdAt.get(event.intentId) ?? 0);
       if (life < after.ttlSeconds * 1_000 - CLOCK_SLACK_MS)
@@ -107,6 +111,21 @@ export class LogFold {
       'a send intent is paid by its wallet',
       `${what} counts a payment by ${event.data.fulfiller}, and ${named} was to pay it`,
     );
+  }
+
+  /** A transfer that settles an intent is not also reported to its account as one with other terms. */
+  #checkReport(event: IntentEvent, what: string): void {
+    const told = this.#mismatched.get(event.intentId) ?? new Set();
+    this.#mismatched.set(event.intentId, told);
+    if (event.type === 'intent.mismatched_payment') told.add(transferKey(event.data.landing));
+    if (event.type === 'intent.mismatch_withdrawn') told.delete(transferKey(event.data.landing));
+    if (event.type !== 'intent.confirmed' || event.data.landing === null) return;
+    const key = transferKey(event.data.landing);
+    if (told.has(key))
+      throw new InvariantError(
+        'a proof withdraws the report',
+        `${what} counts ${key}, which is reported as mismatched`,
+      );
   }
 
   #checkClaim(before: PaymentIntent | undefined, transaction: PreparedTransaction, what: string): void {

@@ -58,20 +58,20 @@ export const defects: readonly Planted[] = [
   },
   {
     name: 'Blocks are read a second time from the upstream that has left something out',
-    file: 'packages/chains/src/base/observer.ts',
-    guard: 'const again = await this.#pool.doubleCheck(node, firstReader, rescan);',
-    instead: 'const again = [await rescan(node)];',
+    file: 'packages/chains/src/evm/observe/reading.ts',
+    guard: 'const readings = await pool.doubleCheck(node, firstReader, read);',
+    instead: 'const readings = [await read(node)];',
   },
   {
     name: 'Blocks are read a second time from another upstream than the one in use, which may be the first again',
-    file: 'packages/chains/src/base/observer.ts',
-    guard: 'const again = await this.#pool.doubleCheck(node, firstReader, rescan);',
-    instead: 'const again = await this.#pool.doubleCheck(node, node.name, rescan);',
+    file: 'packages/chains/src/evm/observe/reading.ts',
+    guard: 'const readings = await pool.doubleCheck(node, firstReader, read);',
+    instead: 'const readings = await pool.doubleCheck(node, node.name, read);',
   },
   {
     name: 'A payment that a reorganization has undone is not broadcast again',
     file: 'services/watcher/src/rebroadcaster.ts',
-    guard: 'if (settlement.lost) consider(id, settlement.hash, `lost ${settlement.hash}`, 0);',
+    guard: 'if (settlement.lost) consider(id, settlement.hash, `lost ${settlement.hash}`, 0, now);',
     instead: 'if (settlement.lost) continue;',
   },
   {
@@ -85,7 +85,7 @@ export const defects: readonly Planted[] = [
     file: 'services/watcher/src/rebroadcaster.ts',
     guard:
       'const round = longestDue(candidates);\n' +
-      '    for (const { key } of round) dueAt.set(key, now + this.#everyMs * (1 + Math.random() / 10));',
+      '    for (const { key } of round) this.#postpone(key, now, (turn) => turn);',
     instead: 'const round = candidates.slice(0, 1);',
   },
   {
@@ -105,5 +105,74 @@ export const defects: readonly Planted[] = [
     file: 'packages/domain/src/decide/observing.ts',
     guard: "const isFinal = level === 'finalized';",
     instead: "const isFinal = level !== 'finalized' || level === 'finalized';",
+  },
+  {
+    name: 'A transfer is worth its amount, whatever left the account again',
+    file: 'packages/chains/src/base/paid.ts',
+    guard: 'yield [index, units];',
+    instead: 'yield [index, credits.find((one) => one.index === index)?.amount ?? units];',
+  },
+  {
+    name: 'A submitted transaction that paid another account has no outcome',
+    file: 'packages/chains/src/base/observe/receipt.ts',
+    guard: ": failed('the transaction was executed, but no successful call in it makes this payment');",
+    instead: ': [];',
+  },
+  {
+    name: 'A payment that was once reported without its reference never counts',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: 'const isWithdrawn = differs.length === 0 && isMismatched(before, landing);',
+    instead: 'const isWithdrawn = differs.length > 0 && isMismatched(before, landing);',
+  },
+  {
+    name: 'A payment that counts after all leaves its first report standing',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: "isWithdrawn ? draft.append(before.id, 'intent.mismatch_withdrawn', { landing }) : before;",
+    instead:
+      'isWithdrawn ? { ...before, transfers: before.transfers.filter((key) => key !== transferKey(landing)) } : before;',
+  },
+  {
+    name: 'Any wallet pays a send intent',
+    file: 'packages/domain/src/model/terms.ts',
+    guard: "if (payerProblem(intent, transfer.from) !== null) differs.push('sender');",
+    instead: "if (transfer.from === transfer.to) differs.push('sender');",
+  },
+  {
+    name: 'Dust takes the room of real payments',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: "isDust(intent, landing) ? 'dust' : 'mismatched'",
+    instead: "'mismatched'",
+  },
+  {
+    name: 'A landing is final by one upstream',
+    file: 'packages/chains/src/base/observe/settlements.ts',
+    guard: 'const isDoubted = pool.size > 1;',
+    instead: 'const isDoubted = pool.size < 1;',
+  },
+  {
+    name: 'One transaction that cannot be read stops a step',
+    file: 'packages/chains/src/evm/observe/read-each.ts',
+    guard: 'if (!(cause instanceof RpcUpstreamError) || !isOfRequest(cause)) throw cause;',
+    instead: 'if (!(cause instanceof RpcUpstreamError) || isOfRequest(cause)) throw cause;',
+  },
+  {
+    name: 'What could not be judged is not looked at again',
+    file: 'packages/chains/src/base/observer.ts',
+    guard: '[news.unjudged, settled.unjudged, again.unjudged].flat(),',
+    instead: '[],',
+  },
+  {
+    name: 'What no upstream can trace is judged for good',
+    file: 'packages/chains/src/base/observe/nested-payments.ts',
+    guard: "unjudged.push(unjudgedOf(nested, 'no upstream has a trace of it'));",
+    instead: 'remember(context, opened, traced);',
+  },
+  {
+    name: 'Calldata names an intent before the call of the token does',
+    file: 'packages/chains/src/base/observe/nested-payments.ts',
+    guard: 'if (areExplained(suspects, traced)) return remember(context, opened, traced);',
+    instead:
+      'if (areExplained(suspects, traced))\n' +
+      '      return remember(context, opened, new Map([...traced, ...[...opened.likely].map(([at, all]) => [at, all.at(-1) ?? null] as const)]));',
   },
 ];

@@ -1,5 +1,5 @@
 import type { PublicIntent, Reference, TokenAddress } from '@pf/domain';
-import type { Payment, SimulatedTransaction, SimulatedWallet, Unreadable } from '@pf/simulation/chain';
+import type { Payment, SimulatedNode, SimulatedTransaction, SimulatedWallet, Unreadable } from '@pf/simulation/chain';
 import type { Random } from '@pf/simulation/kernel';
 import type { MoveKind } from '../plan.ts';
 import type { EndpointName, Response } from '../world/gateway.ts';
@@ -11,6 +11,8 @@ const AMOUNTS = ['1', '2.5', '10.01'] as const;
 const SPECKS = 110;
 /** How long an account stays given away, and a transaction unreadable. */
 const AWHILE_MS = [4_000, 40_000] as const;
+/** How long no upstream has a trace of a payment: after a minute watchers report it as unproven. */
+const UNPROVEN_MS = [4_000, 100_000] as const;
 const PATIENCE = 8;
 const UNREADABLE: readonly Unreadable[] = ['fails', 'malformed', 'absent', 'hangs'];
 
@@ -124,7 +126,10 @@ class Adversary {
     const [intent, other] = [await this.#create(merchant), await this.#create(merchant)];
     if (intent === null || other === null) return;
     const transaction = this.#payThrough(payer, intent, this.#random.chance(0.5) ? other : null);
-    if (transaction === null || this.#random.chance(0.3)) return;
+    if (transaction === null) return;
+    if (this.#random.chance(0.5))
+      this.#makeUnreadable(transaction, this.#world.network.nodes, 'traceless', UNPROVEN_MS);
+    if (this.#random.chance(0.3)) return;
     for (let looks = 0; looks < PATIENCE; looks++) {
       if (this.#world.reportUnproven(intent.id, transaction.hash)) return;
       await this.#pause(1_000);
@@ -146,7 +151,7 @@ class Adversary {
 
   /** Some upstreams cannot read a payment for a while, or none can. */
   async #payUnreadably(): Promise<void> {
-    const { network, kernel, strangers } = this.#world;
+    const { network, strangers } = this.#world;
     const [payer] = strangers;
     const intent = await this.#create(this.#merchant());
     if (intent === null) return;
@@ -155,10 +160,19 @@ class Adversary {
     const transaction = this.#random.chance(0.5)
       ? payer.pay(termsOf(intent))
       : payer.payThrough([paymentOf(intent, payer)]);
-    for (const node of nodes) node.setUnreadable(transaction.hash, how);
+    this.#makeUnreadable(transaction, nodes, how, AWHILE_MS);
     this.#send(payer, transaction, [intent]);
-    kernel.schedule(this.#random.between(...AWHILE_MS), () => {
-      for (const node of nodes) node.setUnreadable(transaction.hash, null);
+  }
+
+  #makeUnreadable(
+    { hash }: SimulatedTransaction,
+    nodes: readonly SimulatedNode[],
+    how: Unreadable,
+    lasts: readonly [number, number],
+  ): void {
+    for (const node of nodes) node.setUnreadable(hash, how);
+    this.#world.kernel.schedule(this.#random.between(...lasts), () => {
+      for (const node of nodes) node.setUnreadable(hash, null);
     });
   }
 

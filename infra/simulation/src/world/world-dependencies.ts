@@ -346,7 +346,6 @@ export class WorldDependencies {
         ...HONEST,
         fails,
         refuses: has('refusing upstreams') ? 0.6 : 0,
-        isTraceless: has('unproven payments') && index !== 1,
         ...(index < nodes.length - 1 && {
           lagMs: has('lagging upstreams') ? 4_000 * (index + 1) : 0,
           // What it left out it leaves out for ever: blocks are read again long after the storm.

@@ -206,7 +206,7 @@ const receipt = (keeps: KeptLogs) =>
   });
 export type Receipt = z.infer<ReturnType<typeof receipt>>;
 /** Real ones stay far below; one of 40,000 logs has some 18 MB. */
-const RECEIPT_MAX_BYTES = 8 * 2 ** 20;
+const RECEIPT_MAX_BYTES = 6 * 2 ** 20;
 /**
  * Null while the transaction is in no block that this node knows.
  * @param keeps the logs that it is read for

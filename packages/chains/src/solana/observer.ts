@@ -199,12 +199,15 @@ export class SolanaObserver implements ChainObserver {
     const pool = this.#pool;
     const most = callsInStep(node, 'getTransaction');
     const ended = await readPendingOutcomes(pool, node, judged.landed, memory, network, watch, head, now);
+    // What it sets aside is not asked for again at once, where it is listed too.
+    ended.commit();
     const looked = await readUnseen(pool, node, memory, network, watch, now, most);
     const proven = await this.#prove(round, judged.missing);
     const final = [...judged.final, ...proven.final];
     const finalized = await observeFinal(pool, node, final, memory, network, watch, now, most);
     const parts = [ended, looked, proven, finalized];
-    for (const { commit } of [ended, looked, finalized]) commit();
+    looked.commit();
+    finalized.commit();
     return {
       observations: parts.flatMap(({ observations }) => observations),
       warnings: parts.flatMap(({ warnings }) => warnings),

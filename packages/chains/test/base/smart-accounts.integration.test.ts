@@ -19,6 +19,7 @@ import {
   encodeFunctionData,
   encodePacked,
   erc20Abi,
+  getAddress,
   type Hex,
   http,
   pad,
@@ -489,6 +490,41 @@ describe('a transaction through an unknown contract', () => {
     }
     const { setAside } = JSON.parse(watcher.cursor ?? '') as { readonly setAside: readonly unknown[] };
     expect(setAside).toEqual([]);
+  });
+
+  /** A merchant's contract sends back what it gets, when it is called: the payer calls it, and its payment is worth 0. */
+  async function payAndTakeBack(): Promise<{
+    readonly id: string;
+    readonly terms: PaymentTerms;
+    readonly address: string;
+    readonly hash: Hex;
+  }> {
+    const merchant = await puppet([]);
+    const { id, terms } = expectPayment(getAddress(merchant) as string as Address);
+    const [pay, refund] = [callOf(terms), '0x12345678' as const];
+    const address = await puppet([
+      { target: usdc, data: pay.data },
+      { target: merchant, data: refund },
+    ]);
+    const back = { ...terms, requestor: address as Address };
+    const script = [{ target: usdc as Hex, data: plainOf(back).data, mayFail: false, topics: [] }];
+    await sendAs(base.anvil, merchant, encodeFunctionData({ abi: puppetAbi, functionName: 'learn', args: [script] }));
+    await mint(address, AMOUNT);
+    return { id, terms, address, hash: await sendAs(base.anvil, address, concat(['0x12345678', pay.data])) };
+  }
+
+  it('pays nothing where the money goes back in the same transaction', async () => {
+    await payAndTakeBack();
+    expect(await observed()).toEqual([]);
+  });
+
+  it('is told of with what is left, nothing, where it was submitted', async () => {
+    const { id, terms, address, hash } = await payAndTakeBack();
+    const verified = await verify(hash, terms, address);
+    if (verified.kind !== 'verified') throw new Error(JSON.stringify(verified));
+    watcher.watched.submit(verified.transaction, base.clock.now());
+    expect(await observed()).toEqual(paid({ id }));
+    expect(watcher.watched.byReference(terms.reference)?.settlement?.transfer.amount).toBe(0n);
   });
 
   it('is waited for where it was verified by a trace that is missing for a while', async () => {

@@ -258,10 +258,10 @@ describe('SolanaObserver', () => {
     const hash = await scan(terms);
     await solana.node.advance();
     // The list is answered, the transaction is not.
-    proxy.respond = ({ method }) => (method === 'getTransaction' ? { slot: 'soon' } : undefined);
+    proxy.faults = [{ kind: 'status', status: 503, methods: ['getTransaction'] }];
     await expect(after(1_000)).rejects.toMatchObject({ name: 'RpcUnavailableError' });
     const lists = proxy.calls.get('getSignaturesForAddress') ?? 0;
-    proxy.respond = () => undefined;
+    proxy.faults = [];
     expect(await after(1_000)).toMatchObject([{ type: 'landed', data: { hash } }]);
     expect((proxy.calls.get('getSignaturesForAddress') ?? 0) - lists).toBeLessThanOrEqual(2);
   });

@@ -18,17 +18,15 @@ export interface NodeFaults {
   readonly omits: number;
   /** The part of broadcasts that it refuses, because its pool is full at that moment. */
   readonly refuses: number;
-  /** It has no traces at that moment. */
-  readonly isTraceless: boolean;
 }
 
-export const HONEST: NodeFaults = { lagMs: 0, slowMs: 0, fails: 0, omits: 0, refuses: 0, isTraceless: false };
+export const HONEST: NodeFaults = { lagMs: 0, slowMs: 0, fails: 0, omits: 0, refuses: 0 };
 
 /**
  * What a node does when it is asked for one transaction: it fails, returns what is none, says that it has none, or does
- * not respond.
+ * not respond; or it only has no trace of it.
  */
-export type Unreadable = 'fails' | 'malformed' | 'absent' | 'hangs';
+export type Unreadable = 'fails' | 'malformed' | 'absent' | 'hangs' | 'traceless';
 
 const quantity = (value: number | bigint): string => `0x${value.toString(16)}`;
 const word = (value: bigint | string): string =>
@@ -122,6 +120,7 @@ export class SimulatedNode {
       case 'absent':
         return { id, result: null };
       case 'hangs':
+      case 'traceless':
       case undefined:
         break;
     }
@@ -150,8 +149,10 @@ export class SimulatedNode {
         return inclusion === null ? null : this.#receipt(inclusion, at);
       }
       case 'debug_traceTransaction': {
-        const inclusion = this.faults.isTraceless ? null : this.#visible(String(params[0]), at);
-        if (inclusion === null) throw new ChainRefusal('required historical state unavailable');
+        const hash = String(params[0]) as TransactionHash;
+        const inclusion = this.#visible(hash, at);
+        if (inclusion === null || this.#unreadable.get(hash) === 'traceless')
+          throw new ChainRefusal('required historical state unavailable');
         return trace(inclusion);
       }
       case 'eth_getTransactionByHash':

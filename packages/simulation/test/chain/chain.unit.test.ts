@@ -236,8 +236,8 @@ describe('the observer of Base on a simulated chain', () => {
   it('goes on through failing, slow and lagging upstreams', () =>
     on(6, async (bench) => {
       const [first, second] = bench.network.nodes;
-      if (first) first.faults = { lagMs: 10_000, slowMs: 800, fails: 0.2, omits: 0, refuses: 0, isTraceless: false };
-      if (second) second.faults = { lagMs: 4_000, slowMs: 0, fails: 0.1, omits: 0, refuses: 0, isTraceless: false };
+      if (first) first.faults = { lagMs: 10_000, slowMs: 800, fails: 0.2, omits: 0, refuses: 0 };
+      if (second) second.faults = { lagMs: 4_000, slowMs: 0, fails: 0.1, omits: 0, refuses: 0 };
       bench.payer.send(bench.payer.pay(bench.terms));
       await bench.until(() => bench.types.includes('finalized'));
     }));

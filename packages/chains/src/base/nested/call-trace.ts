@@ -22,7 +22,7 @@ export interface CallFrame {
 }
 
 /** A longer one cannot be read: what makes it so long is written by strangers. */
-const TRACE_MAX_BYTES = 8 * 2 ** 20;
+const TRACE_MAX_BYTES = 6 * 2 ** 20;
 
 /**
  * All calls of a transaction, with the logs that are kept. Many providers do not offer it. It may have tens of

@@ -1,8 +1,8 @@
 import type { Observation, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { Network, WatchSet } from '../../port.ts';
-import { readReceiptAgain } from './look-again.ts';
 import { Memory } from './memory.ts';
+import { readReceipts } from './receipts.ts';
 import { judge, transfersIn } from './scan.ts';
 
 /**
@@ -18,8 +18,8 @@ export async function judgeAgain(
 ): Promise<readonly Observation[] | null> {
   // Nothing is remembered, so that nothing which was found before is believed.
   const context = { pool, node, network, watch, memory: new Memory(), now: 0, waitsSince: () => undefined };
-  const receipt = await readReceiptAgain(context, hash);
-  if (typeof receipt === 'string') return null;
+  const [receipt] = await readReceipts(context, [hash]);
+  if (receipt === undefined || typeof receipt === 'string') return null;
   if (receipt.status === 0n) return [];
   const { found, unjudged } = await judge(
     context,

@@ -6,6 +6,7 @@ import { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
 import { sendsAuthorization } from '../authorization/eip3009.ts';
 import type { PaymentCall } from '../calldata.ts';
 import { decodePayment } from '../calldata.ts';
+import { Fetches } from './fetches.ts';
 import { Room } from './room.ts';
 
 /** What the observer needs of a transaction. */
@@ -57,12 +58,11 @@ export class Memory {
   /** When the logs of all recipients were last read up to the head, and when a second time, by our clock. */
   wholeAt = -Infinity;
   rescannedAt = -Infinity;
-  /** Before this time nothing is looked at again, by our clock: it takes a small part of all time. */
-  againFrom = -Infinity;
+  readonly fetches = new Fetches();
   /** When `safe` and `finalized` were last read, by our clock. */
   tagsAskedAt = 0;
 
-  /** What this step may spend on what is expensive to read. */
+  /** For traces in this step. */
   room = new Room();
 
   /** A step begins: forgets what one that failed midway has asked for. */

@@ -1,3 +1,5 @@
+import type { TransactionHash } from '@pf/domain';
+import type { RpcNode } from '@pf/rpc';
 import { type Receipt, getReceipt } from '../../evm/calls.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import { keptLogsOf } from '../nested/kept-logs.ts';
@@ -17,7 +19,7 @@ interface Read {
   readonly receipt: Receipt | string;
 }
 
-/** Reads the receipts of these transactions, in parts whose size does not depend on what strangers write. */
+/** Reads the receipts of these transactions, in requests whose size does not depend on what strangers write. */
 export async function* readReceiptsOf(
   context: Scan,
   all: readonly { readonly nested: Nested }[],
@@ -26,50 +28,63 @@ export async function* readReceiptsOf(
   for (const { nested } of all)
     if (nested.receipt === undefined) unread.push(nested);
     else yield { nested, receipt: nested.receipt };
-  for (const part of inParts(unread)) {
-    const isLarge = part.length === 1 && (part[0]?.transaction.gas ?? 0n) > GAS_AT_ONCE;
-    const receipts = isLarge && !context.memory.room.hasReceipts ? null : await readPart(context, part);
-    for (const [place, nested] of part.entries())
-      yield { nested, receipt: receipts?.[place] ?? 'there was no room for its receipt' };
-  }
+  for (const part of partsByGas(unread.filter(isSmall)))
+    yield* withReceipts(part, await readReceipts(context, part.map(hashOf)));
+  const large = unread.filter((nested) => !isSmall(nested));
+  if (large.length > 0) yield* withReceipts(large, await fetchReceipts(context, large.map(hashOf)));
 }
 
-/** Small ones first: they never wait for what is large. */
-function* inParts(all: readonly Nested[]): Generator<readonly Nested[]> {
-  const isSmall = ({ transaction: { gas } }: Nested): boolean => gas <= GAS_AT_ONCE;
+const hashOf = ({ transaction: { hash } }: Nested): TransactionHash => hash;
+const isSmall = ({ transaction: { gas } }: Nested): boolean => gas <= GAS_AT_ONCE;
+
+function* partsByGas(all: readonly Nested[]): Generator<readonly Nested[]> {
   let part: Nested[] = [];
-  let gas = 0n;
-  for (const nested of all.filter(isSmall)) {
-    if (part.length === RECEIPTS_AT_ONCE || gas + nested.transaction.gas > GAS_AT_ONCE) {
+  let left = GAS_AT_ONCE;
+  for (const nested of all) {
+    const { gas } = nested.transaction;
+    if (part.length === RECEIPTS_AT_ONCE || gas > left) {
       yield part;
-      [part, gas] = [[], 0n];
+      [part, left] = [[], GAS_AT_ONCE];
     }
     part.push(nested);
-    gas += nested.transaction.gas;
+    left -= gas;
   }
   if (part.length > 0) yield part;
-  for (const nested of all) if (!isSmall(nested)) yield [nested];
 }
 
-/** What this node does not have may be had from another one, which is asked at once. */
-async function readPart(context: Scan, part: readonly Nested[]): Promise<readonly (Receipt | string)[]> {
-  const { node, pool, network, memory } = context;
+function* withReceipts(all: readonly Nested[], receipts: readonly (Receipt | string)[]): Generator<Read> {
+  for (const [place, nested] of all.entries()) {
+    const receipt = receipts[place] ?? NONE;
+    const isSame = typeof receipt === 'string' || receipt.blockHash === nested.transfers[0]?.log.blockHash;
+    yield { nested, receipt: isSame ? receipt : 'its receipt is of another block' };
+  }
+}
+
+/** Receipts of any size, each alone and beside the steps. */
+export const fetchReceipts = (
+  context: Scan,
+  hashes: readonly TransactionHash[],
+): Promise<readonly (Receipt | string)[]> =>
+  context.memory.fetches.take(hashes, async (hash) => (await readReceipts(context, [hash]))[0] ?? NONE);
+
+const NONE = 'no receipt of it was found';
+
+/** In one request. What this node does not have may be had from another one, which is asked at once. */
+export async function readReceipts(
+  { node, pool, network }: Pick<Scan, 'node' | 'pool' | 'network'>,
+  hashes: readonly TransactionHash[],
+): Promise<readonly (Receipt | string)[]> {
   const keeps = keptLogsOf(network);
-  const callsOf = (some: readonly Nested[]) => some.map(({ transaction: { hash } }) => getReceipt(hash, keeps));
-  const judge = (nested: Nested, receipt: Receipt | Unreadable | null): Receipt | string => {
-    if (receipt instanceof Unreadable) return receipt.reason;
-    if (receipt === null) return 'no receipt of it was found';
-    return receipt.blockHash === nested.transfers[0]?.log.blockHash ? receipt : 'its receipt is of another block';
+  const read = async (by: RpcNode, some: readonly TransactionHash[]): Promise<readonly (Receipt | string)[]> => {
+    const receipts = await readEach(
+      by,
+      some.map((hash) => getReceipt(hash, keeps)),
+    );
+    return receipts.map((receipt) => (receipt instanceof Unreadable ? receipt.reason : (receipt ?? NONE)));
   };
-  const first = (await readEach(node, callsOf(part))).map((receipt, place) => judge(part[place] as Nested, receipt));
-  const lacking = part.filter((_nested, place) => typeof first[place] === 'string');
-  if (lacking.length === 0) return first;
-  const others = await pool.onAnother(node, (other) => readEach(other, callsOf(lacking)));
-  const second = new Map(others?.map((receipt, place) => [lacking[place], judge(lacking[place] as Nested, receipt)]));
-  const both = first.map((one, place) => {
-    const other = second.get(part[place]);
-    return typeof one === 'string' && other !== undefined ? other : one;
-  });
-  if (both.some((one) => typeof one === 'string')) memory.room.receiptFailed();
-  return both;
+  const first = await read(node, hashes);
+  const lacking = hashes.filter((_hash, place) => typeof first[place] === 'string');
+  const others = lacking.length === 0 ? null : await pool.onAnother(node, (other) => read(other, lacking));
+  const second = new Map(others?.map((receipt, place) => [lacking[place], receipt]));
+  return first.map((one, place) => (typeof one === 'string' ? (second.get(hashes[place]) ?? one) : one));
 }

@@ -7,6 +7,7 @@ import { type Look, lookTwice } from './looking.ts';
 import { type Memory, SET_ASIDE_MAX, type Unseen } from './memory.ts';
 import type { PendingOutcome } from './pending-outcomes.ts';
 import type { Reading } from './reading.ts';
+import { inTurns } from './turns.ts';
 
 /** Transactions of watched accounts that one step reads. */
 const LOOKED_MAX = 50;
@@ -199,11 +200,12 @@ function byTurns(memory: Memory, now: number): readonly (readonly [TransactionHa
   const isAgain = ({ dueAt, since }: Unseen): number => (dueAt > since ? 1 : 0);
   const order = (one: bigint, other: bigint): number => (one < other ? -1 : one > other ? 1 : 0);
   due.sort(([, one], [, other]) => isAgain(one) - isAgain(other) || order(one.slot, other.slot));
-  const queues = [...Map.groupBy(due, ([, { of }]) => of)]
-    .sort(([one], [other]) => (memory.servedAt.get(one) ?? -1) - (memory.servedAt.get(other) ?? -1))
-    .map(([, queue]) => queue);
-  const longest = queues.reduce((most, { length }) => Math.max(most, length), 0);
-  return Array.from({ length: longest }, (_, turn) => queues.flatMap((queue) => queue.slice(turn, turn + 1))).flat();
+  const servedAt = (of: Unseen['of']): number => memory.servedAt.get(of) ?? -1;
+  return inTurns(
+    due,
+    ([, { of }]) => of,
+    (one, other) => servedAt(one) - servedAt(other),
+  );
 }
 
 /** Those of whom something was asked for wait for their next turn behind the others. */

@@ -60,9 +60,10 @@ export class Memory {
   readonly accounts = new Map<WalletAddress, readonly WatchedAccount[]>();
   readonly unseen = new Map<TransactionHash, Unseen>();
   readonly looked = boundedCache<TransactionHash, true>(LOOKED_MAX);
-  /** The turn in which a transaction of each recipient was last asked for, while more of theirs wait. */
+  /** Counts turns. By recipient: when a transaction of theirs was last asked for, and a reference, while more wait. */
   turn = 0;
   readonly servedAt = new Map<WalletAddress | null, number>();
+  readonly expectedServedAt = new Map<WalletAddress | null, number>();
   /** The upstream that showed each transaction that was read. */
   readonly shownBy = boundedCache<TransactionHash, string>(LOOKED_MAX);
   /** Settlements, as `hash slot`, that two upstreams have shown; and those that the second does not show yet. */

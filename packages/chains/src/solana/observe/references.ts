@@ -1,13 +1,16 @@
-import type { Reference } from '@pf/domain';
+import type { Address, Reference } from '@pf/domain';
 import type { WatchSet } from '../../port.ts';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { getSignaturesForAddress, type SignatureInfo } from '../calls.ts';
 import { type Commit, listedAt } from './accounts.ts';
 import type { Memory } from './memory.ts';
+import { inTurns } from './turns.ts';
 
 /** References that one step looks up: of intents with a payment under way, and of expired ones. */
 const LOOKED_FOR_MAX = 2;
 const LAPSED_MAX = 10;
+/** Of so many expired intents the next ones are chosen. */
+const LAPSED_SEEN_MAX = 1_000;
 /** A reference belongs to one payment; more is a repetition or abuse. */
 const PAGE = 25;
 /** A reference is looked up at once, and again when its waiting time has grown by half, within these bounds. */
@@ -35,12 +38,19 @@ export function dueReferences(
   now: number,
   most: number,
 ): ReferenceReading {
-  const expected = new Set<Reference>([...watch.expected()].map(({ terms }) => terms.reference));
-  for (const reference of expected)
+  const expected = new Map([...watch.expected()].map(({ terms }) => [terms.reference, terms.requestor]));
+  for (const reference of expected.keys())
     if (!memory.expected.has(reference)) memory.expected.set(reference, { since: now, dueAt: now });
   const isDue = ([reference, { dueAt }]: [Reference, { readonly dueAt: number }]): boolean =>
     dueAt <= now || !expected.has(reference);
-  const due = [...memory.expected].filter(isDue).slice(0, LOOKED_FOR_MAX);
+  const recipientOf = ([reference]: [Reference, unknown]): Address | null => expected.get(reference) ?? null;
+  const servedAt = (of: Address | null): number => memory.expectedServedAt.get(of) ?? -1;
+  // The intents of one recipient must not delay those of others.
+  const due = inTurns(
+    [...memory.expected].filter(isDue),
+    recipientOf,
+    (one, other) => servedAt(one) - servedAt(other),
+  ).slice(0, LOOKED_FOR_MAX);
   const awaited = due.filter(([reference]) => expected.has(reference));
   const ended = due.flatMap(([reference]) => (expected.has(reference) ? [] : [reference]));
   const last = [...ended, ...lapsedIn(watch, memory, Math.min(LAPSED_MAX, most))];
@@ -66,6 +76,10 @@ export function dueReferences(
         for (const { signature, slot } of found.toReversed())
           if (!memory.unseen.has(signature)) memory.unseen.set(signature, { slot, since: at, dueAt: at, of: null });
       }
+      memory.turn += 1;
+      for (const one of due) memory.expectedServedAt.set(recipientOf(one), memory.turn);
+      const isWaiting = new Set<Address | null>([...expected.values(), null]);
+      for (const of of memory.expectedServedAt.keys()) if (!isWaiting.has(of)) memory.expectedServedAt.delete(of);
       for (const [reference, { since }] of awaited) {
         // Moves to the end: the others have their turn first.
         memory.expected.delete(reference);
@@ -83,12 +97,14 @@ export function dueReferences(
   };
 }
 
-/** The next expired references that were not looked up one last time. */
+/** The next expired references that were not looked up one last time, by turns of their recipients. */
 function lapsedIn(watch: WatchSet, memory: Memory, most: number): readonly Reference[] {
-  const found: Reference[] = [];
+  const found: { readonly reference: Reference; readonly requestor: Address }[] = [];
   for (const { terms } of watch.lapsed()) {
-    if (found.length === most) break;
-    if (!memory.lookedLast.has(terms.reference) && !memory.expected.has(terms.reference)) found.push(terms.reference);
+    if (found.length === LAPSED_SEEN_MAX) break;
+    if (!memory.lookedLast.has(terms.reference) && !memory.expected.has(terms.reference)) found.push(terms);
   }
-  return found;
+  return inTurns(found, ({ requestor }) => requestor)
+    .slice(0, most)
+    .map(({ reference }) => reference);
 }

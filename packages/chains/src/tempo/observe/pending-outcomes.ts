@@ -45,7 +45,7 @@ async function ended(
   context: Scan,
   { id: intentId, status }: Submitted,
   shown: Shown,
-): Promise<readonly Observation[]> {
+): Promise<Findings<Observation>> {
   const { receipt } = shown;
   const hash = receipt.transactionHash;
   const isReverted = receipt.status === 0n;

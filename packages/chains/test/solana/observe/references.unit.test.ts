@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { TransactionHash } from '@pf/domain';
+import type { PaymentTerms, TransactionHash } from '@pf/domain';
 import { type RpcCall, type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { Memory } from '../../../src/solana/observe/memory.ts';
 import { dueReferences } from '../../../src/solana/observe/references.ts';
@@ -65,5 +65,32 @@ describe('the last look at the reference of an intent that has expired', () => {
     await look(nodeAt(10_000));
     expect(memory.expected.has(terms.reference)).toBe(false);
     expect(memory.lookedLast.has(terms.reference)).toBe(true);
+  });
+});
+
+describe('the references of intents that are about to be paid', () => {
+  it('are looked up by turns of their recipients, however many one has', () => {
+    const [memory, watched] = [new Memory(), new Watched()];
+    const busy = [termsIn('USDC').requestor, termsIn('USDC').requestor];
+    const add = (id: string, requestor: PaymentTerms['requestor']): string => {
+      const made = { ...termsIn('USDC'), requestor };
+      watched.add(id, made);
+      watched.detect(made);
+      return made.reference;
+    };
+    for (let n = 0; n < 100; n += 1) for (const requestor of busy) add(`pi_${n}`, requestor);
+    const look = (now: number): readonly unknown[] => {
+      const references = dueReferences(memory, watched, HEAD, now, MANY);
+      references.read(
+        references.calls.map(() => []),
+        null,
+        HEAD,
+        now,
+      )();
+      return references.calls.map(({ params: [reference] }) => reference);
+    };
+    look(0);
+    const late = add('pi_late', termsIn('USDC').requestor);
+    expect(look(0)).toContain(late);
   });
 });

@@ -109,23 +109,26 @@ export class Script {
   /** Fills an account that is no requestor's, empties it in one way or another, and gives it away. */
   #round(): void {
     const account = this.#accounts((one) => one.isScratch && one.mint !== null && !isRequestor(one.owner))[0];
-    if (account?.mint === undefined || account.mint === null) return this.#create();
+    if (account === undefined || account.mint === null) return this.#create();
     const { mint } = account;
     const purse = this.#accounts((one) => one.owner === payer && one.mint === mint && !one.isScratch)[0];
     const reference = this.#pick(this.#references);
     if (purse === undefined || reference === undefined) return;
+    const victim = this.#random(2) === 0 ? first : second;
     const times = 1 + this.#random(2);
     for (let n = 0; n < times; n += 1) {
       const units = BigInt(1 + this.#random(500));
       if (purse.amount < units) break;
       this.#transfer(purse, account, units, payer, [reference], false);
-      if (this.#random(4) === 0 && mint === FAKE) this.#burnAll(account);
-      else if (account.amount > 0n)
-        this.#transfer(account, purse, account.amount, account.owner, [], this.#random(4) === 0);
+      if (account.amount === 0n || this.#random(6) === 0) continue;
+      if (this.#random(2) === 0) this.#burnAll(account);
+      else this.#transfer(account, purse, account.amount, account.owner, [], this.#random(4) === 0);
     }
-    if (this.#random(3) === 0) this.#change(account);
-    this.#give(account, this.#random(2) === 0 ? first : second);
-    if (this.#random(2) === 0) this.#mint();
+    if (this.#random(2) === 0) this.#change(account);
+    this.#give(account, victim);
+    // Something else comes to whoever is robbed, or to the account itself.
+    const gainers = this.#accounts((one) => one === account || (one.owner === victim && one.mint === account.mint));
+    if (this.#random(3) > 0) this.#mint(this.#pick(gainers));
   }
 
   #signs(owner: PublicKey): Parameters<ReturnType<typeof tokenInstructions>['transfer']>[3] {
@@ -225,9 +228,8 @@ export class Script {
     this.#create(account);
   }
 
-  #mint(): void {
-    const to = this.#pick(this.#accounts((one) => one.mint !== null && !one.frozen));
-    if (to === undefined || to.mint === null) return;
+  #mint(to = this.#pick(this.#accounts((one) => one.mint !== null && !one.frozen))): void {
+    if (to === undefined || to.frozen || to.mint === null) return;
     const units = BigInt(1 + this.#random(500));
     const by = to.mint === FAKE ? payer : issuer;
     this.instructions.push(tokenInstructions(programOf(to.mint)).mintTo(to.mint, to.address, units, by));

@@ -1,0 +1,152 @@
+import type { Mutant } from '../mutant.ts';
+
+const LANDINGS = 'packages/chains/src/tempo/observe/landings.ts';
+const SCAN = 'packages/chains/src/tempo/observe/scan.ts';
+const RECEIPTS = 'packages/chains/src/tempo/observe/receipts.ts';
+const SECOND = 'packages/chains/src/tempo/observe/second-showing.ts';
+const LANDINGS_TEST = 'packages/chains/test/tempo/observe/landings.unit.test.ts';
+const OBSERVER_TEST = 'packages/chains/test/tempo/observer.integration.test.ts';
+const HOSTILE_TEST = 'packages/chains/test/hostile/tempo.integration.test.ts';
+
+/** What is called paid on Tempo has arrived, by the word of two, and nothing stops a step. */
+export const tempoGuards: readonly Mutant[] = [
+  {
+    name: 'Tempo: what an account pays out makes its payments worth less',
+    file: LANDINGS,
+    guard: 'if (log !== fee?.log) accountOf(token, from).debited += amount;',
+    instead: '',
+    test: { file: LANDINGS_TEST, name: 'are worth together what the account has gained, however often' },
+  },
+  {
+    name: 'Tempo: the fee that an account pays is no part of what it gets',
+    file: LANDINGS,
+    guard: 'if (log !== fee?.log) accountOf',
+    instead: 'accountOf',
+    test: { file: LANDINGS_TEST, name: 'are whole where the account that is paid pays the fee' },
+  },
+  {
+    name: 'Tempo: what an account pays itself is worth nothing',
+    file: LANDINGS,
+    guard: 'if (from === to) continue;',
+    instead: '',
+    test: { file: LANDINGS_TEST, name: 'are worth nothing where the money came from the account that gets it' },
+  },
+  {
+    name: 'Tempo: a Transfer is the money of one payment',
+    file: LANDINGS,
+    guard: 'money !== null && !claims.has(money)',
+    instead: 'money !== null',
+    test: { file: LANDINGS_TEST, name: 'of kept-back payments need a Transfer to the guard each' },
+  },
+  {
+    name: 'Tempo: a memo is of the Transfer that was logged right before it',
+    file: LANDINGS,
+    guard: 'if (same.log.logIndex + 1n !== claim.log.logIndex) return null;',
+    instead: '',
+    test: { file: LANDINGS_TEST, name: 'belong to the Transfer right before their memo' },
+  },
+  {
+    name: 'Tempo: a memo has the sender and the recipient of its Transfer',
+    file: LANDINGS,
+    guard: 'if (!isOf(same) || same.from !== claim.from || same.to !== claim.to) return null;',
+    instead: 'if (!isOf(same)) return null;',
+    test: { file: LANDINGS_TEST, name: 'belong to the Transfer right before their memo' },
+  },
+  {
+    name: 'Tempo: what a virtual address is paid counts where the next Transfer forwards it',
+    file: LANDINGS,
+    guard: 'isOf(next) && next.from === claim.to && next.to !== GUARD',
+    instead: 'isOf(next) && next.from === claim.to',
+    test: { file: LANDINGS_TEST, name: 'count one forward of a virtual address for one memo' },
+  },
+  {
+    name: 'Tempo: what is kept back has gone to the guard',
+    file: LANDINGS,
+    guard: 'return isOf(before) && before.to === GUARD ? before : null;',
+    instead: 'return isOf(before) ? before : null;',
+    test: { file: LANDINGS_TEST, name: 'are empty for failed, uncredited, foreign-token and unreadable transfers' },
+  },
+  {
+    name: 'Tempo: no topic of a log makes its reader throw',
+    file: LANDINGS,
+    guard: 'topic?.length === 66 ?',
+    instead: 'topic !== null ?',
+    test: { file: LANDINGS_TEST, name: 'is not known where the last log is another' },
+  },
+  {
+    name: 'Tempo: no data of a log makes its reader throw',
+    file: LANDINGS,
+    guard: 'data.length === 66 ? BigInt(data) : null',
+    instead: 'BigInt(data)',
+    test: { file: LANDINGS_TEST, name: 'none makes the reader throw' },
+  },
+  {
+    name: 'Tempo: nothing is final by the word of one upstream where there are two',
+    file: SCAN,
+    guard: "level: verdict === 'same' ? 'finalized' : 'confirmed',",
+    instead: "level: 'finalized',",
+    test: { file: OBSERVER_TEST, name: 'reports a payment as confirmed while the other does not have its block' },
+  },
+  {
+    name: 'Tempo: a payment that another upstream denies is not reported',
+    file: SECOND,
+    guard: "return blocks.has(receipt.blockNumber) ? 'denied' : 'awaited';",
+    instead: "return 'awaited';",
+    test: { file: OBSERVER_TEST, name: 'believes no payment that only one of them has made up' },
+  },
+  {
+    name: 'Tempo: a receipt is of the block of its log',
+    file: SCAN,
+    guard: "found.receipt.blockHash === log.blockHash ? null : 'its receipt is of another block than its log'",
+    instead: 'null',
+    test: { file: HOSTILE_TEST, name: 'delays and changes no other payment: a receipt of another block' },
+  },
+  {
+    name: 'Tempo: a receipt that contradicts itself is not judged',
+    file: RECEIPTS,
+    guard: "return new Unreadable('its receipt contradicts itself');",
+    instead: 'return one;',
+    test: { file: HOSTILE_TEST, name: 'delays and changes no other payment: a log twice' },
+  },
+  {
+    name: 'Tempo: what cannot be judged is looked at again',
+    file: 'packages/chains/src/tempo/observer.ts',
+    guard: 'const aside = afterLook(asideOf(position), looked.judged, unjudged, now);',
+    instead: 'const aside = afterLook(asideOf(position), looked.judged, looked.unjudged, now);',
+    test: { file: HOSTILE_TEST, name: 'is looked at again, and is found once it can be read' },
+  },
+  {
+    name: 'Tempo: blocks with payments that a step had no time to read are not passed',
+    file: SCAN,
+    guard: 'end: left.length === 0 ? end : await blockBefore(context, left.reduce(least)),',
+    instead: 'end,',
+    test: { file: OBSERVER_TEST, name: 'reads on where there are more payments in a range than a step can read' },
+  },
+  {
+    name: 'Tempo: a submission that landed and paid its intent nothing has an outcome',
+    file: 'packages/chains/src/tempo/observe/pending-outcomes.ts',
+    guard: 'findings.unjudged.length > 0 || findings.found.some((one) => one.intentId === intentId)',
+    instead: 'findings.found.length >= 0',
+    test: { file: OBSERVER_TEST, name: 'ends a submission whose transaction succeeded and paid its intent nothing' },
+  },
+  {
+    name: 'The account that gets what a requestor is paid is screened',
+    file: 'services/gateway/src/intents/clean-wallets.ts',
+    guard: 'new Set([requestor, payee,',
+    instead: 'new Set([requestor,',
+    test: {
+      file: 'services/gateway/test/intents/clean-wallets.unit.test.ts',
+      name: 'is screened beside the requestor and the fulfiller',
+    },
+  },
+  {
+    name: 'In live mode it is known who gets what a requestor is paid',
+    file: 'services/gateway/src/intents/clean-wallets.ts',
+    guard: 'if (!livemode) return requestor;',
+    instead: 'return requestor;',
+    test: {
+      file: 'services/gateway/test/intents/clean-wallets.unit.test.ts',
+      name: 'has to be known in live mode, and need not be in test mode',
+    },
+  },
+];
