@@ -226,8 +226,8 @@ export interface ChainAdapter {
    */
   parseAddress(text: string): Parsed<Address>;
   /**
-   * The account that gets what is paid to this one; null where the chain does not know it. Absent where it is always the
-   * same one. Calls the chain only for addresses that stand for another.
+   * The account that gets what is paid to this one; null where the chain does not know it. Absent where it is always
+   * the same one. Calls the chain only for addresses that stand for another.
    */
   payee?(address: Address): Promise<Address | null>;
   /** The canonical form of a transaction hash or signature, for filters and `sent` submissions. */

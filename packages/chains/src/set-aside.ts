@@ -93,7 +93,7 @@ export function afterLook(
   return { kept: [...kept.values()], warnings };
 }
 
-/** The newest one of the payer that has the most, of the recipient that has the most; of several such, of the newest. */
+/** The newest one of the payer that has the most, of the recipient that has the most; of several, of the newest. */
 function newestOfGreediest(all: readonly SetAside[]): SetAside {
   const most = (groups: Iterable<readonly SetAside[]>): readonly SetAside[] =>
     [...groups].reduce((greediest, group) => (group.length >= greediest.length ? group : greediest));

@@ -33,7 +33,8 @@ export interface Tally {
 
 /**
  * Executes random transactions, and compares what is observed of them with what the chain's accounts hold.
- * @throws Error where more is observed than was gained, less of an honest payment, or a name that its payer has not signed
+ * @throws Error where more is observed than was gained, less of an honest payment, or a name that its payer has not
+ *   signed
  */
 export async function checkGains(runs: number, seed: number): Promise<Tally> {
   const world = await World.open();
