@@ -21,7 +21,7 @@ const references = intents.map(({ reference }) => new PublicKey(reference));
 const asJson = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? Number(one) : one)));
 
-export interface Tally {
+interface Tally {
   /** Transactions that succeeded, and that failed. */
   executed: number;
   failed: number;
