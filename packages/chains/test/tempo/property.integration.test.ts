@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Address, Reference, TransactionHash } from '@pf/domain';
+import type { Address, Reference } from '@pf/domain';
 import { seededRandom } from '@pf/testing';
 import * as SignatureEnvelope from 'ox/tempo/SignatureEnvelope';
 import * as TxEnvelopeTempo from 'ox/tempo/TxEnvelopeTempo';
