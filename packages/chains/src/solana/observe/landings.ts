@@ -77,9 +77,11 @@ function claimsIn(
     );
     return [];
   });
-  const paid = paidBy(reading, new Set(named.map(({ transfer }) => transfer)));
+  // What is proven never takes of what is not: anyone may make a program pay, and add a claim of his own.
+  const proven = paidBy(reading, new Set(named.flatMap(({ transfer }) => (transfer.isProven ? [transfer] : []))));
+  const all = paidBy(reading, new Set(named.map(({ transfer }) => transfer)));
   const claims = named.flatMap(({ transfer, intent }): Claim[] => {
-    const amount = paid.get(transfer);
+    const amount = (transfer.isProven ? proven : all).get(transfer);
     const credited = reading.after.get(transfer.destination);
     if (amount === undefined || credited === undefined) return [];
     const landing: Landing = {
