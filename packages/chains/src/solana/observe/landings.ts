@@ -4,7 +4,7 @@ import { SYSTEM_PROGRAM_ADDRESS } from '../programs.ts';
 import { paidBy } from './paid.ts';
 import type { Reading, TokenTransfer } from './reading.ts';
 
-/** All zeros: money has arrived for an intent that nobody who owned it has named. */
+/** All zeros: money has arrived, and who owned it has not signed for which intent. */
 const NO_REFERENCE = SYSTEM_PROGRAM_ADDRESS as string as Reference;
 
 type Landing = Extract<Observation, { type: 'landed' }>;
@@ -77,11 +77,9 @@ function claimsIn(
     );
     return [];
   });
-  // What is proven never takes of what is not: anyone may make a program pay, and add a claim of his own.
-  const proven = paidBy(reading, new Set(named.flatMap(({ transfer }) => (transfer.isProven ? [transfer] : []))));
-  const all = paidBy(reading, new Set(named.map(({ transfer }) => transfer)));
+  const paid = paidBy(reading, new Set(named.map(({ transfer }) => transfer)));
   const claims = named.flatMap(({ transfer, intent }): Claim[] => {
-    const amount = (transfer.isProven ? proven : all).get(transfer);
+    const amount = paid.get(transfer);
     const credited = reading.after.get(transfer.destination);
     if (amount === undefined || credited === undefined) return [];
     const landing: Landing = {
