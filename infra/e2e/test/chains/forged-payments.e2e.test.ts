@@ -126,11 +126,13 @@ describe('on Solana', () => {
 
   /** An attacker with an account of its own, which it gives away, closes and makes again. */
   class Attacker {
+    readonly #wallet: StackWallet;
     readonly #keypair: Keypair;
     readonly mint = new PublicKey(usdcOf(solana));
     readonly own: PublicKey;
 
     constructor(wallet: StackWallet) {
+      this.#wallet = wallet;
       this.#keypair = Keypair.fromSecretKey(base58.decode(wallet.privateKey));
       this.own = associatedAccount(this.key, this.mint, TOKEN);
     }
@@ -183,7 +185,7 @@ describe('on Solana', () => {
     }
 
     async send(instructions: readonly TransactionInstruction[], ...signers: Keypair[]): Promise<void> {
-      const { connection } = solanaWallet(solana, { address: this.key.toBase58(), privateKey: '' });
+      const { connection } = solanaWallet(solana, this.#wallet);
       const { blockhash } = await connection.getLatestBlockhash();
       const message = new TransactionMessage({
         payerKey: this.key,

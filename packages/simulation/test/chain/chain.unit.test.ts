@@ -243,6 +243,73 @@ describe('the observer of Base on a simulated chain', () => {
     }));
 });
 
+describe('an adversary on a simulated chain', () => {
+  const through = ({ payer, terms }: Bench) => {
+    const payment = {
+      token: terms.tokenAddress,
+      from: payer.address,
+      to: terms.requestor,
+      amount: terms.amount,
+      reference: terms.reference,
+    };
+    return { payment, back: { ...payment, from: payment.to, to: payment.from, reference: null } };
+  };
+
+  it('pays through a contract, which a trace shows', () =>
+    on(10, async (bench) => {
+      bench.payer.send(bench.payer.payThrough([through(bench).payment]));
+      await bench.until(() => bench.types.includes('finalized'));
+      expect(bench.types).toEqual(['confirmed', 'finalized']);
+    }));
+
+  it('pays nothing by money that goes round', () =>
+    on(11, async (bench) => {
+      const { payment, back } = through(bench);
+      bench.payer.send(bench.payer.payThrough([payment, back]));
+      await bench.until(() => bench.network.chain.standingOf(bench.terms.reference).length > 0);
+      await bench.kernel.sleep(60_000);
+      expect(bench.network.chain.balanceOf(bench.terms.tokenAddress, bench.terms.requestor)).toBe(0n);
+      expect(bench.observed).toEqual([]);
+    }));
+
+  it('moves nothing by a contract whose last payment fails', () =>
+    on(12, async (bench) => {
+      const { payment } = through(bench);
+      bench.payer.send(bench.payer.payThrough([payment, { ...payment, amount: 2_000_000n }]));
+      await bench.kernel.sleep(20_000);
+      expect(bench.network.chain.standing()).toEqual([]);
+      expect(bench.network.chain.balanceOf(bench.terms.tokenAddress, bench.payer.address)).toBe(1_000_000n);
+    }));
+
+  it('gives the account away to which a submitted payment is made', () =>
+    on(13, async (bench) => {
+      const signed = bench.payer.pay(bench.terms);
+      bench.network.chain.giveAway(bench.terms.requestor, new SimulatedWallet(bench.network.chain, 98).address);
+      bench.submitted(signed);
+      bench.payer.send(signed);
+      await bench.until(() => bench.types.length > 0);
+      expect(bench.types).toEqual(['reverted']);
+    }));
+
+  it('invents a payment at one upstream, which never becomes final', () =>
+    on(14, async (bench) => {
+      bench.network.nodes[0]?.invent(bench.payer.pay(bench.terms));
+      await bench.kernel.sleep(300_000);
+      expect(bench.types).not.toContain('finalized');
+    }));
+
+  it('makes a payment unreadable, which counts when it can be read', () =>
+    on(15, async (bench) => {
+      const signed = bench.payer.payThrough([through(bench).payment]);
+      for (const node of bench.network.nodes) node.setUnreadable(signed.hash, 'malformed');
+      bench.payer.send(signed);
+      await bench.kernel.sleep(60_000);
+      expect(bench.types).toEqual([]);
+      for (const node of bench.network.nodes) node.setUnreadable(signed.hash, null);
+      await bench.until(() => bench.types.includes('finalized'));
+    }));
+});
+
 describe('the adapter of Base on a simulated chain', () => {
   it('builds, verifies and broadcasts a payment, and reads back one that the wallet sent', () =>
     on(7, async ({ access: { adapter }, payer, terms, kernel }) => {
