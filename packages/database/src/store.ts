@@ -1,5 +1,5 @@
 import type { Outcome } from '@pf/contracts';
-import type { ChainId, CommandId, Instant, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
+import type { ChainId, CommandId, Instant, IntentId, Landing, PaymentIntent, TransactionHash } from '@pf/domain';
 import { type Checkpoint, readCheckpoint, readCheckpoints } from './ledger/checkpoints.ts';
 import { type Found, IntentStates, type Overdue, type Wanted } from './ledger/intent-states.ts';
 import { findIntent, findIntentByKey, findOutcomes, findReported, type IntentOwner } from './ledger/intents.ts';
@@ -72,10 +72,10 @@ export interface IntentQueries {
   /** The newest intent that this idempotency key made at or after `since`, or null. */
   findIntentByKey(idempotencyKey: string, owner: IntentOwner, since: Instant): Promise<PaymentIntent | null>;
   /**
-   * The intent of this owner, another than this one, for which the payment of a transaction was reported at or after
-   * `since` as one with other terms; null without one.
+   * The intent of this owner, another than this one, for which this transfer was reported at or after `since` as one
+   * with other terms; null without one.
    */
-  findReported(hash: TransactionHash, owner: IntentOwner, than: IntentId, since: Instant): Promise<IntentId | null>;
+  findReported(landing: Landing, owner: IntentOwner, than: IntentId, since: Instant): Promise<IntentId | null>;
   /** The known outcomes of these commands. */
   findOutcomes(commandIds: readonly CommandId[]): Promise<readonly Outcome[]>;
 }
@@ -185,7 +185,7 @@ export function createStore(database: Database): Store {
     intents: {
       findIntent: (id, owner) => findIntent(database, id, owner),
       findIntentByKey: (key, owner, since) => findIntentByKey(database, key, owner, since),
-      findReported: (hash, owner, than, since) => findReported(database, hash, owner, than, since),
+      findReported: (landing, owner, than, since) => findReported(database, landing, owner, than, since),
       findOutcomes: (commandIds) => findOutcomes(database, commandIds),
     },
     signedTransactions: new SqlSignedTransactions(database),

@@ -1,6 +1,6 @@
 import type { Outcome } from '@pf/contracts';
 import { parseOutcome } from '@pf/contracts';
-import type { AccountId, CommandId, Instant, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
+import type { AccountId, CommandId, Instant, IntentId, Landing, PaymentIntent } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
 import { decodeState } from './decoding.ts';
 
@@ -44,10 +44,10 @@ export async function findIntentByKey(
   return fromState(rows);
 }
 
-/** The other intent of this owner for which the payment of a transaction was reported since then, or null. */
+/** The other intent of this owner for which this transfer was reported since then, or null. */
 export async function findReported(
   { sql }: Database,
-  hash: TransactionHash,
+  { hash, transfer }: Landing,
   { accountId, livemode }: IntentOwner,
   than: IntentId,
   since: Instant,
@@ -56,9 +56,15 @@ export async function findReported(
     name: 'find-reported',
     text: `SELECT intent_id AS id FROM ledger.intent_events
             WHERE account_id = $1 AND livemode = $2 AND type = 'intent.mismatched_payment' AND at >= $3
-              AND intent_id <> $4 AND body::jsonb #>> '{data,payment,txSignature}' = $5
+              AND intent_id <> $4 AND body::jsonb #> '{data,payment}' @> $5::jsonb
             ORDER BY at DESC, event_id DESC LIMIT 1`,
-    values: [accountId, livemode, new Date(since), than, hash],
+    values: [
+      accountId,
+      livemode,
+      new Date(since),
+      than,
+      JSON.stringify({ txSignature: hash, recipient: transfer.to, amountBaseUnits: transfer.amount.toString() }),
+    ],
   });
   return rows[0]?.id ?? null;
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newIntentId } from '@pf/contracts';
 import { ATTENTION_ADVICE, type AttentionKind } from '@pf/contracts/dashboard';
 import type { AccountId, ChainId } from '@pf/domain';
+import { samples } from '@pf/domain/testing';
 import { openRoleLogins, until } from '@pf/testing';
 import type pg from 'pg';
 import {
@@ -239,7 +240,7 @@ describe('the roles of the database', () => {
       await intents.findIntent(intentId, owner());
       await intents.findIntentByKey('key', owner(), 0);
       await intents.findOutcomes([randomUUID() as never]);
-      await intents.findReported('0xdef' as never, owner(), intentId, 0);
+      await intents.findReported(samples.landing(samples.UNKNOWN), owner(), intentId, 0);
       await intentEvents(database, intentId, 0, 100);
       await lookAtIntents(database, [{ id: intentId, known: 0, after: 0 }]);
       await listIntents(database, owner(), {}, null, 10);

@@ -321,11 +321,14 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         const reported = events.mismatchedPayment(samples.UNKNOWN, samples.UNPROVEN, 'reference');
         await new Projecting(store).project(events.of(id, events.created()), events.of(id, reported));
         const { intents } = store;
-        expect(await intents.findReported(samples.UNKNOWN, OWNER, other, NOW)).toBe(id);
-        expect(await intents.findReported(samples.UNKNOWN, OWNER, id, NOW)).toBeNull();
-        expect(await intents.findReported(samples.FIRST, OWNER, other, NOW)).toBeNull();
-        expect(await intents.findReported(samples.UNKNOWN, { ...OWNER, livemode: true }, other, NOW)).toBeNull();
-        expect(await intents.findReported(samples.UNKNOWN, OWNER, other, NOW + 86_400_000)).toBeNull();
+        const landing = samples.landing(samples.UNKNOWN);
+        expect(await intents.findReported(landing, OWNER, other, NOW)).toBe(id);
+        expect(await intents.findReported(landing, OWNER, id, NOW)).toBeNull();
+        expect(await intents.findReported(samples.landing(samples.FIRST), OWNER, other, NOW)).toBeNull();
+        const less = samples.landing(samples.UNKNOWN, { amount: 1n });
+        expect(await intents.findReported(less, OWNER, other, NOW)).toBeNull();
+        expect(await intents.findReported(landing, { ...OWNER, livemode: true }, other, NOW)).toBeNull();
+        expect(await intents.findReported(landing, OWNER, other, NOW + 86_400_000)).toBeNull();
       }),
     );
 

@@ -7,13 +7,14 @@ export const transferKey = ({ hash, transfer }: Landing): string => `${hash}:${t
 /** A landing as the state of an intent has it. */
 export const withoutFee = ({ hash, transfer }: Landing): Landing => ({ hash, transfer });
 
-/** True where this transfer was counted as a payment with other terms, and nothing more is known of it. */
+/**
+ * True where this transfer was counted as a payment with other terms. Only while no settlement stands: beside one it may
+ * be an extra payment as well, which states of earlier versions do not list, and is to be sent back either way.
+ */
 export const isMismatched = ({ settlement, transfers, extraPayments }: PaymentIntent, landing: Landing): boolean => {
   const key = transferKey(landing);
-  const isOther = [...(settlement === null ? [] : [settlement]), ...extraPayments].some(
-    (one) => transferKey(one) === key,
-  );
-  return transfers.includes(key) && !isOther;
+  const isPaid = settlement !== null && !settlement.lost;
+  return !isPaid && transfers.includes(key) && !extraPayments.some((one) => transferKey(one) === key);
 };
 
 /** In base units: 100 ETH, and far more than a transaction costs anywhere. The books have no room for more. */

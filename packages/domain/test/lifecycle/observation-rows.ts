@@ -78,7 +78,11 @@ const settled = (state: 'confirmed' | 'finalized'): readonly Case[] => [
     given: after(state, extraPayment(UNKNOWN, byCarol)),
     when: watcher.landed(UNKNOWN, byCarol),
   },
-  proven(HISTORY[state], extraPayment(UNKNOWN, byCarol)),
+  {
+    if: 'it was reported unproven, and another payment stands',
+    given: after(state, mismatchedPayment(UNKNOWN, { ...byCarol, ...UNPROVEN }, 'reference')),
+    when: watcher.landed(UNKNOWN, byCarol),
+  },
   {
     if: 'it is another transfer of the settling transaction',
     when: watcher.landed(FIRST, { index: '1' }),

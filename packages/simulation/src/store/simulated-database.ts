@@ -127,8 +127,8 @@ export class SimulatedDatabase {
         findIntent: (id, owner) => run('find intent', (tables) => statements.findIntent(tables, id, owner)),
         findIntentByKey: (idempotencyKey, owner, since) =>
           run('find by key', (tables) => statements.findIntentByKey(tables, { ...owner, idempotencyKey }, since)),
-        findReported: (hash, owner, than, since) =>
-          run('find reported', (tables) => statements.findReported(tables, hash, owner, than, since)),
+        findReported: (landing, owner, than, since) =>
+          run('find reported', (tables) => statements.findReported(tables, landing, owner, than, since)),
         findOutcomes: (commandIds) => run('find outcomes', (tables) => statements.findOutcomes(tables, commandIds)),
       },
       signedTransactions: {

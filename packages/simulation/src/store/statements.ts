@@ -22,9 +22,12 @@ import {
   type CommandId,
   type Instant,
   type IntentId,
+  type Landing,
   NOTHING_HAPPENED,
   type PaymentIntent,
+  type PublicPayment,
   type TransactionHash,
+  type Transfer,
 } from '@pf/domain';
 import type { DeliveryRow, IntentRow, Tables } from './tables.ts';
 
@@ -139,9 +142,14 @@ export function findIntentByKey(tables: Tables, key: IdempotencyKey, since: Inst
   return newest && newest.createdAt >= since ? newest : null;
 }
 
+const isReportOf = (body: string, hash: TransactionHash, { to, amount }: Transfer): boolean => {
+  const { payment } = (JSON.parse(body) as { readonly data: { readonly payment: PublicPayment } }).data;
+  return payment.txSignature === hash && payment.recipient === to && payment.amountBaseUnits === amount.toString();
+};
+
 export function findReported(
   { events }: Tables,
-  hash: TransactionHash,
+  { hash, transfer }: Landing,
   { accountId, livemode }: IntentOwner,
   than: IntentId,
   since: Instant,
@@ -153,7 +161,7 @@ export function findReported(
       owner.livemode === livemode &&
       intentId !== than &&
       Date.parse(at) >= since &&
-      (JSON.parse(body) as { data: { payment: { txSignature: string } } }).data.payment.txSignature === hash,
+      isReportOf(body, hash, transfer),
   );
   return (reported?.intentId as IntentId | undefined) ?? null;
 }

@@ -270,9 +270,10 @@ async function reportUnnamed(
   const since = createdAt - CLOCKS_DIFFER_MS;
   if (at < since) return 'nothing';
   if (!isConfirmed) throw new ApiError('transaction.not_visible', { details: { tx_signature: hash } });
-  if ((await intents.findReported(hash, owner, id, since)) !== null) return 'claim_of_another';
+  const landing = { hash, transfer };
+  if ((await intents.findReported(landing, owner, id, since)) !== null) return 'claim_of_another';
   const { accountId, livemode } = owner;
-  const data = { landing: { hash, transfer } };
+  const data = { landing };
   const result = await commands.send({ type: 'report_transfer', intentId: id, accountId, livemode, data });
   if (result.kind !== 'refused') return 'claim';
   if (result.refusal.code === 'intent.limit_reached') return 'nothing';
