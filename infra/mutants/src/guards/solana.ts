@@ -86,7 +86,7 @@ export const solanaGuards: readonly Mutant[] = [
     file: `${OBSERVE}/reading.ts`,
     guard: "return { ok: false, problem: error instanceof Error ? error.message : 'it cannot be read' };",
     instead: 'throw error;',
-    test: { file: `${TESTS}/hostile.unit.test.ts`, name: 'with two balances of one account is judged by itself' },
+    test: { file: `${TESTS}/hostile.unit.test.ts`, name: 'is judged by itself: two balances of one account' },
   },
   {
     name: 'Solana: a submission that has landed has an outcome',

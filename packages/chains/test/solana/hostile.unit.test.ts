@@ -58,7 +58,7 @@ describe('a hostile transaction on Solana', () => {
     expect(landingsIn(read.value, network, watch).landings).toHaveLength(1);
   });
 
-  it.each(hostile.map((one) => [one.name, one] as const))('with %s is judged by itself', async (_name, one) => {
+  it.each(hostile.map((one) => [one.name, one] as const))('is judged by itself: %s', async (_name, one) => {
     const read = readTransaction(hash, one.show(made.good));
     expect(read.ok ? 'judged' : read.problem).toEqual(one.isSetAside ? expect.any(String) : 'judged');
     expect(read.ok).toBe(!one.isSetAside);
@@ -106,7 +106,7 @@ describe('a hostile status on Solana', () => {
     ['no word of success or failure', { slot: 90, confirmationStatus: 'confirmed' }, 'open'],
     ['no slot', { err: null, confirmationStatus: 'finalized' }, 'open'],
     ['a text', 'finalized', 'open'],
-  ])('with %s spoils no other, and is not missing', (_name, odd, is) => {
+  ])('spoils no other, and is not missing: %s', (_name, odd, is) => {
     const read = statuses([odd, { slot: 90, err: null, confirmationStatus: 'confirmed' }, null]);
     const judged = judge([pending, pending, pending], read, heads);
     expect(judged.landed).toHaveLength(is === 'landed' ? 2 : 1);

@@ -77,7 +77,7 @@ export class World {
 
   static async open(): Promise<World> {
     const box = await newSandbox();
-    const put = (address: PublicKey, owner: string, data = new Uint8Array(), executable = false): void =>
+    const put = (address: PublicKey, owner: string, data: Uint8Array = new Uint8Array(), executable = false): void =>
       box.setAccount(address.toBase58(), { lamports: 1_000n * SOL, owner, executable, data });
     for (const wallet of [payer, other, issuer]) put(wallet, SYSTEM);
     put(forwarder, 'BPFLoader2111111111111111111111111111111111', forwarderFile(), true);
