@@ -6,7 +6,8 @@ import { decodeTransfer } from './calldata.ts';
 import { explainTransfers } from './nested/explain.ts';
 import { keptLogsOf } from './nested/kept-logs.ts';
 import type { References } from './nested/references.ts';
-import { NO_REFERENCE, readTransfer, recorded } from './observe/landings.ts';
+import { readTransfer, recorded } from './observe/landings.ts';
+import { NO_REFERENCE } from './observe/no-reference.ts';
 import { decodeSigned, SENT_TYPES, signerOf } from './signed-transaction.ts';
 
 /** As long as an observed landing has to stay canonical: seconds, by the chain's clock. */

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Address, PaymentTerms, Reference, TransactionHash } from '@pf/domain';
+import type { Address, PaymentTerms, Reference } from '@pf/domain';
 import { seededRandom } from '@pf/testing';
 import { contractNamed } from '@pf/testing/chains';
 import { bundleOf, ENTRY_POINTS, installEntryPoint, newSmartWallet, type SmartWallet } from '@pf/testing/wallets';
 import { concat, encodeAbiParameters, encodeFunctionData, erc20Abi, getAddress, type Hex, pad, toHex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
 import { encodePayment } from '../../src/base/calldata.ts';
-import { NO_REFERENCE, TRANSFER } from '../../src/base/observe/landings.ts';
+import { TRANSFER } from '../../src/base/observe/landings.ts';
+import { NO_REFERENCE } from '../../src/base/observe/no-reference.ts';
 import { BaseObserver } from '../../src/base/observer.ts';
 import { Watcher } from '../conformance/watching.ts';
 import { type BaseUnderTest, startBase } from './chain.ts';
@@ -356,7 +357,7 @@ interface Raw {
 async function gainsIn(hash: string): Promise<ReadonlyMap<string, bigint>> {
   const gains = new Map<string, bigint>();
   const add = (key: string, amount: bigint): void => void gains.set(key, (gains.get(key) ?? 0n) + amount);
-  const { logs } = await base.anvil.rpc<Raw>('eth_getTransactionReceipt', hash as TransactionHash);
+  const { logs } = await base.anvil.rpc<Raw>('eth_getTransactionReceipt', hash);
   for (const { address, topics, data } of logs) {
     const [event, from, to] = topics;
     const token = tokens.find((one) => one.toLowerCase() === address.toLowerCase());

@@ -105,7 +105,7 @@ export const honest =
     const input = encodePayment(requestor, amount, reference);
     const log = {
       address: tokenAddress,
-      topics: [TRANSFER, pad(PAYER), pad(requestor.toLowerCase() as Hex)],
+      topics: [TRANSFER, pad(PAYER as string as Hex), pad(requestor.toLowerCase() as Hex)],
       data: toHex(amount, { size: 32 }),
       blockNumber: numberToHex(block),
       blockHash,

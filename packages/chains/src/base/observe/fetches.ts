@@ -25,7 +25,7 @@ export class Fetches {
   ): Promise<readonly (Receipt | string)[]> {
     for (const hash of hashes) this.#begin(hash, read);
     const fetches = hashes.map((hash) => this.#all.get(hash));
-    await moment(Promise.all(fetches.map((one) => one?.done)));
+    await moment(Promise.all(fetches.flatMap((one) => (one === undefined ? [] : [one.done]))));
     return fetches.map((one, place) => {
       if (one === undefined) return 'there was no room for its receipt';
       if (one.receipt === undefined) return 'its receipt takes long';

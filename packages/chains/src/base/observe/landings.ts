@@ -31,9 +31,6 @@ export function readTransfer(log: Log): LoggedTransfer | null {
   return { from: addressIn(from), to: addressIn(to), amount: BigInt(log.data), log };
 }
 
-/** Stands for the reference of a payment for which nothing proves one: no intent has it, so that none is settled. */
-export const NO_REFERENCE = `0x${'00'.repeat(32)}` as Reference;
-
 /**
  * A transfer as the chain recorded it, with the reference that it carries.
  * @param worth what its recipient has gained by it (paid.ts). Default: all of it

@@ -11,7 +11,7 @@ import { judge, transfersIn } from './scan.ts';
 /** Transactions in one step. */
 const AGAIN_MAX = 8;
 
-export interface SecondLook extends Findings<Seen> {
+interface SecondLook extends Findings<Seen> {
   readonly judged: ReadonlySet<TransactionHash>;
 }
 

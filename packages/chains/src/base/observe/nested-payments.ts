@@ -1,5 +1,5 @@
 import type { Reference, TransactionHash } from '@pf/domain';
-import type { CallingTransaction, Receipt } from '../../evm/calls.ts';
+import type { Receipt } from '../../evm/calls.ts';
 import type { Unjudged } from '../../evm/observe/reading.ts';
 import { byTurns } from '../../set-aside.ts';
 import { argumentsOf, referencesBehind } from '../calldata.ts';
@@ -11,20 +11,11 @@ import { paidIn } from '../paid.ts';
 import type { Scan } from './context.ts';
 import { type LoggedTransfer, readTransfer } from './landings.ts';
 import type { NestedPayment, NestedPayments } from './memory.ts';
-import { readReceiptsOf } from './receipts.ts';
+import { type Nested, readReceiptsOf } from './receipts.ts';
 import { TRACES_AT_ONCE } from './room.ts';
 
 /** After this time a payment that no upstream can trace is reported as one without a proven reference. */
 const UNPROVEN_MS = 60_000;
-
-/** A transaction that pays by more than a transfer of its own. */
-export interface Nested {
-  readonly transaction: CallingTransaction;
-  /** Its transfers to watched recipients: at least one. */
-  readonly transfers: readonly LoggedTransfer[];
-  /** Where it was read before. */
-  readonly receipt?: Receipt;
-}
 
 /** Watched references, by the index of the transfer that may carry them. */
 type Likely = ReadonlyMap<bigint, readonly Reference[]>;
@@ -41,7 +32,7 @@ interface Opened {
 }
 
 /** What nested transactions pay. Those that are judged are remembered, with what they pay. */
-export interface NestedJudgement {
+interface NestedJudgement {
   /** What is known of those that are not judged: what is proven, and what was waited for long enough. */
   readonly partly: ReadonlyMap<TransactionHash, NestedPayments>;
   readonly unjudged: readonly Unjudged[];

@@ -6,7 +6,7 @@ import { checkpoints, newestOf } from '../../evm/observe/checkpoints.ts';
 import { wholeOf, writtenWhole } from '../../evm/observe/early-look.ts';
 import type { Cursor } from '../../port.ts';
 import { setAside } from '../../set-aside.ts';
-import { NO_REFERENCE } from './landings.ts';
+import { NO_REFERENCE } from './no-reference.ts';
 
 const seen = z.discriminatedUnion('kind', [
   z.object({

@@ -1,10 +1,10 @@
 import type { TransactionHash } from '@pf/domain';
 import type { RpcNode } from '@pf/rpc';
-import { type Receipt, getReceipt } from '../../evm/calls.ts';
+import { type CallingTransaction, getReceipt, type Receipt } from '../../evm/calls.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import { keptLogsOf } from '../nested/kept-logs.ts';
 import type { Scan } from './context.ts';
-import type { Nested } from './nested-payments.ts';
+import type { LoggedTransfer } from './landings.ts';
 
 /**
  * Receipts of one request are of transactions that may use so much gas together: even if they spend all of it on empty
@@ -12,6 +12,15 @@ import type { Nested } from './nested-payments.ts';
  */
 const GAS_AT_ONCE = 3_000_000n;
 const RECEIPTS_AT_ONCE = 20;
+
+/** A transaction that pays by more than a transfer of its own. */
+export interface Nested {
+  readonly transaction: CallingTransaction;
+  /** Its transfers to watched recipients: at least one. */
+  readonly transfers: readonly LoggedTransfer[];
+  /** Where it was read before. */
+  readonly receipt?: Receipt;
+}
 
 /** A nested transaction with its receipt, or why there is none. */
 interface Read {

@@ -7,9 +7,11 @@ import type { Findings, Reading, Unjudged } from '../../evm/observe/reading.ts';
 import { partsOf } from '../../parts.ts';
 import type { WatchedIntent } from '../../port.ts';
 import type { Scan } from './context.ts';
-import { landed, type LoggedTransfer, NO_REFERENCE, readTransfer, TRANSFER } from './landings.ts';
+import { landed, type LoggedTransfer, readTransfer, TRANSFER } from './landings.ts';
+import { NO_REFERENCE } from './no-reference.ts';
 import type { NestedPayment, TransactionSummary } from './memory.ts';
-import { judgeNested, type Nested } from './nested-payments.ts';
+import { judgeNested } from './nested-payments.ts';
+import type { Nested } from './receipts.ts';
 import type { Seen } from './position.ts';
 
 /** Transactions that are looked up at a time. */

@@ -170,7 +170,7 @@ async function feesOf(node: RpcNode, landings: readonly Seen[]): Promise<(one: S
   };
 }
 
-export interface Finals {
+interface Finals {
   readonly observations: readonly Observation[];
   readonly seen: readonly Seen[];
   readonly warnings: readonly string[];

@@ -28,7 +28,7 @@ export interface Reading<T> extends Findings<T> {
  * @param expected the hash of the last block, as the node reported it before
  * @param recipients default: all
  */
-export type Read<T> = (
+type Read<T> = (
   from: bigint,
   to: bigint,
   expected: string | null,
@@ -106,7 +106,7 @@ export const readerOf = (
 ): FirstReader => (whole === wholeBefore ? before : firstReaderAfter(before, node, wholeBefore <= readTwice));
 
 /** A second reading: up to which block, and what of it the ledger does not have. */
-export interface SecondReading<T> extends Findings<T> {
+interface SecondReading<T> extends Findings<T> {
   readonly end: bigint;
 }
 
