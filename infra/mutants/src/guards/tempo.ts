@@ -25,13 +25,6 @@ export const tempoGuards: readonly Mutant[] = [
     test: { file: LANDINGS_TEST, name: 'are whole where the account that is paid pays the fee' },
   },
   {
-    name: 'Tempo: what an account pays itself is worth nothing',
-    file: LANDINGS,
-    guard: 'if (from === to) continue;',
-    instead: '',
-    test: { file: LANDINGS_TEST, name: 'are worth nothing where the money came from the account that gets it' },
-  },
-  {
     name: 'Tempo: a Transfer is the money of one payment',
     file: LANDINGS,
     guard: 'money !== null && !claims.has(money)',
