@@ -11,6 +11,7 @@ import { rpcGuards } from './guards/rpc.ts';
 import { screeningGuards } from './guards/screening.ts';
 import { smartAccountGuards } from './guards/smart-accounts.ts';
 import { tempoGuards } from './guards/tempo.ts';
+import { solanaGuards } from './guards/solana.ts';
 import { verifyGuards } from './guards/verify.ts';
 import { watcherGuards } from './guards/watcher.ts';
 import { webhookGuards } from './guards/webhook.ts';
@@ -37,6 +38,7 @@ export const mutants: readonly Mutant[] = [
   ...basePaymentGuards,
   ...tempoGuards,
   ...watcherGuards,
+  ...solanaGuards,
   ...rpcGuards,
   ...webhookGuards,
 ];

@@ -26,5 +26,5 @@ export const withHints = (
       bookmarks,
     ),
   hinted: (signal) => hints.next(signal),
-  ...(observer.judge && { judge: observer.judge.bind(observer) }),
+  judge: (hash, watch) => observer.judge(hash, watch),
 });

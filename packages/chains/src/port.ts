@@ -226,8 +226,8 @@ export interface ChainAdapter {
    */
   parseAddress(text: string): Parsed<Address>;
   /**
-   * The account that gets what is paid to this one; null where the chain does not know it. Absent where it is always the
-   * same one. Calls the chain only for addresses that stand for another.
+   * The account that gets what is paid to this one; null where the chain does not know it. Absent where it is always
+   * the same one. Calls the chain only for addresses that stand for another.
    */
   payee?(address: Address): Promise<Address | null>;
   /** The canonical form of a transaction hash or signature, for filters and `sent` submissions. */
@@ -334,9 +334,9 @@ export interface ChainObserver {
   step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>, bookmarks?: Bookmarks): Promise<Step>;
   /**
    * Reads a transaction once more, and judges what it pays these intents by the rules of today, as a step would: by
-   * nothing that was verified, observed or remembered before. Null where no upstream returns it. Absent where the
-   * network has no such reading.
+   * nothing that was verified, observed or remembered before. What failed pays nothing. Null where no upstream returns
+   * it, or what is needed to judge it.
    * @throws RpcUnavailableError when no upstream responds
    */
-  judge?(hash: TransactionHash, watch: WatchSet): Promise<readonly Observation[] | null>;
+  judge(hash: TransactionHash, watch: WatchSet): Promise<readonly Observation[] | null>;
 }

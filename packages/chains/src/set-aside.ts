@@ -93,10 +93,10 @@ export function afterLook(
   return { kept: [...kept.values()], warnings };
 }
 
-/** The newest one of the payer that has the most, of the recipient that has the most. */
+/** The newest one of the payer that has the most, of the recipient that has the most; of several, of the newest. */
 function newestOfGreediest(all: readonly SetAside[]): SetAside {
   const most = (groups: Iterable<readonly SetAside[]>): readonly SetAside[] =>
-    [...groups].reduce((greediest, group) => (group.length > greediest.length ? group : greediest));
+    [...groups].reduce((greediest, group) => (group.length >= greediest.length ? group : greediest));
   const ofRecipient = most(Map.groupBy(all, ({ recipient }) => recipient).values());
   return most(Map.groupBy(ofRecipient, ({ payer }) => payer).values()).at(-1) as SetAside;
 }

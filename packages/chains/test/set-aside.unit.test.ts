@@ -75,6 +75,12 @@ describe('transactions that are set aside', () => {
     expect(warnings).toContainEqual(expect.stringContaining(`${hashOf(498)} of 7 is given up`));
   });
 
+  it('are never given up before later ones where all have as many', () => {
+    const all = Array.from({ length: 500 }, (_, number) => one(number, 'merchant', `payer ${number}`));
+    const { kept } = afterLook(all, new Set(), [one(2_000, 'merchant', 'payer')], START);
+    expect(numbers(kept)).toEqual(numbers(all));
+  });
+
   it('are read back from a cursor, also from one without payers', () => {
     const written = JSON.parse(JSON.stringify({ ...one(1), place: '7' })) as unknown;
     expect(setAside.parse(written)).toEqual(one(1));

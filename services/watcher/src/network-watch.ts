@@ -68,6 +68,9 @@ const isInterruption = (error: unknown): boolean =>
 const referenceOf = ({ data }: Observation): readonly string[] => ('transfer' in data ? [data.transfer.reference] : []);
 const mayBeUndone = (one: Observation): boolean => one.type === 'landed' && one.data.level === 'confirmed';
 
+/** Warnings of one step that are logged: what strangers write into transactions must not fill the log. */
+const WARNINGS_MAX = 50;
+
 /** Of a watch that does not have the lease. */
 const IDLE = { role: 'standby', head: null, behind: null, watched: null, setAside: null } as const;
 
@@ -385,8 +388,11 @@ export class NetworkWatch {
 
   /** Logs each warning when it first occurs, not with every step that repeats it. */
   #warn(warnings: readonly string[]): void {
-    for (const warning of warnings)
-      if (!this.#warned.includes(warning)) this.#log.warn({ warning }, 'the observer warns');
+    const before = new Set(this.#warned);
+    const fresh = warnings.filter((warning) => !before.has(warning));
+    for (const warning of fresh.slice(0, WARNINGS_MAX)) this.#log.warn({ warning }, 'the observer warns');
+    const more = fresh.length - WARNINGS_MAX;
+    if (more > 0) this.#log.warn({ more }, 'the observer warns of more than is logged');
     this.#warned = warnings;
   }
 }

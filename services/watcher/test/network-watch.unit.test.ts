@@ -260,6 +260,16 @@ describe('NetworkWatch', () => {
     });
   });
 
+  it('logs some of the warnings of a step, and how many more there are', async () => {
+    const warn = jest.spyOn(bench.log, 'warn');
+    bench.warnings = Array.from({ length: 500 }, (_, number) => `${number} of 7 is set aside: its trace is too large`);
+    await bench.run(async () => {
+      await jest.advanceTimersByTimeAsync(5_000);
+      expect(warn).toHaveBeenCalledTimes(51);
+      expect(warn).toHaveBeenLastCalledWith({ more: 450 }, 'the observer warns of more than is logged');
+    });
+  });
+
   it('stores the bytes of a payment before it is reported', async () => {
     bench.observed.push(about(newIntentId(0), watcher.landed(samples.FIRST)));
     await bench.run(() => jest.advanceTimersByTimeAsync(500).then(() => undefined));

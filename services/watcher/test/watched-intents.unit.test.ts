@@ -9,6 +9,7 @@ import {
   liveSubmission,
   type PaymentIntent,
   type Reference,
+  termsOf,
   VersionGapError,
 } from '@pf/domain';
 import { events, samples, type ExpectedEvent } from '@pf/domain/testing';
@@ -325,6 +326,25 @@ describe('WatchedIntents', () => {
       await set.recall([REFERENCE]);
       expect(set.ownerOf(INTENT)).toMatchObject({ accountId: samples.ACCOUNT, livemode: false });
       expect([set.submitterOf(INTENT, FIRST), set.submitterOf(INTENT, SECOND)]).toEqual([BOB, undefined]);
+    });
+
+    it('finds one again whose payment was counted with other terms, as a rescan has to', async () => {
+      const unproven = { reference: `0x${'00'.repeat(32)}` as Reference };
+      const told = [events.created(), events.mismatchedPayment(FIRST, unproven, 'reference'), events.expired()];
+      const whole = projectionOf(story(...told)).rows.get(INTENT);
+      expect(whole?.transfers).toHaveLength(1);
+      const { set } = atRest(...told);
+      expect([set.awake, set.hasRecipient(ALICE)]).toEqual([0, true]);
+      await set.recall([REFERENCE]);
+      // With all that an observer looks at, and nothing of what was counted.
+      expect(set.byReference(REFERENCE)).toEqual({
+        id: INTENT,
+        status: 'expired',
+        terms: whole && termsOf(whole),
+        submission: null,
+        settlement: null,
+        createdAt: SCENARIO_START,
+      });
     });
 
     it('follows the settlement of one that is paid late', async () => {

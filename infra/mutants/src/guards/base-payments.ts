@@ -118,13 +118,6 @@ export const basePaymentGuards: readonly Mutant[] = [
     test: { file: chain, name: 'is looked at again after a restart, and after a rewind of the cursor' },
   },
   {
-    name: 'Base: traces are shared by recipient and payer',
-    file: `${src}/observe/nested-payments.ts`,
-    guard: '[...byTurns(open.map((opened) => ({ ...withParties(opened.nested), opened })))]',
-    instead: 'open.map((opened) => ({ ...withParties(opened.nested), opened }))',
-    test: { file: chain, name: 'is traced in its turn beside any number of others that want a trace' },
-  },
-  {
     name: 'Base: nothing is final by one upstream alone, where there are two',
     file: `${src}/observe/settlements.ts`,
     guard: 'isDoubted ? await showTwice(context, standing) : { shown: standing, warnings: [] }',

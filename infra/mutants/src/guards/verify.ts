@@ -191,9 +191,9 @@ export const verifyGuards: readonly Mutant[] = [
   },
   {
     name: 'Solana: a memo names the intent only where nothing else could be meant',
-    file: `${CHAINS}/src/solana/observe/landings.ts`,
-    guard: 'memos.length === 1 && transfers.length === 1',
-    instead: 'true',
+    file: `${CHAINS}/src/solana/observe/reading.ts`,
+    guard: 'const memo = all.length === 1 ? soleMemo(decoded) : null;',
+    instead: 'const memo = soleMemo(decoded);',
     test: {
       file: `${CHAINS}/test/solana/observe/landings.unit.test.ts`,
       name: 'come from the only memo where the only transfer has no reference, and from nothing less certain',

@@ -25,8 +25,8 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'What payments name is recalled before they are matched',
     file: 'packages/chains/src/solana/observe/lookups.ts',
-    guard: 'watch.recall(\n    transactions',
-    instead: 'watch.recall(\n    transactions.slice(0, 0)',
+    guard: 'watch.recall(readings.flatMap(',
+    instead: 'watch.recall(readings.slice(0, 0).flatMap(',
     test: {
       file: 'packages/chains/test/solana/observe/bookmarks.integration.test.ts',
       name: 'finds a payment to an account that did not exist',
@@ -64,9 +64,9 @@ export const watcherGuards: readonly Mutant[] = [
   },
   {
     name: 'A payment on Solana counts with what the requestor was credited',
-    file: 'packages/chains/src/solana/observe/landings.ts',
-    guard: 'amount: one.amount - (withheld.get(one) ?? 0n)',
-    instead: 'amount: one.amount - 0n * (withheld.get(one) ?? 0n)',
+    file: 'packages/chains/src/solana/observe/paid.ts',
+    guard: 'paid.set(one.transfer, most < atMost ? most : atMost);',
+    instead: 'paid.set(one.transfer, most < 0n ? atMost : one.amount);',
     test: {
       file: 'packages/chains/test/solana/observe/landings.unit.test.ts',
       name: 'count what the requestor was credited, and not what the token withheld',
@@ -423,8 +423,8 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'Old transactions do not explain a new balance',
     file: 'packages/chains/src/solana/observe/accounts.ts',
-    guard: 'const isShown = account.hasMoved\n' + '    ? ',
-    instead: 'const isShown = !account.hasMoved\n' + '    ? ',
+    guard: 'if (account.hasMoved ? isNew',
+    instead: 'if (!account.hasMoved ? isNew',
     test: {
       file: 'packages/chains/test/solana/observe/bookmarks.integration.test.ts',
       name: 'does not believe a bookmark of a time when the list did not show what moved the balance',
@@ -604,8 +604,8 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'Solana: a listed transaction that no node returns is asked for again for a day',
     file: 'packages/chains/src/solana/observe/lookups.ts',
-    guard: 'if (isUnknown || age >= GIVEN_UP_MS) {',
-    instead: 'if (isUnknown || age >= SHOWN_WITHIN_MS) {',
+    guard: 'const isGivenUp = age >= GIVEN_UP_MS;',
+    instead: 'const isGivenUp = age >= SHOWN_WITHIN_MS;',
     test: {
       file: 'packages/chains/test/solana/observe/lookups.unit.test.ts',
       name: 'holds the cursor below it, and is warned of after five minutes',

@@ -275,7 +275,7 @@ export class Checks {
     const live = liveSubmission(intent);
     const inclusion = live && chain.inclusionOf(live.hash, this.#world.kernel.now());
     require(!inclusion, 'what landed has an outcome', () =>
-      `${live?.hash} of ${intent.id}, which is ${intent.status}, is in block ${inclusion?.block} and still counts as live`);
+      `${live?.hash} of ${intent.id} (${intent.status}) is in block ${inclusion?.block} and still counts as live`);
     const named = this.#fold.named.get(intent.id);
     const invented = this.#model.inventions.get(intent.settlement?.hash ?? '');
     if (invented !== undefined) {

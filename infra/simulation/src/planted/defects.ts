@@ -129,7 +129,8 @@ export const defects: readonly Planted[] = [
     file: 'packages/domain/src/decide/observing.ts',
     guard: "isWithdrawn ? draft.append(before.id, 'intent.mismatch_withdrawn', { landing }) : before;",
     instead:
-      'isWithdrawn ? { ...before, transfers: before.transfers.filter((key) => key !== transferKey(landing)) } : before;',
+      'isWithdrawn ? { ...before, transfers: before.transfers.filter((key) => ' +
+      'key !== transferKey(landing)) } : before;',
   },
   {
     name: 'Any wallet pays a send intent',
@@ -173,6 +174,7 @@ export const defects: readonly Planted[] = [
     guard: 'if (areExplained(suspects, traced)) return remember(context, opened, traced);',
     instead:
       'if (areExplained(suspects, traced))\n' +
-      '      return remember(context, opened, new Map([...traced, ...[...opened.likely].map(([at, all]) => [at, all.at(-1) ?? null] as const)]));',
+      '      return remember(context, opened, new Map([...traced, ...[...opened.likely].map(' +
+      '([at, all]) => [at, all.at(-1) ?? null] as const)]));',
   },
 ];

@@ -1,4 +1,4 @@
-import type { Observation } from '@pf/domain';
+import type { Observation, TransactionHash } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { greatest, least } from '../bigints.ts';
 import { getBlock, getHead, type Block } from '../evm/calls.ts';
@@ -25,6 +25,7 @@ import {
   senderIn,
   type SentBy,
 } from './observe/pending-outcomes.ts';
+import { judgeAgain } from './observe/judge-again.ts';
 import { findLapsed } from './observe/lapsed.ts';
 import { lookAgain } from './observe/look-again.ts';
 import { Memory } from './observe/memory.ts';
@@ -78,6 +79,10 @@ export class BaseObserver implements ChainObserver {
   step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
     const before = cursor === null ? null : readPosition(cursor);
     return this.#pool.run((node) => this.#step(node, before, synchronize), STEP_MS);
+  }
+
+  judge(hash: TransactionHash, watch: WatchSet): Promise<readonly Observation[] | null> {
+    return this.#pool.run((node) => judgeAgain(this.#pool, node, this.network, watch, hash), STEP_MS);
   }
 
   /** Read, look again, finalize, confirm: each is a function that knows nothing of the others. */

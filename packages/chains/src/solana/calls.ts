@@ -123,7 +123,7 @@ const status = z.object({
 });
 export type SignatureStatus = z.infer<typeof status>;
 /** Stands for a status of another form: its transaction is somewhere, and nothing else is known. */
-export const UNKNOWN_STATUS: SignatureStatus = { slot: 0n, err: null, confirmationStatus: 'processed' };
+const UNKNOWN_STATUS: SignatureStatus = { slot: 0n, err: null, confirmationStatus: 'processed' };
 const statuses = inContext(z.array(status.nullable().catch(UNKNOWN_STATUS)));
 export const STATUSES_MAX = 256;
 /** @param history also searches beyond the cache of recent slots */

@@ -22,6 +22,7 @@ import {
   prove,
   statusCalls,
 } from './observe/pending-outcomes.ts';
+import { judgeAgain } from './observe/judge-again.ts';
 import { type LookupResult, readOutcome, readPendingOutcomes, readUnseen, recallNamed } from './observe/lookups.ts';
 import { Memory } from './observe/memory.ts';
 import { dueReferences } from './observe/references.ts';
@@ -66,6 +67,10 @@ export class SolanaObserver implements ChainObserver {
   ): Promise<Step> {
     const before = cursor === null ? null : readPosition(cursor);
     return this.#pool.run((node) => this.#step(node, before, synchronize, bookmarks), STEP_MS);
+  }
+
+  judge(hash: TransactionHash, watch: WatchSet): Promise<readonly Observation[] | null> {
+    return this.#pool.run((node) => judgeAgain(this.#pool, node, this.network, watch, hash), STEP_MS);
   }
 
   async #step(

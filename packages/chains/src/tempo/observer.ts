@@ -13,6 +13,7 @@ import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
 import { afterLook } from '../set-aside.ts';
 import { Finality } from './observe/finality.ts';
+import { judgeAgain } from './observe/judge-again.ts';
 import { lookAgain } from './observe/look-again.ts';
 import { duePendingOutcomes, readPendingOutcomes } from './observe/pending-outcomes.ts';
 import { asideOf, type Position, readPosition, writePosition, writtenAside } from './observe/position.ts';
@@ -64,6 +65,10 @@ export class TempoObserver implements ChainObserver {
   step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
     const before = cursor === null ? null : readPosition(cursor);
     return this.#pool.run((node) => this.#step(node, before, synchronize), STEP_MS);
+  }
+
+  judge(hash: TransactionHash, watch: WatchSet): Promise<readonly Observation[] | null> {
+    return this.#pool.run((node) => judgeAgain(this.#pool, node, this.network, watch, hash), STEP_MS);
   }
 
   async #step(node: RpcNode, before: Position | null, synchronize: () => Promise<WatchSet>): Promise<Step> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Address, Build, IntentId, PaymentTerms, PreparedTransaction, UnsignedTransaction } from '@pf/domain';
 import type { ChainAdapter, ChainObserver, SignedTransaction } from '../../src/index.ts';
-import { named, Watcher } from './watching.ts';
+import { named, Watched, Watcher } from './watching.ts';
 
 /** A payer's wallet, of another library than the adapter's own. */
 export interface PayerWallet {
@@ -250,6 +250,26 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
         type: 'landed',
         data: { hash: signed.hash, level: first },
       });
+    });
+
+    it('judges a payment again by what the chain shows, and none that no upstream returns', async () => {
+      const watcher = new Watcher(chain.observer);
+      const { signed, terms, payer } = await pay(watcher);
+      await chain.land();
+      await chain.settle();
+      // As an audit, which believes nothing that was verified.
+      const asked = new Watched();
+      asked.add('pi_test', terms);
+      const { tokenAddress, amount, requestor: to, reference } = terms;
+      const transfer = { tokenAddress, amount, to, from: payer.address, reference };
+      expect(await chain.observer.judge(signed.hash, asked)).toMatchObject([
+        { type: 'landed', intentId: 'pi_test', data: { hash: signed.hash, transfer } },
+      ]);
+      const other = new Watched();
+      other.add('pi_other', { ...terms, reference: chain.adapter.newReference() });
+      expect(await chain.observer.judge(signed.hash, other)).toEqual([]);
+      const unsent = await sign((await build(newTerms(), payer)).blob, payer);
+      expect(await chain.observer.judge(unsent.hash, asked)).toBeNull();
     });
 
     it('observes a revert on chain', async () => {

@@ -162,5 +162,5 @@ export const HOSTILE: Readonly<Record<string, (place: Place) => Shown>> = {
   })),
   'a trace 1,023 calls deep': but((place) => ({ trace: deep(place, 1_023) })),
   'a trace that is none': but(() => ({ trace: { type: 1 } })),
-  'a trace of other logs': but((place) => ({ trace: { type: 'CALL', from: ATTACKER, to: CONTRACT, input: '0x' } })),
+  'a trace of other logs': but(() => ({ trace: { type: 'CALL', from: ATTACKER, to: CONTRACT, input: '0x' } })),
 };

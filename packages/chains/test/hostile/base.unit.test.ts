@@ -75,6 +75,21 @@ describe('a payment beside hostile transactions', () => {
     expect(await observed()).toEqual(['pi_next landed confirmed']);
   }, 30_000);
 
+  it('waits with the blocks, instead of being set aside, where a node shows none of what it logs', async () => {
+    const lost = [mine, { ...mine, reference: `0x${'0e'.repeat(32)}` as Reference }];
+    const places = lost.map((): Place[] => []);
+    const hashes = chain.mine(
+      ...lost.map((terms, at): At => (place) => {
+        places[at]?.push(place as Place);
+        return { ...honest(terms)(place), transaction: new Error('not now') };
+      }),
+    );
+    await expect(watcher.step()).rejects.toThrow('shows none of 2 transactions that it logs');
+    for (const [at, hash] of hashes.entries())
+      chain.change(hash, honest(lost[at] as PaymentTerms)(places[at]?.[0] as Place));
+    expect(await observed()).toEqual(['pi_mine landed confirmed']);
+  });
+
   it.each(['a receipt that is refused', 'a receipt that never comes', 'no receipt', 'a transaction that is refused'])(
     'is found by another look: %s',
     async (name) => {

@@ -1,11 +1,11 @@
-import type { Address, PaymentTerms } from '@pf/domain';
+import type { PaymentTerms } from '@pf/domain';
 import type { RpcProxy, RpcRequest } from '@pf/testing/chains';
 import { type Hex, numberToHex, pad, toHex } from 'viem';
 import { encodePayment } from '../../src/base/calldata.ts';
 import { TRANSFER } from '../../src/base/observe/landings.ts';
 import type { Place, Shown } from './base.ts';
 
-const PAYER = `0x${'0a'.repeat(20)}` as Address;
+const PAYER: Hex = `0x${'0a'.repeat(20)}`;
 const SAFE_DEPTH = 4n;
 const GENESIS_AT = 1_700_000_000n;
 const NEVER = new Promise<never>(() => undefined);

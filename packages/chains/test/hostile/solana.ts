@@ -11,14 +11,14 @@ export interface ShownTransaction {
     readonly loadedAddresses: unknown;
   };
 }
-export interface ShownBalance {
+interface ShownBalance {
   readonly accountIndex: number;
   readonly mint: string;
   readonly owner: string;
   readonly uiTokenAmount: { readonly amount: string };
 }
 
-export interface HostileTransaction {
+interface HostileTransaction {
   readonly name: string;
   /** What the node shows of the transaction. */
   readonly show: (good: ShownTransaction) => unknown;

@@ -1,5 +1,5 @@
 import { VAULT_SEED } from '@pf/testing/chains';
-import { type Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
+import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import {
   ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
   MEMO_PROGRAM_ADDRESS,
@@ -27,7 +27,7 @@ export const memo = (text: string): TransactionInstruction =>
   new TransactionInstruction({ programId: new PublicKey(MEMO_PROGRAM_ADDRESS), keys: [], data: Buffer.from(text) });
 
 /** A multisig and those of its members who sign; or the one who owns what is moved. */
-export type Authority = PublicKey | { readonly multisig: PublicKey; readonly signers: readonly PublicKey[] };
+type Authority = PublicKey | { readonly multisig: PublicKey; readonly signers: readonly PublicKey[] };
 const authorized = (by: Authority): Key[] =>
   'multisig' in by ? [key(by.multisig), ...by.signers.map((one) => key(one, true))] : [key(by, true)];
 
@@ -154,5 +154,3 @@ export function forwarded(
     ]),
   });
 }
-
-export type Signers = readonly Keypair[];

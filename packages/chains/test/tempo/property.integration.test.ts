@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Address, Reference, TransactionHash } from '@pf/domain';
+import type { Address, Reference } from '@pf/domain';
 import { seededRandom } from '@pf/testing';
 import * as SignatureEnvelope from 'ox/tempo/SignatureEnvelope';
 import * as TxEnvelopeTempo from 'ox/tempo/TxEnvelopeTempo';
@@ -7,6 +7,7 @@ import { encodeFunctionData, getAddress, type Hex, keccak256, parseAbi, toHex } 
 import { Account } from 'viem/tempo';
 import { Watcher } from '../conformance/watching.ts';
 import { startTempoUnderTest, type TempoUnderTest } from './chain.ts';
+import type { payer } from './payments.ts';
 
 /** A nightly run, or one by hand, makes more. */
 const TRANSACTIONS = Number(process.env['PF_PROPERTY_TRANSACTIONS'] ?? 200);
@@ -33,7 +34,7 @@ const tip20 = parseAbi([
   'function transferWithMemo(address to, uint256 amount, bytes32 memo)',
 ]);
 
-type Signer = ReturnType<typeof Account.fromSecp256k1>;
+type Signer = typeof payer;
 interface Call {
   readonly to: Hex;
   readonly data: Hex;
@@ -217,7 +218,7 @@ interface Raw {
 }
 /** What the tokens say was moved in a transaction. The last one is the fee. */
 async function movedIn(hash: string): Promise<{ readonly isGood: boolean; readonly moved: readonly Moved[] }> {
-  const receipt = await chain.tempo.rpc<Raw | null>('eth_getTransactionReceipt', hash as TransactionHash);
+  const receipt = await chain.tempo.rpc<Raw | null>('eth_getTransactionReceipt', hash);
   if (receipt === null) throw new Error(`${hash} of seed ${SEED} is in no block`);
   const moved = receipt.logs.flatMap(({ address, topics: [event, from, to], data }): Moved[] =>
     event === TRANSFER

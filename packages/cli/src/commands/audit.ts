@@ -1,6 +1,6 @@
-import { type ChainObserver, createChains } from '@pf/chains';
+import { createChains } from '@pf/chains';
 import { countCold, readSettlements } from '@pf/database';
-import type { AccountId, ChainId, IntentId } from '@pf/domain';
+import type { AccountId, IntentId } from '@pf/domain';
 import { createLogger } from '@pf/runtime';
 import { Command } from 'commander';
 import { reportAsJson, reportAsText, problemOf } from '../settlement-audit/report.ts';
@@ -48,9 +48,8 @@ export function auditCommand(context: CommandContext): Command {
           now: Date.now,
         });
         try {
-          const judges = judgesOf(chains.observers, options.network !== undefined);
           const filter = {
-            chains: [...judges.keys()],
+            chains: [...chains.observers.keys()],
             accountId: (globalOptions(command).account ?? null) as AccountId | null,
             from: options.from.getTime(),
             to: (options.to ?? new Date()).getTime(),
@@ -58,7 +57,7 @@ export function auditCommand(context: CommandContext): Command {
           const cold = await countCold(database, filter);
           const report = await auditSettlements({
             read: (after) => readSettlements(database, filter, after),
-            judges,
+            judges: chains.observers,
             after: (options.after ?? null) as IntentId | null,
             ended: context.untilEnded?.() ?? new AbortController().signal,
           });
@@ -86,17 +85,4 @@ async function upstreamsFor({ stack }: Session, { network: name, rpc }: Options)
   if (!upstreams)
     throw new CliError(`${network.label} has no upstream. Set ${network.upstreamVariable}, or add --rpc URL.`);
   return new Map([[network.chain, upstreams]]);
-}
-
-/** @param mustAll every network has to be judged */
-function judgesOf(
-  observers: ReadonlyMap<ChainId, ChainObserver>,
-  mustAll: boolean,
-): ReadonlyMap<ChainId, NonNullable<ChainObserver['judge']>> {
-  const judges = new Map<ChainId, NonNullable<ChainObserver['judge']>>();
-  for (const [chain, observer] of observers) {
-    if (observer.judge) judges.set(chain, observer.judge.bind(observer));
-    else if (mustAll) throw new CliError(`Settlements on ${observer.network.label} cannot be judged again.`);
-  }
-  return judges;
 }

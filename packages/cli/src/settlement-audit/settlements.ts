@@ -34,7 +34,8 @@ export interface AuditReport {
 export interface AuditOptions {
   /** The settlements after this place. */
   readonly read: (after: IntentId | null) => Promise<SettlementPage>;
-  readonly judges: ReadonlyMap<ChainId, NonNullable<ChainObserver['judge']>>;
+  /** Of each network of the settlements. */
+  readonly judges: ReadonlyMap<ChainId, Pick<ChainObserver, 'judge'>>;
   readonly after: IntentId | null;
   readonly ended: AbortSignal;
 }
@@ -82,7 +83,7 @@ async function auditPage(
       ended.throwIfAborted();
       const judged = await Promise.all(
         transactions.slice(at, at + AT_ONCE).map(async ([hash, paid]) => {
-          const observations = await patiently(() => judge(hash, watch), ended).catch(unlessUnavailable);
+          const observations = await patiently(() => judge.judge(hash, watch), ended).catch(unlessUnavailable);
           return paid.flatMap((intent) => findingOf(intent, observations) ?? []);
         }),
       );

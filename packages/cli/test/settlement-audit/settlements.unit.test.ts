@@ -14,7 +14,7 @@ import { problemOf, reportAsJson, reportAsText } from '../../src/settlement-audi
 import { type AuditReport, auditSettlements } from '../../src/settlement-audit/settlements.ts';
 
 const { BASE_SEPOLIA, BOB, CAROL, FIRST, INTENT, REFERENCE, REFUND, SCENARIO_START, SECOND, referenceOf } = samples;
-type Judge = NonNullable<ChainObserver['judge']>;
+type Judge = ChainObserver['judge'];
 
 /** An intent that Bob has paid with this transaction. */
 function settled(id: IntentId, hash = FIRST): SettledIntent {
@@ -41,7 +41,12 @@ const audit = (
   judge: Judge,
   ended = new AbortController().signal,
 ): Promise<AuditReport> =>
-  auditSettlements({ read, judges: new Map<ChainId, Judge>([[BASE_SEPOLIA, judge]]), after: null, ended });
+  auditSettlements({
+    read,
+    judges: new Map<ChainId, { judge: Judge }>([[BASE_SEPOLIA, { judge }]]),
+    after: null,
+    ended,
+  });
 
 describe('auditSettlements', () => {
   it('finds nothing where the transactions pay what was believed, whatever their level', async () => {

@@ -79,7 +79,11 @@ export const createPaymentLink = ({
     await Promise.all(
       offers.map(({ chain, requestor }, number) =>
         atOffer(number, () =>
-          requireCleanWallets({ adapters, screening, log }, { chain, requestor, fulfiller: null }, { holder, what: 'link' }),
+          requireCleanWallets(
+            { adapters, screening, log },
+            { chain, requestor, fulfiller: null },
+            { holder, what: 'link' },
+          ),
         ),
       ),
     );

@@ -70,8 +70,8 @@ export const fetchReceipts = (
 const NONE = 'no receipt of it was found';
 
 /** In one request. What this node does not have may be had from another one, which is asked at once. */
-async function readReceipts(
-  { node, pool, network }: Scan,
+export async function readReceipts(
+  { node, pool, network }: Pick<Scan, 'node' | 'pool' | 'network'>,
   hashes: readonly TransactionHash[],
 ): Promise<readonly (Receipt | string)[]> {
   const keeps = keptLogsOf(network);

@@ -1,5 +1,5 @@
 import type { Address, TransactionHash } from '@pf/domain';
-import type { RpcNode } from '@pf/rpc';
+import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { type CallingTransaction, getCalling, type Log, type Receipt } from '../../evm/calls.ts';
 import type { Wanted } from '../../evm/observe/log-window.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
@@ -106,7 +106,7 @@ async function lookUp(
   context: Scan,
   hits: readonly Hit[],
 ): Promise<{ readonly nested: readonly Nested[]; readonly unread: readonly Unjudged[] }> {
-  const { memory } = context;
+  const { memory, node } = context;
   const byHash = Map.groupBy(hits, ({ transfer }) => transfer.log.transactionHash);
   const isKnown = (hash: TransactionHash, ofOne: readonly Hit[]): boolean => {
     const summary = memory.look(hash);
@@ -135,6 +135,10 @@ async function lookUp(
         nested.push({ transaction, transfers, ...(receipt !== undefined && { receipt }) });
     }
   }
+  // Where none is shown of all that were logged, the upstreams are at fault: setting all aside could be too much.
+  const isLogged = hits.every(({ receipt }) => receipt === undefined);
+  if (isLogged && unread.length > 1 && unread.length === unknown.length)
+    throw new RpcUpstreamError(`${node.name} shows none of ${unread.length} transactions that it logs`, 'no');
   return { nested, unread };
 }
 

@@ -230,7 +230,7 @@ export async function finalize(context: Scan, finalized: bigint): Promise<Finals
 
 const nameOf = ({ hash, transfer }: Settlement): string => `${hash} ${transfer.blockHash} ${transfer.index}`;
 
-/** Those of which another upstream than this one shows the same log in the same block: nothing is final by one alone. */
+/** Those of which another upstream shows the same log in the same block: nothing is final by one alone. */
 async function showTwice(
   { pool, node, network, memory, now }: Scan,
   settled: readonly Settling[],

@@ -261,7 +261,7 @@ export function readLists(
   };
 }
 
-/** So many of those that are due: awaited ones first, but for one in four, so that busy recipients do not delay others. */
+/** So many of the due ones: awaited ones first, but for one in four, so that busy recipients delay no others. */
 function sharedOut(due: readonly Place[], awaited: ReadonlySet<WalletAddress>, most: number): readonly Place[] {
   const [soon, later] = [true, false].map((isAwaited) => due.filter((one) => awaited.has(one.recipient) === isAwaited));
   const kept = Math.min(later?.length ?? 0, Math.floor(Math.min(most, due.length) / 4));

@@ -4,7 +4,7 @@ import { SYSTEM_PROGRAM_ADDRESS } from '../programs.ts';
 import { paidBy } from './paid.ts';
 import type { Reading, TokenTransfer } from './reading.ts';
 
-/** All zeros: money has arrived for an intent that nobody who owned it has named. */
+/** All zeros: money has arrived, and who owned it has not signed for which intent. */
 const NO_REFERENCE = SYSTEM_PROGRAM_ADDRESS as string as Reference;
 
 type Landing = Extract<Observation, { type: 'landed' }>;

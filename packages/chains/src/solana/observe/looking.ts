@@ -1,5 +1,6 @@
 import type { TransactionHash } from '@pf/domain';
-import { refusable, type RpcNode, type RpcPool, RpcRefusedError } from '@pf/rpc';
+import { boundedTo, refusable, type RpcNode, type RpcPool, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
+import { partsOf } from '../../parts.ts';
 import { getTransaction } from '../calls.ts';
 import { type Reading, readTransaction } from './reading.ts';
 
@@ -11,11 +12,28 @@ export type Look =
   /** It cannot be judged. */
   | { readonly kind: 'strange'; readonly problem: string };
 
-/** What this upstream shows of each. */
+/** Of one response. A transaction has some KB, and a stranger's up to 1 MB: 63 calls of 10 KiB, as base58. */
+const TOGETHER_MAX_BYTES = 8 * 2 ** 20;
+/** So many are not too much together, whoever has written them. */
+const FEW = 5;
+
+/**
+ * What this upstream shows of each. Where they are too much together, or too slow, a few are asked for at a time: what
+ * strangers have written costs no others.
+ */
 export async function lookAt(node: RpcNode, hashes: readonly TransactionHash[]): Promise<readonly Look[]> {
   if (hashes.length === 0) return [];
-  const shown = await node.batch(hashes.map((hash) => refusable(getTransaction(hash))));
-  return hashes.map((hash, place) => lookOf(node, hash, shown[place] ?? null));
+  try {
+    const shown = await node.batch(
+      hashes.map((hash) => boundedTo(TOGETHER_MAX_BYTES, refusable(getTransaction(hash)))),
+    );
+    return hashes.map((hash, place) => lookOf(node, hash, shown[place] ?? null));
+  } catch (error) {
+    if (!(error instanceof RpcUpstreamError) || error.delivered === 'no' || hashes.length <= FEW) throw error;
+  }
+  const looks: Look[] = [];
+  for (const part of partsOf(hashes, FEW)) looks.push(...(await lookAt(node, part)));
+  return looks;
 }
 
 function lookOf(node: RpcNode, hash: TransactionHash, shown: unknown): Look {

@@ -1,5 +1,5 @@
 import type { Address, IntentId, Observation, Settlement, Submission, TransactionHash } from '@pf/domain';
-import { refusable, type RpcNode, type RpcPool } from '@pf/rpc';
+import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
 import { finalRevert, ignoresReverts } from '../../final-revert.ts';
 import { lost } from '../../lost.ts';
@@ -10,13 +10,13 @@ import {
   getEpochInfo,
   getFirstAvailableBlock,
   getSignatureStatuses,
-  getTransaction,
   type SignatureStatus,
   STATUSES_MAX,
 } from '../calls.ts';
 import { BLOCKHASH_BLOCKS } from '../landable.ts';
+import { lookAt } from './looking.ts';
 import type { Memory } from './memory.ts';
-import { type Reading, readTransaction } from './reading.ts';
+import type { Reading } from './reading.ts';
 
 type Submitted = WatchedIntent & { readonly submission: Submission };
 type Settling = WatchedIntent & { readonly settlement: Settlement };
@@ -226,15 +226,9 @@ async function gatherEvidence(
   );
   const oldest = Math.min(...pendingOutcomes.map(({ since }) => since));
   const reachesBack = now - oldest < PRUNED_MS || (await historyBegin(node)) <= oldest;
-  const shown = pendingOutcomes.filter((_fate, place) => (value[place] ?? null) !== null);
-  const transactions =
-    shown.length === 0 ? [] : await node.batch(shown.map(({ hash }) => refusable(getTransaction(hash))));
-  const readings = new Map(
-    shown.flatMap(({ hash }, place) => {
-      const read = readTransaction(hash, transactions[place]);
-      return read.ok ? [[hash, read.value] as const] : [];
-    }),
-  );
+  const shown = pendingOutcomes.flatMap(({ hash }, place) => ((value[place] ?? null) === null ? [] : [hash]));
+  const looks = await lookAt(node, shown);
+  const readings = new Map(looks.flatMap((look) => (look.kind === 'read' ? [[look.reading.hash, look.reading]] : [])));
   const of = pendingOutcomes.map((pending, place): UpstreamEvidence => {
     return {
       status: value[place] ?? null,

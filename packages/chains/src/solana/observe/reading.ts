@@ -247,7 +247,7 @@ const FORMS = [
   { discriminators: [26, 1], bytes: 19, amountAt: 2, isChecked: true },
 ] as const;
 
-/** The places that a transfer names, and its amount. Null for other instructions. More bytes than needed are ignored. */
+/** The places that a transfer names, and its amount; null for other instructions. Further bytes are ignored. */
 function transferIn({ accounts, data }: Instruction): {
   readonly source: number;
   readonly destination: number;

@@ -6,7 +6,7 @@ import { observedIn, type Scan } from './scan.ts';
 /** Receipts that a second upstream is asked for in one step. */
 const ASKED_MAX = 20;
 
-/** When a second upstream is asked again for the payments that only one has shown. In memory: a restart asks at once. */
+/** When a second upstream is asked again for payments that only one has shown. In memory: a restart asks at once. */
 export class Finality {
   readonly #schedule = new ReceiptSchedule();
   readonly #since = new Map<TransactionHash, number>();

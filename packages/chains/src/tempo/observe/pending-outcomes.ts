@@ -41,11 +41,7 @@ export function duePendingOutcomes(
  * The outcome of a transaction in a final block: what it paid, or that it failed. One that succeeded and paid this
  * intent nothing has failed, too. None yet where a second upstream denies it.
  */
-async function ended(
-  context: Scan,
-  { id: intentId, status }: Submitted,
-  shown: Shown,
-): Promise<Findings<Observation>> {
+async function ended(context: Scan, { id: intentId, status }: Submitted, shown: Shown): Promise<Findings<Observation>> {
   const { receipt } = shown;
   const hash = receipt.transactionHash;
   const isReverted = receipt.status === 0n;

@@ -13,7 +13,7 @@ import { Watched } from '../../conformance/watching.ts';
 import { randomAddress, randomReference } from '../../../src/solana/address.ts';
 import { proposedPrice } from '../../../src/solana/fees.ts';
 import { landingsIn, namesIn, type Payments } from '../../../src/solana/observe/landings.ts';
-import { readTransaction } from '../../../src/solana/observe/reading.ts';
+import { type Reading, readTransaction } from '../../../src/solana/observe/reading.ts';
 import { accountsOf } from '../../../src/solana/payment.ts';
 import { reasonOf } from '../../../src/solana/refusal.ts';
 import { decodeSigned } from '../../../src/solana/signed-transaction.ts';
@@ -236,6 +236,44 @@ describe('Solana landings', () => {
       landings: paid('0.0'),
     });
     expect(read(await landed(raw, terms))).toEqual({ landings: [], warnings: [] });
+  });
+
+  it('take nothing of what a program pays, where its caller has named an intent for that, too', () => {
+    const [mine, theirs] = [{ ...terms, reference: randomReference() }, randomReference()];
+    watch.add('pi_mine', mine);
+    watch.add('pi_theirs', { ...terms, reference: theirs });
+    const held = (owner: string, amount: bigint) => ({ mint: terms.tokenAddress, owner, amount });
+    const moved = (index: string, source: number, destination: number, amount: bigint, names: readonly string[]) => ({
+      index,
+      source,
+      destination,
+      authority: fulfiller,
+      amount,
+      names,
+      isProven: !index.includes('.'),
+    });
+    // The payer's account 2 is filled, emptied and given to the requestor; then the program of vault 3 pays into it.
+    const reading = {
+      hash: 'hash',
+      slot: 7n,
+      failure: null,
+      fee: null,
+      transfers: [
+        moved('0', 1, 2, 1_000n * mine.amount, [mine.reference]),
+        moved('1', 2, 1, 1_000n * mine.amount, []),
+        moved('3.0', 3, 2, mine.amount, [theirs]),
+      ],
+      before: new Map([
+        [1, held(fulfiller, 1_000n * mine.amount)],
+        [3, held('vault', mine.amount)],
+      ]),
+      after: new Map([
+        [1, held(fulfiller, 1_000n * mine.amount)],
+        [2, held(terms.requestor, mine.amount)],
+      ]),
+    } as unknown as Reading;
+    void watch.recall(namesIn(reading));
+    expect(landingsIn(reading, network, watch).landings.map(({ intentId }) => intentId)).toEqual(['pi_theirs']);
   });
 
   it('are read through a lookup table, and from a legacy transaction', async () => {

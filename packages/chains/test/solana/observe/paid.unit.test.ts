@@ -93,9 +93,10 @@ describe('what a transfer has paid', () => {
     const after = { [PURSE]: held(payer, 0n), [TAKEN]: held(merchant, 105n) };
     expect(paid([transfer(PURSE, TAKEN, 5n)], [], { [TAKEN]: held(payer, 100n) }, after)).toEqual([5n]);
     expect(paid([transfer(PURSE, TAKEN, 5n)], [], { [TAKEN]: held(merchant, 100n) }, after)).toEqual([5n]);
+    const moved = { [PURSE]: held(payer, 0n), [TAKEN]: held(merchant, 100n) };
+    expect(paid([transfer(PURSE, TAKEN, 5n)], [], { [TAKEN]: held(payer, 100n) }, moved)).toEqual([5n]);
     // What was the owner's before is no gain.
-    const same = { [PURSE]: held(payer, 0n), [TAKEN]: held(merchant, 100n) };
-    expect(paid([transfer(PURSE, TAKEN, 5n)], [], { [TAKEN]: held(merchant, 100n) }, same)).toEqual([0n]);
+    expect(paid([transfer(PURSE, TAKEN, 5n)], [], { [TAKEN]: held(merchant, 100n) }, moved)).toEqual([0n]);
   });
 
   it('is nothing where as much has left another account of the owner', () => {

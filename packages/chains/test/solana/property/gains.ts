@@ -21,7 +21,7 @@ const references = intents.map(({ reference }) => new PublicKey(reference));
 const asJson = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? Number(one) : one)));
 
-export interface Tally {
+interface Tally {
   /** Transactions that succeeded, and that failed. */
   executed: number;
   failed: number;
@@ -33,7 +33,8 @@ export interface Tally {
 
 /**
  * Executes random transactions, and compares what is observed of them with what the chain's accounts hold.
- * @throws Error where more is observed than was gained, less of an honest payment, or a name that its payer has not signed
+ * @throws Error where more is observed than was gained, less of an honest payment, or a name that its payer has not
+ *   signed
  */
 export async function checkGains(runs: number, seed: number): Promise<Tally> {
   const world = await World.open();

@@ -1,0 +1,118 @@
+import type { Mutant } from '../mutant.ts';
+
+const OBSERVE = 'packages/chains/src/solana/observe';
+const TESTS = 'packages/chains/test/solana';
+const attacks = `${TESTS}/attacks.integration.test.ts`;
+const paid = `${TESTS}/observe/paid.unit.test.ts`;
+const random = {
+  file: `${TESTS}/property/gains.unit.test.ts`,
+  name: 'is never more than the requestor gained, and all of it where payments are honest',
+};
+
+/** What a transaction on Solana has paid, and that one transaction stops no other. */
+export const solanaGuards: readonly Mutant[] = [
+  {
+    name: 'Solana: no more is observed than all accounts of the owner gained',
+    file: `${OBSERVE}/paid.ts`,
+    guard: 'paid.set(one.transfer, most < atMost ? most : atMost);',
+    instead: 'paid.set(one.transfer, most < 0n ? most : atMost);',
+    test: random,
+  },
+  {
+    name: 'Solana: no more is observed than the credited account gained',
+    file: `${OBSERVE}/paid.ts`,
+    guard: 'paid.set(one.transfer, most < atMost ? most : atMost);',
+    instead: 'paid.set(one.transfer, atMost < 0n ? atMost : most);',
+    test: { file: paid, name: 'takes nothing of what another account of the owner gained' },
+  },
+  {
+    name: 'Solana: an account that was of another before counts as new',
+    file: `${OBSERVE}/paid.ts`,
+    guard: 'was !== undefined && is !== undefined && keyOf(was) === keyOf(is)',
+    instead: 'was !== undefined && is !== undefined',
+    test: { file: paid, name: 'counts all of an account that was of another owner or token before as new' },
+  },
+  {
+    name: 'Solana: what has left the credited account is taken off',
+    file: `${OBSERVE}/paid.ts`,
+    guard: 'moved.filter(({ transfer }) => transfer.source === place),',
+    instead: '[],',
+    test: { file: paid, name: 'shares one amount that goes round, and leaves others what is theirs' },
+  },
+  {
+    name: 'Solana: what others have brought to the account is theirs',
+    file: `${OBSERVE}/paid.ts`,
+    guard: 'moved.filter(({ from, to }) => to === owner && from !== owner),',
+    instead: 'ofOwner,',
+    test: { file: paid, name: 'shares one amount that goes round, and leaves others what is theirs' },
+  },
+  {
+    name: 'Solana: what the requestor moves between its own accounts pays nothing',
+    file: `${OBSERVE}/paid.ts`,
+    guard: '&& to !== null && from !== to;',
+    instead: '&& to !== null;',
+    test: { file: paid, name: 'is nothing where the owner moves it between accounts, or to itself' },
+  },
+  {
+    name: 'Solana: the token is that of the credited account after the transaction',
+    file: `${OBSERVE}/landings.ts`,
+    guard: 'const credited = reading.after.get(transfer.destination);',
+    instead: 'const credited = reading.before.get(transfer.source) ?? reading.after.get(transfer.destination);',
+    test: { file: attacks, name: 'does not count a worthless token in an account that was of another before' },
+  },
+  {
+    name: 'Solana: a name in a call counts only where the authority has signed the transaction',
+    file: `${OBSERVE}/reading.ts`,
+    guard: 'isProven: isOuter || (isSigned && !isByMemo),',
+    instead: 'isProven: true,',
+    test: random,
+  },
+  {
+    name: 'Solana: more bytes than a transfer needs do not hide it',
+    file: `${OBSERVE}/reading.ts`,
+    guard: 'data.length >= bytes',
+    instead: 'data.length === bytes',
+    test: random,
+  },
+  {
+    name: 'Solana: long data of a call is not decoded',
+    file: `${OBSERVE}/reading.ts`,
+    guard: 'data.length <= TRANSFER_TEXT_MAX',
+    instead: 'data.length <= SIZE_MAX',
+    test: { file: `${TESTS}/hostile.unit.test.ts`, name: 'takes little time and memory, at its largest' },
+  },
+  {
+    name: 'Solana: a transaction that cannot be judged is set aside, and no other with it',
+    file: `${OBSERVE}/reading.ts`,
+    guard: "return { ok: false, problem: error instanceof Error ? error.message : 'it cannot be read' };",
+    instead: 'throw error;',
+    test: { file: `${TESTS}/hostile.unit.test.ts`, name: 'with two balances of one account is judged by itself' },
+  },
+  {
+    name: 'Solana: a submission that has landed has an outcome',
+    file: `${OBSERVE}/lookups.ts`,
+    guard: 'return { observations: [...paid.observations, stray ?? movedNothing(pending)], warnings: paid.warnings };',
+    instead: 'return paid;',
+    test: { file: attacks, name: 'reports who really has the money, where the account was given away in between' },
+  },
+  {
+    name: 'Solana: a payment is final once two upstreams have shown it',
+    file: `${OBSERVE}/finality.ts`,
+    guard: 'final.filter((one) => isKnown(one) || agreed.has(one))',
+    instead: 'final.filter((one) => isKnown(one) || !agreed.has(one) || true)',
+    test: {
+      file: `${TESTS}/hostile.integration.test.ts`,
+      name: 'makes no payment final that a second one does not show, and says so',
+    },
+  },
+  {
+    name: 'Solana: the transactions of one recipient do not delay those of another',
+    file: `${OBSERVE}/lookups.ts`,
+    guard: '    ([, { of }]) => of,\n',
+    instead: '    () => null,\n',
+    test: {
+      file: `${TESTS}/observe/lookups.unit.test.ts`,
+      name: 'waits behind one of each other recipient, however many its own has',
+    },
+  },
+];
