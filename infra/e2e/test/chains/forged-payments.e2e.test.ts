@@ -310,7 +310,7 @@ describe('on Solana', () => {
   );
 
   it(
-    'nobody is told of extra and mismatched payments that never came (R3)',
+    'tells of no extra and mismatched payments that never came (R3)',
     async () => {
       const attacker = new Attacker(walletAt(solana, 5));
       const [merchant, account] = [newMerchant(), Keypair.generate()];

@@ -488,7 +488,7 @@ export const writerGuards: readonly Mutant[] = [
     instead: 'gained',
     test: {
       file: 'packages/domain/test/model/gain.unit.test.ts',
-      name: 'worthOf gives nobody what no transfer explains',
+      name: 'worthOf gives to no claim what no transfer explains',
     },
   },
   {

@@ -7,7 +7,7 @@ export interface Place {
   readonly hash: Hex;
 }
 
-/** What a node returns of a transaction that somebody has made to do harm. */
+/** What a node returns of a transaction that was made to do harm. */
 export interface Hostile {
   /** The logs that a search for payments finds. */
   readonly logs: readonly object[];

@@ -8,8 +8,8 @@ export const transferKey = ({ hash, transfer }: Landing): string => `${hash}:${t
 export const withoutFee = ({ hash, transfer }: Landing): Landing => ({ hash, transfer });
 
 /**
- * True where this transfer was counted as a payment with other terms. Only while no settlement stands: beside one it may
- * be an extra payment as well, which states of earlier versions do not list, and is to be sent back either way.
+ * True where this transfer was counted as a payment with other terms. Only while no settlement stands: beside one it
+ * may be an extra payment as well, which states of earlier versions do not list, and is to be sent back either way.
  */
 export const isMismatched = ({ settlement, transfers, extraPayments }: PaymentIntent, landing: Landing): boolean => {
   const key = transferKey(landing);

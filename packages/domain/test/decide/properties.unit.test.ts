@@ -224,7 +224,7 @@ describe('decide, over random histories,', () => {
     });
   });
 
-  it('confirms or finalizes the intent on a landing with the right terms, or records an extra payment', () => {
+  it('settles the intent by a landing with the right terms, or has told that it is to be sent back', () => {
     forEveryHistory(({ input, after, log }) => {
       if (
         input.kind !== 'observation' ||
@@ -233,9 +233,9 @@ describe('decide, over random histories,', () => {
       )
         return;
       const key = transferKey(input.data);
-      const isExtra = log.some(
+      const isTold = log.some(
         (event) =>
-          event.type === 'intent.extra_payment' &&
+          (event.type === 'intent.extra_payment' || event.type === 'intent.mismatched_payment') &&
           event.intentId === after.id &&
           transferKey(event.data.landing) === key,
       );
@@ -243,7 +243,7 @@ describe('decide, over random histories,', () => {
         (after.status === 'confirmed' || after.status === 'finalized') &&
         after.settlement?.hash === input.data.hash &&
         !after.settlement.lost;
-      expect(isPaid || isExtra).toBe(true);
+      expect(isPaid || isTold).toBe(true);
     });
   });
 

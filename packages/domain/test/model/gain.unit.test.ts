@@ -29,11 +29,11 @@ describe('worthOf', () => {
     expect(worth([claim(100n), claim(300n)], 0n, 396n)).toEqual([99n, 297n]);
   });
 
-  it('gives nobody what no transfer explains', () => {
+  it('gives to no claim what no transfer explains', () => {
     expect(worth([claim(100n)], 100n, 100n)).toEqual([0n]);
   });
 
-  it('gives nobody what another transfer has brought', () => {
+  it('gives to no claim what another transfer has brought', () => {
     expect(worth([claim(100n), other(100n)], 0n, 100n)).toEqual([0n]);
   });
 

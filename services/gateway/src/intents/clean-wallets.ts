@@ -31,8 +31,8 @@ interface Occasion {
  * Refuses a request if one of its wallets is sanctioned or cannot be screened. Where another account than the requestor
  * gets the money, that one is screened, too. Only the operator's log shows the finding.
  * @throws ApiError 422 `address.sanctions_match` with the field of the wallet, 422 `address.not_payable` where it is
- *   not known in live mode who gets the money, 503 `screening.unavailable`, 429 `rate_limit.exceeded` where the account, or
- *   test mode, has too many screened at once, 503 `rpc.unavailable` where no upstream says who gets the money
+ *   not known in live mode who gets the money, 503 `screening.unavailable`, 429 `rate_limit.exceeded` where the
+ *   account, or test mode, has too many screened at once, 503 `rpc.unavailable` where no upstream says who gets it
  */
 export async function requireCleanWallets(
   { adapters, screening, log }: ScreeningDependencies,

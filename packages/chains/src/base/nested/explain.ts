@@ -31,7 +31,7 @@ export const areExplained = (transfers: readonly LoggedTransfer[], references: R
 
 /**
  * What a trace by the first upstream that has one tells, which is what the chain did: it counts before calldata, which
- * is what somebody has written. Without a trace, what was known before.
+ * is what the caller has written. Without a trace, what was known before.
  */
 export async function withTrace(pool: RpcPool, transaction: Explained, before: References): Promise<References> {
   for await (const attempt of pool.attempts((node) => traceOn(node, transaction))) {

@@ -120,9 +120,9 @@ export function feeIn(receipt: Receipt): NetworkFee | null {
  * that got the money has gained in that token, by the token's own Transfer logs. Never throws.
  *
  * A memo proves nothing by itself. The token writes these logs in one go, so each belongs to its neighbors: the
- * Transfer right before a memo is the same transfer; to a virtual address (TIP-1022) the next Transfer of the token forwards it
- * to the master account, which holds the money; what a receive policy kept back (TIP-1028) has the Transfer to the
- * guard before it, and no memo. Each Transfer is the money of one payment.
+ * Transfer right before a memo is the same transfer; to a virtual address (TIP-1022) the next Transfer of the token
+ * forwards it to the master account, which holds the money; what a receive policy kept back (TIP-1028) has the Transfer
+ * to the guard before it, and no memo. Each Transfer is the money of one payment.
  */
 export function paymentsIn(receipt: Receipt, network: Network): readonly Payment[] {
   if (receipt.status !== 1n) return [];

@@ -78,7 +78,7 @@ describe('what a transfer has paid', () => {
   });
 
   it('takes nothing of what another account of the owner gained', () => {
-    // Credited while it was of a worthless token, made anew and given away, while a program pays the owner.
+    // Credited while it was of a worthless token, made again and given away, while a program pays the owner.
     expect(
       paid(
         [transfer(PURSE, TAKEN, 5n)],

@@ -244,7 +244,7 @@ describe('Tempo landings', () => {
     expect(paymentsIn({ ...receipt, logs: logs.filter((_log, place) => place !== 1) }, network)).toEqual([]);
   });
 
-  it('of kept-back payments need a Transfer to the guard each', () => {
+  it('need a Transfer to the guard each', () => {
     expect(landings(transfer(from, GUARD), blocked(terms.requestor), blocked(terms.requestor))).toHaveLength(1);
     expect(landings(blocked(terms.requestor), transfer(from, GUARD))).toEqual([]);
     expect(landings(transfer(from, GUARD, 1n), blocked(terms.requestor))).toEqual([]);
