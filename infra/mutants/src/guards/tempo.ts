@@ -29,7 +29,7 @@ export const tempoGuards: readonly Mutant[] = [
     file: LANDINGS,
     guard: 'money !== null && !claims.has(money)',
     instead: 'money !== null',
-    test: { file: LANDINGS_TEST, name: 'of kept-back payments need a Transfer to the guard each' },
+    test: { file: LANDINGS_TEST, name: 'need a Transfer to the guard each' },
   },
   {
     name: 'Tempo: a memo is of the Transfer that was logged right before it',

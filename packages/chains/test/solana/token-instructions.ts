@@ -11,8 +11,8 @@ const TOKEN = new PublicKey(TOKEN_PROGRAM_ADDRESS);
 const ASSOCIATED = new PublicKey(ASSOCIATED_TOKEN_PROGRAM_ADDRESS);
 
 type Key = TransactionInstruction['keys'][number];
-export const key = (pubkey: PublicKey, isSigner = false, isWritable = false): Key => ({ pubkey, isSigner, isWritable });
-export const u64 = (value: bigint): Buffer => {
+const key = (pubkey: PublicKey, isSigner = false, isWritable = false): Key => ({ pubkey, isSigner, isWritable });
+const u64 = (value: bigint): Buffer => {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64LE(value);
   return bytes;

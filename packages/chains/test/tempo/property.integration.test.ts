@@ -131,7 +131,7 @@ async function approvalOf(
   envelope: Parameters<typeof TxEnvelopeTempo.getFeePayerSignPayload>[0],
   sponsor: Signer,
   sender: Signer,
-): Promise<{ readonly r: Hex; readonly s: Hex; readonly yParity: number }> {
+): Promise<{ readonly r: bigint; readonly s: bigint; readonly yParity: number }> {
   const hash = TxEnvelopeTempo.getFeePayerSignPayload(envelope, { sender: sender.address });
   const approval = SignatureEnvelope.from(await sponsor.sign({ hash }));
   if (approval.type !== 'secp256k1') throw new Error('sponsors sign with secp256k1');

@@ -28,7 +28,7 @@ const SYSTEM = SystemProgram.programId.toBase58();
 const SOL = 1_000_000_000n;
 
 export const TOKEN = new PublicKey(TOKEN_PROGRAM_ADDRESS);
-export const TOKEN_2022 = new PublicKey(TOKEN_2022_PROGRAM_ADDRESS);
+const TOKEN_2022 = new PublicKey(TOKEN_2022_PROGRAM_ADDRESS);
 export const USDC = new PublicKey(solanaToken('USDC').address);
 export const PYUSD = new PublicKey(solanaToken('PYUSD').address);
 /** Worthless: anyone mints it. */
