@@ -123,6 +123,16 @@ export const solanaGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Solana: what a second upstream has to show is the payment, and not the transaction only',
+    file: `${OBSERVE}/landings.ts`,
+    guard: "[intentId, hash, block, index, tokenAddress, to, amount, reference].join(' ')",
+    instead: "[hash, block].join(' ')",
+    test: {
+      file: `${TESTS}/observe/finality.unit.test.ts`,
+      name: 'never becomes final where another upstream has shown the transaction since',
+    },
+  },
+  {
     name: 'Solana: the transactions of one recipient do not delay those of another',
     file: `${OBSERVE}/lookups.ts`,
     guard: '    ([, { of }]) => of,\n',
