@@ -32,6 +32,8 @@ const KEPT_MAX = 500;
 const AGAIN_MIN_MS = 1_000;
 const AGAIN_MAX_MS = 600_000;
 const GIVEN_UP_MS = 24 * 3_600_000;
+/** Warnings of one look: of more, only their number is told. */
+const WARNED_MAX = 20;
 
 const nextLook = (since: Instant, now: Instant): Instant =>
   now + Math.min(Math.max(Math.round((now - since) / 2), AGAIN_MIN_MS), AGAIN_MAX_MS);
@@ -90,6 +92,8 @@ export function afterLook(
     warnings.push(`${hash} of ${place} is given up: its recipient has too many that could not be judged`);
     kept.delete(hash);
   }
+  const untold = warnings.splice(WARNED_MAX).length;
+  if (untold > 0) warnings.push(`${untold} more transactions are set aside or given up`);
   return { kept: [...kept.values()], warnings };
 }
 

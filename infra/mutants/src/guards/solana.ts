@@ -54,6 +54,23 @@ export const solanaGuards: readonly Mutant[] = [
     test: { file: paid, name: 'is nothing where the owner moves it between accounts, or to itself' },
   },
   {
+    name: 'Solana: nothing is paid in an account whose tokens may have moved otherwise',
+    file: `${OBSERVE}/paid.ts`,
+    guard: 'opaque.has(place) ? 0n : (byAccount.get(one) ?? 0n)',
+    instead: 'opaque.has(-1) ? 0n : (byAccount.get(one) ?? 0n)',
+    test: {
+      file: paid,
+      name: 'is nothing in an account whose tokens may have moved otherwise, and all in another one',
+    },
+  },
+  {
+    name: 'Solana: an instruction of the token programs that is not known makes its accounts opaque',
+    file: `${OBSERVE}/reading.ts`,
+    guard: 'if (!MOVES_NOTHING.has(instruction.data[0]))',
+    instead: 'if (instruction.data[0] === undefined)',
+    test: { file: attacks, name: 'gives what comes by a batch to no claim that has gone' },
+  },
+  {
     name: 'Solana: the token is that of the credited account after the transaction',
     file: `${OBSERVE}/landings.ts`,
     guard: 'const credited = reading.after.get(transfer.destination);',
@@ -77,8 +94,8 @@ export const solanaGuards: readonly Mutant[] = [
   {
     name: 'Solana: long data of a call is not decoded',
     file: `${OBSERVE}/reading.ts`,
-    guard: 'data.length <= TRANSFER_TEXT_MAX',
-    instead: 'data.length <= SIZE_MAX',
+    guard: 'text.length <= TRANSFER_TEXT_MAX',
+    instead: 'text.length <= SIZE_MAX',
     test: { file: `${TESTS}/hostile.unit.test.ts`, name: 'takes little time and memory, at its largest' },
   },
   {
@@ -103,6 +120,16 @@ export const solanaGuards: readonly Mutant[] = [
     test: {
       file: `${TESTS}/hostile.integration.test.ts`,
       name: 'makes no payment final that a second one does not show, and says so',
+    },
+  },
+  {
+    name: 'Solana: what a second upstream has to show is the payment, and not the transaction only',
+    file: `${OBSERVE}/landings.ts`,
+    guard: "[intentId, hash, block, index, tokenAddress, to, amount, reference].join(' ')",
+    instead: "[hash, block].join(' ')",
+    test: {
+      file: `${TESTS}/observe/finality.unit.test.ts`,
+      name: 'never becomes final where another upstream has shown the transaction since',
     },
   },
   {

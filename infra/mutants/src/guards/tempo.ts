@@ -5,6 +5,7 @@ const SCAN = 'packages/chains/src/tempo/observe/scan.ts';
 const RECEIPTS = 'packages/chains/src/tempo/observe/receipts.ts';
 const SECOND = 'packages/chains/src/tempo/observe/second-showing.ts';
 const LANDINGS_TEST = 'packages/chains/test/tempo/observe/landings.unit.test.ts';
+const SECOND_TEST = 'packages/chains/test/tempo/observe/second-showing.unit.test.ts';
 const OBSERVER_TEST = 'packages/chains/test/tempo/observer.integration.test.ts';
 const HOSTILE_TEST = 'packages/chains/test/hostile/tempo.integration.test.ts';
 
@@ -86,6 +87,13 @@ export const tempoGuards: readonly Mutant[] = [
     guard: "return blocks.has(receipt.blockNumber) ? 'denied' : 'awaited';",
     instead: "return 'awaited';",
     test: { file: OBSERVER_TEST, name: 'believes no payment that only one of them has made up' },
+  },
+  {
+    name: 'Tempo: what a second upstream has shown proves nothing but that',
+    file: SECOND,
+    guard: 'proven.get(hash) === digestOf(receipt, network)',
+    instead: 'proven.has(hash)',
+    test: { file: SECOND_TEST, name: 'proves no other receipt of the same transaction' },
   },
   {
     name: 'Tempo: a receipt is of the block of its log',

@@ -1,7 +1,7 @@
 import type { ChainId, Observation, TransactionHash } from '@pf/domain';
 import { boundedCache } from '@pf/runtime';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
-import { least } from '../bigints.ts';
+import { greatest, least } from '../bigints.ts';
 import { getBlock, type Block } from '../evm/calls.ts';
 import { advance, newestOf } from '../evm/observe/checkpoints.ts';
 import { LogWindow } from '../evm/observe/log-window.ts';
@@ -16,13 +16,15 @@ import { Finality } from './observe/finality.ts';
 import { judgeAgain } from './observe/judge-again.ts';
 import { lookAgain } from './observe/look-again.ts';
 import { duePendingOutcomes, readPendingOutcomes } from './observe/pending-outcomes.ts';
-import { asideOf, type Position, readPosition, writePosition, writtenAside } from './observe/position.ts';
+import { asideOf, type Position, readPosition, rereadFrom, writePosition, writtenAside } from './observe/position.ts';
 import { ProofBlocks } from './observe/proof-blocks.ts';
 import { RECEIPTS_KEPT, type Shown } from './observe/receipts.ts';
-import { scan, type Scan } from './observe/scan.ts';
+import { scan, scanAgain, type Scan } from './observe/scan.ts';
 
 /** The same logs are read once more after this: a node may have had the block before its logs. */
 const REREAD_MS = 15_000;
+/** Blocks of one second reading; fewer after one that a step could not read to its end. */
+const REREAD_BLOCKS = 2_000n;
 
 /** Identifies an observation: a transfer is observed once in a step, however often it was found. */
 const nameOf = ({ intentId, type, data }: Observation): string =>
@@ -48,6 +50,7 @@ export class TempoObserver implements ChainObserver {
   /** When logs were last read a second time, by our clock, and how far the first reading had come then. */
   #rereadAt = 0;
   #rereadTo = 0n;
+  #rereadBlocks = REREAD_BLOCKS;
   /** When the logs of all recipients were last read up to the final block, by our clock. */
   #wholeAt = -Infinity;
 
@@ -138,6 +141,7 @@ export class TempoObserver implements ChainObserver {
         checkpoints,
         ...writtenWhole({ checkpoints }, whole),
         reread: again.reread,
+        rereadWithin: again.within,
         firstReader,
         ...writtenAside(aside.kept),
       }),
@@ -151,13 +155,14 @@ export class TempoObserver implements ChainObserver {
   /** Reads the logs of older blocks once more, for payments that the ledger does not have. */
   async #reread(
     context: Scan,
-    { reread, firstReader }: Position,
+    { reread, rereadWithin: within, firstReader }: Position,
     reached: bigint,
     now: number,
-  ): Promise<Findings<Observation> & { readonly reread: bigint }> {
-    const nothing = { reread, found: [], unjudged: [] };
+  ): Promise<Findings<Observation> & { readonly reread: bigint; readonly within: bigint | undefined }> {
+    const nothing = { reread, within, found: [], unjudged: [] };
     if (now - this.#rereadAt < REREAD_MS) return nothing;
-    const to = least(reached, this.#rereadTo);
+    const all = least(reached, this.#rereadTo);
+    const to = least(all, reread + this.#rereadBlocks);
     const goOnAt = this.#rereadAt;
     this.#rereadAt = now;
     this.#rereadTo = reached;
@@ -168,13 +173,16 @@ export class TempoObserver implements ChainObserver {
       this.#pool,
       context.node,
       firstReader,
-      (by) => scan({ ...context, node: by }, reread + 1n, to, last.hash),
+      (by) => scanAgain({ ...context, node: by }, reread + 1n, to, last.hash, within ?? -1n),
       (one) => isInLedger(context.watch, one),
     );
     if (again === null) return nothing;
+    // Of what a step cannot read, the logs are not asked for again and again.
+    const { end } = again;
+    this.#rereadBlocks = end < to ? greatest(end - reread, 1n) : least(2n * this.#rereadBlocks, REREAD_BLOCKS);
     // On a plan of short ranges one call is not all: the next step goes on at once.
-    if (again.end < to) [this.#rereadAt, this.#rereadTo] = [goOnAt, to];
-    return { reread: again.end, found: again.found, unjudged: again.unjudged };
+    if (end < all) [this.#rereadAt, this.#rereadTo] = [goOnAt, all];
+    return { reread: end, within: again.within, found: again.found, unjudged: again.unjudged };
   }
 }
 
@@ -207,7 +215,7 @@ async function recover(
           ...position,
           checkpoints: [...found.checkpoints],
           ...(position.whole !== undefined && { whole: least(found.ancestor, position.whole) }),
-          reread: least(found.ancestor, position.reread),
+          ...rereadFrom(least(found.ancestor, position.reread)),
         },
         warnings: [
           `the last ${found.depth} blocks were final and have been replaced: continuing at block ${found.ancestor}`,

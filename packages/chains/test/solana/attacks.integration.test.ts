@@ -8,7 +8,7 @@ import {
   Keypair,
   PublicKey,
   SystemProgram,
-  type TransactionInstruction,
+  TransactionInstruction,
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
@@ -265,6 +265,27 @@ describe('SolanaObserver under attack', () => {
         ],
         account,
       );
+      watcher.watched.detect(terms);
+      expect(await after(1_000)).toEqual([]);
+    });
+
+    it.each(['batch', 'transfer of many bytes'])('gives what comes by a %s to no claim that has gone', async (kind) => {
+      const terms = watched(AMOUNT);
+      const account = Keypair.generate();
+      await send(made(account), account);
+      const payment = token.transfer(associatedOf(vault, usdc), account.publicKey, AMOUNT, vault);
+      const long = new TransactionInstruction({
+        ...payment,
+        data: Buffer.concat([payment.data, Buffer.alloc(64)]),
+      });
+      await send([
+        token.checked(mine(), account.publicKey, usdc, AMOUNT, me.publicKey, [referenceOf(terms)]),
+        token.batch([token.transfer(account.publicKey, mine(), AMOUNT, me.publicKey)]),
+        token.setAuthority(account.publicKey, 2, merchant, me.publicKey),
+        forwarded(program, kind === 'batch' ? token.batch([payment]) : long),
+        ...notice(),
+      ]);
+      expect((await connection.getTokenAccountBalance(account.publicKey)).value.amount).toBe(`${AMOUNT}`);
       watcher.watched.detect(terms);
       expect(await after(1_000)).toEqual([]);
     });

@@ -21,6 +21,8 @@ export interface Findings<T> {
 /** The findings in a range of blocks, and the last of these as it was then. */
 export interface Reading<T> extends Findings<T> {
   readonly end: Pick<Block, 'number' | 'hash'>;
+  /** Of the block after these, the logs up to this index were read too. Absent: none. */
+  readonly within?: bigint;
 }
 
 /**
@@ -108,6 +110,8 @@ export const readerOf = (
 /** A second reading: up to which block, and what of it the ledger does not have. */
 interface SecondReading<T> extends Findings<T> {
   readonly end: bigint;
+  /** As of a Reading. */
+  readonly within: bigint | undefined;
 }
 
 /**
@@ -123,8 +127,11 @@ export async function readAgain<T>(
 ): Promise<SecondReading<T> | null> {
   const readings = await pool.doubleCheck(node, firstReader, read);
   if (readings === null) return null;
+  const end = readings.map((one) => one.end.number).reduce(least);
+  const withins = readings.filter((one) => one.end.number === end).map(({ within }) => within);
   return {
-    end: readings.map(({ end }) => end.number).reduce(least),
+    end,
+    within: withins.reduce((a, b) => (a === undefined || b === undefined ? undefined : least(a, b))),
     found: readings.flatMap(({ found }) => found).filter((one) => !isInLedger(one)),
     unjudged: readings.flatMap(({ unjudged }) => unjudged),
   };

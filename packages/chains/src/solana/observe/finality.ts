@@ -1,8 +1,8 @@
-import type { Observation, TransactionHash, Transfer } from '@pf/domain';
+import type { Observation, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { Network, WatchSet } from '../../port.ts';
 import type { Commit } from './accounts.ts';
-import { landingsIn } from './landings.ts';
+import { landingsIn, textOf } from './landings.ts';
 import { recallNamed, type LookupResult } from './lookups.ts';
 import { lookAt } from './looking.ts';
 import type { Memory } from './memory.ts';
@@ -15,7 +15,9 @@ const AGAIN_MAX_MS = 60_000;
 /** An upstream may lag. After this it is warned of. */
 const AGREED_WITHIN_MS = 60_000;
 
-const keyOf = ({ hash, settlement }: PendingSettlement): string => `${hash} ${settlement.transfer.block}`;
+/** By the whole payment: an upstream may invent one in a transaction whose other payments every other one shows. */
+const keyOf = ({ intentId, hash, settlement: { transfer } }: PendingSettlement): string =>
+  textOf({ intentId, data: { hash, transfer } });
 
 const observed = ({ intentId, hash, settlement: { transfer } }: PendingSettlement): Observation => ({
   kind: 'observation',
@@ -45,7 +47,7 @@ export async function observeFinal(
   const due = open.filter((one) => (memory.shownOnce.get(keyOf(one))?.dueAt ?? now) <= now).slice(0, most);
   const agreed = new Set<PendingSettlement>();
   const doubted: PendingSettlement[] = [];
-  for (const [first, group] of Map.groupBy(due, ({ hash }) => memory.shownBy.get(hash) ?? null)) {
+  for (const [first, group] of Map.groupBy(due, (one) => memory.shownBy.get(keyOf(one)) ?? null)) {
     const hashes = group.map(({ hash }) => hash);
     const readings = await pool.doubleCheck(node, first, (by) => readingsOf(by, hashes));
     if (readings === null) continue;
@@ -85,17 +87,4 @@ async function readingsOf(node: RpcNode, hashes: readonly TransactionHash[]): Pr
 
 /** Whether the transaction makes this very payment. */
 const isIn = (reading: Reading | null, settled: PendingSettlement, network: Network, watch: WatchSet): boolean =>
-  reading !== null &&
-  landingsIn(reading, network, watch).landings.some(
-    ({ intentId, data: { transfer } }) =>
-      intentId === settled.intentId && isSame(transfer, settled.settlement.transfer),
-  );
-
-/** Not `from`: older watchers named the owner of the money, where another had signed for it. */
-const isSame = (one: Transfer, other: Transfer): boolean =>
-  one.index === other.index &&
-  one.block === other.block &&
-  one.tokenAddress === other.tokenAddress &&
-  one.to === other.to &&
-  one.amount === other.amount &&
-  one.reference === other.reference;
+  reading !== null && landingsIn(reading, network, watch).landings.some((one) => textOf(one) === keyOf(settled));

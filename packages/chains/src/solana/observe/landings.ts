@@ -9,6 +9,16 @@ const NO_REFERENCE = SYSTEM_PROGRAM_ADDRESS as string as Reference;
 
 type Landing = Extract<Observation, { type: 'landed' }>;
 
+/**
+ * A payment in one text: two are the same where their texts are. Without `from`: older watchers named the owner of the
+ * money, where another had signed for it.
+ */
+export const textOf = ({ intentId, data: { hash, transfer } }: PaymentOf): string => {
+  const { index, block, tokenAddress, to, amount, reference } = transfer;
+  return [intentId, hash, block, index, tokenAddress, to, amount, reference].join(' ');
+};
+type PaymentOf = Pick<Landing, 'intentId'> & { readonly data: Pick<Landing['data'], 'hash' | 'transfer'> };
+
 export interface Payments {
   readonly landings: readonly Landing[];
   readonly warnings: readonly string[];

@@ -2,7 +2,7 @@ import type { Observation, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { Network, WatchSet } from '../../port.ts';
 import type { Commit } from './accounts.ts';
-import { landingsIn, namesIn, strayIn } from './landings.ts';
+import { landingsIn, namesIn, strayIn, textOf } from './landings.ts';
 import { type Look, lookTwice } from './looking.ts';
 import { type Memory, SET_ASIDE_MAX, type Unseen } from './memory.ts';
 import type { PendingOutcome } from './pending-outcomes.ts';
@@ -106,7 +106,7 @@ export async function readPendingOutcomes(
   });
   const commit = (): void => {
     for (const [hash, unseen] of strange) memory.unseen.set(hash, unseen);
-    rememberReaders(memory, looks);
+    rememberReaders(memory, looks, results);
   };
   return { ...joined(results), commit };
 }
@@ -164,7 +164,7 @@ export async function readUnseen(
       memory.looked.set(hash, true);
     }
     served(memory, asked);
-    rememberReaders(memory, looks);
+    rememberReaders(memory, looks, looked);
   };
   const { observations, warnings } = joined(looked);
   return {
@@ -227,8 +227,11 @@ function tooMany(
   ).filter((one) => one !== undefined);
 }
 
-function rememberReaders(memory: Memory, looks: readonly Look[]): void {
-  for (const look of looks) if (look.kind === 'read') memory.shownBy.set(look.reading.hash, look.by);
+/** @param results of each look */
+function rememberReaders(memory: Memory, looks: readonly Look[], results: readonly LookupResult[]): void {
+  for (const [place, look] of looks.entries())
+    for (const one of results[place]?.observations ?? [])
+      if (look.kind === 'read' && one.type === 'landed') memory.shownBy.set(textOf(one), look.by);
 }
 
 const warning = (text: string): LookupResult => ({ observations: [], warnings: [text] });

@@ -64,9 +64,9 @@ export class Memory {
   turn = 0;
   readonly servedAt = new Map<WalletAddress | null, number>();
   readonly expectedServedAt = new Map<WalletAddress | null, number>();
-  /** The upstream that showed each transaction that was read. */
-  readonly shownBy = boundedCache<TransactionHash, string>(LOOKED_MAX);
-  /** Settlements, as `hash slot`, that two upstreams have shown; and those that the second does not show yet. */
+  /** The upstream that showed each payment, by the text of the payment. */
+  readonly shownBy = boundedCache<string, string>(LOOKED_MAX);
+  /** Settlements, by such texts, that two upstreams have shown; and those that the second does not show yet. */
   readonly shownTwice = boundedCache<string, true>(LOOKED_MAX);
   readonly shownOnce = new Map<string, { readonly since: number; readonly dueAt: number }>();
   /** When all upstreams were last asked for each transaction, with their history. */

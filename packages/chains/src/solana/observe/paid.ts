@@ -12,12 +12,13 @@ const sum = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((units, o
  *
  * Both bounds are needed. An account may have been another's before, or of a worthless token while it was credited:
  * such a credit must not take what another account of the owner gained. And what one account gained may have come from
- * another one of the owner.
+ * another one of the owner. In an opaque account nothing is certain: what was claimed may have gone, and what it gained
+ * be of another payer.
  *
  * @param claimed transfers that name an intent; the others use up what was gained
  */
 export function paidBy(
-  { transfers, before, after }: Pick<Reading, 'transfers' | 'before' | 'after'>,
+  { transfers, opaque, before, after }: Pick<Reading, 'transfers' | 'opaque' | 'before' | 'after'>,
   claimed: ReadonlySet<TokenTransfer>,
 ): ReadonlyMap<TokenTransfer, bigint> {
   const ownerOf = (place: number, ...holdings: readonly Holdings[]): string | null => {
@@ -57,7 +58,7 @@ export function paidBy(
         gainOf(place),
       );
       for (const one of ofAccount) {
-        const [most, atMost] = [byOwner.get(one) ?? 0n, byAccount.get(one) ?? 0n];
+        const [most, atMost] = [byOwner.get(one) ?? 0n, opaque.has(place) ? 0n : (byAccount.get(one) ?? 0n)];
         paid.set(one.transfer, most < atMost ? most : atMost);
       }
     }

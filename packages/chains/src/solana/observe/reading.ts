@@ -1,5 +1,19 @@
 import { credibleFee, type Address as WalletAddress, type NetworkFee, type TransactionHash } from '@pf/domain';
-import { TRANSFER_CHECKED_DISCRIMINATOR, TRANSFER_DISCRIMINATOR } from '@solana-program/token';
+import {
+  APPROVE_CHECKED_DISCRIMINATOR,
+  APPROVE_DISCRIMINATOR,
+  CLOSE_ACCOUNT_DISCRIMINATOR,
+  FREEZE_ACCOUNT_DISCRIMINATOR,
+  INITIALIZE_ACCOUNT2_DISCRIMINATOR,
+  INITIALIZE_ACCOUNT3_DISCRIMINATOR,
+  INITIALIZE_ACCOUNT_DISCRIMINATOR,
+  INITIALIZE_IMMUTABLE_OWNER_DISCRIMINATOR,
+  REVOKE_DISCRIMINATOR,
+  SET_AUTHORITY_DISCRIMINATOR,
+  THAW_ACCOUNT_DISCRIMINATOR,
+  TRANSFER_CHECKED_DISCRIMINATOR,
+  TRANSFER_DISCRIMINATOR,
+} from '@solana-program/token';
 import { type Address, getBase58Encoder, getU64Decoder } from '@solana/kit';
 import { z } from 'zod';
 import type { Parsed } from '../../port.ts';
@@ -13,7 +27,7 @@ import { type DecodedSigned, decodeSigned, type Instruction, programsOf } from '
  * inner instructions of 10 KiB in base58.
  */
 const SIZE_MAX = 2 * 1024 * 1024;
-/** Longer base58 is of no transfer. Its decoding takes quadratic time, and an instruction may have 10 KiB. */
+/** Longer base58 is not decoded: a transfer needs less. Its decoding takes quadratic time, and an instruction may have 10 KiB. */
 const TRANSFER_TEXT_MAX = 64;
 
 const U64_MAX = 2n ** 64n - 1n;
@@ -83,6 +97,8 @@ export interface Reading {
   readonly fee: NetworkFee | null;
   /** None of a transaction that failed. */
   readonly transfers: readonly TokenTransfer[];
+  /** Places of the accounts whose tokens may have moved otherwise, in or out. */
+  readonly opaque: ReadonlySet<number>;
   readonly before: Holdings;
   readonly after: Holdings;
 }
@@ -140,7 +156,7 @@ function reading(landed: LandedTransaction, decoded: DecodedSigned): Reading {
       payer === undefined || typeof meta.fee !== 'bigint'
         ? null
         : credibleFee({ payer: payer as string as WalletAddress, amount: meta.fee, tokenAddress: null }),
-    transfers: meta.err === null ? transfersIn(landed, decoded, accounts) : [],
+    ...(meta.err === null ? movesIn(landed, decoded, accounts) : { transfers: [], opaque: new Set<number>() }),
     before: holdingsIn(meta.preTokenBalances, accounts.length),
     after: holdingsIn(meta.postTokenBalances, accounts.length),
   };
@@ -166,14 +182,15 @@ interface Executed extends Omit<TokenTransfer, 'names' | 'isProven'> {
 }
 
 /**
- * Only transfers of the token programs are decoded. Everything else that moves tokens (a batch of instructions, mint,
- * burn, close) is known by the balances alone.
+ * Only transfers of the token programs are decoded. Whatever else may move tokens (a batch of instructions, mint, burn,
+ * what is not known here) makes the accounts that it names opaque: what has left one may have come back of another.
  */
-function transfersIn(
+function movesIn(
   { meta }: LandedTransaction,
   decoded: DecodedSigned,
   accounts: readonly Address[],
-): readonly TokenTransfer[] {
+): Pick<Reading, 'transfers' | 'opaque'> {
+  const opaque = new Set<number>();
   const addressAt = (place: number): Address => {
     const found = accounts[place];
     if (found === undefined) throw new Error(`an instruction names account ${place} of ${accounts.length}`);
@@ -182,7 +199,10 @@ function transfersIn(
   const isOfTokens = (program: number): boolean => TOKEN_PROGRAMS.has(addressAt(program));
   const executed = (instruction: Instruction, at: string, isOuter: boolean): Executed[] => {
     const named = transferIn(instruction);
-    if (named === null) return [];
+    if (named === null) {
+      if (!MOVES_NOTHING.has(instruction.data[0])) for (const place of instruction.accounts) opaque.add(place);
+      return [];
+    }
     const { source, destination, authority, others, amount } = named;
     return [
       {
@@ -207,17 +227,13 @@ function transfersIn(
   const all = decoded.instructions.flatMap((outer, place) => [
     ...(isOfTokens(outer.program) ? executed(outer, `${place}`, true) : []),
     ...(inner.get(place) ?? []).flatMap(({ programIdIndex, accounts: places, data }, within) =>
-      isOfTokens(programIdIndex) && data.length <= TRANSFER_TEXT_MAX
-        ? executed(
-            { program: programIdIndex, accounts: places, data: Uint8Array.from(getBase58Encoder().encode(data)) },
-            `${place}.${within}`,
-            false,
-          )
+      isOfTokens(programIdIndex)
+        ? executed({ program: programIdIndex, accounts: places, data: bytesOf(data) }, `${place}.${within}`, false)
         : [],
     ),
   ]);
   const memo = all.length === 1 ? soleMemo(decoded) : null;
-  return all.map(({ references, isOuter, isSigned, ...transfer }) => {
+  const transfers = all.map(({ references, isOuter, isSigned, ...transfer }) => {
     const isByMemo = references.length === 0 && memo !== null;
     return {
       ...transfer,
@@ -227,7 +243,12 @@ function transfersIn(
       isProven: isOuter || (isSigned && !isByMemo),
     };
   });
+  return { transfers, opaque };
 }
+
+/** None of long data: no instruction has no first byte, so it counts as one that is not known. */
+const bytesOf = (text: string): Uint8Array =>
+  text.length <= TRANSFER_TEXT_MAX ? Uint8Array.from(getBase58Encoder().encode(text)) : Uint8Array.of();
 
 /**
  * The text of a transaction's only memo, which names the intent of its only transfer where that carries no reference:
@@ -246,6 +267,27 @@ const FORMS = [
   // Token-2022's TransferFeeExtension::TransferCheckedWithFee.
   { discriminators: [26, 1], bytes: 19, amountAt: 2, isChecked: true },
 ] as const;
+
+/** Token-2022's Reallocate, MemoTransferExtension and CpiGuardExtension. */
+const EXTENDING = [29, 30, 34] as const;
+/**
+ * The first bytes of instructions that name accounts of tokens and leave in them what they hold, or are for empty ones.
+ * Those that name mints only are none of them: no money arrives in a mint.
+ */
+const MOVES_NOTHING: ReadonlySet<number | undefined> = new Set([
+  INITIALIZE_ACCOUNT_DISCRIMINATOR,
+  INITIALIZE_ACCOUNT2_DISCRIMINATOR,
+  INITIALIZE_ACCOUNT3_DISCRIMINATOR,
+  INITIALIZE_IMMUTABLE_OWNER_DISCRIMINATOR,
+  APPROVE_DISCRIMINATOR,
+  APPROVE_CHECKED_DISCRIMINATOR,
+  REVOKE_DISCRIMINATOR,
+  SET_AUTHORITY_DISCRIMINATOR,
+  CLOSE_ACCOUNT_DISCRIMINATOR,
+  FREEZE_ACCOUNT_DISCRIMINATOR,
+  THAW_ACCOUNT_DISCRIMINATOR,
+  ...EXTENDING,
+]);
 
 /** The places that a transfer names, and its amount; null for other instructions. Further bytes are ignored. */
 function transferIn({ accounts, data }: Instruction): {

@@ -15,6 +15,8 @@ const position = z.object({
   whole: bigintText.optional(),
   /** Up to this block the logs were read a second time, some time after the first. */
   reread: bigintText,
+  /** Of the block after that, the logs up to this index were; absent: none. */
+  rereadWithin: bigintText.optional(),
   /** The upstream that read what comes after. */
   firstReader: z.string().nullable().default(null),
   /** The transactions that could not be judged; absent where there are none. */
@@ -33,10 +35,16 @@ export const writtenAside = (all: readonly SetAside[]): Pick<Position, 'setAside
 export const readPosition = (cursor: Cursor): Position => position.parse(cursor);
 export const writePosition = (value: Position): Cursor => JSON.parse(toJson(value)) as Cursor;
 
+/** What comes after this block is read a second time. */
+export const rereadFrom = (reread: bigint): Pick<Position, 'reread' | 'rereadWithin'> => ({
+  reread,
+  rereadWithin: undefined,
+});
+
 /** The logs from this block on are read a second time again. */
 export function rewind(cursor: Cursor, from: bigint): Cursor {
   const before = readPosition(cursor);
-  return from > before.reread ? cursor : writePosition({ ...before, reread: from - 1n, firstReader: null });
+  return from > before.reread ? cursor : writePosition({ ...before, ...rereadFrom(from - 1n), firstReader: null });
 }
 
 export function merge(cursors: readonly Cursor[]): Cursor {

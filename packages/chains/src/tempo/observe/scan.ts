@@ -1,6 +1,6 @@
 import type { Address, Observation, Reference, TransactionHash } from '@pf/domain';
 import { RpcUpstreamError } from '@pf/rpc';
-import { getBlock, type Log, type Receipt } from '../../evm/calls.ts';
+import { type Block, getBlock, type Log, type Receipt } from '../../evm/calls.ts';
 import type { LogWindow, Wanted } from '../../evm/observe/log-window.ts';
 import { Unreadable } from '../../evm/observe/read-each.ts';
 import type { Findings, Reading, Unjudged } from '../../evm/observe/reading.ts';
@@ -21,11 +21,13 @@ import {
   TRANSFER_BLOCKED,
   TRANSFER_WITH_MEMO,
 } from './landings.ts';
-import { type Found, receiptsOf, type Shown } from './receipts.ts';
+import { type Found, isShown, RECEIPTS_KEPT, receiptsOf, type Shown } from './receipts.ts';
 import { type SecondShowing, type Verdict, verdictsOn } from './second-showing.ts';
 
 /** Transactions whose receipts are read in one step; the others wait for the next. */
 const LOOKED_MAX = 200;
+/** With more transactions in a range it does not wait until all are read. So many receipts are kept meanwhile. */
+const WAITED_MAX = RECEIPTS_KEPT / 2;
 
 export interface Scan extends SecondShowing {
   readonly watch: WatchSet;
@@ -133,11 +135,20 @@ function problemOf({ log }: Hit, found: Found): string | null {
   return found.receipt.blockHash === log.blockHash ? null : 'its receipt is of another block than its log';
 }
 
+const unjudgedOf = ({ hash, log, recipient, payer }: Hit, reason: string): Unjudged => ({
+  hash,
+  place: log.blockNumber,
+  reason,
+  recipient,
+  payer,
+});
+
 /**
  * Reads the payments with a reference in a range of final blocks, as far as one call may reach, and finds those of
  * watched intents. Each one costs the look-up of its receipt, which tells what it was worth. Transactions of strangers
- * are read by turns of their recipients; one that cannot be judged costs no other. Where there are more than a step can
- * read, the range ends before the first that is left.
+ * are read by turns of their recipients; one that cannot be judged costs no other. Where there are a few more than a
+ * step can read, the range ends before the first that is left. Where there are many more, the range is passed: the
+ * first that are left are set aside by turns, and all of them are for the second reading (scanAgain).
  * @param expected the hash of the last block, as this node reported it before
  * @param recipients default: all
  */
@@ -148,7 +159,50 @@ export async function scan(
   expected: string | null,
   recipients: readonly Address[] = context.watch.recipients(),
 ): Promise<Reading<Observation>> {
-  const { node, network, window, receipts } = context;
+  const { hits, end } = await hitsIn(context, from, to, expected, recipients);
+  const { left, ...findings } = await judge(context, hits, (unread) =>
+    byTurns(unread.filter(({ hash }) => !context.aside.has(hash))),
+  );
+  if (left.length === 0) return { end, ...findings };
+  if (hits.length <= WAITED_MAX)
+    return { end: await blockBefore(context, left.map(({ log }) => log.blockNumber).reduce(least)), ...findings };
+  const aside = left.slice(0, LOOKED_MAX).map((hit) => unjudgedOf(hit, 'more was paid at once than a step can read'));
+  return { end, found: findings.found, unjudged: [...findings.unjudged, ...aside] };
+}
+
+/**
+ * Reads a range once more, in the order of the chain, and leaves out nothing: where there is more than a step can read,
+ * it ends within a block.
+ * @param after the logs of the first block up to this index were read
+ */
+export async function scanAgain(
+  context: Scan,
+  from: bigint,
+  to: bigint,
+  expected: string | null,
+  after: bigint,
+): Promise<Reading<Observation>> {
+  const { hits, end } = await hitsIn(context, from, to, expected, context.watch.recipients());
+  const open = hits.filter(({ log }) => log.blockNumber > from || log.logIndex > after).sort(inOrder);
+  const { left, ...findings } = await judge(context, open, (unread) => unread);
+  const [first] = left;
+  if (first === undefined) return { end, ...findings };
+  const { blockNumber, logIndex } = first.log;
+  return { end: await blockBefore(context, blockNumber), within: logIndex - 1n, ...findings };
+}
+
+const inOrder = ({ log: a }: Hit, { log: b }: Hit): number =>
+  Number(a.blockNumber === b.blockNumber ? a.logIndex - b.logIndex : a.blockNumber - b.blockNumber);
+
+/** The transactions that log a payment to a watched intent. */
+async function hitsIn(
+  context: Scan,
+  from: bigint,
+  to: bigint,
+  expected: string | null,
+  recipients: readonly Address[],
+): Promise<{ readonly hits: readonly Hit[]; readonly end: Block }> {
+  const { node, network, window } = context;
   const { logs, end } = await window.read(node, wanted(context, recipients), from, to, expected);
   const claims = logs.flatMap((log) => claimIn(log, network) ?? []);
   await recallNamed(
@@ -160,31 +214,44 @@ export async function scan(
       .filter(({ reference }) => named(context, reference) !== undefined)
       .map((one) => [one.log.transactionHash, hitOf(one)]),
   );
-  const known = (hit: Hit): Shown | undefined => {
-    const shown = receipts.get(hit.hash);
-    return shown?.receipt.blockHash === hit.log.blockHash ? shown : undefined;
-  };
-  const unread = byTurns([...hits.values()].filter((hit) => known(hit) === undefined && !context.aside.has(hit.hash)));
+  return { hits: [...hits.values()], end };
+}
+
+/**
+ * What the receipts of these transactions tell, as far as a step can read them: the others are left.
+ * @param order which of those whose receipts are not known are read, and in which order
+ */
+async function judge(
+  context: Scan,
+  hits: readonly Hit[],
+  order: (unread: readonly Hit[]) => readonly Hit[],
+): Promise<Findings<Observation> & { readonly left: readonly Hit[] }> {
+  const { node, receipts } = context;
+  // Before others are read: those may take their room.
+  const known = new Map(
+    hits.flatMap(({ hash, log }): [TransactionHash, Shown][] => {
+      const shown = receipts.get(hash);
+      return shown?.receipt.blockHash === log.blockHash ? [[hash, shown]] : [];
+    }),
+  );
+  const unread = order(hits.filter(({ hash }) => !known.has(hash)));
   const most = Math.min(LOOKED_MAX, callsInStep(node, 'eth_getTransactionReceipt'));
   const read = await receiptsOf(
     context,
     unread.slice(0, most).map(({ hash }) => hash),
   );
-  const unjudged = [...read].flatMap(([hash, found]): Unjudged[] => {
-    const hit = hits.get(hash);
-    const reason = hit === undefined ? null : problemOf(hit, found);
-    if (hit === undefined || reason === null) return [];
-    return [{ hash, place: hit.log.blockNumber, reason, recipient: hit.recipient, payer: hit.payer }];
-  });
-  const findings = await observedIn(
-    context,
-    [...hits.values()].flatMap((hit) => known(hit) ?? []),
-  );
-  const left = unread.filter(({ hash }) => !read.has(hash)).map(({ log }) => log.blockNumber);
+  const unjudged: Unjudged[] = [];
+  for (const hit of unread) {
+    const found = read.get(hit.hash);
+    const reason = found === undefined ? null : problemOf(hit, found);
+    if (reason !== null) unjudged.push(unjudgedOf(hit, reason));
+    else if (isShown(found)) known.set(hit.hash, found);
+  }
+  const findings = await observedIn(context, [...known.values()]);
   return {
-    end: left.length === 0 ? end : await blockBefore(context, left.reduce(least)),
     found: findings.found,
     unjudged: [...unjudged, ...findings.unjudged],
+    left: unread.filter(({ hash }) => !read.has(hash)),
   };
 }
 

@@ -1,5 +1,7 @@
+import { toJson } from '@pf/contracts';
 import type { TransactionHash } from '@pf/domain';
 import type { RpcNode } from '@pf/rpc';
+import { id } from 'ethers/hash';
 import type { LRUCache } from 'lru-cache';
 import { getBlock, type Receipt } from '../../evm/calls.ts';
 import { Unreadable } from '../../evm/observe/read-each.ts';
@@ -19,24 +21,29 @@ export type Verdict = 'same' | 'awaited' | 'denied';
 
 export interface SecondShowing extends Receipts {
   readonly network: Network;
-  /** The transactions that two upstreams have shown alike, and in which block. */
+  /** The transactions that two upstreams have shown alike, with a digest of what was shown. */
   readonly proven: LRUCache<TransactionHash, string>;
 }
 
-const paid = (receipt: Receipt, network: Network): string =>
-  JSON.stringify(paymentsIn(receipt, network), (_name, value: unknown) =>
-    typeof value === 'bigint' ? value.toString() : value,
-  );
+/** A digest of what two upstreams must show alike: where a receipt is, how it ended, and the payments in it. */
+function digestOf(receipt: Receipt, network: Network): string {
+  const { status, blockNumber, blockHash } = receipt;
+  return id(toJson({ status, blockNumber, blockHash, payments: paymentsIn(receipt, network) }));
+}
 
-/** Asks a second upstream for each receipt, once it has shown the same not again. With a single one there is none. */
+/**
+ * Asks a second upstream for each receipt, once it has shown the same not again: another receipt of the transaction is
+ * another matter. With a single upstream there is none to ask.
+ */
 export async function verdictsOn(
   context: SecondShowing,
   all: readonly Shown[],
 ): Promise<ReadonlyMap<TransactionHash, Verdict>> {
-  const { node, pool, proven } = context;
+  const { node, pool, network, proven } = context;
   const verdicts = new Map<TransactionHash, Verdict>();
-  const open = all.filter(({ receipt: { transactionHash: hash, blockHash } }) => {
-    const isProven = pool.size === 1 || proven.get(hash) === blockHash;
+  const open = all.filter(({ receipt }) => {
+    const hash = receipt.transactionHash;
+    const isProven = pool.size === 1 || proven.get(hash) === digestOf(receipt, network);
     if (isProven) verdicts.set(hash, 'same');
     return !isProven;
   });
@@ -46,7 +53,7 @@ export async function verdictsOn(
       for (const [place, { receipt }] of part.entries()) {
         const verdict = second?.[0][place] ?? 'awaited';
         verdicts.set(receipt.transactionHash, verdict);
-        if (verdict === 'same') proven.set(receipt.transactionHash, receipt.blockHash);
+        if (verdict === 'same') proven.set(receipt.transactionHash, digestOf(receipt, network));
       }
     }
   return verdicts;
@@ -65,8 +72,7 @@ async function judge({ network }: SecondShowing, other: RpcNode, all: readonly S
     const result = results[place];
     if (result === undefined || result instanceof Unreadable) return 'awaited';
     if (result === null) return blocks.has(receipt.blockNumber) ? 'denied' : 'awaited';
-    const isSame = result.status === receipt.status && result.blockHash === receipt.blockHash;
-    return isSame && paid(result, network) === paid(receipt, network) ? 'same' : 'denied';
+    return digestOf(result, network) === digestOf(receipt, network) ? 'same' : 'denied';
   });
 }
 

@@ -263,6 +263,7 @@ describe('Solana landings', () => {
         moved('1', 2, 1, 1_000n * mine.amount, []),
         moved('3.0', 3, 2, mine.amount, [theirs]),
       ],
+      opaque: new Set(),
       before: new Map([
         [1, held(fulfiller, 1_000n * mine.amount)],
         [3, held('vault', mine.amount)],

@@ -26,9 +26,15 @@ function paid(
   others: readonly TokenTransfer[],
   before: Readonly<Record<number, Holding>>,
   after: Readonly<Record<number, Holding>>,
+  opaque: readonly number[] = [],
 ): readonly (bigint | undefined)[] {
   const worth = paidBy(
-    { transfers: [...claimed, ...others], before: holdings(before), after: holdings(after) },
+    {
+      transfers: [...claimed, ...others],
+      opaque: new Set(opaque),
+      before: holdings(before),
+      after: holdings(after),
+    },
     new Set(claimed),
   );
   return claimed.map((one) => worth.get(one));
@@ -134,6 +140,13 @@ describe('what a transfer has paid', () => {
         { [PURSE]: held(payer, 9n), [SHOP]: held(merchant, 5n) },
       ),
     ).toEqual([0n]);
+  });
+
+  it('is nothing in an account whose tokens may have moved otherwise, and all in another one', () => {
+    const before = { [PURSE]: held(payer, 9n), [VAULT]: held(payer, 9n), [SHOP]: held(merchant, 0n) };
+    const after = { [PURSE]: held(payer, 4n), [VAULT]: held(payer, 4n), [SHOP]: held(merchant, 5n) };
+    expect(paid([transfer(PURSE, SHOP, 5n)], [], before, after, [VAULT, SHOP])).toEqual([0n]);
+    expect(paid([transfer(PURSE, SHOP, 5n)], [], before, after, [VAULT, PURSE])).toEqual([5n]);
   });
 
   it('is unknown where the account is gone', () => {
