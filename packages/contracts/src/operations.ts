@@ -130,11 +130,20 @@ const SUBMIT_ERRORS = [
   'intent.limit_reached',
   'chain.not_available',
   'address.sanctions_match',
+  'address.not_payable',
   'transaction.malformed',
   'transaction.mismatch',
   'transaction.rejected',
   'rpc.unavailable',
   'transaction.not_visible',
+  'screening.unavailable',
+] as const;
+
+/** Of operations that screen wallets: also the one that gets what is paid to an address that stands for it. */
+const SCREENING_ERRORS = [
+  'address.sanctions_match',
+  'address.not_payable',
+  'rpc.unavailable',
   'screening.unavailable',
 ] as const;
 
@@ -162,8 +171,7 @@ export const OPERATIONS = {
       'plan.upgrade_required',
       'chain.not_available',
       'token.not_available',
-      'address.sanctions_match',
-      'screening.unavailable',
+      ...SCREENING_ERRORS,
     ],
   },
   getIntent: {
@@ -249,8 +257,7 @@ export const OPERATIONS = {
       'intent.invalid_state',
       'intent.already_refunded',
       'intent.limit_reached',
-      'address.sanctions_match',
-      'screening.unavailable',
+      ...SCREENING_ERRORS,
     ],
   },
   createPaymentLink: {
@@ -271,13 +278,7 @@ export const OPERATIONS = {
       201: json('The new link, in the state `open`.', createdPaymentLinkResponse),
       200: repeated(createdPaymentLinkResponse, 'The link that an earlier request with this `idempotencyKey` created.'),
     },
-    errors: [
-      'plan.upgrade_required',
-      'chain.not_available',
-      'token.not_available',
-      'address.sanctions_match',
-      'screening.unavailable',
-    ],
+    errors: ['plan.upgrade_required', 'chain.not_available', 'token.not_available', ...SCREENING_ERRORS],
   },
   getPaymentLink: {
     id: 'getPaymentLink',
@@ -345,8 +346,7 @@ export const OPERATIONS = {
       'intent.unavailable',
       'chain.not_available',
       'token.not_available',
-      'address.sanctions_match',
-      'screening.unavailable',
+      ...SCREENING_ERRORS,
     ],
   },
   detectIntent: {
@@ -440,11 +440,9 @@ export const OPERATIONS = {
       'intent.limit_reached',
       'chain.not_available',
       'token.not_available',
-      'address.sanctions_match',
+      ...SCREENING_ERRORS,
       'transaction.mismatch',
       'transaction.rejected',
-      'rpc.unavailable',
-      'screening.unavailable',
     ],
   },
   askPaymaster: {
@@ -468,8 +466,7 @@ export const OPERATIONS = {
       ...CONFLICTS,
       'intent.original_unpaid',
       'chain.not_available',
-      'address.sanctions_match',
-      'screening.unavailable',
+      ...SCREENING_ERRORS,
       'intent.too_many_builds',
       'sponsor.not_found',
       'transaction.malformed',
