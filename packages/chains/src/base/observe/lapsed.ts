@@ -56,7 +56,8 @@ export async function findLapsed(
     const isUsedEverywhere = responses.every(([, ...used]) => isUsed(used[place]));
     const isUnusedEverywhere = responses.every(([, ...states]) => isUnused(states[place]));
     const mayBeUnread = unread.some((one) => mayBeOf(claim, one));
-    if (mayBeUnread ? !isOverEverywhere || !isUnusedEverywhere : !isOverEverywhere && !isUsedEverywhere) return [];
+    if (mayBeUnread && !(isOverEverywhere && isUnusedEverywhere)) return [];
+    if (!isOverEverywhere && !isUsedEverywhere) return [];
     const why = isOverEverywhere
       ? `the authorization's validBefore has passed`
       : 'the authorization is used or cancelled';

@@ -102,7 +102,7 @@ describe('a live authorization', () => {
       ['is dropped when its time is over and it is unused', OVER, own, 1],
       ['is not held up by a transfer of another payer', USED, { ...own, payer }, 1],
       ['is not held up by a transfer to another recipient', USED, { ...own, recipient }, 1],
-    ])('%s', async (_what, says, unread, dropped) => {
+    ])('is judged by what the token says: it %s', async (_what, says, unread, dropped) => {
       expect(await concluded([says, says], { unread: [unread] })).toHaveLength(dropped);
     });
   });
