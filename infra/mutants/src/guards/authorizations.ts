@@ -98,6 +98,23 @@ export const authorizationGuards: readonly Mutant[] = [
     test: { file: ends, name: 'is not dropped on the word of one upstream: another has an unused nonce' },
   },
   {
+    name: 'Authorizations: what could not be read proves no lapse',
+    file: lapsed,
+    guard: 'if (mayBeUnread && !(isOverEverywhere && isUnusedEverywhere)) return [];',
+    instead: '',
+    test: { file: ends, name: 'is judged by what the token says: it is not dropped while that may have used it' },
+  },
+  {
+    name: 'Base: a settlement is final with the reference that a second upstream shows',
+    file: `${CHAINS}/src/base/observe/judge-again.ts`,
+    guard: 'one.transfer.reference === transfer.reference &&',
+    instead: '',
+    test: {
+      file: `${CHAINS}/test/base/observer.integration.test.ts`,
+      name: 'makes nothing final for the reference that only one of two upstreams shows behind a transfer',
+    },
+  },
+  {
     name: 'Authorizations: all upstreams speak of one block',
     file: lapsed,
     guard: ' || responses.some(([block]) => block?.hash !== safe.hash)',

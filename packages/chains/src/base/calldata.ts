@@ -63,8 +63,8 @@ export function decodePayment(calldata: string): PaymentCall | null {
 }
 
 const SELECTOR_BYTES = Buffer.from(SELECTOR, 'hex');
-/** References of one transaction that are looked up. Real ones have a few. */
-const REFERENCES_MAX = 1_000;
+/** Calldata beyond this is not read. A node takes no longer transaction. */
+export const INPUT_MAX_BYTES = 256 * 1024;
 
 /**
  * The references behind everything in a transaction's calldata that looks like one of these transfers, wherever it is,
@@ -73,19 +73,18 @@ const REFERENCES_MAX = 1_000;
  * @param transfers their arguments (`argumentsOf`), by which the references are found in the result
  */
 export function referencesBehind(
-  calldata: Buffer,
+  all: Buffer,
   transfers: ReadonlySet<string>,
 ): ReadonlyMap<string, ReadonlySet<Reference>> {
   const found = new Map<string, Set<Reference>>();
-  let left = REFERENCES_MAX;
+  // As many as there are: of fewer, what a stranger writes first would hide the others.
+  const calldata = all.subarray(0, INPUT_MAX_BYTES);
   for (let at = calldata.indexOf(SELECTOR_BYTES); at !== -1; at = calldata.indexOf(SELECTOR_BYTES, at + 1)) {
     if (at + END > calldata.length) break;
     const transfer = calldata.toString('hex', at + TO, at + REFERENCE);
     if (!transfers.has(transfer)) continue;
     const references = found.get(transfer) ?? new Set();
     found.set(transfer, references.add(`0x${calldata.toString('hex', at + REFERENCE, at + END)}` as Reference));
-    left -= 1;
-    if (left === 0) break;
   }
   return found;
 }

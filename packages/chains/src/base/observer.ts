@@ -222,7 +222,8 @@ async function finish(
   );
   const dead = missing.filter(({ intentId }) => !waiting.has(intentId));
   const dropped = safe && (await findDropped(context, pool, sentBy, dead, safe, rescan.rescanned));
-  const lapsed = safe && (await findLapsed(context, safe, rescan.rescanned, waiting));
+  const unread = [...position.setAside, ...news.unjudged, ...rescan.unjudged];
+  const lapsed = safe && (await findLapsed(context, safe, rescan.rescanned, waiting, unread));
   return {
     observations: [
       ...finals.observations,

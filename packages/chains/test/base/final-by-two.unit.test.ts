@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { IntentId, Reference, TransactionHash, Transfer } from '@pf/domain';
 import type { RpcCall, RpcNode, RpcPool } from '@pf/rpc';
 import { pad, toHex } from 'viem';
+import { encodePayment } from '../../src/base/calldata.ts';
 import type { Scan } from '../../src/base/observe/context.ts';
 import { TRANSFER } from '../../src/base/observe/landings.ts';
 import { Memory } from '../../src/base/observe/memory.ts';
@@ -42,10 +43,28 @@ const receipt = {
   logs: [log],
 };
 
-/** A node that shows this receipt, and has the block. */
-const nodeWith = (shown: unknown): RpcNode => {
-  const respond = ({ method, parse }: RpcCall<unknown>): unknown =>
-    method === 'eth_getTransactionReceipt' ? parse(shown) : { number: 100n, hash: BLOCK };
+const calling = (reference: Reference) => ({
+  hash: HASH,
+  from: fulfiller,
+  to: terms.tokenAddress,
+  nonce: '0x1',
+  gas: '0xffff',
+  input: encodePayment(terms.requestor, terms.amount, reference),
+});
+const OTHER = `0x${'02'.repeat(32)}` as Reference;
+const transaction = calling(terms.reference);
+
+/** What a node shows of it. */
+interface Shown {
+  readonly receipt: unknown;
+  readonly transaction?: unknown;
+}
+/** A node that shows this, and has the block. */
+const nodeWith = ({ receipt: shown, transaction: sent = transaction }: Shown): RpcNode => {
+  const respond = ({ method, parse }: RpcCall<unknown>): unknown => {
+    if (method === 'eth_getTransactionReceipt') return parse(shown);
+    return method === 'eth_getTransactionByHash' ? parse(sent) : { number: 100n, hash: BLOCK };
+  };
   return {
     name: 'node.example',
     plan: {},
@@ -70,17 +89,17 @@ describe('a settlement in a final block, with two upstreams', () => {
     });
   });
   /** @param shown by the second upstream; null: it may soon respond */
-  const finals = (shown: { readonly receipt: unknown } | null, now = 0) => {
+  const finals = (shown: Shown | null, now = 0) => {
     const pool = {
       size: 2,
       doubleCheck: async (_node: RpcNode, _first: string | null, work: (by: RpcNode) => Promise<unknown>) => {
         asked += 1;
-        return shown && [await work(nodeWith(shown.receipt))];
+        return shown && [await work(nodeWith(shown))];
       },
     } as unknown as RpcPool;
     const context: Scan = {
       pool,
-      node: nodeWith(receipt),
+      node: nodeWith({ receipt }),
       network: networkOf(CHAIN),
       watch,
       memory,
@@ -90,13 +109,13 @@ describe('a settlement in a final block, with two upstreams', () => {
     return finalize(context, 1_000n);
   };
 
-  it('is final once the second one shows the same log in the same block, and is asked for once', async () => {
+  it('is final once the second one shows the same in the same block, and is asked for once', async () => {
     expect((await finals({ receipt })).observations).toMatchObject([{ data: { level: 'finalized' } }]);
     expect((await finals({ receipt })).observations).toEqual([]);
     expect(asked).toBe(1);
   });
 
-  it.each<[string, unknown]>([
+  it.each<[string, unknown, unknown?]>([
     ['no receipt', null],
     ['a receipt of another block', { ...receipt, blockHash: `0x${'cc'.repeat(32)}` }],
     ['no such log', { ...receipt, logs: [] }],
@@ -105,11 +124,14 @@ describe('a settlement in a final block, with two upstreams', () => {
     ['less money', { ...receipt, logs: [{ ...log, data: toHex(terms.amount - 1n, { size: 32 }) }] }],
     ['another contract', { ...receipt, logs: [{ ...log, address: terms.requestor }] }],
     ['what is no receipt', { logs: 'many' }],
-  ])('is not final while the second one shows %s', async (_what, shown) => {
-    expect((await finals({ receipt: shown })).observations).toEqual([]);
+    ['another reference', receipt, calling(OTHER)],
+    ['no transaction', receipt, null],
+  ])('is not final while the second one shows %s', async (_what, receiptShown, sent = transaction) => {
+    const shown = { receipt: receiptShown, transaction: sent };
+    expect((await finals(shown)).observations).toEqual([]);
     expect(asked).toBe(1);
     // It is asked again after growing pauses.
-    expect((await finals({ receipt: shown }, 1_999)).observations).toEqual([]);
+    expect((await finals(shown, 1_999)).observations).toEqual([]);
     expect(asked).toBe(1);
     expect((await finals({ receipt }, 2_000)).observations).toMatchObject([{ data: { level: 'finalized' } }]);
   });
@@ -127,8 +149,18 @@ describe('a settlement in a final block, with two upstreams', () => {
   });
 
   it('is final where its account has gained less than was transferred', async () => {
-    watch.add('pi_2', { ...terms, reference: `0x${'02'.repeat(32)}` as Reference });
+    watch.add('pi_2', { ...terms, reference: OTHER });
     const more = { ...receipt, logs: [{ ...log, data: toHex(terms.amount + 1n, { size: 32 }) }] };
     expect((await finals({ receipt: more })).observations).toHaveLength(1);
+  });
+
+  it.each<[string, string, number]>([
+    ['names the reference behind the transfer', transaction.input, 1],
+    ['does not name it', calling(OTHER).input, 0],
+  ])('has no trace at the second one, whose calldata %s', async (_what, input, finalized) => {
+    watch.add('pi_2', { ...terms, reference: OTHER });
+    const contract = `0x${'cd'.repeat(20)}`;
+    const shown = { receipt: { ...receipt, to: contract }, transaction: { ...transaction, to: contract, input } };
+    expect((await finals(shown)).observations).toHaveLength(finalized);
   });
 });

@@ -94,6 +94,38 @@ describe('BaseObserver', () => {
     expect(named(await watcher.step())).toEqual(['landed confirmed']);
   });
 
+  it('makes nothing final for the reference that only one of two upstreams shows behind a transfer', async () => {
+    const honest = await startRpcProxy(base.anvil.rpcUrl);
+    const pool = poolOver([proxy.url, honest.url]);
+    closing.unshift(
+      () => pool.close(),
+      () => honest.stop(),
+    );
+    const [terms, thief] = [newTerms(), newTerms()];
+    watcher = new Watcher(new BaseObserver(base.adapter.network, pool, base.clock.now));
+    watcher.watched.add('pi_honest', terms);
+    watcher.watched.add('pi_thief', { ...thief, requestor: terms.requestor });
+    await watcher.step();
+    const [wallet] = base.anvil.wallets;
+    if (wallet === undefined) throw new Error('anvil has wallets');
+    const paid = evmWallet(base.anvil, wallet);
+    await paid.transfer(terms.tokenAddress, terms.requestor, terms.amount, terms.reference as string as Hex);
+    await base.anvil.mine();
+    proxy.respond = async ({ method, params: [hash] }) => {
+      if (method !== 'eth_getTransactionByHash') return undefined;
+      const shown = await base.anvil.rpc<{ readonly input: string }>(method, hash);
+      return { ...shown, input: shown.input.replace(terms.reference.slice(2), thief.reference.slice(2)) };
+    };
+    const seen: string[] = [];
+    for (let step = 0; step < 10; step += 1) {
+      await base.finalize();
+      base.clock.pass(3_000);
+      seen.push(...(await watcher.step()).map((one) => `${one.intentId} ${named([one])[0] ?? ''}`));
+    }
+    expect(seen).toContain('pi_thief landed confirmed');
+    expect(seen).not.toContain('pi_thief landed finalized');
+  });
+
   it('tells what a landing has cost its sender, and does not wait for it where a node does not tell', async () => {
     const cost = async (): Promise<unknown> => {
       await base.anvil.mine();

@@ -4,6 +4,7 @@ import type { RpcPool } from '@pf/rpc';
 import { contractNamed, type RpcProxy, startRpcProxy } from '@pf/testing/chains';
 import {
   bundle,
+  bundleOf,
   ENTRY_POINTS,
   type EntryPointVersion,
   installEntryPoint,
@@ -23,6 +24,7 @@ import {
   type Hex,
   http,
   pad,
+  toHex,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
 import { baseSepolia } from 'viem/chains';
@@ -256,6 +258,29 @@ describe('a bundle', () => {
       differs: { sender: { expected: second.address, actual: first.address } },
     });
     expect(await observed()).toEqual(paid(one, other));
+  });
+
+  it('pays beside the operation of a stranger with a thousand of its transfers, each of another reference', async () => {
+    const payment = expectPayment();
+    const [payer, stranger] = [wallets['0.7'], await newSmartWallet(base.anvil, '0.7')];
+    const decoys = Array.from(
+      { length: 1_000 },
+      () => callOf({ ...payment.terms, reference: base.adapter.newReference() }).data,
+    );
+    const [bundler] = base.anvil.wallets;
+    if (bundler === undefined) throw new Error('anvil has wallets');
+    const operations = [
+      await stranger.operation(stranger.calldataOf([{ to: base.newRecipient(), data: concat(decoys) }])),
+      await payer.operation(payer.calldataOf([callOf(payment.terms)])),
+    ];
+    await base.anvil.rpc('eth_sendTransaction', {
+      from: bundler.address,
+      to: ENTRY_POINTS['0.7'].address,
+      data: bundleOf('0.7', operations, bundler.address),
+      gas: toHex(16_000_000),
+    });
+    await base.anvil.mine();
+    expect(await observed()).toEqual(paid(payment));
   });
 
   it('does not lend a transfer to the reference in the operation of another account', async () => {

@@ -18,7 +18,7 @@ export interface Explained extends NestedTransaction {
  * a trace by the first upstream that has one.
  */
 export async function explainTransfers(
-  pool: RpcPool,
+  pool: Pick<RpcPool, 'attempts'>,
   transaction: Explained,
   transfers: readonly LoggedTransfer[],
 ): Promise<References> {
@@ -33,7 +33,11 @@ export const areExplained = (transfers: readonly LoggedTransfer[], references: R
  * What a trace by the first upstream that has one tells, which is what the chain did: it counts before calldata, which
  * is what the caller has written. Without a trace, what was known before.
  */
-export async function withTrace(pool: RpcPool, transaction: Explained, before: References): Promise<References> {
+export async function withTrace(
+  pool: Pick<RpcPool, 'attempts'>,
+  transaction: Explained,
+  before: References,
+): Promise<References> {
   for await (const attempt of pool.attempts((node) => traceOn(node, transaction))) {
     const traced =
       attempt.kind === 'completed' && attempt.value !== null

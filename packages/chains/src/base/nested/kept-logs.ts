@@ -1,8 +1,8 @@
-import type { KeptLogs } from '../../evm/calls.ts';
+import type { KeptLogs, LogFilter } from '../../evm/calls.ts';
 import type { Network } from '../../port.ts';
 import { TRANSFER } from '../observe/landings.ts';
 import { AUTHORIZATION_USED } from './authorized.ts';
-import { isEntryPoint, USER_OPERATION_EVENT } from './user-operations.ts';
+import { entryPoints, isEntryPoint, USER_OPERATION_EVENT } from './user-operations.ts';
 
 const OF_TOKENS = new Set([TRANSFER, AUTHORIZATION_USED]);
 
@@ -16,3 +16,11 @@ export function keptLogsOf({ tokens }: Pick<Network, 'tokens'>): KeptLogs {
     event !== undefined &&
     ((ours.has(address) && OF_TOKENS.has(event)) || (event === USER_OPERATION_EVENT && isEntryPoint(address)));
 }
+
+/** Finds those of one block, and few others. */
+export const keptLogsIn = ({ tokens }: Pick<Network, 'tokens'>, block: bigint): LogFilter => ({
+  fromBlock: block,
+  toBlock: block,
+  address: [...tokens.map(({ address }) => address), ...entryPoints],
+  topics: [[...OF_TOKENS, USER_OPERATION_EVENT]],
+});

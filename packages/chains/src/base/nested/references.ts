@@ -1,14 +1,11 @@
 import type { Address, Reference } from '@pf/domain';
 import type { Log } from '../../evm/calls.ts';
-import { decodeTransfer } from '../calldata.ts';
+import { decodeTransfer, INPUT_MAX_BYTES } from '../calldata.ts';
 import { type LoggedTransfer, readTransfer } from '../observe/landings.ts';
 import { callsOf } from './account-calls.ts';
 import { authorizedIn } from './authorized.ts';
 import type { CallFrame } from './call-trace.ts';
 import { type Execution, executionsOf, isEntryPoint } from './user-operations.ts';
-
-/** Calldata beyond this is not read. A node takes no longer transaction. */
-const INPUT_MAX_BYTES = 256 * 1024;
 
 /** A transaction that calls a contract other than a token, and the kept logs of its receipt. */
 export interface NestedTransaction {

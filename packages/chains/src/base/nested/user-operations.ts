@@ -27,7 +27,9 @@ export interface Execution {
   readonly logs: readonly Log[];
 }
 
-const LOWER = new Set(Object.keys(ENTRY_POINTS).map((address) => address.toLowerCase()));
+/** Their addresses. */
+export const entryPoints: readonly string[] = Object.keys(ENTRY_POINTS);
+const LOWER = new Set(entryPoints.map((address) => address.toLowerCase()));
 export const isEntryPoint = (address: string): boolean => LOWER.has(address.toLowerCase());
 /** Whether it is of version 0.6, whose operations are other than those after it. */
 export const isUnpacked = (entryPoint: string): boolean => ENTRY_POINTS[entryPoint] === HANDLE_OPS.unpacked;

@@ -3,9 +3,10 @@ import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { Network, WatchSet } from '../../port.ts';
 import type { Memory } from './memory.ts';
 
-/** What a step of the observer has. */
-export interface Scan {
-  readonly pool: RpcPool;
+/** What it takes to judge transactions. */
+export interface Judging {
+  /** Where what the upstream lacks may be had. */
+  readonly pool: Pick<RpcPool, 'attempts' | 'onAnother'>;
   /** The upstream of this step. */
   readonly node: RpcNode;
   readonly network: Network;
@@ -14,4 +15,9 @@ export interface Scan {
   readonly now: number;
   /** Since when a transaction waits to be judged; undefined where it is not set aside. */
   readonly waitsSince: (hash: TransactionHash) => Instant | undefined;
+}
+
+/** What a step of the observer has. */
+export interface Scan extends Judging {
+  readonly pool: RpcPool;
 }

@@ -1,5 +1,5 @@
 import type { TransactionHash } from '@pf/domain';
-import type { Receipt } from '../../evm/calls.ts';
+import type { Logged } from './receipts.ts';
 
 /** Receipts at a time. */
 const FETCHES_MAX = 8;
@@ -8,7 +8,7 @@ const MOMENT_MS = 300;
 
 interface Fetch {
   /** Or why there is none; undefined while it is not known. */
-  receipt?: Receipt | string;
+  receipt?: Logged | string;
 }
 
 /**
@@ -21,8 +21,8 @@ export class Fetches {
   /** The receipts, or why there is none of a transaction yet. */
   async take(
     hashes: readonly TransactionHash[],
-    read: (hash: TransactionHash) => Promise<Receipt | string>,
-  ): Promise<readonly (Receipt | string)[]> {
+    read: (hash: TransactionHash) => Promise<Logged | string>,
+  ): Promise<readonly (Logged | string)[]> {
     for (const hash of hashes) this.#begin(hash, read);
     const fetches = hashes.map((hash) => this.#all.get(hash));
     await moment(Promise.all(fetches.flatMap((one) => (one === undefined ? [] : [one.done]))));
@@ -34,7 +34,7 @@ export class Fetches {
     });
   }
 
-  #begin(hash: TransactionHash, read: (hash: TransactionHash) => Promise<Receipt | string>): void {
+  #begin(hash: TransactionHash, read: (hash: TransactionHash) => Promise<Logged | string>): void {
     if (this.#all.has(hash)) return;
     // What came and was not taken: its transaction was given up.
     if (this.#all.size >= FETCHES_MAX)

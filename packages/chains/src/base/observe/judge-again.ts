@@ -1,9 +1,19 @@
-import type { Observation, TransactionHash } from '@pf/domain';
+import type { Observation, Reference, Settlement, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
+import { getCalling, type Receipt } from '../../evm/calls.ts';
+import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
+import type { Findings } from '../../evm/observe/reading.ts';
 import type { Network, WatchSet } from '../../port.ts';
+import { argumentsOf, referencesBehind } from '../calldata.ts';
+import type { Judging } from './context.ts';
+import { type LoggedTransfer, readTransfer } from './landings.ts';
 import { Memory } from './memory.ts';
+import type { Seen } from './position.ts';
 import { readReceipts } from './receipts.ts';
 import { judge, transfersIn } from './scan.ts';
+
+/** How often a request for receipts that are too long together is halved. */
+const SPLITS = 5;
 
 /**
  * What a transaction pays these intents, by its receipt, calldata and trace alone. Null where no upstream has one of
@@ -16,19 +26,101 @@ export async function judgeAgain(
   watch: WatchSet,
   hash: TransactionHash,
 ): Promise<readonly Observation[] | null> {
-  // Nothing is remembered, so that nothing which was found before is believed.
-  const context = { pool, node, network, watch, memory: new Memory(), now: 0, waitsSince: () => undefined };
-  const [receipt] = await readReceipts(context, [hash]);
-  if (receipt === undefined || typeof receipt === 'string') return null;
-  if (receipt.status === 0n) return [];
-  const { found, unjudged } = await judge(
-    context,
-    transfersIn(context, receipt.logs).map((transfer) => ({ transfer, receipt })),
-  );
-  if (unjudged.length > 0) return null;
+  const { found, unjudged, receipts } = await judgeAnew({ pool, node, network, watch }, [hash]);
+  if (!receipts.has(hash) || unjudged.length > 0) return null;
   return found.flatMap((one): Observation[] => {
     if (one.kind !== 'landed') return [];
     const { intentId, transfer } = one;
     return [{ kind: 'observation', type: 'landed', intentId, data: { hash, level: 'confirmed', transfer } }];
   });
+}
+
+interface Anew extends Findings<Seen> {
+  readonly receipts: ReadonlyMap<TransactionHash, Receipt>;
+}
+
+/** Nothing is remembered, so that nothing which was found before is believed. */
+async function judgeAnew(
+  of: Pick<Judging, 'pool' | 'node' | 'network' | 'watch'>,
+  hashes: readonly TransactionHash[],
+): Promise<Anew> {
+  const context: Judging = { ...of, memory: new Memory(), now: 0, waitsSince: () => undefined };
+  const receipts = new Map<TransactionHash, Receipt>();
+  for (const [place, receipt] of (await readReceipts(context, hashes, SPLITS)).entries())
+    if (typeof receipt !== 'string') receipts.set(hashes[place] as TransactionHash, receipt);
+  const hits = [...receipts.values()].flatMap((receipt) =>
+    receipt.status === 0n ? [] : transfersIn(context, receipt.logs).map((transfer) => ({ transfer, receipt })),
+  );
+  return { ...(await judge(context, hits)), receipts };
+}
+
+/**
+ * Those of these settlements that one upstream alone shows: the same transfer in the same block, for the same
+ * reference. Where it has no trace, which few upstreams have, the calldata that it shows must name that reference.
+ */
+export async function settlementsShownBy(
+  node: RpcNode,
+  { network, watch }: Pick<Judging, 'network' | 'watch'>,
+  settlements: readonly Settlement[],
+): Promise<ReadonlySet<Settlement>> {
+  const hashes = [...new Set(settlements.map(({ hash }) => hash))];
+  const { found, unjudged, receipts } = await judgeAnew({ pool: alone(node), node, network, watch }, hashes);
+  const shown = new Set<Settlement>();
+  const untraced: { readonly settlement: Settlement; readonly logged: LoggedTransfer }[] = [];
+  for (const settlement of settlements) {
+    const logged = loggedIn(settlement, receipts.get(settlement.hash));
+    if (logged === null) continue;
+    if (found.some((one) => isSame(settlement, one))) shown.add(settlement);
+    else if (unjudged.some(({ hash }) => hash === settlement.hash)) untraced.push({ settlement, logged });
+  }
+  const transactions = await readEach(
+    node,
+    untraced.map(({ settlement }) => getCalling(settlement.hash)),
+  );
+  for (const [place, { settlement, logged }] of untraced.entries()) {
+    const transaction = transactions[place] ?? null;
+    if (transaction === null || transaction instanceof Unreadable) continue;
+    if (isNamedIn(transaction.input, logged, settlement.transfer.reference)) shown.add(settlement);
+  }
+  return shown;
+}
+
+/** Nothing that this upstream lacks is had from others. */
+const alone = (node: RpcNode): Judging['pool'] => ({
+  onAnother: () => Promise.resolve(null),
+  async *attempts(work) {
+    yield { kind: 'completed', value: await work(node) };
+  },
+});
+
+/** The same landing, worth as much at least: what other transfers paid may not be looked for any more. */
+const isSame = ({ hash, transfer }: Settlement, one: Seen): boolean =>
+  one.kind === 'landed' &&
+  one.hash === hash &&
+  one.transfer.index === transfer.index &&
+  one.transfer.reference === transfer.reference &&
+  one.transfer.amount >= transfer.amount;
+
+/**
+ * The settlement's transfer as this receipt has it; null where it has another one there. What an account has gained may
+ * be less than what was transferred to it.
+ */
+function loggedIn({ transfer }: Settlement, receipt: Receipt | undefined): LoggedTransfer | null {
+  if (receipt?.blockHash !== transfer.blockHash) return null;
+  const log = receipt.logs.find(({ logIndex }) => logIndex.toString() === transfer.index);
+  const logged = log === undefined ? null : readTransfer(log);
+  return logged !== null &&
+    (logged.log.address as string) === transfer.tokenAddress &&
+    logged.from === transfer.from &&
+    logged.to === transfer.to &&
+    logged.amount >= transfer.amount
+    ? logged
+    : null;
+}
+
+/** Whether the reference follows this transfer's arguments somewhere in the calldata. */
+function isNamedIn(input: string, { to, amount }: LoggedTransfer, reference: Reference): boolean {
+  const name = argumentsOf(to, amount);
+  const behind = referencesBehind(Buffer.from(input.slice(2), 'hex'), new Set([name]));
+  return behind.get(name)?.has(reference) === true;
 }

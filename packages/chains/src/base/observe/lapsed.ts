@@ -2,6 +2,7 @@ import { type IntentId, isAuthorization, type Observation, type Submission } fro
 import type { RpcRefusedError } from '@pf/rpc';
 import { type Block, getBlock } from '../../evm/calls.ts';
 import { askState, stateIn } from '../authorization/eip3009.ts';
+import type { Unjudged } from '../../evm/observe/reading.ts';
 import type { Scan } from './context.ts';
 
 /** At most so many claims are looked at in one step; the others wait for the next. */
@@ -14,15 +15,18 @@ interface Claim {
 
 /**
  * The live authorizations that provably move nothing any more: at a safe block up to which every transfer was read,
- * their time is over, or the token has their nonce as used or cancelled. What one of them has paid was read before. All
+ * their time is over, or the token has their nonce as used or cancelled. What one of them has paid was read before. What
+ * could not be read may have used it: beside that, only a nonce that is unused when its time is over proves it. All
  * upstreams that respond must say so; two where two are configured.
  * @param waiting intents of which something was seen that is not reported yet
+ * @param unread transactions that could not be judged
  */
 export async function findLapsed(
   { node, pool, watch, memory, now }: Pick<Scan, 'node' | 'pool' | 'watch' | 'memory' | 'now'>,
   safe: Block,
   rescanned: bigint,
   waiting: ReadonlySet<IntentId>,
+  unread: readonly Pick<Unjudged, 'recipient' | 'payer'>[],
 ): Promise<readonly Observation[]> {
   if (rescanned < safe.number) return [];
   const claims: Claim[] = [];
@@ -50,6 +54,9 @@ export async function findLapsed(
   return ended.flatMap((claim, place): Observation[] => {
     const isOverEverywhere = responses.every(([block]) => block !== null && isOver(claim, block));
     const isUsedEverywhere = responses.every(([, ...used]) => isUsed(used[place]));
+    const isUnusedEverywhere = responses.every(([, ...states]) => isUnused(states[place]));
+    const mayBeUnread = unread.some((one) => mayBeOf(claim, one));
+    if (mayBeUnread && !(isOverEverywhere && isUnusedEverywhere)) return [];
     if (!isOverEverywhere && !isUsedEverywhere) return [];
     const why = isOverEverywhere
       ? `the authorization's validBefore has passed`
@@ -64,6 +71,14 @@ export async function findLapsed(
 const isOver = ({ submission: { lifetime } }: Claim, { timestamp }: Block): boolean =>
   lifetime.kind === 'time' && lifetime.validBefore <= timestamp;
 
-/** False where a node does not say: it may have pruned that state. */
+/** A transfer from its payer to its recipient: no stranger can make one. */
+const mayBeOf = (
+  { submission: { sender, terms } }: Claim,
+  { recipient, payer }: Pick<Unjudged, 'recipient' | 'payer'>,
+): boolean => recipient === terms.requestor && (payer === undefined || payer === sender);
+
+/** Both false where a node does not say: it may have pruned that state. */
 const isUsed = (answer: string | RpcRefusedError | undefined): boolean =>
   answer !== undefined && stateIn(answer) === true;
+const isUnused = (answer: string | RpcRefusedError | undefined): boolean =>
+  answer !== undefined && stateIn(answer) === false;

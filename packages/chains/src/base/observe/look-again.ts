@@ -1,10 +1,9 @@
 import type { TransactionHash } from '@pf/domain';
-import type { Receipt } from '../../evm/calls.ts';
 import type { Findings, Unjudged } from '../../evm/observe/reading.ts';
 import { dueAgain, type SetAside } from '../../set-aside.ts';
 import type { Scan } from './context.ts';
 import type { Seen } from './position.ts';
-import { fetchReceipts } from './receipts.ts';
+import { fetchReceipts, type Logged } from './receipts.ts';
 import { Room } from './room.ts';
 import { judge, transfersIn } from './scan.ts';
 
@@ -15,16 +14,16 @@ interface SecondLook extends Findings<Seen> {
   readonly judged: ReadonlySet<TransactionHash>;
 }
 
-/** Looks again at transactions that could not be judged, each by its whole receipt. */
+/** Looks again at transactions that could not be judged, each by all that it has logged. */
 export async function lookAgain(context: Scan, setAside: readonly SetAside[]): Promise<SecondLook> {
   const due = dueAgain(setAside, context.now, AGAIN_MAX);
   if (due.length === 0) return { found: [], unjudged: [], judged: new Set() };
   // What new blocks bring never takes the room of what waits.
   context.memory.room = new Room();
   const judged = new Set(due.map(({ hash }) => hash));
-  const fetched = await fetchReceipts(context, [...judged]);
+  const fetched = await fetchReceipts(context, due);
   const unread: Unjudged[] = [];
-  const receipts: Receipt[] = [];
+  const receipts: Logged[] = [];
   for (const [place, one] of due.entries()) {
     const receipt = fetched[place] ?? one.reason;
     if (typeof receipt === 'string') unread.push({ ...one, reason: receipt });

@@ -1,5 +1,4 @@
 import type { Reference, TransactionHash } from '@pf/domain';
-import type { Receipt } from '../../evm/calls.ts';
 import type { Unjudged } from '../../evm/observe/reading.ts';
 import { byTurns } from '../../set-aside.ts';
 import { argumentsOf, referencesBehind } from '../calldata.ts';
@@ -8,10 +7,10 @@ import { areExplained, type Explained, withTrace } from '../nested/explain.ts';
 import { keptLogsOf } from '../nested/kept-logs.ts';
 import { NOT_ORDERED, referencesByCalldata, type References } from '../nested/references.ts';
 import { paidIn } from '../paid.ts';
-import type { Scan } from './context.ts';
+import type { Judging } from './context.ts';
 import { type LoggedTransfer, readTransfer } from './landings.ts';
 import type { NestedPayment, NestedPayments } from './memory.ts';
-import { type Nested, readReceiptsOf } from './receipts.ts';
+import { type Logged, type Nested, readReceiptsOf } from './receipts.ts';
 import { TRACES_AT_ONCE } from './room.ts';
 
 /** After this time a payment that no upstream can trace is reported as one without a proven reference. */
@@ -39,7 +38,7 @@ interface NestedJudgement {
 }
 
 /** Finds what these transactions pay. */
-export async function judgeNested(context: Scan, all: readonly Nested[]): Promise<NestedJudgement> {
+export async function judgeNested(context: Judging, all: readonly Nested[]): Promise<NestedJudgement> {
   const unjudged: Unjudged[] = [];
   const open: Opened[] = [];
   for await (const { nested, receipt } of readReceiptsOf(context, byTurns(all.map(withParties)))) {
@@ -62,7 +61,7 @@ const unjudgedOf = ({ transaction: { hash }, transfers: [first] }: Nested, reaso
 };
 const withParties = (nested: Nested) => ({ ...unjudgedOf(nested, ''), nested });
 
-async function openUp(context: Scan, nested: Nested, { logs }: Receipt): Promise<Opened> {
+async function openUp(context: Judging, nested: Nested, { logs }: Logged): Promise<Opened> {
   const { transaction, transfers } = nested;
   const explained = { ...transaction, logs, keeps: keptLogsOf(context.network) };
   const likely = await likelyReferences(context, transaction.input, transfers);
@@ -78,7 +77,11 @@ async function openUp(context: Scan, nested: Nested, { logs }: Receipt): Promise
 }
 
 /** Only a transaction in which a watched reference follows such a transfer's bytes is worth a trace. */
-async function likelyReferences({ watch }: Scan, input: string, transfers: readonly LoggedTransfer[]): Promise<Likely> {
+async function likelyReferences(
+  { watch }: Judging,
+  input: string,
+  transfers: readonly LoggedTransfer[],
+): Promise<Likely> {
   const behind = referencesBehind(
     Buffer.from(input.slice(2), 'hex'),
     new Set(transfers.map(({ to, amount }) => argumentsOf(to, amount))),
@@ -98,7 +101,7 @@ async function likelyReferences({ watch }: Scan, input: string, transfers: reado
 }
 
 /** Traces as many as a step has room for. */
-async function traceByTurns(context: Scan, open: readonly Opened[]): Promise<NestedJudgement> {
+async function traceByTurns(context: Judging, open: readonly Opened[]): Promise<NestedJudgement> {
   const partly = new Map<TransactionHash, NestedPayments>();
   const unjudged: Unjudged[] = [];
   const waiting = [...byTurns(open.map((opened) => ({ ...withParties(opened.nested), opened })))];
@@ -121,7 +124,7 @@ async function traceByTurns(context: Scan, open: readonly Opened[]): Promise<Nes
   return { partly, unjudged };
 }
 
-const remember = ({ memory }: Scan, opened: Opened, references: References): void =>
+const remember = ({ memory }: Judging, opened: Opened, references: References): void =>
   memory.rememberNested(
     opened.nested.transaction.hash,
     opened.nested.transfers[0]?.log.blockHash ?? '',

@@ -1,9 +1,9 @@
 import type { TransactionHash } from '@pf/domain';
 import type { RpcNode } from '@pf/rpc';
-import { type CallingTransaction, getReceipt, type Receipt } from '../../evm/calls.ts';
+import { type CallingTransaction, getLogs, getReceipt, type Receipt } from '../../evm/calls.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
-import { keptLogsOf } from '../nested/kept-logs.ts';
-import type { Scan } from './context.ts';
+import { keptLogsIn, keptLogsOf } from '../nested/kept-logs.ts';
+import type { Judging } from './context.ts';
 import type { LoggedTransfer } from './landings.ts';
 
 /**
@@ -13,24 +13,27 @@ import type { LoggedTransfer } from './landings.ts';
 const GAS_AT_ONCE = 3_000_000n;
 const RECEIPTS_AT_ONCE = 20;
 
+/** What a transaction has logged, in its receipt or in its block. */
+export type Logged = Pick<Receipt, 'transactionHash' | 'status' | 'blockHash' | 'logs'>;
+
 /** A transaction that pays by more than a transfer of its own. */
 export interface Nested {
   readonly transaction: CallingTransaction;
   /** Its transfers to watched recipients: at least one. */
   readonly transfers: readonly LoggedTransfer[];
   /** Where it was read before. */
-  readonly receipt?: Receipt;
+  readonly receipt?: Logged;
 }
 
-/** A nested transaction with its receipt, or why there is none. */
+/** A nested transaction with what it has logged, or why that is not known. */
 interface Read {
   readonly nested: Nested;
-  readonly receipt: Receipt | string;
+  readonly receipt: Logged | string;
 }
 
 /** Reads the receipts of these transactions, in requests whose size does not depend on what strangers write. */
 export async function* readReceiptsOf(
-  context: Scan,
+  context: Judging,
   all: readonly { readonly nested: Nested }[],
 ): AsyncGenerator<Read> {
   const unread: Nested[] = [];
@@ -40,9 +43,13 @@ export async function* readReceiptsOf(
   for (const part of partsByGas(unread.filter(isSmall)))
     yield* withReceipts(part, await readReceipts(context, part.map(hashOf)));
   const large = unread.filter((nested) => !isSmall(nested));
-  if (large.length > 0) yield* withReceipts(large, await fetchReceipts(context, large.map(hashOf)));
+  if (large.length > 0) yield* withReceipts(large, await fetchReceipts(context, large.map(placeOf)));
 }
 
+const placeOf = ({ transaction: { hash }, transfers: [first] }: Nested): Placed => ({
+  hash,
+  place: first?.log.blockNumber ?? 0n,
+});
 const hashOf = ({ transaction: { hash } }: Nested): TransactionHash => hash;
 const isSmall = ({ transaction: { gas } }: Nested): boolean => gas <= GAS_AT_ONCE;
 
@@ -61,7 +68,7 @@ function* partsByGas(all: readonly Nested[]): Generator<readonly Nested[]> {
   if (part.length > 0) yield part;
 }
 
-function* withReceipts(all: readonly Nested[], receipts: readonly (Receipt | string)[]): Generator<Read> {
+function* withReceipts(all: readonly Nested[], receipts: readonly (Logged | string)[]): Generator<Read> {
   for (const [place, nested] of all.entries()) {
     const receipt = receipts[place] ?? NONE;
     const isSame = typeof receipt === 'string' || receipt.blockHash === nested.transfers[0]?.log.blockHash;
@@ -69,25 +76,58 @@ function* withReceipts(all: readonly Nested[], receipts: readonly (Receipt | str
   }
 }
 
-/** Receipts of any size, each alone and beside the steps. */
-export const fetchReceipts = (
-  context: Scan,
-  hashes: readonly TransactionHash[],
-): Promise<readonly (Receipt | string)[]> =>
-  context.memory.fetches.take(hashes, async (hash) => (await readReceipts(context, [hash]))[0] ?? NONE);
+/** A transaction, and the block in which it was. */
+interface Placed {
+  readonly hash: TransactionHash;
+  readonly place: bigint;
+}
+
+/** Receipts of any size, each alone and beside the steps; of one that cannot be read, the logs in its block. */
+export const fetchReceipts = (context: Judging, all: readonly Placed[]): Promise<readonly (Logged | string)[]> => {
+  const places = new Map(all.map(({ hash, place }) => [hash, place]));
+  return context.memory.fetches.take([...places.keys()], async (hash) => {
+    const [receipt = NONE] = await readReceipts(context, [hash]);
+    const place = places.get(hash);
+    return typeof receipt === 'string' && place !== undefined
+      ? ((await readLoggedIn(context, hash, place)) ?? receipt)
+      : receipt;
+  });
+};
+
+/** Whoever sends a transaction may make its receipt too long to be read, but not what tokens log in a block. */
+async function readLoggedIn(
+  { node, network }: Pick<Judging, 'node' | 'network'>,
+  hash: TransactionHash,
+  block: bigint,
+): Promise<Logged | null> {
+  const [found] = await readEach(node, [getLogs(keptLogsIn(network, block))]);
+  if (found === undefined || found instanceof Unreadable) return null;
+  const keeps = keptLogsOf(network);
+  const logs = found.filter(
+    ({ transactionHash, address, topics, removed }) =>
+      transactionHash === hash && !removed && keeps(address.toLowerCase(), topics[0]),
+  );
+  // One that failed has left none.
+  return logs[0] === undefined ? null : { transactionHash: hash, status: 1n, blockHash: logs[0].blockHash, logs };
+}
 
 const NONE = 'no receipt of it was found';
 
-/** In one request. What this node does not have may be had from another one, which is asked at once. */
+/**
+ * In one request. What this node does not have may be had from another one, which is asked at once.
+ * @param splits how often those that are too long together are asked for in two halves
+ */
 export async function readReceipts(
-  { node, pool, network }: Pick<Scan, 'node' | 'pool' | 'network'>,
+  { node, pool, network }: Pick<Judging, 'node' | 'pool' | 'network'>,
   hashes: readonly TransactionHash[],
+  splits = 0,
 ): Promise<readonly (Receipt | string)[]> {
   const keeps = keptLogsOf(network);
   const read = async (by: RpcNode, some: readonly TransactionHash[]): Promise<readonly (Receipt | string)[]> => {
     const receipts = await readEach(
       by,
       some.map((hash) => getReceipt(hash, keeps)),
+      splits,
     );
     return receipts.map((receipt) => (receipt instanceof Unreadable ? receipt.reason : (receipt ?? NONE)));
   };

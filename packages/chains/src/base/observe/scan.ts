@@ -1,18 +1,18 @@
 import type { Address, TransactionHash } from '@pf/domain';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
-import { type CallingTransaction, getCalling, type Log, type Receipt } from '../../evm/calls.ts';
+import { type CallingTransaction, getCalling, type Log } from '../../evm/calls.ts';
 import type { Wanted } from '../../evm/observe/log-window.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import type { Findings, Reading, Unjudged } from '../../evm/observe/reading.ts';
 import { partsOf } from '../../parts.ts';
 import type { WatchedIntent } from '../../port.ts';
-import type { Scan } from './context.ts';
+import type { Judging, Scan } from './context.ts';
 import { landed, type LoggedTransfer, readTransfer, TRANSFER } from './landings.ts';
 import { NO_REFERENCE } from './no-reference.ts';
 import type { NestedPayment, TransactionSummary } from './memory.ts';
 import { judgeNested } from './nested-payments.ts';
-import type { Nested } from './receipts.ts';
 import type { Seen } from './position.ts';
+import type { Logged, Nested } from './receipts.ts';
 
 /** Transactions that are looked up at a time. */
 const LOOKED_UP_AT_ONCE = 20;
@@ -48,7 +48,7 @@ function wanted({ network }: Scan, recipients: readonly Address[]): Wanted {
 }
 
 /** The transfers of our tokens to watched recipients. */
-export function transfersIn({ network, watch }: Scan, logs: readonly Log[]): readonly LoggedTransfer[] {
+export function transfersIn({ network, watch }: Judging, logs: readonly Log[]): readonly LoggedTransfer[] {
   const ours = new Set<string>(network.tokens.map(({ address }) => address));
   return logs.flatMap((log) => {
     const transfer = ours.has(log.address) ? readTransfer(log) : null;
@@ -59,11 +59,11 @@ export function transfersIn({ network, watch }: Scan, logs: readonly Log[]): rea
 /** A transfer to a watched recipient, and the receipt of its transaction, where that was read. */
 interface Hit {
   readonly transfer: LoggedTransfer;
-  readonly receipt?: Receipt;
+  readonly receipt?: Logged;
 }
 
 /** Judges which of these transfers pay watched intents. Each costs one look-up of its transaction, once. */
-export async function judge(context: Scan, hits: readonly Hit[]): Promise<Findings<Seen>> {
+export async function judge(context: Judging, hits: readonly Hit[]): Promise<Findings<Seen>> {
   const { watch, memory, now } = context;
   const { nested, unread } = await lookUp(context, hits);
   const { partly, unjudged } = await judgeNested(context, nested);
@@ -105,7 +105,7 @@ const isDirect = ({ to, isAuthorized }: TransactionSummary, { address }: Log): b
 
 /** Learns what the transactions of these transfers call: the token itself, or a contract that calls it. */
 async function lookUp(
-  context: Scan,
+  context: Judging,
   hits: readonly Hit[],
 ): Promise<{ readonly nested: readonly Nested[]; readonly unread: readonly Unjudged[] }> {
   const { memory, node } = context;
@@ -154,7 +154,7 @@ const waiting = ({ log, to, from }: LoggedTransfer, reason: string): Unjudged =>
 
 /** What this node does not have may be had from another one, which is asked at once. */
 async function readTransactions(
-  { node, pool }: Scan,
+  { node, pool }: Judging,
   hashes: readonly TransactionHash[],
 ): Promise<readonly (CallingTransaction | string)[]> {
   const read = async (by: RpcNode, some: readonly TransactionHash[]) => {

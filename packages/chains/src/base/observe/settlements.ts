@@ -4,7 +4,7 @@ import { getReceipt, type Receipt } from '../../evm/calls.ts';
 import { hashesOf } from '../../evm/observe/checkpoints.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import { keptLogsOf } from '../nested/kept-logs.ts';
-import { readTransfer } from './landings.ts';
+import { settlementsShownBy } from './judge-again.ts';
 import { lost } from '../../lost.ts';
 import { callsInStep } from '../../step-share.ts';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
@@ -26,8 +26,9 @@ const UNHEARD_MS = 30_000;
 /** At most this many settlements are observed as final in one step; the next one goes on at once. */
 const FINALIZED_MAX = 500;
 
-/** At most so many of them are looked up at a second upstream in one step, and how often a request is halved then. */
+/** At most so many of them are looked up at a second upstream in one step. */
 const SHOWN_AT_ONCE = 20;
+/** How often a request for receipts that are too long together is halved. */
 const SPLITS = 5;
 /** A settlement that no second upstream shows for so long is told of. */
 const UNSHOWN_WARNED_MS = 60_000;
@@ -230,39 +231,28 @@ export async function finalize(context: Scan, finalized: bigint): Promise<Finals
 
 const nameOf = ({ hash, transfer }: Settlement): string => `${hash} ${transfer.blockHash} ${transfer.index}`;
 
-/** Those of which another upstream shows the same log in the same block: nothing is final by one alone. */
+/**
+ * Those that another upstream alone shows too, by its receipt, calldata and trace: nothing is final by one, which may
+ * have shown another reference behind a transfer.
+ */
 async function showTwice(
-  { pool, node, network, memory, now }: Scan,
+  { pool, node, network, watch, memory, now }: Scan,
   settled: readonly Settling[],
 ): Promise<{ readonly shown: readonly Settling[]; readonly warnings: readonly string[] }> {
   if (settled.length === 0) return { shown: [], warnings: [] };
-  const calls = settled.map(({ settlement }) => getReceipt(settlement.hash, keptLogsOf(network)));
-  const readings = await pool.doubleCheck(node, node.name, (by) => readEach(by, calls, SPLITS));
+  const settlements = settled.map(({ settlement }) => settlement);
+  const readings = await pool.doubleCheck(node, node.name, (by) =>
+    settlementsShownBy(by, { network, watch }, settlements),
+  );
   const warnings: string[] = [];
-  const shown = settled.filter(({ settlement }, place) => {
-    const receipts = readings?.map((reading) => reading[place] ?? null) ?? [null];
-    if (receipts.every((receipt) => isShownIn(settlement, receipt))) return true;
+  const shown = settled.filter(({ settlement }) => {
+    if (readings?.every((reading) => reading.has(settlement)) === true) return true;
     const pauseMs = memory.secondLacked(nameOf(settlement), now);
     if (pauseMs >= UNSHOWN_WARNED_MS)
       warnings.push(`${settlement.hash} is final at ${node.name}, and no second upstream shows it in its block`);
     return false;
   });
   return { shown, warnings };
-}
-
-/** What an account has gained may be less than what was transferred to it. */
-function isShownIn({ transfer }: Settlement, receipt: Receipt | Unreadable | null): boolean {
-  if (receipt === null || receipt instanceof Unreadable || receipt.blockHash !== transfer.blockHash) return false;
-  return receipt.logs.some((log) => {
-    const logged = log.logIndex.toString() === transfer.index ? readTransfer(log) : null;
-    return (
-      logged !== null &&
-      (log.address as string) === transfer.tokenAddress &&
-      logged.from === transfer.from &&
-      logged.to === transfer.to &&
-      logged.amount >= transfer.amount
-    );
-  });
 }
 
 /** How many blocks the upstream's rate allows in a step, where it is known. */

@@ -139,12 +139,24 @@ async function authorize(terms: PaymentTerms, payer: Payer): Promise<Verified & 
 const relay = async ({ call }: Pick<Verified, 'call'>): Promise<TransactionHash> =>
   (await sendAs(base.anvil, call.to, call.data as Hex)) as TransactionHash;
 /** A contract that makes these calls, whatever it is sent: a multicall, a facilitator's, a wallet's. */
-async function relayTogether(calls: readonly Verified['call'][]): Promise<TransactionHash> {
+async function contractOf(calls: readonly Verified['call'][]): Promise<Hex> {
   const address = privateKeyToAddress(generatePrivateKey());
   await base.anvil.rpc('anvil_setCode', address, puppetCode);
   const script = calls.map(({ to, data }) => ({ target: to, data, mayFail: false, topics: [] }));
   await sendAs(base.anvil, address, encodeFunctionData({ abi: puppetAbi, functionName: 'learn', args: [script] }));
-  return (await sendAs(base.anvil, address, '0x12345678')) as TransactionHash;
+  return address;
+}
+const relayTogether = async (calls: readonly Verified['call'][]): Promise<TransactionHash> =>
+  (await sendAs(base.anvil, await contractOf(calls), '0x12345678')) as TransactionHash;
+/** Beside 20,000 empty logs. */
+async function relayLoudly(call: Verified['call']): Promise<void> {
+  const [target, address] = [await contractOf([call]), privateKeyToAddress(generatePrivateKey())];
+  // Counts down from 20,000 and makes an empty log each time, then calls the other contract.
+  const code = `0x62004e205b60006000a06001900380600457506000600060006000600073${target.slice(2)}5af15000`;
+  await base.anvil.rpc('anvil_setCode', address, code);
+  const from = base.anvil.wallets[0]?.address;
+  await base.anvil.rpc('eth_sendTransaction', { from, to: address, data: '0x12345678', gas: toHex(16_000_000) });
+  await base.anvil.mine();
 }
 async function settled(): Promise<readonly Observation[]> {
   await watcher.step();
@@ -347,6 +359,22 @@ describe('the claim of an authorization on Base', () => {
     base.clock.pass(2_000);
     expect([...first, ...named(await watcher.step())]).toEqual(['landed confirmed', 'landed finalized', 'dropped']);
   });
+
+  it('ends after its payment is reported, also where its relayer has made the receipt too long to be read', async () => {
+    const [terms, payer] = [newTerms(), await newPayer()];
+    const { transaction, call } = await authorize(terms, payer);
+    watcher.watched.submit(transaction, base.clock.now());
+    await relayLoudly(call);
+    expect(await base.balanceOf(terms.requestor)).toBe(AMOUNT);
+    const seen: string[] = [];
+    for (let step = 0; step < 30 && !seen.includes('dropped'); step += 1) {
+      await base.anvil.mine(2);
+      base.clock.pass(3_000);
+      seen.push(...named(await watcher.step()));
+    }
+    expect(seen[0]).toBe('landed confirmed');
+    expect(seen.at(-1)).toBe('dropped');
+  }, 60_000);
 
   it('ends when its payer has cancelled it, at a safe block', async () => {
     const [terms, payer] = [newTerms(), await newPayer()];

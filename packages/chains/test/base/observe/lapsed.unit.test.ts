@@ -36,10 +36,11 @@ function nodeThat(says: Says): RpcNode {
   };
 }
 
+type Unread = Parameters<typeof findLapsed>[4][number];
 /** What is concluded by a step on the first of these nodes. */
 async function concluded(
   nodes: readonly [Says, ...Says[]],
-  { rescanned = NUMBER, waiting = [] as IntentId[], conclusive = true } = {},
+  { rescanned = NUMBER, waiting = [] as IntentId[], conclusive = true, unread = [] as Unread[] } = {},
 ): Promise<readonly Observation[]> {
   const watched = new Watched();
   watched.add(ID, terms);
@@ -55,7 +56,7 @@ async function concluded(
     memory: new Memory(),
     now: 0,
   };
-  return findLapsed(context, safe(nodes[0]), rescanned, new Set(waiting));
+  return findLapsed(context, safe(nodes[0]), rescanned, new Set(waiting), unread);
 }
 const OVER: Says = { timestamp: VALID_BEFORE };
 const USED: Says = { isUsed: true };
@@ -90,5 +91,19 @@ describe('a live authorization', () => {
 
   it('is not dropped while something that was seen of its intent waits to be reported', async () => {
     expect(named(await concluded([OVER], { waiting: [ID] }))).toEqual([]);
+  });
+
+  describe('beside a transaction that could not be read', () => {
+    const own: Unread = { recipient: terms.requestor, payer: fulfiller };
+    const { payer, recipient } = { payer: terms.requestor, recipient: fulfiller };
+    it.each<[string, Says, Unread, number]>([
+      ['is not dropped while that may have used it', USED, own, 0],
+      ['is not dropped while that may have used it, also when its time is over', { ...OVER, ...USED }, own, 0],
+      ['is dropped when its time is over and it is unused', OVER, own, 1],
+      ['is not held up by a transfer of another payer', USED, { ...own, payer }, 1],
+      ['is not held up by a transfer to another recipient', USED, { ...own, recipient }, 1],
+    ])('is judged by what the token says: it %s', async (_what, says, unread, dropped) => {
+      expect(await concluded([says, says], { unread: [unread] })).toHaveLength(dropped);
+    });
   });
 });

@@ -85,7 +85,8 @@ describe('a transaction that a list names', () => {
       onAnother: (_than: RpcNode, work: (node: RpcNode) => Promise<unknown>) => work(other),
     } as unknown as RpcPool;
     const asked: unknown[] = [];
-    other.batch = nodeOf(null, asked).batch;
+    const answering = nodeOf(null, asked);
+    other.batch = (calls) => answering.batch(calls);
     const look = await readUnseen(pool, nodeOf({ slot: 'soon' }), memory, network, new Watched(), 0, MANY);
     look.commit();
     expect(asked).toEqual([HASH]);

@@ -11,7 +11,6 @@ describe('what is observed of transactions of any kind on the token programs', (
     'is never more than the requestor gained, and all of it where payments are honest',
     async () => {
       const tally = await checkGains(RUNS, SEED);
-      console.info(`${RUNS} transactions from seed ${SEED}: ${JSON.stringify(tally)}`);
       // Otherwise it has not looked at what it is for.
       expect(tally.executed).toBeGreaterThan(0.4 * RUNS);
       expect(tally.landings).toBeGreaterThan(0.2 * RUNS);
