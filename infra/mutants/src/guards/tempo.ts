@@ -7,6 +7,7 @@ const SECOND = 'packages/chains/src/tempo/observe/second-showing.ts';
 const LANDINGS_TEST = 'packages/chains/test/tempo/observe/landings.unit.test.ts';
 const SECOND_TEST = 'packages/chains/test/tempo/observe/second-showing.unit.test.ts';
 const OBSERVER_TEST = 'packages/chains/test/tempo/observer.integration.test.ts';
+const SPAM_TEST = 'packages/chains/test/hostile/tempo-spam.integration.test.ts';
 const HOSTILE_TEST = 'packages/chains/test/hostile/tempo.integration.test.ts';
 
 /** What is called paid on Tempo has arrived, by the word of two, and nothing stops a step. */
@@ -119,9 +120,23 @@ export const tempoGuards: readonly Mutant[] = [
   {
     name: 'Tempo: blocks with payments that a step had no time to read are not passed',
     file: SCAN,
-    guard: 'end: left.length === 0 ? end : await blockBefore(context, left.reduce(least)),',
-    instead: 'end,',
+    guard: 'if (left.length === 0) return { end, ...findings };',
+    instead: 'if (left.length >= 0) return { end, ...findings };',
     test: { file: OBSERVER_TEST, name: 'reads on where there are more payments in a range than a step can read' },
+  },
+  {
+    name: 'Tempo: blocks with more payments than receipts are kept are passed',
+    file: SCAN,
+    guard: 'if (hits.length <= WAITED_MAX)',
+    instead: 'if (hits.length > 0)',
+    test: { file: SPAM_TEST, name: 'thousands of payments in a block delay none to others' },
+  },
+  {
+    name: 'Tempo: the second reading goes on within a block',
+    file: 'packages/chains/src/tempo/observer.ts',
+    guard: 'within ?? -1n),',
+    instead: '-1n),',
+    test: { file: SPAM_TEST, name: 'thousands of payments in a block delay none to others' },
   },
   {
     name: 'Tempo: a submission that landed and paid its intent nothing has an outcome',

@@ -492,6 +492,16 @@ export const writerGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'An extra payment that a reorg moves is told of once',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: 'if (isMoved(intent, landing)) return;',
+    instead: '',
+    test: {
+      file: 'packages/domain/test/decide/settlement.unit.test.ts',
+      name: 'makes no second extra payment of a transaction that it moves',
+    },
+  },
+  {
     name: 'Extra payments are recorded up to a limit',
     file: 'packages/domain/src/decide/observing.ts',
     guard: "if (isRecorded(intent, landing, 'extra')) ",

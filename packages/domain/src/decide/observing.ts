@@ -2,7 +2,7 @@ import type { Outcome } from '../model/decision.ts';
 import { LATE_STATES, type PaymentTerm } from '../model/event.ts';
 import type { Command, Observation } from '../model/input.ts';
 import type { Landing, PaymentIntent } from '../model/intent.ts';
-import { isMismatched, isSettling, type Place, transferKey, withoutFee } from '../model/landing.ts';
+import { isMismatched, isMoved, isSettling, type Place, transferKey, withoutFee } from '../model/landing.ts';
 import { COUNTED_MAX, DUST_SHARE, refusalAtReports } from '../model/limits.ts';
 import { formatAmount } from '../model/money.ts';
 import { isLive, submissionOf } from '../model/submission.ts';
@@ -102,6 +102,7 @@ const isDust = ({ amountBaseUnits }: PaymentIntent, { transfer }: Landing): bool
   transfer.amount * DUST_SHARE < amountBaseUnits;
 
 const extraPayment = (intent: PaymentIntent, landing: Landing, draft: Draft): void => {
+  if (isMoved(intent, landing)) return;
   if (isRecorded(intent, landing, 'extra')) draft.append(intent.id, 'intent.extra_payment', { landing });
 };
 

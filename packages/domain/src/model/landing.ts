@@ -42,3 +42,17 @@ export const isSettling = (
     settlement.transfer.blockHash !== transfer.blockHash
   );
 };
+
+/**
+ * True for an extra payment that was told of, and whose transaction a reorg has put into another block and so, perhaps,
+ * to another index. Another index of the same block is another transfer.
+ */
+export const isMoved = (
+  { extraPayments }: Pick<PaymentIntent, 'extraPayments'>,
+  { hash, transfer }: Landing,
+): boolean => {
+  const same = extraPayments.filter((extra) => extra.hash === hash);
+  const isThere = ({ transfer: { block, blockHash } }: Landing): boolean =>
+    block === transfer.block && blockHash === transfer.blockHash;
+  return same.length > 0 && !same.some(isThere);
+};

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Command, Input, Instant, IntentEvent, IntentId, PaymentIntent, Transition } from '@pf/domain';
+import type { Command, Input, Instant, IntentEvent, IntentId, Landing, PaymentIntent, Transition } from '@pf/domain';
 import {
   decide,
   evolve,
@@ -232,16 +232,20 @@ describe('decide, over random histories,', () => {
         termsThatDiffer(after, input.data.transfer).length > 0
       )
         return;
-      const key = transferKey(input.data);
+      const { hash, transfer } = input.data;
+      // The same transfer, or that of its transaction before a reorg has moved it.
+      const isSame = (landing: Landing): boolean =>
+        transferKey(landing) === transferKey(input.data) ||
+        (landing.hash === hash && landing.transfer.block !== transfer.block);
       const isTold = log.some(
         (event) =>
           (event.type === 'intent.extra_payment' || event.type === 'intent.mismatched_payment') &&
           event.intentId === after.id &&
-          transferKey(event.data.landing) === key,
+          isSame(event.data.landing),
       );
       const isPaid =
         (after.status === 'confirmed' || after.status === 'finalized') &&
-        after.settlement?.hash === input.data.hash &&
+        after.settlement?.hash === hash &&
         !after.settlement.lost;
       expect(isPaid || isTold).toBe(true);
     });

@@ -197,6 +197,23 @@ describe('a reorg', () => {
       .then(extraPayment(UNKNOWN, byCarol));
   });
 
+  it('makes no second extra payment of a transaction that it moves', () => {
+    const moved = { ...byCarol, ...MOVED };
+    given(...paid, extraPayment(UNKNOWN, byCarol))
+      .when(watcher.lost(UNKNOWN))
+      .thenNothing()
+      .when(watcher.landed(UNKNOWN, moved))
+      .thenNothing();
+    const other = { ...byCarol, index: '4' };
+    given(...paid, extraPayment(UNKNOWN, byCarol))
+      .when(watcher.landed(UNKNOWN, other))
+      .then(extraPayment(UNKNOWN, other))
+      .when(watcher.landed(UNKNOWN, moved))
+      .thenNothing()
+      .when(watcher.landed(SECOND, moved))
+      .then(extraPayment(SECOND, moved));
+  });
+
   it('undoes everything that the transaction paid, also what was seen in an earlier block', () => {
     given(created())
       .when(watcher.landed(FIRST, { index: '1' }))
