@@ -38,8 +38,9 @@ describe('a cursor that is merged of those of several shards', () => {
       rescanned: '860',
       firstReader: null,
       seen: [seenAt(880, samples.FIRST), seenAt(909, samples.SECOND)],
+      setAside: [],
     });
-    expect(mergeCursors(base, [behind])).toEqual({ ...behind, firstReader: null });
+    expect(mergeCursors(base, [behind])).toEqual({ ...behind, firstReader: null, setAside: [] });
   });
 
   it('covers only blocks that every shard has read, on Tempo', () => {

@@ -434,7 +434,7 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'Dust is recorded up to a limit',
     file: 'packages/domain/src/decide/observing.ts',
-    guard: "if (!isRecorded(intent, landing, isDust(intent, landing) ? 'dust' : 'mismatched')) return false;",
+    guard: "if (!isRecorded(intent, landing, isCheap(intent, landing) ? 'dust' : 'mismatched')) return false;",
     instead: '',
     test: {
       file: 'packages/domain/test/decide/limits.unit.test.ts',
@@ -444,7 +444,7 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'Dust leaves room for real amounts',
     file: 'packages/domain/src/decide/observing.ts',
-    guard: "isDust(intent, landing) ? 'dust' : 'mismatched'",
+    guard: "isCheap(intent, landing) ? 'dust' : 'mismatched'",
     instead: "'mismatched'",
     test: {
       file: 'packages/domain/test/decide/limits.unit.test.ts',

@@ -141,7 +141,7 @@ export const defects: readonly Planted[] = [
   {
     name: 'Dust takes the room of real payments',
     file: 'packages/domain/src/decide/observing.ts',
-    guard: "isDust(intent, landing) ? 'dust' : 'mismatched'",
+    guard: "isCheap(intent, landing) ? 'dust' : 'mismatched'",
     instead: "'mismatched'",
   },
   {

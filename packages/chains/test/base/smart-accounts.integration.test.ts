@@ -260,7 +260,7 @@ describe('a bundle', () => {
     expect(await observed()).toEqual(paid(one, other));
   });
 
-  it('pays beside the operation of a stranger with a thousand of its transfers, each of another reference', async () => {
+  it('pays beside the operation of a stranger with a thousand of its transfers under other references', async () => {
     const payment = expectPayment();
     const [payer, stranger] = [wallets['0.7'], await newSmartWallet(base.anvil, '0.7')];
     const decoys = Array.from(

@@ -12,7 +12,7 @@ const ASSOCIATED = new PublicKey(ASSOCIATED_TOKEN_PROGRAM_ADDRESS);
 
 type Key = TransactionInstruction['keys'][number];
 const key = (pubkey: PublicKey, isSigner = false, isWritable = false): Key => ({ pubkey, isSigner, isWritable });
-const u64 = (value: bigint): Buffer => {
+export const u64 = (value: bigint): Buffer => {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64LE(value);
   return bytes;

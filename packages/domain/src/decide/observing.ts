@@ -98,8 +98,9 @@ const settle = (intent: PaymentIntent, landing: Landing, isFinal: boolean, draft
 const isRecorded = (intent: PaymentIntent, { hash }: Landing, kind: keyof typeof COUNTED_MAX): boolean =>
   intent.transfers.length < COUNTED_MAX[kind] || isLive(intent, hash);
 
-const isDust = ({ amountBaseUnits }: PaymentIntent, { transfer }: Landing): boolean =>
-  transfer.amount * DUST_SHARE < amountBaseUnits;
+/** True where it costs its sender nothing but fees: dust, and money that went to another than the requestor. */
+const isCheap = ({ amountBaseUnits, requestor }: PaymentIntent, { transfer }: Landing): boolean =>
+  transfer.amount * DUST_SHARE < amountBaseUnits || transfer.to !== requestor;
 
 const extraPayment = (intent: PaymentIntent, landing: Landing, draft: Draft): void => {
   if (isMoved(intent, landing)) return;
@@ -114,7 +115,7 @@ const mismatched = (
   draft: Draft,
   claimed = false,
 ): boolean => {
-  if (!isRecorded(intent, landing, isDust(intent, landing) ? 'dust' : 'mismatched')) return false;
+  if (!isRecorded(intent, landing, isCheap(intent, landing) ? 'dust' : 'mismatched')) return false;
   const fails = (intent.status === 'created' || intent.status === 'pending') && isLive(intent, landing.hash);
   const { transfer } = landing;
   const amount = differs.includes('token') ? null : formatAmount(transfer.amount, intent.decimals);

@@ -28,8 +28,8 @@ export const CLAIMS_MAX = { wallet: 10, crowded: { from: 100, wallet: 2 }, inten
 
 /**
  * How many transfers are counted before one with other terms is passed over, and before an extra payment is. Anyone can
- * send dust with an intent's reference, so dust has the least room: that of real amounts, and the most of all that of
- * extra payments, stays. A payment that settles is always counted.
+ * send dust with an intent's reference, or money to a wallet of their own, so these have the least room: that of real
+ * amounts, and the most of all that of extra payments, stays. A payment that settles is always counted.
  */
 export const COUNTED_MAX = { dust: 20, mismatched: 100, extra: 200 } as const;
 

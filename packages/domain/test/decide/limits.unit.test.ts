@@ -239,6 +239,15 @@ describe('unexpected transfers', () => {
       .thenNothing();
   });
 
+  it('are told of however much went to others with the reference before', () => {
+    let scenario: Scenario = given(created());
+    for (let n = 0; n < 200; n++)
+      scenario = scenario.when(watcher.landed(hashOf(n), { to: CAROL, amount: 12_400_000n }));
+    scenario
+      .when(watcher.landed(FIRST, { amount: 12_490_000n }))
+      .then(mismatchedPayment(FIRST, { amount: 12_490_000n }, 'amount'));
+  });
+
   it('are told of however much dust came before', () => {
     let scenario: Scenario = given(created());
     for (let n = 0; n < 1_000; n++) scenario = scenario.when(dust(n));

@@ -15,9 +15,9 @@ interface Claim {
 
 /**
  * The live authorizations that provably move nothing any more: at a safe block up to which every transfer was read,
- * their time is over, or the token has their nonce as used or cancelled. What one of them has paid was read before. What
- * could not be read may have used it: beside that, only a nonce that is unused when its time is over proves it. All
- * upstreams that respond must say so; two where two are configured.
+ * their time is over, or the token has their nonce as used or cancelled. What one of them has paid was read before.
+ * What could not be read may have used it: beside that, only a nonce that is unused when its time is over proves it.
+ * All upstreams that respond must say so; two where two are configured.
  * @param waiting intents of which something was seen that is not reported yet
  * @param unread transactions that could not be judged
  */

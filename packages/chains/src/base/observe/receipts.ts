@@ -12,6 +12,8 @@ import type { LoggedTransfer } from './landings.ts';
  */
 const GAS_AT_ONCE = 3_000_000n;
 const RECEIPTS_AT_ONCE = 20;
+/** How long a step goes on to ask for them. The rest waits: many that may use much gas are as many requests. */
+const READ_MS = 1_000;
 
 /** What a transaction has logged, in its receipt or in its block. */
 export type Logged = Pick<Receipt, 'transactionHash' | 'status' | 'blockHash' | 'logs'>;
@@ -40,8 +42,14 @@ export async function* readReceiptsOf(
   for (const { nested } of all)
     if (nested.receipt === undefined) unread.push(nested);
     else yield { nested, receipt: nested.receipt };
+  const began = performance.now();
   for (const part of partsByGas(unread.filter(isSmall)))
-    yield* withReceipts(part, await readReceipts(context, part.map(hashOf)));
+    yield* withReceipts(
+      part,
+      performance.now() - began < READ_MS
+        ? await readReceipts(context, part.map(hashOf))
+        : part.map(() => 'there was no time for its receipt'),
+    );
   const large = unread.filter((nested) => !isSmall(nested));
   if (large.length > 0) yield* withReceipts(large, await fetchReceipts(context, large.map(placeOf)));
 }

@@ -27,7 +27,7 @@ import { type DecodedSigned, decodeSigned, type Instruction, programsOf } from '
  * inner instructions of 10 KiB in base58.
  */
 const SIZE_MAX = 2 * 1024 * 1024;
-/** Longer base58 is not decoded: a transfer needs less. Its decoding takes quadratic time, and an instruction may have 10 KiB. */
+/** Longer base58 is not decoded: a transfer needs less, and decoding takes quadratic time of up to 10 KiB. */
 const TRANSFER_TEXT_MAX = 64;
 
 const U64_MAX = 2n ** 64n - 1n;

@@ -360,7 +360,7 @@ describe('the claim of an authorization on Base', () => {
     expect([...first, ...named(await watcher.step())]).toEqual(['landed confirmed', 'landed finalized', 'dropped']);
   });
 
-  it('ends after its payment is reported, also where its relayer has made the receipt too long to be read', async () => {
+  it('ends after its payment is reported, also where its relayer has made the receipt too long', async () => {
     const [terms, payer] = [newTerms(), await newPayer()];
     const { transaction, call } = await authorize(terms, payer);
     watcher.watched.submit(transaction, base.clock.now());

@@ -129,7 +129,8 @@ describe('a payment that one upstream has invented in a transaction of another',
       {
         final: ['pi_real'],
         warnings: [
-          `solana-devnet: ${hash} of slot 7 does not become final: a second upstream shows no such payment of pi_robbed`,
+          `solana-devnet: ${hash} of slot 7 does not become final: ` +
+            'a second upstream shows no such payment of pi_robbed',
         ],
       },
     ]);
