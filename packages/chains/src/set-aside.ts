@@ -1,6 +1,7 @@
 import { bigintText, instant, transactionHash } from '@pf/contracts';
 import type { Address, Instant, TransactionHash } from '@pf/domain';
 import { z } from 'zod';
+import { inTurns } from './in-turns.ts';
 
 /** What a cursor keeps of a transaction that could not be judged. */
 export const setAside = z.object({
@@ -43,16 +44,13 @@ interface Party {
   readonly payer?: Address | undefined;
 }
 
-/** One of each group, then the second of each, and so on. */
-function inTurn<T>(groups: readonly (readonly T[])[]): readonly T[] {
-  const turns = Math.max(0, ...groups.map(({ length }) => length));
-  return Array.from({ length: turns }, (_, turn) => groups.flatMap((group) => group.slice(turn, turn + 1))).flat();
-}
-
 /** By turns of the recipients, and within each by turns of the payers, so that none delays another. */
 export function byTurns<T extends Party>(all: readonly T[]): readonly T[] {
   const byRecipient = [...Map.groupBy(all, ({ recipient }) => recipient).values()];
-  return inTurn(byRecipient.map((ofOne) => inTurn([...Map.groupBy(ofOne, ({ payer }) => payer).values()])));
+  return inTurns(
+    byRecipient.flatMap((ofOne) => inTurns(ofOne, ({ payer }) => payer)),
+    ({ recipient }) => recipient,
+  );
 }
 
 /** Those that are to be looked at again now, by turns. */
@@ -87,20 +85,12 @@ export function afterLook(
       warnings.push(`${hash} of ${place} is given up: ${reason}`);
       kept.delete(hash);
     }
-  while (kept.size > KEPT_MAX) {
-    const { hash, place } = newestOfGreediest([...kept.values()]);
+  // Whoever has the most gives up the newest ones first.
+  for (const { hash, place } of byTurns([...kept.values()]).slice(KEPT_MAX)) {
     warnings.push(`${hash} of ${place} is given up: its recipient has too many that could not be judged`);
     kept.delete(hash);
   }
   const untold = warnings.splice(WARNED_MAX).length;
   if (untold > 0) warnings.push(`${untold} more transactions are set aside or given up`);
   return { kept: [...kept.values()], warnings };
-}
-
-/** The newest one of the payer that has the most, of the recipient that has the most; of several, of the newest. */
-function newestOfGreediest(all: readonly SetAside[]): SetAside {
-  const most = (groups: Iterable<readonly SetAside[]>): readonly SetAside[] =>
-    [...groups].reduce((greediest, group) => (group.length >= greediest.length ? group : greediest));
-  const ofRecipient = most(Map.groupBy(all, ({ recipient }) => recipient).values());
-  return most(Map.groupBy(ofRecipient, ({ payer }) => payer).values()).at(-1) as SetAside;
 }

@@ -75,6 +75,13 @@ describe('transactions that are set aside', () => {
     expect(warnings).toContainEqual(expect.stringContaining(`${hashOf(498)} of 7 is given up`));
   });
 
+  it('are 500 at most however many come at once, and say so in 20 warnings and a number', () => {
+    const honest = one(1, 'honest');
+    const spam = Array.from({ length: 50_000 }, (_, place) => one(place + 2, `recipient ${place % 2_000}`, `${place}`));
+    const { kept, warnings } = afterLook([honest], new Set(), spam, START);
+    expect([kept.length, kept.includes(honest), warnings.length]).toEqual([500, true, 21]);
+  });
+
   it('are never given up before later ones where all have as many', () => {
     const all = Array.from({ length: 500 }, (_, number) => one(number, 'merchant', `payer ${number}`));
     const { kept } = afterLook(all, new Set(), [one(2_000, 'merchant', 'payer')], START);

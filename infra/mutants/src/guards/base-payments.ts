@@ -151,7 +151,7 @@ export const basePaymentGuards: readonly Mutant[] = [
   {
     name: 'What is set aside takes turns by payer within a recipient’s share',
     file: `${CHAINS}/src/set-aside.ts`,
-    guard: 'inTurn([...Map.groupBy(ofOne, ({ payer }) => payer).values()])',
+    guard: 'inTurns(ofOne, ({ payer }) => payer)',
     instead: 'ofOne',
     test: {
       file: `${CHAINS}/test/set-aside.unit.test.ts`,

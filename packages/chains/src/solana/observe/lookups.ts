@@ -1,5 +1,6 @@
 import type { Observation, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
+import { inTurns } from '../../in-turns.ts';
 import type { Network, WatchSet } from '../../port.ts';
 import type { Commit } from './accounts.ts';
 import { landingsIn, namesIn, strayIn, textOf } from './landings.ts';
@@ -7,7 +8,6 @@ import { type Look, lookTwice } from './looking.ts';
 import { type Memory, SET_ASIDE_MAX, type Unseen } from './memory.ts';
 import type { PendingOutcome } from './pending-outcomes.ts';
 import type { Reading } from './reading.ts';
-import { inTurns } from './turns.ts';
 
 /** Transactions of watched accounts that one step reads. */
 const LOOKED_MAX = 50;

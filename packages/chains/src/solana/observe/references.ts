@@ -1,10 +1,10 @@
 import type { Address, Reference } from '@pf/domain';
+import { inTurns } from '../../in-turns.ts';
 import type { WatchSet } from '../../port.ts';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { getSignaturesForAddress, type SignatureInfo } from '../calls.ts';
 import { type Commit, listedAt } from './accounts.ts';
 import type { Memory } from './memory.ts';
-import { inTurns } from './turns.ts';
 
 /** References that one step looks up: of intents with a payment under way, and of expired ones. */
 const LOOKED_FOR_MAX = 2;

@@ -10,6 +10,8 @@ export function inTurns<T, Group>(
 ): readonly T[] {
   const groups = [...Map.groupBy(items, groupOf)];
   if (order !== undefined) groups.sort(([one], [other]) => order(one, other));
-  const longest = groups.reduce((most, [, { length }]) => Math.max(most, length), 0);
-  return Array.from({ length: longest }, (_, turn) => groups.flatMap(([, all]) => all.slice(turn, turn + 1))).flat();
+  // One pass over the items: strangers may make one group, or the number of groups, very large.
+  const turns: T[][] = [];
+  for (const [, all] of groups) for (const [turn, item] of all.entries()) (turns[turn] ??= []).push(item);
+  return turns.flat();
 }
