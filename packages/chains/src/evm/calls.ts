@@ -205,6 +205,8 @@ const receipt = (keeps: KeptLogs) =>
     l1Fee: quantity.nullish().catch(null),
   });
 export type Receipt = z.infer<ReturnType<typeof receipt>>;
+/** What a transaction has logged, in its receipt or in its block. */
+export type Logged = Pick<Receipt, 'transactionHash' | 'status' | 'blockHash' | 'logs'>;
 /** Real ones stay far below; one of 40,000 logs has some 18 MB. */
 const RECEIPT_MAX_BYTES = 6 * 2 ** 20;
 /**

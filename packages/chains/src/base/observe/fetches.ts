@@ -1,5 +1,5 @@
 import type { TransactionHash } from '@pf/domain';
-import type { Logged } from './receipts.ts';
+import type { Logged } from '../../evm/calls.ts';
 
 /** Receipts at a time. */
 const FETCHES_MAX = 8;

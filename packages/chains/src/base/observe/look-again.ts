@@ -1,9 +1,10 @@
 import type { TransactionHash } from '@pf/domain';
+import type { Logged } from '../../evm/calls.ts';
 import type { Findings, Unjudged } from '../../evm/observe/reading.ts';
 import { dueAgain, type SetAside } from '../../set-aside.ts';
 import type { Scan } from './context.ts';
 import type { Seen } from './position.ts';
-import { fetchReceipts, type Logged } from './receipts.ts';
+import { fetchReceipts } from './receipts.ts';
 import { Room } from './room.ts';
 import { judge, transfersIn } from './scan.ts';
 

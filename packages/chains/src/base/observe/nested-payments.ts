@@ -1,4 +1,5 @@
 import type { Reference, TransactionHash } from '@pf/domain';
+import type { Logged } from '../../evm/calls.ts';
 import type { Unjudged } from '../../evm/observe/reading.ts';
 import { byTurns } from '../../set-aside.ts';
 import { argumentsOf, referencesBehind } from '../calldata.ts';
@@ -10,7 +11,7 @@ import { paidIn } from '../paid.ts';
 import type { Judging } from './context.ts';
 import { type LoggedTransfer, readTransfer } from './landings.ts';
 import type { NestedPayment, NestedPayments } from './memory.ts';
-import { type Logged, type Nested, readReceiptsOf } from './receipts.ts';
+import { type Nested, readReceiptsOf } from './receipts.ts';
 import { TRACES_AT_ONCE } from './room.ts';
 
 /** After this time a payment that no upstream can trace is reported as one without a proven reference. */

@@ -1,6 +1,6 @@
 import type { TransactionHash } from '@pf/domain';
 import type { RpcNode } from '@pf/rpc';
-import { type CallingTransaction, getLogs, getReceipt, type Receipt } from '../../evm/calls.ts';
+import { type CallingTransaction, getLogs, getReceipt, type Logged, type Receipt } from '../../evm/calls.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import { keptLogsIn, keptLogsOf } from '../nested/kept-logs.ts';
 import type { Judging } from './context.ts';
@@ -14,9 +14,6 @@ const GAS_AT_ONCE = 3_000_000n;
 const RECEIPTS_AT_ONCE = 20;
 /** How long a step goes on to ask for them. The rest waits: many that may use much gas are as many requests. */
 const READ_MS = 1_000;
-
-/** What a transaction has logged, in its receipt or in its block. */
-export type Logged = Pick<Receipt, 'transactionHash' | 'status' | 'blockHash' | 'logs'>;
 
 /** A transaction that pays by more than a transfer of its own. */
 export interface Nested {

@@ -1,6 +1,6 @@
 import type { Address, TransactionHash } from '@pf/domain';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
-import { type CallingTransaction, getCalling, type Log } from '../../evm/calls.ts';
+import { type CallingTransaction, getCalling, type Log, type Logged } from '../../evm/calls.ts';
 import type { Wanted } from '../../evm/observe/log-window.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import type { Findings, Reading, Unjudged } from '../../evm/observe/reading.ts';
@@ -12,7 +12,7 @@ import { NO_REFERENCE } from './no-reference.ts';
 import type { NestedPayment, TransactionSummary } from './memory.ts';
 import { judgeNested } from './nested-payments.ts';
 import type { Seen } from './position.ts';
-import type { Logged, Nested } from './receipts.ts';
+import type { Nested } from './receipts.ts';
 
 /** Transactions that are looked up at a time. */
 const LOOKED_UP_AT_ONCE = 20;
