@@ -108,7 +108,7 @@ describe('the guide to accepting a payment', () => {
   it('tells a shop how each payment ended', async () => {
     const named = (await tableUnder(PAGE, '5. Handle each end')).map(([, state = '']) => state.replaceAll('`', ''));
     const asBefore = 'as before';
-    const ends = ['confirmed', 'finalized', 'failed', 'created', 'expired', 'cancelled', asBefore, asBefore];
+    const ends = ['confirmed', 'finalized', 'failed', 'created', 'expired', 'cancelled', asBefore, 'follows', asBefore];
     expect(named).toEqual([...ends, 'confirmed', 'failed']);
 
     for (const [name, targets, line] of [
