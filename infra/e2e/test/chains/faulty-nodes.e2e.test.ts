@@ -152,7 +152,9 @@ describe('payments, submitted or sent directly', () => {
       spoil(faults, [name]);
       const [submitted, direct] = await Promise.all([create(name), create(name)]);
       await Promise.all([submit(name, submitted.id, 1), payDirectly(name, direct, 2)]);
-      await Promise.all([confirmed(submitted.id), confirmed(direct.id)]);
+      // What a node of Tempo denies to be in a final block is not reported at all until it shows it.
+      const isDenied = name === 'tempo' && faults.some(({ kind }) => kind === 'forgetful');
+      if (!isDenied) await Promise.all([confirmed(submitted.id), confirmed(direct.id)]);
       // Nothing is final by the word of one alone.
       spoil([], [name]);
       await Promise.all([paid(submitted.id), paid(direct.id)]);
