@@ -13,7 +13,7 @@ const hostile = `${CHAINS}/test/hostile/base.unit.test.ts`;
 const RANDOM =
   'pay an intent what its recipient has gained at most, and only where the account that paid has ordered it';
 
-/** What is called paid on Base has arrived, and one bad transaction costs nobody else's payment. */
+/** What is called paid on Base has arrived, and one bad transaction costs no other payment. */
 export const basePaymentGuards: readonly Mutant[] = [
   {
     name: 'Base: what leaves the account again in the same transaction has not paid',
