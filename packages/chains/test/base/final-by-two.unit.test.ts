@@ -136,6 +136,16 @@ describe('a settlement in a final block, with two upstreams', () => {
     expect((await finals({ receipt }, 2_000)).observations).toMatchObject([{ data: { level: 'finalized' } }]);
   });
 
+  it('is seen for the first time as the payment that the second one shows in its place', async () => {
+    watch.add('pi_2', { ...terms, reference: OTHER });
+    const { observations, seen } = await finals({ receipt, transaction: calling(OTHER) }, 5_000);
+    expect(observations).toEqual([]);
+    const instead = { ...transfer, reference: OTHER };
+    expect(seen).toEqual([
+      { kind: 'landed', intentId: 'pi_2', hash: HASH, transfer: instead, seenAt: 5_000, reported: false },
+    ]);
+  });
+
   it('waits while the second one may soon respond', async () => {
     expect((await finals(null)).observations).toEqual([]);
     expect((await finals({ receipt }, 2_000)).observations).toHaveLength(1);

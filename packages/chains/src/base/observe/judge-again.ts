@@ -54,15 +54,22 @@ async function judgeAnew(
   return { ...(await judge(context, hits)), receipts };
 }
 
+/** What one upstream alone shows of settlements. */
+interface Showing {
+  readonly shown: ReadonlySet<Settlement>;
+  /** What the transactions of the others pay, as this upstream shows them. */
+  readonly instead: readonly Seen[];
+}
+
 /**
- * Those of these settlements that one upstream alone shows: the same transfer in the same block, for the same
- * reference. Where it has no trace, which few upstreams have, the calldata that it shows must name that reference.
+ * Which of these settlements one upstream alone shows: the same transfer in the same block, for the same reference.
+ * Where it has no trace, which few upstreams have, the calldata that it shows must name that reference.
  */
 export async function settlementsShownBy(
   node: RpcNode,
   { network, watch }: Pick<Judging, 'network' | 'watch'>,
   settlements: readonly Settlement[],
-): Promise<ReadonlySet<Settlement>> {
+): Promise<Showing> {
   const hashes = [...new Set(settlements.map(({ hash }) => hash))];
   const { found, unjudged, receipts } = await judgeAnew({ pool: alone(node), node, network, watch }, hashes);
   const shown = new Set<Settlement>();
@@ -82,7 +89,8 @@ export async function settlementsShownBy(
     if (transaction === null || transaction instanceof Unreadable) continue;
     if (isNamedIn(transaction.input, logged, settlement.transfer.reference)) shown.add(settlement);
   }
-  return shown;
+  const denied = new Set(settlements.flatMap((one) => (shown.has(one) ? [] : [one.hash])));
+  return { shown, instead: found.filter(({ hash }) => denied.has(hash)) };
 }
 
 /** Nothing that this upstream lacks is had from others. */
