@@ -201,6 +201,6 @@ describe('a payment that whoever brings it to the chain has made too long', () =
     expect(watcher.warnings).toContainEqual(expect.stringMatching(/ is set aside: its trace cannot be read$/));
     proxy.faults = [];
     // After a minute the upstream is asked again for what it lacked.
-    expect(await observedInTheEnd()).toEqual(['paid confirmed']);
+    expect(await observedInTheEnd()).toContain('paid confirmed');
   });
 });
