@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type { Address, PaymentTerms } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
 import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
-import { bundle, installEntryPoint, newSmartWallet, sendAs, type SmartCall } from '@pf/testing/wallets';
+import { bundle, installEntryPoint, newSmartWallet, type SmartCall } from '@pf/testing/wallets';
 import { concat, encodeFunctionData, erc20Abi, type Hex, toHex } from 'viem';
 import { encodePayment } from '../../src/base/calldata.ts';
 import { BaseObserver } from '../../src/base/observer.ts';
