@@ -1,6 +1,6 @@
 import { authorizationGuards } from './guards/authorizations.ts';
 import { archiveGuards } from './guards/archive.ts';
-import { basePaymentGuards } from './guards/base-payments.ts';
+import { baseGuards } from './guards/base.ts';
 import { checkoutGuards } from './guards/checkout.ts';
 import { clockGuards } from './guards/clock.ts';
 import { dashboardGuards } from './guards/dashboard.ts';
@@ -9,7 +9,6 @@ import { ownerGuards } from './guards/owner.ts';
 import { privacyGuards } from './guards/privacy.ts';
 import { rpcGuards } from './guards/rpc.ts';
 import { screeningGuards } from './guards/screening.ts';
-import { smartAccountGuards } from './guards/smart-accounts.ts';
 import { tempoGuards } from './guards/tempo.ts';
 import { solanaGuards } from './guards/solana.ts';
 import { verifyGuards } from './guards/verify.ts';
@@ -33,9 +32,8 @@ export const mutants: readonly Mutant[] = [
   ...checkoutGuards,
   ...screeningGuards,
   ...verifyGuards,
-  ...smartAccountGuards,
   ...authorizationGuards,
-  ...basePaymentGuards,
+  ...baseGuards,
   ...tempoGuards,
   ...watcherGuards,
   ...solanaGuards,

@@ -62,11 +62,11 @@ export const authorizationGuards: readonly Mutant[] = [
   {
     name: 'Authorizations: their transfer is no effect of another call, so that it never settles two intents',
     file: `${CHAINS}/src/base/nested/references.ts`,
-    guard: ' && !references.has(log.logIndex)',
-    instead: '',
+    guard: 'authorized.has(log.logIndex) ? [] : (readTransfer(log) ?? [])',
+    instead: 'readTransfer(log) ?? []',
     test: {
-      file: unit,
-      name: 'takes nothing from what the calldata says of other transfers, and gets nothing from it',
+      file: `${CHAINS}/test/base/nested/nested.unit.test.ts`,
+      name: 'is not taken from an authorization, whose transfer no call of the account has made',
     },
   },
   {

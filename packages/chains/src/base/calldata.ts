@@ -50,6 +50,22 @@ export function decodeTransfer(bytes: Buffer): TransferCall | null {
   };
 }
 
+/** A call of a token's `transferFrom`. */
+interface Pull extends Pick<TransferCall, 'to' | 'amount'> {
+  readonly from: Address;
+}
+
+/** Null where it is no `transferFrom`. What would make the token revert is read all the same. */
+export function decodePull(bytes: Buffer): Pull | null {
+  if (bytes.length < END || bytes.toString('hex', 0, TO) !== '23b872dd') return null;
+  const addressBefore = (end: number): Address => getAddress(`0x${bytes.toString('hex', end - 20, end)}`) as Address;
+  return {
+    from: addressBefore(AMOUNT),
+    to: addressBefore(REFERENCE),
+    amount: BigInt(`0x${bytes.toString('hex', REFERENCE, END)}`),
+  };
+}
+
 /**
  * Reads calldata by position: the reference is the word behind the arguments, so a transfer has exactly one, whatever
  * follows. Null where it is no `transfer`, or carries no reference.

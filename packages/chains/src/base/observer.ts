@@ -20,7 +20,7 @@ import {
   duePendingOutcomes,
   findDropped,
   findFinalReverts,
-  readReceipts,
+  readPendingOutcomes,
   type Receipts,
   senderIn,
   type SentBy,
@@ -109,7 +109,7 @@ export class BaseObserver implements ChainObserver {
     const { position } = found;
     const news = await readNew(context, position, head);
     const again = await lookAgain(context, position.setAside);
-    const receipts = await readReceipts(context, duePendingOutcomes(context));
+    const receipts = await readPendingOutcomes(context, duePendingOutcomes(context));
     const seen = [news.found, again.found.filter(isNew(watch)), receipts.seen].reduce<readonly Seen[]>(
       withSeen,
       position.seen,

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { parseWalletAddress } from '../evm/address.ts';
 import type { AskedOperation, Differences, Network, Parsed, PaymasterMethod, Paymasters } from '../port.ts';
 import { decodePayment } from './calldata.ts';
-import { callsOf } from './nested/account-calls.ts';
-import { isEntryPoint, isUnpacked } from './nested/user-operations.ts';
+import { callsOf } from './user-operations/account-calls.ts';
+import { isEntryPoint, isUnpacked } from './user-operations/entry-points.ts';
 
 /** What an operation may cost its sponsor: some ten times a payment at a gas price that Base has seldom seen. */
 const COST_MAX = 1_000_000_000_000_000n;

@@ -14,7 +14,7 @@ export const bytes = z
   .string()
   .regex(/^0x(?:[0-9a-f]{2})*$/i)
   .transform((text) => text.toLowerCase());
-const hash = z
+export const hash = z
   .string()
   .regex(/^0x[0-9a-f]{64}$/i)
   .transform((text) => text.toLowerCase() as TransactionHash);
@@ -22,7 +22,7 @@ const blockHash = z
   .string()
   .regex(/^0x[0-9a-f]{64}$/i)
   .transform((text) => text.toLowerCase());
-const address = z
+export const address = z
   .string()
   .regex(/^0x[0-9a-f]{40}$/i)
   .transform((text) => getAddress(text.toLowerCase()) as Address);

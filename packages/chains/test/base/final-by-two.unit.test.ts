@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { IntentId, Reference, TransactionHash, Transfer } from '@pf/domain';
-import type { RpcCall, RpcNode, RpcPool } from '@pf/rpc';
+import { type RpcCall, type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { pad, toHex } from 'viem';
 import { encodePayment } from '../../src/base/calldata.ts';
 import type { Scan } from '../../src/base/observe/context.ts';
@@ -58,11 +58,15 @@ const transaction = calling(terms.reference);
 interface Shown {
   readonly receipt: unknown;
   readonly transaction?: unknown;
+  /** Of its block. */
+  readonly logs?: readonly unknown[];
 }
 /** A node that shows this, and has the block. */
-const nodeWith = ({ receipt: shown, transaction: sent = transaction }: Shown): RpcNode => {
+const nodeWith = ({ receipt: shown, transaction: sent = transaction, logs = [] }: Shown): RpcNode => {
   const respond = ({ method, parse }: RpcCall<unknown>): unknown => {
     if (method === 'eth_getTransactionReceipt') return parse(shown);
+    if (method === 'eth_getLogs') return parse(logs);
+    if (method.includes('trace')) throw new RpcUpstreamError(`no ${method} here`, 'no', undefined, 'unsupported');
     return method === 'eth_getTransactionByHash' ? parse(sent) : { number: 100n, hash: BLOCK };
   };
   return {
@@ -134,6 +138,20 @@ describe('a settlement in a final block, with two upstreams', () => {
     expect((await finals(shown, 1_999)).observations).toEqual([]);
     expect(asked).toBe(1);
     expect((await finals({ receipt }, 2_000)).observations).toMatchObject([{ data: { level: 'finalized' } }]);
+  });
+
+  it('is seen for the first time as the payment that the second one shows in its place', async () => {
+    watch.add('pi_2', { ...terms, reference: OTHER });
+    const { observations, seen } = await finals({ receipt, transaction: calling(OTHER) }, 5_000);
+    expect(observations).toEqual([]);
+    const instead = { ...transfer, reference: OTHER };
+    expect(seen).toEqual([
+      { kind: 'landed', intentId: 'pi_2', hash: HASH, transfer: instead, seenAt: 5_000, reported: false },
+    ]);
+  });
+
+  it('is final where the receipt is too long to be read, and the logs of its block show the same', async () => {
+    expect((await finals({ receipt: 'too long', logs: [log] })).observations).toHaveLength(1);
   });
 
   it('waits while the second one may soon respond', async () => {

@@ -11,28 +11,18 @@ import { NO_REFERENCE } from '../../src/base/observe/no-reference.ts';
 import { BaseObserver } from '../../src/base/observer.ts';
 import { Watcher } from '../conformance/watching.ts';
 import { type BaseUnderTest, startBase } from './chain.ts';
+import { batchOf, executeOf, learnOf, MODES } from './contracts.ts';
 
 /** A nightly run, or one by hand, makes more: of 20,000 it takes about half an hour. */
 const TRANSACTIONS = Number(process.env['PF_PROPERTY_TRANSACTIONS'] ?? 100);
 const SEED = Number(process.env['PF_PROPERTY_SEED'] ?? 36);
-const PUPPETS = 8;
+const PUPPETS = 9;
 const INTENTS = 10;
 const GAS = toHex(1_900_000);
-const BATCH = pad('0x01', { dir: 'right' });
 /** Few amounts, so that transfers are often alike. */
 const AMOUNTS = [1_000_000n, 2_000_000n];
-const CALLS = [
-  {
-    type: 'tuple[]',
-    components: [
-      { name: 'to', type: 'address' },
-      { name: 'value', type: 'uint256' },
-      { name: 'data', type: 'bytes' },
-    ],
-  },
-] as const;
-const { abi: puppetAbi, bytecode: puppetCode } = contractNamed('Puppet');
-const { abi: delegateAbi, bytecode: delegateCode } = contractNamed('Delegate');
+const { bytecode: puppetCode } = contractNamed('Puppet');
+const { bytecode: delegateCode } = contractNamed('Delegate');
 const { abi: tokenAbi } = contractNamed('Stablecoin');
 
 /** A step of a puppet, or a call of an account. */
@@ -67,6 +57,8 @@ let puppets: readonly Hex[];
 /** Recipients of intents. The first two are puppets, which can send money back. */
 let requestors: readonly Hex[];
 let delegated: readonly Hex[];
+/** Fails whatever it is sent. */
+let failing: Hex;
 let wallets: readonly SmartWallet[];
 const signers = [1, 2].map(() => privateKeyToAccount(generatePrivateKey()));
 
@@ -95,7 +87,8 @@ beforeAll(async () => {
   ];
   // EIP-7702: the code of an account that delegates names the contract whose code it has.
   const delegate = await withCode(delegateCode);
-  delegated = await Promise.all([1, 2].map(() => withCode(concat(['0xef0100', delegate]))));
+  delegated = await Promise.all([1, 2, 3].map(() => withCode(concat(['0xef0100', delegate]))));
+  failing = await withCode('0x60006000fd');
   const all = [...puppets, ...merchants, ...delegated, ...wallets.map(({ address }) => address)];
   for (const token of tokens) {
     for (const account of [...all, ...signers.map(({ address }) => address)])
@@ -104,6 +97,10 @@ beforeAll(async () => {
     for (const account of [...puppets, ...merchants]) {
       const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [pick(puppets), 10n ** 15n] });
       await rpc('eth_sendTransaction', { from: account, to: token, data, gas: GAS });
+    }
+    for (const puppet of puppets) {
+      const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [puppet, 10n ** 15n] });
+      await rpc('eth_sendTransaction', { from: delegated[2], to: token, data, gas: GAS });
     }
     await mine(2);
   }
@@ -203,9 +200,11 @@ class Round {
     return steps;
   }
   /** Takes from another account by its allowance, with a reference behind the arguments. */
-  pull(): Step {
-    const { tokenAddress, requestor, amount, reference } = pick(this.intents);
-    const args = [pick([...puppets, ...requestors.slice(0, 2)]), requestor as string as Hex, amount] as const;
+  pull(
+    { tokenAddress, requestor, amount, reference } = pick(this.intents),
+    from = pick([...puppets, ...requestors.slice(0, 2), ...delegated.slice(2)]),
+  ): Step {
+    const args = [from, requestor as string as Hex, amount] as const;
     const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transferFrom', args });
     return call(tokenAddress as string as Hex, concat([data, reference as string as Hex]));
   }
@@ -251,17 +250,14 @@ const learn = (puppet: Hex, steps: readonly Step[]): Promise<string> =>
   send({
     from: bundler(),
     to: puppet,
-    data: encodeFunctionData({ abi: puppetAbi, functionName: 'learn', args: [steps] }),
+    data: learnOf(steps),
   });
-const executed = (account: Hex, steps: readonly Step[]): Promise<string> => {
-  const calls = steps.map(({ target: to, data }) => ({ to, value: 0n, data }));
-  const args = [chance(0.5) ? pad('0x0101', { dir: 'right' }) : BATCH, encodeAbiParameters(CALLS, [calls])];
-  return send({
-    from: account,
-    to: account,
-    data: encodeFunctionData({ abi: delegateAbi, functionName: 'execute', args }),
-  });
-};
+const batchedOf = (steps: readonly Step[]): Hex => batchOf(steps.map(({ target: to, data }) => ({ to, data })));
+const executed = (
+  account: Hex,
+  steps: readonly Step[],
+  mode: Hex = chance(0.5) ? MODES.tryBatch : MODES.batch,
+): Promise<string> => send({ from: account, to: account, data: executeOf(mode, batchedOf(steps)) });
 async function bundled(round: Round, all: readonly (readonly [SmartWallet, readonly Step[]])[]): Promise<string> {
   const operations = await Promise.all(
     all.map(async ([wallet, steps]) =>
@@ -281,8 +277,8 @@ async function play(
   round: Round,
 ): Promise<{ readonly hashes: readonly string[]; readonly honest: ReadonlyMap<string, Order> }> {
   const honest = new Map<string, Order>();
-  const [spender, payer, relay, ...others] = puppets;
-  if (spender === undefined || payer === undefined || relay === undefined) throw new Error('there are puppets');
+  const [spender, payer, relay, puller, ...others] = puppets as readonly [Hex, Hex, Hex, Hex, ...Hex[]];
+  const [first, second, third] = delegated as readonly [Hex, Hex, Hex];
   const plain = (): PaymentTerms => newIntent(pick(requestors.slice(2)));
   const paying = (order: Order | undefined, hash: string): string => {
     if (order !== undefined) honest.set(hash, order);
@@ -295,7 +291,9 @@ async function play(
   await learn(relay, [must(await round.authorized(plain()))]);
   const byAuthorization = last();
   for (const [place, puppet] of [spender, ...others].entries())
-    await learn(puppet, await round.script(puppet, place + 2));
+    await learn(puppet, await round.script(puppet, place + 3));
+  const pulled = pick(round.intents);
+  await learn(puller, [must(round.pull(pulled, third))]);
   for (const merchant of requestors.slice(0, 2)) await learn(merchant, chance(0.5) ? [round.back(merchant)] : []);
   await base.anvil.mine();
 
@@ -307,11 +305,16 @@ async function play(
   for (const puppet of [spender, ...others]) hashes.push(await trigger(puppet));
   await base.anvil.mine(2);
 
-  const [first, second] = delegated as readonly [Hex, Hex];
   const [one, other] = wallets as readonly [SmartWallet, SmartWallet];
   const byDelegated = must(round.transfer(first, plain()));
   hashes.push(paying(last(), await executed(first, [byDelegated])));
   hashes.push(await executed(second, [round.anyTransfer(second), round.anyTransfer(second), call(pick(others), '0x')]));
+  // A payment that is undone, and a pull of as much: nothing was ordered.
+  const { tokenAddress: token, ...undone } = pulled;
+  const payment = call(token as string as Hex, encodePayment(undone.requestor, undone.amount, undone.reference) as Hex);
+  const inner = call(third, executeOf(MODES.batch, batchedOf([payment, call(failing, '0x')])));
+  const both = chance(0.5) ? [inner, call(puller, '0x')] : [call(puller, '0x'), inner];
+  hashes.push(await executed(third, both, MODES.tryBatch));
   const byWallet = must(round.transfer(one.address, plain()));
   const paid = last();
   const more = [round.anyTransfer(other.address), ...(chance(0.5) ? [call(pick(others), round.noise())] : [])];

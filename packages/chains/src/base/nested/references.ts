@@ -1,20 +1,10 @@
-import type { Address, Reference } from '@pf/domain';
+import type { Reference } from '@pf/domain';
 import type { Log } from '../../evm/calls.ts';
-import { decodeTransfer, INPUT_MAX_BYTES } from '../calldata.ts';
+import { decodePull, decodeTransfer } from '../calldata.ts';
 import { type LoggedTransfer, readTransfer } from '../observe/landings.ts';
-import { callsOf } from './account-calls.ts';
 import { authorizedIn } from './authorized.ts';
 import type { CallFrame } from './call-trace.ts';
-import { type Execution, executionsOf, isEntryPoint } from './user-operations.ts';
-
-/** A transaction that calls a contract other than a token, and the kept logs of its receipt. */
-export interface NestedTransaction {
-  readonly from: Address;
-  readonly to: Address | null;
-  /** Calldata as hex. */
-  readonly input: string;
-  readonly logs: readonly Log[];
-}
+import type { TokenCall } from './token-calls.ts';
 
 /** Of a transfer that the account from which it was made did not order itself: a spender pulled it, for example. */
 export const NOT_ORDERED = 'not ordered';
@@ -24,52 +14,6 @@ export const NOT_ORDERED = 'not ordered';
  * ordered without any. A transfer that is not in here could not be explained.
  */
 export type References = ReadonlyMap<bigint, Reference | typeof NOT_ORDERED | null>;
-
-/**
- * What is known from the logs: the nonces of authorizations. And from the calldata: what an account was told to do by
- * whoever may tell it (a user operation, which the account itself has accepted, or a transaction that it sent to
- * itself), opened down to the calls of tokens. What another account sends to a contract says nothing about what that
- * does. Each other transfer that the account made is the
- * effect of exactly one of these calls. Where there are as many of one kind (token, recipient, amount) as transfers
- * were logged, they belong together in their order. Otherwise something else made a transfer, or a call failed, and
- * none of that kind is explained.
- */
-export function referencesByCalldata(transaction: NestedTransaction): References {
-  const references = new Map<bigint, Reference | null>(authorizedIn(transaction.logs));
-  for (const execution of readExecutions(transaction) ?? []) explain(execution, references);
-  return references;
-}
-
-function readExecutions({ from, to, input, logs }: NestedTransaction): readonly Execution[] | null {
-  if (to === null || input.length > 2 + 2 * INPUT_MAX_BYTES) return null;
-  if (isEntryPoint(to)) return executionsOf(to, Buffer.from(input.slice(2), 'hex'), logs);
-  return from === to ? [{ account: to, calldata: Buffer.from(input.slice(2), 'hex'), logs }] : null;
-}
-
-const kindOf = (token: string, to: Address, amount: bigint): string => `${token} ${to} ${amount}`;
-
-function explain({ account, calldata, logs }: Execution, references: Map<bigint, Reference | null>): void {
-  const transfers = Map.groupBy(
-    logs.flatMap((log) => {
-      const transfer = readTransfer(log);
-      return transfer?.from === account && !references.has(log.logIndex) ? [transfer] : [];
-    }),
-    ({ to, amount, log }) => kindOf(log.address, to, amount),
-  );
-  if (transfers.size === 0) return;
-  const calls = Map.groupBy(
-    (callsOf(account, calldata) ?? []).flatMap(({ to: token, data }) => {
-      const call = decodeTransfer(data);
-      return call === null ? [] : [{ ...call, token }];
-    }),
-    ({ token, to, amount }) => kindOf(token, to, amount),
-  );
-  for (const [kind, made] of transfers) {
-    const meant = calls.get(kind) ?? [];
-    if (meant.length !== made.length) continue;
-    for (const [place, { log }] of made.entries()) references.set(log.logIndex, meant[place]?.reference ?? null);
-  }
-}
 
 /**
  * What is known from a trace: the call of the token that made each transfer. Null where the trace is not of these logs.
@@ -91,6 +35,41 @@ export function referencesByTrace(trace: CallFrame, logs: readonly Log[]): Refer
     if (reference !== NOT_ORDERED) used.add(call);
   }
   return references;
+}
+
+/**
+ * What is known from all calls of the tokens in a transaction, which may have been undone by a failure around them: a
+ * transfer that was logged is the effect of one of the calls that can have made it. Where all of these carry the same
+ * reference, it carries that. A transfer of an authorization is not in here.
+ */
+export function referencesByCalls(calls: readonly TokenCall[], logs: readonly Log[]): References {
+  const authorized = authorizedIn(logs);
+  const transfers = logs.flatMap((log) => (authorized.has(log.logIndex) ? [] : (readTransfer(log) ?? [])));
+  const references = new Map<bigint, Reference | typeof NOT_ORDERED | null>();
+  for (const alike of Map.groupBy(transfers, kindOf).values()) {
+    const [first] = alike;
+    const makers = first === undefined ? [] : calls.flatMap((call) => madeBy(call, first) ?? []);
+    const [reference, another] = new Set(makers.map((made) => made.reference));
+    if (reference === undefined || another !== undefined || makers.length < alike.length) continue;
+    for (const { log } of alike) references.set(log.logIndex, reference);
+  }
+  return references;
+}
+
+const kindOf = ({ from, to, amount, log }: LoggedTransfer): string => `${log.address} ${from} ${to} ${amount}`;
+
+/** What a transfer carries if this call has made it; null where it cannot have. */
+function madeBy(
+  { from: caller, to: token, input }: TokenCall,
+  { from, to, amount, log }: LoggedTransfer,
+): { readonly reference: Reference | typeof NOT_ORDERED | null } | null {
+  if (token !== log.address) return null;
+  const data = Buffer.from(input.slice(2), 'hex');
+  const ordered = caller === from ? decodeTransfer(data) : null;
+  if (ordered !== null) return ordered.to === to && ordered.amount === amount ? ordered : null;
+  const pull = decodePull(data);
+  const isPulled = pull?.from === from && pull.to === to && pull.amount === amount;
+  return isPulled ? { reference: NOT_ORDERED } : null;
 }
 
 interface TracedLog {

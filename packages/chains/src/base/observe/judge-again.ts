@@ -1,6 +1,6 @@
 import type { Observation, Reference, Settlement, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
-import { getCalling, type Receipt } from '../../evm/calls.ts';
+import { getCalling, type Logged } from '../../evm/calls.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import type { Findings } from '../../evm/observe/reading.ts';
 import type { Network, WatchSet } from '../../port.ts';
@@ -9,7 +9,7 @@ import type { Judging } from './context.ts';
 import { type LoggedTransfer, readTransfer } from './landings.ts';
 import { Memory } from './memory.ts';
 import type { Seen } from './position.ts';
-import { readReceipts } from './receipts.ts';
+import { readLoggedIn, readReceipts } from './receipts.ts';
 import { judge, transfersIn } from './scan.ts';
 
 /** How often a request for receipts that are too long together is halved. */
@@ -36,35 +36,52 @@ export async function judgeAgain(
 }
 
 interface Anew extends Findings<Seen> {
-  readonly receipts: ReadonlyMap<TransactionHash, Receipt>;
+  readonly receipts: ReadonlyMap<TransactionHash, Logged>;
 }
 
-/** Nothing is remembered, so that nothing which was found before is believed. */
+/**
+ * Nothing is remembered, so that nothing which was found before is believed.
+ * @param blocks where their logs are, of receipts that are too long to be read
+ */
 async function judgeAnew(
   of: Pick<Judging, 'pool' | 'node' | 'network' | 'watch'>,
   hashes: readonly TransactionHash[],
+  blocks: ReadonlyMap<TransactionHash, bigint> = new Map(),
 ): Promise<Anew> {
   const context: Judging = { ...of, memory: new Memory(), now: 0, waitsSince: () => undefined };
-  const receipts = new Map<TransactionHash, Receipt>();
-  for (const [place, receipt] of (await readReceipts(context, hashes, SPLITS)).entries())
-    if (typeof receipt !== 'string') receipts.set(hashes[place] as TransactionHash, receipt);
+  const receipts = new Map<TransactionHash, Logged>();
+  const found = await readReceipts(context, hashes, SPLITS);
+  for (const [place, hash] of hashes.entries()) {
+    const [receipt, block] = [found[place], blocks.get(hash)];
+    if (receipt !== undefined && typeof receipt !== 'string') receipts.set(hash, receipt);
+    const logged = typeof receipt === 'string' && block !== undefined ? await readLoggedIn(of, hash, block) : null;
+    if (logged !== null) receipts.set(hash, logged);
+  }
   const hits = [...receipts.values()].flatMap((receipt) =>
     receipt.status === 0n ? [] : transfersIn(context, receipt.logs).map((transfer) => ({ transfer, receipt })),
   );
   return { ...(await judge(context, hits)), receipts };
 }
 
+/** What one upstream alone shows of settlements. */
+interface Showing {
+  readonly shown: ReadonlySet<Settlement>;
+  /** What the transactions of the others pay, as this upstream shows them. */
+  readonly instead: readonly Seen[];
+}
+
 /**
- * Those of these settlements that one upstream alone shows: the same transfer in the same block, for the same
- * reference. Where it has no trace, which few upstreams have, the calldata that it shows must name that reference.
+ * Which of these settlements one upstream alone shows: the same transfer in the same block, for the same reference.
+ * Where it has no trace, which few upstreams have, the calldata that it shows must name that reference.
  */
 export async function settlementsShownBy(
   node: RpcNode,
   { network, watch }: Pick<Judging, 'network' | 'watch'>,
   settlements: readonly Settlement[],
-): Promise<ReadonlySet<Settlement>> {
-  const hashes = [...new Set(settlements.map(({ hash }) => hash))];
-  const { found, unjudged, receipts } = await judgeAnew({ pool: alone(node), node, network, watch }, hashes);
+): Promise<Showing> {
+  const blocks = new Map(settlements.map(({ hash, transfer }) => [hash, transfer.block]));
+  const of = { pool: alone(node), node, network, watch };
+  const { found, unjudged, receipts } = await judgeAnew(of, [...blocks.keys()], blocks);
   const shown = new Set<Settlement>();
   const untraced: { readonly settlement: Settlement; readonly logged: LoggedTransfer }[] = [];
   for (const settlement of settlements) {
@@ -82,7 +99,8 @@ export async function settlementsShownBy(
     if (transaction === null || transaction instanceof Unreadable) continue;
     if (isNamedIn(transaction.input, logged, settlement.transfer.reference)) shown.add(settlement);
   }
-  return shown;
+  const denied = new Set(settlements.flatMap((one) => (shown.has(one) ? [] : [one.hash])));
+  return { shown, instead: found.filter(({ hash }) => denied.has(hash)) };
 }
 
 /** Nothing that this upstream lacks is had from others. */
@@ -105,7 +123,7 @@ const isSame = ({ hash, transfer }: Settlement, one: Seen): boolean =>
  * The settlement's transfer as this receipt has it; null where it has another one there. What an account has gained may
  * be less than what was transferred to it.
  */
-function loggedIn({ transfer }: Settlement, receipt: Receipt | undefined): LoggedTransfer | null {
+function loggedIn({ transfer }: Settlement, receipt: Logged | undefined): LoggedTransfer | null {
   if (receipt?.blockHash !== transfer.blockHash) return null;
   const log = receipt.logs.find(({ logIndex }) => logIndex.toString() === transfer.index);
   const logged = log === undefined ? null : readTransfer(log);

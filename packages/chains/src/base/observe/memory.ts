@@ -11,6 +11,8 @@ import { Room } from './room.ts';
 
 /** What the observer needs of a transaction. */
 export interface TransactionSummary {
+  /** The upstream that showed it. */
+  readonly shownBy: string;
   readonly from: Address;
   readonly nonce: bigint;
   /** The contract that it called. */
@@ -82,8 +84,9 @@ export class Memory {
   }
 
   /** Evicts the oldest summary when there are too many. */
-  remember({ hash, from, nonce, to, input }: CallingTransaction): TransactionSummary {
-    const summary = { from, nonce, to, payment: decodePayment(input), isAuthorized: sendsAuthorization(input) };
+  remember({ hash, from, nonce, to, input }: CallingTransaction, shownBy: string): TransactionSummary {
+    const [payment, isAuthorized] = [decodePayment(input), sendsAuthorization(input)];
+    const summary = { shownBy, from, nonce, to, payment, isAuthorized };
     this.#summaries.set(hash, summary);
     const oldest = this.#summaries.keys().next();
     if (this.#summaries.size > SUMMARIES_MAX && oldest.done !== true) this.#summaries.delete(oldest.value);

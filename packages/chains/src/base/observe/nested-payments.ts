@@ -4,9 +4,8 @@ import type { Unjudged } from '../../evm/observe/reading.ts';
 import { byTurns } from '../../set-aside.ts';
 import { argumentsOf, referencesBehind } from '../calldata.ts';
 import { authorizedIn } from '../nested/authorized.ts';
-import { areExplained, type Explained, withTrace } from '../nested/explain.ts';
-import { keptLogsOf } from '../nested/kept-logs.ts';
-import { NOT_ORDERED, referencesByCalldata, type References } from '../nested/references.ts';
+import { areExplained, type NestedTransaction, withTrace } from '../nested/explain.ts';
+import { NOT_ORDERED, type References } from '../nested/references.ts';
 import { paidIn } from '../paid.ts';
 import type { Judging } from './context.ts';
 import { type LoggedTransfer, readTransfer } from './landings.ts';
@@ -14,7 +13,7 @@ import type { NestedPayment, NestedPayments } from './memory.ts';
 import { type Nested, readReceiptsOf } from './receipts.ts';
 import { TRACES_AT_ONCE } from './room.ts';
 
-/** After this time a payment that no upstream can trace is reported as one without a proven reference. */
+/** After this time a payment of which no upstream has traces is reported as one without a proven reference. */
 const UNPROVEN_MS = 60_000;
 
 /** Watched references, by the index of the transfer that may carry them. */
@@ -23,7 +22,7 @@ type Likely = ReadonlyMap<bigint, readonly Reference[]>;
 /** A nested transaction whose receipt was read. */
 interface Opened {
   readonly nested: Nested;
-  readonly explained: Explained;
+  readonly explained: NestedTransaction;
   readonly likely: Likely;
   /** The transfers that may pay a watched intent. */
   readonly suspects: readonly LoggedTransfer[];
@@ -64,7 +63,7 @@ const withParties = (nested: Nested) => ({ ...unjudgedOf(nested, ''), nested });
 
 async function openUp(context: Judging, nested: Nested, { logs }: Logged): Promise<Opened> {
   const { transaction, transfers } = nested;
-  const explained = { ...transaction, logs, keeps: keptLogsOf(context.network) };
+  const explained = { hash: transaction.hash, logs, network: context.network };
   const likely = await likelyReferences(context, transaction.input, transfers);
   const authorized = authorizedIn(logs);
   const suspects = transfers.filter(({ log }) => likely.has(log.logIndex) || authorized.has(log.logIndex));
@@ -73,7 +72,7 @@ async function openUp(context: Judging, nested: Nested, { logs }: Logged): Promi
     explained,
     likely,
     suspects,
-    references: suspects.length === 0 ? new Map() : referencesByCalldata(explained),
+    references: authorized,
   };
 }
 
@@ -114,12 +113,14 @@ async function traceByTurns(context: Judging, open: readonly Opened[]): Promise<
       unjudged.push(unjudgedOf(nested, 'there was no room for its trace'));
       return;
     }
-    const traced = await withTrace(context.pool, opened.explained, references);
-    if (areExplained(suspects, traced)) return remember(context, opened, traced);
+    const traced = await withTrace(context.pool, opened.explained, suspects);
+    if (areExplained(suspects, traced.references)) return remember(context, opened, traced.references);
     const since = context.waitsSince(hash);
-    const hasWaited = since !== undefined && context.now - since >= UNPROVEN_MS;
-    partly.set(hash, paymentsAmong(opened, traced, hasWaited));
-    unjudged.push(unjudgedOf(nested, 'no upstream has a trace of it'));
+    // What a stranger has made too long to be read is no reason to call it another's payment.
+    const hasWaited = !traced.isUnreadable && since !== undefined && context.now - since >= UNPROVEN_MS;
+    partly.set(hash, paymentsAmong(opened, traced.references, hasWaited));
+    const reason = traced.isUnreadable ? 'its trace cannot be read' : 'no upstream has a trace of it';
+    unjudged.push(unjudgedOf(nested, reason));
   };
   while (waiting.length > 0) await Promise.all(waiting.splice(0, TRACES_AT_ONCE).map(trace));
   return { partly, unjudged };

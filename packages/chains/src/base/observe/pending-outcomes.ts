@@ -90,7 +90,10 @@ export interface Receipts {
 }
 
 /** Reads the receipts of the transactions that are in a block. One that cannot be read is asked for again later. */
-export async function readReceipts(context: Scan, pendingOutcomes: readonly PendingOutcome[]): Promise<Receipts> {
+export async function readPendingOutcomes(
+  context: Scan,
+  pendingOutcomes: readonly PendingOutcome[],
+): Promise<Receipts> {
   const { memory, now } = context;
   const receipts = await withSecondOpinions(
     context,

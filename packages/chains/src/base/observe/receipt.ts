@@ -6,10 +6,8 @@ import {
   type Reference,
   type TransactionHash,
 } from '@pf/domain';
-import { getCalling, type Log, type Receipt } from '../../evm/calls.ts';
-import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
+import type { Log, Receipt } from '../../evm/calls.ts';
 import { areExplained, explainTransfers } from '../nested/explain.ts';
-import { keptLogsOf } from '../nested/kept-logs.ts';
 import { paidIn } from '../paid.ts';
 import type { Scan } from './context.ts';
 import { landed, type LoggedTransfer, readTransfer } from './landings.ts';
@@ -62,16 +60,13 @@ export async function readReceipt(
 
 /** The transfers that carry this reference; null where it cannot be told yet. */
 async function findPaying(
-  { node, pool, network }: Scan,
+  { pool, network }: Scan,
   hash: TransactionHash,
   logs: readonly Log[],
   transfers: readonly LoggedTransfer[],
   reference: Reference,
 ): Promise<readonly LoggedTransfer[] | null> {
-  const [transaction = null] = await readEach(node, [getCalling(hash)]);
-  if (transaction === null || transaction instanceof Unreadable) return null;
-  const explained = { ...transaction, logs, keeps: keptLogsOf(network) };
-  const references = await explainTransfers(pool, explained, transfers);
+  const references = await explainTransfers(pool, { hash, logs, network }, transfers);
   const paying = transfers.filter(({ log }) => references.get(log.logIndex) === reference);
   return paying.length > 0 || areExplained(transfers, references) ? paying : null;
 }

@@ -100,7 +100,7 @@ export const fetchReceipts = (context: Judging, all: readonly Placed[]): Promise
 };
 
 /** Whoever sends a transaction may make its receipt too long to be read, but not what tokens log in a block. */
-async function readLoggedIn(
+export async function readLoggedIn(
   { node, network }: Pick<Judging, 'node' | 'network'>,
   hash: TransactionHash,
   block: bigint,

@@ -73,8 +73,8 @@ export async function judge(context: Judging, hits: readonly Hit[]): Promise<Fin
     if (summary === undefined) return null;
     if (!isDirect(summary, log)) return (memory.nested(hash, blockHash) ?? partly.get(hash))?.get(logIndex) ?? null;
     const { payment } = summary;
-    if (payment === null || summary.to !== address || payment.to !== to) return null;
-    // A call of the token makes one transfer: nothing else moved.
+    // A call of the token by its sender makes one transfer, and nothing else moved.
+    if (payment === null || summary.to !== address || summary.from !== from || payment.to !== to) return null;
     return { reference: payment.reference, isProven: true, worth: from === to ? 0n : amount };
   };
   const payments = hits.flatMap(({ transfer }) => {
@@ -114,7 +114,10 @@ async function lookUp(
     const summary = memory.look(hash);
     return (
       summary !== undefined &&
-      ofOne.every(({ transfer: { log } }) => isDirect(summary, log) || memory.nested(hash, log.blockHash) !== undefined)
+      ofOne.every(({ transfer: { log } }) =>
+        // What one upstream has shown is no reason for a second reading by another one to believe it.
+        isDirect(summary, log) ? summary.shownBy === node.name : memory.nested(hash, log.blockHash) !== undefined,
+      )
     );
   };
   const unknown = [...byHash].flatMap(([hash, ofOne]) => (isKnown(hash, ofOne) ? [] : [hash]));
@@ -131,7 +134,7 @@ async function lookUp(
         unread.push(...transfers.slice(0, 1).map((transfer) => waiting(transfer, transaction)));
         continue;
       }
-      const summary = memory.remember(transaction);
+      const summary = memory.remember(transaction, node.name);
       const receipt = ofOne[0]?.receipt;
       if (transfers.some(({ log }) => !isDirect(summary, log)))
         nested.push({ transaction, transfers, ...(receipt !== undefined && { receipt }) });

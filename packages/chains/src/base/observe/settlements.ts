@@ -203,7 +203,9 @@ export async function finalize(context: Scan, finalized: bigint): Promise<Finals
   const isAt = (one: Settling): boolean =>
     hashes.get(one.settlement.transfer.block) === one.settlement.transfer.blockHash;
   const standing = due.filter(isAt);
-  const { shown, warnings } = isDoubted ? await showTwice(context, standing) : { shown: standing, warnings: [] };
+  const { shown, instead, warnings } = isDoubted
+    ? await showTwice(context, standing)
+    : { shown: standing, instead: [], warnings: [] };
   const observations: Observation[] = [];
   for (const { id, settlement } of shown) {
     const { hash, transfer } = settlement;
@@ -216,7 +218,8 @@ export async function finalize(context: Scan, finalized: bigint): Promise<Finals
       data: { hash, level: 'finalized', transfer },
     });
   }
-  const seen: Seen[] = [];
+  // What another upstream shows in the place of what one has shown counts as a first sight of it does.
+  const seen = instead.filter((one) => !isInLedger(watch, one)).map((one): Seen => ({ ...one, seenAt: now }));
   for (const { id, terms, settlement } of due.filter(
     (one) => hashes.has(one.settlement.transfer.block) && !isAt(one),
   )) {
@@ -232,27 +235,29 @@ export async function finalize(context: Scan, finalized: bigint): Promise<Finals
 const nameOf = ({ hash, transfer }: Settlement): string => `${hash} ${transfer.blockHash} ${transfer.index}`;
 
 /**
- * Those that another upstream alone shows too, by its receipt, calldata and trace: nothing is final by one, which may
- * have shown another reference behind a transfer.
+ * Those that this upstream and another one each show alone, by its receipt, calldata and trace: nothing is final by
+ * one, which may have shown another reference behind a transfer. Which of them had shown it before is not known.
  */
 async function showTwice(
   { pool, node, network, watch, memory, now }: Scan,
   settled: readonly Settling[],
-): Promise<{ readonly shown: readonly Settling[]; readonly warnings: readonly string[] }> {
-  if (settled.length === 0) return { shown: [], warnings: [] };
+): Promise<{
+  readonly shown: readonly Settling[];
+  readonly instead: readonly Seen[];
+  readonly warnings: readonly string[];
+}> {
+  if (settled.length === 0) return { shown: [], instead: [], warnings: [] };
   const settlements = settled.map(({ settlement }) => settlement);
-  const readings = await pool.doubleCheck(node, node.name, (by) =>
-    settlementsShownBy(by, { network, watch }, settlements),
-  );
+  const readings = await pool.doubleCheck(node, null, (by) => settlementsShownBy(by, { network, watch }, settlements));
   const warnings: string[] = [];
   const shown = settled.filter(({ settlement }) => {
-    if (readings?.every((reading) => reading.has(settlement)) === true) return true;
+    if (readings?.every((reading) => reading.shown.has(settlement)) === true) return true;
     const pauseMs = memory.secondLacked(nameOf(settlement), now);
     if (pauseMs >= UNSHOWN_WARNED_MS)
       warnings.push(`${settlement.hash} is final at ${node.name}, and no second upstream shows it in its block`);
     return false;
   });
-  return { shown, warnings };
+  return { shown, instead: readings?.flatMap((reading) => reading.instead) ?? [], warnings };
 }
 
 /** How many blocks the upstream's rate allows in a step, where it is known. */

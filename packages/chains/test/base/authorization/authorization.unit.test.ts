@@ -7,7 +7,6 @@ import { latestValidBefore, validBefore } from '../../../src/base/authorization/
 import { innerSignature } from '../../../src/base/authorization/signature.ts';
 import { differences } from '../../../src/base/authorization/verify.ts';
 import { authorizedIn } from '../../../src/base/nested/authorized.ts';
-import { referencesByCalldata } from '../../../src/base/nested/references.ts';
 import { TRANSFER } from '../../../src/base/observe/landings.ts';
 import type { Log } from '../../../src/evm/calls.ts';
 import { calldata, fulfiller, terms, tokenOf } from '../payments.ts';
@@ -152,28 +151,6 @@ describe('the transfer of an authorization', () => {
       new Map([
         [8n, terms.reference],
         [10n, other],
-      ]),
-    );
-  });
-
-  it('takes nothing from what the calldata says of other transfers, and gets nothing from it', () => {
-    const account = fulfiller;
-    // ERC-7821: one call, the transfer of the other reference.
-    const call = `${calldata.slice(0, -64)}${other.slice(2)}` as Hex;
-    const execute = concat([
-      '0xb61d27f6',
-      encodeAbiParameters(
-        [{ type: 'address' }, { type: 'uint256' }, { type: 'bytes' }],
-        [USDC as string as Hex, 0n, call],
-      ),
-    ]);
-    const explained = (logs: readonly Log[]) =>
-      referencesByCalldata({ from: account, to: account, input: execute, logs });
-    expect(explained(receipt(used(), transferred()))).toEqual(new Map([[8n, terms.reference]]));
-    expect(explained(receipt(used(), transferred(), transferred()))).toEqual(
-      new Map([
-        [8n, terms.reference],
-        [9n, other],
       ]),
     );
   });

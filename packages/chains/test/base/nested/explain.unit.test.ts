@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Address, Reference, TransactionHash } from '@pf/domain';
-import { type Attempt, type RpcCall, type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
+import type { Address, TransactionHash } from '@pf/domain';
+import { type Attempt, type RpcCall, type RpcFault, type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { type Hex, pad, toHex } from 'viem';
 import { encodePayment } from '../../../src/base/calldata.ts';
-import { withTrace } from '../../../src/base/nested/explain.ts';
-import { TRANSFER } from '../../../src/base/observe/landings.ts';
-import { fulfiller, terms } from '../payments.ts';
+import { AUTHORIZATION_USED } from '../../../src/base/nested/authorized.ts';
+import { explainTransfers, type Explanation, withTrace } from '../../../src/base/nested/explain.ts';
+import { readTransfer, TRANSFER } from '../../../src/base/observe/landings.ts';
+import { networkOf } from '../../../src/index.ts';
+import { CHAIN, fulfiller, terms } from '../payments.ts';
 
-const written = `0x${'0e'.repeat(32)}` as Reference;
 const topics = [TRANSFER, ...[fulfiller, terms.requestor].map((address) => pad(address.toLowerCase() as Hex))];
 const log = {
   address: terms.tokenAddress as string as Address,
@@ -19,14 +20,10 @@ const log = {
   logIndex: 0n,
   removed: false,
 };
-const transaction = {
-  hash: log.transactionHash,
-  from: fulfiller,
-  to: fulfiller,
-  input: '0x',
-  logs: [log],
-  keeps: () => true,
-};
+const transaction = { hash: log.transactionHash, logs: [log], network: networkOf(CHAIN) };
+const transfer = readTransfer(log);
+if (transfer === null) throw new Error('it is a transfer');
+const transfers = [transfer];
 const trace = {
   type: 'CALL',
   from: fulfiller,
@@ -42,12 +39,24 @@ const trace = {
     },
   ],
 };
-/** Upstreams with these traces; an Error is a refusal. */
-const poolOf = (...traces: readonly unknown[]): RpcPool =>
+/** The same call as `trace_filter` shows it. */
+const calls = [
+  {
+    type: 'call',
+    action: { callType: 'call', from: fulfiller, to: terms.tokenAddress, input: trace.calls[0]?.input },
+    transactionHash: transaction.hash,
+  },
+];
+const refused = (fault: RpcFault): Error => new RpcUpstreamError('not here', 'no', undefined, fault);
+
+/** Upstreams with this trace, and these calls of tokens. An Error is why there is none. */
+type Shown = readonly [trace: unknown, calls?: unknown];
+const poolOf = (...upstreams: readonly Shown[]): RpcPool =>
   ({
     async *attempts(work: (node: RpcNode) => Promise<unknown>): AsyncGenerator<Attempt<unknown>> {
-      for (const shown of traces) {
-        const call = async ({ parse }: RpcCall<unknown>): Promise<unknown> => {
+      for (const [traced, filtered = refused('unsupported')] of upstreams) {
+        const call = async ({ method, parse }: RpcCall<unknown>): Promise<unknown> => {
+          const shown = method === 'trace_filter' ? filtered : traced;
           if (shown instanceof Error) throw shown;
           return parse(shown);
         };
@@ -55,21 +64,44 @@ const poolOf = (...traces: readonly unknown[]): RpcPool =>
       }
     },
   }) as unknown as RpcPool;
+const explained = (...upstreams: readonly Shown[]): Promise<Explanation> =>
+  withTrace(poolOf(...upstreams), transaction, transfers);
 
-describe('what a trace tells', () => {
-  const before = new Map([[0n, written]]);
-  const traced = new Map([[0n, terms.reference]]);
+describe('what a transfer carries', () => {
+  const paid = { references: new Map([[0n, terms.reference]]), isUnreadable: false };
+  const unknown = { references: new Map(), isUnreadable: false };
+  const ofOthers = { ...trace, calls: [] };
 
-  it('counts before what calldata says', async () => {
-    expect(await withTrace(poolOf(trace), transaction, before)).toEqual(traced);
+  it('is what a trace shows', async () => {
+    expect(await explained([trace])).toEqual(paid);
   });
 
-  it('is asked of the next upstream where one has none, or one of other logs', async () => {
-    const refused = new RpcUpstreamError('not here', 'no', undefined, 'unsupported');
-    expect(await withTrace(poolOf(refused, { ...trace, calls: [] }, trace), transaction, before)).toEqual(traced);
+  it('is asked of the next upstream where one has no trace, or one of other logs', async () => {
+    expect(await explained([refused('unsupported')], [ofOthers], [trace])).toEqual(paid);
+  });
+
+  it('is what the calls of the tokens in its block show, where no trace can be read', async () => {
+    expect(await explained([refused('unreachable'), calls])).toEqual(paid);
+    const elsewhere = calls.map((one) => ({ ...one, transactionHash: `0x${'0b'.repeat(32)}` }));
+    expect(await explained([refused('unsupported'), elsewhere])).toEqual(unknown);
   });
 
   it('is not known where no upstream has it', async () => {
-    expect(await withTrace(poolOf({ ...trace, calls: [] }), transaction, before)).toEqual(before);
+    expect(await explained([ofOthers], [refused('rpc')])).toEqual(unknown);
+  });
+
+  it('is not known yet where an upstream could not show a trace: it may be too long', async () => {
+    for (const fault of ['unreachable', 'timeout', 'throttled', 'malformed'] as const)
+      expect(await explained([refused('unsupported')], [refused(fault)])).toEqual({ ...unknown, isUnreadable: true });
+  });
+
+  it('is known by an authorization without asking anyone', async () => {
+    const used = { ...log, topics: [AUTHORIZATION_USED, topics[1] ?? '', terms.reference] };
+    const logs = [used, { ...log, logIndex: 1n }];
+    const [made] = logs.slice(1).flatMap((one) => readTransfer(one) ?? []);
+    if (made === undefined) throw new Error('it is a transfer');
+    expect(await explainTransfers(poolOf(), { ...transaction, logs }, [made])).toEqual(
+      new Map([[1n, terms.reference]]),
+    );
   });
 });

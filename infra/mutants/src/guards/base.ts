@@ -1,0 +1,300 @@
+import type { Mutant } from '../mutant.ts';
+
+const CHAINS = 'packages/chains';
+const src = `${CHAINS}/src/base`;
+const paid = `${CHAINS}/test/base/paid.unit.test.ts`;
+const nested = `${CHAINS}/test/base/nested/nested.unit.test.ts`;
+const calls = `${CHAINS}/test/base/user-operations/account-calls.unit.test.ts`;
+const chain = `${CHAINS}/test/base/smart-accounts.integration.test.ts`;
+const undone = `${CHAINS}/test/base/undone.integration.test.ts`;
+const property = `${CHAINS}/test/base/property.integration.test.ts`;
+const twice = `${CHAINS}/test/base/final-by-two.unit.test.ts`;
+const each = `${CHAINS}/test/evm/observe/read-each.unit.test.ts`;
+const hostile = `${CHAINS}/test/hostile/base.unit.test.ts`;
+const liar = `${CHAINS}/test/hostile/lying-upstream.integration.test.ts`;
+
+const RANDOM =
+  'pay an intent what its recipient has gained at most, and only where the account that paid has ordered it';
+const TRACED = 'is not ordered when another account, another call or a second transfer of one call made it';
+
+/**
+ * What is called paid on Base has arrived, for that intent, as anyone can write our bytes anywhere; and one bad
+ * transaction costs no other payment.
+ */
+export const baseGuards: readonly Mutant[] = [
+  {
+    name: 'Smart accounts: a trace is of the very logs of the receipt',
+    file: `${src}/nested/references.ts`,
+    guard: ' || !logs.every((log, place) => isSame(log, made[place] as TracedLog))',
+    instead: '',
+    test: { file: nested, name: 'is not known from a trace of other logs' },
+  },
+  {
+    name: 'Smart accounts: a traced call is of the account, to the token',
+    file: `${src}/nested/references.ts`,
+    guard: ' || call.to !== log.address.toLowerCase() || call.from !== from.toLowerCase()',
+    instead: '',
+    test: { file: nested, name: TRACED },
+  },
+  {
+    name: 'Smart accounts: a traced call pays once',
+    file: `${src}/nested/references.ts`,
+    guard: 'used.has(call) ? NOT_ORDERED : referenceIn(call, transfer)',
+    instead: 'referenceIn(call, transfer)',
+    test: { file: nested, name: TRACED },
+  },
+  {
+    name: 'Smart accounts: calls that failed leave nothing',
+    file: `${src}/nested/references.ts`,
+    guard: 'if (frame.error !== null) return;',
+    instead: '',
+    test: { file: nested, name: 'ignores calls that failed, and follows the order of calls and logs' },
+  },
+  {
+    name: 'Smart accounts: the calls of one transaction are bounded',
+    file: `${src}/user-operations/account-calls.ts`,
+    guard: 'return budget.left < 0 ? null : calls;',
+    instead: 'return calls;',
+    test: { file: calls, name: 'are unknown when there are more than 256, also in calls that repeat each other' },
+  },
+  {
+    name: 'Smart accounts: what nothing proves settles no intent',
+    file: `${src}/observe/scan.ts`,
+    guard: 'isProven ? reference : NO_REFERENCE',
+    instead: 'reference',
+    test: { file: chain, name: 'is a payment without its reference where no upstream has traces' },
+  },
+  {
+    name: 'Smart accounts: a verified submission is not failed for a trace that is missing',
+    file: `${src}/observe/scan.ts`,
+    guard: ' || (!isProven && isLive)',
+    instead: '',
+    test: { file: chain, name: 'is waited for where it was verified by a trace that is missing for a while' },
+  },
+  {
+    name: 'Smart accounts: a claim by a bundle is paid by its own operation',
+    file: `${src}/observe/receipt.ts`,
+    guard: 'transfers.filter(({ log }) => references.get(log.logIndex) === reference)',
+    instead: 'transfers',
+    test: { file: chain, name: 'is paid by its own operation only, beside others to the same requestor' },
+  },
+  {
+    name: 'Smart accounts: a bundle is dropped by the nonce of its sender',
+    file: `${src}/observe/pending-outcomes.ts`,
+    guard: '{ ...pending, sender: sent.from, nonce: sent.nonce }',
+    instead: '{ ...pending, nonce: sent.nonce }',
+    test: {
+      file: chain,
+      name: 'is dropped once the bundler has used its nonce otherwise, also by the stored bytes alone',
+    },
+  },
+  {
+    name: 'A transfer that a payer reports settles nothing',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: "const isClaim = differs.includes('reference') && !isTold;",
+    instead: "const isClaim = false; landed(intent, { ...landing, level: 'confirmed' }, draft);",
+    test: {
+      file: 'packages/domain/test/lifecycle/lifecycle-table.unit.test.ts',
+      name: "report_transfer of an intent that is created changes nothing if it has the intent's reference",
+    },
+  },
+  {
+    name: 'What is reported as paid without a reference has none, so it is no other intent’s payment',
+    file: `${src}/unnamed-payment.ts`,
+    guard: 'references.get(log.logIndex) === null',
+    instead: 'log.removed === false',
+    test: { file: chain, name: 'knows a payment without a reference from one of another intent' },
+  },
+  {
+    name: 'Smart accounts: the fulfiller is the account that paid',
+    file: `${src}/verify-nested.ts`,
+    guard: 'sender: [fulfiller, from],',
+    instead: '',
+    test: { file: chain, name: 'pays for each account its own intent, and verifies only for that account' },
+  },
+  {
+    name: 'A paymaster hears of no operation that makes a call beside the payment',
+    file: `${src}/paymasters.ts`,
+    guard: 'if (only === undefined || another !== undefined)',
+    instead: 'if (only === undefined)',
+    test: { file: `${CHAINS}/test/base/paymasters.unit.test.ts`, name: 'makes no call beside the payment' },
+  },
+  {
+    name: 'A paymaster hears of no operation that may cost more than 0.001 ETH',
+    file: `${src}/paymasters.ts`,
+    guard: 'excess: cost > COST_MAX ?',
+    instead: 'excess: cost < 0n ?',
+    test: { file: `${CHAINS}/test/base/paymasters.unit.test.ts`, name: 'may cost 0.001 ETH, with all of its limits' },
+  },
+  {
+    name: 'Smart accounts: what an account has named does not count where something else can have made the transfer',
+    file: `${src}/nested/references.ts`,
+    guard: 'another !== undefined || makers',
+    instead: 'makers',
+    test: { file: nested, name: 'is not known where a pull or a call with another reference can have made it too' },
+  },
+  {
+    name: 'Smart accounts: a transfer of which no call is shown is not explained',
+    file: `${src}/nested/references.ts`,
+    guard: ' || makers.length < alike.length',
+    instead: '',
+    test: { file: nested, name: 'is not known where fewer calls are shown than there are transfers' },
+  },
+  {
+    name: 'Smart accounts: only the account itself orders its transfers',
+    file: `${src}/nested/references.ts`,
+    guard: 'caller === from ? decodeTransfer(data) : null',
+    instead: 'decodeTransfer(data)',
+    test: { file: nested, name: 'is known beside calls that cannot have made it' },
+  },
+  {
+    name: 'Smart accounts: what is too long to be read is no payment for another',
+    file: `${src}/observe/nested-payments.ts`,
+    guard: '!traced.isUnreadable && since',
+    instead: 'since',
+    test: { file: undone, name: 'waits with a warning, and is no payment for another, until an upstream can show it' },
+  },
+  {
+    name: 'Base: a second reading does not believe the calldata that the first upstream has shown',
+    file: `${src}/observe/scan.ts`,
+    guard: 'isDirect(summary, log) ? summary.shownBy === node.name :',
+    instead: 'isDirect(summary, log) ||',
+    test: { file: liar, name: 'a payment is reported where upstream 0 of two shows it as that of another' },
+  },
+  {
+    name: 'Base: what leaves the account again in the same transaction has not paid',
+    file: `${src}/paid.ts`,
+    guard: 'isGain(one) && one.from === account',
+    instead: 'isGain(one) && one.from === account && one.to === account',
+    test: { file: paid, name: 'is one amount where one amount goes round for three intents' },
+  },
+  {
+    name: 'Base: random transactions never pay more than arrives',
+    file: `${src}/paid.ts`,
+    guard: 'const debited = sumOf(out);',
+    instead: 'const debited = sumOf(out) * 0n;',
+    test: { file: property, name: RANDOM },
+  },
+  {
+    name: 'Base: an account that pays itself has not gained',
+    file: `${src}/paid.ts`,
+    guard: 'Map.groupBy(ofToken.filter(isGain), ({ to }) => to)',
+    instead: 'Map.groupBy(ofToken, ({ to }) => to)',
+    test: { file: paid, name: 'is nothing where an account pays itself' },
+  },
+  {
+    name: 'Base: one token does not make good what another took away',
+    file: `${src}/paid.ts`,
+    guard: 'Map.groupBy(once, ({ log }) => log.address)',
+    instead: "Map.groupBy(once, () => '')",
+    test: { file: paid, name: 'is not made good by another token, nor by what was there before' },
+  },
+  {
+    name: 'Base: a log counts once',
+    file: `${src}/paid.ts`,
+    guard: '[...new Map(transfers.map((transfer) => [transfer.log.logIndex, transfer])).values()]',
+    instead: 'transfers',
+    test: { file: paid, name: 'counts a log once, however often a node repeats it' },
+  },
+  {
+    name: 'Base: a payment of which nothing is left is none',
+    file: `${src}/observe/scan.ts`,
+    guard: 'if (worth === 0n && transfer.amount > 0n && !isLive) return [];',
+    instead: '',
+    test: { file: chain, name: 'pays nothing where the money goes back in the same transaction' },
+  },
+  {
+    name: 'Base: what a spender has pulled from a wallet is not told as that wallet’s payment',
+    file: `${src}/nested/references.ts`,
+    guard:
+      "if (call.type !== 'CALL' || call.to !== log.address.toLowerCase() || call.from !== from.toLowerCase())\n" +
+      '    return NOT_ORDERED;',
+    instead:
+      "if (call.type !== 'CALL' || call.to !== log.address.toLowerCase() || call.from !== from.toLowerCase())\n" +
+      '    return null;',
+    test: { file: chain, name: 'is not told as the payment of a wallet from which a spender has pulled it' },
+  },
+  {
+    name: 'Base: a payment without a reference is judged once it is in a block',
+    file: `${src}/adapter.ts`,
+    guard: ' || isUnnamed(transaction)',
+    instead: '',
+    test: { file: chain, name: 'is not visible before it is in a block, as only then it can be told' },
+  },
+  {
+    name: 'Base: what no upstream can trace now is not judged',
+    file: `${src}/observe/nested-payments.ts`,
+    guard: 'since !== undefined && context.now - since >= UNPROVEN_MS',
+    instead: 'since !== null',
+    test: { file: chain, name: 'is a payment without its reference where no upstream has traces' },
+  },
+  {
+    name: 'Base: what was reported without its reference is looked at again',
+    file: `${src}/observe/position.ts`,
+    guard: 'else if (isUnproven(known) && !isUnproven(one)) all[place] = one;',
+    instead: '',
+    test: { file: chain, name: 'is paid once it is traced, also after it was reported without its reference' },
+  },
+  {
+    name: 'Base: what waits to be judged is in the cursor',
+    file: `${src}/observer.ts`,
+    guard: 'setAside: [...waiting.kept],',
+    instead: 'setAside: [],',
+    test: { file: chain, name: 'is looked at again after a restart, and after a rewind of the cursor' },
+  },
+  {
+    name: 'Base: nothing is final by one upstream alone, where there are two',
+    file: `${src}/observe/settlements.ts`,
+    guard: 'isDoubted\n    ? await showTwice(context, standing)',
+    instead: 'isDoubted && standing.length < 0\n    ? await showTwice(context, standing)',
+    test: { file: twice, name: 'waits while the second one may soon respond' },
+  },
+  {
+    name: 'Base: nothing is final that one of two upstreams has seen and shows again',
+    file: `${src}/observe/settlements.ts`,
+    guard: 'pool.doubleCheck(node, null,',
+    instead: 'pool.doubleCheck(node, node.name,',
+    test: { file: liar, name: 'a payment is reported where upstream 1 of two shows it as that of another' },
+  },
+  {
+    name: 'Base: what another upstream shows in the place of a payment is seen',
+    file: `${src}/observe/settlements.ts`,
+    guard: 'readings?.flatMap((reading) => reading.instead) ?? []',
+    instead: '[] as Seen[]',
+    test: { file: twice, name: 'is seen for the first time as the payment that the second one shows in its place' },
+  },
+  {
+    name: 'Base: a result of an unknown shape takes no other along',
+    file: `${CHAINS}/src/evm/observe/read-each.ts`,
+    guard: 'return await node.batch(calls.map(readable));',
+    instead: 'return await node.batch([...calls]);',
+    test: { file: each, name: 'do not fail for one whose result has another shape' },
+  },
+  {
+    name: 'Base: receipts that strangers have made long are bounded',
+    file: `${CHAINS}/src/evm/calls.ts`,
+    guard: 'all.flatMap((one) => {',
+    instead: 'logFields.array().parse(all).flatMap((one: unknown) => {',
+    test: { file: hostile, name: 'are the logs that say what was paid, of 40,000, in little time' },
+  },
+  {
+    name: 'A response is broken off where it is longer than its call allows',
+    file: 'packages/rpc/src/transport.ts',
+    guard: 'if (length > maxBytes)',
+    instead: 'if (length < 0)',
+    test: {
+      file: 'packages/rpc/test/compression.unit.test.ts',
+      name: 'are broken off when they are longer than the call allows: identity',
+    },
+  },
+  {
+    name: 'What is set aside takes turns by payer within a recipient’s share',
+    file: `${CHAINS}/src/set-aside.ts`,
+    guard: 'inTurns(ofOne, ({ payer }) => payer)',
+    instead: 'ofOne',
+    test: {
+      file: `${CHAINS}/test/set-aside.unit.test.ts`,
+      name: 'are due by turns of their recipients, and of the payers within one',
+    },
+  },
+];
