@@ -241,8 +241,11 @@ async function showTwice(
 ): Promise<{ readonly shown: readonly Settling[]; readonly warnings: readonly string[] }> {
   if (settled.length === 0) return { shown: [], warnings: [] };
   const settlements = settled.map(({ settlement }) => settlement);
-  const readings = await pool.doubleCheck(node, node.name, (by) =>
-    settlementsShownBy(by, { network, watch }, settlements),
+  const readings = await pool.doubleCheck(
+    node,
+    node.name,
+    (by) => settlementsShownBy(by, { network, watch }, settlements),
+    (shownBy) => settlements.some((one) => !shownBy.has(one)),
   );
   const warnings: string[] = [];
   const shown = settled.filter(({ settlement }) => {
