@@ -12,7 +12,7 @@ import { Clock, poolOver } from '../base/chain.ts';
 import { CHAIN, terms } from '../base/payments.ts';
 import { named, Watcher } from '../conformance/watching.ts';
 import { HOSTILE, type Place, type Shown } from './base.ts';
-import { DELAY_MAX_MS, leastDelay } from './delay.ts';
+import { DELAY_MAX_MS, leastCpu, leastDelay } from './delay.ts';
 import { honest, ScriptedChain } from './scripted-chain.ts';
 
 /** What never comes is waited for so long. */
@@ -143,6 +143,26 @@ describe('what is read of hostile transactions', () => {
     const { user, system } = process.cpuUsage(began);
     return (user + system) / 1_000;
   };
+
+  it.each(Object.entries(HOSTILE))('takes no more than 50 ms at a time: %s', (_name, make) => {
+    const { receipt, trace } = make(place);
+    const hash = place.hash as string as TransactionHash;
+    for (const [call, shown] of [
+      [getReceipt(hash, keeps), receipt],
+      [getCallTrace(hash, keeps), trace],
+    ] as const) {
+      const text = JSON.stringify(shown instanceof Error ? null : (shown ?? null));
+      const read = (): void => {
+        try {
+          call.parse(JSON.parse(text));
+        } catch (error) {
+          // What has no form that is known is set aside.
+          expect(error).toBeInstanceOf(Error);
+        }
+      };
+      if (text.length <= (call.maxBytes ?? Number.POSITIVE_INFINITY)) expect(leastCpu(read)).toBeLessThan(50);
+    }
+  });
 
   it('are the logs that say what was paid, of 40,000, in little time', () => {
     const shown = HOSTILE['a receipt of 40,000 empty logs']?.(place);
