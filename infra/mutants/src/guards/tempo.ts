@@ -158,8 +158,8 @@ export const tempoGuards: readonly Mutant[] = [
   {
     name: 'Tempo: a receipt that is too long hides no payment',
     file: RECEIPTS,
-    guard: '(await receiptByLogs(node, hash, network)) ?? one',
-    instead: 'one',
+    guard: 'alone[place] = (await receiptByLogs(node, hash, network)) ?? one;',
+    instead: 'alone[place] = one;',
     test: {
       file: HOSTILE_TEST,
       name: 'hides no payment by a receipt that is too long: the logs of its block tell what it pays, to two upstreams',

@@ -41,6 +41,9 @@ const TOGETHER_MAX_BYTES = 8 * 2 ** 20;
 const receiptCalls = (hashes: readonly TransactionHash[]): readonly RpcCall<Receipt | null>[] =>
   hashes.map((hash) => boundedTo(Math.floor(TOGETHER_MAX_BYTES / hashes.length), getReceipt(hash, keeps)));
 
+/** In the reason why a response was broken off. */
+const TOO_LONG = 'ERR_BUFFER_TOO_LARGE';
+
 /** What each upstream says of one transaction: its receipt, null where it has none, or why it cannot be had. */
 type Result = Receipt | Unreadable | null;
 
@@ -53,8 +56,8 @@ function isSound({ transactionHash, blockHash, status, logs }: Receipt, hash: Tr
 
 /**
  * The receipts of these transactions as one upstream has them. What is wrong with one of them costs no other: where
- * they are too much together, each is asked for alone, as many as there is time for, and what cannot be read alone is
- * judged by the logs in its block. The rest is undefined.
+ * they are too much together, each is asked for alone, as many as there is time for. The rest is undefined. Last come
+ * those that are too long alone: the logs in their blocks tell what they pay.
  */
 export async function readReceipts(
   node: RpcNode,
@@ -68,9 +71,14 @@ export async function readReceipts(
   if (isTooMuch)
     for (const hash of hashes) {
       if (alone.length > 0 && performance.now() - begun > READING_MS) break;
-      const [one = null] = hashes.length === 1 ? together : await readEach(node, receiptCalls([hash]));
-      alone.push(one instanceof Unreadable ? ((await receiptByLogs(node, hash, network)) ?? one) : one);
+      alone.push(...(hashes.length === 1 ? together : await readEach(node, receiptCalls([hash]))));
     }
+  for (const [place, one] of alone.entries()) {
+    const hash = hashes[place];
+    if (hash === undefined || !(one instanceof Unreadable) || !one.reason.includes(TOO_LONG)) continue;
+    if (place > 0 && performance.now() - begun > READING_MS) break;
+    alone[place] = (await receiptByLogs(node, hash, network)) ?? one;
+  }
   return (isTooMuch ? alone : together).map((one, place) => {
     const hash = hashes[place];
     if (one === null || one instanceof Unreadable || hash === undefined || isSound(one, hash)) return one;
