@@ -1,5 +1,6 @@
 import type { Authorization, RelayedCall, TypedData, X402Settlement } from '@pf/contracts';
 import type {
+  AccountId,
   Address,
   Build,
   Direction,
@@ -279,6 +280,8 @@ export interface WatchSet {
   hasRecipient(address: Address): boolean;
   /** All recipients, each once. */
   recipients(): readonly Address[];
+  /** The accounts whose intents are to be paid to this address: what one does must not delay another. */
+  ownersOf(recipient: Address): readonly AccountId[];
   /** The recipients of intents that were made recently, which are paid soonest. */
   awaited(): Iterable<Address>;
   /** Intents with a payment under way: in `created`, acknowledged by `detected`, with no live submission. */

@@ -66,12 +66,14 @@ export interface SetAsideUpdate {
 /**
  * The list after a look: without what was judged, with what could not be judged (again).
  * @param failed what could not be judged, with the reason
+ * @param isHeld what must not be given up: an intent waits for its outcome
  */
 export function afterLook(
   before: readonly SetAside[],
   judged: ReadonlySet<TransactionHash>,
   failed: readonly Pick<SetAside, 'hash' | 'place' | 'reason' | 'recipient' | 'payer'>[],
   now: Instant,
+  isHeld: (one: SetAside) => boolean = () => false,
 ): SetAsideUpdate {
   const warnings: string[] = [];
   const kept = new Map(before.filter(({ hash }) => !judged.has(hash)).map((one) => [one.hash, one]));
@@ -80,15 +82,16 @@ export function afterLook(
     if (since === undefined) warnings.push(`${one.hash} of ${one.place} is set aside: ${one.reason}`);
     kept.set(one.hash, { ...one, since: since ?? now, dueAt: nextLook(since ?? now, now) });
   }
-  for (const { hash, place, reason, since } of kept.values())
-    if (now - since >= GIVEN_UP_MS) {
-      warnings.push(`${hash} of ${place} is given up: ${reason}`);
-      kept.delete(hash);
+  for (const one of kept.values())
+    if (now - one.since >= GIVEN_UP_MS && !isHeld(one)) {
+      warnings.push(`${one.hash} of ${one.place} is given up: ${one.reason}`);
+      kept.delete(one.hash);
     }
   // Whoever has the most gives up the newest ones first.
-  for (const { hash, place } of byTurns([...kept.values()]).slice(KEPT_MAX)) {
-    warnings.push(`${hash} of ${place} is given up: its recipient has too many that could not be judged`);
-    kept.delete(hash);
+  for (const one of byTurns([...kept.values()]).slice(KEPT_MAX)) {
+    if (isHeld(one)) continue;
+    warnings.push(`${one.hash} of ${one.place} is given up: its recipient has too many that could not be judged`);
+    kept.delete(one.hash);
   }
   const untold = warnings.splice(WARNED_MAX).length;
   if (untold > 0) warnings.push(`${untold} more transactions are set aside or given up`);

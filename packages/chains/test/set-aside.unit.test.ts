@@ -53,6 +53,16 @@ describe('transactions that are set aside', () => {
     });
   });
 
+  it('are neither given up nor crowded out while an intent waits for their outcome', () => {
+    const isHeld = (one: SetAside): boolean => numbers([one])[0] === 1;
+    const many = Array.from({ length: 600 }, (_, number) => one(number + 2));
+    const before = [...many, one(1)];
+    const { kept } = afterLook(before, new Set(), [], START + 1_000, isHeld);
+    expect([kept.length, numbers(kept).includes(1)]).toEqual([501, true]);
+    expect(numbers(afterLook(kept, new Set(), [], START + DAY, isHeld).kept)).toEqual([1]);
+    expect(afterLook(kept, new Set([hashOf(1)]), [], START + DAY, isHeld).kept).toEqual([]);
+  });
+
   it('are due by turns of their recipients, and of the payers within one', () => {
     const spam = [1, 2, 3, 4].map((number) => one(number, 'merchant', 'spammer'));
     const all = [...spam, one(5, 'merchant', 'customer'), one(6, 'other', 'payer')];

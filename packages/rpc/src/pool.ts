@@ -221,19 +221,49 @@ export class RpcPool {
    * @param node the upstream in use, which may be another than the first
    * @param first the name of the upstream that did it the first time; null: several did, or it is not known, so two do
    *   it now
+   * @param lacks whether a result says that its upstream does not know: then the next one is asked, as its history may
+   *   be gone for good
    * @returns the results; null where another upstream may soon respond: try again later
    */
   async doubleCheck<T>(
     node: RpcNode,
     first: string | null,
     work: (node: RpcNode) => Promise<T>,
+    lacks: (result: T) => boolean = () => false,
   ): Promise<readonly [T, ...T[]] | null> {
-    if (first !== null && first !== node.name) return [await work(node)];
-    const other = await this.onAnother(node, work);
+    if (first !== null && first !== node.name) {
+      const own = await work(node);
+      const other = lacks(own) ? await this.#onOneThat(lacks, [node.name, first], work) : null;
+      return [other === null || lacks(other) ? own : other];
+    }
+    const other = await this.#onOneThat(lacks, [node.name], work);
     if (other !== null) return first === null ? [other, await work(node)] : [other];
     const now = performance.now();
     const isAwaited = this.#upstreams.some((upstream) => upstream.node !== node && upstream.isAwaited(now));
     return isAwaited ? null : [await work(node)];
+  }
+
+  /**
+   * The result of the first healthy upstream that knows; of the first that responds where none does; null where none
+   * responds.
+   * @param than the names of those that are not asked
+   */
+  async #onOneThat<T>(
+    lacks: (result: T) => boolean,
+    than: readonly string[],
+    work: (node: RpcNode) => Promise<T>,
+  ): Promise<T | null> {
+    const now = performance.now();
+    const waits = { deadline: this.#deadline(), canMoveOn: true, isUrgent: false };
+    const lacking: T[] = [];
+    for (const upstream of this.#inOrder()) {
+      if (than.includes(upstream.node.name) || !upstream.isUp(now)) continue;
+      const attempt = await this.#attempt(upstream, work, waits);
+      if (attempt.kind === 'failed') continue;
+      if (!lacks(attempt.value)) return attempt.value;
+      lacking.push(attempt.value);
+    }
+    return lacking[0] ?? null;
   }
 
   /**

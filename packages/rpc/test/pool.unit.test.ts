@@ -167,6 +167,52 @@ describe('RpcPool', () => {
     expect(await again(null)).toEqual([2n, 1n]);
   });
 
+  describe('with a third upstream, where the second has no history', () => {
+    let third: RpcProxy;
+    beforeEach(async () => {
+      third = await startRpcProxy('');
+      second.respond = answering({ eth_getTransactionCount: '0x0' });
+      third.respond = answering({ eth_getTransactionCount: '0x3' });
+    });
+    afterEach(() => third.stop());
+    const knowsNone = (result: bigint): boolean => result === 0n;
+    const again = (pool: RpcPool, reader: RpcProxy | null) =>
+      pool.run((node) =>
+        pool.doubleCheck(
+          node,
+          reader && new URL(reader.url).host,
+          (by) => by.call(getTransactionCount(ACCOUNT)),
+          knowsNone,
+        ),
+      );
+
+    it('asks the third, and not the first again', async () => {
+      expect(await again(over(first.url, second.url, third.url), first)).toEqual([3n]);
+      expect(first.calls.get('eth_getTransactionCount')).toBeUndefined();
+    });
+
+    it('asks the third where the one in use is the second', async () => {
+      expect(await again(over(second.url, third.url, first.url), first)).toEqual([3n]);
+      expect(first.calls.get('eth_getTransactionCount')).toBeUndefined();
+    });
+
+    it('asks the third where it is not known who was the first', async () => {
+      expect(await again(over(first.url, second.url, third.url), null)).toEqual([3n, 1n]);
+    });
+
+    it('asks the third where the second does not respond', async () => {
+      second.faults = [{ kind: 'status', status: 500 }];
+      expect(await again(over(first.url, second.url, third.url), first)).toEqual([3n]);
+    });
+
+    it('returns what the second says where the third knows no more, or where there is none', async () => {
+      third.respond = answering({ eth_getTransactionCount: '0x0' });
+      expect(await again(over(first.url, second.url, third.url), first)).toEqual([0n]);
+      expect(await again(over(first.url, second.url), first)).toEqual([0n]);
+      expect(await again(over(second.url, first.url), first)).toEqual([0n]);
+    });
+  });
+
   it('concludes nothing from one upstream where two are configured', async () => {
     const pool = over(first.url, second.url);
     const ask = (): Promise<unknown> => pool.onAll((node) => node.call(getTransactionCount(ACCOUNT)));

@@ -1,6 +1,7 @@
 import { aliasOf, type WatchedIntent, type WatchSet } from '@pf/chains';
 import { isOfShard, type RestingIntent, type Shard, type WatchedIntentSource } from '@pf/database';
 import {
+  type AccountId,
   type Address,
   type EventHead,
   evolve,
@@ -22,6 +23,7 @@ import {
 import { keptOf, sharedTexts } from './kept-intent.ts';
 import { Named } from './named.ts';
 import { type PackedIntent, Packing, packReference, unpack } from './packed-intent.ts';
+import { Recipients } from './recipients.ts';
 import { RestingIntents } from './resting-intents.ts';
 
 /** An event, or the head of one that only newer code understands. */
@@ -87,8 +89,8 @@ export class WatchedIntents implements WatchSet {
   readonly #shard: Shard;
   /** By id, and by the names in payments. */
   readonly #intents = new Named<PackedIntent | PaymentIntent>();
-  /** The number of intents in memory by recipient. */
-  readonly #recipients = new Map<Address, number>();
+  /** Those of the intents in memory. */
+  readonly #recipients = new Recipients();
   /** When the newest intent of a recipient was made, for those that are awaited. */
   readonly #awaited = new Map<Address, Instant>();
   readonly #expected = new Map<IntentId, WatchedIntent>();
@@ -154,7 +156,11 @@ export class WatchedIntents implements WatchSet {
   }
 
   recipients(): readonly Address[] {
-    return [...new Set([...this.#recipients.keys(), ...this.#recipientsUntil.keys()])];
+    return [...new Set([...this.#recipients.all(), ...this.#recipientsUntil.keys()])];
+  }
+
+  ownersOf(recipient: Address): readonly AccountId[] {
+    return this.#recipients.ownersOf(recipient);
   }
 
   async recall(names: Iterable<string>): Promise<void> {
@@ -212,7 +218,7 @@ export class WatchedIntents implements WatchSet {
     const view = viewOf(kept);
     // Packed, its submissions and its settlement would be held twice.
     this.#intents.add([kept.id, ...namesOf(kept)], isSubmitted(view) || isSettling(view) ? kept : packing.pack(kept));
-    this.#recipients.set(kept.requestor, (this.#recipients.get(kept.requestor) ?? 0) + 1);
+    this.#recipients.add(kept.requestor, kept.accountId);
     if (intent.status === 'created' && now - intent.createdAt < AWAITED_MS)
       this.#awaited.set(kept.requestor, Math.max(intent.createdAt, this.#awaited.get(kept.requestor) ?? 0));
     if (intent.status === 'created' && intent.detectedAt !== null && !isSubmitted(view))
@@ -416,11 +422,7 @@ export class WatchedIntents implements WatchSet {
     this.#settling.delete(id);
     this.#held.delete(id);
     this.#ahead.delete(id);
-    const others = (this.#recipients.get(intent.requestor) ?? 1) - 1;
-    if (others > 0) this.#recipients.set(intent.requestor, others);
-    else {
-      this.#recipients.delete(intent.requestor);
-      this.#awaited.delete(intent.requestor);
-    }
+    this.#recipients.remove(intent.requestor, intent.accountId);
+    if (!this.#recipients.has(intent.requestor)) this.#awaited.delete(intent.requestor);
   }
 }

@@ -16,7 +16,20 @@ import { events, samples, type ExpectedEvent } from '@pf/domain/testing';
 import { hashOf } from '../src/hashed-places.ts';
 import { ProjectionSetBackError, WatchedIntents } from '../src/watched-intents.ts';
 
-const { ALICE, BOB, CAROL, FIRST, INTENT, REFERENCE, REFUND, SECOND, SCENARIO_START, referenceOf } = samples;
+const {
+  ACCOUNT,
+  ALICE,
+  BOB,
+  CAROL,
+  FIRST,
+  INTENT,
+  OTHER_ACCOUNT,
+  REFERENCE,
+  REFUND,
+  SECOND,
+  SCENARIO_START,
+  referenceOf,
+} = samples;
 const DAY_MS = 86_400_000;
 const WATCH_MS = 30 * DAY_MS;
 
@@ -130,6 +143,19 @@ describe('WatchedIntents', () => {
     set.prune(SCENARIO_START + WATCH_MS + 2_000);
     expect([set.size, set.recipients()]).toEqual([1, [ALICE]]);
     expect(set.byReference(REFERENCE)).toBeUndefined();
+  });
+
+  it('names the accounts that own intents to a recipient, for as long as one is in memory', () => {
+    const theirs = other();
+    const foreign = { ...theirs, data: { ...theirs.data, accountId: OTHER_ACCOUNT } } as ExpectedEvent;
+    const told = story(events.created(), foreign, events.cancelled());
+    const set = new WatchedIntents(WATCH_MS, UNSPLIT);
+    for (const event of told.slice(0, 2)) set.apply(event);
+    expect(set.ownersOf(ALICE)).toEqual([ACCOUNT, OTHER_ACCOUNT]);
+    expect(set.ownersOf(BOB)).toEqual([]);
+    for (const event of told.slice(2)) set.apply(event);
+    set.prune(SCENARIO_START + WATCH_MS + 2_000);
+    expect(set.ownersOf(ALICE)).toEqual([OTHER_ACCOUNT]);
   });
 
   it('awaits a recipient for a while after its newest intent was made', () => {

@@ -49,6 +49,9 @@ export class OpenIntents implements WatchSet {
   recipients(): readonly Address[] {
     return [...this.#recipients];
   }
+  ownersOf(): [] {
+    return [];
+  }
   awaited(): Iterable<Address> {
     return this.#awaited;
   }

@@ -153,6 +153,13 @@ export const rpcGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A third upstream is asked where the second does not know',
+    file: 'packages/rpc/src/pool.ts',
+    guard: 'if (!lacks(attempt.value)) return attempt.value;',
+    instead: 'return attempt.value;',
+    test: { file: 'packages/rpc/test/pool.unit.test.ts', name: 'asks the third, and not the first again' },
+  },
+  {
     name: 'Solana: an empty page ends a list only at a node that knows where it begins',
     file: 'packages/chains/src/solana/observe/accounts.ts',
     guard: 'page[0]?.signature === paging.last',

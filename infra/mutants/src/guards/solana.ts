@@ -96,7 +96,7 @@ export const solanaGuards: readonly Mutant[] = [
     file: `${OBSERVE}/reading.ts`,
     guard: 'text.length <= TRANSFER_TEXT_MAX',
     instead: 'text.length <= SIZE_MAX',
-    test: { file: `${TESTS}/hostile.unit.test.ts`, name: 'takes little time and memory, at its largest' },
+    test: { file: `${TESTS}/hostile.unit.test.ts`, name: 'takes little time and memory: 63 calls of 10 KiB' },
   },
   {
     name: 'Solana: a transaction that cannot be judged is set aside, and no other with it',
@@ -135,11 +135,72 @@ export const solanaGuards: readonly Mutant[] = [
   {
     name: 'Solana: the transactions of one recipient do not delay those of another',
     file: `${OBSERVE}/lookups.ts`,
-    guard: '    ([, { of }]) => of,\n',
-    instead: '    () => null,\n',
+    guard: 'memory.lookTurns.order(due, ([, { of }]) => of)',
+    instead: 'memory.lookTurns.order(due, () => null)',
     test: {
       file: `${TESTS}/observe/lookups.unit.test.ts`,
       name: 'waits behind one of each other recipient, however many its own has',
     },
+  },
+  {
+    name: 'Solana: the lists of one account’s recipients do not delay those of another',
+    file: `${OBSERVE}/accounts.ts`,
+    guard: '({ recipient }) => ownersIn(recipients, recipient),',
+    instead: '() => UNKNOWN,',
+    test: { file: `${TESTS}/lists.unit.test.ts`, name: 'is read in the same step where it is another account’s' },
+  },
+  {
+    name: 'Solana: dust does not delay the lists of recipients that got more',
+    file: `${OBSERVE}/accounts.ts`,
+    guard: 'ascending(risenOf(other), risenOf(one))',
+    instead: 'ascending(risenOf(one), risenOf(other))',
+    test: {
+      file: `${TESTS}/lists.unit.test.ts`,
+      name: 'is read in the same step where it is the same account’s, as more than dust has arrived',
+    },
+  },
+  {
+    name: 'Solana: the balances of one account’s recipients do not delay those of another',
+    file: `${OBSERVE}/accounts.ts`,
+    guard: '(recipient) => ownersIn(recipients, recipient),',
+    instead: '() => UNKNOWN,',
+    test: {
+      file: `${TESTS}/lists.unit.test.ts`,
+      name: 'are read in every step of an account with few, however many another has, and of that one in turn',
+    },
+  },
+  {
+    name: 'Solana: the references of one account’s intents do not delay those of another',
+    file: `${OBSERVE}/references.ts`,
+    guard: 'ownersIn(watch, recipientOf(one));',
+    instead: 'ownersIn(watch, null);',
+    test: {
+      file: `${TESTS}/observe/references.unit.test.ts`,
+      name: 'are looked up by turns of the accounts that own them, however many recipients one has',
+    },
+  },
+  {
+    name: 'Solana: what a node never sends costs no others',
+    file: `${OBSERVE}/looking.ts`,
+    guard: "    return [{ kind: 'missing', refusal: problem }];",
+    instead: '    throw new Error(problem);',
+    test: { file: `${TESTS}/observe/looking.unit.test.ts`, name: 'costs no others what a node never sends' },
+  },
+  {
+    name: 'Solana: money beside an instruction that is not known is set aside with a warning',
+    file: `${OBSERVE}/lookups.ts`,
+    guard: 'problemIn(look.reading, network, watch)];',
+    instead: 'null];',
+    test: {
+      file: attacks,
+      name: 'sets aside with a warning what a batch pays, beside what is judged in the same transaction',
+    },
+  },
+  {
+    name: 'Solana: an instruction that is not known sets nothing aside where no money arrives',
+    file: `${OBSERVE}/landings.ts`,
+    guard: 'gained <= 0n',
+    instead: 'gained < 0n',
+    test: { file: attacks, name: 'sets nothing aside where a batch brings no money, or names no intent' },
   },
 ];

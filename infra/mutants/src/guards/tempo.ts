@@ -113,8 +113,8 @@ export const tempoGuards: readonly Mutant[] = [
   {
     name: 'Tempo: what cannot be judged is looked at again',
     file: 'packages/chains/src/tempo/observer.ts',
-    guard: 'const aside = afterLook(asideOf(position), looked.judged, unjudged, now);',
-    instead: 'const aside = afterLook(asideOf(position), looked.judged, looked.unjudged, now);',
+    guard: 'afterLook(asideOf(position), looked.judged, unjudged, now,',
+    instead: 'afterLook(asideOf(position), looked.judged, looked.unjudged, now,',
     test: { file: HOSTILE_TEST, name: 'is looked at again, and is found once it can be read' },
   },
   {
@@ -153,6 +153,36 @@ export const tempoGuards: readonly Mutant[] = [
     test: {
       file: 'services/gateway/test/intents/clean-wallets.unit.test.ts',
       name: 'is screened beside the requestor and the fulfiller',
+    },
+  },
+  {
+    name: 'Tempo: a receipt that is too long hides no payment',
+    file: RECEIPTS,
+    guard: 'alone[place] = (await receiptByLogs(node, hash, network)) ?? one;',
+    instead: 'alone[place] = one;',
+    test: {
+      file: HOSTILE_TEST,
+      name: 'hides no payment by a receipt that is too long: the logs of its block tell what it pays, to two upstreams',
+    },
+  },
+  {
+    name: 'Tempo: a submission that has logged a payment is not dropped',
+    file: 'packages/chains/src/tempo/observe/pending-outcomes.ts',
+    guard: ' && !context.aside.has(submission.hash)',
+    instead: '',
+    test: {
+      file: 'packages/chains/test/tempo/observe/pending-outcomes.unit.test.ts',
+      name: 'is not dropped while it is set aside, as it has logged a payment: upstreams may have pruned its receipt',
+    },
+  },
+  {
+    name: 'What an intent waits for is not given up',
+    file: 'packages/chains/src/set-aside.ts',
+    guard: 'now - one.since >= GIVEN_UP_MS && !isHeld(one)',
+    instead: 'now - one.since >= GIVEN_UP_MS',
+    test: {
+      file: 'packages/chains/test/set-aside.unit.test.ts',
+      name: 'are neither given up nor crowded out while an intent waits for their outcome',
     },
   },
   {

@@ -6,7 +6,14 @@ import { STEP_MS } from '../networks.ts';
 import type { Bookmark, Bookmarks, ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
 import { callsInStep } from '../step-share.ts';
 import { type EpochInfo, getEpochInfo, getHead, type SignatureInfo } from './calls.ts';
-import { type BalancePoll, deriveAccounts, type Origin, pollBalances, readLists } from './observe/accounts.ts';
+import {
+  type BalancePoll,
+  deriveAccounts,
+  type Origin,
+  pollBalances,
+  readLists,
+  type Recipients,
+} from './observe/accounts.ts';
 import { writeBookmarks } from './observe/bookmarks.ts';
 import { observeFinal } from './observe/finality.ts';
 import {
@@ -144,18 +151,18 @@ export class SolanaObserver implements ChainObserver {
       origin,
       derived,
       heads: { confirmed, finalized },
-      awaited: new Set(watch.awaited()),
+      recipients: { awaited: new Set(watch.awaited()), ownersOf: (recipient) => watch.ownersOf(recipient) },
       pendingOutcomes,
     };
   }
 
   /** Reads the statuses of pending outcomes and the balances of accounts. */
-  async #poll({ node, now, memory, awaited, heads, pendingOutcomes }: Round): Promise<{
+  async #poll({ node, now, memory, recipients, heads, pendingOutcomes }: Round): Promise<{
     readonly judged: Judgement;
     readonly moved: ReturnType<BalancePoll['read']>;
     readonly isBehind: boolean;
   }> {
-    const balances = pollBalances(memory, awaited, now, callsInStep(node, 'getMultipleAccounts'));
+    const balances = pollBalances(memory, recipients, now, callsInStep(node, 'getMultipleAccounts'));
     const states = statusCalls(pendingOutcomes);
     const [stateAnswers, balanceAnswers] = split(await node.batch([...states, ...balances.calls]), states.length);
     const statuses = (stateAnswers as StateAnswer[]).flatMap(({ value }) => value);
@@ -172,11 +179,11 @@ export class SolanaObserver implements ChainObserver {
    * @returns true where more lists are due than one step reads
    */
   async #list(
-    { node, now, memory, watch, head, awaited }: Round,
+    { node, now, memory, watch, head, recipients }: Round,
     moved: ReturnType<BalancePoll['read']>,
   ): Promise<boolean> {
     const listed = callsInStep(node, 'getSignaturesForAddress');
-    const lists = readLists(memory, moved.changed, head, now, listed, awaited);
+    const lists = readLists(memory, moved.changed, head, now, listed, recipients);
     const references = dueReferences(memory, watch, head, now, listed);
     const listing = async (by: RpcNode): Promise<Listing> => ({
       pages: await by.batch([...lists.calls, ...references.calls]),
@@ -284,7 +291,7 @@ interface Round {
   readonly origin: Origin;
   readonly derived: { readonly isBehind: boolean };
   readonly heads: Heads;
-  readonly awaited: ReadonlySet<Address>;
+  readonly recipients: Recipients;
   readonly pendingOutcomes: readonly PendingOutcome[];
 }
 

@@ -1,6 +1,7 @@
 import type { Address, TokenAddress } from '@pf/domain';
 import { type RpcCall, rpcCall } from '@pf/rpc';
 import { Interface } from 'ethers/abi';
+import { getAddress } from 'ethers/address';
 import { z } from 'zod';
 import { bytes, callContract, quantity, toQuantity } from '../evm/calls.ts';
 
@@ -122,6 +123,18 @@ const requested = ({ nonce, gas, ...rest }: TempoCall): Record<string, string> =
 export const estimateTempoGas = (call: TempoCall): RpcCall<bigint> =>
   rpcCall('eth_estimateGas', [requested(call)], quantity);
 export const simulate = (call: TempoCall): RpcCall<string> => rpcCall('eth_call', [requested(call), 'latest'], bytes);
+
+const place = z.object({
+  from: z
+    .string()
+    .regex(/^0x[0-9a-f]{40}$/i)
+    .transform((text) => getAddress(text.toLowerCase()) as Address),
+  blockNumber: quantity.nullable(),
+  blockHash: bytes.nullable(),
+});
+/** In which block a transaction is, and whose it is. Null where the node knows no such transaction. */
+export const getPlace = (transaction: string): RpcCall<z.infer<typeof place> | null> =>
+  rpcCall('eth_getTransactionByHash', [transaction], place.nullable());
 
 /** A transaction as a node returns it; ox reads its fields, which are trusted because the hash matches. */
 const rpcTransaction = z.looseObject({ type: quantity, signature: z.unknown().optional() });

@@ -1,4 +1,5 @@
 import type {
+  AccountId,
   Address,
   IntentId,
   Observation,
@@ -30,6 +31,7 @@ export class Watched implements WatchSet {
   readonly #detected = new Set<Reference>();
   readonly #recipients = new Set<Address>();
   readonly #awaited = new Set<Address>();
+  readonly #owners = new Map<Address, readonly AccountId[]>();
 
   add(id: string, terms: PaymentTerms): void {
     this.#recipients.add(terms.requestor);
@@ -45,6 +47,10 @@ export class Watched implements WatchSet {
   /** As of an intent that was made a moment ago. */
   await({ requestor }: PaymentTerms): void {
     this.#awaited.add(requestor);
+  }
+  /** These accounts have intents that are paid to this recipient. */
+  own(recipient: Address, ...accounts: readonly string[]): void {
+    this.#owners.set(recipient, accounts as readonly AccountId[]);
   }
   all(): readonly PaymentTerms[] {
     return [...this.#intents.values()].map(({ terms }) => terms);
@@ -128,6 +134,9 @@ export class Watched implements WatchSet {
   }
   recipients(): readonly Address[] {
     return [...this.#recipients];
+  }
+  ownersOf(recipient: Address): readonly AccountId[] {
+    return this.#owners.get(recipient) ?? [];
   }
   awaited(): Iterable<Address> {
     return this.#awaited;

@@ -94,6 +94,13 @@ const insistingObserver = (observer: ChainObserver, looks: number, pass: () => u
       if (step.behind > 0n) await pass();
       return step;
     },
+    judge: async (hash, watch) => {
+      for (let look = 1; ; look += 1) {
+        const judged = await insist(() => observer.judge(hash, watch), pass);
+        if (judged !== null || look >= looks) return judged;
+        await pass();
+      }
+    },
   });
 
 /**

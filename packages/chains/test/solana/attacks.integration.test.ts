@@ -159,6 +159,39 @@ describe('SolanaObserver under attack', () => {
     expect(await after(1_000)).toEqual([]);
   });
 
+  it('sets aside with a warning what a batch pays, beside what is judged in the same transaction', async () => {
+    const [terms, other] = [watched(), watched(1_000_000n, 'pi_other', 'USDC', new PublicKey(solana.newRecipient()))];
+    const owner = new PublicKey(other.requestor);
+    await send([
+      token.createAssociated(me.publicKey, merchant, usdc),
+      token.createAssociated(me.publicKey, owner, usdc),
+    ]);
+    await after(1_000);
+    const hash = await send([
+      token.batch([token.checked(mine(), theirs(), usdc, UNITS, me.publicKey, [referenceOf(terms)])]),
+      token.checked(mine(), associatedOf(owner, usdc), usdc, other.amount, me.publicKey, [referenceOf(other)]),
+    ]);
+    const paid = [{ intentId: 'pi_other', type: 'landed', data: { hash, transfer: { amount: other.amount } } }];
+    expect(await after(1_000)).toMatchObject(paid);
+    expect((await watcher.stepOnce()).setAside).toBe(1);
+    const why = `${merchant.toBase58()} gained ${UNITS} base units in it that may be for pi_test`;
+    expect(watcher.warnings).toEqual([expect.stringMatching(new RegExp(`${hash} of slot \\d+ is set aside: ${why}`))]);
+    await after(24 * 3_600_000);
+    expect((await watcher.stepOnce()).setAside).toBe(0);
+    expect(watcher.warnings.at(-1)).toMatch(new RegExp(`${hash} of slot \\d+ is given up: ${why}`));
+  });
+
+  it('sets nothing aside where a batch brings no money, or names no intent', async () => {
+    const terms = watched();
+    await send([token.createAssociated(me.publicKey, merchant, usdc)]);
+    await send([token.batch([token.checked(mine(), theirs(), usdc, 0n, me.publicKey, [referenceOf(terms)])])]);
+    await send([token.batch([token.checked(mine(), theirs(), usdc, UNITS, me.publicKey)])]);
+    watcher.watched.detect(terms);
+    expect(await after(1_000)).toEqual([]);
+    expect((await watcher.stepOnce()).setAside).toBe(0);
+    expect(watcher.warnings).toEqual([]);
+  });
+
   it('does not count a worthless token in an account that was of another before', async () => {
     const terms = watched();
     const [fake, account] = [Keypair.generate(), Keypair.generate()];
@@ -288,6 +321,7 @@ describe('SolanaObserver under attack', () => {
       expect((await connection.getTokenAccountBalance(account.publicKey)).value.amount).toBe(`${AMOUNT}`);
       watcher.watched.detect(terms);
       expect(await after(1_000)).toEqual([]);
+      expect((await watcher.stepOnce()).setAside).toBe(1);
     });
 
     it('counts what a wallet pays by way of the program, as the wallet has signed', async () => {

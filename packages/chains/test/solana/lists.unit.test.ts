@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { Address as WalletAddress, TransactionHash } from '@pf/domain';
+import type { AccountId, Address as WalletAddress, TransactionHash } from '@pf/domain';
 import type { Address } from '@solana/kit';
 import type { SignatureInfo } from '../../src/solana/calls.ts';
-import { readLists } from '../../src/solana/observe/accounts.ts';
+import { pollBalances, readLists } from '../../src/solana/observe/accounts.ts';
 import { Memory, type WatchedAccount } from '../../src/solana/observe/memory.ts';
 
 const OWNER = 'owner' as WalletAddress;
@@ -10,12 +10,13 @@ const HEAD = 10_000n;
 const NOW = 1_000;
 const listed = (slot: bigint): SignatureInfo => ({ signature: `of ${slot}` as TransactionHash, slot, err: null });
 const MANY = 100;
+const NOBODY = { awaited: new Set<WalletAddress>(), ownersOf: () => [] };
 
 describe('a long list of transactions', () => {
   let memory: Memory;
   const account = (): WatchedAccount | undefined => memory.accounts.get(OWNER)?.[0];
   const read = (page: readonly SignatureInfo[]): void =>
-    readLists(memory, new Set(), HEAD, NOW, MANY).read([page], HEAD, NOW)();
+    readLists(memory, new Map(), HEAD, NOW, MANY, NOBODY).read([page], HEAD, NOW)();
 
   beforeEach(() => {
     memory = new Memory();
@@ -26,6 +27,7 @@ describe('a long list of transactions', () => {
         changedAt: NOW,
         isCompared: true,
         hasMoved: false,
+        risen: 0n,
         isNew: false,
         dueAt: NOW,
         read: 5_000n,
@@ -41,7 +43,7 @@ describe('a long list of transactions', () => {
   });
 
   it('continues at the last entry but one, from a node that is near the head', () => {
-    const { calls } = readLists(memory, new Set(), HEAD, NOW, MANY);
+    const { calls } = readLists(memory, new Map(), HEAD, NOW, MANY, NOBODY);
     expect(calls).toMatchObject([{ params: ['account', { before: 'of 9001', minContextSlot: 9_850 }] }]);
   });
 
@@ -80,7 +82,7 @@ describe('a long list of transactions', () => {
     const [one] = memory.accounts.get(OWNER) ?? [];
     if (one === undefined) throw new Error('no account');
     memory.accounts.set(OWNER, [{ ...one, paging: null, hasMoved }]);
-    const readAt = (now: number): void => readLists(memory, new Set(), HEAD, NOW, MANY).read([[]], HEAD, now)();
+    const readAt = (now: number): void => readLists(memory, new Map(), HEAD, NOW, MANY, NOBODY).read([[]], HEAD, now)();
     readAt(NOW + ms - 1);
     expect(account()?.changedAt).toBe(NOW);
     readAt(NOW + ms);
@@ -93,7 +95,7 @@ describe('a long list of transactions', () => {
     memory.accounts.set(OWNER, [{ ...one, paging: null, isNew: true }]);
     const old = [listed(4_000n)];
     const isReadAt = (now: number): boolean => {
-      const lists = readLists(memory, new Set(), HEAD, now, MANY);
+      const lists = readLists(memory, new Map(), HEAD, now, MANY, NOBODY);
       if (lists.calls.length > 0) lists.read([old], HEAD, now)();
       return lists.calls.length > 0;
     };
@@ -112,8 +114,132 @@ describe('a long list of transactions', () => {
       OWNER,
       addresses.map((address) => ({ ...one, address })),
     );
-    const { calls, isBehind } = readLists(memory, new Set(), HEAD, NOW, 2);
+    const { calls, isBehind } = readLists(memory, new Map(), HEAD, NOW, 2, NOBODY);
     expect(calls.map(({ params }) => params[0])).toEqual(['first', 'second']);
     expect(isBehind).toBe(true);
+  });
+});
+
+describe('the list of a recipient that was paid, beside a thousand that a stranger sends dust to in every step', () => {
+  const SPAM = 1_000;
+  const PAID = 2_000_000n;
+  /** As it was read a moment ago, long after those of the others. */
+  const watched = (address: string, read: bigint): WatchedAccount => ({
+    address: address as Address,
+    balance: 1n,
+    isCompared: true,
+    changedAt: null,
+    hasMoved: false,
+    risen: 0n,
+    isNew: false,
+    dueAt: 0,
+    read,
+    newest: undefined,
+    paging: null,
+  });
+  let memory: Memory;
+  let owners: Map<WalletAddress, readonly AccountId[]>;
+  let awaited: Set<WalletAddress>;
+  beforeEach(() => {
+    memory = new Memory();
+    owners = new Map();
+    awaited = new Set();
+    for (let number = 0; number < SPAM; number += 1) add(`dusted ${number}`, 100n, 'acc_busy');
+    add('paid', 101n, 'acc_paid');
+  });
+  function add(recipient: string, read: bigint, ...accounts: readonly string[]): void {
+    const wallet = recipient as WalletAddress;
+    memory.accounts.set(wallet, [watched(recipient, read)]);
+    owners.set(wallet, accounts as readonly AccountId[]);
+    awaited.add(wallet);
+  }
+  /** Reads lists for so many steps. @returns in which step each was read first, from 1 */
+  function firstRead(steps: number, paid: ReadonlyMap<string, bigint>): ReadonlyMap<unknown, number> {
+    const recipients = { awaited, ownersOf: (recipient: WalletAddress) => owners.get(recipient) ?? [] };
+    const seen = new Map<unknown, number>();
+    for (let step = 1; step <= steps; step += 1) {
+      const [now, head] = [step * 1_000, 102n + BigInt(step)];
+      const dust = [...memory.accounts.keys()].map((one): [string, bigint] => [one, 1n]);
+      const lists = readLists(memory, new Map([...dust, ...paid]), head, now, Number.POSITIVE_INFINITY, recipients);
+      const pages = lists.calls.map(({ params: [account] }) => {
+        if (!seen.has(account)) seen.set(account, step);
+        return [{ signature: `${String(account)} in ${step}` as TransactionHash, slot: head, err: null }];
+      });
+      lists.read(pages, head, now)();
+    }
+    return seen;
+  }
+
+  it('is read in the same step where it is another account’s', () => {
+    expect(firstRead(1, new Map([['paid', 1n]])).get('paid')).toBe(1);
+  });
+
+  it('is read in the same step where the stranger owns an intent to the same recipient too', () => {
+    owners.set('paid' as WalletAddress, ['acc_busy', 'acc_paid'] as AccountId[]);
+    expect(firstRead(1, new Map([['paid', 1n]])).get('paid')).toBe(1);
+  });
+
+  it('is read in the same step where it is the same account’s, as more than dust has arrived', () => {
+    owners.set('paid' as WalletAddress, ['acc_busy'] as AccountId[]);
+    expect(firstRead(1, new Map([['paid', PAID]])).get('paid')).toBe(1);
+  });
+
+  it('is read in the same step by 15 accounts at once, and within two by 30', () => {
+    const others = Array.from({ length: 28 }, (_, number) => `other ${number}`);
+    for (const one of others.slice(0, 13)) add(one, 101n, `acc ${one}`);
+    expect(firstRead(1, new Map()).get('paid')).toBe(1);
+    for (const one of others.slice(13)) add(one, 101n, `acc ${one}`);
+    const seen = firstRead(2, new Map());
+    expect([...others, 'paid'].map((one) => seen.get(one) ?? 3).filter((step) => step > 2)).toEqual([]);
+  });
+
+  it('is read in the end although whatever the others got is more', () => {
+    owners.set('paid' as WalletAddress, ['acc_busy'] as AccountId[]);
+    const more = new Map([...memory.accounts.keys()].map((one): [string, bigint] => [one, 2n * PAID]));
+    const steps = Math.ceil(SPAM / 5);
+    expect(firstRead(steps, more.set('paid', PAID)).has('paid')).toBe(true);
+  });
+});
+
+describe('the balances of recipients that are awaited', () => {
+  const SPAM = 2_500;
+  const place = (address: string): WatchedAccount => ({
+    address: address as Address,
+    balance: 1n,
+    isCompared: true,
+    changedAt: null,
+    hasMoved: false,
+    risen: 0n,
+    isNew: false,
+    dueAt: 0,
+    read: 1n,
+    newest: undefined,
+    paging: null,
+  });
+
+  it('are read in every step of an account with few, however many another has, and of that one in turn', () => {
+    const memory = new Memory();
+    const spam = Array.from({ length: SPAM }, (_, number) => `spam ${number}` as WalletAddress);
+    const paid = 'paid' as WalletAddress;
+    for (const one of [...spam, paid]) memory.accounts.set(one, [place(one)]);
+    const recipients = {
+      awaited: new Set([...spam, paid]),
+      ownersOf: (one: WalletAddress) => [(one === paid ? 'acc_paid' : 'acc_busy') as AccountId],
+    };
+    memory.polledAt = 0;
+    const seen = new Map<unknown, number>();
+    for (let step = 1; step <= 3; step += 1) {
+      const poll = pollBalances(memory, recipients, 0, Number.POSITIVE_INFINITY);
+      expect(poll.calls).toHaveLength(10);
+      const asked = poll.calls.map(({ params: [accounts] }) => accounts as readonly string[]);
+      for (const one of asked.flat()) seen.set(one, (seen.get(one) ?? 0) + 1);
+      const moved = poll.read(
+        asked.map((part) => ({ context: { slot: 1n }, value: part.map(() => null) })) as never,
+        0,
+      );
+      moved.commit();
+    }
+    expect(seen.get(paid)).toBe(3);
+    expect(spam.filter((one) => !seen.has(one))).toEqual([]);
   });
 });

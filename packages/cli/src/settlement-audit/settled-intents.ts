@@ -53,6 +53,10 @@ export class SettledIntents implements WatchSet {
     return [...this.#recipients];
   }
 
+  ownersOf(): [] {
+    return [];
+  }
+
   awaited(): Iterable<Address> {
     return [];
   }

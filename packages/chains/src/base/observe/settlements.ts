@@ -248,7 +248,12 @@ async function showTwice(
 }> {
   if (settled.length === 0) return { shown: [], instead: [], warnings: [] };
   const settlements = settled.map(({ settlement }) => settlement);
-  const readings = await pool.doubleCheck(node, null, (by) => settlementsShownBy(by, { network, watch }, settlements));
+  const readings = await pool.doubleCheck(
+    node,
+    null,
+    (by) => settlementsShownBy(by, { network, watch }, settlements),
+    ({ shown }) => settlements.some((one) => !shown.has(one)),
+  );
   const warnings: string[] = [];
   const shown = settled.filter(({ settlement }) => {
     if (readings?.every((reading) => reading.shown.has(settlement)) === true) return true;

@@ -1,5 +1,6 @@
-import type { Address as WalletAddress, TransactionHash } from '@pf/domain';
+import type { AccountId, Address as WalletAddress, TransactionHash } from '@pf/domain';
 import { getU64Decoder } from '@solana/kit';
+import { Turns } from '../../in-turns.ts';
 import { partsOf } from '../../parts.ts';
 import type { Network, WatchSet } from '../../port.ts';
 import { ACCOUNTS_MAX, getMultipleAccounts, getSignaturesForAddress, type SignatureInfo } from '../calls.ts';
@@ -83,6 +84,7 @@ export async function deriveAccounts(
           isCompared: false,
           changedAt: isMoved || (mark === undefined && begin === null) ? now : null,
           hasMoved: isMoved,
+          risen: 0n,
           isNew: begin !== null,
           dueAt: now,
           read: mark?.read ?? begin ?? slot,
@@ -98,6 +100,20 @@ export async function deriveAccounts(
   memory.stored = new Map();
   return { isBehind: false };
 }
+
+/** What is known of recipients. */
+export interface Recipients extends Pick<WatchSet, 'ownersOf'> {
+  readonly awaited: ReadonlySet<WalletAddress>;
+}
+/** Of a recipient whose accounts are not known, and of none. */
+const UNKNOWN: readonly null[] = [null];
+export const ownersIn = (
+  watch: Pick<WatchSet, 'ownersOf'>,
+  recipient: WalletAddress | null,
+): readonly (AccountId | null)[] => {
+  const owners = recipient === null ? [] : watch.ownersOf(recipient);
+  return owners.length === 0 ? UNKNOWN : owners;
+};
 
 interface Place {
   readonly recipient: WalletAddress;
@@ -123,11 +139,24 @@ export interface BalancePoll {
   readonly calls: readonly ReturnType<typeof getMultipleAccounts>[];
   /** True until the balances of all accounts were read once. */
   readonly isBehind: boolean;
-  /** Reads the results, in the order of the calls. @returns the accounts whose balance moved */
+  /** Reads the results, in the order of the calls. @returns the accounts whose balance moved, with what it has risen */
   read(
     answers: readonly ReturnType<ReturnType<typeof getMultipleAccounts>['parse']>[],
     now: number,
-  ): { readonly changed: ReadonlySet<string>; readonly commit: Commit };
+  ): { readonly changed: ReadonlyMap<string, bigint>; readonly commit: Commit };
+}
+
+/** So many of the accounts of awaited recipients: all, or by turns of the accounts that own the intents. */
+function awaitedPlaces(memory: Memory, recipients: Recipients, most: number): readonly Place[] {
+  const all = [...recipients.awaited];
+  const soon = all.flatMap((recipient) => placesOf(memory, recipient));
+  if (soon.length <= most) return soon;
+  const inOrder = new Turns<AccountId | null>().orderShared(
+    all,
+    (recipient) => ownersIn(recipients, recipient),
+    (ofOne) => memory.pollTurns.order(ofOne, (recipient) => recipient),
+  );
+  return inOrder.flatMap(([, recipient]) => placesOf(memory, recipient)).slice(0, most);
 }
 
 /**
@@ -135,19 +164,10 @@ export interface BalancePoll {
  * that all have one in a minute. Those that were never read come first.
  * @param most calls that the upstream's rate allows in a step
  */
-export function pollBalances(
-  memory: Memory,
-  awaited: ReadonlySet<WalletAddress>,
-  now: number,
-  most: number,
-): BalancePoll {
+export function pollBalances(memory: Memory, recipients: Recipients, now: number, most: number): BalancePoll {
   const polledMost = Math.min(POLLED_MAX, most * ACCOUNTS_MAX);
   const all = places(memory);
-  const soon = turnOf(
-    [...awaited].flatMap((recipient) => placesOf(memory, recipient)),
-    memory.pollAwaitedFrom,
-    Math.min(AWAITED_MAX, polledMost),
-  );
+  const soon = awaitedPlaces(memory, recipients, Math.min(AWAITED_MAX, polledMost));
   const isSoon = new Set(soon.map(({ account }) => account.address));
   const unread = all.filter(({ account }) => !account.isCompared && !isSoon.has(account.address));
   const due = Math.ceil((all.length * Math.min(Math.max(now - memory.polledAt, 0), BALANCES_MS)) / BALANCES_MS);
@@ -175,21 +195,28 @@ export function pollBalances(
               ? getU64Decoder().decode(info.data)
               : null;
           const before = place.account.balance;
-          return balance === before ? [] : [{ place, balance, isMoved: before !== undefined }];
+          if (balance === before) return [];
+          const rise = (balance ?? 0n) - (before ?? 0n);
+          const risen = place.account.risen + (rise > 0n ? rise : 0n);
+          return [{ place, balance, risen, isMoved: before !== undefined }];
         }),
       );
       // Nothing was ever paid to a new recipient's account that does not exist.
       const news = moved.filter(({ balance, isMoved }) => isMoved || balance !== null);
       return {
-        changed: new Set(news.map(({ place }) => place.account.address)),
+        changed: new Map(news.map(({ place, risen }) => [place.account.address, risen])),
         commit: () => {
           memory.polledAt = at;
-          memory.pollAwaitedFrom += soon.length;
+          memory.pollTurns.served(
+            soon.map(({ recipient }) => recipient),
+            recipients.awaited,
+          );
           memory.pollFrom += turn.length;
           for (const { recipient, index, account } of asked) if (!account.isCompared) memory.compared(recipient, index);
           for (const { place, balance } of moved) memory.put(place.recipient, place.index, { balance });
-          for (const { place, isMoved } of news)
+          for (const { place, risen, isMoved } of news)
             memory.put(place.recipient, place.index, {
+              risen,
               changedAt: at,
               dueAt: at,
               hasMoved: isMoved || place.account.hasMoved,
@@ -208,34 +235,34 @@ export interface ListReading {
 }
 
 /**
- * The lists of accounts that changed or were not read to their end, those of awaited recipients first, and now and then
- * of another in turn, the least recently read first.
+ * The lists of accounts that changed or were not read to their end, by turns of the accounts that own the intents, and
+ * now and then of another in turn, the least recently read first.
+ * @param changed the token accounts whose balance moved in this step, with what it has risen
  * @param most lists that the upstream's rate allows in a step
  */
 export function readLists(
   memory: Memory,
-  changed: ReadonlySet<string>,
+  changed: ReadonlyMap<string, bigint>,
   head: bigint,
   now: number,
   most: number,
-  awaited: ReadonlySet<WalletAddress> = new Set(),
+  recipients: Recipients,
 ): ListReading {
   const all = places(memory);
   const isDue = ({ account }: Place): boolean =>
     (account.changedAt !== null && now >= account.dueAt) || account.paging !== null || changed.has(account.address);
-  const byAge = (one: Place, other: Place): number =>
-    one.account.read < other.account.read ? -1 : one.account.read > other.account.read ? 1 : 0;
-  const due = all.filter(isDue).sort(byAge);
+  const due = all.filter(isDue);
   const turns =
     now - memory.turnedAt < TURN_MS
       ? []
       : first(
           all.filter((place) => !isDue(place)),
           1,
-          byAge,
+          oldestFirst,
         );
   const changedMost = Math.min(CHANGED_MAX, most);
-  const asked = [...sharedOut(due, awaited, changedMost), ...turns];
+  const shared = sharedOut(memory, due, recipients, changedMost, changed);
+  const asked = [...shared.map(([, place]) => place), ...turns];
   return {
     calls: asked.map(({ account: { address, newest, paging } }) =>
       getSignaturesForAddress(address, {
@@ -248,6 +275,10 @@ export function readLists(
     isBehind: due.length > changedMost,
     read: (answers, reached, at) => () => {
       if (turns.length > 0) memory.turnedAt = at;
+      memory.listTurns.served(
+        shared.map(([owner]) => owner),
+        new Set(due.flatMap(({ recipient }) => ownersIn(recipients, recipient))),
+      );
       asked.forEach((place, index) => {
         const page = answers[index] ?? [];
         const { paging } = place.account;
@@ -261,13 +292,48 @@ export function readLists(
   };
 }
 
-/** So many of the due ones: awaited ones first, but for one in four, so that busy recipients delay no others. */
-function sharedOut(due: readonly Place[], awaited: ReadonlySet<WalletAddress>, most: number): readonly Place[] {
-  const [soon, later] = [true, false].map((isAwaited) => due.filter((one) => awaited.has(one.recipient) === isAwaited));
-  const kept = Math.min(later?.length ?? 0, Math.floor(Math.min(most, due.length) / 4));
-  const taken = (soon ?? []).slice(0, most - kept);
-  return [...taken, ...(later ?? []).slice(0, most - taken.length)];
+/**
+ * So many of the due ones: awaited ones first, but for one in four, and by turns of the accounts that own the intents.
+ * So whoever moves the balances of thousands of recipients of one account delays none of another's.
+ */
+function sharedOut(
+  memory: Memory,
+  due: readonly Place[],
+  recipients: Recipients,
+  most: number,
+  changed: ReadonlyMap<string, bigint>,
+): readonly (readonly [AccountId | null, Place])[] {
+  const risenOf = ({ account }: Place): bigint => changed.get(account.address) ?? account.risen;
+  const [soon = [], later = []] = [true, false].map((isAwaited) =>
+    memory.listTurns.orderShared(
+      due.filter((one) => recipients.awaited.has(one.recipient) === isAwaited),
+      ({ recipient }) => ownersIn(recipients, recipient),
+      (ofOne) => likeliestFirst(ofOne, risenOf),
+    ),
+  );
+  const kept = Math.min(later.length, Math.floor(Math.min(most, due.length) / 4));
+  const taken = soon.slice(0, most - kept);
+  return [...taken, ...later.slice(0, most - taken.length)];
 }
+
+/**
+ * Those whose balance rose most come first, as specks of dust cost nothing; but every fourth is the one that was read
+ * longest ago.
+ */
+function likeliestFirst(ofOne: readonly Place[], risenOf: (place: Place) => bigint): readonly Place[] {
+  const byAge = ofOne.toSorted(oldestFirst);
+  const oldest = byAge.values();
+  const risen = byAge.toSorted((one, other) => ascending(risenOf(other), risenOf(one))).values();
+  const ordered = new Set<Place>();
+  while (ordered.size < ofOne.length) {
+    const { value } = (ordered.size % 4 === 3 ? oldest : risen).next();
+    if (value !== undefined) ordered.add(value);
+  }
+  return [...ordered];
+}
+
+const ascending = (one: bigint, other: bigint): number => (one < other ? -1 : one > other ? 1 : 0);
+const oldestFirst = ({ account: one }: Place, { account: other }: Place): number => ascending(one.read, other.read);
 
 /** The first few in an order, without sorting all. */
 function first<T>(items: readonly T[], count: number, order: (one: T, other: T) => number): readonly T[] {
@@ -299,7 +365,7 @@ function readList(memory: Memory, place: Place, page: readonly SignatureInfo[], 
   // The next step reads what is after the head.
   if (reached.length < page.length || !isExplained(account, reached, isNew, now)) return;
   const again = whenAgain(account, now);
-  put(again === null ? { changedAt: null, hasMoved: false, isNew: false } : { dueAt: again });
+  put(again === null ? { changedAt: null, hasMoved: false, risen: 0n, isNew: false } : { dueAt: again });
 }
 
 /** A list is read down to this slot, which covers what its index had left out before. */

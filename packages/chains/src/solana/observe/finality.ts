@@ -49,7 +49,12 @@ export async function observeFinal(
   const doubted: PendingSettlement[] = [];
   for (const [first, group] of Map.groupBy(due, (one) => memory.shownBy.get(keyOf(one)) ?? null)) {
     const hashes = group.map(({ hash }) => hash);
-    const readings = await pool.doubleCheck(node, first, (by) => readingsOf(by, hashes));
+    const readings = await pool.doubleCheck(
+      node,
+      first,
+      (by) => readingsOf(by, hashes),
+      (shown) => shown.includes(null),
+    );
     if (readings === null) continue;
     await recallNamed(watch, readings.flat());
     for (const [place, one] of group.entries()) {

@@ -1,7 +1,7 @@
 import type { Observation, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { Network, WatchSet } from '../../port.ts';
-import { landingsIn } from './landings.ts';
+import { landingsIn, problemIn } from './landings.ts';
 import { lookTwice } from './looking.ts';
 import { recallNamed } from './lookups.ts';
 
@@ -18,5 +18,5 @@ export async function judgeAgain(
   const { reading } = look;
   if (reading.failure !== null) return [];
   await recallNamed(watch, [reading]);
-  return landingsIn(reading, network, watch).landings;
+  return problemIn(reading, network, watch) === null ? landingsIn(reading, network, watch).landings : null;
 }

@@ -1,7 +1,7 @@
 import type { Address as WalletAddress, Observation, Reference, TokenAddress } from '@pf/domain';
 import type { Network, WatchedIntent, WatchSet } from '../../port.ts';
 import { SYSTEM_PROGRAM_ADDRESS } from '../programs.ts';
-import { paidBy } from './paid.ts';
+import { gainOf, paidBy } from './paid.ts';
 import type { Reading, TokenTransfer } from './reading.ts';
 
 /** All zeros: money has arrived, and who owned it has not signed for which intent. */
@@ -24,8 +24,34 @@ export interface Payments {
   readonly warnings: readonly string[];
 }
 
-/** What the transfers of a transaction may name intents by. */
-export const namesIn = ({ transfers }: Reading): readonly string[] => transfers.flatMap(({ names }) => names);
+/** What a transaction may name intents by. */
+export const namesIn = ({ transfers, opaqueNames }: Reading): readonly string[] => [
+  ...transfers.flatMap(({ names }) => names),
+  ...opaqueNames,
+];
+
+/**
+ * Why money that a watched recipient got for an intent cannot be judged: an instruction that is not known here names
+ * its account, so that what is claimed may have left it, and what it gained be of another payer. Null where there is
+ * none such.
+ */
+export function problemIn(reading: Reading, network: Network, watch: WatchSet): string | null {
+  for (const place of reading.opaque) {
+    const [held, gained] = [reading.after.get(place), gainOf(reading, place)];
+    if (held === undefined || gained <= 0n || !network.tokens.some(({ address }) => address === (held.mint as string)))
+      continue;
+    const claimed = reading.transfers.filter(({ destination }) => destination === place);
+    const intent = [...claimed.flatMap(({ names }) => names), ...reading.opaqueNames]
+      .map((name) => watch.byReference(name as Reference))
+      .find((one) => one?.terms.requestor === (held.owner as string));
+    if (intent !== undefined)
+      return (
+        `${held.owner} gained ${gained} base units in it that may be for ${intent.id}, ` +
+        'and an instruction of the token program that is not known here names the same account'
+      );
+  }
+  return null;
+}
 
 /** A transfer that names a watched intent, and nothing else. */
 interface Claim {

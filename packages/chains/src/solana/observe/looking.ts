@@ -10,29 +10,53 @@ export type Look =
   /** No upstream returns it; `refusal`: what one said instead. */
   | { readonly kind: 'missing'; readonly refusal: string | null }
   /** It cannot be judged. */
-  | { readonly kind: 'strange'; readonly problem: string };
+  | { readonly kind: 'strange'; readonly problem: string }
+  /** There was no time for it: it is due as before. */
+  | { readonly kind: 'left' };
+const LEFT: Look = { kind: 'left' };
 
 /** Of one response. A transaction has some KB, and a stranger's up to 1 MB: 63 calls of 10 KiB, as base58. */
 const TOGETHER_MAX_BYTES = 8 * 2 ** 20;
-/** So many are not too much together, whoever has written them. */
+/** So many are not too much together, whoever has written them, for most nodes. */
 const FEW = 5;
+/** For so long they are asked for in parts, in ms, and until so many cannot be had alone. The rest is left. */
+const PARTS_MS = 6_000;
+const FAILED_MAX = 5;
 
 /**
- * What this upstream shows of each. Where they are too much together, or too slow, a few are asked for at a time: what
- * strangers have written costs no others.
+ * What this upstream shows of each. Where they are too much together, or too slow, a few are asked for at a time, and
+ * then each alone: what strangers have written, or a node cannot send, costs no others. The first one always has an
+ * answer.
+ * @throws RpcUpstreamError where the upstream was not reached
  */
-export async function lookAt(node: RpcNode, hashes: readonly TransactionHash[]): Promise<readonly Look[]> {
+export const lookAt = (node: RpcNode, hashes: readonly TransactionHash[]): Promise<readonly Look[]> =>
+  lookWithin(node, hashes, { until: performance.now() + PARTS_MS, failed: 0 });
+
+async function lookWithin(
+  node: RpcNode,
+  hashes: readonly TransactionHash[],
+  room: { readonly until: number; failed: number },
+): Promise<readonly Look[]> {
   if (hashes.length === 0) return [];
+  let problem: string;
   try {
     const shown = await node.batch(
       hashes.map((hash) => boundedTo(TOGETHER_MAX_BYTES, refusable(getTransaction(hash)))),
     );
     return hashes.map((hash, place) => lookOf(node, hash, shown[place] ?? null));
   } catch (error) {
-    if (!(error instanceof RpcUpstreamError) || error.delivered === 'no' || hashes.length <= FEW) throw error;
+    if (!(error instanceof RpcUpstreamError) || error.delivered === 'no') throw error;
+    problem = error.message;
+  }
+  if (hashes.length === 1) {
+    room.failed += 1;
+    return [{ kind: 'missing', refusal: problem }];
   }
   const looks: Look[] = [];
-  for (const part of partsOf(hashes, FEW)) looks.push(...(await lookAt(node, part)));
+  for (const part of partsOf(hashes, hashes.length > FEW ? FEW : 1)) {
+    const isOver = performance.now() > room.until || room.failed === FAILED_MAX;
+    looks.push(...(isOver && looks.length > 0 ? part.map(() => LEFT) : await lookWithin(node, part, room)));
+  }
   return looks;
 }
 
@@ -65,6 +89,7 @@ export async function lookTwice(
   const found = new Map(open.map((hash, place) => [hash, others[place]]));
   return hashes.map((hash, place) => {
     const [first, second] = [looks[place] as Look, found.get(hash)];
-    return second === undefined || (second.kind === 'missing' && first.kind !== 'read') ? first : second;
+    const isShown = second?.kind === 'read' || second?.kind === 'strange';
+    return isShown ? second : first;
   });
 }

@@ -1,9 +1,8 @@
 import type { Observation, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
-import { inTurns } from '../../in-turns.ts';
 import type { Network, WatchSet } from '../../port.ts';
 import type { Commit } from './accounts.ts';
-import { landingsIn, namesIn, strayIn, textOf } from './landings.ts';
+import { landingsIn, namesIn, problemIn, strayIn, textOf } from './landings.ts';
 import { type Look, lookTwice } from './looking.ts';
 import { type Memory, SET_ASIDE_MAX, type Unseen } from './memory.ts';
 import type { PendingOutcome } from './pending-outcomes.ts';
@@ -29,12 +28,20 @@ export interface LookupResult {
 export const recallNamed = (watch: WatchSet, readings: readonly (Reading | null)[]): Promise<void> =>
   watch.recall(readings.flatMap((one) => (one === null ? [] : namesIn(one))));
 
+const isLookedAt = (look: Look | undefined): boolean => look !== undefined && look.kind !== 'left';
 const readingOf = (look: Look | undefined): Reading | null => (look?.kind === 'read' ? look.reading : null);
 
 /** Whatever of a landed transaction pays watched intents. */
 function paymentsOf(reading: Reading, network: Network, watch: WatchSet): LookupResult {
   const { landings, warnings } = landingsIn(reading, network, watch);
   return { observations: landings, warnings };
+}
+
+/** What a look tells of payments, and why some of it cannot be judged. */
+function judged(look: Look, network: Network, watch: WatchSet): readonly [LookupResult, string | null] {
+  if (look.kind === 'strange') return [nothing, look.problem];
+  if (look.kind !== 'read') return [nothing, null];
+  return [paymentsOf(look.reading, network, watch), problemIn(look.reading, network, watch)];
 }
 
 /**
@@ -137,19 +144,22 @@ export async function readUnseen(
   const done: TransactionHash[] = [];
   const open: [TransactionHash, Unseen][] = [];
   const looked = asked.map(([hash, unseen], place): LookupResult => {
-    const look = looks[place] ?? { kind: 'missing', refusal: null };
-    if (look.kind === 'read') {
-      done.push(hash);
-      return paymentsOf(look.reading, network, watch);
-    }
+    const look = looks[place];
+    if (look === undefined || look.kind === 'left') return nothing;
     const age = now - unseen.since;
     const isGivenUp = age >= GIVEN_UP_MS;
-    if (isGivenUp) done.push(hash);
-    if (look.kind === 'strange') {
-      if (isGivenUp) return warning(`${network.name}: ${hash} of slot ${unseen.slot} is given up: ${look.problem}`);
-      open.push([hash, setAside(unseen, look.problem, now)]);
-      return unseen.problem === undefined ? warning(asideText(network, hash, unseen, look.problem)) : nothing;
+    const [paid, problem] = judged(look, network, watch);
+    if (isGivenUp || (look.kind === 'read' && problem === null)) done.push(hash);
+    if (problem !== null) {
+      if (isGivenUp)
+        return joined([paid, warning(`${network.name}: ${hash} of slot ${unseen.slot} is given up: ${problem}`)]);
+      open.push([hash, setAside(unseen, problem, now)]);
+      return joined([
+        paid,
+        unseen.problem === undefined ? warning(asideText(network, hash, unseen, problem)) : nothing,
+      ]);
     }
+    if (look.kind !== 'missing') return paid;
     const refusal = look.refusal === null ? '' : `: ${look.refusal}`;
     const reason = `${node.name} lists ${hash} but does not return it${refusal}`;
     if (isGivenUp) return warning(`${reason}: it is skipped`);
@@ -163,7 +173,10 @@ export async function readUnseen(
       memory.unseen.delete(hash);
       memory.looked.set(hash, true);
     }
-    served(memory, asked);
+    served(
+      memory,
+      asked.filter((_one, place) => isLookedAt(looks[place])),
+    );
     rememberReaders(memory, looks, looked);
   };
   const { observations, warnings } = joined(looked);
@@ -176,7 +189,7 @@ export async function readUnseen(
           `${network.name}: ${hash} of slot ${slot} is given up: its recipient has too many that cannot be judged`,
       ),
     ],
-    isBehind: due.length > asked.length,
+    isBehind: due.length > looks.filter(isLookedAt).length,
     commit,
   };
 }
@@ -200,20 +213,15 @@ function byTurns(memory: Memory, now: number): readonly (readonly [TransactionHa
   const isAgain = ({ dueAt, since }: Unseen): number => (dueAt > since ? 1 : 0);
   const order = (one: bigint, other: bigint): number => (one < other ? -1 : one > other ? 1 : 0);
   due.sort(([, one], [, other]) => isAgain(one) - isAgain(other) || order(one.slot, other.slot));
-  const servedAt = (of: Unseen['of']): number => memory.servedAt.get(of) ?? -1;
-  return inTurns(
-    due,
-    ([, { of }]) => of,
-    (one, other) => servedAt(one) - servedAt(other),
-  );
+  return memory.lookTurns.order(due, ([, { of }]) => of);
 }
 
 /** Those of whom something was asked for wait for their next turn behind the others. */
 function served(memory: Memory, asked: readonly (readonly [TransactionHash, Unseen])[]): void {
-  memory.turn += 1;
-  for (const [, { of }] of asked) memory.servedAt.set(of, memory.turn);
-  const waiting = new Set([...memory.unseen.values()].map(({ of }) => of));
-  for (const of of memory.servedAt.keys()) if (!waiting.has(of)) memory.servedAt.delete(of);
+  memory.lookTurns.served(
+    asked.map(([, { of }]) => of),
+    new Set([...memory.unseen.values()].map(({ of }) => of)),
+  );
 }
 
 /** What there is no room for of all that cannot be judged: the newest of those recipients that have the most. */

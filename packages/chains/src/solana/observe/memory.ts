@@ -1,6 +1,7 @@
-import type { Address as WalletAddress, Observation, Reference, TransactionHash } from '@pf/domain';
+import type { AccountId, Address as WalletAddress, Observation, Reference, TransactionHash } from '@pf/domain';
 import { boundedCache } from '@pf/runtime';
 import type { Address } from '@solana/kit';
+import { Turns } from '../../in-turns.ts';
 import type { Bookmark } from '../../port.ts';
 
 /** A token account of a recipient, and how far its transactions were read. */
@@ -14,6 +15,8 @@ export interface WatchedAccount {
   readonly changedAt: number | null;
   /** It is due because a known balance has moved: there is a transaction to be found. */
   readonly hasMoved: boolean;
+  /** By how much its balance rose since its list was last read to its end. */
+  readonly risen: bigint;
   /** Its recipient was not watched before, and its balance, if it has one, may be of a payment that was not found. */
   readonly isNew: boolean;
   /** While it is due: not before this time. */
@@ -60,10 +63,12 @@ export class Memory {
   readonly accounts = new Map<WalletAddress, readonly WatchedAccount[]>();
   readonly unseen = new Map<TransactionHash, Unseen>();
   readonly looked = boundedCache<TransactionHash, true>(LOOKED_MAX);
-  /** Counts turns. By recipient: when a transaction of theirs was last asked for, and a reference, while more wait. */
-  turn = 0;
-  readonly servedAt = new Map<WalletAddress | null, number>();
-  readonly expectedServedAt = new Map<WalletAddress | null, number>();
+  /** Whose lists are read, and references are looked up: by the accounts of their intents; null: not known. */
+  readonly listTurns = new Turns<AccountId | null>();
+  readonly referenceTurns = new Turns<AccountId | null>();
+  /** Of which recipient a transaction is read, and a reference is looked up; null: found by its reference. */
+  readonly lookTurns = new Turns<WalletAddress | null>();
+  readonly expectedTurns = new Turns<WalletAddress | null>();
   /** The upstream that showed each payment, by the text of the payment. */
   readonly shownBy = boundedCache<string, string>(LOOKED_MAX);
   /** Settlements, by such texts, that two upstreams have shown; and those that the second does not show yet. */
@@ -83,9 +88,9 @@ export class Memory {
   /** Recipients without a stored bookmark; and those with one that are no longer watched. */
   readonly added = new Set<WalletAddress>();
   readonly removed = new Set<WalletAddress>();
-  /** Indices of the accounts whose balances are read next: of all, and of those that are awaited. */
+  /** Index of the account whose balance is read next in turn; and whose turn it is of awaited recipients. */
   pollFrom = 0;
-  pollAwaitedFrom = 0;
+  readonly pollTurns = new Turns<WalletAddress>();
   /** By our clock: when balances were last read, and when an account was last listed in turn. */
   polledAt = Number.NEGATIVE_INFINITY;
   turnedAt = Number.NEGATIVE_INFINITY;
@@ -132,7 +137,7 @@ export class Memory {
     this.added.clear();
     this.changed.clear();
     this.unseen.clear();
-    this.servedAt.clear();
+    this.lookTurns.clear();
     this.looked.clear();
   }
 

@@ -5,6 +5,13 @@ import type { Holding, Holdings, Reading, TokenTransfer } from './reading.ts';
 const keyOf = ({ owner, mint }: Holding): string => `${owner} ${mint}`;
 const sum = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((units, one) => units + one, 0n);
 
+/** What the account at this place has gained for its owner and in its token, by the chain's own balances. */
+export function gainOf({ before, after }: Pick<Reading, 'before' | 'after'>, place: number): bigint {
+  const [was, is] = [before.get(place), after.get(place)];
+  const isSame = was !== undefined && is !== undefined && keyOf(was) === keyOf(is);
+  return (is?.amount ?? 0n) - (isSame ? was.amount : 0n);
+}
+
 /**
  * What each claimed transfer has paid whoever owns the credited account after the transaction, in that account's token:
  * at most what the account gained, and at most what all accounts of that owner and token gained together. The balances
@@ -35,11 +42,6 @@ export function paidBy(
   type Moved = (typeof moved)[number];
   const worth = (credits: readonly Moved[], debits: readonly Moved[], gained: bigint): ReadonlyMap<Moved, bigint> =>
     worthOf({ credits, debited: sum(debits.map(({ amount }) => amount)), gained });
-  const gainOf = (place: number): bigint => {
-    const [was, is] = [before.get(place), after.get(place)];
-    const isSame = was !== undefined && is !== undefined && keyOf(was) === keyOf(is);
-    return (is?.amount ?? 0n) - (isSame ? was.amount : 0n);
-  };
   const heldBy = (owner: string | null, holdings: Holdings): bigint =>
     sum([...holdings.values()].filter((one) => keyOf(one) === owner).map(({ amount }) => amount));
 
@@ -55,7 +57,7 @@ export function paidBy(
       const byAccount = worth(
         moved.filter(({ transfer }) => transfer.destination === place),
         moved.filter(({ transfer }) => transfer.source === place),
-        gainOf(place),
+        gainOf({ before, after }, place),
       );
       for (const one of ofAccount) {
         const [most, atMost] = [byOwner.get(one) ?? 0n, opaque.has(place) ? 0n : (byAccount.get(one) ?? 0n)];

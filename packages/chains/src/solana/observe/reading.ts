@@ -99,6 +99,8 @@ export interface Reading {
   readonly transfers: readonly TokenTransfer[];
   /** Places of the accounts whose tokens may have moved otherwise, in or out. */
   readonly opaque: ReadonlySet<number>;
+  /** What the instructions that may have moved them name, and intents may be named by. */
+  readonly opaqueNames: ReadonlySet<string>;
   readonly before: Holdings;
   readonly after: Holdings;
 }
@@ -156,7 +158,9 @@ function reading(landed: LandedTransaction, decoded: DecodedSigned): Reading {
       payer === undefined || typeof meta.fee !== 'bigint'
         ? null
         : credibleFee({ payer: payer as string as WalletAddress, amount: meta.fee, tokenAddress: null }),
-    ...(meta.err === null ? movesIn(landed, decoded, accounts) : { transfers: [], opaque: new Set<number>() }),
+    ...(meta.err === null
+      ? movesIn(landed, decoded, accounts)
+      : { transfers: [], opaque: new Set<number>(), opaqueNames: new Set<string>() }),
     before: holdingsIn(meta.preTokenBalances, accounts.length),
     after: holdingsIn(meta.postTokenBalances, accounts.length),
   };
@@ -189,7 +193,7 @@ function movesIn(
   { meta }: LandedTransaction,
   decoded: DecodedSigned,
   accounts: readonly Address[],
-): Pick<Reading, 'transfers' | 'opaque'> {
+): Pick<Reading, 'transfers' | 'opaque' | 'opaqueNames'> {
   const opaque = new Set<number>();
   const addressAt = (place: number): Address => {
     const found = accounts[place];
@@ -243,7 +247,8 @@ function movesIn(
       isProven: isOuter || (isSigned && !isByMemo),
     };
   });
-  return { transfers, opaque };
+  const opaqueNames = new Set([...opaque].filter((place) => place >= decoded.signers).map(addressAt));
+  return { transfers, opaque, opaqueNames };
 }
 
 /** None of long data: no instruction has no first byte, so it counts as one that is not known. */

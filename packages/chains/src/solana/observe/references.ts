@@ -1,9 +1,9 @@
-import type { Address, Reference } from '@pf/domain';
+import type { AccountId, Address, Reference } from '@pf/domain';
 import { inTurns } from '../../in-turns.ts';
 import type { WatchSet } from '../../port.ts';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { getSignaturesForAddress, type SignatureInfo } from '../calls.ts';
-import { type Commit, listedAt } from './accounts.ts';
+import { type Commit, listedAt, ownersIn } from './accounts.ts';
 import type { Memory } from './memory.ts';
 
 /** References that one step looks up: of intents with a payment under way, and of expired ones. */
@@ -44,13 +44,13 @@ export function dueReferences(
   const isDue = ([reference, { dueAt }]: [Reference, { readonly dueAt: number }]): boolean =>
     dueAt <= now || !expected.has(reference);
   const recipientOf = ([reference]: [Reference, unknown]): Address | null => expected.get(reference) ?? null;
-  const servedAt = (of: Address | null): number => memory.expectedServedAt.get(of) ?? -1;
-  // The intents of one recipient must not delay those of others.
-  const due = inTurns(
-    [...memory.expected].filter(isDue),
-    recipientOf,
-    (one, other) => servedAt(one) - servedAt(other),
-  ).slice(0, LOOKED_FOR_MAX);
+  const ownersOf = (one: [Reference, unknown]): readonly (AccountId | null)[] => ownersIn(watch, recipientOf(one));
+  // The intents of one account must not delay those of others, nor those of one recipient.
+  const open = [...memory.expected].filter(isDue);
+  const taken = memory.referenceTurns
+    .orderShared(open, ownersOf, (ofOne) => memory.expectedTurns.order(ofOne, recipientOf))
+    .slice(0, LOOKED_FOR_MAX);
+  const due = taken.map(([, one]) => one);
   const awaited = due.filter(([reference]) => expected.has(reference));
   const ended = due.flatMap(([reference]) => (expected.has(reference) ? [] : [reference]));
   const last = [...ended, ...lapsedIn(watch, memory, Math.min(LAPSED_MAX, most))];
@@ -76,10 +76,11 @@ export function dueReferences(
         for (const { signature, slot } of found.toReversed())
           if (!memory.unseen.has(signature)) memory.unseen.set(signature, { slot, since: at, dueAt: at, of: null });
       }
-      memory.turn += 1;
-      for (const one of due) memory.expectedServedAt.set(recipientOf(one), memory.turn);
-      const isWaiting = new Set<Address | null>([...expected.values(), null]);
-      for (const of of memory.expectedServedAt.keys()) if (!isWaiting.has(of)) memory.expectedServedAt.delete(of);
+      memory.expectedTurns.served(due.map(recipientOf), new Set([...expected.values(), null]));
+      memory.referenceTurns.served(
+        taken.map(([owner]) => owner),
+        new Set([...memory.expected].flatMap(ownersOf)),
+      );
       for (const [reference, { since }] of awaited) {
         // Moves to the end: the others have their turn first.
         memory.expected.delete(reference);

@@ -59,7 +59,8 @@ async function ended(context: Scan, { id: intentId, status }: Submitted, shown: 
 
 /**
  * Reads the receipts. Without one, a transaction that has expired at the final block provably never lands: every
- * upstream that responds has this very block and no receipt.
+ * upstream that responds has this very block and no receipt. One that is set aside has logged a payment: it has landed,
+ * whatever upstreams still have of it.
  */
 export async function readPendingOutcomes(
   context: Scan,
@@ -86,7 +87,7 @@ export async function readPendingOutcomes(
       const end = await ended(context, pending, found);
       observations.push(...end.found);
       unjudged.push(...end.unjudged);
-    } else if (hasExpired(pending, final)) {
+    } else if (hasExpired(pending, final) && !context.aside.has(submission.hash)) {
       const at = context.proofBlocks.of(submission.hash, final, now);
       if (!(await isAbsentEverywhere(context.pool, submission.hash, at))) continue;
       const validBefore = submission.lifetime.kind === 'time' ? submission.lifetime.validBefore : 0n;

@@ -5,7 +5,9 @@ import { getReceipt, type KeptLogs, type Log, type Receipt } from '../../evm/cal
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import { partsOf } from '../../parts.ts';
 import { isToken } from '../address.ts';
+import type { Network } from '../../port.ts';
 import { GUARD, TRANSFER, TRANSFER_BLOCKED, TRANSFER_WITH_MEMO } from './landings.ts';
+import { receiptByLogs } from './receipt-by-logs.ts';
 
 /** Receipts that are asked for at a time, and those that are kept. */
 const AT_ONCE = 10;
@@ -23,13 +25,14 @@ export interface Shown {
 export interface Receipts {
   readonly node: RpcNode;
   readonly pool: RpcPool;
+  readonly network: Network;
   /** Of payments in final blocks: they are read twice, and by a step that follows one that had no time for all. */
   readonly receipts: LRUCache<TransactionHash, Shown>;
 }
 
 const guard = GUARD.toLowerCase();
 /** Transfers of tokens, whichever pays the fee, and what the guard holds: a stranger may have added thousands more. */
-const keeps: KeptLogs = (address, event) =>
+export const keeps: KeptLogs = (address, event) =>
   event === TRANSFER || event === TRANSFER_WITH_MEMO
     ? isToken(address)
     : event === TRANSFER_BLOCKED && address === guard;
@@ -37,6 +40,9 @@ const keeps: KeptLogs = (address, event) =>
 const TOGETHER_MAX_BYTES = 8 * 2 ** 20;
 const receiptCalls = (hashes: readonly TransactionHash[]): readonly RpcCall<Receipt | null>[] =>
   hashes.map((hash) => boundedTo(Math.floor(TOGETHER_MAX_BYTES / hashes.length), getReceipt(hash, keeps)));
+
+/** In the reason why a response was broken off. */
+const TOO_LONG = 'ERR_BUFFER_TOO_LARGE';
 
 /** What each upstream says of one transaction: its receipt, null where it has none, or why it cannot be had. */
 type Result = Receipt | Unreadable | null;
@@ -50,21 +56,29 @@ function isSound({ transactionHash, blockHash, status, logs }: Receipt, hash: Tr
 
 /**
  * The receipts of these transactions as one upstream has them. What is wrong with one of them costs no other: where
- * they are too much together, each is asked for alone, as many as there is time for. The rest is undefined.
+ * they are too much together, each is asked for alone, as many as there is time for. The rest is undefined. Last come
+ * those that are too long alone: the logs in their blocks tell what they pay.
  */
 export async function readReceipts(
   node: RpcNode,
   hashes: readonly TransactionHash[],
+  network: Network,
 ): Promise<readonly (Result | undefined)[]> {
   const begun = performance.now();
   const together = await readEach(node, receiptCalls(hashes));
-  const isTooMuch = hashes.length > 1 && together.every((one) => one instanceof Unreadable);
+  const isTooMuch = together.every((one) => one instanceof Unreadable);
   const alone: Result[] = [];
   if (isTooMuch)
     for (const hash of hashes) {
       if (alone.length > 0 && performance.now() - begun > READING_MS) break;
-      alone.push(...(await readEach(node, receiptCalls([hash]))));
+      alone.push(...(hashes.length === 1 ? together : await readEach(node, receiptCalls([hash]))));
     }
+  for (const [place, one] of alone.entries()) {
+    const hash = hashes[place];
+    if (hash === undefined || !(one instanceof Unreadable) || !one.reason.includes(TOO_LONG)) continue;
+    if (place > 0 && performance.now() - begun > READING_MS) break;
+    alone[place] = (await receiptByLogs(node, hash, network)) ?? one;
+  }
   return (isTooMuch ? alone : together).map((one, place) => {
     const hash = hashes[place];
     if (one === null || one instanceof Unreadable || hash === undefined || isSound(one, hash)) return one;
@@ -80,7 +94,7 @@ export type Found = Shown | Unreadable | null;
  * step has no time for more.
  */
 export async function receiptsOf(
-  { node, pool, receipts }: Receipts,
+  { node, pool, network, receipts }: Receipts,
   hashes: readonly TransactionHash[],
 ): Promise<ReadonlyMap<TransactionHash, Found>> {
   const found = new Map<TransactionHash, Found>();
@@ -94,13 +108,13 @@ export async function receiptsOf(
   const begun = performance.now();
   for (const part of partsOf(hashes, AT_ONCE)) {
     if (performance.now() - begun > READING_MS) break;
-    const results = await readReceipts(node, part);
+    const results = await readReceipts(node, part, network);
     for (const [place, hash] of part.entries()) add(hash, results[place], node.name);
     const missing = part.filter((hash) => found.has(hash) && !isShown(found.get(hash)));
     if (missing.length === 0) continue;
     const others = await pool.onAnother(node, async (other) => ({
       by: other.name,
-      results: await readReceipts(other, missing),
+      results: await readReceipts(other, missing, network),
     }));
     for (const [place, hash] of missing.entries()) add(hash, others?.results[place], others?.by ?? '');
   }

@@ -20,7 +20,6 @@ const AT_ONCE = 10;
 export type Verdict = 'same' | 'awaited' | 'denied';
 
 export interface SecondShowing extends Receipts {
-  readonly network: Network;
   /** The transactions that two upstreams have shown alike, with a digest of what was shown. */
   readonly proven: LRUCache<TransactionHash, string>;
 }
@@ -49,7 +48,12 @@ export async function verdictsOn(
   });
   for (const [by, ofOne] of Map.groupBy(open, (one) => one.by))
     for (const part of partsOf(ofOne, AT_ONCE)) {
-      const second = await pool.doubleCheck(node, by, (other) => judge(context, other, part));
+      const second = await pool.doubleCheck(
+        node,
+        by,
+        (other) => judge(context, other, part),
+        (told) => told.includes('awaited'),
+      );
       for (const [place, { receipt }] of part.entries()) {
         const verdict = second?.[0][place] ?? 'awaited';
         verdicts.set(receipt.transactionHash, verdict);
@@ -63,6 +67,7 @@ async function judge({ network }: SecondShowing, other: RpcNode, all: readonly S
   const results = await readReceipts(
     other,
     all.map(({ receipt }) => receipt.transactionHash),
+    network,
   );
   const blocks = await blocksOf(
     other,

@@ -264,6 +264,7 @@ describe('Solana landings', () => {
         moved('3.0', 3, 2, mine.amount, [theirs]),
       ],
       opaque: new Set(),
+      opaqueNames: new Set(),
       before: new Map([
         [1, held(fulfiller, 1_000n * mine.amount)],
         [3, held('vault', mine.amount)],

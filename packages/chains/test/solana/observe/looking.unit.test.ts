@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { TransactionHash } from '@pf/domain';
 import { type RpcCall, type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { lookAt } from '../../../src/solana/observe/looking.ts';
@@ -28,11 +28,46 @@ describe('a look at many transactions', () => {
     expect(requests).toEqual([12, 5, 5, 2]);
   });
 
-  it('fails where the upstream does not send a few either, or was not reached', async () => {
+  it('takes each alone where a node is too slow for a few', async () => {
     const requests: number[] = [];
-    await expect(lookAt(nodeWith(0, requests), HASHES)).rejects.toThrow('too late');
-    expect(requests).toEqual([12, 5]);
+    const looks = await lookAt(nodeWith(1, requests), HASHES);
+    expect(looks).toEqual(HASHES.map(() => ({ kind: 'missing', refusal: null })));
+    expect(requests).toEqual([12, 5, 1, 1, 1, 1, 1, 5, 1, 1, 1, 1, 1, 2, 1, 1]);
+  });
+
+  it('costs no others what a node never sends', async () => {
+    const requests: number[] = [];
+    const node = nodeWith(100, requests);
+    const all = node.batch.bind(node);
+    const slow = (call: RpcCall<unknown>): boolean => call.params[0] === HASHES[7];
+    node.batch = (calls) =>
+      calls.some(slow) ? Promise.reject(new RpcUpstreamError('too late', 'maybe', undefined, 'timeout')) : all(calls);
+    const looks = await lookAt(node, HASHES);
+    const late = (_hash: TransactionHash, place: number) => ({
+      kind: 'missing',
+      refusal: place === 7 ? 'too late' : null,
+    });
+    expect(looks).toEqual(HASHES.map(late));
+  });
+
+  it('leaves the rest where none can be had alone, or the time is over, and has an answer to the first', async () => {
+    const requests: number[] = [];
+    const kinds = (looks: Awaited<ReturnType<typeof lookAt>>): readonly string[] => looks.map(({ kind }) => kind);
+    const [missing, left] = [Array(5).fill('missing'), Array(7).fill('left')];
+    expect(kinds(await lookAt(nodeWith(0, requests), HASHES))).toEqual([...missing, ...left]);
+    expect(requests).toEqual([12, 5, 1, 1, 1, 1, 1]);
+    const began = performance.now();
+    const passed = jest
+      .spyOn(performance, 'now')
+      .mockReturnValueOnce(began)
+      .mockReturnValue(began + 10_000);
+    expect(kinds(await lookAt(nodeWith(1, []), HASHES))).toEqual(['missing', ...Array(11).fill('left')]);
+    passed.mockRestore();
+  });
+
+  it('fails where the upstream was not reached', async () => {
+    const requests: number[] = [];
     await expect(lookAt(nodeWith(0, requests, 'no'), HASHES)).rejects.toThrow('too late');
-    expect(requests).toEqual([12, 5, 12]);
+    expect(requests).toEqual([12]);
   });
 });

@@ -1,6 +1,6 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Address, TransactionHash } from '@pf/domain';
-import { type RpcNode, type RpcPool, RpcRefusedError } from '@pf/rpc';
+import { type RpcNode, type RpcPool, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import { networkOf } from '../../../src/index.ts';
 import { readUnseen } from '../../../src/solana/observe/lookups.ts';
 import { Memory } from '../../../src/solana/observe/memory.ts';
@@ -94,6 +94,27 @@ describe('a transaction that a list names', () => {
       expect.stringContaining('listed of slot 7 is set aside: of what node shows its slot'),
     ]);
     expect(memory.unseen.get(HASH)).toMatchObject({ dueAt: 1_000 });
+  });
+
+  it('is due as before where there was no time for it', async () => {
+    const slow = nodeOf(null);
+    const own = slow.batch.bind(slow);
+    slow.batch = (calls) =>
+      calls.length > 1 || calls[0]?.params[0] === HASH
+        ? Promise.reject(new RpcUpstreamError('too late', 'maybe', undefined, 'timeout'))
+        : own(calls);
+    memory.unseen.set('other' as TransactionHash, { slot: 8n, since: 0, dueAt: 0, of: null });
+    const began = performance.now();
+    const passed = jest
+      .spyOn(performance, 'now')
+      .mockReturnValueOnce(began)
+      .mockReturnValue(began + 10_000);
+    const look = await readUnseen(alone, slow, memory, network, new Watched(), 6 * MINUTE, MANY);
+    passed.mockRestore();
+    look.commit();
+    expect(look.isBehind).toBe(true);
+    expect(look.warnings).toEqual(['node lists listed but does not return it: too late: it is asked for again']);
+    expect([...memory.unseen.values()].map(({ dueAt }) => dueAt)).toEqual([9 * MINUTE, 0]);
   });
 
   it('waits behind one of each other recipient, however many its own has', async () => {

@@ -69,26 +69,43 @@ describe('the last look at the reference of an intent that has expired', () => {
 });
 
 describe('the references of intents that are about to be paid', () => {
+  let memory: Memory;
+  let watched: Watched;
+  beforeEach(() => {
+    [memory, watched] = [new Memory(), new Watched()];
+  });
+  function add(id: string, requestor: PaymentTerms['requestor']): string {
+    const made = { ...termsIn('USDC'), requestor };
+    watched.add(id, made);
+    watched.detect(made);
+    return made.reference;
+  }
+  function look(now: number): readonly unknown[] {
+    const references = dueReferences(memory, watched, HEAD, now, MANY);
+    references.read(
+      references.calls.map(() => []),
+      null,
+      HEAD,
+      now,
+    )();
+    return references.calls.map(({ params: [reference] }) => reference);
+  }
+
+  it('are looked up by turns of the accounts that own them, however many recipients one has', () => {
+    for (let n = 0; n < 100; n += 1) {
+      const { requestor } = termsIn('USDC');
+      add(`pi_${n}`, requestor);
+      watched.own(requestor, 'acc_busy');
+    }
+    const { requestor } = termsIn('USDC');
+    const late = add('pi_late', requestor);
+    watched.own(requestor, 'acc_late');
+    expect(look(0)).toContain(late);
+  });
+
   it('are looked up by turns of their recipients, however many one has', () => {
-    const [memory, watched] = [new Memory(), new Watched()];
     const busy = [termsIn('USDC').requestor, termsIn('USDC').requestor];
-    const add = (id: string, requestor: PaymentTerms['requestor']): string => {
-      const made = { ...termsIn('USDC'), requestor };
-      watched.add(id, made);
-      watched.detect(made);
-      return made.reference;
-    };
     for (let n = 0; n < 100; n += 1) for (const requestor of busy) add(`pi_${n}`, requestor);
-    const look = (now: number): readonly unknown[] => {
-      const references = dueReferences(memory, watched, HEAD, now, MANY);
-      references.read(
-        references.calls.map(() => []),
-        null,
-        HEAD,
-        now,
-      )();
-      return references.calls.map(({ params: [reference] }) => reference);
-    };
     look(0);
     const late = add('pi_late', termsIn('USDC').requestor);
     expect(look(0)).toContain(late);

@@ -76,6 +76,11 @@ describe('an expired transaction on Tempo', () => {
     expect(await stepAt(7n, 0n, 0)).toEqual(['dropped']);
   });
 
+  it('is not dropped while it is set aside, as it has logged a payment: upstreams may have pruned its receipt', async () => {
+    context = { ...context, aside: new Set([HASH]) };
+    expect(await stepAt(7n, 0n, 0)).toEqual([]);
+  });
+
   it('is dropped although an upstream is always a block behind', async () => {
     expect(await stepAt(7n, 1n, 0)).toEqual([]);
     expect(await stepAt(8n, 1n, 500)).toEqual(['dropped']);
