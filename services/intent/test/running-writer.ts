@@ -5,7 +5,7 @@ import { type CommandMessage, newCommandId, type Outcome, parseReplies, type Rep
 import { createStore, type Database, findOutcomes, openDatabase, readDatabaseTime } from '@pf/database';
 import type { CommandId } from '@pf/domain';
 import { createEventLog, type EventLog, type PartitionOwner, type PartitionWork, type Publisher } from '@pf/event-log';
-import { ChannelSubscriber, replyChannel } from '@pf/redis';
+import { ChannelSubscriber, replyChannel, verified } from '@pf/redis';
 import { createLogger } from '@pf/runtime';
 import { type BackingStack, readBackingStack, until, via } from '@pf/testing';
 import { Announcer } from '../src/announcer.ts';
@@ -67,7 +67,8 @@ export async function startWriter(
     applicationName: 'intent test',
     maxConnections: 18,
   });
-  const announcer = new Announcer(proxies.redis === undefined ? stack.redis : via(stack.redis, proxies.redis), log);
+  const redisUrl = proxies.redis === undefined ? stack.redis : via(stack.redis, proxies.redis);
+  const announcer = new Announcer(redisUrl, REPLY_SECRET, log);
   const eventLog = openLog(stack, location);
   const [publisher, reader] = [await eventLog.publisher(), await eventLog.reader('expiry')];
   const brokerClock = eventLog.brokerClock();

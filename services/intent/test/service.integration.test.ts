@@ -51,6 +51,7 @@ async function start(change: Record<string, string> = {}): Promise<Service> {
         PATH: process.env['PATH'],
         DATABASE_URL: cluster.databaseUrl,
         REDIS_URL: stack.redis,
+        REPLY_SECRET: 'a secret of a test, shared with gateways',
         KAFKA_BROKERS: stack.kafka,
         KAFKA_PARTITIONS: String(PARTITIONS),
         KAFKA_PREFIX: cluster.prefix,
