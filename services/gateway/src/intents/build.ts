@@ -158,7 +158,7 @@ async function tryBuild(
   if (!isDeepStrictEqual(recorded.build?.transaction, transaction)) {
     // A payer signs what was built here, or what the database has: never what a reply alone says.
     if (tries < MAX_TRIES) return null;
-    throw new Error(`the writer accepts other builds of ${id} than those that the database has`);
+    throw refused({ code: 'build.superseded', message: 'Another transaction was built first. Build again.', intentId: id });
   }
   return { intent: await intentAfter(dependencies.intents, recorded, owner), transaction };
 }
