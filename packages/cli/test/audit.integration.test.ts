@@ -113,6 +113,7 @@ describe('pf, as an operator', () => {
     'keys list',
     'webhooks list',
     'log verify',
+    'audit settlements',
     'positions show',
     'dead-letters list',
     'log tail',

@@ -95,6 +95,7 @@ describe('pf, after observations were lost', () => {
       ...cursor,
       rescanned: '499',
       firstReader: null,
+      setAside: [],
     });
     expect(next?.epoch).toBeGreaterThan(lease.epoch);
   });

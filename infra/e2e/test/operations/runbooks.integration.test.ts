@@ -280,6 +280,7 @@ describe('The commands of docs/operations, with the rights of the operator', () 
         'whd_…': deliveryId,
         'whe_…': endpointId,
         'sha256:…': 'sha256:any',
+        '0x…': `0x${'7'.repeat(40)}`,
         "PASSWORD '…'": "PASSWORD 'any'",
         'S3tH…=': publicKey,
         'intent-…': 'intent-0',

@@ -27,24 +27,22 @@ const shortest = (value: unknown): unknown =>
 
 /** The archive as DuckDB sees it: `events`, and the views. Each row counts once, also while files are merged. */
 export class Ledger {
-  readonly #connection: DuckDBConnection;
+  readonly #connect: () => Promise<DuckDBConnection>;
+  #connection: DuckDBConnection;
 
-  private constructor(connection: DuckDBConnection) {
+  private constructor(connect: () => Promise<DuckDBConnection>, connection: DuckDBConnection) {
+    this.#connect = connect;
     this.#connection = connection;
   }
 
   /**
-   * Sees the files that are there now.
+   * Sees the files that are there now; those that are there later once some of these were merged into others.
    * @param copies where copies of them go if the store is elsewhere
    * @throws StoreUnavailableError, TooLargeError, ArchiveDamagedError
    */
   static async open(store: ObjectStore, copies?: CopyOptions): Promise<Ledger> {
-    const files = await filesOf(store, copies);
-    const connection = await (await DuckDBInstance.create(':memory:')).connect();
-    await define(connection, 'events', files.events, EVENT_COLUMNS);
-    await define(connection, 'deliveries', files.deliveries, DELIVERY_COLUMNS, lastEnds);
-    for (const [name, query] of Object.entries(VIEWS)) await connection.run(`CREATE VIEW ${name} AS ${query}`);
-    return new Ledger(connection);
+    const connect = (): Promise<DuckDBConnection> => connectionTo(store, copies);
+    return new Ledger(connect, await connect());
   }
 
   close(): void {
@@ -53,6 +51,19 @@ export class Ledger {
 
   /** @throws QueryError */
   async query(sql: string): Promise<Answer> {
+    for (let listing = 1; ; listing++) {
+      try {
+        return await this.#query(sql);
+      } catch (error) {
+        // The archive has merged files since they were listed.
+        if (!(error instanceof QueryError) || !hasMoved(error) || listing === LISTINGS_MAX) throw error;
+      }
+      this.close();
+      this.#connection = await this.#connect();
+    }
+  }
+
+  async #query(sql: string): Promise<Answer> {
     try {
       const reader = await this.#connection.runAndReadAll(sql);
       const columns = reader.columnNames();
@@ -117,6 +128,26 @@ async function define<Of>(
 
 /** Files are merged a few times an hour at most. */
 const LISTINGS_MAX = 5;
+
+/** A file of the listing is gone: DuckDB says so when it plans a query, or when it opens the file. */
+const hasMoved = ({ message }: Error): boolean =>
+  /No files found that match the pattern|Cannot open file .*No such file/.test(message);
+
+async function connectionTo(store: ObjectStore, copies: CopyOptions | undefined): Promise<DuckDBConnection> {
+  for (let listing = 1; ; listing++) {
+    const files = await filesOf(store, copies);
+    const connection = await (await DuckDBInstance.create(':memory:')).connect();
+    try {
+      await define(connection, 'events', files.events, EVENT_COLUMNS);
+      await define(connection, 'deliveries', files.deliveries, DELIVERY_COLUMNS, lastEnds);
+      for (const [name, query] of Object.entries(VIEWS)) await connection.run(`CREATE VIEW ${name} AS ${query}`);
+      return connection;
+    } catch (error) {
+      connection.closeSync();
+      if (!(error instanceof Error) || !hasMoved(error) || listing === LISTINGS_MAX) throw error;
+    }
+  }
+}
 
 async function filesOf(store: ObjectStore, copies: CopyOptions | undefined): Promise<LedgerPaths> {
   const pathsOf = (files: readonly { readonly key: string }[]) => files.flatMap(({ key }) => store.fileOf(key) ?? []);

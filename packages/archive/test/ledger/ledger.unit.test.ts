@@ -49,6 +49,19 @@ describe('the ledger', () => {
     expect(rows).toEqual([{ events: String(RECORDED_PAYMENTS.length), ids: String(RECORDED_PAYMENTS.length) }]);
   });
 
+  it('has every event once, also where files are merged after they were listed', async () => {
+    const store = new FolderStore(path.join(folder, 'merged'));
+    const archive = await PartitionArchive.open(0, { store, parquet, signer: new Signer(Buffer.alloc(32, 7)) });
+    const rows = RECORDED_PAYMENTS.map((line, n) => toRow(recordAt(0, n, line)));
+    for (const start of [0, 20, 40]) await archive.append(rows.slice(start, start + 20));
+    const open = await Ledger.open(store);
+    // On a later day.
+    expect(await archive.compact('2999-01-01')).toBe(2);
+    const { rows: counts } = await open.query('SELECT count(*) AS events FROM events');
+    open.close();
+    expect(counts).toEqual([{ events: '60' }]);
+  });
+
   it('has the intents as they are now', async () => {
     const { rows } = await ledger.query('SELECT intent_id, intent FROM intents');
     const found = new Map(rows.map(({ intent_id, intent }) => [intent_id, JSON.parse(String(intent)) as unknown]));

@@ -13,7 +13,7 @@ import { Watcher } from '../conformance/watching.ts';
 import { type BaseUnderTest, startBase } from './chain.ts';
 
 /** A nightly run, or one by hand, makes more: of 20,000 it takes about half an hour. */
-const TRANSACTIONS = Number(process.env['PF_PROPERTY_TRANSACTIONS'] ?? 200);
+const TRANSACTIONS = Number(process.env['PF_PROPERTY_TRANSACTIONS'] ?? 100);
 const SEED = Number(process.env['PF_PROPERTY_SEED'] ?? 36);
 const PUPPETS = 8;
 const INTENTS = 10;

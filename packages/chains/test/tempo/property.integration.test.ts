@@ -10,7 +10,7 @@ import { startTempoUnderTest, type TempoUnderTest } from './chain.ts';
 import type { payer } from './payments.ts';
 
 /** A nightly run, or one by hand, makes more. */
-const TRANSACTIONS = Number(process.env['PF_PROPERTY_TRANSACTIONS'] ?? 200);
+const TRANSACTIONS = Number(process.env['PF_PROPERTY_TRANSACTIONS'] ?? 100);
 const SEED = Number(process.env['PF_PROPERTY_SEED'] ?? 36);
 const A_BLOCK = 20;
 const CALLS_MAX = 5;
