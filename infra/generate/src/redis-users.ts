@@ -1,4 +1,4 @@
-import { REDIS_RIGHTS, REDIS_SERVICES, redisUser } from '../../../packages/redis/src/users.ts';
+import { REDIS_RIGHTS, REDIS_SERVICES, type RedisService, redisUser } from '../../../packages/redis/src/users.ts';
 import { withMarked } from './documents.ts';
 
 const PAGE = 'docs/operations/deploy.md';
@@ -14,13 +14,18 @@ const LOCAL_USERS = [
   '',
 ].join('\n');
 
-const COMMANDS = [
-  '```sh',
-  ...REDIS_SERVICES.map(
-    (service) => `redis-cli ACL SETUSER ${redisUser(service)} on '>its-password' '${REDIS_RIGHTS[service]}'`,
-  ),
-  '```',
-].join('\n');
+/** The command that makes a user, on as many lines as it takes: patterns, and then commands. */
+const commandFor = (service: RedisService): string => {
+  const rules = REDIS_RIGHTS[service].split(' ').map((rule) => (/[~&|]/.test(rule) ? `'${rule}'` : rule));
+  const firstCommand = rules.findIndex((rule) => /^[+-]/.test(rule));
+  const lines = [
+    `redis-cli ACL SETUSER ${redisUser(service)} on '>its-password'`,
+    rules.slice(0, firstCommand).join(' '),
+    rules.slice(firstCommand).join(' '),
+  ];
+  return lines.join(' \\\n  ');
+};
+const COMMANDS = ['```sh', ...REDIS_SERVICES.map(commandFor), '```'].join('\n');
 
 /** The files that follow from the users of Redis. */
 export const REDIS_FILES: Readonly<Record<string, (current: string) => string | Promise<string>>> = {
