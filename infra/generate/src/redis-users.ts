@@ -14,16 +14,18 @@ const LOCAL_USERS = [
   '',
 ].join('\n');
 
-/** The command that makes a user, on as many lines as it takes: patterns, and then commands. */
+const WIDTH = 110;
+
+/** The command that makes a user, on as many lines as it takes. */
 const commandFor = (service: RedisService): string => {
-  const rules = REDIS_RIGHTS[service].split(' ').map((rule) => (/[~&|]/.test(rule) ? `'${rule}'` : rule));
-  const firstCommand = rules.findIndex((rule) => /^[+-]/.test(rule));
-  const lines = [
-    `redis-cli ACL SETUSER ${redisUser(service)} on '>its-password'`,
-    rules.slice(0, firstCommand).join(' '),
-    rules.slice(firstCommand).join(' '),
-  ];
-  return lines.join(' \\\n  ');
+  const lines = [`redis-cli ACL SETUSER ${redisUser(service)} on '>its-password'`];
+  for (const rule of REDIS_RIGHTS[service].split(' ')) {
+    const word = /[~&|]/.test(rule) ? `'${rule}'` : rule;
+    const line = `${lines.at(-1)} ${word}`;
+    if (line.length > WIDTH) lines.push(`  ${word}`);
+    else lines[lines.length - 1] = line;
+  }
+  return lines.join(' \\\n');
 };
 const COMMANDS = ['```sh', ...REDIS_SERVICES.map(commandFor), '```'].join('\n');
 

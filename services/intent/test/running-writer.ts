@@ -68,7 +68,7 @@ export async function startWriter(
     maxConnections: 18,
   });
   const redisUrl = proxies.redis === undefined ? stack.redis : via(stack.redis, proxies.redis);
-  const announcer = new Announcer(redisUrl, REPLY_SECRET, log);
+  const announcer = new Announcer(redisUrl, Buffer.from(REPLY_SECRET), log);
   const eventLog = openLog(stack, location);
   const [publisher, reader] = [await eventLog.publisher(), await eventLog.reader('expiry')];
   const brokerClock = eventLog.brokerClock();
@@ -151,6 +151,9 @@ const openLog = (stack: BackingStack, { prefix, sessionTimeoutMs }: WriterLocati
     ...(sessionTimeoutMs !== undefined && { sessionTimeoutMs }),
   });
 
+/** What proves to the client that a reply is the writer's. */
+export const REPLY_SECRET = 'a secret of tests, shared with gateways';
+
 /** Stands in for the gateway: sends commands and receives the replies. */
 export class CommandClient {
   /** The reply channel. */
@@ -210,7 +213,7 @@ export class CommandClient {
   }
 
   #receive(text: string): void {
-    for (const reply of parseReplies(text))
+    for (const reply of parseReplies(verified([Buffer.from(REPLY_SECRET)], this.channel, text) ?? ''))
       this.replies.set(reply.outcome.commandId, [...this.repliesTo(reply.outcome.commandId), reply]);
   }
 }
