@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { REDIS_SERVICES, type RedisService } from '../src/users.ts';
 
 const { redis, redisLogins = {} } = readBackingStack();
-const connect = (url: string): Redis => new Redis(url, { maxRetriesPerRequest: 0 });
+const connect = (url: string): Redis => new Redis(url, { maxRetriesPerRequest: 0, enableReadyCheck: false });
 const users = Object.fromEntries(
   REDIS_SERVICES.map((service) => [service, connect(redisLogins[service] ?? '')]),
 ) as Record<RedisService, Redis>;
@@ -47,7 +47,7 @@ describe('the user of a service in Redis', () => {
     ['gateway', 'empty the server', ['flushall']],
     ['gateway', 'change the server', ['config', 'set', 'maxmemory', '1']],
   ] as const)('of %s may not %s', async (service, _what, [command, ...values]) => {
-    await expect(users[service].call(command, ...values)).rejects.toThrow(/^NOPERM/);
+    await expect(users[service].call(command, ...values)).rejects.toThrow(/^NOPERM|can't access/);
   });
 
   it('is needed: a connection without one may do nothing', async () => {

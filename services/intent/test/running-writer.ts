@@ -152,7 +152,7 @@ const openLog = (stack: BackingStack, { prefix, sessionTimeoutMs }: WriterLocati
   });
 
 /** What proves to the client that a reply is the writer's. */
-export const REPLY_SECRET = 'a secret of tests, shared with gateways';
+export const REPLY_SECRET = 'a secret of tests and their gateways';
 
 /** Stands in for the gateway: sends commands and receives the replies. */
 export class CommandClient {
