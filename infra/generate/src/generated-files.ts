@@ -11,6 +11,7 @@ import { CHART_FILES } from '../../k8s-checks/src/chart.ts';
 import { documentWithGuards } from '../../mutants/src/guard-list.ts';
 import { FILES as OBSERVABILITY } from '../../observability/src/files.ts';
 import { NETWORK_FILES } from './networks.ts';
+import { REDIS_FILES } from './redis-users.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../../..');
 
@@ -40,6 +41,8 @@ export const GENERATED_FILES: readonly GeneratedFile[] = [
   ...Object.entries(CONTRACT_FILES).map(([file, make]) => ({ file, make })),
   // Of the contract and the page about chains, only the table between its marks.
   ...Object.entries(NETWORK_FILES).map(([file, make]) => ({ file, make })),
+  // Of the page about deployments, only the commands between its marks.
+  ...Object.entries(REDIS_FILES).map(([file, make]) => ({ file, make })),
   ...Object.entries(OBSERVABILITY).map(([file, content]) => ({ file, make: () => content })),
   // After the alerts, which it copies.
   ...Object.entries(CHART_FILES).map(([file, make]) => ({ file, make })),

@@ -126,16 +126,16 @@ export async function checkRotation(place: Place): Promise<string> {
   const compare = (what: string, before: readonly Manifest[], after: readonly Manifest[]): number => {
     const [old, now] = [podsOf(before), podsOf(after)];
     const changed = [...now].filter(([name, pod]) => pod !== old.get(name)).map(([name]) => name);
-    const using = [...old].filter(([, pod]) => /"secretRef":{"name":"redis[^"]*"}/.test(pod)).map(([name]) => name);
+    const using = [...old].filter(([, pod]) => /"secretRef":{"name":"reply-secret[^"]*"}/.test(pod)).map(([name]) => name);
     expectThat(using.length > 0 && using.length < old.size, `${what}: ${using.length} of ${old.size} use the secret`);
     expectThat(isDeepStrictEqual(changed, using), `${what}: ${changed.join()} changed, and ${using.join()} use it`);
     return using.length;
   };
   const values = valuesOf(place, ['production']);
   const inChart = compare(
-    'chart with secretNames.redis',
+    'chart with secretNames.reply-secret',
     manifestsOf(await rendered(place, values)),
-    manifestsOf(await rendered(place, [...values, '--set', 'secretNames.redis=redis-2027'])),
+    manifestsOf(await rendered(place, [...values, '--set', 'secretNames.reply-secret=reply-secret-2027'])),
   );
   const local = path.join(place.root, 'k8s/overlays/local');
   // Kustomize takes no absolute paths.
@@ -146,7 +146,7 @@ export async function checkRotation(place: Place): Promise<string> {
     stringify({
       resources: [path.relative(await realpath(folder), local)],
       namespace: NAMESPACE,
-      secretGenerator: [{ name: 'redis', behavior: 'merge', literals: ['REDIS_URL=redis://pf:next@redis:6379'] }],
+      secretGenerator: [{ name: 'reply-secret', behavior: 'merge', literals: ['REPLY_SECRET=another'] }],
     }),
   );
   const build = async (at: string) => manifestsOf(await succeed(cluster, ['kubectl', 'kustomize', at]));

@@ -6,6 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import { networks } from '@pf/chains';
 import { DATABASE_ROLES } from '@pf/database';
 import { redisProgram } from '@pf/local/redis';
+import { REDIS_SERVICES, redisUser } from '@pf/redis/users';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { ROOT } from './kustomization.ts';
@@ -107,6 +108,11 @@ describe('docker-compose.yml', () => {
       const url = environment['DATABASE_URL'];
       if (url !== undefined) expect(new URL(url).username).toBe(name === 'migrate' ? 'payments' : `pf_${name}`);
     }
+  });
+
+  it('gives each service a user of its own in Redis', () => {
+    for (const service of REDIS_SERVICES)
+      expect(new URL(services[service]?.environment['REDIS_URL'] ?? '').username).toBe(redisUser(service));
   });
 
   it('listens on the loopback interface only', () => {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { networks } from '@pf/chains';
 import { type Topic, topicConfig } from '@pf/event-log';
+import { REDIS_SERVICES, redisUser } from '@pf/redis/users';
 import { serveHealth } from '@pf/runtime';
 import { z } from 'zod';
 import {
@@ -262,6 +263,17 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
     }
   });
 
+  it('gives each service a user of its own in Redis', () => {
+    for (const service of REDIS_SERVICES) {
+      const [environment] = services(overlay)
+        .filter((resource) => containerOf(resource).args[0] === service)
+        .flatMap((resource) => environmentsOf(overlay, resource));
+      expect(environment).toHaveProperty('REDIS_URL');
+      const url = overlay.secrets.get(`redis-${service}`)?.['REDIS_URL'];
+      if (url) expect(new URL(url).username).toBe(redisUser(service));
+    }
+  });
+
   it('lets Reloader replace every pod whose secrets have changed', () => {
     const kinds = ['Deployment', 'StatefulSet'];
     const own = new Set(workloads(overlay).map(({ metadata }) => metadata.name));
@@ -300,7 +312,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
     ]);
     for (const [policyName, secret, variable, usual] of [
       ['postgres', 'database-owner', 'DATABASE_URL', 5432],
-      ['redis', 'redis', 'REDIS_URL', 6379],
+      ['redis', 'redis-webhook', 'REDIS_URL', 6379],
     ] as const) {
       // If the URL is a secret, its port is the default one (docs/operations/deploy.md).
       const url = overlay.secrets.get(secret)?.[variable];

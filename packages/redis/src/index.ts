@@ -9,4 +9,5 @@ export { RedisClient, type RedisClientOptions } from './client.ts';
 export { openConnection, type ConnectionOptions, type RedisConnection } from './connection.ts';
 export { isResponsive } from './health.ts';
 export { ChannelPublisher, type ChannelMessage } from './publisher.ts';
+export { signed, verified } from './signature.ts';
 export { ChannelSubscriber, type ChannelListener } from './subscriber.ts';

@@ -64,10 +64,10 @@ export const variables = {
     )
     .transform((keys) => keys.map((key) => Buffer.from(key, 'base64'))),
   /**
-   * What signs the passes with which the dashboard calls the gateway: texts of at least 32 characters, comma-separated.
-   * The first signs, all are accepted.
+   * What two services sign with what one tells the other: texts of at least 32 characters, comma-separated. The first
+   * signs, all are accepted.
    */
-  passSecrets: list
+  sharedSecrets: list
     .refine(
       (secrets) => secrets.every((secret) => secret.length >= 32),
       'must have at least 32 characters, or be several of these, comma-separated',

@@ -21,7 +21,7 @@ export const dashboardVariables = {
   /** Where programs reach the payment API: what the dashboard tells them to use. */
   API_URL: variables.origin,
   /** Shared with the gateway. */
-  DASHBOARD_PASS_SECRET: variables.passSecrets,
+  DASHBOARD_PASS_SECRET: variables.sharedSecrets,
   /** Signs session cookies and encrypts the secrets of second factors. */
   SESSION_SECRET: z.string().min(32, 'must have at least 32 characters'),
   /** `smtp://user:password@host:587`, `smtps://…`, or `log:`, which writes mails into the log: for development. */

@@ -23,7 +23,9 @@ export const gatewayVariables = {
   SECRETS_KEY: variables.secretsKey,
   /** Whether commands are sealed, which earlier versions of the intent service cannot read. */
   SEAL_PERSONAL_DATA: variables.flag,
-  DASHBOARD_PASS_SECRET: variables.passSecrets,
+  /** Shared with the intent services: what proves that a reply is theirs. */
+  REPLY_SECRET: variables.sharedSecrets,
+  DASHBOARD_PASS_SECRET: variables.sharedSecrets,
   /** Where payers open the payment page, an origin. Without it `paymentUrl` is null. */
   CHECKOUT_URL: variables.origin.optional(),
   /** Allows live webhook endpoints and sponsors at http:// URLs. */

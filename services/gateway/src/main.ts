@@ -111,7 +111,7 @@ runService('gateway', async ({ log, onShutdown }) => {
   const stores = { live: storeOf(database), test: storeOf(testDatabase) };
   const outcomes = new Outcomes(stores.live.intents, log);
   const listener = { replied: (reply: Reply) => outcomes.settle(reply), lost: outcomes.lookUpAll.bind(outcomes) };
-  const replies = new ReplyChannel(config.REDIS_URL, randomUUID(), listener, log);
+  const replies = new ReplyChannel(config.REDIS_URL, randomUUID(), config.REPLY_SECRET, listener, log);
   replies.open();
   onShutdown('replies', () => replies.close());
 

@@ -1,5 +1,5 @@
 import { parseReplies, type Reply } from '@pf/contracts';
-import { ChannelSubscriber, replyChannel } from '@pf/redis';
+import { ChannelSubscriber, replyChannel, verified } from '@pf/redis';
 import type { Logger } from '@pf/runtime';
 
 export interface ReplyListener {
@@ -8,15 +8,29 @@ export interface ReplyListener {
   lost(): void;
 }
 
-/** The gateway's own channel in Redis, on which the partitions' owners send it the replies to its commands. */
+/**
+ * The gateway's own channel in Redis, on which the partitions' owners send it the replies to its commands. Replies decide
+ * what is broadcast and what payers sign, so only those are believed that an owner has signed.
+ */
 export class ReplyChannel {
   readonly name: string;
   readonly #subscriber: ChannelSubscriber;
   readonly #listener: ReplyListener;
+  readonly #secrets: readonly Uint8Array[];
   readonly #log: Logger;
 
-  /** @param gatewayId unique to this process: no other gateway listens on its channel */
-  constructor(redisUrl: string, gatewayId: string, listener: ReplyListener, log: Logger) {
+  /**
+   * @param gatewayId unique to this process: no other gateway listens on its channel
+   * @param secrets REPLY_SECRET, which the owners have too
+   */
+  constructor(
+    redisUrl: string,
+    gatewayId: string,
+    secrets: readonly Uint8Array[],
+    listener: ReplyListener,
+    log: Logger,
+  ) {
+    this.#secrets = secrets;
     this.name = replyChannel(gatewayId);
     this.#listener = listener;
     this.#log = log;
@@ -46,7 +60,13 @@ export class ReplyChannel {
     this.#subscriber.close();
   }
 
-  #receive(text: string): void {
+  #receive(message: string): void {
+    const text = verified(this.#secrets, this.name, message);
+    if (text === null) {
+      // The requests that wait find their outcomes in the database.
+      this.#log.error('a message on the reply channel is not signed by an intent service: compare REPLY_SECRET');
+      return;
+    }
     try {
       for (const reply of parseReplies(text)) this.#listener.replied(reply);
     } catch (error) {

@@ -78,6 +78,7 @@ export async function startBareApp({
   const replies = new ReplyChannel(
     'redis://127.0.0.1:1',
     'test',
+    [Buffer.alloc(32)],
     { replied: () => undefined, lost: () => undefined },
     log,
   );

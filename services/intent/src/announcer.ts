@@ -1,6 +1,6 @@
 import { encodeReplies, type Reply } from '@pf/contracts';
 import type { ProjectedIntent } from '@pf/database';
-import { accountChannels, ChannelPublisher, encodeNotice, intentChannel, type Notice } from '@pf/redis';
+import { accountChannels, ChannelPublisher, encodeNotice, intentChannel, type Notice, signed } from '@pf/redis';
 import type { Logger } from '@pf/runtime';
 
 /** What follows from a batch that was projected. */
@@ -18,9 +18,14 @@ interface Announced {
  */
 export class Announcer {
   readonly #publisher: ChannelPublisher;
+  readonly #secret: Uint8Array;
 
-  /** Connects in the background, for as long as it takes. */
-  constructor(redisUrl: string, log: Logger) {
+  /**
+   * Connects in the background, for as long as it takes.
+   * @param secret REPLY_SECRET, which the gateways have too
+   */
+  constructor(redisUrl: string, secret: Uint8Array, log: Logger) {
+    this.#secret = secret;
     this.#publisher = new ChannelPublisher(redisUrl, {
       log,
       withoutRedis: 'gateways read outcomes from Postgres until it is back',
@@ -30,7 +35,10 @@ export class Announcer {
   /** Sends the replies, one message per gateway, the notices, and one to each account, in one round trip. */
   announce({ replies, notices, intents }: Announced): void {
     this.#publisher.publish([
-      ...[...replies].map(([channel, batch]) => ({ channel, text: encodeReplies(batch) })),
+      ...[...replies].map(([channel, batch]) => ({
+        channel,
+        text: signed(this.#secret, channel, encodeReplies(batch)),
+      })),
       ...notices.map((notice) => ({ channel: intentChannel(notice.intentId), text: encodeNotice(notice) })),
       ...accountChannels(intents.map(({ intent }) => intent)).map((channel) => ({ channel, text: '' })),
     ]);

@@ -11,6 +11,8 @@ export const intentVariables = {
   DATABASE_URL: variables.databaseUrl,
   DATABASE_CONNECTIONS: variables.databaseConnections,
   REDIS_URL: redisUrl,
+  /** Shared with the gateways: signs the replies to them. */
+  REPLY_SECRET: variables.sharedSecrets,
   HEALTH_PORT: variables.port,
   /** Needed where events are sealed, or have been (docs/operations/privacy.md). */
   SECRETS_KEY: variables.secretsKey.optional(),

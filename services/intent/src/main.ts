@@ -51,7 +51,7 @@ runService('intent', async ({ log, crash, onShutdown }) => {
     if (config.ARCHIVE_URL === undefined && (await hasCold(database)))
       throw new ConfigurationError('Intents have left for the archive: set ARCHIVE_URL (docs/operations/growth.md).');
   });
-  const announcer = new Announcer(config.REDIS_URL, log);
+  const announcer = new Announcer(config.REDIS_URL, config.REPLY_SECRET[0], log);
   onShutdown('redis', () => announcer.close());
 
   const eventLog = createEventLog(eventLogOptions(config, 'intent', log));

@@ -5,7 +5,7 @@ import { type CommandMessage, newCommandId, type Outcome, parseReplies, type Rep
 import { createStore, type Database, findOutcomes, openDatabase, readDatabaseTime } from '@pf/database';
 import type { CommandId } from '@pf/domain';
 import { createEventLog, type EventLog, type PartitionOwner, type PartitionWork, type Publisher } from '@pf/event-log';
-import { ChannelSubscriber, replyChannel } from '@pf/redis';
+import { ChannelSubscriber, replyChannel, verified } from '@pf/redis';
 import { createLogger } from '@pf/runtime';
 import { type BackingStack, readBackingStack, until, via } from '@pf/testing';
 import { Announcer } from '../src/announcer.ts';
@@ -67,7 +67,8 @@ export async function startWriter(
     applicationName: 'intent test',
     maxConnections: 18,
   });
-  const announcer = new Announcer(proxies.redis === undefined ? stack.redis : via(stack.redis, proxies.redis), log);
+  const redisUrl = proxies.redis === undefined ? stack.redis : via(stack.redis, proxies.redis);
+  const announcer = new Announcer(redisUrl, Buffer.from(REPLY_SECRET), log);
   const eventLog = openLog(stack, location);
   const [publisher, reader] = [await eventLog.publisher(), await eventLog.reader('expiry')];
   const brokerClock = eventLog.brokerClock();
@@ -150,6 +151,9 @@ const openLog = (stack: BackingStack, { prefix, sessionTimeoutMs }: WriterLocati
     ...(sessionTimeoutMs !== undefined && { sessionTimeoutMs }),
   });
 
+/** What proves to the client that a reply is the writer's. */
+export const REPLY_SECRET = 'a secret of tests and their gateways';
+
 /** Stands in for the gateway: sends commands and receives the replies. */
 export class CommandClient {
   /** The reply channel. */
@@ -209,7 +213,7 @@ export class CommandClient {
   }
 
   #receive(text: string): void {
-    for (const reply of parseReplies(text))
+    for (const reply of parseReplies(verified([Buffer.from(REPLY_SECRET)], this.channel, text) ?? ''))
       this.replies.set(reply.outcome.commandId, [...this.repliesTo(reply.outcome.commandId), reply]);
   }
 }

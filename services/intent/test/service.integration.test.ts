@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type Cluster, freePorts, readBackingStack, startCluster, until } from '@pf/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { create, PARTITIONS } from './messages.ts';
-import { CommandClient } from './running-writer.ts';
+import { CommandClient, REPLY_SECRET } from './running-writer.ts';
 
 // The machine may be busy with the other processes of the stack.
 let cluster: Cluster;
@@ -51,6 +51,7 @@ async function start(change: Record<string, string> = {}): Promise<Service> {
         PATH: process.env['PATH'],
         DATABASE_URL: cluster.databaseUrl,
         REDIS_URL: stack.redis,
+        REPLY_SECRET,
         KAFKA_BROKERS: stack.kafka,
         KAFKA_PARTITIONS: String(PARTITIONS),
         KAFKA_PREFIX: cluster.prefix,

@@ -3,7 +3,7 @@ import { type KillableProcess, killableProcess } from '@pf/local/killable-proces
 import { startReaper } from '@pf/local/reaper';
 import { redisSpec } from '@pf/local/redis';
 import { readSettings } from '@pf/local/settings';
-import { freePorts, startTcpProxy, type TcpProxy } from '@pf/testing';
+import { freePorts, startTcpProxy, type TcpProxy, via } from '@pf/testing';
 
 const ROOT = path.resolve(import.meta.dirname, '../../../..');
 
@@ -19,7 +19,7 @@ export interface OwnRedis {
 export async function startRedis(folder: string): Promise<OwnRedis> {
   const [port = 0] = await freePorts(1);
   const settings = readSettings({ PF_DATA: folder, REDIS_PORT: String(port) }, ROOT);
-  const { spec } = await redisSpec(settings);
+  const { spec, url } = await redisSpec(settings);
   const reaper = startReaper();
   const process = killableProcess({
     label: 'Redis',
@@ -34,7 +34,7 @@ export async function startRedis(folder: string): Promise<OwnRedis> {
   return {
     process,
     way,
-    url: `redis://${way.address}`,
+    url: via(url, way.address),
     async close() {
       await way.close();
       await process.kill();

@@ -161,12 +161,12 @@ describe('The commands of docs/operations, with the rights of the operator', () 
     await commitOffsets(brokers.addresses);
     await allowScram();
     redisCli = await redisCommand();
-    await run('sh', ['-c', `${redisCli} ACL SETUSER pf '>the-old-password'`]);
+    await run('sh', ['-c', `${redisCli} ACL SETUSER pf-webhook '>the-old-password'`]);
     surroundingsFile = path.join(folder, 'surroundings.json');
     await writeFile(surroundingsFile, JSON.stringify(await surroundings()));
   });
   afterAll(async () => {
-    await run('sh', ['-c', `${redisCli} ACL DELUSER pf`]);
+    await run('sh', ['-c', `${redisCli} ACL SETUSER pf-webhook '<the-new-password'`]);
     await cluster.close();
     await brokers.close();
     await rm(folder, { recursive: true, force: true });

@@ -8,7 +8,7 @@ import { redisSpec } from './redis.ts';
 import type { Stack, StackChain } from '../stack/stack.ts';
 import type { Supervised } from '../processes/supervised-process.ts';
 
-export interface BackingAddresses extends Pick<Stack, 'database' | 'redis' | 'kafka'> {
+export interface BackingAddresses extends Pick<Stack, 'database' | 'redis' | 'redisLogins' | 'kafka'> {
   readonly chains: Readonly<Record<ChainName, StackChain>>;
 }
 
@@ -38,11 +38,11 @@ export async function startBacking(dependencies: StackDependencies): Promise<Bac
     await start(spec);
     return await url();
   }
-  async function redis(): Promise<string> {
-    if (settings.external.redis) return settings.external.redis;
-    const { spec, url } = await redisSpec(settings);
+  async function redis(): Promise<Pick<BackingAddresses, 'redis' | 'redisLogins'>> {
+    if (settings.external.redis) return { redis: settings.external.redis, redisLogins: undefined };
+    const { spec, url, logins } = await redisSpec(settings);
     await start(spec);
-    return url;
+    return { redis: url, redisLogins: logins };
   }
   async function kafka(): Promise<string> {
     if (settings.external.kafka) return settings.external.kafka;
@@ -57,12 +57,12 @@ export async function startBacking(dependencies: StackDependencies): Promise<Bac
   const [started] = await Promise.all([Promise.allSettled(Object.values(chains)), Promise.allSettled(stores)]);
   const stopClocks = (): void => started.forEach((chain) => chain.status === 'fulfilled' && chain.value.stopClock());
   try {
-    const [databaseUrl, redisUrl, brokers] = await Promise.all(stores);
+    const [databaseUrl, redisAddresses, brokers] = await Promise.all(stores);
     const running = await Promise.all(CHAIN_NAMES.map(async (name) => [name, (await chains[name]).chain] as const));
     return {
       addresses: {
         database: databaseUrl,
-        redis: redisUrl,
+        ...redisAddresses,
         kafka: brokers,
         chains: Object.fromEntries(running) as Record<ChainName, StackChain>,
       },

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { REDIS_SERVICES, redisUser } from '@pf/redis/users';
 import type { Command, ProcessSpec } from '../processes/process-spec.ts';
 import type { Settings } from '../stack/settings.ts';
 import { ask } from '../processes/sockets.ts';
@@ -33,13 +34,26 @@ export async function redisProgram(tools: string): Promise<Pick<Command, 'file' 
   return { file, env: { LD_LIBRARY_PATH: libraries.map((name) => path.join(usr, 'lib', name)).join(':') } };
 }
 
+/** Who may do what there, with the password "local": it listens on the loopback interface only. */
+const USERS_FILE = 'infra/docker/redis-users.acl';
+const urlOf = (user: string, port: number): string => `redis://${user}:local@127.0.0.1:${port}`;
+
+interface RedisOfStack {
+  readonly spec: ProcessSpec;
+  /** Of the user that may do everything: for scripts and tests. */
+  readonly url: string;
+  /** By service, each with its own user. */
+  readonly logins: Readonly<Record<string, string>>;
+}
+
 /** Redis or Valkey, in memory only: nothing in it needs to survive a restart. */
-export async function redisSpec(settings: Settings): Promise<{ spec: ProcessSpec; url: string }> {
+export async function redisSpec(settings: Settings): Promise<RedisOfStack> {
   const port = settings.ports.redis;
   const folder = path.join(settings.data, 'redis');
   const program = await redisProgram(settings.tools);
   return {
-    url: `redis://127.0.0.1:${port}`,
+    url: urlOf('admin', port),
+    logins: Object.fromEntries(REDIS_SERVICES.map((service) => [service, urlOf(redisUser(service), port)])),
     spec: {
       name: 'redis',
       label: 'Redis',
@@ -59,6 +73,8 @@ export async function redisSpec(settings: Settings): Promise<{ spec: ProcessSpec
           String(port),
           '--dir',
           folder,
+          '--aclfile',
+          path.join(settings.root, USERS_FILE),
           '--save',
           '',
           '--appendonly',

@@ -54,7 +54,6 @@ function serviceSpecs(
   { secretsKey, logins }: ServiceSecrets,
 ): readonly ProcessSpec[] {
   const shared = {
-    REDIS_URL: addresses.redis,
     KAFKA_BROKERS: addresses.kafka,
     KAFKA_PARTITIONS: String(PARTITIONS),
     HOST: '127.0.0.1',
@@ -75,6 +74,7 @@ function serviceSpecs(
     // Derived from a secret of this folder, so that people stay signed in over a restart.
     SESSION_SECRET: createHmac('sha256', secretsKey).update('sessions').digest('base64url'),
     DASHBOARD_PASS_SECRET: createHmac('sha256', secretsKey).update('passes').digest('base64url'),
+    REPLY_SECRET: createHmac('sha256', secretsKey).update('replies').digest('base64url'),
     ARCHIVE_URL: pathToFileURL(archiveFolder(settings)).href,
     ARCHIVE_SIGNING_KEY: createHmac('sha256', secretsKey).update('archive').digest('base64'),
     // What was just paid can be queried soon; the files are merged.
@@ -107,6 +107,7 @@ function serviceSpecs(
         args: ['--enable-source-maps', path.join(settings.root, 'infra/docker/dist/main.js'), name],
         env: {
           ...shared,
+          REDIS_URL: addresses.redisLogins?.[name] ?? addresses.redis,
           DATABASE_URL: logins?.[`pf_${name}`] ?? addresses.database,
           METRICS_PORT: String(settings.ports[`${name}Metrics`]),
           ...(health !== name && { [PORTS[name].variable]: String(settings.ports[name]) }),

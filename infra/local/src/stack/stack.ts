@@ -39,6 +39,8 @@ const stack = z.object({
   archive: z.object({ path: z.string() }).optional(),
   database: z.string(),
   redis: z.string(),
+  /** How each service connects to Redis, by its name; absent where all connect alike. */
+  redisLogins: z.record(z.string(), z.string()).optional(),
   kafka: z.string(),
   /** The running processes: id by name. */
   pids: z.record(z.string(), z.number()),

@@ -150,8 +150,9 @@ export async function startCluster(
     { detours = {}, env = {}, wait = true, release }: StartOptions = {},
   ): Promise<Instance> {
     const [port = 0, healthPort = 0] = await freePorts(2);
-    // Each service has its own role, so every end-to-end test shows that its rights suffice.
+    // Each service has its own users, so every end-to-end test shows that their rights suffice.
     const ownUrl = logins?.[`pf_${service}`] ?? databaseUrl;
+    const redisUrl = stack.redisLogins?.[service] ?? stack.redis;
     const program = release
       ? ['--conditions=source', path.join(release, 'services', service, 'src/main.ts')]
       : [...CHEAP_START, imageProgram(), service];
@@ -163,7 +164,7 @@ export async function startCluster(
         NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
         LOG_LEVEL: 'info',
         DATABASE_URL: detours.database ? via(ownUrl, detours.database) : ownUrl,
-        REDIS_URL: detours.redis ? via(stack.redis, detours.redis) : stack.redis,
+        REDIS_URL: detours.redis ? via(redisUrl, detours.redis) : redisUrl,
         KAFKA_BROKERS: detours.kafka ?? stack.kafka,
         KAFKA_PARTITIONS: String(PARTITIONS),
         KAFKA_PREFIX: prefix,
@@ -172,6 +173,7 @@ export async function startCluster(
         KAFKA_SESSION_TIMEOUT_MS: '3000',
         SECRETS_KEY: secretsKey,
         DASHBOARD_PASS_SECRET: passSecret,
+        REPLY_SECRET: secretsKey,
         ...upstreamEnvironment(chains),
         ...behind.environment,
         NETWORKS: own.length === 0 ? 'eip155:84532' : own.map(({ caip2 }) => caip2).join(','),

@@ -17,6 +17,8 @@ export type StackWallet = z.infer<typeof wallet>;
 const backing = z.looseObject({
   database: z.string(),
   redis: z.string(),
+  /** By service; absent where all connect alike. */
+  redisLogins: z.record(z.string(), z.string()).optional(),
   kafka: z.string(),
   chains: z.record(z.string(), chain),
 });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { BuildResult, ChainAdapter } from '@pf/chains';
 import { type BuildIntentRequest, buildIntentRequest, OPERATIONS } from '@pf/contracts';
 import type { IntentQueries } from '@pf/database';
@@ -99,7 +100,7 @@ export function unbuilt(result: Exclude<BuildResult, { readonly kind: 'built' }>
   });
 }
 
-/** @returns null if another payer's build came first: the caller tries again with the intent as it is then */
+/** @returns null if another build came first: the caller tries again with the intent as it is then */
 async function tryBuild(
   dependencies: Dependencies,
   { holder: owner, request }: Pick<Call, 'holder' | 'request'>,
@@ -154,6 +155,10 @@ async function tryBuild(
     if (recorded.refusal.code === 'build.superseded' && tries < MAX_TRIES) return null;
     throw refused(recorded.refusal);
   }
-  if (recorded.build === null) throw new Error(`the writer accepted a build of ${id} without returning it`);
-  return { intent: await intentAfter(dependencies.intents, recorded, owner), transaction: recorded.build.transaction };
+  if (!isDeepStrictEqual(recorded.build?.transaction, transaction)) {
+    // A payer signs what was built here, or what the database has: never what a reply alone says.
+    if (tries < MAX_TRIES) return null;
+    throw refused({ code: 'build.superseded', message: 'Another transaction was built first. Build again.', intentId: id });
+  }
+  return { intent: await intentAfter(dependencies.intents, recorded, owner), transaction };
 }

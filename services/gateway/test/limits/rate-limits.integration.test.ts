@@ -12,6 +12,7 @@ import {
   startTcpProxy,
   type TcpProxy,
   until,
+  via,
 } from '@pf/testing';
 import fc from 'fast-check';
 import { RateLimits, type Standing } from '../../src/limits/rate-limits.ts';
@@ -114,7 +115,7 @@ describe('rate limits of two gateways', () => {
   });
 
   it('query Redis less often the faster requests come', async () => {
-    const limits = await gateway(`redis://${proxy.address}`, PATIENT_MS);
+    const limits = await gateway(via(readBackingStack().redis, proxy.address), PATIENT_MS);
     const taken = jest.spyOn(SharedBuckets.prototype, 'take');
     const name = randomUUID();
     expect(allowed(await count(limits, name, 6_000, 1_000))).toBe(1_000);
@@ -125,7 +126,7 @@ describe('rate limits of two gateways', () => {
   it.each(['cut', 'freeze'] as const)(
     'are counted per gateway while Redis is unavailable (%s), and together afterwards',
     async (how) => {
-      const limits = await gateway(`redis://${proxy.address}`);
+      const limits = await gateway(via(readBackingStack().redis, proxy.address));
       const taken = jest.spyOn(SharedBuckets.prototype, 'take');
       // On a busy machine Redis may be late, and what is not counted together takes from what is counted locally.
       let name = '';

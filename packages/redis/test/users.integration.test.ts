@@ -1,0 +1,58 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { readBackingStack } from '@pf/testing';
+import { Redis } from 'ioredis';
+import { REDIS_SERVICES, type RedisService } from '../src/users.ts';
+
+const { redis, redisLogins = {} } = readBackingStack();
+const connect = (url: string): Redis => new Redis(url, { maxRetriesPerRequest: 0, enableReadyCheck: false });
+const users = Object.fromEntries(
+  REDIS_SERVICES.map((service) => [service, connect(redisLogins[service] ?? '')]),
+) as Record<RedisService, Redis>;
+const admin = connect(redis);
+
+afterAll(() => {
+  for (const connection of [admin, ...Object.values(users)]) connection.disconnect();
+});
+
+const BUCKET = 'test:pf:limit:account:acct_test';
+const QUEUE = 'test:{pf-webhook}:wakes:wait';
+const REPLIES = 'pf:replies:test';
+
+describe('the user of a service in Redis', () => {
+  it.each([
+    ['gateway', ['set', BUCKET, '1']],
+    ['gateway', ['lpush', QUEUE, 'endpoint']],
+    ['gateway', ['eval', "return redis.call('TIME')", 0]],
+    ['webhook', ['lpush', QUEUE, 'endpoint']],
+    ['webhook', ['publish', 'pf:account:acct_test:test', '']],
+    ['intent', ['publish', REPLIES, '[]']],
+    ['intent', ['publish', 'pf:intent:pi_test', '{}']],
+  ] as const)('of %s may do what its service does: %p', async (service, [command, ...values]) => {
+    await expect(users[service].call(command, ...values)).resolves.toBeDefined();
+    await admin.del(BUCKET, QUEUE);
+  });
+
+  it.each([
+    ['webhook', 'forge replies', ['publish', REPLIES, '[]']],
+    ['webhook', 'read replies', ['subscribe', REPLIES]],
+    ['webhook', 'read all there is', ['psubscribe', '*']],
+    ['webhook', 'give clients their limits back', ['del', BUCKET]],
+    ['webhook', 'reach limits by a script', ['eval', `return redis.call('del', '${BUCKET}')`, 0]],
+    ['dashboard', 'forge notices', ['publish', 'pf:account:acct_test:test', '']],
+    ['dashboard', 'read replies', ['subscribe', REPLIES]],
+    ['dashboard', 'wake webhooks', ['lpush', QUEUE, 'endpoint']],
+    ['intent', 'read replies', ['subscribe', REPLIES]],
+    ['intent', 'wake webhooks', ['lpush', QUEUE, 'endpoint']],
+    ['gateway', 'forge replies', ['publish', REPLIES, '[]']],
+    ['gateway', 'empty the server', ['flushall']],
+    ['gateway', 'change the server', ['config', 'set', 'maxmemory', '1']],
+  ] as const)('of %s may not %s', async (service, _what, [command, ...values]) => {
+    await expect(users[service].call(command, ...values)).rejects.toThrow(/^NOPERM|can't access/);
+  });
+
+  it('is needed: a connection without one may do nothing', async () => {
+    const anyone = connect(redis.replace('admin:local@', ''));
+    await expect(anyone.get(BUCKET)).rejects.toThrow(/^NOPERM/);
+    anyone.disconnect();
+  });
+});
