@@ -3,6 +3,7 @@ import type { ChainId } from '@pf/domain';
 import { Wallet } from 'ethers';
 import * as TxEnvelopeTempo from 'ox/tempo/TxEnvelopeTempo';
 import { BaseAdapter } from '../src/base/adapter.ts';
+import { decodeSigned } from '../src/base/signed-transaction.ts';
 import { type ChainAdapter, networkOf } from '../src/index.ts';
 import { SolanaAdapter } from '../src/solana/adapter.ts';
 import { fromChain } from '../src/tempo/signed-transaction.ts';
@@ -12,8 +13,8 @@ import { tempoPool } from './tempo/chain.ts';
 
 /** What one text may take to parse: a gateway serves nothing else meanwhile. */
 const MS_MAX = 5;
-/** Of them the quickest counts: a machine that is busy makes the others slower. */
-const RUNS = 25;
+/** Of them the quickest counts: the first are compiled meanwhile, and a machine that is busy makes some slower. */
+const RUNS = 40;
 
 /** Parsing asks no upstream. */
 const base = new BaseAdapter(networkOf('eip155:84532' as ChainId), poolOver([]));
@@ -25,15 +26,16 @@ const payer = new Wallet(`0x${'a1'.repeat(32)}`);
 const bytesOf = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');
 const address = (index: number): string => `0x${index.toString(16).padStart(40, 'a')}`;
 
-/** The quickest of several runs, each with a text of its own, and what came of it. */
+/** The CPU of the quickest of several runs in milliseconds, each of which decodes anew, and what came of it. */
 function fastest(adapter: Pick<ChainAdapter, 'parseSubmitted'>, raw: Uint8Array): readonly [number, unknown] {
   let quickest = Number.POSITIVE_INFINITY;
   let parsed: unknown = null;
   const text = Buffer.from(raw).toString('base64');
   for (let run = 0; run < RUNS; run += 1) {
-    const began = performance.now();
+    const began = process.threadCpuUsage();
     parsed = adapter.parseSubmitted(text);
-    quickest = Math.min(quickest, performance.now() - began);
+    const { user, system } = process.threadCpuUsage(began);
+    quickest = Math.min(quickest, (user + system) / 1_000);
   }
   return [quickest, parsed];
 }
@@ -103,6 +105,30 @@ function onSolana(accounts: number, instructions: number, tables: number): Buffe
   ]);
 }
 
+const onBaseAtWorst: readonly (readonly [what: string, raw: Buffer, expected: true | string])[] = [
+  ['the longest calldata', await onBase(0, 0, 3_900), true],
+  ['as many addresses as may be accessed, with keys', await onBase(16, 6), true],
+  ['as many storage keys as fit', await onBase(1, 115), true],
+  ['more addresses', await onBase(17, 0), 'has an access list of more than 16 addresses'],
+  ['as many addresses as fit', await onBase(170, 0), 'has an access list of more than 16 addresses'],
+  [
+    'lists within lists',
+    Buffer.concat([Buffer.of(2), nested(BYTES_MAX.base - 1)]),
+    'is not a valid RLP-encoded transaction',
+  ],
+  ['lists within lists, of type 0', nested(BYTES_MAX.base), 'is not a valid RLP-encoded transaction'],
+  [
+    'as many items as fit',
+    Buffer.concat([Buffer.of(2), flat(BYTES_MAX.base - 1, 1)]),
+    'is not a valid RLP-encoded transaction',
+  ],
+  [
+    'as many lists as fit',
+    Buffer.concat([Buffer.of(2), flat(BYTES_MAX.base - 1, 0xc0)]),
+    'is not a valid RLP-encoded transaction',
+  ],
+];
+
 describe('the parsers of signed transactions', () => {
   it.each([
     ['Base', base, BYTES_MAX.base],
@@ -117,29 +143,7 @@ describe('the parsers of signed transactions', () => {
     }
   });
 
-  it.each([
-    ['the longest calldata', await onBase(0, 0, 3_900), true],
-    ['as many addresses as may be accessed, with keys', await onBase(16, 6), true],
-    ['as many storage keys as fit', await onBase(1, 115), true],
-    ['more addresses', await onBase(17, 0), 'has an access list of more than 16 addresses'],
-    ['as many addresses as fit', await onBase(170, 0), 'has an access list of more than 16 addresses'],
-    [
-      'lists within lists',
-      Buffer.concat([Buffer.of(2), nested(BYTES_MAX.base - 1)]),
-      'is not a valid RLP-encoded transaction',
-    ],
-    ['lists within lists, of type 0', nested(BYTES_MAX.base), 'is not a valid RLP-encoded transaction'],
-    [
-      'as many items as fit',
-      Buffer.concat([Buffer.of(2), flat(BYTES_MAX.base - 1, 1)]),
-      'is not a valid RLP-encoded transaction',
-    ],
-    [
-      'as many lists as fit',
-      Buffer.concat([Buffer.of(2), flat(BYTES_MAX.base - 1, 0xc0)]),
-      'is not a valid RLP-encoded transaction',
-    ],
-  ])('take a few milliseconds on Base for %s', (_what, raw, expected) => {
+  it.each(onBaseAtWorst)('take a few milliseconds on Base for %s', (_what, raw, expected) => {
     expect(raw.length).toBeLessThanOrEqual(BYTES_MAX.base);
     const [ms, parsed] = fastest(base, raw);
     expect(parsed).toMatchObject(expected === true ? { ok: true } : { ok: false, problem: expected });
@@ -158,7 +162,7 @@ describe('the parsers of signed transactions', () => {
     ],
     ['a passkey’s data of zeros', onTempo({}, byPasskey('00'.repeat(1_700))), COSTLY],
     ['a passkey’s data that begins as JSON everywhere', onTempo({}, byPasskey('7b'.repeat(1_700))), COSTLY],
-    ['the longest extensions', onTempo({}, byPasskey('7b'.repeat(101), JSON.stringify('x'.repeat(1_500)))), COSTLY],
+    ['data that is no object', onTempo({}, byPasskey('7b'.repeat(101), JSON.stringify('x'.repeat(1_500)))), COSTLY],
     [
       'the longest client data behind the longest extensions',
       onTempo({}, byPasskey('7b'.repeat(101), JSON.stringify({ origin: 'x'.repeat(1_500) }))),
@@ -184,7 +188,7 @@ describe('the parsers of signed transactions', () => {
       Buffer.concat([Buffer.of(0x76), flat(BYTES_MAX.tempo - 1, 1)]),
       'is not a valid transaction of type 0x76',
     ],
-    ['for a signature that is a list of lists', withSignature(Buffer.concat([Buffer.of(5), nested(1_700)])), COSTLY],
+    ['a signature that is a list of lists', withSignature(Buffer.concat([Buffer.of(5), nested(1_700)])), COSTLY],
   ])('take a few milliseconds on Tempo for %s', (_what, raw, expected) => {
     expect(raw.length).toBeLessThanOrEqual(BYTES_MAX.tempo);
     const [ms, parsed] = fastest(tempo, raw);
@@ -206,11 +210,11 @@ describe('the parsers of signed transactions', () => {
   });
 
   it('take a passkey’s signature from a node for none where it takes long to read', () => {
-    const began = performance.now();
+    const began = process.threadCpuUsage();
     const webauthnData = `0x${'7b'.repeat(1_700)}`;
     const signature = { type: 'webAuthn', webauthnData, r: '0x1', s: '0x1', pubKeyX: '0x1', pubKeyY: '0x1' };
     expect(fromChain(`0x${'11'.repeat(32)}` as never, { type: 0x76n, signature } as never)).toBeNull();
-    expect(performance.now() - began).toBeLessThan(10 * MS_MAX);
+    expect(process.threadCpuUsage(began).user).toBeLessThan(10_000 * MS_MAX);
   });
 
   it('decode what was submitted once: it is handed on', async () => {
@@ -218,7 +222,6 @@ describe('the parsers of signed transactions', () => {
     const parsed = base.parseSubmitted(raw.toString('base64'));
     if (!parsed.ok || parsed.value.kind !== 'signed') throw new Error('it is not parsed');
     const { transaction } = parsed.value;
-    const { decodeSigned } = await import('../src/base/signed-transaction.ts');
     expect(decodeSigned(transaction.raw)).toBe(decodeSigned(transaction.raw));
   });
 });
