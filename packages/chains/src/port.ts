@@ -241,9 +241,9 @@ export interface ChainAdapter {
   /** False when the bytes of this build can provably no longer land. */
   canLand(build: Build): Promise<boolean>;
   /**
-   * Decodes a wallet's submission: base64, or 0x hex on EVM chains. A problem: 422 `transaction.malformed`. It is bounded
-   * in size by what a payment needs, and takes 5 ms at most, whatever the text is. What is done with it later gets the
-   * same bytes, which are not decoded again.
+   * Decodes a wallet's submission: base64, or 0x hex on EVM chains. A problem: 422 `transaction.malformed`. It is
+   * bounded in size by what a payment needs, and takes 5 ms at most, whatever the text is. What is done with it later
+   * gets the same bytes, which are not decoded again.
    */
   parseSubmitted(text: string): Parsed<Submitted>;
   /**

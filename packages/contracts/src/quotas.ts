@@ -51,7 +51,7 @@ export const SUBMIT_QUOTAS = {
   share: { requests: 10, windowSeconds: 600 },
 } as const satisfies Readonly<Record<string, Quota>>;
 
-/** Looks for hashes that wallets have sent for one intent: each takes up to eight requests to the chain. As of builds. */
+/** Looks for hashes that wallets have sent for one intent, each of up to eight requests to the chain: as of builds. */
 export const LOOK_QUOTAS = BUILD_QUOTAS;
 
 /** Test events to the webhook endpoints of an account in one mode. */

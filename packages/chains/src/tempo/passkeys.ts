@@ -19,7 +19,8 @@ const MAGIC = Buffer.alloc(32, 0x77);
 const [OPEN, CLOSE] = [0x7b, 0x7d];
 
 /** What is wrong with one that is refused for this. */
-export const COSTLY_PASSKEY = `has a passkey signature whose client data does not begin within ${AUTHENTICATOR_BYTES.max} bytes`;
+export const COSTLY_PASSKEY =
+  'has a passkey signature whose client data does not begin within ' + `${AUTHENTICATOR_BYTES.max} bytes`;
 
 /** Whether one of these texts, read as a signature, takes long to read. */
 export const hasCostlyPasskey = (texts: readonly Uint8Array[]): boolean => texts.some(isCostly);

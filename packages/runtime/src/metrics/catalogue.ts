@@ -130,8 +130,8 @@ export const METRICS = {
       '`dashboard`: sign-ins, mails and other attempts of people, and what they have under way.',
       '`screening`: too many new wallets of the account, or of test mode, were being screened.',
       '`merchant`: the payers of one merchant had half of what a checkout process has under way.',
-      '`submits`, `looks`, `tests`: too much was submitted to an intent, too many hashes that no node shows were looked',
-      'for, too many test events were sent or waited for.',
+      '`submits`, `looks`, `tests`: too much was submitted to an intent, too many hashes that no node shows were',
+      'looked for, too many test events were sent or waited for.',
     ),
     labels: {
       policy: of(
@@ -756,7 +756,10 @@ export const METRICS = {
     ),
     labels: {
       work: some({
-        what: 'methods and route patterns such as `POST /v1/intents/{id}/submit`, steps such as `step base`, `decide`, `catch up`, `deliver`; `other`',
+        what: lines(
+          'methods and route patterns such as `POST /v1/intents/{id}/submit`, steps such as `step base`, `decide`,',
+          '`catch up`, `deliver`, `archive`; `other`',
+        ),
         pattern: /^[\w /{}.*-]{1,96}$/,
         most: 128,
       }),

@@ -32,7 +32,7 @@ const CALLERS: Readonly<Record<PolicyName, string>> = {
   person: 'This person',
 };
 
-/** Of what costs much for one intent: of a payer's address, of all, and what of the former does not count in the latter. */
+/** Of what costs much for one intent: of a payer's address, of all, and what of the first does not count in that. */
 type IntentQuotas = Readonly<Record<'address' | 'intent' | 'share', Quota>>;
 
 /** Addresses with a key of payers, or with an intent, whose share is remembered. */
