@@ -26,7 +26,7 @@ const payer = new Wallet(`0x${'a1'.repeat(32)}`);
 const bytesOf = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');
 const address = (index: number): string => `0x${index.toString(16).padStart(40, 'a')}`;
 
-/** The CPU of the quickest of several runs in milliseconds, each of which decodes anew, and what came of it. */
+/** The CPU of the quickest of several runs in milliseconds, each of which decodes again, and what came of it. */
 function fastest(adapter: Pick<ChainAdapter, 'parseSubmitted'>, raw: Uint8Array): readonly [number, unknown] {
   let quickest = Number.POSITIVE_INFINITY;
   let parsed: unknown = null;
