@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ChainId } from '@pf/domain';
-import { Wallet } from 'ethers';
+import { Wallet } from 'ethers/wallet';
 import * as TxEnvelopeTempo from 'ox/tempo/TxEnvelopeTempo';
 import { BaseAdapter } from '../src/base/adapter.ts';
 import { decodeSigned } from '../src/base/signed-transaction.ts';
@@ -213,7 +213,7 @@ describe('the parsers of signed transactions', () => {
     const began = process.threadCpuUsage();
     const webauthnData = `0x${'7b'.repeat(1_700)}`;
     const signature = { type: 'webAuthn', webauthnData, r: '0x1', s: '0x1', pubKeyX: '0x1', pubKeyY: '0x1' };
-    expect(fromChain(`0x${'11'.repeat(32)}` as never, { type: 0x76n, signature } as never)).toBeNull();
+    expect(fromChain(`0x${'11'.repeat(32)}` as never, { type: 0x76n, signature })).toBeNull();
     expect(process.threadCpuUsage(began).user).toBeLessThan(10_000 * MS_MAX);
   });
 

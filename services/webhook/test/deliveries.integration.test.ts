@@ -7,7 +7,6 @@ import {
   removeWebhookEndpoint,
   retryDelivery,
 } from '@pf/database';
-import type { AccountId } from '@pf/domain';
 import { until } from '@pf/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
@@ -151,7 +150,7 @@ describe('A webhook delivery', () => {
 
   it('is attempted once where it is a test event, whatever the receiver responds', async () => {
     const { account, receiver } = await harness.account(status(500));
-    const owner = { accountId: account.id as AccountId, livemode: false };
+    const owner = { accountId: account.id, livemode: false };
     const [endpoint] = await managedEndpoints(harness.cluster.database, owner);
     if (!endpoint) throw new Error('the account has no endpoint');
     await addTestDelivery(harness.cluster.database, owner, endpoint, new Date(harness.clock));

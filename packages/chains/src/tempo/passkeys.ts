@@ -41,19 +41,12 @@ const [PASSKEY, KEYCHAIN, KEYCHAIN_V2, MULTISIG] = [2, 3, 4, 5] as const;
 function isCostly(text: Uint8Array): boolean {
   if (text.length <= CHEAP_BYTES) return false;
   const envelope = MAGIC.equals(text.subarray(-MAGIC.length)) ? text.subarray(0, -MAGIC.length) : text;
-  switch (envelope[0]) {
-    case PASSKEY:
-      return !beginsSoon(envelope.subarray(1, -KEY_BYTES));
-    case KEYCHAIN:
-    case KEYCHAIN_V2:
-      return isCostly(envelope.subarray(KEYCHAIN_HEAD_BYTES));
-    case MULTISIG: {
-      const shape = shapeOf(envelope.subarray(1), MULTISIG_DEPTH_MAX);
-      return shape === null || hasCostlyPasskey(shape.texts);
-    }
-    default:
-      return false;
-  }
+  const type = envelope[0];
+  if (type === PASSKEY) return !beginsSoon(envelope.subarray(1, -KEY_BYTES));
+  if (type === KEYCHAIN || type === KEYCHAIN_V2) return isCostly(envelope.subarray(KEYCHAIN_HEAD_BYTES));
+  if (type !== MULTISIG) return false;
+  const shape = shapeOf(envelope.subarray(1), MULTISIG_DEPTH_MAX);
+  return shape === null || hasCostlyPasskey(shape.texts);
 }
 
 /** @param data authenticator data, then client data: JSON */
