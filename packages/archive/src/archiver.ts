@@ -1,6 +1,6 @@
 import type { LogReader, LogRecord } from '@pf/event-log';
 import { LogTruncatedError } from '@pf/event-log';
-import { BackOff, count, type Logger, pause } from '@pf/runtime';
+import { BackOff, count, inWork, type Logger, pause } from '@pf/runtime';
 import { digestOf, GENESIS } from './chain.ts';
 import { writePublicKey } from './manifest.ts';
 import { publicKeyKey } from './names.ts';
@@ -77,7 +77,7 @@ export class Archiver {
 
   /** @param onCrash an error that a retry does not fix */
   start(onCrash: (error: Error) => void): void {
-    this.#loop = this.#run().catch((error: unknown) => onCrash(error as Error));
+    this.#loop = inWork('archive', () => this.#run()).catch((error: unknown) => onCrash(error as Error));
   }
 
   /** Archives what was read, as far as the store takes it. */

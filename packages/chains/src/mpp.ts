@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Parsed, Submitted } from './port.ts';
+import { type Complete, LACKS_FEE_PAYER, type Parsed, type Submitted } from './port.ts';
 
 /**
  * Reads a payload that has the transaction for us to send in one field, or the hash of one that the client has sent in
@@ -10,7 +10,7 @@ export function parsePayload(
   [signedType, signedField]: readonly [type: string, field: string],
   [sentType, sentField]: readonly [type: string, field: string],
   parseSubmitted: (text: string) => Parsed<Submitted>,
-): Parsed<Submitted> {
+): Parsed<Complete> {
   const kinds = new Map([
     [signedType, ['signed', signedField] as const],
     [sentType, ['sent', sentField] as const],
@@ -24,6 +24,9 @@ export function parsePayload(
       problem: `must be {"type": "${signedType}", "${signedField}": …} or {"type": "${sentType}", "${sentField}": …}`,
     };
   const parsed = parseSubmitted(text.data);
-  if (!parsed.ok || parsed.value.kind === kind) return parsed;
+  if (!parsed.ok) return parsed;
+  const { value } = parsed;
+  if (value.kind === 'handed') return { ok: false, problem: LACKS_FEE_PAYER };
+  if (value.kind === kind) return { ok: true, value };
   return { ok: false, problem: `has the type "${kind === 'sent' ? sentType : signedType}", but another content` };
 }

@@ -62,10 +62,15 @@ export interface SignedTransaction {
   readonly raw: Uint8Array;
 }
 
-/** What a submit's `signedTransaction` may hold: the transaction, or the hash of one that the wallet sent itself. */
-export type Submitted =
+/** A transaction that can land as it is, or the hash of one that the wallet sent itself. */
+export type Complete =
   | { readonly kind: 'signed'; readonly transaction: SignedTransaction }
   | { readonly kind: 'sent'; readonly hash: TransactionHash };
+/** What a submit's `signedTransaction` may hold: that, or what a sponsor is to sign yet, whose hash is not known. */
+export type Submitted = Complete | { readonly kind: 'handed'; readonly bytes: Uint8Array };
+
+/** The problem of what was handed over where there is no sponsor. */
+export const LACKS_FEE_PAYER = 'lacks the signature of its fee payer';
 
 /** The fields that differ from the intent's terms: `{recipient: {expected, actual}}`. Goes into `details`. */
 export type Differences = Readonly<
@@ -115,7 +120,7 @@ export interface MppMethod {
   readonly name: string;
   charge(terms: PaymentTerms): MppCharge;
   /** What a credential's payload submits. A problem: 422 `transaction.malformed`. */
-  parse(payload: unknown): Parsed<Submitted>;
+  parse(payload: unknown): Parsed<Complete>;
   /** The wallet that pays by this transaction, which `verify` checks; null where the bytes name none. */
   senderOf(transaction: SignedTransaction): Address | null;
 }
@@ -165,13 +170,11 @@ export interface Authorizations {
 
 /**
  * How a sponsor of an account signs for fees on this chain: what it is asked over JSON-RPC, and how its answers are
- * checked. It is trusted in nothing. `handed` is what `parse` has returned.
+ * checked. It is trusted in nothing. `handed` is what `parseSubmitted` has returned.
  */
 export interface Sponsoring {
   /** Asks which account pays the fee; null where the payer does not sign for it. */
   readonly feePayerCall: ServiceCall<string> | null;
-  /** The transaction that a fulfiller has signed, and its fee payer has not; null for any other text. */
-  parse(text: string): Uint8Array | null;
   /** Compares as `verify` does, but for the signature that is missing. Makes no request. */
   differences(handed: Uint8Array, terms: PaymentTerms, fulfiller: Address): Promise<Differences>;
   /** Asks for the signature. The result is what a wallet would submit. */
@@ -238,10 +241,18 @@ export interface ChainAdapter {
   build(request: BuildRequest): Promise<BuildResult>;
   /** False when the bytes of this build can provably no longer land. */
   canLand(build: Build): Promise<boolean>;
-  /** Decodes a wallet's submission: base64, or 0x hex on EVM chains. A problem: 422 `transaction.malformed`. */
+  /**
+   * Decodes a wallet's submission: base64, or 0x hex on EVM chains. A problem: 422 `transaction.malformed`. It is
+   * bounded in size by what a payment needs, and takes 5 ms at most, whatever the text is. What is done with it later
+   * gets the same bytes, which are not decoded again.
+   */
   parseSubmitted(text: string): Parsed<Submitted>;
-  /** Reads from the chain a transaction that the wallet sent itself; null while no upstream returns it. */
-  fetchSent(hash: TransactionHash): Promise<SignedTransaction | null>;
+  /**
+   * Reads from the chain a transaction that the wallet sent itself; null while no upstream returns it.
+   * @param look how often it was looked for before, by whoever looks again: one upstream is asked, another each time.
+   *   Absent: all are, one after the other
+   */
+  fetchSent(hash: TransactionHash, look?: number): Promise<SignedTransaction | null>;
   /** Compares by meaning, not bytes: the fulfiller signed it, and it pays exactly these terms and does nothing else.
    * @param sent the wallet has sent it: whether it can land is not checked */
   verify(transaction: SignedTransaction, terms: PaymentTerms, fulfiller: Address, sent: boolean): Promise<Verification>;

@@ -41,6 +41,31 @@ export const BUILD_QUOTAS = {
   share: { requests: 5, windowSeconds: 600 },
 } as const satisfies Readonly<Record<string, Quota>>;
 
+/**
+ * Submits to one intent, of transactions, authorizations and credentials of MPP: as those of builds. What is submitted
+ * is parsed and looked up only after that. A payer submits a handful.
+ */
+export const SUBMIT_QUOTAS = {
+  address: { requests: 60, windowSeconds: 600 },
+  intent: { requests: 600, windowSeconds: 600 },
+  share: { requests: 10, windowSeconds: 600 },
+} as const satisfies Readonly<Record<string, Quota>>;
+
+/** Looks for hashes that wallets have sent for one intent, each of up to eight requests to the chain: as of builds. */
+export const LOOK_QUOTAS = BUILD_QUOTAS;
+
+/** Test events to the webhook endpoints of an account in one mode. */
+export const ENDPOINT_TEST_QUOTA: Quota = { requests: 30, windowSeconds: 600 };
+
+/**
+ * What may wait at one gateway: test events for their receivers, of an account in one mode, of test mode and in all;
+ * looks for hashes until a node shows them, also of an address for one intent.
+ */
+export const WAIT_LIMITS = {
+  tests: { account: 2, test: 8, all: 16 },
+  looks: { address: 2, account: 16, test: 16, all: 64 },
+} as const;
+
 /** The quota of one client address without a valid key, at each gateway: refused keys, preflights, unknown paths. */
 export const STRANGER_QUOTA: Quota = { requests: 600, windowSeconds: 60 };
 

@@ -1,4 +1,5 @@
 import { BODY_LIMIT_BYTES, parseRequest } from '@pf/contracts';
+import { resumed } from '@pf/runtime';
 import express, { type Request, type Response } from 'express';
 import type { z } from 'zod';
 import { ApiError, validationFailed } from './http-error.ts';
@@ -14,7 +15,7 @@ const JSON_TYPE = /^application\/json *(?:; *charset=(?:utf-8|"utf-8") *)?$/i;
  *   `request.malformed_json`
  */
 export async function readBytes(request: Request, response: Response): Promise<Uint8Array> {
-  return new Promise<Uint8Array>((resolve, reject) => {
+  const bytes = await new Promise<Uint8Array>((resolve, reject) => {
     // Without a body, `request.body` stays undefined.
     readRaw(request, response, (error?: unknown) =>
       error === undefined
@@ -22,6 +23,8 @@ export async function readBytes(request: Request, response: Response): Promise<U
         : reject(asBodyError(error)),
     );
   });
+  resumed();
+  return bytes;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { CLIENT_SECRETS, isCausedByCaller } from '@pf/contracts';
-import { add, inSpan, type Logger, markFailed, recordDuration, type Span, SpanKind } from '@pf/runtime';
+import { add, inSpan, inWork, type Logger, markFailed, recordDuration, type Span, SpanKind } from '@pf/runtime';
 import type { NextFunction, Request, Response } from 'express';
 
 const SAFE_ID = /^[A-Za-z0-9._:-]{1,64}$/;
@@ -50,9 +50,10 @@ export const requestLog =
       { requestId, traceparent: traceparent !== undefined && TRACEPARENT.test(traceparent) ? traceparent : null },
       async (span) => {
         const closed = new Promise<void>((resolve) => response.once('close', resolve));
-        next();
+        const { locals } = response;
+        inWork(() => `${method} ${String(locals['route'] ?? 'unknown')}`, next);
         await closed;
-        const { locals, writableFinished } = response;
+        const { writableFinished } = response;
         // The route's pattern, not the path, so that the number of values is bounded.
         const route = typeof locals['route'] === 'string' ? locals['route'] : null;
         const status = statusOf(response);

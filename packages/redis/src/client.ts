@@ -1,4 +1,4 @@
-import type { Logger } from '@pf/runtime';
+import { type Logger, resumed } from '@pf/runtime';
 import { connectToKeys, type RedisConnection } from './connection.ts';
 import { OutageLog } from './outage-log.ts';
 
@@ -82,6 +82,7 @@ export class RedisClient {
     if (this.#connection.status !== 'ready' || performance.now() < this.#restingUntil) return null;
     try {
       const response = (await command()) ?? null;
+      resumed();
       this.#outage.recovered();
       return response;
     } catch (error) {

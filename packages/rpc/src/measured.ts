@@ -1,4 +1,4 @@
-import { count, inSpan, isRecordingSpan, recordDuration, SpanKind } from '@pf/runtime';
+import { count, inSpan, isRecordingSpan, recordDuration, resumed, SpanKind } from '@pf/runtime';
 import { type RpcFault, RpcUpstreamError } from './errors.ts';
 
 /** Where a request goes: labels of its metrics. */
@@ -37,6 +37,7 @@ export async function measured<T>(
     if (error instanceof RpcUpstreamError) fault = error.fault;
     throw error;
   } finally {
+    resumed();
     recordDuration('payments.rpc.request.duration', startedAt, {
       ...labels,
       ...(fault !== null && { 'error.type': fault }),

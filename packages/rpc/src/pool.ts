@@ -197,6 +197,28 @@ export class RpcPool {
   }
 
   /**
+   * Runs the work on one upstream, and on the next one only where that fails: for what is asked again and again until
+   * one of them knows it, at the price of one request each time.
+   * @param turn how often it was asked before: each time the next of those that are up begins
+   * @throws RpcUnavailableError when none responds
+   */
+  async inTurn<T>(turn: number, work: (node: RpcNode) => Promise<T>): Promise<T> {
+    const now = performance.now();
+    const upstreams = this.#inOrder();
+    const up = upstreams.filter((upstream) => upstream.isUp(now));
+    const from = up.length === 0 ? 0 : turn % up.length;
+    const inTurn = new Set([...up.slice(from), ...up.slice(0, from), ...upstreams]);
+    const deadline = this.#deadline();
+    let last: RpcUpstreamError | undefined;
+    for (const upstream of inTurn) {
+      const attempt = await this.#attempt(upstream, work, { deadline, canMoveOn: true, isUrgent: false });
+      if (attempt.kind === 'completed') return attempt.value;
+      last = attempt.error;
+    }
+    throw this.unavailable(last);
+  }
+
+  /**
    * Runs the work on each other upstream than this one, for as long as the caller takes results. None whose calls are
    * spent is waited for.
    */

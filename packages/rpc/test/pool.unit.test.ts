@@ -62,6 +62,18 @@ describe('RpcPool', () => {
     expect(first.calls.size).toBe(0);
   });
 
+  it('asks one upstream at a time in turn, and the next one only where that fails', async () => {
+    const pool = over(first.url, second.url);
+    const look = (turn: number) => pool.inTurn(turn, (node) => node.call(getTransactionCount(ACCOUNT)));
+    expect([await look(0), await look(1), await look(2)]).toEqual([1n, 2n, 1n]);
+    const asked = (proxy: RpcProxy): number => proxy.calls.get('eth_getTransactionCount') ?? 0;
+    expect([asked(first), asked(second)]).toEqual([2, 1]);
+    second.faults = [{ kind: 'status', status: 500 }];
+    expect(await look(3)).toBe(1n);
+    first.faults = [{ kind: 'status', status: 500 }];
+    await expect(look(4)).rejects.toThrow(RpcUnavailableError);
+  });
+
   it('only probes a hanging upstream, and returns to it when it has recovered', async () => {
     const pool = over(first.url, second.url);
     first.faults = [{ kind: 'hang' }];

@@ -12,6 +12,7 @@ export {
   type MetricLabels,
   type MetricName,
 } from './metrics/catalogue.ts';
+export { BLOCK_MS, countBlocks, inWork, resumed } from './metrics/blocks.ts';
 export { LATE_AFTER, LatePayments } from './metrics/late-payments.ts';
 export { type Metric, prometheusName } from './metrics/metric.ts';
 export {

@@ -1,4 +1,4 @@
-import type { Operation } from '@pf/contracts';
+import { type Operation, OPERATIONS } from '@pf/contracts';
 import {
   type Gateway,
   gatewayPath,
@@ -106,7 +106,8 @@ export class Forwarding {
       const body = operation.method === 'post' ? await readBytes(request, response) : null;
       const isStream = wantsStream(operation, request);
       const owner = (): Promise<string> => this.#merchants.ownerOf(String(request.params['id']));
-      const release = await this.#limits.begin(request.ip, owner, isStream ? 'streams' : 'requests');
+      const kind = isStream ? 'streams' : operation.id === OPERATIONS.submitIntent.id ? 'submits' : 'requests';
+      const release = await this.#limits.begin(request.ip, owner, kind);
       const ending = new AbortController();
       response.once('close', () => ending.abort());
       try {

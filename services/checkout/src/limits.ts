@@ -1,12 +1,21 @@
 import { addressGroup, ApiError, type GatewayCapacity, Slots } from '@pf/http';
 import { boundedCache, count, TokenBucket } from '@pf/runtime';
 
-/** What this process has under way at the gateway. */
-export const CAPACITY: GatewayCapacity = { requests: 128, streams: 2_000 };
+/**
+ * What this process has under way at the gateway, by kind. Submits wait for nodes to show a hash, which anyone can make
+ * up: they take no place of other requests.
+ */
+const CAPACITY = { requests: 128, submits: 64, streams: 2_000 } as const;
+type Kind = keyof typeof CAPACITY;
+/** The connections for it. */
+export const CONNECTIONS: GatewayCapacity = {
+  requests: CAPACITY.requests + CAPACITY.submits,
+  streams: CAPACITY.streams,
+};
 /** The share of one merchant, whose sponsor may hang, so that payers of the others have room. */
-const MERCHANT: GatewayCapacity = { requests: CAPACITY.requests / 2, streams: CAPACITY.streams / 2 };
+const MERCHANT_SHARE = 1 / 2;
 /** The share of one address: of a shop, perhaps, whose customers all use its network. */
-const ADDRESS = { requests: 32, streams: 100 } as const;
+const ADDRESS = { requests: 32, submits: 16, streams: 100 } as const;
 /** Any requests of one address; pages and their files among them. */
 const QUOTA = { requests: 600, windowSeconds: 60 } as const;
 /** Addresses that are remembered. With more at once, those that were quiet longest begin again with a full bucket. */
@@ -43,7 +52,7 @@ export class Limits {
    * @throws ApiError `rate_limit.exceeded` where the address or the owner has its most, `service.unavailable` where the
    *   process has
    */
-  async begin(ip: string | undefined, owner: () => Promise<string>, what: keyof GatewayCapacity): Promise<() => void> {
+  async begin(ip: string | undefined, owner: () => Promise<string>, what: Kind): Promise<() => void> {
     const address = `${what} ${addressGroup(ip)}`;
     const release = this.#slots.take({ [address]: this.#times(ADDRESS[what]), [what]: CAPACITY[what] });
     if (typeof release !== 'function') {
@@ -55,7 +64,7 @@ export class Limits {
         : tooMany('Too many requests of this address are under way.', 1);
     }
     try {
-      const ofOwner = this.#slots.take({ [`${what} of ${await owner()}`]: MERCHANT[what] });
+      const ofOwner = this.#slots.take({ [`${what} of ${await owner()}`]: CAPACITY[what] * MERCHANT_SHARE });
       if (typeof ofOwner !== 'function') {
         count('payments.rate_limited', { policy: 'merchant' });
         throw tooMany('Too many people pay this merchant at this moment.', 2);

@@ -4,13 +4,13 @@ import { loadConfig, runService, startHealth } from '@pf/runtime';
 import { createApp } from './app.ts';
 import { checkoutVariables } from './config.ts';
 import { Forwarding } from './forwarding.ts';
-import { CAPACITY, Limits } from './limits.ts';
+import { CONNECTIONS, Limits } from './limits.ts';
 import { Merchants } from './merchants.ts';
 import { readPage } from './page.ts';
 
-const CONNECTIONS = 4;
+const DATABASE_CONNECTIONS = 4;
 /** Connections of clients; further ones are closed. Twice as many as streams, so that requests have room. */
-const CLIENTS_MAX = 2 * CAPACITY.streams;
+const CLIENTS_MAX = 2 * CONNECTIONS.streams;
 
 runService('checkout', async ({ log, onShutdown }) => {
   const config = loadConfig(checkoutVariables);
@@ -20,12 +20,12 @@ runService('checkout', async ({ log, onShutdown }) => {
   const database = openDatabase({
     url: config.DATABASE_URL,
     applicationName: 'checkout',
-    maxConnections: config.DATABASE_CONNECTIONS ?? CONNECTIONS,
+    maxConnections: config.DATABASE_CONNECTIONS ?? DATABASE_CONNECTIONS,
     log,
   });
   onShutdown('database', () => database.close());
   await health.until('database', () => verifySchema(database));
-  const gateway = new Gateway(config.GATEWAY_URL, CAPACITY);
+  const gateway = new Gateway(config.GATEWAY_URL, CONNECTIONS);
   onShutdown('gateway', () => gateway.close());
   const limits = new Limits(config.RATE_LIMIT_FACTOR);
   const merchants = new Merchants(database);

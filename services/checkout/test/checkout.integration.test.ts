@@ -469,34 +469,59 @@ describe('limits of an address', () => {
 });
 
 describe('limits of a merchant', () => {
+  const post = (intentId: string, address: string, what: 'build' | 'submit') =>
+    get(`/v1/intents/${intentId}/${what}`, {
+      method: 'POST',
+      headers: {
+        authorization: secretOf(intentId),
+        'content-type': 'application/json',
+        'x-forwarded-for': address,
+      },
+      body: '{}',
+    });
+  const answerAll = (): void => {
+    for (const { response } of gateway.received)
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  };
+
+  it('bound its submits under way, which take no place of other requests', async () => {
+    const other = await openShop(cluster.database, 'Another');
+    gateway.answerWith(() => undefined);
+    // Hashes that no node shows: the gateway looks for each of them for seconds.
+    const hanging = [0, 1].flatMap((index) =>
+      Array.from({ length: 16 }, () => post(shop.intentId, `192.0.2.${index}`, 'submit')),
+    );
+    await until('the share of the merchant', () => gateway.received.length === 32);
+    expect((await post(shop.intentId, '192.0.2.0', 'submit')).status).toBe(429);
+    expect((await post(shop.intentId, '192.0.2.9', 'submit')).status).toBe(429);
+    const served = [
+      ...Array.from({ length: 32 }, () => post(shop.intentId, '192.0.2.0', 'build')),
+      post(other.intentId, '192.0.2.9', 'submit'),
+    ];
+    await until('the requests beside them', () => gateway.received.length === 65);
+    answerAll();
+    for (const response of await Promise.all(served)) expect(response.status).toBe(200);
+    await Promise.all(hanging);
+  });
+
   it('bound its requests under way, and no other merchant’s', async () => {
     const other = await openShop(cluster.database, 'Other');
     const second = await addIntent(cluster.database, shop.accountId);
     gateway.answerWith(() => undefined);
-    const submit = (intentId: string, address: string) =>
-      get(`/v1/intents/${intentId}/submit`, {
-        method: 'POST',
-        headers: {
-          authorization: secretOf(intentId),
-          'content-type': 'application/json',
-          'x-forwarded-for': address,
-        },
-        body: '{}',
-      });
+    const build = (intentId: string, address: string) => post(intentId, address, 'build');
     // Its sponsor hangs, and customers at several addresses pay.
     const hanging = [shop.intentId, second].flatMap((intentId, index) =>
-      Array.from({ length: 32 }, () => submit(intentId, `192.0.2.${index}`)),
+      Array.from({ length: 32 }, () => build(intentId, `192.0.2.${index}`)),
     );
     await until('the share of the merchant', () => gateway.received.length === 64);
-    const refused = await submit(shop.intentId, '192.0.2.9');
+    const refused = await build(shop.intentId, '192.0.2.9');
     expect([refused.status, await refused.json()]).toMatchObject([
       429,
       { error: { code: 'rate_limit.exceeded', message: expect.stringContaining('this merchant') as unknown } },
     ]);
-    const served = submit(other.intentId, '192.0.2.9');
+    const served = build(other.intentId, '192.0.2.9');
     await until('the request of another', () => gateway.received.length === 65);
-    for (const { response } of gateway.received)
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    answerAll();
     expect((await served).status).toBe(200);
     await Promise.all(hanging);
   });

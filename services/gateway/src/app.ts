@@ -21,6 +21,7 @@ import type { IntentHolders } from './intent-holders.ts';
 import { fetchIntent, type HasSponsor } from './intents/fetch.ts';
 import { listIntents } from './intents/list.ts';
 import type { Adapters } from './intents/lookup.ts';
+import { Looks } from './intents/looks.ts';
 import { cancelIntent, detectIntent } from './intents/plain-command.ts';
 import { refundIntent } from './intents/refund.ts';
 import { simulateIntent } from './intents/simulate.ts';
@@ -30,6 +31,7 @@ import type { KeyUses } from './key-uses.ts';
 import type { Limiter } from './limits/limiter.ts';
 import type { OpenStreams } from './limits/open-streams.ts';
 import type { Strangers } from './limits/strangers.ts';
+import type { Waits } from './limits/waits.ts';
 import type { MppChallenges } from './mpp/challenges.ts';
 import { payByMpp } from './mpp/pay.ts';
 import { chooseOffer } from './payment-links/choose.ts';
@@ -98,6 +100,7 @@ export interface AppDependencies {
   readonly sponsorCalls: Pick<SponsorCalls, 'ask' | 'refused'>;
   readonly strangers: Pick<Strangers, 'admit'>;
   readonly streams: Pick<OpenStreams, 'open'>;
+  readonly waits: Pick<Waits, 'look' | 'test'>;
   /** Whether live events and transactions may go to http:// URLs. */
   readonly webhookAllowHttp: boolean;
   /** Number of proxies in front of this process, whose X-Forwarded-For entries are believed. Default 0. */
@@ -105,7 +108,7 @@ export interface AppDependencies {
 }
 
 /** Every operation's. */
-const ENDPOINTS: readonly ((dependencies: AppDependencies & ModeStore) => Endpoint)[] = [
+const ENDPOINTS: readonly ((dependencies: AppDependencies & ModeStore & { readonly looks: Looks }) => Endpoint)[] = [
   createIntent,
   listIntents,
   fetchIntent,
@@ -158,9 +161,10 @@ export function createApp(dependencies: AppDependencies): Express {
     strangers.admit(ip);
     next();
   };
+  const shared = { ...dependencies, looks: new Looks(dependencies) };
   const endpoints = ENDPOINTS.map((endpoint): InModes => {
-    const live = endpoint({ ...dependencies, ...stores.live });
-    return { operation: live.operation, live, test: endpoint({ ...dependencies, ...stores.test }) };
+    const live = endpoint({ ...shared, ...stores.live });
+    return { operation: live.operation, live, test: endpoint({ ...shared, ...stores.test }) };
   });
   for (const [path, atPath] of Map.groupBy(endpoints, ({ operation }) => operation.path)) {
     // Express writes parameters as `:id`, OpenAPI as `{id}`.

@@ -39,6 +39,7 @@ import { OpenStreams } from './limits/open-streams.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { SharedBuckets } from './limits/shared-buckets.ts';
 import { Strangers } from './limits/strangers.ts';
+import { Waits } from './limits/waits.ts';
 import { Outcomes } from './outcomes.ts';
 import { PaymentLinkKeeper } from './payment-links/keeper.ts';
 import { ReplyChannel } from './reply-channel.ts';
@@ -180,6 +181,7 @@ runService('gateway', async ({ log, onShutdown }) => {
       stores,
       strangers,
       streams: new OpenStreams(config.RATE_LIMIT_FACTOR),
+      waits: new Waits(config.RATE_LIMIT_FACTOR),
       trustedProxies: config.TRUSTED_PROXIES,
       webhookAllowHttp: config.WEBHOOK_ALLOW_HTTP,
       uses,

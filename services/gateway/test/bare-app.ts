@@ -19,6 +19,7 @@ import { ColdIntents } from '../src/intents/cold-intents.ts';
 import { Limiter } from '../src/limits/limiter.ts';
 import { RateLimits } from '../src/limits/rate-limits.ts';
 import { SharedBuckets } from '../src/limits/shared-buckets.ts';
+import { Waits } from '../src/limits/waits.ts';
 import { MppChallenges } from '../src/mpp/challenges.ts';
 import { Outcomes } from '../src/outcomes.ts';
 import { ReplyChannel } from '../src/reply-channel.ts';
@@ -113,6 +114,7 @@ export async function startBareApp({
     stores: { live: store, test: store },
     strangers: { admit: () => undefined },
     streams: { open: () => () => undefined },
+    waits: new Waits(),
     webhookAllowHttp: false,
   });
   const server = createServer(app).listen(0, '127.0.0.1');

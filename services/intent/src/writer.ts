@@ -16,7 +16,7 @@ import {
 } from '@pf/database';
 import { type IntentId, type PaymentIntent, VersionGapError } from '@pf/domain';
 import type { LogRecord, PartitionWork, Publisher, BatchResult } from '@pf/event-log';
-import { count, fieldsOf, inSpan, type Logger } from '@pf/runtime';
+import { count, fieldsOf, inSpan, inWork, type Logger } from '@pf/runtime';
 import type { Announcer } from './announcer.ts';
 import { gatheredLedger } from './gathered-ledger.ts';
 import { owedReplies } from './owed-replies.ts';
@@ -136,6 +136,10 @@ export class IntentWriter implements PartitionWork<WriterContext> {
    * @throws where the log does not follow the projection: the partition then stops until an operator intervenes.
    */
   async catchUp(partition: number, from: bigint, records: readonly LogRecord[], next: bigint): Promise<boolean> {
+    return inWork('catch up', () => this.#catchUp(partition, from, records, next));
+  }
+
+  async #catchUp(partition: number, from: bigint, records: readonly LogRecord[], next: bigint): Promise<boolean> {
     return inSpan('catch up', null, () =>
       this.#withLedgerAlarm(partition, async () => {
         await this.#clock.prove();
@@ -163,6 +167,10 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   }
 
   async decide(partition: number, records: readonly LogRecord[]): Promise<BatchResult<WriterContext>> {
+    return inWork('decide', () => this.#decide(partition, records));
+  }
+
+  async #decide(partition: number, records: readonly LogRecord[]): Promise<BatchResult<WriterContext>> {
     const { partitions, personalData } = this.#dependencies;
     const inputs = records.map((record) => readInput(record, partitions, personalData?.commands ?? null));
     const messages = inputs.flatMap(({ message }) => (message === null ? [] : [message]));

@@ -11,7 +11,7 @@ import type { Clock } from '@pf/clock';
 import { isDatabaseUnavailable, type NetworkWatches, type Shard, type UnscreenedPayments, UNSPLIT } from '@pf/database';
 import { type IntentId, type Observation, VersionGapError } from '@pf/domain';
 import { LogUnavailableError, type Publisher } from '@pf/event-log';
-import { BackOff, count, type Logger, pause } from '@pf/runtime';
+import { BackOff, count, inWork, type Logger, pause } from '@pf/runtime';
 import { Lease, LeaseLostError } from './lease.ts';
 import { publishObservations } from './observations.ts';
 import type { Known, Rebroadcaster } from './rebroadcaster.ts';
@@ -204,7 +204,9 @@ export class NetworkWatch {
     };
     while (!ended.aborted) {
       await this.#attempt(async () => {
-        const step = await this.#step(cursor, bookmarks, ended);
+        const step = await inWork(`step ${this.#dependencies.observer.network.name}`, () =>
+          this.#step(cursor, bookmarks, ended),
+        );
         if (step === null) return;
         if (isBlind && step.isWhole) {
           this.#log.warn('a hanging transaction of the log has ended: what was read in the meantime is read again');

@@ -1,4 +1,4 @@
-import { isApiVersion } from '@pf/contracts';
+import { type EndpointEventType, isApiVersion } from '@pf/contracts';
 import { type DueDelivery, type Settled, UnreadableSecretError } from '@pf/database';
 import type { Sender, SendResult } from '@pf/egress';
 import { count, currentTrace, type Logger, record } from '@pf/runtime';
@@ -102,8 +102,11 @@ export class Deliverer {
   }
 }
 
+/** Of a test event nothing is tried again: it was for that moment (docs/reference/contract.md). */
+const TEST: EndpointEventType = 'webhook_endpoint.test';
+
 function settle(
-  { deliveryId, number, dueAt, firstAttemptAt }: DueDelivery,
+  { deliveryId, eventType, number, dueAt, firstAttemptAt }: DueDelivery,
   sent: Exclude<SendResult, { kind: 'not_sent' }>,
   at: number,
   durationMs: number,
@@ -111,7 +114,7 @@ function settle(
   const reason = reasonOf(sent);
   const responseStatus = sent.kind === 'response' ? sent.status : null;
   const next =
-    reason === null || responseStatus === GONE
+    reason === null || responseStatus === GONE || eventType === TEST
       ? null
       : nextAttemptAt(
           {

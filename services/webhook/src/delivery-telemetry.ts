@@ -1,5 +1,5 @@
 import type { DueDelivery } from '@pf/database';
-import { add, describeSpan, inSpan, markFailed, record, type MetricLabels, SpanKind } from '@pf/runtime';
+import { add, describeSpan, inSpan, inWork, markFailed, record, type MetricLabels, SpanKind } from '@pf/runtime';
 
 export type AttemptOutcome = MetricLabels<'payments.delivery.duration'>['outcome'];
 
@@ -40,7 +40,7 @@ export async function inAttempt<Result extends Attempted>(
       'POST',
       attempt,
       async (span) => {
-        const result = await work();
+        const result = await inWork('deliver', work);
         const { outcome, status } = result;
         const sinceEvent = at.now + performance.now() - began - attempt.eventAt.getTime();
         if (outcome === 'delivered') record('payments.delivery.delay', Math.max(0, sinceEvent) / 1_000, {});

@@ -1,5 +1,12 @@
 import { eventIdOf, webhookBody } from '@pf/contracts';
-import { createWebhookSecret, listWebhookEndpoints, removeWebhookEndpoint, retryDelivery } from '@pf/database';
+import {
+  addTestDelivery,
+  createWebhookSecret,
+  listWebhookEndpoints,
+  managedEndpoints,
+  removeWebhookEndpoint,
+  retryDelivery,
+} from '@pf/database';
 import { until } from '@pf/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
@@ -139,6 +146,24 @@ describe('A webhook delivery', () => {
       await harness.write(JSON.stringify(newer), intentId);
     await until('both webhooks', () => receiver.received.length === 2);
     expect(receiver.received.map(({ raw }) => raw)).toEqual([first.body, body]);
+  });
+
+  it('is attempted once where it is a test event, whatever the receiver responds', async () => {
+    const { account, receiver } = await harness.account(status(500));
+    const owner = { accountId: account.id, livemode: false };
+    const [endpoint] = await managedEndpoints(harness.cluster.database, owner);
+    if (!endpoint) throw new Error('the account has no endpoint');
+    await addTestDelivery(harness.cluster.database, owner, endpoint, new Date(harness.clock));
+    await service.sweep();
+    expect(await attempted(account.id, 1)).toMatchObject({
+      status: 'failed',
+      responseStatus: 500,
+      nextAttemptAt: null,
+      failedAt: new Date(harness.clock),
+    });
+    harness.clock += 72 * HOUR;
+    await service.sweep();
+    expect(receiver.received).toHaveLength(1);
   });
 
   it('is attempted ten times on schedule, with the same event and bytes, and then fails', async () => {

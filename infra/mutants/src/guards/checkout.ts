@@ -65,11 +65,21 @@ export const checkoutGuards: readonly Mutant[] = [
   {
     name: 'A merchant has its share of the requests of the checkout',
     file: 'services/checkout/src/limits.ts',
-    guard: ': MERCHANT[what] });',
-    instead: ': CAPACITY[what] });',
+    guard: 'CAPACITY[what] * MERCHANT_SHARE',
+    instead: 'CAPACITY[what]',
     test: {
       file: 'services/checkout/test/checkout.integration.test.ts',
       name: 'bound its requests under way, and no other merchant’s',
+    },
+  },
+  {
+    name: 'Submits take no place of other requests at the checkout',
+    file: 'services/checkout/src/forwarding.ts',
+    guard: "OPERATIONS.submitIntent.id ? 'submits'",
+    instead: "OPERATIONS.submitIntent.id ? 'requests'",
+    test: {
+      file: 'services/checkout/test/checkout.integration.test.ts',
+      name: 'bound its submits under way, which take no place of other requests',
     },
   },
 ];

@@ -180,8 +180,8 @@ export const gatewayGuards: readonly Mutant[] = [
   {
     name: 'Test mode has connections to Postgres of its own',
     file: 'services/gateway/src/app.ts',
-    guard: 'endpoint({ ...dependencies, ...stores.test })',
-    instead: 'endpoint({ ...dependencies, ...stores.live })',
+    guard: 'endpoint({ ...shared, ...stores.test })',
+    instead: 'endpoint({ ...shared, ...stores.live })',
     test: {
       file: 'services/gateway/test/limits/admission.integration.test.ts',
       name: 'serves live requests while those of test mode wait for the database',
@@ -300,7 +300,7 @@ export const gatewayGuards: readonly Mutant[] = [
   {
     name: 'A payer cannot have transactions built without end',
     file: 'services/gateway/src/limits/limiter.ts',
-    guard: 'if (!own.allowed) throw tooManyBuilds(intentId, own);',
+    guard: 'if (!own.allowed) return own;',
     instead: '',
     test: {
       file: 'services/gateway/test/limits/limiter.unit.test.ts',
@@ -335,6 +335,36 @@ export const gatewayGuards: readonly Mutant[] = [
     test: {
       file: 'services/gateway/test/mpp/mpp.integration.test.ts',
       name: 'returns 409 for an expired challenge, and no other challenge',
+    },
+  },
+  {
+    name: 'A hash that no node has shown is not looked for again at once',
+    file: 'services/gateway/src/intents/looks.ts',
+    guard: 'if (this.#absent.has(name)) throw notVisible();',
+    instead: '',
+    test: {
+      file: 'services/gateway/test/intents/looks.unit.test.ts',
+      name: 'end after eight requests, and ask for nothing while the hash is known to be absent',
+    },
+  },
+  {
+    name: 'An account waits for few test events at a time',
+    file: 'services/gateway/src/limits/waits.ts',
+    guard: '[`tests ${accountId} ${livemode}`]: this.#times(account),',
+    instead: '',
+    test: {
+      file: 'services/gateway/test/limits/waits.unit.test.ts',
+      name: 'have room for a few test events of an account, of test mode, and in all, and beside them for looks',
+    },
+  },
+  {
+    name: 'An intent that has ended is refused before anything is parsed',
+    file: 'services/gateway/src/intents/submit.ts',
+    guard: 'requireUnended(requested.intent);',
+    instead: '',
+    test: {
+      file: 'services/gateway/test/intents/submit.integration.test.ts',
+      name: 'is refused by the state of an intent that has ended, before it is parsed',
     },
   },
 ];

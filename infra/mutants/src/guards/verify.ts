@@ -199,4 +199,24 @@ export const verifyGuards: readonly Mutant[] = [
       name: 'come from the only memo where the only transfer has no reference, and from nothing less certain',
     },
   },
+  {
+    name: 'Lists within lists cost a gateway nothing',
+    file: `${CHAINS}/src/evm/rlp.ts`,
+    guard: 'if (depth > depthMax) return false;',
+    instead: '',
+    test: {
+      file: `${CHAINS}/test/worst-inputs.unit.test.ts`,
+      name: 'take a few milliseconds on Base for lists within lists',
+    },
+  },
+  {
+    name: 'The signature of a passkey costs a gateway little',
+    file: `${CHAINS}/src/tempo/signed-transaction.ts`,
+    guard: 'return hasCostlyPasskey(shape.texts) ? COSTLY_PASSKEY : null;',
+    instead: 'return null;',
+    test: {
+      file: `${CHAINS}/test/worst-inputs.unit.test.ts`,
+      name: 'take a few milliseconds on Tempo for a passkey’s data of zeros',
+    },
+  },
 ];

@@ -165,4 +165,14 @@ export const webhookGuards: readonly Mutant[] = [
       name: 'stays where it was if the deliveries cannot be written',
     },
   },
+  {
+    name: 'A test event is never tried again',
+    file: 'services/webhook/src/deliverer.ts',
+    guard: ' || eventType === TEST',
+    instead: '',
+    test: {
+      file: 'services/webhook/test/deliveries.integration.test.ts',
+      name: 'is attempted once where it is a test event, whatever the receiver responds',
+    },
+  },
 ];

@@ -8,6 +8,8 @@ const volume = (metric: string, claim = 'data-0-pf-kafka-0'): string =>
 /** The names of our claims (docs/operations/deploy.md): CloudNativePG calls those of a cluster `pg` `pg-1`, `pg-2`. */
 const CLAIMS = '.*(kafka|postgres|archive).*|(.*-)?pg-.*';
 const AVAILABLE = `kubelet_volume_stats_available_bytes{persistentvolumeclaim=~"${CLAIMS}"}`;
+const blocks = (work: string): string =>
+  `payments_event_loop_blocks_total{service_name="gateway",instance="a",work="${work}"}`;
 const process = (metric: string): string => `${metric}{service_name="intent",instance="a"}`;
 
 /** Causes that slow everything in a process. */
@@ -98,6 +100,20 @@ in {{ $value | humanizeDuration }}: then it cannot connect.`,
       },
       at: '25m',
     },
+  },
+  {
+    name: 'EventLoopBlocked',
+    severity: 'ticket',
+    expr: 'sum by (service_name, work) (rate(payments_event_loop_blocks_total[10m])) > 0.5',
+    for: '10m',
+    summary: `{{ $labels.work }} has blocked processes of the {{ $labels.service_name }} service for more than 50 ms, \
+every other second for 20 minutes: everything else there waits.`,
+    fires: {
+      series: { [blocks('POST /v1/intents/{id}/submit')]: '0+60x40' },
+      at: '25m',
+      labels: { service_name: 'gateway', work: 'POST /v1/intents/{id}/submit' },
+    },
+    quiet: { series: { [blocks('other')]: '0+10x40' }, at: '25m' },
   },
   {
     name: 'MailsFailing',

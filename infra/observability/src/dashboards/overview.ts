@@ -161,6 +161,10 @@ export const overview: DashboardSpec = {
           'max by (service_name) (nodejs_eventloop_delay_p99_seconds)',
           '{{service_name}}',
         ]),
+        chart('Event loop: blocks', 'ops', 'Pieces of work of more than 50 ms, by what they were for.', [
+          'sum by (service_name, work) (rate(payments_event_loop_blocks_total[$__rate_interval]))',
+          '{{service_name}}: {{work}}',
+        ]),
         chart('Event loop: longest block', 's', 'The longest time in which a process did one thing only.', [
           'max by (service_name) (nodejs_eventloop_delay_max_seconds)',
           '{{service_name}}',

@@ -10,10 +10,12 @@ import type { Call, Endpoint } from '../../../../services/gateway/src/endpoint.t
 import { buildIntent } from '../../../../services/gateway/src/intents/build.ts';
 import { createIntent } from '../../../../services/gateway/src/intents/create.ts';
 import { fetchIntent } from '../../../../services/gateway/src/intents/fetch.ts';
+import { Looks } from '../../../../services/gateway/src/intents/looks.ts';
 import { cancelIntent, detectIntent } from '../../../../services/gateway/src/intents/plain-command.ts';
 import { refundIntent } from '../../../../services/gateway/src/intents/refund.ts';
 import { submitIntent } from '../../../../services/gateway/src/intents/submit.ts';
 import { updateIntent } from '../../../../services/gateway/src/intents/update.ts';
+import { Waits } from '../../../../services/gateway/src/limits/waits.ts';
 import { Outcomes } from '../../../../services/gateway/src/outcomes.ts';
 import { SponsorCalls } from '../../../../services/gateway/src/sponsors/sponsor-calls.ts';
 import type { Running } from './service.ts';
@@ -65,12 +67,19 @@ export class Gateways {
     };
     const publisher = await eventLogOver(transport, log).publisher();
     const { adapter } = this.#world.network.connect(log, async () => null);
+    // Quotas are not what is simulated: the clients are few, and try again and again.
+    const limiter = {
+      admitBuild: async () => undefined,
+      admitSubmit: async () => undefined,
+      admitLook: async () => undefined,
+    };
     const dependencies = {
       adapters: new Map([[adapter.network.chain, adapter]]),
       clientSecrets: new ClientSecrets(Buffer.alloc(32)),
       commands: new Commands(publisher, replies, outcomes),
       intents: store.intents,
-      limiter: { admitBuild: async () => undefined },
+      limiter,
+      looks: new Looks({ limiter, waits: new Waits() }),
       signedTransactions: store.signedTransactions,
       now: () => Date.now(),
       partitions: plan.partitions,

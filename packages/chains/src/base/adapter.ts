@@ -13,6 +13,7 @@ import type {
   Parsed,
   Paymasters,
   SignedTransaction,
+  Submitted,
   Verification,
 } from '../port.ts';
 import { NewestHead } from '../newest-head.ts';
@@ -22,7 +23,14 @@ import { broadcast } from './broadcast.ts';
 import { buildPayment } from './build.ts';
 import { whyNotLandable } from './landable.ts';
 import { paymastersOf } from './paymasters.ts';
-import { decodeSigned, fromChain, signedTransaction, type Signer, signerOf } from './signed-transaction.ts';
+import {
+  decodeSigned,
+  fromChain,
+  signedTransaction,
+  type Signer,
+  signerOf,
+  SUBMITTED_BYTES_MAX,
+} from './signed-transaction.ts';
 import { keptLogsOf } from './nested/kept-logs.ts';
 import { findUnnamed, isUnnamed } from './unnamed-payment.ts';
 import { isNested, verifyNested } from './verify-nested.ts';
@@ -32,6 +40,7 @@ import { verifyPayment } from './verify.ts';
 export class BaseAdapter extends EvmAdapter {
   override readonly authorizations: Authorizations;
   override readonly paymasters: Paymasters;
+  protected override readonly bytesMax = SUBMITTED_BYTES_MAX;
   readonly #signer: Signer;
   readonly #blocks = new NewestHead();
 
@@ -106,9 +115,11 @@ export class BaseAdapter extends EvmAdapter {
     return broadcast(this.pool, transaction);
   }
 
-  protected decode(raw: Uint8Array): Parsed<SignedTransaction> {
+  protected decode(raw: Uint8Array): Parsed<Submitted> {
     const decoded = decodeSigned(raw);
-    return decoded.ok ? { ok: true, value: signedTransaction(raw, decoded.value) } : decoded;
+    return decoded.ok
+      ? { ok: true, value: { kind: 'signed', transaction: signedTransaction(raw, decoded.value) } }
+      : decoded;
   }
 
   protected async read(node: RpcNode, hash: TransactionHash): Promise<SignedTransaction | null> {

@@ -1,7 +1,9 @@
 import type { Address, TransactionHash } from '@pf/domain';
 import { Signature } from 'ethers/crypto';
 import { Transaction } from 'ethers/transaction';
+import { decodedOnce } from '../decoded-once.ts';
 import type { ChainTransaction } from '../evm/calls.ts';
+import { shapeOf } from '../evm/rlp.ts';
 import type { Parsed, SignedTransaction } from '../port.ts';
 
 /**
@@ -24,13 +26,36 @@ const SIGNED_TYPES = [0, 1, 2];
 export const SENT_TYPES = [...SIGNED_TYPES, 4];
 
 /**
- * Decodes a signed transaction of type 0, 1 or 2. One transaction has exactly one encoding: non-minimal RLP, trailing
- * bytes, leading zeros and high-s signatures are refused. Never throws, whatever the bytes are.
+ * Of what is submitted. A payment has 170 to 230 bytes: the rest is for an ERC-8021 suffix and an access list. What a
+ * wallet has sent itself may be a bundle of many, and is not bounded by this.
+ */
+export const SUBMITTED_BYTES_MAX = 4_096;
+/**
+ * Addresses in an access list, and delegations beside them: a transfer touches the token, its implementation and two
+ * balances. ethers takes 70 µs for the checksums of each.
+ */
+const ACCESSED_MAX = 16;
+/** Lists within the outermost: the access list, an entry, its keys. */
+const DEPTH_MAX = 3;
+const ENTRY_DEPTH = 2;
+
+/**
+ * Decodes a signed transaction of type 0, 1 or 2, the same bytes once. One transaction has exactly one encoding:
+ * non-minimal RLP, trailing bytes, leading zeros and high-s signatures are refused. Never throws, whatever the bytes
+ * are.
  */
 export function decodeSigned(raw: Uint8Array, types: readonly number[] = SIGNED_TYPES): Parsed<Transaction> {
   const type = typeOf(raw);
   if (raw.length === 0 || !types.includes(type) || (type === 0 && (raw[0] ?? 0) < 0xc0))
     return problem(`is not a transaction of type 0, 1 or 2`);
+  return decode(raw);
+}
+
+const decode = decodedOnce((raw): Parsed<Transaction> => {
+  const shape = shapeOf(typeOf(raw) === 0 ? raw : raw.subarray(1), DEPTH_MAX);
+  if (shape === null) return problem('is not a valid RLP-encoded transaction');
+  if ((shape.lists[ENTRY_DEPTH] ?? 0) > ACCESSED_MAX)
+    return problem(`has an access list of more than ${ACCESSED_MAX} addresses`);
   const serialized = `0x${Buffer.from(raw).toString('hex')}`;
   try {
     const transaction = Transaction.from(serialized);
@@ -42,7 +67,7 @@ export function decodeSigned(raw: Uint8Array, types: readonly number[] = SIGNED_
     // ethers throws on whatever is wrong in the bytes: lengths, too many fields, numbers out of range.
     return problem('is not a valid RLP-encoded transaction');
   }
-}
+});
 
 /** Who has signed a transaction; null where the signature is invalid. */
 export type Signer = (transaction: Transaction) => Address | null;
@@ -75,6 +100,8 @@ export function fromChain(hash: TransactionHash, response: ChainTransaction): Si
   const { r, s } = response;
   const v = response.type === 0n ? response.v : (response.yParity ?? response.v);
   if (r === undefined || r === null || s === undefined || s === null || v === undefined || v === null) return null;
+  // Whoever has sent it chose its size. A payment in it is found by its reference.
+  if ((response.accessList?.length ?? 0) + (response.authorizationList?.length ?? 0) > ACCESSED_MAX) return null;
   const word = (value: bigint): string => `0x${value.toString(16).padStart(64, '0')}`;
   try {
     const transaction = Transaction.from({

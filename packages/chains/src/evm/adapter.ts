@@ -29,7 +29,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const randomHex = (bytes: number): string => `0x${randomBytes(bytes).toString('hex')}`;
 
 /** The bytes of a transaction; null for a text that is neither base64 nor 0x hex. */
-export function bytesIn(text: string): Uint8Array | null {
+function bytesIn(text: string): Uint8Array | null {
   if (HEX.test(text)) return Buffer.from(text.slice(2), 'hex');
   return BASE64.test(text) ? Buffer.from(text, 'base64') : null;
 }
@@ -59,8 +59,10 @@ export abstract class EvmAdapter implements ChainAdapter {
     sent: boolean,
   ): Promise<Verification>;
   abstract broadcast(transaction: SignedTransaction): Promise<BroadcastResult>;
+  /** The most bytes of a transaction that is submitted. */
+  protected abstract readonly bytesMax: number;
   /** Decodes the raw bytes of a signed transaction. Never throws. */
-  protected abstract decode(raw: Uint8Array): Parsed<SignedTransaction>;
+  protected abstract decode(raw: Uint8Array): Parsed<Submitted>;
   /** The transaction as this node shows it; null where it shows none that makes this hash. */
   protected abstract read(node: RpcNode, hash: TransactionHash): Promise<SignedTransaction | null>;
 
@@ -79,15 +81,18 @@ export abstract class EvmAdapter implements ChainAdapter {
   parseSubmitted(text: string): Parsed<Submitted> {
     const hash = parseEvmHash(text);
     if (hash.ok) return { ok: true, value: { kind: 'sent', hash: hash.value } };
-    const raw = bytesIn(text);
+    // Its length first: even to find out what it is takes time.
+    const raw = text.length > 2 + 2 * this.bytesMax ? undefined : bytesIn(text);
     if (raw === null)
       return { ok: false, problem: 'must be a signed transaction in base64 or 0x hex, or a transaction hash' };
-    const decoded = this.decode(raw);
-    return decoded.ok ? { ok: true, value: { kind: 'signed', transaction: decoded.value } } : decoded;
+    if (raw === undefined || raw.length > this.bytesMax)
+      return { ok: false, problem: `is longer than ${this.bytesMax} bytes` };
+    return this.decode(raw);
   }
 
-  fetchSent(hash: TransactionHash): Promise<SignedTransaction | null> {
-    return this.firstOf((node) => this.read(node, hash));
+  fetchSent(hash: TransactionHash, look?: number): Promise<SignedTransaction | null> {
+    const read = (node: RpcNode) => this.read(node, hash);
+    return look === undefined ? this.firstOf(read) : this.pool.inTurn(look, read);
   }
 
   /** What one upstream after the other is asked for until one has it; null where none of those that respond has. */

@@ -1,5 +1,5 @@
 import type { Address, Build, PaymentTerms, Reference, TransactionHash } from '@pf/domain';
-import { refusable, type RpcPool, RpcRefusedError, type RpcUpstreamError } from '@pf/rpc';
+import { refusable, type RpcNode, type RpcPool, RpcRefusedError, type RpcUpstreamError } from '@pf/rpc';
 import type {
   BroadcastResult,
   BuildRequest,
@@ -20,16 +20,19 @@ import { buildPayment } from './build.ts';
 import { getBlockHeight, getTransactionBytes } from './calls.ts';
 import { SolanaMpp } from './mpp.ts';
 import { decodeSigned, signedTransaction } from './signed-transaction.ts';
-import { SolanaSponsoring } from './sponsoring.ts';
+import { handedIn, SolanaSponsoring } from './sponsoring.ts';
 import { verifyPayment } from './verify.ts';
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** The size of a packet: nodes accept no larger transaction of version 0. */
+/** The size of a packet: nodes accept no larger transaction of version 0. To decode one takes 2 ms at most. */
 const BYTES_MAX = 1_232;
+const TEXT_MAX = 4 * Math.ceil(BYTES_MAX / 3);
 
 /** The bytes of a transaction, signed or not. */
 function parseBytes(text: string): Parsed<Uint8Array> {
+  // Its length first: even to find out what it is takes time.
+  if (text.length > TEXT_MAX) return { ok: false, problem: `is longer than ${BYTES_MAX} bytes` };
   if (!BASE64.test(text))
     return { ok: false, problem: 'must be a signed transaction in base64, or a transaction signature' };
   const raw = Buffer.from(text, 'base64');
@@ -47,10 +50,7 @@ export class SolanaAdapter implements ChainAdapter {
   readonly authorizations = null;
   readonly paymasters = null;
   readonly sponsors = 'named';
-  readonly sponsoring = new SolanaSponsoring((text) => {
-    const bytes = parseBytes(text);
-    return bytes.ok ? bytes.value : null;
-  });
+  readonly sponsoring = new SolanaSponsoring();
   readonly #pool: RpcPool;
   readonly #slots = new NewestHead();
 
@@ -92,25 +92,31 @@ export class SolanaAdapter implements ChainAdapter {
     const bytes = parseBytes(text);
     if (!bytes.ok) return bytes;
     const raw = bytes.value;
+    if (handedIn(raw) !== null) return { ok: true, value: { kind: 'handed', bytes: raw } };
     const decoded = decodeSigned(raw);
     if (!decoded.ok) return decoded;
     return { ok: true, value: { kind: 'signed', transaction: signedTransaction(raw, decoded.value) } };
   }
 
-  async fetchSent(hash: TransactionHash): Promise<SignedTransaction | null> {
+  async fetchSent(hash: TransactionHash, look?: number): Promise<SignedTransaction | null> {
+    const read = async (node: RpcNode): Promise<SignedTransaction | null> => {
+      const found = await node.call(refusable(getTransactionBytes(hash)));
+      // Missing, or of an unknown version: no payment either way.
+      if (found === null || found instanceof RpcRefusedError) return null;
+      // Only its bytes are trusted: the first signature is the hash, and verify checks what it signs.
+      const decoded = decodeSigned(found);
+      return decoded.ok && decoded.value.hash === hash ? signedTransaction(found, decoded.value) : null;
+    };
+    if (look !== undefined) return this.#pool.inTurn(look, read);
     let answered = false;
     let lastError: RpcUpstreamError | undefined;
-    for await (const attempt of this.#pool.attempts((node) => node.call(refusable(getTransactionBytes(hash))))) {
+    for await (const attempt of this.#pool.attempts(read)) {
       if (attempt.kind === 'failed') {
         lastError = attempt.error;
         continue;
       }
       answered = true;
-      // Missing, or of an unknown version: no payment either way.
-      if (attempt.value === null || attempt.value instanceof RpcRefusedError) continue;
-      // Only its bytes are trusted: the first signature is the hash, and verify checks what it signs.
-      const decoded = decodeSigned(attempt.value);
-      if (decoded.ok && decoded.value.hash === hash) return signedTransaction(attempt.value, decoded.value);
+      if (attempt.value !== null) return attempt.value;
     }
     if (!answered) throw this.#pool.unavailable(lastError);
     return null;

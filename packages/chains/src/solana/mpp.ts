@@ -1,6 +1,6 @@
 import type { Address, PaymentTerms } from '@pf/domain';
 import { parsePayload } from '../mpp.ts';
-import type { MppMethod, Network, Parsed, SignedTransaction, Submitted } from '../port.ts';
+import type { Complete, MppMethod, Network, Parsed, SignedTransaction, Submitted } from '../port.ts';
 import { decimalsOf, memoOf } from './payment.ts';
 import { tokenProgramOf } from './programs.ts';
 import { decodeSigned } from './signed-transaction.ts';
@@ -37,7 +37,7 @@ export class SolanaMpp implements MppMethod {
     };
   }
 
-  parse(payload: unknown): Parsed<Submitted> {
+  parse(payload: unknown): Parsed<Complete> {
     return parsePayload(payload, ['transaction', 'transaction'], ['signature', 'signature'], this.#parseSubmitted);
   }
 

@@ -11,7 +11,8 @@ import {
   type SignatureBytes,
   verifySignature,
 } from '@solana/kit';
-import type { Parsed, SignedTransaction } from '../port.ts';
+import { decodedOnce } from '../decoded-once.ts';
+import { LACKS_FEE_PAYER, type Parsed, type SignedTransaction } from '../port.ts';
 
 /** One instruction, with its accounts as indices into the message's list. */
 export interface Instruction {
@@ -47,10 +48,10 @@ export interface DecodedSigned extends DecodedTransaction {
 const problem = (text: string): { readonly ok: false; readonly problem: string } => ({ ok: false, problem: text });
 
 /**
- * Decodes a transaction in wire format. One transaction has exactly one encoding: non-minimal lengths and trailing
- * bytes are refused. Never throws, whatever the bytes are.
+ * Decodes a transaction in wire format, the same bytes once. One transaction has exactly one encoding: non-minimal
+ * lengths and trailing bytes are refused. Never throws, whatever the bytes are.
  */
-export function decode(raw: Uint8Array): Parsed<DecodedTransaction> {
+export const decode = decodedOnce((raw): Parsed<DecodedTransaction> => {
   try {
     const transaction = getTransactionDecoder().decode(raw);
     const compiled = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
@@ -85,7 +86,7 @@ export function decode(raw: Uint8Array): Parsed<DecodedTransaction> {
     // The codecs throw on whatever is wrong in the bytes: lengths, versions, indices out of range.
     return problem('is not a valid Solana transaction');
   }
-}
+});
 
 /** The same for one that its fee payer has signed. */
 export function decodeSigned(raw: Uint8Array): Parsed<DecodedSigned> {
@@ -96,7 +97,7 @@ export function decodeSigned(raw: Uint8Array): Parsed<DecodedSigned> {
   const signature = payer === undefined ? undefined : signatures[payer];
   if (signature === undefined || signature === null) {
     const isSigned = Object.values(signatures).some((made) => made !== null);
-    return problem(isSigned ? 'lacks the signature of its fee payer' : 'is not signed');
+    return problem(isSigned ? LACKS_FEE_PAYER : 'is not signed');
   }
   return { ok: true, value: { ...decoded.value, hash: getBase58Decoder().decode(signature) as TransactionHash } };
 }

@@ -11,17 +11,6 @@ const signedByKora = z.object({ signed_transaction: z.string() }).transform((res
 /** Sponsors of Solana, by the JSON-RPC of Kora. They are asked to sign only: what is broadcast was checked here. */
 export class SolanaSponsoring implements Sponsoring {
   readonly feePayerCall: ServiceCall<string> = { method: 'getPayerSigner', result: payerSigner };
-  readonly #parse: (text: string) => Uint8Array | null;
-
-  /** @param parse decodes base64 of at most a transaction's size; null for anything else */
-  constructor(parse: (text: string) => Uint8Array | null) {
-    this.#parse = parse;
-  }
-
-  parse(text: string): Uint8Array | null {
-    const raw = this.#parse(text);
-    return raw !== null && handedIn(raw) !== null ? raw : null;
-  }
 
   async differences(handed: Uint8Array, terms: PaymentTerms, fulfiller: Address): Promise<Differences> {
     return differences(requireHanded(handed), terms, fulfiller, 'later');
@@ -48,7 +37,7 @@ export class SolanaSponsoring implements Sponsoring {
 }
 
 /** A transaction of two signers that the second has signed, and the first, who pays the fee, has not. */
-function handedIn(raw: Uint8Array): DecodedTransaction | null {
+export function handedIn(raw: Uint8Array): DecodedTransaction | null {
   const decoded = decode(raw);
   if (!decoded.ok || decoded.value.signers !== 2) return null;
   const { accounts, signatures } = decoded.value;
@@ -58,7 +47,7 @@ function handedIn(raw: Uint8Array): DecodedTransaction | null {
 
 function requireHanded(raw: Uint8Array): DecodedTransaction {
   const handed = handedIn(raw);
-  if (handed === null) throw new Error('these bytes are not what parse() has returned');
+  if (handed === null) throw new Error('these bytes are not what was handed over');
   return handed;
 }
 

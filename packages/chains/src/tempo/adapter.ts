@@ -1,7 +1,7 @@
 import type { Address, Build, PaymentTerms, TransactionHash } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { boundedCache } from '@pf/runtime';
-import { bytesIn, EvmAdapter } from '../evm/adapter.ts';
+import { EvmAdapter } from '../evm/adapter.ts';
 import { getBlock } from '../evm/calls.ts';
 import type {
   BroadcastResult,
@@ -10,6 +10,7 @@ import type {
   Network,
   Parsed,
   SignedTransaction,
+  Submitted,
   Verification,
 } from '../port.ts';
 import { isVirtual, parseTempoAddress } from './address.ts';
@@ -17,7 +18,7 @@ import { broadcast } from './broadcast.ts';
 import { buildPayment } from './build.ts';
 import { getMaster, getTempoTransaction } from './calls.ts';
 import { TempoMpp } from './mpp.ts';
-import { decodeSigned, fromChain, signedTransaction } from './signed-transaction.ts';
+import { BYTES_MAX, decodeSigned, fromChain, handedIn, signedTransaction } from './signed-transaction.ts';
 import { TempoSponsoring } from './sponsoring.ts';
 import { verifyPayment } from './verify.ts';
 
@@ -29,7 +30,8 @@ const MASTERS_KEPT = 10_000;
  */
 export class TempoAdapter extends EvmAdapter {
   override readonly sponsors = 'any';
-  override readonly sponsoring = new TempoSponsoring(bytesIn);
+  override readonly sponsoring = new TempoSponsoring();
+  protected override readonly bytesMax = BYTES_MAX;
   override readonly mpp = new TempoMpp((text) => this.parseSubmitted(text));
   readonly #now: () => number;
   readonly #masters = boundedCache<Address, Address>(MASTERS_KEPT);
@@ -79,9 +81,11 @@ export class TempoAdapter extends EvmAdapter {
     return broadcast(this.pool, transaction);
   }
 
-  protected decode(raw: Uint8Array): Parsed<SignedTransaction> {
+  protected decode(raw: Uint8Array): Parsed<Submitted> {
+    const handed = handedIn(raw);
+    if (handed !== null) return { ok: true, value: { kind: 'handed', bytes: handed } };
     const decoded = decodeSigned(raw);
-    return decoded.ok ? { ok: true, value: signedTransaction(raw) } : decoded;
+    return decoded.ok ? { ok: true, value: { kind: 'signed', transaction: signedTransaction(raw) } } : decoded;
   }
 
   protected async read(node: RpcNode, hash: TransactionHash): Promise<SignedTransaction | null> {

@@ -1,7 +1,7 @@
 import type { Address, PaymentTerms, Reference } from '@pf/domain';
 import { id } from 'ethers/hash';
 import { parsePayload } from '../mpp.ts';
-import type { MppMethod, Parsed, SignedTransaction, Submitted } from '../port.ts';
+import type { Complete, MppMethod, Parsed, SignedTransaction, Submitted } from '../port.ts';
 import { decodeSigned, signerOf } from './signed-transaction.ts';
 
 /**
@@ -49,7 +49,7 @@ export class TempoMpp implements MppMethod {
     };
   }
 
-  parse(payload: unknown): Parsed<Submitted> {
+  parse(payload: unknown): Parsed<Complete> {
     return parsePayload(payload, ['transaction', 'signature'], ['hash', 'hash'], this.#parseSubmitted);
   }
 

@@ -6,7 +6,10 @@ import * as Secp256k1 from 'ox/Secp256k1';
 import * as SignatureEnvelope from 'ox/tempo/SignatureEnvelope';
 import * as Transaction from 'ox/tempo/Transaction';
 import * as TxEnvelopeTempo from 'ox/tempo/TxEnvelopeTempo';
-import type { Parsed, SignedTransaction } from '../port.ts';
+import { decodedOnce } from '../decoded-once.ts';
+import { shapeOf } from '../evm/rlp.ts';
+import { LACKS_FEE_PAYER, type Parsed, type SignedTransaction } from '../port.ts';
+import { COSTLY_PASSKEY, hasCostlyPasskey, isCostlyResponse } from './passkeys.ts';
 import type { TempoRpcTransaction } from './calls.ts';
 
 /** A signed transaction of type 0x76, as ox reads it. */
@@ -15,11 +18,10 @@ export type TempoTransaction = TxEnvelopeTempo.Signed;
 const TYPE = 0x76;
 /** Of what a wallet hands to a fee payer: the same with the sender's address in the place of that signature. */
 const HANDED = 0x78;
-/**
- * A payment signed with a passkey has about 800 bytes. Decoding a passkey's signature takes quadratic time: 50 ms at
- * this size.
- */
-const BYTES_MAX = 2_048;
+/** A payment signed with a passkey, with a fee payer's signature, has about 800 bytes. */
+export const BYTES_MAX = 2_048;
+/** Lists within the outermost: those of a key authorization's limits are deepest. */
+const DEPTH_MAX = 7;
 
 /**
  * Half the orders of the two curves: each signature has a twin above it, with which the transaction would have a second
@@ -50,12 +52,13 @@ function hasHighS({ signature }: TempoTransaction): boolean {
 }
 
 /**
- * Decodes a transaction of type 0x76 that its sender has signed. One transaction has exactly one encoding: what ox
- * would encode differently is refused. Never throws, whatever the bytes are.
+ * Decodes a transaction of type 0x76 that its sender has signed, the same bytes once. One transaction has exactly one
+ * encoding: what ox would encode differently is refused. Never throws, whatever the bytes are.
  */
-export function decode(raw: Uint8Array): Parsed<TempoTransaction> {
+export const decode = decodedOnce((raw): Parsed<TempoTransaction> => {
   if (raw[0] !== TYPE) return problem('is not a transaction of type 0x76');
-  if (raw.length > BYTES_MAX) return problem(`is longer than ${BYTES_MAX} bytes`);
+  const costly = whyCostly(raw);
+  if (costly !== null) return problem(costly);
   const serialized = hexOf(raw) as TxEnvelopeTempo.Serialized;
   try {
     const transaction = TxEnvelopeTempo.deserialize(serialized);
@@ -67,12 +70,20 @@ export function decode(raw: Uint8Array): Parsed<TempoTransaction> {
     // ox throws on whatever is wrong in the bytes: lengths, too many or too few fields, numbers out of range.
     return problem('is not a valid transaction of type 0x76');
   }
+});
+
+/** Why it takes ox more than a few milliseconds to decode these bytes: null where it does not. */
+function whyCostly(raw: Uint8Array): string | null {
+  if (raw.length > BYTES_MAX) return `is longer than ${BYTES_MAX} bytes`;
+  const shape = shapeOf(raw.subarray(1), DEPTH_MAX);
+  if (shape === null) return 'is not a valid transaction of type 0x76';
+  return hasCostlyPasskey(shape.texts) ? COSTLY_PASSKEY : null;
 }
 
 /** The same for one that nothing is missing of. */
 export function decodeSigned(raw: Uint8Array): Parsed<TempoTransaction> {
   const decoded = decode(raw);
-  return decoded.ok && isAwaitingFeePayer(decoded.value) ? problem('lacks the signature of its fee payer') : decoded;
+  return decoded.ok && isAwaitingFeePayer(decoded.value) ? problem(LACKS_FEE_PAYER) : decoded;
 }
 
 /**
@@ -87,7 +98,7 @@ export function handedIn(raw: Uint8Array): Uint8Array | null {
 }
 
 function withoutSender(raw: Uint8Array): Uint8Array | null {
-  if (raw.length > BYTES_MAX) return null;
+  if (whyCostly(raw) !== null) return null;
   try {
     const transaction = TxEnvelopeTempo.deserialize(hexOf(raw) as TxEnvelopeTempo.Serialized);
     return Buffer.from(TxEnvelopeTempo.serialize({ ...transaction, feePayerSignature: null }).slice(2), 'hex');
@@ -160,7 +171,9 @@ export function feePayerOf(transaction: TempoTransaction, sender: Address): Addr
  */
 export function fromChain(hash: TransactionHash, response: TempoRpcTransaction): SignedTransaction | null {
   if (response.type !== BigInt(TYPE)) return { hash, raw: Uint8Array.of(Number(response.type & 0xffn)) };
-  if (JSON.stringify(response.signature ?? null).length > 4 * BYTES_MAX) return null;
+  // Whoever has sent it chose what is in it. A payment in it is found by its reference.
+  if (JSON.stringify({ ...response, type: undefined }).length > 4 * BYTES_MAX || isCostlyResponse(response))
+    return null;
   try {
     const { data: _data, ...fields } = Transaction.fromRpc({
       ...response,

@@ -6,7 +6,6 @@ import {
   decode,
   decodeSigned,
   feePayerOf,
-  handedIn,
   handedTo,
   sentBySender,
   signerOf,
@@ -26,17 +25,6 @@ const shown = (fee: bigint): string => `${formatAmount(fee, FEE_DECIMALS)} of th
 export class TempoSponsoring implements Sponsoring {
   /** The payer does not sign for who pays the fee. */
   readonly feePayerCall = null;
-  readonly #parse: (text: string) => Uint8Array | null;
-
-  /** @param parse decodes base64 or 0x hex; null for anything else */
-  constructor(parse: (text: string) => Uint8Array | null) {
-    this.#parse = parse;
-  }
-
-  parse(text: string): Uint8Array | null {
-    const raw = this.#parse(text);
-    return raw && handedIn(raw);
-  }
 
   differences(handed: Uint8Array, terms: PaymentTerms, fulfiller: Address): Promise<Differences> {
     const transaction = requireHanded(handed);
@@ -68,6 +56,6 @@ export class TempoSponsoring implements Sponsoring {
 
 function requireHanded(raw: Uint8Array): TempoTransaction {
   const decoded = decode(raw);
-  if (!decoded.ok) throw new Error(`these bytes are not what parse() has returned: one that ${decoded.problem}`);
+  if (!decoded.ok) throw new Error(`these bytes are not what was handed over: one that ${decoded.problem}`);
   return decoded.value;
 }

@@ -4,6 +4,7 @@ import {
   isRecordingSpan,
   registerGauge,
   recordDuration,
+  resumed,
   type MetricLabels,
   SpanKind,
 } from '@pf/runtime';
@@ -71,6 +72,7 @@ async function measured<Result>(text: string, namespace: string, run: () => Prom
     failure = error;
     throw error;
   } finally {
+    resumed();
     recordDuration('db.client.operation.duration', began, {
       ...about,
       ...(failure !== undefined && { 'error.type': errorTypeOf(failure) }),

@@ -168,15 +168,6 @@ export async function addTestDelivery(
   return { deliveryId, eventId };
 }
 
-/** Ends a test event that was attempted: it is not tried again. */
-export async function endTestDelivery({ sql }: Database, deliveryId: string, at: Date): Promise<void> {
-  await sql.query(
-    `UPDATE service.deliveries SET status = 'failed', failed_at = $2, next_attempt_at = NULL
-      WHERE id = $1 AND status = 'pending' AND attempt_count > 0`,
-    [deliveryId, at],
-  );
-}
-
 /** An attempt that was made, as its account sees it. */
 export interface ListedAttempt {
   readonly number: number;

@@ -130,6 +130,8 @@ export const METRICS = {
       '`dashboard`: sign-ins, mails and other attempts of people, and what they have under way.',
       '`screening`: too many new wallets of the account, or of test mode, were being screened.',
       '`merchant`: the payers of one merchant had half of what a checkout process has under way.',
+      '`submits`, `looks`, `tests`: too much was submitted to an intent, too many hashes that no node shows were',
+      'looked for, too many test events were sent or waited for.',
     ),
     labels: {
       policy: of(
@@ -138,6 +140,9 @@ export const METRICS = {
         'intent',
         'link',
         'builds',
+        'submits',
+        'looks',
+        'tests',
         'person',
         'commands',
         'stranger',
@@ -741,6 +746,24 @@ export const METRICS = {
       'takes too long shows here, and in no percentile.',
     ),
     labels: {},
+  }),
+  'payments.event_loop.blocks': counter({
+    services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],
+    unit: '{block}',
+    description: lines(
+      'How often the event loop did one piece of work, and nothing else, for more than 50 ms, by the work that was',
+      'resumed last before it. `other`: nothing that has a name was; these count from 70 ms.',
+    ),
+    labels: {
+      work: some({
+        what: lines(
+          'methods and route patterns such as `POST /v1/intents/{id}/submit`, steps such as `step base`, `decide`,',
+          '`catch up`, `deliver`, `archive`; `other`',
+        ),
+        pattern: /^[\w /{}.*-]{1,96}$/,
+        most: 128,
+      }),
+    },
   }),
   'nodejs.eventloop.utilization': gauge({
     services: ['gateway', 'intent', 'watcher', 'webhook', 'dashboard', 'checkout', 'archive'],

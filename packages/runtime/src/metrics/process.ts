@@ -1,5 +1,6 @@
 import { totalmem } from 'node:os';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { countBlocks } from './blocks.ts';
 import { firstExpiry } from './certificates.ts';
 import { registerGauge } from './recording.ts';
 
@@ -27,6 +28,7 @@ export function registerProcessGauges(): (() => void)[] {
   const isLimited = limit > 0 && limit < totalmem();
   return [
     () => delay.disable(),
+    countBlocks(),
     registerGauge('process.memory.usage', () => [[process.memoryUsage.rss(), {}]]),
     registerGauge('process.memory.limit', () => (isLimited ? [[limit, {}]] : [])),
     registerGauge('payments.certificate.valid', () => (expiry === null ? [] : [[(expiry - Date.now()) / 1_000, {}]])),

@@ -8,6 +8,7 @@ import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { requireCleanWallets, type ScreeningDependencies } from '../intents/clean-wallets.ts';
 import { type Adapters, findRequestedIntent, intentAfter, pathId, payerOf } from '../intents/lookup.ts';
+import type { Limiter } from '../limits/limiter.ts';
 import { rejected, requireAllowed } from '../refusals.ts';
 import { authorizationsOf, unsupported } from './supported.ts';
 
@@ -15,6 +16,7 @@ interface Dependencies extends ScreeningDependencies {
   readonly adapters: Adapters;
   readonly commands: Commands;
   readonly intents: IntentQueries;
+  readonly limiter: Pick<Limiter, 'admitSubmit'>;
   readonly partitions: number;
 }
 
@@ -26,7 +28,7 @@ interface Dependencies extends ScreeningDependencies {
 export const submitAuthorization = (dependencies: Dependencies): Endpoint => ({
   operation: OPERATIONS.submitAuthorization,
   async handle({ holder, request, response }) {
-    const { commands, intents, partitions } = dependencies;
+    const { commands, intents, limiter, partitions } = dependencies;
     const id = pathId(request, partitions);
     const signed = await readBody(request, response, submitAuthorizationRequest);
     const { intent, adapter, named } = await findRequestedIntent(
@@ -37,6 +39,7 @@ export const submitAuthorization = (dependencies: Dependencies): Endpoint => ({
       'authorization.from',
     );
     const authorizations = authorizationsOf(adapter, intent);
+    await limiter.admitSubmit(id, holder, request.ip);
     requireAllowed(refusalUnlessCreated(intent, 'it cannot be paid'));
     const fulfiller = payerOf(intent, named);
     await requireCleanWallets(dependencies, { ...intent, fulfiller }, { holder, what: 'submit', intentId: id });

@@ -1,9 +1,10 @@
 import {
   type ChainAdapter,
+  type Complete,
   type Differences,
+  LACKS_FEE_PAYER,
   RpcUnavailableError,
   type SignedTransaction,
-  type Submitted,
   type UnnamedPayment,
 } from '@pf/chains';
 import { OPERATIONS, submitIntentRequest } from '@pf/contracts';
@@ -25,23 +26,26 @@ import {
 } from '@pf/domain';
 import { ApiError } from '../api-error.ts';
 import { readBody } from '@pf/http';
-import { BackOff } from '@pf/runtime';
 import type { Holder } from '../api-keys.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { Call, Endpoint } from '../endpoint.ts';
+import type { Limiter } from '../limits/limiter.ts';
 import { refused, rejected, requireAllowed } from '../refusals.ts';
-import { cosign, cosignedBefore, type CosigningDependencies, type Handed, handedOver } from '../sponsors/cosigning.ts';
+import { cosign, cosignedBefore, type CosigningDependencies, type Handed, sponsorOn } from '../sponsors/cosigning.ts';
 import { claimAndBroadcast, type ClaimDependencies } from './claim.ts';
 import { requireCleanWallets, type ScreeningDependencies } from './clean-wallets.ts';
 import { type Adapters, findRequestedIntent, pathId, payerOf, type RequestedIntent } from './lookup.ts';
+import type { Looks } from './looks.ts';
 
 export interface SubmitDependencies extends ClaimDependencies, ScreeningDependencies, CosigningDependencies {
   readonly adapters: Adapters;
+  readonly limiter: Pick<Limiter, 'admitSubmit'>;
+  readonly looks: Pick<Looks, 'find'>;
   readonly partitions: number;
   readonly signedTransactions: SignedTransactions;
 }
 
 /** What can be submitted: also what a sponsor of the account is to sign yet, which has no hash before that. */
-type Payable = Submitted | ({ readonly kind: 'handed' } & Handed);
+type Payable = Complete | ({ readonly kind: 'handed' } & Handed);
 
 /** A submitted transaction and the intent that it is to pay. */
 interface SubmitRequest extends RequestedIntent {
@@ -49,6 +53,7 @@ interface SubmitRequest extends RequestedIntent {
   readonly submitted: Payable;
   readonly senderOf: SenderOf | undefined;
   readonly cosign: (handed: Handed) => Promise<SignedTransaction>;
+  readonly fetchSent: (hash: TransactionHash) => Promise<SignedTransaction>;
 }
 
 /** The wallet that a transaction itself names as its payer. */
@@ -57,7 +62,7 @@ type SenderOf = (transaction: SignedTransaction) => Address | null;
 /** What was submitted to pay an intent, and by whom. */
 interface SubmittedPayment {
   readonly requested: RequestedIntent;
-  readonly holder: Holder;
+  readonly call: Pick<Call, 'holder' | 'request'>;
   readonly submitted: Payable;
   /** Without it, the request or the intent has to name the fulfiller. */
   readonly senderOf?: SenderOf;
@@ -83,11 +88,22 @@ export const submitIntent = (dependencies: SubmitDependencies): Endpoint => ({
     const id = pathId(request, dependencies.partitions);
     const { signedTransaction, fulfiller } = await readBody(request, response, submitIntentRequest);
     const requested = await findRequestedIntent(dependencies, id, holder, fulfiller);
+    await dependencies.limiter.admitSubmit(id, holder, request.ip);
+    requireUnended(requested.intent);
     const submitted = await payableIn(dependencies, requested, holder, signedTransaction);
-    const { paid, hash } = await submitPayment(dependencies, { requested, holder, submitted });
+    const { paid, hash } = await submitPayment(dependencies, { requested, call: { holder, request }, submitted });
     return { status: 200, body: { intent: paid, txSignature: hash } };
   },
 });
+
+/**
+ * Refuses, before anything is parsed, an intent that can have no answer but its state: it cannot be paid anymore, and
+ * there is nothing that was submitted for it before, which might be repeated.
+ */
+export function requireUnended(intent: PaymentIntent): void {
+  if (intent.submissions.length > 0 || intent.txSignature !== null) return;
+  requireAllowed(refusalUnlessCreated(intent, 'it cannot be paid'));
+}
 
 /**
  * Judges a transaction by what it does, and makes it the payment of its intent, in the order of
@@ -97,7 +113,7 @@ export const submitIntent = (dependencies: SubmitDependencies): Endpoint => ({
  */
 export async function submitPayment(
   dependencies: SubmitDependencies,
-  { requested, holder, submitted, senderOf }: SubmittedPayment,
+  { requested, call: { holder, request }, submitted, senderOf }: SubmittedPayment,
 ): Promise<Submitting> {
   const { intent, adapter } = requested;
   const { id } = intent;
@@ -108,6 +124,7 @@ export async function submitPayment(
     submitted,
     senderOf,
     cosign: (handed) => cosign(dependencies, handed),
+    fetchSent: (hash) => dependencies.looks.find(adapter, { id, hash, holder, ip: request.ip }),
   };
   const hash = submitted.kind === 'handed' ? null : hashOf(submitted);
   const earlier = hash === null ? undefined : submissionOf(intent, hash);
@@ -138,28 +155,25 @@ async function payableIn(
   holder: Holder,
   text: string,
 ): Promise<Payable> {
-  const handed = await handedOver(dependencies, adapter, holder, text);
-  if (!handed) return parseSubmitted(adapter, text);
+  const parsed = adapter.parseSubmitted(text);
+  if (!parsed.ok) throw malformed(parsed.problem);
+  if (parsed.value.kind !== 'handed') return parsed.value;
+  const asked = await sponsorOn(dependencies, adapter, holder);
+  if (!asked) throw malformed(LACKS_FEE_PAYER);
+  const handed = { bytes: parsed.value.bytes, asked };
   const transaction = await cosignedBefore(dependencies.signedTransactions, intent, handed);
   return transaction ? { kind: 'signed', transaction } : { kind: 'handed', ...handed };
 }
 
-function parseSubmitted(adapter: ChainAdapter, text: string): Submitted {
-  const parsed = adapter.parseSubmitted(text);
-  if (!parsed.ok)
-    throw new ApiError('transaction.malformed', {
-      message: `signedTransaction ${parsed.problem}.`,
-      param: 'signedTransaction',
-    });
-  return parsed.value;
-}
+const malformed = (problem: string): ApiError =>
+  new ApiError('transaction.malformed', { message: `signedTransaction ${problem}.`, param: 'signedTransaction' });
 
-export const hashOf = (submitted: Submitted): TransactionHash =>
+export const hashOf = (submitted: Complete): TransactionHash =>
   submitted.kind === 'signed' ? submitted.transaction.hash : submitted.hash;
 
 /** Verifies a transaction that this intent does not know, or whose claim was released. */
 async function begin(
-  { adapter, signedTransactions, intent, submitted, named, senderOf, cosign }: SubmitRequest,
+  { adapter, signedTransactions, intent, submitted, named, senderOf, cosign, fetchSent }: SubmitRequest,
   screen: (fulfiller: Address) => Promise<void>,
   report: (hash: TransactionHash, payment: UnnamedPayment) => Promise<Told>,
 ): Promise<Payment> {
@@ -170,7 +184,7 @@ async function begin(
       case 'signed':
         return submitted.transaction;
       case 'sent':
-        return fetchSent(adapter, submitted.hash);
+        return fetchSent(submitted.hash);
       case 'handed':
         return cosigned(intent, submitted, payerOf(intent, fulfiller), cosign);
       default:
@@ -238,11 +252,11 @@ async function cosigned(
  */
 async function resume(
   {
-    adapter,
     signedTransactions,
     intent,
     submitted,
-  }: Omit<SubmitRequest, 'submitted'> & { readonly submitted: Submitted },
+    fetchSent,
+  }: Omit<SubmitRequest, 'submitted'> & { readonly submitted: Complete },
   { hash, sender, nonce, lifetime, terms }: Submission,
 ): Promise<Payment> {
   const prepared: PreparedTransaction = { hash, sender, nonce, lifetime, terms };
@@ -250,7 +264,7 @@ async function resume(
   const raw = (await signedTransactions.find(intent.chain, [hash])).get(hash);
   return raw
     ? { prepared, signed: { hash, raw }, isOut: false }
-    : { prepared, signed: await fetchSent(adapter, hash), isOut: true };
+    : { prepared, signed: await fetchSent(hash), isOut: true };
 }
 
 /** Blocks have their time in whole seconds, and a chain's clock is not ours. */
@@ -287,23 +301,5 @@ async function broadcastAgain(adapter: ChainAdapter, signed: SignedTransaction):
   } catch (error) {
     // The watcher also broadcasts it until it lands.
     if (!(error instanceof RpcUnavailableError)) throw error;
-  }
-}
-
-/**
- * How often a transaction that a wallet has sent is looked for, within six seconds at most: nodes behind one URL may
- * lag, and clients of MPP do not try again.
- */
-const LOOKS = 8;
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 1_000;
-
-async function fetchSent(adapter: ChainAdapter, hash: TransactionHash): Promise<SignedTransaction> {
-  const backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
-  for (let look = 1; ; look += 1) {
-    const sent = await adapter.fetchSent(hash);
-    if (sent) return sent;
-    if (look === LOOKS) throw new ApiError('transaction.not_visible', { details: { tx_signature: hash } });
-    await backOff.wait();
   }
 }

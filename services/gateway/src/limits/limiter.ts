@@ -1,11 +1,14 @@
 import {
   BUILD_QUOTAS,
+  ENDPOINT_TEST_QUOTA,
   INTENT_QUOTA,
   KEY_QUOTAS,
+  LOOK_QUOTAS,
   PAYMENT_LINK_QUOTA,
   PAYER_ADDRESS_QUOTA,
   PAYER_ADDRESS_SHARE,
   type Quota,
+  SUBMIT_QUOTAS,
 } from '@pf/contracts';
 import type { IntentId } from '@pf/domain';
 import { addressGroup } from '@pf/http';
@@ -28,6 +31,9 @@ const CALLERS: Readonly<Record<PolicyName, string>> = {
   link: 'This payment link, with its client secret,',
   person: 'This person',
 };
+
+/** Of what costs much for one intent: of a payer's address, of all, and what of the first does not count in that. */
+type IntentQuotas = Readonly<Record<'address' | 'intent' | 'share', Quota>>;
 
 /** Addresses with a key of payers, or with an intent, whose share is remembered. */
 const SHARES_MAX = 50_000;
@@ -86,15 +92,54 @@ export class Limiter {
    * @throws ApiError `intent.too_many_builds`
    */
   async admitBuild(intentId: IntentId, holder: Pick<Holder, 'scope'>, ip: string | undefined): Promise<void> {
+    const refused = await this.#refusalOf('builds', BUILD_QUOTAS, intentId, holder, ip);
+    if (refused) throw tooManyBuilds(intentId, refused);
+  }
+
+  /**
+   * Counts what is submitted to an intent, before it is parsed.
+   * @throws ApiError `rate_limit.exceeded`
+   */
+  async admitSubmit(intentId: IntentId, holder: Pick<Holder, 'scope'>, ip: string | undefined): Promise<void> {
+    const refused = await this.#refusalOf('submits', SUBMIT_QUOTAS, intentId, holder, ip);
+    if (refused) throw tooMany('submits', 'Too much was submitted to this payment intent', refused);
+  }
+
+  /**
+   * Counts a hash that is to be looked for, which asks the chain's upstreams several times.
+   * @throws ApiError `rate_limit.exceeded`
+   */
+  async admitLook(intentId: IntentId, holder: Pick<Holder, 'scope'>, ip: string | undefined): Promise<void> {
+    const refused = await this.#refusalOf('looks', LOOK_QUOTAS, intentId, holder, ip);
+    if (refused) throw tooMany('looks', 'Too many hashes were submitted to this payment intent', refused);
+  }
+
+  /**
+   * Counts a test event of the account.
+   * @throws ApiError `rate_limit.exceeded`
+   */
+  async admitTest({ accountId, livemode }: Pick<Holder, 'accountId' | 'livemode'>): Promise<void> {
+    const standing = await this.#limits.count(`tests ${accountId} ${livemode}`, this.#quota(ENDPOINT_TEST_QUOTA));
+    if (!standing.allowed) throw tooMany('tests', 'Too many test events were sent', standing);
+  }
+
+  /** Counts what costs much for an intent: of a payer's address, and of all. @returns where it is refused */
+  async #refusalOf(
+    what: 'builds' | 'submits' | 'looks',
+    quotas: IntentQuotas,
+    intentId: IntentId,
+    holder: Pick<Holder, 'scope'>,
+    ip: string | undefined,
+  ): Promise<Standing | null> {
     if (isPayer(holder)) {
-      const payer = `builds ${intentId}:${addressGroup(ip)}`;
-      const own = await this.#limits.count(payer, this.#quota(BUILD_QUOTAS.address));
-      if (!own.allowed) throw tooManyBuilds(intentId, own);
+      const payer = `${what} ${intentId}:${addressGroup(ip)}`;
+      const own = await this.#limits.count(payer, this.#quota(quotas.address));
+      if (!own.allowed) return own;
       // Whoever has the intent's id in a QR code must not keep others from paying.
-      if (this.#isWithinShare(payer, BUILD_QUOTAS.share)) return;
+      if (this.#isWithinShare(payer, quotas.share)) return null;
     }
-    const all = await this.#limits.count(`builds ${intentId}`, this.#quota(BUILD_QUOTAS.intent));
-    if (!all.allowed) throw tooManyBuilds(intentId, all);
+    const all = await this.#limits.count(`${what} ${intentId}`, this.#quota(quotas.intent));
+    return all.allowed ? null : all;
   }
 
   /**
@@ -148,6 +193,15 @@ function exceeded(policy: PolicyName, { requests, windowSeconds }: Quota, { retr
     message:
       `${CALLERS[policy]} has exceeded its rate limit of ${requests} requests in ${windowSeconds} seconds. ` +
       `Retry after ${retryAfterSeconds} s.`,
+    retryAfterSeconds,
+  });
+}
+
+function tooMany(policy: 'submits' | 'looks' | 'tests', what: string, { retryMs }: Standing): ApiError {
+  count('payments.rate_limited', { policy });
+  const retryAfterSeconds = secondsOf(retryMs);
+  return new ApiError('rate_limit.exceeded', {
+    message: `${what}. Nothing was done. Retry after ${retryAfterSeconds} s.`,
     retryAfterSeconds,
   });
 }

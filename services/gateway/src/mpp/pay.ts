@@ -16,7 +16,7 @@ import type { Holder } from '../api-keys.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
 import type { Feeds } from '../events/feeds.ts';
 import { adapterOf, pathId, requireIntent, requirePayable } from '../intents/lookup.ts';
-import { hashOf, type SubmitDependencies, submitPayment } from '../intents/submit.ts';
+import { hashOf, requireUnended, type SubmitDependencies, submitPayment } from '../intents/submit.ts';
 import type { OpenStreams } from '../limits/open-streams.ts';
 import { requireAllowed } from '../refusals.ts';
 import { headerOf, type MppChallenges } from './challenges.ts';
@@ -93,13 +93,15 @@ async function pay(
   mpp: MppMethod,
   waitMs: number,
 ): ReturnType<Endpoint['handle']> {
-  const { adapters, feeds, intents, now, streams } = dependencies;
+  const { adapters, feeds, intents, limiter, now, streams } = dependencies;
   const { id } = intent;
   const adapter = adapterOf(adapters, intent);
   const credential = readCredential(request.headers.authorization);
   if (!credential) throw new ApiError('api_key.invalid');
   if (Date.parse(credential.challenge.expires) <= now())
     throw new ApiError('mpp.challenge_expired', { details: { intent_id: id, current_state: intent.status } });
+  await limiter.admitSubmit(id, holder, request.ip);
+  requireUnended(intent);
   const submitted = mpp.parse(credential.payload);
   if (!submitted.ok)
     throw new ApiError('transaction.malformed', {
@@ -118,7 +120,7 @@ async function pay(
   try {
     await submitPayment(dependencies, {
       requested: { intent, adapter, named: null },
-      holder,
+      call: { holder, request },
       submitted: submitted.value,
       senderOf: (signed) => mpp.senderOf(signed),
     });

@@ -1,4 +1,4 @@
-import type { ChainAdapter, SignedTransaction, Sponsoring } from '@pf/chains';
+import { type ChainAdapter, LACKS_FEE_PAYER, type SignedTransaction, type Sponsoring } from '@pf/chains';
 import type { SignedTransactions, Sponsor } from '@pf/database';
 import type { AccountId, Address, ChainId, PaymentIntent } from '@pf/domain';
 import type { Holder } from '../api-keys.ts';
@@ -64,22 +64,6 @@ export async function askFeePayer(
 }
 
 /**
- * What was handed over, if the sponsor of the account can sign it: null for a text that is not such a transaction, or
- * without a sponsor.
- */
-export async function handedOver(
-  dependencies: CosigningDependencies,
-  adapter: ChainAdapter,
-  holder: Holder,
-  text: string,
-): Promise<Handed | null> {
-  const bytes = adapter.sponsoring?.parse(text) ?? null;
-  if (bytes === null) return null;
-  const asked = await sponsorOn(dependencies, adapter, holder);
-  return asked && { bytes, asked };
-}
-
-/**
  * The transaction of a submission of this intent that the sponsor has made of what was handed over, if there is one:
  * then a repeat need not ask the sponsor again, which may sign with another signature.
  */
@@ -112,6 +96,7 @@ export async function cosign(
   return sponsorCalls.ask(asked, sponsoring.signCall(bytes), async (text) => {
     const parsed = adapter.parseSubmitted(text);
     if (!parsed.ok) throw sponsorCalls.refused(asked, `what it returned ${parsed.problem}`);
+    if (parsed.value.kind === 'handed') throw sponsorCalls.refused(asked, `what it returned ${LACKS_FEE_PAYER}`);
     if (parsed.value.kind === 'sent')
       throw sponsorCalls.refused(asked, 'it returned the hash of a transaction in place of a signed one');
     const { transaction } = parsed.value;

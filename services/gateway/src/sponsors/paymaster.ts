@@ -32,6 +32,9 @@ export const askPaymaster = (dependencies: Dependencies): Endpoint => ({
     const { network, paymasters } = adapterOf(adapters, intent);
     const sponsor = paymasters && (await findSponsor(holder.accountId, network.chain));
     if (!paymasters || !sponsor) throw new ApiError('sponsor.not_found');
+    await limiter.admitBuild(id, holder, request.ip);
+    await requirePayable(intents, intent, holder, 'no gas is paid for it');
+    if (liveSubmission(intent)) throw refused(refusalInProgress(intent));
     const operation = paymasters.parse(method, params);
     if (!operation.ok)
       throw new ApiError('transaction.malformed', {
@@ -39,8 +42,6 @@ export const askPaymaster = (dependencies: Dependencies): Endpoint => ({
         param: 'params',
       });
     const { call, differences, excess, sender } = operation.value;
-    await requirePayable(intents, intent, holder, 'no gas is paid for it');
-    if (liveSubmission(intent)) throw refused(refusalInProgress(intent));
     const fulfiller = payerOf(intent, sender);
     const differs = differences(termsOf(intent));
     if (Object.keys(differs).length > 0)
@@ -51,7 +52,6 @@ export const askPaymaster = (dependencies: Dependencies): Endpoint => ({
         details: differs,
       });
     if (excess !== null) throw rejected('operation', id, excess);
-    await limiter.admitBuild(id, holder, request.ip);
     await requireCleanWallets(dependencies, { ...intent, fulfiller }, { holder, what: 'submit', intentId: id });
     const asking = { sponsor, holder, network };
     const result = await sponsorCalls.ask(asking, call(sponsor.context), (promised) => promised);

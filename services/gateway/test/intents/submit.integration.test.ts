@@ -336,6 +336,24 @@ describe('payments on a local chain without a watcher', () => {
       expect(conflict.body.error?.details).toEqual({ intent_id: id, current_state: 'cancelled' });
     });
 
+    it('is refused by the state of an intent that has ended, before it is parsed', async () => {
+      const id = await create();
+      await api.cancel(id);
+      for (const text of ['hello', `0x${'ab'.repeat(32)}`])
+        expect(codeOf(await api.submit(id, text, payer.address))).toEqual([409, 'intent.invalid_state']);
+    });
+
+    it('asks for a hash that no node shows eight times, and not again at once', async () => {
+      const id = await create();
+      proxy.calls.clear();
+      const asked = (): number => proxy.calls.get('eth_getTransactionByHash') ?? 0;
+      const hash = `0x${'ac'.repeat(32)}`;
+      for (let times = 0; times < 2; times += 1) {
+        expect(codeOf(await api.submit(id, hash, payer.address))).toEqual([503, 'transaction.not_visible']);
+        expect(asked()).toBe(8);
+      }
+    });
+
     it('accepts the hash of a transaction that the wallet sent, once a node shows it', async () => {
       const id = await create();
       const nowhere = await api.submit(id, `0x${'ab'.repeat(32)}`, payer.address);

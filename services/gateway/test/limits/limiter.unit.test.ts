@@ -1,5 +1,14 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { BUILD_QUOTAS, INTENT_QUOTA, newIntentId, PAYER_ADDRESS_QUOTA, PAYER_ADDRESS_SHARE } from '@pf/contracts';
+import {
+  BUILD_QUOTAS,
+  ENDPOINT_TEST_QUOTA,
+  INTENT_QUOTA,
+  LOOK_QUOTAS,
+  newIntentId,
+  PAYER_ADDRESS_QUOTA,
+  PAYER_ADDRESS_SHARE,
+  SUBMIT_QUOTAS,
+} from '@pf/contracts';
 import type { AccountId } from '@pf/domain';
 import { RedisClient } from '@pf/redis';
 import { createLogger } from '@pf/runtime';
@@ -94,6 +103,36 @@ describe('Limiter', () => {
     expect(await build('203.0.113.1', 'full')).toBe('intent.too_many_builds');
     const other = newIntentId(0);
     expect(await codeOf(limiter.admitBuild(other, { scope: 'full' }, '203.0.113.1'))).toBe('admitted');
+  });
+
+  it.each([
+    ['submits', SUBMIT_QUOTAS, 'admitSubmit'],
+    ['looks for hashes', LOOK_QUOTAS, 'admitLook'],
+  ] as const)('has a budget of %s for an intent and for each address of its payers', async (_what, quotas, admit) => {
+    const { intentId } = intent();
+    const by = (ip: string, scope: Holder['scope'] = 'client_secret') =>
+      codeOf(limiter[admit](intentId, { scope }, ip));
+    const { address, intent: all, share } = quotas;
+    expect(await times(address.requests + 1, () => by('192.0.2.1'))).toEqual({
+      admitted: address.requests,
+      'rate_limit.exceeded': 1,
+    });
+    await times(all.requests * 10, (n) => by(`198.51.100.${n % 100}`));
+    expect(await times(share.requests, () => by('203.0.113.1'))).toEqual({ admitted: share.requests });
+    expect(await by('203.0.113.1')).toBe('rate_limit.exceeded');
+    expect(await by('203.0.113.1', 'full')).toBe('rate_limit.exceeded');
+    // Builds have another.
+    expect(await codeOf(limiter.admitBuild(intentId, { scope: 'full' }, '203.0.113.1'))).toBe('admitted');
+  });
+
+  it('has a budget of test events for an account in each mode', async () => {
+    const { requests } = ENDPOINT_TEST_QUOTA;
+    expect(await times(requests + 1, () => codeOf(limiter.admitTest(key)))).toEqual({
+      admitted: requests,
+      'rate_limit.exceeded': 1,
+    });
+    expect(await codeOf(limiter.admitTest({ ...key, livemode: true }))).toBe('admitted');
+    expect(await codeOf(limiter.admitTest({ ...key, accountId: 'acct_2' as AccountId }))).toBe('admitted');
   });
 
   it('says when to build again', async () => {

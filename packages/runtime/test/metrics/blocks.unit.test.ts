@@ -1,0 +1,70 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { BLOCK_MS, countBlocks, inWork, recordTo, resumed } from '../../src/index.ts';
+
+/** Does nothing else for so long. */
+function block(ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+}
+/** Something outside was waited for. */
+const waited = async (): Promise<void> => {
+  await turn();
+  resumed();
+};
+
+describe('blocks of the event loop', () => {
+  let counted: string[];
+  let end: () => void;
+  beforeEach(() => {
+    counted = [];
+    recordTo({ add: (_name, _by, { work }) => counted.push(String(work)), record: () => undefined });
+    end = countBlocks();
+  });
+  afterEach(() => {
+    end();
+    recordTo(null);
+  });
+
+  it('count for the work that was resumed last', async () => {
+    await inWork('POST /v1/intents/{id}/submit', async () => {
+      await waited();
+      block(2 * BLOCK_MS);
+      await waited();
+    });
+    expect(counted).toEqual(['POST /v1/intents/{id}/submit']);
+  });
+
+  it('count for each of several works by itself, with the name that it has by then', async () => {
+    let route = 'unknown';
+    const quiet = inWork('quiet', async () => {
+      await waited();
+      await waited();
+      await waited();
+    });
+    await inWork(
+      () => `GET ${route}`,
+      async () => {
+        await waited();
+        route = '/v1/intents';
+        block(2 * BLOCK_MS);
+        await waited();
+      },
+    );
+    await quiet;
+    expect(counted).toEqual(['GET /v1/intents']);
+  });
+
+  it('count as others where nothing with a name was resumed', async () => {
+    block(3 * BLOCK_MS);
+    await waited();
+    expect(counted).toEqual(['other']);
+  });
+
+  it('are not counted once that has ended', async () => {
+    end();
+    inWork('late', () => block(2 * BLOCK_MS));
+    await waited();
+    expect(counted).toEqual([]);
+  });
+});
