@@ -82,7 +82,9 @@ export class Identity {
    * @returns the person, if they were not registered before
    */
   async signUp(person: { name: string; email: string; password: string }): Promise<KnownPerson | null> {
-    const { body } = await this.#answer(this.#auth.api.signUpEmail({ body: person, asResponse: true }));
+    const { body, code, status } = await this.#answer(this.#auth.api.signUpEmail({ body: person, asResponse: true }));
+    // What was sent is valid: the library calls it its own when Postgres fails, or when two sign up at once.
+    if (status !== 200) throw new Error(`the person was not registered: ${String(code)}`);
     // For an address that is registered already, the library makes up the id that it returns.
     return this.#find({ id: personIn(body)?.userId ?? '' });
   }

@@ -103,6 +103,7 @@ describe('a sign-in at the identity provider', () => {
   it('is refused where the address was registered here and never confirmed', async () => {
     const email = 'wanda@shop.example';
     await stranger().ask('signUp', { body: { name: 'Not Wanda', email, password: PASSWORD } });
+    await tokenFor(dashboard, email, 'verify-email');
     const wanda = stranger();
     expect((await signIn(wanda, someone('wanda'))).code).toBe('email.unverified');
     await tokenFor(dashboard, email, 'verify-email', 2);
