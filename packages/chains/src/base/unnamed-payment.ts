@@ -7,7 +7,7 @@ import { explainTransfers } from './nested/explain.ts';
 import type { References } from './nested/references.ts';
 import { readTransfer, recorded } from './observe/landings.ts';
 import { NO_REFERENCE } from './observe/no-reference.ts';
-import { decodeSigned, SENT_TYPES } from './signed-transaction.ts';
+import { decodeSigned, SENT_TYPES, signerOf } from './signed-transaction.ts';
 
 /** As long as an observed landing has to stay canonical: seconds, by the chain's clock. */
 const CONFIRM_S = 2n;
@@ -33,7 +33,8 @@ export async function findUnnamed(
   fulfiller: Address,
 ): Promise<UnnamedPayment | null> {
   const decoded = decodeSigned(raw, SENT_TYPES);
-  if (!decoded.ok || receipt?.status !== 1n) return null;
+  const from = decoded.ok ? signerOf(decoded.value) : null;
+  if (!decoded.ok || from === null || receipt?.status !== 1n) return null;
   const transfers = receipt.logs.flatMap((log) => {
     const transfer = (log.address as string) === terms.tokenAddress ? readTransfer(log) : null;
     const isAsked = transfer?.from === fulfiller && transfer.to === terms.requestor && transfer.amount === terms.amount;
@@ -44,7 +45,11 @@ export async function findUnnamed(
   const direct = to === terms.tokenAddress ? decodeTransfer(Buffer.from(data.slice(2), 'hex')) : null;
   const references: References =
     direct === null
-      ? await explainTransfers(pool, { hash, logs: receipt.logs, network }, transfers)
+      ? await explainTransfers(
+          pool,
+          { hash, sent: { from, to: to as Address | null, input: data }, logs: receipt.logs, network },
+          transfers,
+        )
       : new Map(transfers.map(({ log }) => [log.logIndex, direct.reference]));
   const unnamed = transfers.find(({ log }) => references.get(log.logIndex) === null);
   if (unnamed === undefined) return null;

@@ -5,7 +5,7 @@ import type { Network, SignedTransaction, Verification } from '../port.ts';
 import { sendsAuthorization } from './authorization/eip3009.ts';
 import { explainTransfers } from './nested/explain.ts';
 import { readTransfer } from './observe/landings.ts';
-import { decodeSigned, SENT_TYPES } from './signed-transaction.ts';
+import { decodeSigned, SENT_TYPES, signerOf } from './signed-transaction.ts';
 
 /**
  * True for a transaction that calls another contract than a token, or brings it an authorization: only its effects show
@@ -25,19 +25,28 @@ export function isNested({ tokens }: Network, { raw }: SignedTransaction): boole
 export async function verifyNested(
   pool: RpcPool,
   network: Network,
-  { hash }: SignedTransaction,
+  { hash, raw }: SignedTransaction,
   receipt: Receipt,
   terms: PaymentTerms,
   fulfiller: Address,
 ): Promise<Verification> {
+  const decoded = decodeSigned(raw, SENT_TYPES);
+  if (!decoded.ok) throw new Error(`${hash} ${decoded.problem}, and was taken for a nested payment`);
   if (receipt.status === 0n) return { kind: 'rejected', reason: 'the transaction reverted on chain' };
+  const { to, data: input } = decoded.value;
+  const from = signerOf(decoded.value);
+  if (from === null) throw new Error(`${hash} has no valid signature, and is in a block`);
   const transfers = receipt.logs.flatMap((log) => {
     const transfer = network.tokens.some(({ address }) => (address as string) === log.address)
       ? readTransfer(log)
       : null;
     return transfer !== null && (transfer.from === fulfiller || transfer.to === terms.requestor) ? [transfer] : [];
   });
-  const references = await explainTransfers(pool, { hash, logs: receipt.logs, network }, transfers);
+  const references = await explainTransfers(
+    pool,
+    { hash, sent: { from, to: to as Address | null, input }, logs: receipt.logs, network },
+    transfers,
+  );
   const named = transfers
     .filter(({ log }) => references.get(log.logIndex) === terms.reference)
     .map(({ from, to, amount, log }) => ({

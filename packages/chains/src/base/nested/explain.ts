@@ -4,6 +4,7 @@ import type { Log } from '../../evm/calls.ts';
 import type { Network } from '../../port.ts';
 import type { LoggedTransfer } from '../observe/landings.ts';
 import { authorizedIn } from './authorized.ts';
+import { referencesByCalldata, type Sent } from './calldata-references.ts';
 import { getCallTrace } from './call-trace.ts';
 import { keptLogsOf } from './kept-logs.ts';
 import { referencesByCalls, referencesByTrace, type References } from './references.ts';
@@ -12,6 +13,7 @@ import { getTokenCalls } from './token-calls.ts';
 /** A transaction that calls a contract other than a token, with the kept logs of its receipt, and its network. */
 export interface NestedTransaction {
   readonly hash: TransactionHash;
+  readonly sent: Sent;
   readonly logs: readonly Log[];
   readonly network: Pick<Network, 'tokens'>;
 }
@@ -24,9 +26,9 @@ export interface Explanation {
 }
 
 /**
- * The references of these transfers of a transaction. What calldata says proves none: an account's own code decides
- * what it does with it, and a call in it may have been undone while something else made such a transfer. So only the
- * logs of authorizations tell, and the calls that a trace shows.
+ * The references of these transfers of a transaction: by the logs of authorizations and the calls that a trace shows.
+ * Calldata says what an account was told, not what its code has done with it: a call may have been undone while
+ * something else made such a transfer. So it counts only where no upstream has any traces.
  */
 export async function explainTransfers(
   pool: Pick<RpcPool, 'attempts'>,
@@ -43,24 +45,28 @@ export const areExplained = (transfers: readonly LoggedTransfer[], references: R
 
 /**
  * What the first upstream tells that has a trace; or, where that cannot be had or is of other logs, all calls of the
- * tokens in the block. Without either, what the logs of authorizations tell.
+ * tokens in the block. Where no upstream offers either, what the calldata says.
  */
 export async function withTrace(
   pool: Pick<RpcPool, 'attempts'>,
-  { hash, logs, network }: NestedTransaction,
+  { hash, sent, logs, network }: NestedTransaction,
   transfers: readonly LoggedTransfer[],
 ): Promise<Explanation> {
   let isUnreadable = false;
+  let [isAsked, isOffered] = [false, false];
   // The nonce of an authorization is in no call of the payer's.
   const authorized = authorizedIn(logs);
   let references: References = authorized;
   const [block] = new Set(logs.map(({ blockNumber }) => blockNumber));
   const ask = async <T>(node: RpcNode, call: RpcCall<T>): Promise<T | null> => {
     try {
-      return await node.call(call);
+      const result = await node.call(call);
+      isOffered = true;
+      return result;
     } catch (error) {
       if (!(error instanceof RpcUpstreamError)) throw error;
       isUnreadable ||= error.fault !== 'unsupported' && error.fault !== 'rpc';
+      isOffered ||= error.fault !== 'unsupported';
       return null;
     }
   };
@@ -84,9 +90,13 @@ export async function withTrace(
     );
   };
   for await (const attempt of pool.attempts(referencesOn)) {
+    // One that fails is no proof that it has no traces.
+    isOffered ||= attempt.kind === 'failed';
+    isAsked = true;
     const found = attempt.kind === 'completed' ? attempt.value : null;
     if (found !== null) references = new Map([...references, ...found, ...authorized]);
     if (found !== null && areExplained(transfers, references)) return { references, isUnreadable: false };
   }
+  if (isAsked && !isOffered) references = new Map([...referencesByCalldata(sent, logs), ...references]);
   return { references, isUnreadable };
 }

@@ -13,7 +13,7 @@ import type { NestedPayment, NestedPayments } from './memory.ts';
 import { type Nested, readReceiptsOf } from './receipts.ts';
 import { TRACES_AT_ONCE } from './room.ts';
 
-/** After this time a payment of which no upstream has traces is reported as one without a proven reference. */
+/** After this time a payment that no upstream can explain is reported as one without a proven reference. */
 const UNPROVEN_MS = 60_000;
 
 /** Watched references, by the index of the transfer that may carry them. */
@@ -63,7 +63,7 @@ const withParties = (nested: Nested) => ({ ...unjudgedOf(nested, ''), nested });
 
 async function openUp(context: Judging, nested: Nested, { logs }: Logged): Promise<Opened> {
   const { transaction, transfers } = nested;
-  const explained = { hash: transaction.hash, logs, network: context.network };
+  const explained = { hash: transaction.hash, sent: transaction, logs, network: context.network };
   const likely = await likelyReferences(context, transaction.input, transfers);
   const authorized = authorizedIn(logs);
   const suspects = transfers.filter(({ log }) => likely.has(log.logIndex) || authorized.has(log.logIndex));

@@ -6,7 +6,8 @@ import {
   type Reference,
   type TransactionHash,
 } from '@pf/domain';
-import type { Log, Receipt } from '../../evm/calls.ts';
+import { getCalling, type Log, type Receipt } from '../../evm/calls.ts';
+import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import { areExplained, explainTransfers } from '../nested/explain.ts';
 import { paidIn } from '../paid.ts';
 import type { Scan } from './context.ts';
@@ -60,13 +61,15 @@ export async function readReceipt(
 
 /** The transfers that carry this reference; null where it cannot be told yet. */
 async function findPaying(
-  { pool, network }: Scan,
+  { node, pool, network }: Scan,
   hash: TransactionHash,
   logs: readonly Log[],
   transfers: readonly LoggedTransfer[],
   reference: Reference,
 ): Promise<readonly LoggedTransfer[] | null> {
-  const references = await explainTransfers(pool, { hash, logs, network }, transfers);
+  const [sent = null] = await readEach(node, [getCalling(hash)]);
+  if (sent === null || sent instanceof Unreadable) return null;
+  const references = await explainTransfers(pool, { hash, sent, logs, network }, transfers);
   const paying = transfers.filter(({ log }) => references.get(log.logIndex) === reference);
   return paying.length > 0 || areExplained(transfers, references) ? paying : null;
 }

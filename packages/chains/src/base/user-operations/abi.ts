@@ -22,6 +22,11 @@ function sizeAt(data: Buffer, slot: number): number | null {
   return found.readUIntBE(split, SIZE_BYTES);
 }
 
+export function uintAt(data: Buffer, slot: number): bigint | null {
+  const found = word(data, slot);
+  return found === null ? null : BigInt(`0x${found.toString('hex')}`);
+}
+
 export function addressAt(data: Buffer, slot: number): Address | null {
   const found = word(data, slot);
   if (found === null || found.subarray(0, 12).some((byte) => byte !== 0)) return null;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Address, TransactionHash } from '@pf/domain';
 import { type Attempt, type RpcCall, type RpcFault, type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
-import { type Hex, pad, toHex } from 'viem';
+import { encodeFunctionData, type Hex, pad, parseAbi, toHex } from 'viem';
 import { encodePayment } from '../../../src/base/calldata.ts';
 import { AUTHORIZATION_USED } from '../../../src/base/nested/authorized.ts';
 import { explainTransfers, type Explanation, withTrace } from '../../../src/base/nested/explain.ts';
@@ -20,7 +20,16 @@ const log = {
   logIndex: 0n,
   removed: false,
 };
-const transaction = { hash: log.transactionHash, logs: [log], network: networkOf(CHAIN) };
+const payment = encodePayment(terms.requestor, terms.amount, terms.reference) as Hex;
+/** An account that has sent itself a batch of one call, the payment. */
+const abi = parseAbi(['function execute(address to, uint256 value, bytes data)']);
+const input = encodeFunctionData({ abi, functionName: 'execute', args: [log.address as string as Hex, 0n, payment] });
+const transaction = {
+  hash: log.transactionHash,
+  sent: { from: fulfiller, to: fulfiller, input },
+  logs: [log],
+  network: networkOf(CHAIN),
+};
 const transfer = readTransfer(log);
 if (transfer === null) throw new Error('it is a transfer');
 const transfers = [transfer];
@@ -34,7 +43,7 @@ const trace = {
       type: 'CALL',
       from: fulfiller,
       to: terms.tokenAddress,
-      input: encodePayment(terms.requestor, terms.amount, terms.reference),
+      input: payment,
       logs: [{ address: log.address, topics, data: log.data }],
     },
   ],
@@ -88,6 +97,14 @@ describe('what a transfer carries', () => {
 
   it('is not known where no upstream has it', async () => {
     expect(await explained([ofOthers], [refused('rpc')])).toEqual(unknown);
+  });
+
+  it('is what the calldata says where no upstream has any traces, and only there', async () => {
+    expect(await explained([refused('unsupported')], [refused('unsupported')])).toEqual(paid);
+    expect(await explained([refused('unsupported')], [refused('rpc')])).toEqual(unknown);
+    expect(await explained()).toEqual(unknown);
+    const ofAnother = { ...transaction, sent: { ...transaction.sent, from: terms.requestor } };
+    expect(await withTrace(poolOf([refused('unsupported')]), ofAnother, transfers)).toEqual(unknown);
   });
 
   it('is not known yet where an upstream could not show a trace: it may be too long', async () => {
