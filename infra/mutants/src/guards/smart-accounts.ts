@@ -167,8 +167,48 @@ export const smartAccountGuards: readonly Mutant[] = [
   {
     name: 'A paymaster hears of no operation that may cost more than 0.001 ETH',
     file: `${CHAINS}/src/base/paymasters.ts`,
-    guard: 'excess: cost > COST_MAX ?',
-    instead: 'excess: cost < 0n ?',
+    guard: 'return cost > COST_MAX ?',
+    instead: 'return cost < 0n ?',
     test: { file: `${CHAINS}/test/base/paymasters.unit.test.ts`, name: 'may cost 0.001 ETH, with all of its limits' },
+  },
+  {
+    name: 'A paymaster hears of no operation with more gas than a payment takes',
+    file: `${CHAINS}/src/base/paymasters.ts`,
+    guard: 'if (asked > allowed)',
+    instead: 'if (asked < 0n)',
+    test: {
+      file: `${CHAINS}/test/base/paymasters.unit.test.ts`,
+      name: 'has gas for a payment, and for its deployment',
+    },
+  },
+  {
+    name: 'A paymaster hears of no operation at a higher price than we propose',
+    file: `${CHAINS}/src/base/sponsored-operation.ts`,
+    guard: 'if (maxFee > most)',
+    instead: 'if (maxFee < 0n)',
+    test: {
+      file: `${CHAINS}/test/base/sponsored-operation.unit.test.ts`,
+      name: 'is rejected at a higher price than the chain asks for',
+    },
+  },
+  {
+    name: 'A paymaster hears of no operation whose tip is higher than bundlers need',
+    file: `${CHAINS}/src/base/sponsored-operation.ts`,
+    guard: 'return now > mostNow',
+    instead: 'return now < 0n',
+    test: {
+      file: `${CHAINS}/test/base/sponsored-operation.unit.test.ts`,
+      name: 'is rejected at a higher price than the chain asks for',
+    },
+  },
+  {
+    name: 'A paymaster hears of no operation whose simulation does not log the payment',
+    file: `${CHAINS}/src/base/sponsored-operation.ts`,
+    guard: 'return isPaid === true ? null :',
+    instead: 'return isPaid !== null ? null :',
+    test: {
+      file: `${CHAINS}/test/base/sponsored-operation.unit.test.ts`,
+      name: 'is rejected where the simulation logs another transfer',
+    },
   },
 ];
