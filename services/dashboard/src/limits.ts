@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DashboardOperationId } from '@pf/contracts/dashboard';
 import { type AttemptCount, type AttemptKey, countAttempts, type Database, forgetAttempts } from '@pf/database';
+import type { SharingGroup } from '@pf/http';
 import { boundedCache, count, TokenBucket } from '@pf/runtime';
 import { DashboardError } from './dashboard-error.ts';
 
@@ -70,6 +71,8 @@ const PERSONS_KEPT = 10_000;
 export interface Caller {
   /** The client's address, or the network that it belongs to. */
   readonly address: string;
+  /** What the address counts for: its own, and a network that it shares, with more for all of it. Default: `address` */
+  readonly groups?: readonly SharingGroup[];
   readonly email?: string | undefined;
   readonly userId?: string | undefined;
   readonly accountId?: string | undefined;
@@ -99,10 +102,13 @@ export class Limits {
 
   /** Counts an attempt of an operation. @throws DashboardError `rate_limit.exceeded` */
   async admit(operation: DashboardOperationId, caller: Caller): Promise<void> {
-    const limits = (LIMITS[operation] ?? []).flatMap(({ by, attempts, windowSeconds }) => {
-      const key = keyOf(operation, by, caller);
-      return key === null ? [] : [{ key, windowSeconds, most: Math.max(1, Math.round(attempts * this.#factor)) }];
-    });
+    const limits = (LIMITS[operation] ?? []).flatMap(({ by, attempts, windowSeconds }) =>
+      groupsFor(by, caller).flatMap(({ group: address, times }) => {
+        const key = keyOf(operation, by, { ...caller, address });
+        const most = Math.max(1, Math.round(attempts * this.#factor)) * times;
+        return key === null ? [] : [{ key, windowSeconds, most }];
+      }),
+    );
     if (limits.length === 0) return;
     const now = this.#now();
     const counted = new Map<string, AttemptCount>();
@@ -121,6 +127,10 @@ export class Limits {
     if (key !== null) await forgetAttempts(this.#database, key);
   }
 }
+
+/** The addresses that a limit counts. One of a pair guards what an e-mail address opens, and is of the caller alone. */
+const groupsFor = (by: By, { address, groups }: Caller): readonly SharingGroup[] =>
+  (by === 'address' ? groups : undefined) ?? [{ group: address, times: 1 }];
 
 /** A hash, so that the table of counts holds no addresses; null if the caller has none of these. */
 function keyOf(operation: string, by: By, { address, email, userId, accountId }: Caller): string | null {
