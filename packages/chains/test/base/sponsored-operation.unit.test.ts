@@ -25,7 +25,7 @@ const operation: SponsoredOperation = {
   maxTip: GWEI / 100n,
 };
 const topic = (address: string) => pad(address.toLowerCase() as `0x${string}`, { size: 32 });
-const transfer = ({ from = ACCOUNT as string, to = terms.requestor as string, amount = terms.amount } = {}) => ({
+const transfer = ({ from = String(ACCOUNT), to = String(terms.requestor), amount = terms.amount } = {}) => ({
   address: terms.tokenAddress as string,
   topics: ['0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef', topic(from), topic(to)],
   data: toHex(amount, { size: 32 }),
