@@ -186,6 +186,13 @@ export interface Sponsoring {
 /** The calls of a paymaster service (ERC-7677): what an operation would cost with it, then its promise to pay. */
 export type PaymasterMethod = 'pm_getPaymasterStubData' | 'pm_getPaymasterData';
 
+/** What the chain says of an operation. */
+export type OperationJudgment =
+  /** It would make the payment now, at a price of the chain. */
+  | { readonly kind: 'pays' }
+  /** It would not, or costs more than the chain asks for: 422 `transaction.rejected`. */
+  | { readonly kind: 'rejected'; readonly reason: string };
+
 /** A user operation of a smart account for which its wallet asks who pays the gas. */
 export interface AskedOperation {
   /** The smart account. */
@@ -194,6 +201,11 @@ export interface AskedOperation {
   readonly excess: string | null;
   /** What differs from an operation that makes one payment of these terms, and does nothing else. */
   readonly differences: (terms: PaymentTerms) => Differences;
+  /**
+   * Simulates it, for these terms. Null where no upstream that responds can: then nothing is known of what it does.
+   * @throws RpcUnavailableError when none responds
+   */
+  readonly judge: (terms: PaymentTerms) => Promise<OperationJudgment | null>;
   /** What a paymaster is asked with, in the account's context. The result is what the wallet gets. */
   readonly call: (context: Readonly<Record<string, unknown>>) => ServiceCall<Readonly<Record<string, unknown>>>;
 }
@@ -203,7 +215,7 @@ export interface AskedOperation {
  * can change who pays, and not what the operation does.
  */
 export interface Paymasters {
-  /** A problem: 422 `transaction.malformed`. Makes no request. */
+  /** A problem: 422 `transaction.malformed`. Makes no request, and so does nothing that it returns but `judge`. */
   parse(method: PaymasterMethod, params: readonly unknown[]): Parsed<AskedOperation>;
 }
 

@@ -213,11 +213,12 @@ export const ERRORS = {
     status: 409,
     message: 'This payment intent has reached a limit, so this request is refused. Create another one.',
     cause:
-      'The intent was updated, simulated or refunded too often, or submitted too often by this wallet or by all: ' +
-      '`details.limit` is `events` or `submissions`, and `details.max` the limit for this request.',
+      'The intent was updated, simulated or refunded too often, or submitted too often by this wallet or by all, or ' +
+      'its paymaster was asked too often: `details.limit` is `events`, `submissions`, `stubs` or `promises`, and ' +
+      '`details.max` the limit for this request.',
     remedy:
-      'Create another payment intent; after `submissions`, another wallet may still pay this one. If a program ' +
-      'caused it, check what it repeats.',
+      'Create another payment intent; after `submissions`, another wallet may still pay this one, and after `stubs` ' +
+      'or `promises`, one that pays its own gas. If a program caused it, check what it repeats.',
   },
   'payment_link.invalid_state': {
     status: 409,

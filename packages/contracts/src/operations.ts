@@ -454,9 +454,10 @@ export const OPERATIONS = {
     summary: 'Ask who pays the gas of a smart account',
     description:
       'The paymaster service of one intent, as wallets call it (ERC-7677, JSON-RPC): `pm_getPaymasterStubData` and ' +
-      '`pm_getPaymasterData`, for a user operation that makes the transfer of this intent and nothing else, and ' +
-      'costs 0.001 ETH at most. Returns the response of the sponsor that is set for the chain. Wallets send no ' +
-      '`Authorization`: give them the `paymasterUrl` of the intent.',
+      '`pm_getPaymasterData`, for a user operation that makes the transfer of this intent and nothing else, at a price ' +
+      'of the chain and for 0.001 ETH at most: its simulation must log the transfer. Returns the response of the ' +
+      'sponsor that is set for the chain, ten times for an intent. Wallets send no `Authorization`: give them the ' +
+      '`paymasterUrl` of the intent.',
     scope: 'payer',
     paymaster: true,
     request: { params: intentPath, body: paymasterRequest },
@@ -466,6 +467,7 @@ export const OPERATIONS = {
       'intent.unavailable',
       ...CONFLICTS,
       'intent.original_unpaid',
+      'intent.limit_reached',
       'chain.not_available',
       ...SCREENING_ERRORS,
       'intent.too_many_builds',
@@ -474,6 +476,7 @@ export const OPERATIONS = {
       'transaction.mismatch',
       'transaction.rejected',
       ...SPONSOR_ERRORS,
+      'rpc.unavailable',
     ],
   },
   payByMpp: {

@@ -63,6 +63,8 @@ export * from './privacy/import-sealer.ts';
 export * from './privacy/intent-keys.ts';
 export { type IntentKey } from './privacy/sealing.ts';
 export * from './requests/request-records.ts';
+export * from './sponsors/gas-promises.ts';
+export { openColdKey, sealColdKey } from './ledger/cold-keys.ts';
 export * from './sponsors/sponsors.ts';
 export * from './store.ts';
 export * from './watching/network-watches.ts';

@@ -1,4 +1,4 @@
-export { addressGroup } from './address-group.ts';
+export { addressGroup, sharingGroups, type SharingGroup } from './address-group.ts';
 export { readBody, readBytes } from './body.ts';
 export { errorHandler, methodNotAllowed } from './failures.ts';
 export {

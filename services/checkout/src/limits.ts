@@ -1,4 +1,4 @@
-import { addressGroup, ApiError, type GatewayCapacity, Slots } from '@pf/http';
+import { ApiError, type GatewayCapacity, sharingGroups, Slots } from '@pf/http';
 import { boundedCache, count, TokenBucket } from '@pf/runtime';
 
 /**
@@ -34,16 +34,17 @@ export class Limits {
 
   /** Counts a request. @throws ApiError `rate_limit.exceeded` */
   admit(ip: string | undefined): void {
-    const address = addressGroup(ip);
     const now = performance.now();
     const { requests, windowSeconds } = QUOTA;
-    const bucket =
-      this.#buckets.get(address) ?? new TokenBucket({ requests: this.#times(requests), windowSeconds }, now);
-    this.#buckets.set(address, bucket);
-    const { tokens, nextMs } = bucket.take(1, now);
-    if (tokens > 0) return;
-    count('payments.rate_limited', { policy: 'address' });
-    throw tooMany('Too many requests come from this address.', Math.max(1, Math.ceil(nextMs / 1_000)));
+    for (const { group, times } of sharingGroups(ip)) {
+      const bucket =
+        this.#buckets.get(group) ?? new TokenBucket({ requests: this.#times(requests) * times, windowSeconds }, now);
+      this.#buckets.set(group, bucket);
+      const { tokens, nextMs } = bucket.take(1, now);
+      if (tokens > 0) continue;
+      count('payments.rate_limited', { policy: 'address' });
+      throw tooMany('Too many requests come from this address.', Math.max(1, Math.ceil(nextMs / 1_000)));
+    }
   }
 
   /**
@@ -53,8 +54,11 @@ export class Limits {
    *   process has
    */
   async begin(ip: string | undefined, owner: () => Promise<string>, what: Kind): Promise<() => void> {
-    const address = `${what} ${addressGroup(ip)}`;
-    const release = this.#slots.take({ [address]: this.#times(ADDRESS[what]), [what]: CAPACITY[what] });
+    const ofAddress = sharingGroups(ip).map(({ group, times }): [string, number] => [
+      `${what} ${group}`,
+      this.#times(ADDRESS[what]) * times,
+    ]);
+    const release = this.#slots.take({ ...Object.fromEntries(ofAddress), [what]: CAPACITY[what] });
     if (typeof release !== 'function') {
       count('payments.rate_limited', { policy: what === 'streams' ? 'streams' : 'address' });
       if (release.full === what)

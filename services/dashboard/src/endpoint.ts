@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Access, DASHBOARD_OPERATIONS, DashboardOperation, DashboardOperationId } from '@pf/contracts/dashboard';
 import { type AuditSource, type Database, type MemberAccount, memberAccount } from '@pf/database';
-import { addressGroup, readBody, readQuery, write, writeParts } from '@pf/http';
+import { addressGroup, readBody, readQuery, sharingGroups, write, writeParts } from '@pf/http';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { DashboardError } from './dashboard-error.ts';
@@ -149,6 +149,7 @@ export const serve =
     const body = operation.body === undefined ? undefined : await readBody(request, response, operation.body);
     await dependencies.limits.admit(operation.id, {
       address: addressGroup(client.address),
+      groups: sharingGroups(client.address),
       email: emailOf(body),
       userId: person?.userId,
       accountId: account?.id,

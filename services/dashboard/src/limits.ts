@@ -8,6 +8,7 @@ import {
   isRemembered,
   rememberKey,
 } from '@pf/database';
+import type { SharingGroup } from '@pf/http';
 import { boundedCache, count, TokenBucket } from '@pf/runtime';
 import { DashboardError } from './dashboard-error.ts';
 
@@ -106,6 +107,8 @@ interface Applied {
 export interface Caller {
   /** The client's address, or the network that it belongs to. */
   readonly address: string;
+  /** What the address counts for: its own, and a network that it shares, with more for all of it. Default: `address` */
+  readonly groups?: readonly SharingGroup[];
   readonly email?: string | undefined;
   readonly userId?: string | undefined;
   readonly accountId?: string | undefined;
@@ -170,8 +173,11 @@ export class Limits {
   }
 
   #applied(operation: string, { by, attempts, windowSeconds }: Limit, caller: Caller): readonly Applied[] {
-    const key = keyOf(operation, by, caller);
-    return key === null ? [] : [{ by, key, windowSeconds, most: Math.max(1, Math.round(attempts * this.#factor)) }];
+    return groupsFor(by, caller).flatMap(({ group: address, times }) => {
+      const key = keyOf(operation, by, { ...caller, address });
+      const most = Math.max(1, Math.round(attempts * this.#factor)) * times;
+      return key === null ? [] : [{ by, key, windowSeconds, most }];
+    });
   }
 
   #admitInMemory({ key, windowSeconds, most }: Applied, now: number): void {
@@ -201,6 +207,10 @@ export class Limits {
     });
   }
 }
+
+/** The addresses that a limit counts. One of a pair guards what an e-mail address opens, and is of the caller alone. */
+const groupsFor = (by: By, { address, groups }: Caller): readonly SharingGroup[] =>
+  (by === 'address' ? groups : undefined) ?? [{ group: address, times: 1 }];
 
 /** A hash, so that the table of counts holds no addresses; null if the caller has none of these. */
 function keyOf(operation: string, by: By, { address, email, userId, accountId }: Caller): string | null {

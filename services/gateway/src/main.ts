@@ -97,7 +97,7 @@ runService('gateway', async ({ log, onShutdown }) => {
   const archive = config.ARCHIVE_URL && openStore(config.ARCHIVE_URL);
   const storeOf = (of: Database) => {
     const store = createStore(of);
-    const cold = new ColdIntents(of, archive ? new ColdBundles(archive) : null);
+    const cold = new ColdIntents(of, archive ? new ColdBundles(archive, config.SECRETS_KEY) : null);
     const findSponsor = async (accountId: AccountId, chain: ChainId) =>
       (await findSponsors(of, config.SECRETS_KEY, accountId, [chain]))[0] ?? null;
     return {

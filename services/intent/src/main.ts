@@ -79,7 +79,7 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   onShutdown('recovery keys', () => personalData.stop());
   const { partitions } = eventLog;
   const store = config.ARCHIVE_URL && openStore(config.ARCHIVE_URL);
-  const bundles = store && new ColdBundles(store);
+  const bundles = store && new ColdBundles(store, keyring);
   const cold = bundles && createColdIntents(database, bundles, log);
   const writer = new IntentWriter({
     partitions,

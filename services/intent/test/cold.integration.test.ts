@@ -175,7 +175,7 @@ const finished = async (): Promise<void> => {
 const leaveOnce = async (more: Partial<LeavingOptions<WriterContext>> = {}): Promise<void> => {
   const leaving = createLeaving({
     database,
-    bundles: new ColdBundles(store),
+    bundles: new ColdBundles(store, null),
     unfinished: (partition, others) => unfinishedIn(partition, { store, reader }, others),
     owner: running.owner,
     between: (partition, work) => running.writer.between(partition, work),
@@ -347,7 +347,7 @@ describe('An intent that has left', () => {
       isMoved = true;
       const before = LATER.now() - HOT_DAYS * DAY_MS;
       const old = await findOldIntents(database, samples.BASE_SEPOLIA, [PARTITION], before, null, 100);
-      const places = await new ColdBundles(store).write(new Map(old.map((one) => [one.id, one])), Date.now());
+      const places = await new ColdBundles(store, null).write(new Map(old.map((one) => [one.id, one])), Date.now());
       await leave(
         database,
         PARTITION,
@@ -370,7 +370,7 @@ describe('An intent that has left', () => {
     await allLeave(id);
     const place = await placeOf(id);
     if (!place) throw new Error('it has not left');
-    const bundles = new ColdBundles(store);
+    const bundles = new ColdBundles(store, null);
     expect((await bundles.read(id, place)).intent).toContain(CANARY);
     expect(await readFile(path.join(folder, place.bundle), 'latin1')).not.toContain(CANARY);
     const young = await ended();
@@ -435,7 +435,7 @@ describe('A projection with intents that have left', () => {
     await allLeave(right, other, ahead);
     const lost = await ended();
     await allLeave(lost);
-    const proof = () => verifyCold(coldByBundle(cluster.database), new ColdBundles(store));
+    const proof = () => verifyCold(coldByBundle(cluster.database), new ColdBundles(store, null));
     const archived = () =>
       verifyPartition(PARTITION, {
         store,

@@ -100,7 +100,7 @@ export async function startWriter(
     log,
     clock,
     personalData,
-    ...(store && { cold: createColdIntents(database, new ColdBundles(store), log) }),
+    ...(store && { cold: createColdIntents(database, new ColdBundles(store, secretsKey ?? null), log) }),
   });
   const onCrash = (error: Error): void => {
     throw error;

@@ -4,6 +4,7 @@ import {
   forgetAnswers,
   forgetAuditEntries,
   forgetDeliveries,
+  forgetGasPromises,
   forgetReplays,
   forgetRequestRecords,
 } from '@pf/database';
@@ -13,14 +14,16 @@ import { type Logger, PeriodicTask } from '@pf/runtime';
 const DELIVERY_RETENTION_MS = DELIVERY_DAYS * 24 * 60 * 60 * 1000;
 /** How long the archive has time to read one that has ended late. */
 const ENDED_RETENTION_MS = 24 * 60 * 60 * 1000;
+/** How long it is known how often a paymaster was asked for an intent, which can be paid for a week at most. */
+const GAS_PROMISES_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 const PAUSE_MS = 60 * 60 * 1000;
 /** Rows deleted by one statement: it takes a fraction of a second. */
 const BATCH_ROWS = 2_000;
 
 /**
- * Deletes deliveries, replays, records of requests, answers to requests with an idempotency key, and entries of the
- * audit log, past their retention, every hour. Several processes may do so at once. The dashboard, which people reach,
- * has no right to.
+ * Deletes deliveries, replays, records of requests, answers to requests with an idempotency key, counts of promises of
+ * paymasters, and entries of the audit log, past their retention, every hour. Several processes may do so at once. The
+ * dashboard, which people reach, has no right to.
  */
 export function createRetention(database: Database, log: Logger, now: () => number): PeriodicTask {
   return new PeriodicTask({
@@ -43,10 +46,13 @@ export function createRetention(database: Database, log: Logger, now: () => numb
       const replays = await clean(stopping, (rows) =>
         forgetReplays(database, new Date(now() - DELIVERY_RETENTION_MS), rows),
       );
+      const promises = await clean(stopping, (rows) =>
+        forgetGasPromises(database, new Date(now() - GAS_PROMISES_RETENTION_MS), rows),
+      );
       // The database knows how old they must be.
       const audited = await clean(stopping, (rows) => forgetAuditEntries(database, rows));
-      if (deliveries + answers + replays + audited > 0)
-        log.info({ deliveries, answers, replays, audited }, 'old rows deleted');
+      if (deliveries + answers + replays + promises + audited > 0)
+        log.info({ deliveries, answers, replays, promises, audited }, 'old rows deleted');
       if (await forgetRequestRecords(database, now())) log.info('the records of requests of eight days ago deleted');
     },
   });

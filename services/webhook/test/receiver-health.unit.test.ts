@@ -36,6 +36,17 @@ describe('The health of a receiver', () => {
     expect(rests).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
   });
 
+  it('lets a URL that has never accepted anything have eight requests in the first minute', () => {
+    const health = new ReceiverHealth(8, false);
+    let requests = 0;
+    for (let now = 0; now < 60_000; now += health.restMs(now)) {
+      expect(health.atOnce).toBe(1);
+      health.failed(now, now);
+      requests += 1;
+    }
+    expect(requests).toBe(8);
+  });
+
   it('counts attempts that were under way together as one failure', () => {
     const health = new ReceiverHealth(8, false);
     for (let count = 0; count < 3; count += 1) health.succeeded();

@@ -9,6 +9,7 @@ import {
   installEntryPoint,
   installPaymaster,
   newSmartWallet,
+  newUndeployedAccount,
   newWallet,
   type PaidVersion,
   paidOperation,
@@ -16,7 +17,7 @@ import {
   type SmartCall,
   type SmartWallet,
 } from '@pf/testing/wallets';
-import { encodeFunctionData, erc20Abi, type Hex, parseTransaction, toHex } from 'viem';
+import { concat, encodeFunctionData, erc20Abi, type Hex, parseTransaction, toHex } from 'viem';
 import { summaryOf, whileBusy } from '../responses.ts';
 import { type Paymaster, type PaymasterWay, startPaymaster } from './relayer.ts';
 import { CHECKOUT_URL, type Order, PACE_MS, Shop, TEST_MS, UNITS } from './shop.ts';
@@ -238,6 +239,109 @@ describe('the paymaster of an intent', () => {
     const built = await what.payer.request('POST', `/intents/${what.intent.id}/build`, body);
     expect(summaryOf(built)).toEqual([422, 'chain.not_available']);
   });
+});
+
+describe('the deposit of a paymaster', () => {
+  const wallet = () => walletOf('0.6');
+  /** As little gas as the old bound of 0.001 ETH has room for at this price. */
+  const HIGH_PRICE = { verificationGasLimit: toHex(60_000), ...priced(2_800_000_000) };
+  function priced(wei: number) {
+    return { maxFeePerGas: toHex(wei), maxPriorityFeePerGas: toHex(wei) };
+  }
+  beforeAll(() => use('honest'));
+
+  it(
+    'is not touched by 30 questions of a sender without code, at a price of its choice',
+    async () => {
+      const [what, before] = [await shop.order(), await asked()];
+      const call = await callOf(what, wallet());
+      const summaries = new Set<string>();
+      for (let nonce = 0; nonce < 29; nonce++) {
+        const { address } = newWallet(chain);
+        const fields = fieldsOf(wallet(), [call], { ...HIGH_PRICE, sender: address, nonce: toHex(nonce) });
+        summaries.add(String(summaryOf(await askApi(what, fields))));
+      }
+      expect([...summaries]).toEqual(['422,transaction.rejected']);
+      expect(await asked()).toBe(before);
+    },
+    TEST_MS,
+  );
+
+  describe('by an operation that would not pay', () => {
+    let what: Order;
+    let call: SmartCall;
+    let high: number;
+    let idle: string;
+    let poor: string;
+    beforeAll(async () => {
+      what = await shop.order();
+      call = await callOf(what, wallet());
+      [idle, poor] = [newWallet(chain).address, (await newSmartWallet(chain, '0.6')).address];
+      const { baseFeePerGas } = await chain.rpc<{ baseFeePerGas: Hex }>('eth_getBlockByNumber', 'latest', false);
+      // More than build proposes at most, and less than 0.001 ETH.
+      high = 3 * Number(baseFeePerGas) + 600_000_000;
+      // Its code does nothing, whatever it is called with.
+      await chain.rpc('anvil_setCode', idle, '0x00');
+      await chain.asTokenOwner(usdc, 'mint', [idle, UNITS]);
+    }, TEST_MS);
+
+    it.each([
+      [
+        'whose sender has no code',
+        () => ({ sender: newWallet(chain).address }),
+        'its simulation logs no such transfer',
+      ],
+      ['whose account does nothing', () => ({ sender: idle }), 'its simulation logs no such transfer'],
+      ['whose account has no money', () => ({ sender: poor }), 'the payment would fail'],
+      ['whose factory makes no account', () => ({ sender: poor, initCode: usdc }), 'the deployment of the account'],
+      ['without gas for it', () => ({ callGasLimit: toHex(5_000) }), 'the payment would fail'],
+      ['at a high price', () => ({ verificationGasLimit: toHex(60_000), ...priced(high) }), 'its maxFeePerGas is'],
+      ['with gas for more', () => ({ callGasLimit: toHex(400_000) }), 'its callGasLimit is 400000'],
+      ['whose bundler takes more', () => ({ preVerificationGas: toHex(400_000) }), 'its preVerificationGas is 400000'],
+    ] as const)('is safe from an operation %s', async (_, change, says) => {
+      const before = await asked();
+      const answer = await askApi(what, fieldsOf(wallet(), [call], change()));
+      expect(summaryOf(answer)).toEqual([422, 'transaction.rejected']);
+      expect((answer.body as { error?: { message: string } }).error?.message).toContain(says);
+      expect(await asked()).toBe(before);
+    });
+  });
+
+  it.each(VERSIONS)(
+    'pays for an operation of EntryPoint %s that deploys its account',
+    async (version) => {
+      const [what, account] = [await shop.order(), await newUndeployedAccount(chain, version)];
+      const { address: sender, factory, factoryData } = account;
+      await chain.asTokenOwner(usdc, 'mint', [sender, UNITS]);
+      const of = walletOf(version);
+      const call = await callOf(what, { ...of, address: sender });
+      const deployment = version === '0.6' ? { initCode: concat([factory, factoryData]) } : { factory, factoryData };
+      const fields = fieldsOf(of, [call], { sender, verificationGasLimit: toHex(400_000), ...deployment });
+      const entryPoint = ENTRY_POINTS[version].address;
+      expect((await ask(await paymasterOf(what), fields, { entryPoint })).error).toBeUndefined();
+    },
+    TEST_MS,
+  );
+
+  it(
+    'is asked for ten promises of an intent, whoever asks, and for no more',
+    async () => {
+      const what = await shop.order();
+      const call = await callOf(what, wallet());
+      // What is refused does not count.
+      await use('refuses');
+      expect(summaryOf(await askApi(what, fieldsOf(wallet(), [call])))).toEqual([422, 'sponsor.refused']);
+      await use('honest');
+      const summaries: string[] = [];
+      for (let nonce = 0; nonce < 12; nonce++)
+        summaries.push(String(summaryOf(await askApi(what, fieldsOf(wallet(), [call], { nonce: toHex(nonce) })))));
+      expect(summaries).toEqual([
+        ...Array.from({ length: 10 }, () => '200,'),
+        ...Array.from({ length: 2 }, () => '409,intent.limit_reached'),
+      ]);
+    },
+    TEST_MS,
+  );
 });
 
 describe('a build for a sponsor on Base', () => {

@@ -147,7 +147,7 @@ describe('personal data that was erased', () => {
     const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
     const soon = Date.now() + DAY_MS;
     const old = await findOldIntents(cluster.database, TERMS.chain as ChainId, partitions, soon, null, 1);
-    const bundles = new ColdBundles(new FolderStore(cluster.archive));
+    const bundles = new ColdBundles(new FolderStore(cluster.archive), null);
     const places = await bundles.write(new Map(old.map((one) => [one.id, one])), Date.now());
     for (const one of old) {
       const place = places.get(one.id);

@@ -4,6 +4,7 @@ const CHAINS = 'packages/chains';
 const src = `${CHAINS}/src/base`;
 const paid = `${CHAINS}/test/base/paid.unit.test.ts`;
 const nested = `${CHAINS}/test/base/nested/nested.unit.test.ts`;
+const calldata = `${CHAINS}/test/base/nested/calldata-references.unit.test.ts`;
 const calls = `${CHAINS}/test/base/user-operations/account-calls.unit.test.ts`;
 const chain = `${CHAINS}/test/base/smart-accounts.integration.test.ts`;
 const undone = `${CHAINS}/test/base/undone.integration.test.ts`;
@@ -15,6 +16,8 @@ const liar = `${CHAINS}/test/hostile/lying-upstream.integration.test.ts`;
 
 const RANDOM =
   'pay an intent what its recipient has gained at most, and only where the account that paid has ordered it';
+const OTHER_EVENTS = 'is unknown when the events are those of another operation, account or contract';
+const OTHER_NUMBER = 'is unknown when calls and transfers of one kind differ in number';
 const TRACED = 'is not ordered when another account, another call or a second transfer of one call made it';
 
 /**
@@ -22,6 +25,73 @@ const TRACED = 'is not ordered when another account, another call or a second tr
  * transaction costs no other payment.
  */
 export const baseGuards: readonly Mutant[] = [
+  {
+    name: 'Smart accounts: only the EntryPoint reports the success of an operation',
+    file: `${src}/user-operations/bundles.ts`,
+    guard: 'log.address === entryPoint && log.topics[0]',
+    instead: 'log.topics[0]',
+    test: { file: calldata, name: OTHER_EVENTS },
+  },
+  {
+    name: 'Smart accounts: every operation has its event',
+    file: `${src}/user-operations/bundles.ts`,
+    guard: 'operations === null || ends.length !== operations.length',
+    instead: 'operations === null',
+    test: { file: calldata, name: OTHER_EVENTS },
+  },
+  {
+    name: 'Smart accounts: an event is of its operation',
+    file: `${src}/user-operations/bundles.ts`,
+    guard: ' || outcome.sender !== sender || outcome.nonce !== nonce',
+    instead: '',
+    test: { file: calldata, name: OTHER_EVENTS },
+  },
+  {
+    name: 'Smart accounts: an operation that failed pays nothing',
+    file: `${src}/user-operations/bundles.ts`,
+    guard: 'if (outcome.success) executions.push',
+    instead: 'executions.push',
+    test: { file: calldata, name: OTHER_EVENTS },
+  },
+  {
+    name: 'Smart accounts: an operation has only its own logs',
+    file: `${src}/user-operations/bundles.ts`,
+    guard: 'logs.slice(start, end.place)',
+    instead: 'logs',
+    test: { file: calldata, name: OTHER_EVENTS },
+  },
+  {
+    name: 'Smart accounts: a transfer is explained by the calls of its own account',
+    file: `${src}/nested/calldata-references.ts`,
+    guard: 'transfer?.from === account && ',
+    instead: 'transfer !== null && ',
+    test: { file: calldata, name: OTHER_EVENTS },
+  },
+  {
+    name: 'Smart accounts: one transfer needs one call, so that it never settles two intents',
+    file: `${src}/nested/calldata-references.ts`,
+    guard: 'if (meant.length !== made.length) continue;',
+    instead: '',
+    test: { file: calldata, name: OTHER_NUMBER },
+  },
+  {
+    name: 'Smart accounts: only a call of the token is a payment',
+    file: `${src}/nested/calldata-references.ts`,
+    guard: '`${token} ${to} ${amount}`',
+    instead: '`${to} ${amount}`',
+    test: { file: calldata, name: 'is only in a call of the very token that logged the transfer' },
+  },
+  {
+  {
+    name: 'Smart accounts: calldata counts only where no upstream has any traces',
+    file: `${src}/nested/explain.ts`,
+    guard: "isOffered ||= error.fault !== 'unsupported';",
+    instead: '',
+    test: {
+      file: `${CHAINS}/test/base/nested/explain.unit.test.ts`,
+      name: 'is what the calldata says where no upstream has any traces, and only there',
+    },
+  },
   {
     name: 'Smart accounts: a trace is of the very logs of the receipt',
     file: `${src}/nested/references.ts`,
@@ -122,9 +192,49 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'A paymaster hears of no operation that may cost more than 0.001 ETH',
     file: `${src}/paymasters.ts`,
-    guard: 'excess: cost > COST_MAX ?',
-    instead: 'excess: cost < 0n ?',
+    guard: 'return cost > COST_MAX ?',
+    instead: 'return cost < 0n ?',
     test: { file: `${CHAINS}/test/base/paymasters.unit.test.ts`, name: 'may cost 0.001 ETH, with all of its limits' },
+  },
+  {
+    name: 'A paymaster hears of no operation with more gas than a payment takes',
+    file: `${src}/paymasters.ts`,
+    guard: 'if (asked > allowed)',
+    instead: 'if (asked < 0n)',
+    test: {
+      file: `${CHAINS}/test/base/paymasters.unit.test.ts`,
+      name: 'has gas for a payment, and for its deployment',
+    },
+  },
+  {
+    name: 'A paymaster hears of no operation at a higher price than we propose',
+    file: `${src}/sponsored-operation.ts`,
+    guard: 'if (maxFee > most)',
+    instead: 'if (maxFee < 0n)',
+    test: {
+      file: `${CHAINS}/test/base/sponsored-operation.unit.test.ts`,
+      name: 'is rejected at a higher price than the chain asks for',
+    },
+  },
+  {
+    name: 'A paymaster hears of no operation whose tip is higher than bundlers need',
+    file: `${src}/sponsored-operation.ts`,
+    guard: 'return now > mostNow',
+    instead: 'return now < 0n',
+    test: {
+      file: `${CHAINS}/test/base/sponsored-operation.unit.test.ts`,
+      name: 'is rejected at a higher price than the chain asks for',
+    },
+  },
+  {
+    name: 'A paymaster hears of no operation whose simulation does not log the payment',
+    file: `${src}/sponsored-operation.ts`,
+    guard: 'return isPaid === true ? null :',
+    instead: 'return isPaid !== null ? null :',
+    test: {
+      file: `${CHAINS}/test/base/sponsored-operation.unit.test.ts`,
+      name: 'is rejected where the simulation logs another transfer',
+    },
   },
   {
     name: 'Smart accounts: what an account has named does not count where something else can have made the transfer',

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
+import { type Keyring, openColdKey, sealColdKey, UnreadableSecretError } from '@pf/database';
 import { within } from '@pf/runtime';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
@@ -8,12 +9,12 @@ import { type ObjectStore, StoreUnavailableError } from '../store/object-store.t
 
 const [compress, decompress] = [promisify(gzip), promisify(gunzip)];
 
-/** Where an intent's rows lie in a bundle, and the key that they are encrypted with there. */
+/** Where an intent's rows lie in a bundle, and the key that they are encrypted with there, as the database has it. */
 export interface PlaceInBundle {
   readonly bundle: string;
   readonly firstByte: number;
   readonly bytes: number;
-  /** 32 bytes. Who deletes it has deleted the rows. */
+  /** 32 bytes, encrypted with SECRETS_KEY where the writer had it. Who deletes it has deleted the rows. */
   readonly key: Uint8Array;
 }
 
@@ -49,14 +50,19 @@ type Rows = z.infer<typeof rows>;
  */
 export class ColdBundles {
   readonly #store: ObjectStore;
+  readonly #keyring: Keyring | null;
   readonly #now: () => number;
   readonly #cache: LRUCache<string, Uint8Array>;
   #leftAloneUntil = 0;
   #reading = 0;
 
-  /** @param now milliseconds of any clock that does not go back */
-  constructor(store: ObjectStore, now: () => number = () => performance.now()) {
+  /**
+   * @param keyring encrypts the keys of intents; null: the process has no SECRETS_KEY, and writes them as they are
+   * @param now milliseconds of any clock that does not go back
+   */
+  constructor(store: ObjectStore, keyring: Keyring | null, now: () => number = () => performance.now()) {
     this.#store = store;
+    this.#keyring = keyring;
     this.#now = now;
     // fetch() reads once for all requests that wait for the same one.
     this.#cache = new LRUCache({
@@ -84,7 +90,7 @@ export class ColdBundles {
       const cipher = createCipheriv(ALGORITHM, key, NONCE).setAAD(Buffer.from(id));
       const text = await compress(JSON.stringify({ intent, events }));
       const part = Buffer.concat([cipher.update(text), cipher.final(), cipher.getAuthTag()]);
-      places.set(id, { bundle, firstByte, bytes: part.length, key });
+      places.set(id, { bundle, firstByte, bytes: part.length, key: sealColdKey(this.#keyring, id, key) });
       parts.push(part);
       firstByte += part.length;
     }
@@ -97,10 +103,11 @@ export class ColdBundles {
    * The rows of an intent. Responds within seconds: after a failure it fails at once for a while.
    * @throws StoreUnavailableError, BundleDamagedError
    */
-  async read(id: string, { bundle, firstByte, bytes, key }: PlaceInBundle): Promise<Rows> {
+  async read(id: string, { bundle, firstByte, bytes, key: stored }: PlaceInBundle): Promise<Rows> {
     const content = await this.#cache.fetch(bundle);
     if (content === undefined) throw new StoreUnavailableError(`${bundle} could not be read.`);
     try {
+      const key = openColdKey(this.#keyring, id, stored);
       const end = firstByte + bytes - TAG_BYTES;
       const decipher = createDecipheriv(ALGORITHM, key, NONCE)
         .setAAD(Buffer.from(id))
@@ -108,6 +115,8 @@ export class ColdBundles {
       const text = Buffer.concat([decipher.update(content.subarray(firstByte, end)), decipher.final()]);
       return rows.parse(JSON.parse((await decompress(text, { maxOutputLength: TEXT_BYTES_MAX })).toString()));
     } catch (error) {
+      if (error instanceof UnreadableSecretError)
+        throw new BundleDamagedError(`${bundle} cannot be read: ${error.message}.`, { cause: error });
       throw new BundleDamagedError(`${bundle} does not have ${id}.`, { cause: error });
     }
   }

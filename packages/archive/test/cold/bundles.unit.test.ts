@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import type { Keyring } from '@pf/database';
 import { BundleDamagedError, ColdBundles } from '../../src/cold/index.ts';
 import { StoreUnavailableError } from '../../src/index.ts';
 import { MemoryStore } from '../memory-store.ts';
@@ -21,7 +23,7 @@ class SlowStore extends MemoryStore {
 }
 
 const written = async (store = new MemoryStore()) => {
-  const places = await new ColdBundles(store).write(INTENTS, AT);
+  const places = await new ColdBundles(store, null).write(INTENTS, AT);
   const [one, two] = [places.get('pi_1'), places.get('pi_2')];
   if (!one || !two) throw new Error('a place is missing');
   return { store, one, two };
@@ -30,7 +32,7 @@ const written = async (store = new MemoryStore()) => {
 describe('A bundle', () => {
   it('returns the rows of each intent, and reveals nothing of them without their keys', async () => {
     const { store, one, two } = await written();
-    const bundles = new ColdBundles(store);
+    const bundles = new ColdBundles(store, null);
     expect([await bundles.read('pi_1', one), await bundles.read('pi_2', two)]).toEqual([...INTENTS.values()]);
     expect([...store.objects.keys()]).toEqual([one.bundle]);
     expect(one.bundle).toMatch(/^cold\/2026-11-25\/[0-9a-f]{16}$/);
@@ -40,7 +42,7 @@ describe('A bundle', () => {
 
   it('is refused when it is missing or damaged, or when a place belongs to another intent', async () => {
     const { store, one, two } = await written();
-    const read = (place: typeof one, id = 'pi_1') => new ColdBundles(store).read(id, place);
+    const read = (place: typeof one, id = 'pi_1') => new ColdBundles(store, null).read(id, place);
     await expect(read(one, 'pi_2')).rejects.toThrow(BundleDamagedError);
     await expect(read({ ...one, key: two.key })).rejects.toThrow(BundleDamagedError);
     await expect(read({ ...one, bytes: 3 })).rejects.toThrow(BundleDamagedError);
@@ -53,10 +55,30 @@ describe('A bundle', () => {
     await expect(read(one)).rejects.toThrow(new BundleDamagedError(`${one.bundle} is missing.`));
   });
 
+  it('has keys that only SECRETS_KEY opens, where its writer had it', async () => {
+    const store = new MemoryStore();
+    const [first, second] = [randomBytes(32), randomBytes(32)];
+    const place = (await new ColdBundles(store, first).write(INTENTS, AT)).get('pi_1');
+    if (!place) throw new Error('a place is missing');
+    const read = (keyring: Keyring | null, id = 'pi_1') => new ColdBundles(store, keyring).read(id, place);
+    expect(place.key).toHaveLength(73);
+    expect(await read([second, first])).toEqual(INTENTS.get('pi_1'));
+    await expect(read(null)).rejects.toThrow('the key of pi_1 is encrypted, and SECRETS_KEY is not set');
+    await expect(read(second)).rejects.toThrow(BundleDamagedError);
+    // The key of another intent.
+    await expect(read(first, 'pi_2')).rejects.toThrow(BundleDamagedError);
+  });
+
+  it('is read with keys from before they were encrypted', async () => {
+    const { store, one } = await written();
+    expect(one.key).toHaveLength(32);
+    expect(await new ColdBundles(store, randomBytes(32)).read('pi_1', one)).toEqual(INTENTS.get('pi_1'));
+  });
+
   it('is read once for all who ask for its intents', async () => {
     const { store, one, two } = await written();
     const slow = new SlowStore();
-    const bundles = new ColdBundles(slow);
+    const bundles = new ColdBundles(slow, null);
     const both = Promise.all([bundles.read('pi_1', one), bundles.read('pi_2', two)]);
     expect(slow.reads).toHaveLength(1);
     slow.reads[0]?.resolve(store.objects.get(one.bundle) ?? null);
@@ -69,7 +91,7 @@ describe('A bundle', () => {
     const { store, one } = await written();
     let now = 0;
     const slow = new SlowStore();
-    const bundles = new ColdBundles(slow, () => now);
+    const bundles = new ColdBundles(slow, null, () => now);
     const failing = bundles.read('pi_1', one);
     slow.reads[0]?.reject(new StoreUnavailableError('refused'));
     await expect(failing).rejects.toThrow('refused');

@@ -32,6 +32,7 @@ import {
   SUBMITTED_BYTES_MAX,
 } from './signed-transaction.ts';
 import { keptLogsOf } from './nested/kept-logs.ts';
+import { judgeOperation } from './sponsored-operation.ts';
 import { findUnnamed, isUnnamed } from './unnamed-payment.ts';
 import { isNested, verifyNested } from './verify-nested.ts';
 import { verifyPayment } from './verify.ts';
@@ -51,7 +52,9 @@ export class BaseAdapter extends EvmAdapter {
       verify: (signed, terms, fulfiller, expiresAt) =>
         pool.run((node) => verifyAuthorization(node, signed, terms, fulfiller, expiresAt, this.#blocks)),
     };
-    this.paymasters = paymastersOf(network);
+    this.paymasters = paymastersOf(network, (operation, terms) =>
+      this.firstOf((node) => judgeOperation(node, operation, terms, this.#blocks)),
+    );
     this.#signer = signer;
   }
 

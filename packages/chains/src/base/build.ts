@@ -4,21 +4,16 @@ import { Transaction } from 'ethers/transaction';
 import { dataSlice } from 'ethers/utils';
 import { balanceOf, isBlacklisted, isContract } from '../evm/account.ts';
 import { callContract, estimateGas, getBalance, getCode, getFeeHistory, getTransactionCount } from '../evm/calls.ts';
-import { FEE_HISTORY_BLOCKS, newestBlockOf, proposedTip } from '../evm/fees.ts';
+import { baseFeeOf, FEE_HISTORY_BLOCKS, newestBlockOf, proposedFee, proposedTip } from '../evm/fees.ts';
 import { reasonOf } from '../evm/refusal.ts';
 import type { NewestHead } from '../newest-head.ts';
 import { inTokens } from '../resolve.ts';
 import type { BuildRequest, BuildResult } from '../port.ts';
 import { encodePayment } from './calldata.ts';
-
-/** The OP stack's oracle of the fee for putting a transaction's bytes on L1 (`getL1Fee(bytes)`). */
-const GAS_PRICE_ORACLE = '0x420000000000000000000000000000000000000F';
-const GET_L1_FEE = '0x49948e0e';
+import { getL1Fee } from './l1-fee.ts';
 
 /** A transfer to a recipient whose balance has dropped to zero writes a new slot: 17,100 gas more than estimated. */
 const COLD_RECIPIENT_GAS = 20_000n;
-/** The base fee may treble between build and landing, while a person decides. Only what is needed is paid. */
-const BASE_FEE_HEADROOM = 3n;
 const ETH_DECIMALS = 18;
 const eth = (wei: bigint): string => `${formatAmount(wei, ETH_DECIMALS)} ETH`;
 
@@ -62,7 +57,6 @@ export async function buildPayment(
   if (refusal !== null) return refused(refusal);
   if (gas instanceof RpcRefusedError) return refused(await refusalOfTransfer(node, { terms, fulfiller }, gas));
 
-  const baseFee = fees.baseFeePerGas.at(-1) ?? 0n;
   const tip = proposedTip(fees);
   const transaction = Transaction.from({
     type: 2,
@@ -72,7 +66,7 @@ export async function buildPayment(
     value: 0n,
     data: call.data,
     gasLimit: gas + gas / 5n + COLD_RECIPIENT_GAS,
-    maxFeePerGas: baseFee * BASE_FEE_HEADROOM + tip,
+    maxFeePerGas: proposedFee(fees, tip),
     maxPriorityFeePerGas: tip,
   });
   const l1Fee = await getL1Fee(node, fulfiller, transaction.unsignedSerialized);
@@ -89,7 +83,8 @@ export async function buildPayment(
       ataRentLamports: null,
       estimatedFeeLamports: null,
       estimatedFeeUsdc: null,
-      estimatedFeeEth: isContract(code) || sponsored ? null : formatAmount(gas * (baseFee + tip) + l1Fee, ETH_DECIMALS),
+      estimatedFeeEth:
+        isContract(code) || sponsored ? null : formatAmount(gas * (baseFeeOf(fees) + tip) + l1Fee, ETH_DECIMALS),
     },
     lifetime: { kind: 'unlimited' },
   };
@@ -124,13 +119,3 @@ export async function refusalOfTransfer(
 /** True for a contract's `true`. A contract without the function returns nothing, or reverts. */
 const isTrue = (answer: string | RpcRefusedError): boolean =>
   !(answer instanceof RpcRefusedError) && answer !== '0x' && BigInt(answer) === 1n;
-
-/** Wei for the transaction's data on L1; 0 on a chain that has no such contract. */
-async function getL1Fee(node: RpcNode, from: string, unsigned: string): Promise<bigint> {
-  const body = unsigned.slice(2);
-  const length = body.length / 2;
-  const word = (value: number): string => value.toString(16).padStart(64, '0');
-  const data = `${GET_L1_FEE}${word(32)}${word(length)}${body.padEnd(Math.ceil(length / 32) * 64, '0')}`;
-  const fee = await node.call(callContract({ from, to: GAS_PRICE_ORACLE, data }));
-  return fee === '0x' ? 0n : BigInt(fee);
-}

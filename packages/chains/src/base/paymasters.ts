@@ -1,9 +1,18 @@
-import { formatAmount, type PaymentTerms } from '@pf/domain';
+import { type Address, formatAmount, type PaymentTerms } from '@pf/domain';
 import { getAddress } from 'ethers/address';
 import { z } from 'zod';
 import { parseWalletAddress } from '../evm/address.ts';
-import type { AskedOperation, Differences, Network, Parsed, PaymasterMethod, Paymasters } from '../port.ts';
+import type {
+  AskedOperation,
+  Differences,
+  Network,
+  OperationJudgment,
+  Parsed,
+  PaymasterMethod,
+  Paymasters,
+} from '../port.ts';
 import { decodePayment } from './calldata.ts';
+import type { SponsoredOperation } from './sponsored-operation.ts';
 import { callsOf } from './user-operations/account-calls.ts';
 import { isEntryPoint, isUnpacked } from './user-operations/entry-points.ts';
 
@@ -12,6 +21,17 @@ const COST_MAX = 1_000_000_000_000_000n;
 const ETH_DECIMALS = 18;
 /** EntryPoint 0.6 takes a deposit of so many times the limit of verification where a paymaster is used. */
 const VERIFICATIONS = 3n;
+/**
+ * What a payment takes, with room: the transfer through an account, and its signature, by a passkey without the chain's
+ * precompile, too. Safe, Kernel and Coinbase Smart Wallet are deployed with less than half of `deploymentGas`.
+ */
+const GAS_MAX = {
+  callGasLimit: 300_000n,
+  verificationGasLimit: 700_000n,
+  paymasterVerificationGasLimit: 300_000n,
+  paymasterPostOpGasLimit: 200_000n,
+} as const;
+const DEPLOYMENT_GAS_MAX = 800_000n;
 
 const quantity = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/);
 const bytes = z.string().regex(/^0x(?:[0-9a-fA-F]{2})*$/);
@@ -55,8 +75,11 @@ const promise = z
 
 const LIMITS = ['callGasLimit', 'verificationGasLimit', 'preVerificationGas', 'maxFeePerGas'] as const;
 
+/** Asks the chain of an operation: null where no upstream that responds can simulate it. */
+type Judge = (operation: SponsoredOperation, terms: PaymentTerms) => Promise<OperationJudgment | null>;
+
 /** Paymaster services of ERC-7677, for the smart accounts of ERC-4337. */
-export const paymastersOf = (network: Network): Paymasters => ({
+export const paymastersOf = (network: Network, judge: Judge): Paymasters => ({
   parse(method: PaymasterMethod, params: readonly unknown[]): Parsed<AskedOperation> {
     const read = asked.safeParse(params);
     if (!read.success) return malformed(problemIn(read.error));
@@ -69,13 +92,30 @@ export const paymastersOf = (network: Network): Paymasters => ({
     if (!sender.ok) return malformed(`names a sender that ${sender.problem}`);
     const missing = method === 'pm_getPaymasterData' ? LIMITS.find((field) => op[field] === undefined) : undefined;
     if (missing !== undefined) return malformed(`has no ${missing}`);
-    const cost = costOf(op, isUnpacked(canonical));
+    const isOldest = isUnpacked(canonical);
+    const deployment = deploymentOf(op, isOldest);
+    if (deployment === 'malformed') return malformed('deploys its account by no valid factory');
     return {
       ok: true,
       value: {
         sender: sender.value,
-        excess: cost > COST_MAX ? `it may cost ${eth(cost)}, and a sponsor pays ${eth(COST_MAX)} at most` : null,
+        excess: excessOf(op, isOldest, deployment !== null),
         differences: (terms) => differencesOf(sender.value, op.callData, terms),
+        judge: (terms) =>
+          judge(
+            {
+              sender: sender.value,
+              entryPoint: canonical as Address,
+              callData: op.callData,
+              deployment,
+              callGas: numberIn(op.callGasLimit) ?? GAS_MAX.callGasLimit,
+              verificationGas: numberIn(op.verificationGasLimit) ?? GAS_MAX.verificationGasLimit + DEPLOYMENT_GAS_MAX,
+              preVerificationGas: numberIn(op.preVerificationGas),
+              maxFee: numberIn(op.maxFeePerGas),
+              maxTip: numberIn(op.maxPriorityFeePerGas),
+            },
+            terms,
+          ),
         call: (context) => ({ method, params: [op, entryPoint, chainId, context], result: promise }),
       },
     };
@@ -92,9 +132,37 @@ function problemIn({ issues: [issue] }: z.ZodError): string {
   return `has no valid ${field === undefined ? name : `${String(field)} in the ${name}`}`;
 }
 
+/** Null where it is not known yet. */
+const numberIn = (text: string | undefined): bigint | null => (text === undefined ? null : BigInt(text));
+
+const EVM_ADDRESS_LENGTH = 42;
+/** How the account of an operation is deployed; null where it exists. */
+function deploymentOf(
+  { initCode, factory, factoryData }: Operation,
+  isOldest: boolean,
+): SponsoredOperation['deployment'] | 'malformed' {
+  if (!isOldest) return factory ? { factory, data: factoryData ?? '0x' } : null;
+  if (initCode === undefined || initCode === '0x') return null;
+  const named = initCode.slice(0, EVM_ADDRESS_LENGTH);
+  return address.safeParse(named).success
+    ? { factory: named, data: `0x${initCode.slice(EVM_ADDRESS_LENGTH)}` }
+    : 'malformed';
+}
+
+/** Why it may cost more than any payment, whatever the chain asks for now. */
+function excessOf(op: Operation, isOldest: boolean, isDeployed: boolean): string | null {
+  for (const [field, most] of Object.entries(GAS_MAX)) {
+    const asked = numberIn(op[field as keyof typeof GAS_MAX]) ?? 0n;
+    const allowed = most + (field === 'verificationGasLimit' && isDeployed ? DEPLOYMENT_GAS_MAX : 0n);
+    if (asked > allowed) return `its ${field} is ${asked}, and a payment takes less than ${allowed}`;
+  }
+  const cost = costOf(op, isOldest);
+  return cost > COST_MAX ? `it may cost ${eth(cost)}, and a sponsor pays ${eth(COST_MAX)} at most` : null;
+}
+
 /** Wei at most. What is not known yet counts as nothing. */
 function costOf(op: Operation, isOldest: boolean): bigint {
-  const of = (text: string | undefined): bigint => (text === undefined ? 0n : BigInt(text));
+  const of = (text: string | undefined): bigint => numberIn(text) ?? 0n;
   const gas =
     of(op.callGasLimit) +
     of(op.verificationGasLimit) * (isOldest ? VERIFICATIONS : 1n) +

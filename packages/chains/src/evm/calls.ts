@@ -75,6 +75,33 @@ export const callContract = (request: CallRequest, tag: BlockTag = 'latest'): Rp
 export const estimateGas = (request: CallRequest): RpcCall<bigint> =>
   rpcCall('eth_estimateGas', [requested(request)], quantity);
 
+/** A call of a simulation: whoever it is from signs nothing and pays nothing. */
+export interface SimulatedCall {
+  readonly from: string;
+  readonly to: string;
+  readonly data: string;
+  readonly gas: bigint;
+}
+const simulated = z.object({
+  status: quantity,
+  logs: z.array(z.object({ address, topics: z.array(blockHash), data: bytes })).default([]),
+  error: z.object({ message: z.string() }).nullish(),
+});
+/** What a call of a simulation did: it has logged nothing where its status is 0. */
+export type Simulated = z.infer<typeof simulated>;
+/** What strangers have their contracts log and return: with the gas of a payment it is far less. */
+const SIMULATED_MAX_BYTES = 6 * 2 ** 20;
+/** Makes these calls one after the other on top of the newest block, and keeps nothing of them. */
+export const simulateCalls = (calls: readonly SimulatedCall[]): RpcCall<readonly Simulated[]> =>
+  boundedTo(
+    SIMULATED_MAX_BYTES,
+    rpcCall(
+      'eth_simulateV1',
+      [{ blockStateCalls: [{ calls: calls.map(requested) }], validation: false, traceTransfers: false }, 'latest'],
+      z.tuple([z.object({ calls: z.array(simulated).length(calls.length) })]).transform(([block]) => block.calls),
+    ),
+  );
+
 const feeHistory = z.object({
   oldestBlock: quantity,
   baseFeePerGas: z.array(quantity).min(1),

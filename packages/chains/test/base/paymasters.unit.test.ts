@@ -3,6 +3,7 @@ import type { Address, Reference } from '@pf/domain';
 import { concat, encodeFunctionData, type Hex, parseAbi, toHex } from 'viem';
 import { encodePayment } from '../../src/base/calldata.ts';
 import { paymastersOf } from '../../src/base/paymasters.ts';
+import type { SponsoredOperation } from '../../src/base/sponsored-operation.ts';
 import { networkOf, type PaymasterMethod } from '../../src/index.ts';
 import { CHAIN, terms, tokenOf } from './payments.ts';
 
@@ -17,7 +18,11 @@ const abi = parseAbi([
   'function execute(address to, uint256 value, bytes data)',
   'function executeBatch(Call[] calls)',
 ]);
-const paymasters = paymastersOf(networkOf(CHAIN));
+let judged: SponsoredOperation | undefined;
+const paymasters = paymastersOf(networkOf(CHAIN), (of) => {
+  judged = of;
+  return Promise.resolve(null);
+});
 const payment = (change: Partial<typeof terms> = {}): Hex => {
   const { requestor, amount, reference } = { ...terms, ...change };
   return encodePayment(requestor, amount, reference) as Hex;
@@ -93,13 +98,48 @@ describe('an operation for which a paymaster is asked', () => {
 
   it('may cost 0.001 ETH, with all of its limits', () => {
     const of = (gas: bigint, change: object = {}, entryPoint: string = ENTRY_POINTS['0.7']) =>
-      parsed(operation(execute(payment()), { callGasLimit: toHex(gas), ...change }), { entryPoint }).excess;
-    expect(of(750_000n)).toBeNull();
-    expect(of(750_001n)).toBe('it may cost 0.001000001 ETH, and a sponsor pays 0.001 ETH at most');
-    expect(of(750_000n, { paymasterVerificationGasLimit: '0x1' })).toContain('0.001000001');
+      parsed(operation(execute(payment()), { preVerificationGas: toHex(gas), ...change }), { entryPoint }).excess;
+    expect(of(700_000n)).toBeNull();
+    expect(of(700_001n)).toBe('it may cost 0.001000001 ETH, and a sponsor pays 0.001 ETH at most');
+    expect(of(700_000n, { paymasterVerificationGasLimit: '0x1' })).toContain('0.001000001');
     // Of version 0.6 the EntryPoint takes the limit of verification three times.
-    expect(of(350_000n, {}, ENTRY_POINTS['0.6'])).toBeNull();
-    expect(of(350_001n, {}, ENTRY_POINTS['0.6'])).toContain('0.001000001');
+    expect(of(300_000n, {}, ENTRY_POINTS['0.6'])).toBeNull();
+    expect(of(300_001n, {}, ENTRY_POINTS['0.6'])).toContain('0.001000001');
+  });
+
+  it.each([
+    ['callGasLimit', 300_000],
+    ['verificationGasLimit', 700_000],
+    ['paymasterVerificationGasLimit', 300_000],
+    ['paymasterPostOpGasLimit', 200_000],
+  ])('has gas for a payment, and for its deployment: %s', (field, most) => {
+    const of = (gas: number, change: object = {}) =>
+      parsed(operation(execute(payment()), { [field]: toHex(gas), maxFeePerGas: '0x1', ...change })).excess;
+    expect(of(most)).toBeNull();
+    expect(of(most + 1)).toBe(`its ${field} is ${most + 1}, and a payment takes less than ${most}`);
+    const isDeployment = field === 'verificationGasLimit';
+    const more = most + 800_000;
+    expect(of(more, { factory: ACCOUNT, factoryData: '0x12' })).toEqual(isDeployment ? null : expect.any(String));
+    expect(of(more + 1, { factory: ACCOUNT, factoryData: '0x12' })).toContain('and a payment takes less than');
+  });
+
+  it('is simulated with its deployment, in the form of its EntryPoint', async () => {
+    const judge = async (change: object, entryPoint: string) => {
+      await parsed(operation(execute(payment()), change), { entryPoint }).judge(terms);
+      return judged?.deployment;
+    };
+    const deployment = { factory: ACCOUNT.toLowerCase(), data: '0x1234' };
+    const initCode = concat([ACCOUNT as string as Hex, '0x1234']);
+    expect(await judge({ initCode: initCode.toLowerCase() }, ENTRY_POINTS['0.6'])).toEqual(deployment);
+    expect(await judge({ initCode: '0x' }, ENTRY_POINTS['0.6'])).toBeNull();
+    expect(await judge({ factory: ACCOUNT.toLowerCase(), factoryData: '0x1234' }, ENTRY_POINTS['0.7'])).toEqual(
+      deployment,
+    );
+    expect(await judge({}, ENTRY_POINTS['0.7'])).toBeNull();
+    expect(problemOf(operation(execute(payment()), { initCode: '0x12' }), { entryPoint: ENTRY_POINTS['0.6'] })).toBe(
+      'deploys its account by no valid factory',
+    );
+    expect(judged).toMatchObject({ sender: ACCOUNT, callGas: 100_000n, verificationGas: 200_000n });
   });
 
   it('needs gas limits, except in the stub request', () => {

@@ -135,7 +135,8 @@ export function ledgerCommand(context: CommandContext): Command {
               ...(await verifyPartition(partition, options)),
               projection: database && reader && (await projectionProblems(database, reader, partition, keyring)),
             });
-          const cold = database && (await verifyCold(coldByBundle(database), new ColdBundles(store)));
+          const cold =
+            database && (await verifyCold(coldByBundle(database), new ColdBundles(store, await keyringOf(stack))));
           const deliveries = await verifyDeliveries(store);
           output.answer({ partitions: reports, cold, deliveries }, () =>
             [

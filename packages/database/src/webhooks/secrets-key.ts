@@ -1,5 +1,6 @@
 import { ConfigurationError } from '@pf/runtime';
 import type { Queryable } from '../ledger/projection.ts';
+import { coldKeyPlace, plainColdKey } from '../ledger/cold-keys.ts';
 import { placeOf } from '../privacy/sealing.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { sponsorPlace } from '../sponsors/sponsors.ts';
@@ -61,9 +62,13 @@ export interface RotatedSecrets {
   readonly unreadable: readonly string[];
 }
 
-/** A table whose `ciphertext` is encrypted with SECRETS_KEY. */
+/** A table with a column that is encrypted with SECRETS_KEY. */
 interface Encrypted {
   readonly table: string;
+  /** Default: `ciphertext` */
+  readonly column?: string;
+  /** The text of what is stored as it is; null where it is encrypted. Default: all is. */
+  readonly plain?: (stored: Buffer) => string | null;
   /** The columns of its primary key in order; all are after `first`. */
   readonly key: readonly { readonly column: string; readonly type: 'text' | 'integer'; readonly first: string | 0 }[];
   /** What the ciphertext is bound to, by the values of the key. */
@@ -94,6 +99,7 @@ const ENCRYPTED: readonly Encrypted[] = [
     ],
     id: (accountId, chain) => sponsorPlace(String(accountId), String(chain)),
   },
+  { ...byId('ledger.cold_intents'), column: 'key', plain: plainColdKey, id: (id) => coldKeyPlace(String(id)) },
 ];
 
 /**
@@ -121,7 +127,7 @@ export async function rotateSecretsKey(database: Database, keyring: Keyring): Pr
 async function rotateTable(
   database: Database,
   keyring: Keyring,
-  { table, key, id: idOf }: Encrypted,
+  { table, column: stored = 'ciphertext', plain = () => null, key, id: idOf }: Encrypted,
 ): Promise<RotatedSecrets> {
   const prefix = currentPrefix(keyring);
   const columns = key.map(({ column }) => column).join(', ');
@@ -134,16 +140,18 @@ async function rotateTable(
     const from: readonly (string | number)[] = after;
     after = await inTransaction(database, async (client) => {
       const { rows } = await client.query<{ key: (string | number)[]; ciphertext: Buffer }>(
-        `SELECT json_build_array(${columns}) AS key, ciphertext FROM ${table}
+        `SELECT json_build_array(${columns}) AS key, ${stored} AS ciphertext FROM ${table}
           WHERE (${columns}) > (${numbered((number) => `$${number}`)})
           ORDER BY ${columns} LIMIT $${key.length + 1} FOR UPDATE`,
         [...from, AT_ONCE],
       );
       const renewed = rows.flatMap((row) => {
-        if (row.ciphertext.subarray(0, prefix.length).equals(prefix)) return [];
+        const isCurrent = row.ciphertext.subarray(0, prefix.length).equals(prefix);
+        if (isCurrent && plain(row.ciphertext) === null) return [];
         const id = idOf(...row.key);
         try {
-          return [{ ...row, ciphertext: encrypt(keyring, id, decrypt(keyring, id, row.ciphertext), true) }];
+          const text = plain(row.ciphertext) ?? decrypt(keyring, id, row.ciphertext);
+          return [{ ...row, ciphertext: encrypt(keyring, id, text, true) }];
         } catch (error) {
           if (!(error instanceof UnreadableSecretError)) throw error;
           unreadable.push(id);
@@ -151,7 +159,7 @@ async function rotateTable(
         }
       });
       await client.query(
-        `UPDATE ${table} AS kept SET ciphertext = renewed.ciphertext
+        `UPDATE ${table} AS kept SET ${stored} = renewed.ciphertext
            FROM unnest(${numbered((number, index) => `$${number}::${key[index]?.type}[]`)}, $${key.length + 1}::bytea[])
              AS renewed (${columns}, ciphertext)
           WHERE (${key.map(({ column }) => `kept.${column}`).join(', ')})

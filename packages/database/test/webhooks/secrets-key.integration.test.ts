@@ -9,7 +9,9 @@ import {
   findSponsors,
   openAccount,
   RECOVERY_DAYS,
+  openColdKey,
   rotateSecretsKey,
+  sealColdKey,
   setSponsor,
   verifySecretsKey,
   webhookSecrets,
@@ -54,10 +56,21 @@ describe('SECRETS_KEY', () => {
       updatedAt: at,
     };
     await setSponsor(database, first, account.id, sponsor);
+    // Keys of intents that have left: one encrypted, and one from before they were.
+    const coldKey = randomBytes(32);
+    await database.sql.query(
+      `INSERT INTO ledger.cold_intents
+         (id, partition, version, account_id, livemode, created_at, digest, bundle, first_byte, bytes, key)
+       SELECT id, 0, 1, $1, false, now(), '', 'cold/1', 0, 1, key FROM unnest($2::text[], $3::bytea[]) AS one (id, key)`,
+      [account.id, ['pi_1', 'pi_2'], [sealColdKey(first, 'pi_1', coldKey), coldKey]],
+    );
     await new EventSealer(database, first).renew(Date.now());
-    expect(await rotateSecretsKey(database, services)).toEqual({ rotated: 5 + RECOVERY_DAYS + 1, unreadable: [] });
+    expect(await rotateSecretsKey(database, services)).toEqual({ rotated: 7 + RECOVERY_DAYS + 1, unreadable: [] });
     const { rows } = await database.sql.query<{ ciphertext: Buffer }>('SELECT ciphertext FROM service.intent_keys');
     expect(rows.map(({ ciphertext }) => decrypt(second, 'pi_1/1', ciphertext))).toEqual(['key']);
+    const cold = await database.sql.query<{ id: string; key: Buffer }>('SELECT id, key FROM ledger.cold_intents');
+    expect(cold.rows.map(({ key }) => key.length)).toEqual([77, 77]);
+    expect(cold.rows.map(({ id, key }) => openColdKey(second, id, key))).toEqual([coldKey, coldKey]);
     expect(await findSponsors(database, second, account.id, [sponsor.chain])).toEqual([sponsor]);
     await new EventSealer(database, second).renew(Date.now());
     expect(await rotateSecretsKey(database, services)).toEqual({ rotated: 0, unreadable: [] });

@@ -4,9 +4,11 @@ import {
   concat,
   encodeAbiParameters,
   encodeFunctionData,
+  getAddress,
   type Hex,
   hexToBigInt,
   parseEther,
+  slice,
   toHex,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
@@ -137,6 +139,34 @@ export async function newSmartWallet(chain: OpenChain, version: EntryPointVersio
   };
 }
 
+/** An account that its first operation deploys: the address that it will have, and how. */
+export interface UndeployedAccount {
+  readonly address: Address;
+  readonly factory: Address;
+  readonly factoryData: Hex;
+}
+
+/** Puts the factory of such accounts on the chain, and names an account of a new owner. Mines a block. */
+export async function newUndeployedAccount(chain: OpenChain, version: PaidVersion): Promise<UndeployedAccount> {
+  const { abi, bytecode } = artifact(version, 'SimpleAccountFactory');
+  const entryPoint = encodeAbiParameters([{ type: 'address' }], [ENTRY_POINTS[version].address]);
+  const creation = { from: bundlerOf(chain), data: concat([bytecode, entryPoint]), gas: toHex(6_000_000) };
+  const hash = await chain.rpc<Hex>('eth_sendTransaction', creation);
+  await chain.mine();
+  const { contractAddress: factory } = await chain.rpc<{ contractAddress: Address }>('eth_getTransactionReceipt', hash);
+  const args = [privateKeyToAddress(generatePrivateKey()), 0n] as const;
+  const word = await chain.rpc<Hex>(
+    'eth_call',
+    { to: factory, data: encodeFunctionData({ abi, functionName: 'getAddress', args }) },
+    'latest',
+  );
+  return {
+    address: getAddress(slice(word, 12)),
+    factory,
+    factoryData: encodeFunctionData({ abi, functionName: 'createAccount', args }),
+  };
+}
+
 /** The versions whose package has a paymaster. */
 export type PaidVersion = '0.6' | '0.7';
 
@@ -157,20 +187,26 @@ export async function installPaymaster(chain: OpenChain, version: PaidVersion, s
 
 /** What an operation of a wallet costs at most: 0.1 gwei for each gas. */
 const GAS_PRICE = 100_000_000n;
+/** Gas for one transfer. */
+const TRANSFER_GAS = 150_000n;
 
 /** An operation whose gas costs something, and its fields as paymaster services take them. */
 async function pricedOperation(wallet: SmartWallet, version: PaidVersion, callData: Hex, paymasterAndData: Hex = '0x') {
   const fees =
     version === '0.6'
-      ? { maxFeePerGas: toHex(GAS_PRICE), maxPriorityFeePerGas: toHex(GAS_PRICE) }
-      : { gasFees: pair(GAS_PRICE, GAS_PRICE) };
+      ? {
+          callGasLimit: toHex(TRANSFER_GAS),
+          maxFeePerGas: toHex(GAS_PRICE),
+          maxPriorityFeePerGas: toHex(GAS_PRICE),
+        }
+      : { accountGasLimits: pair(GAS.verification, TRANSFER_GAS), gasFees: pair(GAS_PRICE, GAS_PRICE) };
   const operation = await wallet.operation(callData, { ...fees, paymasterAndData });
   const fields = {
     sender: wallet.address,
     nonce: toHex(operation['nonce'] as bigint),
     callData,
     ...(version === '0.6' && { initCode: '0x' }),
-    callGasLimit: toHex(GAS.call),
+    callGasLimit: toHex(TRANSFER_GAS),
     verificationGasLimit: toHex(GAS.verification),
     preVerificationGas: toHex(GAS.before),
     maxFeePerGas: toHex(GAS_PRICE),

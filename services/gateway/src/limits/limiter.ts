@@ -11,7 +11,7 @@ import {
   SUBMIT_QUOTAS,
 } from '@pf/contracts';
 import type { IntentId } from '@pf/domain';
-import { addressGroup } from '@pf/http';
+import { addressGroup, sharingGroups } from '@pf/http';
 import { boundedCache, count, TokenBucket } from '@pf/runtime';
 import type { Request, Response } from 'express';
 import { ApiError } from '../api-error.ts';
@@ -68,8 +68,8 @@ export class Limiter {
       return;
     }
     // One payer must not use up the quota that all payers of the app share.
-    const payer = `${keyId}:${addressGroup(ip)}`;
-    await this.#admitPayer({ address: payer, share: payer, all: [keyId, 'key', quota] }, response);
+    const share = `${keyId}:${addressGroup(ip)}`;
+    await this.#admitPayer({ of: keyId, ip, share, all: [keyId, 'key', quota] }, response);
   }
 
   /**
@@ -83,7 +83,7 @@ export class Limiter {
       opened.access === 'payment_link_secret'
         ? ([opened.linkId, 'link', PAYMENT_LINK_QUOTA] as const)
         : ([opened.intentId, 'intent', INTENT_QUOTA] as const);
-    const names = { address: `payer ${opened.livemode ? 'live' : 'test'}:${group}`, share: `${id}:${group}` };
+    const names = { of: `payer ${opened.livemode ? 'live' : 'test'}`, ip, share: `${id}:${group}` };
     await this.#admitPayer({ ...names, all: [id, policy, this.#quota(quota)] }, response);
   }
 
@@ -133,7 +133,7 @@ export class Limiter {
   ): Promise<Standing | null> {
     if (isPayer(holder)) {
       const payer = `${what} ${intentId}:${addressGroup(ip)}`;
-      const own = await this.#limits.count(payer, this.#quota(quotas.address));
+      const own = await this.#countAddress(`${what} ${intentId}`, ip, this.#quota(quotas.address));
       if (!own.allowed) return own;
       // Whoever has the intent's id in a QR code must not keep others from paying.
       if (this.#isWithinShare(payer, quotas.share)) return null;
@@ -143,24 +143,42 @@ export class Limiter {
   }
 
   /**
-   * @param address the name of the bucket of the payer's address
+   * Counts for an address and for the network that it shares with others.
+   * @param of what the buckets are of
+   * @returns the standing of the address, or where the network has none left
+   */
+  async #countAddress(of: string, ip: string | undefined, { requests, windowSeconds }: Quota): Promise<Standing> {
+    let first: Standing | null = null;
+    for (const { group, times } of sharingGroups(ip)) {
+      const standing = await this.#limits.count(`${of}:${group}`, { requests: requests * times, windowSeconds });
+      first ??= standing;
+      if (!standing.allowed) return standing;
+    }
+    if (first === null) throw new Error('every address has a group');
+    return first;
+  }
+
+  /**
+   * @param of what the buckets of the payer's address are of
    * @param share the name of its share
    * @param all the bucket of all payers
    */
   async #admitPayer(
     {
-      address,
+      of,
+      ip,
       share,
       all: [name, policy, quota],
     }: {
-      readonly address: string;
+      readonly of: string;
+      readonly ip: string | undefined;
       readonly share: string;
       readonly all: readonly [name: string, policy: PolicyName, quota: Quota];
     },
     response: Pick<Response, 'setHeader'>,
   ): Promise<void> {
     const perAddress = this.#quota(PAYER_ADDRESS_QUOTA);
-    const own = await this.#limits.count(address, perAddress);
+    const own = await this.#countAddress(of, ip, perAddress);
     // What others use up must not keep a payer from paying.
     const standing =
       own.allowed && !this.#isWithinShare(share, PAYER_ADDRESS_SHARE) ? await this.#limits.count(name, quota) : null;

@@ -1,5 +1,5 @@
 import { STREAM_LIMITS } from '@pf/contracts';
-import { addressGroup, Slots } from '@pf/http';
+import { sharingGroups, Slots } from '@pf/http';
 import { count } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
 import type { Holder } from '../api-keys.ts';
@@ -22,16 +22,18 @@ export class OpenStreams {
    */
   open({ keyId, livemode, userId, intentId }: Holder, ip: string | undefined): () => void {
     const of = (most: number): number => Math.max(1, Math.round(most * this.#factor));
+    const ofAddress = (most: number, what = ''): Readonly<Record<string, number>> =>
+      Object.fromEntries(sharingGroups(ip).map(({ group, times }) => [`address ${group}${what}`, of(most) * times]));
     const taken = this.#slots.take({
       ...(intentId === undefined
         ? { [`key ${keyId}`]: of(STREAM_LIMITS.key) }
         : {
             [`intent ${intentId}`]: of(STREAM_LIMITS.intent),
             // One payer must not take those of all who pay the intent.
-            [`address ${addressGroup(ip)} ${intentId}`]: of(STREAM_LIMITS.intentAddress),
+            ...ofAddress(STREAM_LIMITS.intentAddress, ` ${intentId}`),
           }),
       // Those of people may come from the address of the dashboard, which counts them by itself.
-      ...(userId === undefined && { [`address ${addressGroup(ip)}`]: of(STREAM_LIMITS.address) }),
+      ...(userId === undefined && ofAddress(STREAM_LIMITS.address)),
       ...(!livemode && { test: STREAM_LIMITS.test }),
       all: STREAM_LIMITS.all,
     });

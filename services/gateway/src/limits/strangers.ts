@@ -1,5 +1,5 @@
 import { type Quota, STRANGER_QUOTA } from '@pf/contracts';
-import { addressGroup } from '@pf/http';
+import { sharingGroups } from '@pf/http';
 import { boundedCache, count, TokenBucket } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
 
@@ -28,8 +28,8 @@ export class Strangers {
   /** Counts a request from an address. @throws ApiError `rate_limit.exceeded` */
   admit(ip: string | undefined): void {
     const now = this.#now();
-    const { tokens, nextMs } = this.#bucketOf(ip, now).take(1, now);
-    if (tokens > 0) return;
+    const nextMs = this.#take(ip, now);
+    if (nextMs === null) return;
     count('payments.rate_limited', { policy: 'stranger' });
     const seconds = Math.max(1, Math.ceil(nextMs / 1_000));
     const { requests, windowSeconds } = this.#quota;
@@ -43,13 +43,28 @@ export class Strangers {
 
   /** Uncounts a request whose key was found to be valid. */
   acquit(ip: string | undefined): void {
-    this.#bucketOf(ip, this.#now()).giveBack(1);
+    for (const bucket of this.#bucketsOf(ip, this.#now())) bucket.giveBack(1);
   }
 
-  #bucketOf(ip: string | undefined, now: number): TokenBucket {
-    const address = addressGroup(ip);
-    let bucket = this.#buckets.get(address);
-    if (!bucket) this.#buckets.set(address, (bucket = new TokenBucket(this.#quota, now)));
-    return bucket;
+  /** @returns null if every bucket had one, else milliseconds until the first without one has */
+  #take(ip: string | undefined, now: number): number | null {
+    for (const bucket of this.#bucketsOf(ip, now)) {
+      const { tokens, nextMs } = bucket.take(1, now);
+      if (tokens === 0) return nextMs;
+    }
+    return null;
+  }
+
+  /** Of the address, and of the network that it shares with others. */
+  *#bucketsOf(ip: string | undefined, now: number): Generator<TokenBucket> {
+    const { requests, windowSeconds } = this.#quota;
+    for (const { group, times } of sharingGroups(ip)) {
+      let bucket = this.#buckets.get(group);
+      if (!bucket) {
+        bucket = new TokenBucket({ requests: requests * times, windowSeconds }, now);
+        this.#buckets.set(group, bucket);
+      }
+      yield bucket;
+    }
   }
 }

@@ -27,7 +27,7 @@ async function leaveAll(): Promise<void> {
   const { database, archive } = cluster;
   const partitions = Array.from({ length: cluster.log.partitions }, (_, partition) => partition);
   const old = await findOldIntents(database, CHAIN, partitions, Date.now() + DAY_MS, null, 100);
-  const places = await new ColdBundles(new FolderStore(archive)).write(
+  const places = await new ColdBundles(new FolderStore(archive), null).write(
     new Map(old.map((one) => [one.id, one])),
     Date.now(),
   );

@@ -65,6 +65,27 @@ describe('Limiter', () => {
     expect(await pay({ ...intent(), livemode: true }, '192.0.2.1')).toBe('admitted');
   });
 
+  it('limits the /48 of IPv6 addresses to what 16 addresses may, whatever its networks', async () => {
+    // One request a minute for an address.
+    limiter = new Limiter(new RateLimits(new SharedBuckets(redis, '')), 1 / PAYER_ADDRESS_QUOTA.requests);
+    const counts = await times(100, (n) => pay(intent(), `2001:db8:1:${n.toString(16)}::1`));
+    expect(counts['rate_limit.exceeded']).toBeGreaterThan(60);
+    expect(counts['admitted']).toBeGreaterThanOrEqual(16);
+    expect(await pay(intent(), '2001:db8:1:ffff::1')).toBe('rate_limit.exceeded');
+    expect(await pay(intent(), '2001:db8:2:ffff::1')).toBe('admitted');
+  });
+
+  it('has a budget of builds for the /48 of IPv6 addresses', async () => {
+    const id = newIntentId(0);
+    const build = (ip: string) => codeOf(limiter.admitBuild(id, { scope: 'client_secret' }, ip));
+    const most = BUILD_QUOTAS.address.requests * 16;
+    // Each network stays within its share, which does not count for the intent.
+    const counts = await times(most + 100, (n) => build(`2001:db8:1:${n.toString(16)}::1`));
+    expect(counts['admitted']).toBeGreaterThanOrEqual(most);
+    expect(counts['intent.too_many_builds']).toBeGreaterThan(0);
+    expect(await build('2001:db8:2::1')).toBe('admitted');
+  });
+
   it('limits an intent with its client secret, and leaves its share to an address that asks little', async () => {
     const opened = intent();
     const addresses = Math.ceil(

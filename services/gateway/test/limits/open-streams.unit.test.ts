@@ -38,6 +38,12 @@ describe('OpenStreams', () => {
     );
   });
 
+  it('has a limit for the /48 of IPv6 addresses: that of 16 addresses', () => {
+    const streams = new OpenStreams();
+    const count = opened(streams, (n) => [holder(`key_${n}`), `2001:db8:1:${n.toString(16)}::1`]);
+    expect(count).toBe(Math.min(STREAM_LIMITS.address * 16, STREAM_LIMITS.all));
+  });
+
   it('counts people by themselves, not by the address of the dashboard', () => {
     const streams = new OpenStreams();
     for (let n = 0; n < STREAM_LIMITS.address + 10; n++)

@@ -17,7 +17,6 @@ import {
 import fc from 'fast-check';
 import { RateLimits, type Standing } from '../../src/limits/rate-limits.ts';
 import { SharedBuckets } from '../../src/limits/shared-buckets.ts';
-import { addressGroup } from '@pf/http';
 
 describe('TokenBucket', () => {
   it('gives at most its size plus the refill, and refills completely', () => {
@@ -42,15 +41,6 @@ describe('TokenBucket', () => {
         },
       ),
     );
-  });
-});
-
-describe('addressGroup', () => {
-  it('is the address for IPv4, in any notation, and the /64 network for IPv6', () => {
-    expect(['192.0.2.1', '::ffff:192.0.2.1'].map(addressGroup)).toEqual(['192.0.2.1', '192.0.2.1']);
-    expect(addressGroup('2001:db8:1:2:3::4')).toBe(addressGroup('2001:db8:1:2::'));
-    expect(addressGroup('2001:db8:1:3::4')).not.toBe(addressGroup('2001:db8:1:2::'));
-    expect([undefined, 'nonsense'].map(addressGroup)).toEqual(['unknown', 'unknown']);
   });
 });
 
