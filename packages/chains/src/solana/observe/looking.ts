@@ -27,7 +27,7 @@ const FAILED_MAX = 5;
  * What this upstream shows of each. Where they are too much together, or too slow, a few are asked for at a time, and
  * then each alone: what strangers have written, or a node cannot send, costs no others. The first one always has an
  * answer.
- * @throws RpcUpstreamError where the upstream was not reached
+ * @throws RpcUpstreamError where the upstream was not reached, or fails whatever it is asked
  */
 export const lookAt = (node: RpcNode, hashes: readonly TransactionHash[]): Promise<readonly Look[]> =>
   lookWithin(node, hashes, { until: performance.now() + PARTS_MS, failed: 0 });
@@ -45,7 +45,7 @@ async function lookWithin(
     );
     return hashes.map((hash, place) => lookOf(node, hash, shown[place] ?? null));
   } catch (error) {
-    if (!(error instanceof RpcUpstreamError) || error.delivered === 'no') throw error;
+    if (!(error instanceof RpcUpstreamError) || error.delivered === 'no' || error.fault === 'http') throw error;
     problem = error.message;
   }
   if (hashes.length === 1) {
