@@ -82,7 +82,6 @@ export const baseGuards: readonly Mutant[] = [
     test: { file: calldata, name: 'is only in a call of the very token that logged the transfer' },
   },
   {
-  {
     name: 'Smart accounts: calldata counts only where no upstream has any traces',
     file: `${src}/nested/explain.ts`,
     guard: "isOffered ||= error.fault !== 'unsupported';",
