@@ -55,8 +55,8 @@ export const checkoutGuards: readonly Mutant[] = [
   {
     name: 'An address has its share of the streams of the checkout',
     file: 'services/checkout/src/limits.ts',
-    guard: '[address]: this.#times(ADDRESS[what]),',
-    instead: '[address]: CAPACITY[what],',
+    guard: 'this.#times(ADDRESS[what]) * times,',
+    instead: 'CAPACITY[what],',
     test: {
       file: 'services/checkout/test/checkout.integration.test.ts',
       name: 'bound its streams, of which none is opened at the gateway for it then',
