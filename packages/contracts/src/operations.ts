@@ -14,6 +14,7 @@ import {
   payerRelayedResponse,
   payerSubmitResponse,
   paymentRequiredResponse,
+  refundIntentResponse,
   submitAuthorizationResponse,
   submitIntentResponse,
 } from './api/intent.ts';
@@ -250,7 +251,7 @@ export const OPERATIONS = {
       'refund expires, fails or is cancelled, you can create another.',
     scope: 'full',
     request: { params: intentPath, body: emptyRequest },
-    responses: { 201: json('The refund intent, in the state `created`.', createdIntentResponse) },
+    responses: { 201: json('The refund intent, in the state `created`.', refundIntentResponse) },
     errors: [
       'intent.not_found',
       'intent.unavailable',

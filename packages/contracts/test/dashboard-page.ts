@@ -7,6 +7,7 @@ import {
   dashboardErrorsOf,
   type DashboardOperation,
   PAYMENT_ACCESS,
+  PRIVATE_ACTIONS,
   ROLES,
 } from '../src/dashboard/index.ts';
 import { OPERATIONS } from '../src/index.ts';
@@ -55,7 +56,9 @@ export function dashboardPage(): string {
     const { status, cause, remedy } = DASHBOARD_ERRORS[code];
     return wrapped(`- \`${code}\` (${status}): ${cause} ${remedy}`);
   });
-  const actions = Object.entries(AUDIT_ACTIONS).map(([action, what]) => wrapped(`- \`${action}\`: ${what}`));
+  const actions = Object.entries(AUDIT_ACTIONS)
+    .filter(([action]) => !(PRIVATE_ACTIONS as readonly string[]).includes(action))
+    .map(([action, what]) => wrapped(`- \`${action}\`: ${what}`));
   return [
     INTRODUCTION,
     sections.join('\n\n'),
@@ -92,7 +95,7 @@ function payments(): string {
     '',
     wrapped(
       'The `clientSecret` and the `url` of a payment link are shown to owners and developers only: also by ' +
-        '`GET /payment-links/{id}`.',
+        '`GET /payment-links/{id}`. So are the `clientSecret` and the `paymentUrl` of a refund.',
     ),
     '',
     wrapped(

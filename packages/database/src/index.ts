@@ -11,6 +11,7 @@ export * from './dashboard/invitations.ts';
 export * from './dashboard/members.ts';
 export * from './dashboard/merchants.ts';
 export * from './dashboard/passkeys.ts';
+export * from './dashboard/passwords.ts';
 export * from './dashboard/personal-tokens.ts';
 export * from './dashboard/provider-identities.ts';
 export * from './dashboard/sessions.ts';

@@ -6,6 +6,7 @@ import type { Logger } from '@pf/runtime';
 import express, { type Express, type RequestHandler } from 'express';
 import { accountEndpoints } from './accounts/endpoints.ts';
 import { auditEndpoints } from './audit/endpoints.ts';
+import type { Background } from './background.ts';
 import { asHttpError, DashboardError } from './dashboard-error.ts';
 import { type Handler, serve } from './endpoint.ts';
 import { signInEndpoints } from './identity/endpoints.ts';
@@ -24,11 +25,13 @@ import { settingsEndpoints } from './settings/endpoints.ts';
 import type { Streams } from './streams.ts';
 import { deviceEndpoints } from './tokens/device-endpoints.ts';
 import { tokenEndpoints } from './tokens/endpoints.ts';
+import type { TokenHolders } from './tokens/token-holders.ts';
 import { webApplication } from './web-application.ts';
 
 export interface AppDependencies {
   /** Of the payment API, for programs. */
   readonly apiUrl: string;
+  readonly background: Background;
   readonly database: Database;
   readonly forwarding: Forwarding;
   readonly identity: Identity;
@@ -44,6 +47,7 @@ export interface AppDependencies {
   /** Of the dashboard. */
   readonly origin: string;
   readonly streams: Streams;
+  readonly tokens: TokenHolders;
   /** Number of proxies in front of this process, whose X-Forwarded-For entries are believed. */
   readonly trustedProxies: number;
 }

@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Access, DASHBOARD_OPERATIONS, DashboardOperation, DashboardOperationId } from '@pf/contracts/dashboard';
-import { isPersonalToken } from '@pf/contracts';
-import { type AuditSource, type Database, findTokenHolder, type MemberAccount, memberAccount } from '@pf/database';
+import { type AuditSource, type Database, type MemberAccount, memberAccount } from '@pf/database';
 import { addressGroup, readBody, readQuery, write, writeParts } from '@pf/http';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
@@ -10,6 +9,7 @@ import { DashboardError } from './dashboard-error.ts';
 import type { Client, Cookies, Identity, SignedIn } from './identity/identity.ts';
 import type { Limits } from './limits.ts';
 import type { Streams } from './streams.ts';
+import type { TokenHolders } from './tokens/token-holders.ts';
 
 type BodyOf<O> = O extends { readonly body: infer Body extends z.ZodType } ? z.output<Body> : undefined;
 type QueryOf<O> = O extends { readonly query: infer Query extends z.ZodObject } ? z.output<Query> : undefined;
@@ -60,6 +60,7 @@ export interface ServingDependencies {
   readonly identity: Identity;
   readonly limits: Limits;
   readonly streams: Streams;
+  readonly tokens: TokenHolders;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Of the dashboard: requests from others may change nothing. */
@@ -78,7 +79,7 @@ export async function admit<A extends Access>(
   request: Request,
   response: Response,
   { access, anyOrigin, sessionOnly }: Admission<A>,
-  { database, identity, limits, now, origin }: ServingDependencies,
+  { database, identity, limits, now, origin, tokens }: ServingDependencies,
 ): Promise<Admitted<A>> {
   const token = access === 'anyone' ? undefined : BEARER.exec(request.get('authorization') ?? '')?.[1];
   const changes = request.method !== 'GET' && request.method !== 'HEAD';
@@ -94,7 +95,7 @@ export async function admit<A extends Access>(
       ? null
       : token === undefined
         ? await identity.session(client)
-        : await withToken(database, token, new Date(now()));
+        : await withToken(tokens, token, client.address, new Date(now()));
   if (access !== 'anyone' && !found) throw new DashboardError('session.required');
   const person = found?.person;
   if (person) limits.admitPerson(person.userId);
@@ -117,15 +118,14 @@ export async function admit<A extends Access>(
   return { client, person, account, by } as Admitted<A>;
 }
 
-/** The person of a personal token. @throws DashboardError `token.invalid` */
+/** The person of a personal token. @throws DashboardError `token.invalid` or `rate_limit.exceeded` */
 async function withToken(
-  database: Database,
+  tokens: TokenHolders,
   token: string,
+  ip: string | undefined,
   at: Date,
 ): Promise<{ readonly person: SignedIn; readonly cookies: Cookies }> {
-  const holder = isPersonalToken(token) ? await findTokenHolder(database, token, at) : null;
-  if (!holder) throw new DashboardError('token.invalid');
-  const { tokenId: id, tokenName: name, expiresAt, ...person } = holder;
+  const { tokenId: id, tokenName: name, expiresAt, ...person } = await tokens.find(token, ip, at);
   return { person: { ...person, proof: { kind: 'token', id, name, expiresAt } }, cookies: [] };
 }
 
@@ -178,13 +178,30 @@ export const serve =
       });
   };
 
+/** The most that a file takes, also if its client reads slowly: what it holds is free then. */
+const FILE_MS = 300_000;
+
 /** Writes a file for spreadsheets, as fast as the client reads it. */
 async function writeCsv(response: Response, path: string, parts: AsyncIterable<string>): Promise<void> {
-  response.writeHead(200, {
-    'Content-Type': 'text/csv; charset=utf-8',
-    'Content-Disposition': `attachment; filename="${path.split('/').at(-1)}"`,
-  });
-  await pipeline(Readable.from(parts), response);
+  const iterator = parts[Symbol.asyncIterator]();
+  try {
+    // A file that cannot begin is an error, not a file that breaks off.
+    const first = await iterator.next();
+    // The client may have disconnected meanwhile.
+    if (response.destroyed) return;
+    response.writeHead(200, {
+      'Content-Type': 'text/csv; charset=utf-8',
+      'Content-Disposition': `attachment; filename="${path.split('/').at(-1)}"`,
+    });
+    const rest = { [Symbol.asyncIterator]: () => iterator };
+    const whole = async function* (): AsyncIterable<string> {
+      if (first.done !== true) yield first.value;
+      yield* rest;
+    };
+    await pipeline(Readable.from(whole()), response, { signal: AbortSignal.timeout(FILE_MS) });
+  } finally {
+    await iterator.return?.();
+  }
 }
 
 /** Writes server-sent events for as long as the client is there and may have them. */

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { DashboardOperationId } from '@pf/contracts/dashboard';
-import { type AttemptCount, type AttemptKey, countAttempts, type Database, forgetAttempts } from '@pf/database';
+import {
+  type AttemptCount,
+  countAttempts,
+  type Database,
+  forgetAttempts,
+  isRemembered,
+  rememberKey,
+} from '@pf/database';
 import { boundedCache, count, TokenBucket } from '@pf/runtime';
 import { DashboardError } from './dashboard-error.ts';
 
@@ -15,6 +22,7 @@ interface Limit {
 const QUARTER = 900;
 const HOUR = 3_600;
 const limit = (by: By, attempts: number, windowSeconds: number): Limit => ({ by, attempts, windowSeconds });
+const DAY_MS = 86_400_000;
 /** For requests with a password of a signed-in person. */
 const PASSWORD_LIMITS = [limit('person', 10, QUARTER)];
 const DECISION_LIMITS = [limit('person', 30, QUARTER)];
@@ -59,12 +67,40 @@ const LIMITS: Readonly<Partial<Record<DashboardOperationId, readonly Limit[]>>> 
   pollDevice: [limit('address', 900, QUARTER)],
   // User codes could be guessed.
   getDevice: DECISION_LIMITS,
-  approveDevice: DECISION_LIMITS,
+  beginDeviceApproval: PASSWORD_LIMITS,
+  approveDevice: PASSWORD_LIMITS,
   denyDevice: DECISION_LIMITS,
+  // Each reads up to 100,000 rows.
+  exportAudit: [limit('account', 30, HOUR)],
 };
+/**
+ * Counted one after the other, each only by a request that the ones before have let pass: who is refused uses up nothing
+ * of another, and makes no row.
+ */
+const STAGES: readonly (readonly By[])[] = [['address'], ['pair'], ['email', 'person', 'account']];
+/** Of mails that confirm an address. */
+const VERIFICATION_MAIL = limit('email', 1, QUARTER);
+/** How long an address from which a person has signed in is theirs: others cannot lock them out of it. */
+const PLACE_MS = 30 * DAY_MS;
 /** Any requests of a person, in one process. */
 const PERSON_QUOTA = { requests: 600, windowSeconds: 60 };
 const PERSONS_KEPT = 10_000;
+/** Addresses and operations whose window is in memory. */
+const WINDOWS_KEPT = 50_000;
+
+/** The attempts of an address, as far as this process knows. */
+interface Window {
+  count: number;
+  endsAt: number;
+}
+
+/** A limit of a caller. */
+interface Applied {
+  readonly by: By;
+  readonly key: string;
+  readonly windowSeconds: number;
+  readonly most: number;
+}
 
 /** Who makes a request. */
 export interface Caller {
@@ -80,6 +116,7 @@ export class Limits {
   readonly #factor: number;
   readonly #now: () => number;
   readonly #persons = boundedCache<string, TokenBucket>(PERSONS_KEPT);
+  readonly #windows = boundedCache<string, Window>(WINDOWS_KEPT);
 
   /** @param factor multiplies all limits, for tests */
   constructor(database: Database, factor: number, now: () => number = Date.now) {
@@ -99,26 +136,69 @@ export class Limits {
 
   /** Counts an attempt of an operation. @throws DashboardError `rate_limit.exceeded` */
   async admit(operation: DashboardOperationId, caller: Caller): Promise<void> {
-    const limits = (LIMITS[operation] ?? []).flatMap(({ by, attempts, windowSeconds }) => {
-      const key = keyOf(operation, by, caller);
-      return key === null ? [] : [{ key, windowSeconds, most: Math.max(1, Math.round(attempts * this.#factor)) }];
-    });
-    if (limits.length === 0) return;
+    const limits = (LIMITS[operation] ?? []).flatMap((one) => this.#applied(operation, one, caller));
     const now = this.#now();
-    const counted = new Map<string, AttemptCount>();
-    const keys: readonly AttemptKey[] = limits;
-    for (const one of await countAttempts(this.#database, keys, new Date(now))) counted.set(one.key, one);
-    const waits = limits.flatMap(({ key, most }) => {
-      const found = counted.get(key);
-      return found !== undefined && found.count > most ? [found.endsAt.getTime() - now] : [];
-    });
-    if (waits.length > 0) throw exceeded(Math.max(...waits));
+    // An address that is past its limit costs Postgres nothing.
+    for (const one of limits) if (one.by === 'address') this.#admitInMemory(one, now);
+    for (const stage of STAGES) {
+      const counted = limits.filter(({ by }) => stage.includes(by));
+      if (counted.length === 0) continue;
+      // Where a person has signed in before, only failures from there count.
+      if (operation === 'signIn' && stage.includes('email') && (await this.#isPlace(caller, now))) continue;
+      await this.#count(counted, now);
+    }
   }
 
-  /** Forgets the failed sign-ins of this person from this address. */
+  /** Whether a mail that confirms an address may be sent to it now: then it is counted. */
+  async admitVerificationMail(email: string): Promise<boolean> {
+    const limits = this.#applied('verificationMail', VERIFICATION_MAIL, { address: '', email });
+    const now = this.#now();
+    return (await this.#waits(limits, now)).length === 0;
+  }
+
+  /** Forgets the failed sign-ins of this person from this address, which is a place of theirs from now on. */
   async signedIn(caller: Caller): Promise<void> {
     const key = keyOf('signIn', 'pair', caller);
     if (key !== null) await forgetAttempts(this.#database, key);
+    const place = keyOf('place', 'pair', caller);
+    if (place !== null) await rememberKey(this.#database, place, new Date(this.#now() + PLACE_MS));
+  }
+
+  async #isPlace(caller: Caller, now: number): Promise<boolean> {
+    const place = keyOf('place', 'pair', caller);
+    return place !== null && isRemembered(this.#database, place, new Date(now));
+  }
+
+  #applied(operation: string, { by, attempts, windowSeconds }: Limit, caller: Caller): readonly Applied[] {
+    const key = keyOf(operation, by, caller);
+    return key === null ? [] : [{ by, key, windowSeconds, most: Math.max(1, Math.round(attempts * this.#factor)) }];
+  }
+
+  #admitInMemory({ key, windowSeconds, most }: Applied, now: number): void {
+    let window = this.#windows.get(key);
+    if (!window || window.endsAt <= now)
+      this.#windows.set(key, (window = { count: 0, endsAt: now + windowSeconds * 1_000 }));
+    window.count += 1;
+    if (window.count > most) throw exceeded(window.endsAt - now);
+  }
+
+  async #count(limits: readonly Applied[], now: number): Promise<void> {
+    const waits = await this.#waits(limits, now);
+    if (waits.length > 0) throw exceeded(Math.max(...waits));
+  }
+
+  /** Counts an attempt in all processes. @returns for how long each of the limits refuses it that does */
+  async #waits(limits: readonly Applied[], now: number): Promise<readonly number[]> {
+    const counted = new Map<string, AttemptCount>();
+    for (const one of await countAttempts(this.#database, limits, new Date(now))) counted.set(one.key, one);
+    return limits.flatMap(({ key, most }) => {
+      const found = counted.get(key);
+      if (!found) return [];
+      const endsAt = found.endsAt.getTime();
+      const window = this.#windows.get(key);
+      if (window) this.#windows.set(key, { count: Math.max(window.count, found.count), endsAt });
+      return found.count > most ? [endsAt - now] : [];
+    });
   }
 }
 

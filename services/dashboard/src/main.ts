@@ -2,6 +2,7 @@ import { forgetExpired, openDatabase, verifySchema } from '@pf/database';
 import { Gateway, serveApp } from '@pf/http';
 import { loadConfig, PeriodicTask, runService, startHealth } from '@pf/runtime';
 import { createApp } from './app.ts';
+import { Background } from './background.ts';
 import { dashboardVariables, oidcOptions } from './config.ts';
 import { createAuth } from './identity/auth.ts';
 import { Identity } from './identity/identity.ts';
@@ -13,14 +14,15 @@ import { createMailer } from './mail/mailer.ts';
 import { mailsOf } from './mail/mails.ts';
 import { CAPACITY, Forwarding } from './payments/forwarding.ts';
 import { Streams } from './streams.ts';
+import { TokenHolders } from './tokens/token-holders.ts';
 
 const CONNECTIONS = 6;
-/** Those of them for summaries, which may read many rows. */
+/** Those of them for summaries and exports, which may read many rows. */
 const SCANS = 2;
 /** Connections of clients; further ones are closed. */
 const CLIENTS_MAX = 2_000;
 const FORGET_EVERY_MS = 60_000;
-/** Deleted at once, of each kind. */
+/** Deleted by one statement. */
 const FORGOTTEN_MAX = 1_000;
 
 runService('dashboard', async ({ log, onShutdown }) => {
@@ -39,10 +41,13 @@ runService('dashboard', async ({ log, onShutdown }) => {
   await health.until('database', () => verifySchema(database));
   const mailer = createMailer({ url: config.MAIL_URL, from: config.MAIL_FROM, log });
   onShutdown('mail', () => mailer.close());
+  const background = new Background(log);
+  onShutdown('what follows responses', () => background.close());
   const mails = mailsOf(url.origin);
-  const auth = createAuth({ database, url, secret: config.SESSION_SECRET, mailer, mails, log });
+  const limits = new Limits(database, config.RATE_LIMIT_FACTOR);
+  const auth = createAuth({ database, limits, url, secret: config.SESSION_SECRET, mailer, mails, log });
   const retention = new PeriodicTask({
-    work: () => forgetExpired(database, new Date(), FORGOTTEN_MAX),
+    work: (stopping) => forgetExpired(database, new Date(), FORGOTTEN_MAX, stopping),
     pauseMs: FORGET_EVERY_MS,
     onFailure: (error) => log.warn({ err: error }, 'expired rows could not be deleted'),
   });
@@ -56,7 +61,8 @@ runService('dashboard', async ({ log, onShutdown }) => {
   const serving = {
     database,
     identity: new Identity(auth, database, new Passkeys(url)),
-    limits: new Limits(database, config.RATE_LIMIT_FACTOR),
+    limits,
+    tokens: new TokenHolders(database, config.RATE_LIMIT_FACTOR),
     streams,
     log,
     now: Date.now,
@@ -67,6 +73,7 @@ runService('dashboard', async ({ log, onShutdown }) => {
   const forwarding = new Forwarding({ ...serving, gateway, passSecret });
   const app = createApp({
     ...serving,
+    background,
     forwarding,
     mailer,
     mails,

@@ -175,6 +175,27 @@ describe('the dashboard', () => {
     });
   });
 
+  describe('a password that is replaced by a link', () => {
+    it('takes all that was made before with it, or stays, and the link with it', async () => {
+      const email = 'rita@shop.example';
+      await member('rita', accountId, 'viewer');
+      await stranger().ask('forgotPassword', { body: { email } });
+      const token = await tokenOf(email, 'reset-password');
+      const next = 'another long password';
+      const reset = () => stranger().ask('resetPassword', { body: { token, password: next } });
+      // What removes passkeys fails.
+      await cluster.database.sql.query('ALTER TABLE dashboard.passkeys RENAME TO put_away');
+      try {
+        expect((await reset()).code).toBe('internal.error');
+      } finally {
+        await cluster.database.sql.query('ALTER TABLE dashboard.put_away RENAME TO passkeys');
+      }
+      await stranger().signIn(email, PASSWORD);
+      expect((await reset()).status).toBe(200);
+      await stranger().signIn(email, next);
+    });
+  });
+
   describe('a second factor', () => {
     it('is asked for once it is confirmed, and a code or a backup code completes the sign-in', async () => {
       const email = 'tom@shop.example';
@@ -263,7 +284,14 @@ describe('the dashboard', () => {
       expect(await invite(address.toUpperCase(), other.account.id)).toBe(201);
       expect(await invite(address, other.account.id)).toBe(429);
       expect(await invite('another-one@shop.example', other.account.id)).toBe(201);
-      for (const name of ['Shop"\n\nYour key has leaked', 'See https://evil.example', '\u202eplehs', ' '])
+      for (const name of [
+        'Shop"\n\nYour key has leaked',
+        'See https://evil.example',
+        'evil.example',
+        'Sh\u200bop',
+        '\u202eplehs',
+        ' ',
+      ])
         for (const [id, params] of [
           ['createAccount', {}],
           ['updateAccount', { accountId }],
@@ -408,7 +436,8 @@ describe('the dashboard', () => {
     beginDevice: { passes: EVERYONE, gets: INVALID },
     pollDevice: { passes: EVERYONE, gets: INVALID },
     getDevice: { passes: PERSONS, gets: [404, 'device.not_found'] },
-    approveDevice: { passes: PERSONS, gets: [404, 'device.not_found'] },
+    beginDeviceApproval: { passes: PERSONS, gets: OK },
+    approveDevice: { passes: PERSONS, gets: INVALID },
     denyDevice: { passes: PERSONS, gets: [404, 'device.not_found'] },
     listAudit: { passes: ['owner', 'developer'], gets: OK },
     exportAudit: { passes: ['owner', 'developer'], gets: OK },

@@ -43,8 +43,8 @@ export const isPayer = ({ scope }: Pick<Holder, 'scope'>): boolean => scope !== 
 /** A key of scope `full`. Not a person in the dashboard: some may only look. */
 export const isAccount = (holder: Holder): boolean => !isPayer(holder) && holder.userId === undefined;
 
-/** Whether it may pass a payment link on: a key of scope `full`, or a person who may see secrets. */
-export const sharesLinks = (holder: Holder): boolean => isAccount(holder) || holder.secrets === true;
+/** Whether it may pass on what opens something to a payer: a key of scope `full`, or a person who may see secrets. */
+export const seesSecrets = (holder: Holder): boolean => isAccount(holder) || holder.secrets === true;
 
 /** What an Authorization header presents, whatever it is. */
 export const bearerOf = (authorization: string | undefined): string | undefined =>

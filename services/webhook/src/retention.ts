@@ -13,8 +13,6 @@ import { type Logger, PeriodicTask } from '@pf/runtime';
 const DELIVERY_RETENTION_MS = DELIVERY_DAYS * 24 * 60 * 60 * 1000;
 /** How long the archive has time to read one that has ended late. */
 const ENDED_RETENTION_MS = 24 * 60 * 60 * 1000;
-/** How long it can be asked who changed what: two years. */
-const AUDIT_RETENTION_MS = 730 * 24 * 60 * 60 * 1000;
 const PAUSE_MS = 60 * 60 * 1000;
 /** Rows deleted by one statement: it takes a fraction of a second. */
 const BATCH_ROWS = 2_000;
@@ -45,9 +43,8 @@ export function createRetention(database: Database, log: Logger, now: () => numb
       const replays = await clean(stopping, (rows) =>
         forgetReplays(database, new Date(now() - DELIVERY_RETENTION_MS), rows),
       );
-      const audited = await clean(stopping, (rows) =>
-        forgetAuditEntries(database, new Date(now() - AUDIT_RETENTION_MS), rows),
-      );
+      // The database knows how old they must be.
+      const audited = await clean(stopping, (rows) => forgetAuditEntries(database, rows));
       if (deliveries + answers + replays + audited > 0)
         log.info({ deliveries, answers, replays, audited }, 'old rows deleted');
       if (await forgetRequestRecords(database, now())) log.info('the records of requests of eight days ago deleted');

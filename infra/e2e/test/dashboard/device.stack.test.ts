@@ -1,24 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readStack } from '@pf/testing';
 import type { Browser } from 'playwright-core';
-import { z } from 'zod';
 import { barriers, openBrowser, overflow, PHONE, signIn, visit, type Visitor } from './browser.ts';
+import { beginDevice, pollDevice } from './devices.ts';
 
 const { dashboard } = readStack();
 const { url } = dashboard;
-const begun = z.object({ deviceCode: z.string(), userCode: z.string(), verificationUrlComplete: z.string() });
-const polled = z.object({ secret: z.string().optional(), error: z.object({ code: z.string() }).optional() });
-
-const post = async (path: string, body: object): Promise<unknown> => {
-  const response = await fetch(`${url}/api${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return response.json();
-};
-const begin = async (clientName: string) => begun.parse(await post('/device/code', { clientName }));
-const poll = async (deviceCode: string) => polled.parse(await post('/device/token', { deviceCode }));
 
 let browser: Browser;
 let visitor: Visitor;
@@ -37,7 +24,7 @@ describe('/device in the browser', () => {
     visitor = await visit(browser, { viewport: PHONE });
     const { page } = visitor;
     const name = `<b>pf</b> on laptop ${Date.now()}`;
-    const { deviceCode, userCode, verificationUrlComplete } = await begin(name);
+    const { deviceCode, userCode, verificationUrlComplete } = await beginDevice(name);
     await page.goto(verificationUrlComplete);
     await page.getByRole('link', { name: 'Sign in' }).click();
     await page.getByLabel('E-mail').fill(dashboard.email);
@@ -48,14 +35,26 @@ describe('/device in the browser', () => {
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('button', { name: 'Approve' }).waitFor();
     const text = await page.getByRole('main').textContent();
-    for (const part of [name, userCode, dashboard.email, 'owner', 'Did you start this yourself?'])
+    for (const part of [
+      name,
+      userCode,
+      dashboard.email,
+      'owner',
+      'Did you start this yourself?',
+      'show that it is you',
+    ])
       expect(text).toContain(part);
     // For some seconds the button that was pressed is announced by an element that axe takes for a picture.
     await page.locator('[data-live-announcer] [role="img"]').first().waitFor({ state: 'detached' });
     expect([await barriers(page), await overflow(page)]).toEqual([[], 0]);
+    // Two clicks are not enough: whoever holds the open browser would approve with them.
+    await page.getByLabel('Password').fill('a wrong password');
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('alert').getByText('The e-mail address or the password is wrong.').waitFor();
+    await page.getByLabel('Password').fill(dashboard.password);
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByRole('heading', { name: 'Connected' }).waitFor();
-    const { secret = '' } = await poll(deviceCode);
+    const { secret = '' } = await pollDevice(deviceCode);
     const headers = { authorization: `Bearer ${secret}` };
     expect((await fetch(`${url}/api/session`, { headers })).status).toBe(200);
 
@@ -77,11 +76,11 @@ describe('/device in the browser', () => {
     await page.getByLabel('Code').fill('BBBB-BBBB');
     await page.getByRole('button', { name: 'Continue' }).click();
     expect(await page.getByRole('alert').textContent()).toContain('No program is waiting for this code.');
-    const { deviceCode, userCode } = await begin('a program of another');
+    const { deviceCode, userCode } = await beginDevice('a program of another');
     await page.getByLabel('Code').fill(userCode.toLowerCase());
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('button', { name: 'Deny' }).click();
     await page.getByRole('heading', { name: 'Denied' }).waitFor();
-    expect((await poll(deviceCode)).error?.code).toBe('device.access_denied');
+    expect((await pollDevice(deviceCode)).error?.code).toBe('device.access_denied');
   });
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readStack } from '@pf/testing';
 import type { Browser, Page } from 'playwright-core';
 import { openBrowser, signIn, visit } from './browser.ts';
+import { beginDevice } from './devices.ts';
 import { clerkOf, newMember } from './shop.ts';
 
 const { accountId, dashboard } = readStack();
@@ -40,7 +41,7 @@ async function signOut(page: Page): Promise<void> {
 }
 
 describe('a passkey in the browser', () => {
-  it('is added, signs in, and no longer signs in once it is removed', async () => {
+  it('is added, signs in, approves a program, and no longer signs in once it is removed', async () => {
     const owner = await clerkOf(dashboard);
     const person = await newMember(url, owner, { accountId }, 'viewer');
     const { context, page, complaints } = await visit(browser);
@@ -65,6 +66,13 @@ describe('a passkey in the browser', () => {
     await signOut(page);
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await page.waitForURL('**/accounts/**');
+
+    // In place of the password.
+    const { verificationUrlComplete } = await beginDevice('a program to approve');
+    await page.goto(verificationUrlComplete);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('button', { name: 'Approve with a passkey' }).click();
+    await page.getByRole('heading', { name: 'Connected' }).waitFor();
 
     await page.goto(profile);
     await page.getByRole('row', { name: /Laptop/ }).waitFor();

@@ -23,6 +23,8 @@ const CORPUS = [
   '</title><script>window.injected = 1</script>',
   '\u202e<b>reversed</b>',
 ];
+/** A name cannot turn the direction. */
+const NAMES = CORPUS.filter((text) => !text.includes('\u202e'));
 
 let browser: Browser;
 let clerk: Clerk;
@@ -30,7 +32,7 @@ let shop: Shop;
 
 beforeAll(async () => {
   [browser, clerk] = await Promise.all([openBrowser(), clerkOf(dashboard)]);
-  shop = await newShop(clerk, CORPUS[0] ?? '');
+  shop = await newShop(clerk, '<script>injected = 1</script>');
 });
 afterAll(() => browser.close());
 
@@ -52,7 +54,7 @@ describe('what others have written', () => {
     const id = await newPayment(
       Object.fromEntries(CORPUS.map((text, index) => [`${text}`.slice(0, 40), `${index}${text}`])),
     );
-    for (const [index, name] of CORPUS.entries())
+    for (const [index, name] of NAMES.entries())
       await clerk.call('POST', `/accounts/${shop.accountId}/keys`, {
         name,
         mode: 'test',
@@ -78,7 +80,7 @@ describe('what others have written', () => {
       expect([path, await page.evaluate('window.injected ?? null')]).toEqual([path, null]);
     }
     await turnTo(page, pathOf('developers/keys'));
-    for (const name of CORPUS) await page.getByText(name, { exact: true }).first().waitFor();
+    for (const name of NAMES) await page.getByText(name, { exact: true }).first().waitFor();
     await context.close();
     expect(complaints).toEqual([]);
   });

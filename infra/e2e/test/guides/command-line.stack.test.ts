@@ -48,7 +48,7 @@ describe('the guide to the command line', () => {
     );
     const { device } = await clerk.call<{ device: { clientName: string } }>('GET', `/device/requests/${code}`);
     expect(device.clientName).toMatch(/^pf on /);
-    await clerk.call('POST', `/device/requests/${code}/approve`);
+    await clerk.call('POST', `/device/requests/${code}/approve`, { password: person.password });
     await until('the login', async () => (await guide.printedBy('login')).includes('You are logged in.'), 60_000);
     const [whoami, logout, login] = (await tableUnder(PAGE, 'Log in')).map(([cell = '']) => cell.replaceAll('`', ''));
     expect(login).toBe('pf login');

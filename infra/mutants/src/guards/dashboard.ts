@@ -84,7 +84,7 @@ export const dashboardGuards: readonly Mutant[] = [
   },
   {
     name: 'A new password revokes personal tokens',
-    file: 'packages/database/src/dashboard/personal-tokens.ts',
+    file: 'packages/database/src/dashboard/passwords.ts',
     guard: "'UPDATE dashboard.personal_tokens SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL',",
     instead: "'UPDATE dashboard.personal_tokens SET revoked_at = $2 WHERE user_id = $1 AND false',",
     test: {
@@ -164,8 +164,8 @@ export const dashboardGuards: readonly Mutant[] = [
   },
   {
     name: 'A new password removes passkeys',
-    file: 'services/dashboard/src/identity/endpoints.ts',
-    guard: 'await removePasskeys(database, userId);',
+    file: 'packages/database/src/dashboard/passwords.ts',
+    guard: "await client.query('DELETE FROM dashboard.passkeys WHERE user_id = $1', [userId]);",
     instead: '',
     test: {
       file: 'services/dashboard/test/identity/passkeys.integration.test.ts',
@@ -276,7 +276,87 @@ export const dashboardGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'packages/database/test/postgres/roles.integration.test.ts',
-      name: 'let none change the audit log, and only the webhook service delete from it',
+      name: 'let none change the audit log or delete from it, but the webhook service what is two years old',
+    },
+  },
+  {
+    name: 'No service deletes an entry of the audit log that is younger than two years',
+    file: 'packages/database/src/postgres/roles.ts',
+    guard: "functions: ['dashboard.forget_audit_entries(integer)'],",
+    instead: "functions: ['dashboard.forget_audit_entries(integer)'], predefined: ['pg_write_all_data'],",
+    test: {
+      file: 'packages/database/test/postgres/roles.integration.test.ts',
+      name: 'let none change the audit log or delete from it, but the webhook service what is two years old',
+    },
+  },
+  {
+    name: 'A program is approved with the password or a passkey',
+    file: 'services/dashboard/src/tokens/device-endpoints.ts',
+    guard: 'setCookies(await identity.confirm(body, person, client, at));',
+    instead: '',
+    test: {
+      file: 'services/dashboard/test/tokens/device.integration.test.ts',
+      name: 'by the password, not by the session alone',
+    },
+  },
+  {
+    name: 'A program is approved with a passkey of its person',
+    file: 'services/dashboard/src/identity/identity.ts',
+    guard: '(userId !== undefined && passkey.userId !== userId)',
+    instead: 'false',
+    test: {
+      file: 'services/dashboard/test/tokens/device.integration.test.ts',
+      name: 'by a passkey of the person, for a challenge of the approval',
+    },
+  },
+  {
+    name: 'Invalid personal tokens are limited before they are looked up',
+    file: 'services/dashboard/src/tokens/token-holders.ts',
+    guard: 'if (tokens === 0) throw this.#exceeded(nextMs);',
+    instead: '',
+    test: {
+      file: 'services/dashboard/test/tokens/tokens.integration.test.ts',
+      name: 'is not looked up for an address that has sent too many that are invalid',
+    },
+  },
+  {
+    name: 'An address that is past its limit makes no rows',
+    file: 'services/dashboard/src/limits.ts',
+    guard: "for (const one of limits) if (one.by === 'address') this.#admitInMemory(one, now);",
+    instead: '',
+    test: {
+      file: 'services/dashboard/test/limits.integration.test.ts',
+      name: 'costs Postgres nothing once an address is past its own',
+    },
+  },
+  {
+    name: 'A stranger cannot lock a person out of where they have signed in',
+    file: 'services/dashboard/src/limits.ts',
+    guard: "if (operation === 'signIn' && stage.includes('email') && (await this.#isPlace(caller, now))) continue;",
+    instead: '',
+    test: {
+      file: 'services/dashboard/test/limits.integration.test.ts',
+      name: 'lets a person sign in where they have before, whatever others try',
+    },
+  },
+  {
+    name: 'An account sees no address and no browser of what a person does as themselves',
+    file: 'packages/database/src/dashboard/audit.ts',
+    guard: '{ ...source, address: null, userAgent: null },',
+    instead: 'source,',
+    test: {
+      file: 'packages/database/test/dashboard/audit.integration.test.ts',
+      name: 'has of a person in each of their accounts what concerns it, without from where, and the rest in none',
+    },
+  },
+  {
+    name: 'A refund gives its client secret only to those who may see secrets',
+    file: 'services/gateway/src/intents/refund.ts',
+    guard: 'seesSecrets(holder) ? clientSecrets.forPayer(refund) : {}',
+    instead: 'clientSecrets.forPayer(refund)',
+    test: {
+      file: 'services/dashboard/test/payments/forwarding.integration.test.ts',
+      name: 'gives the client secret of a refund to those who may see secrets, and to no one else',
     },
   },
   {

@@ -100,12 +100,14 @@ const sponsors = z.array(payerSponsor).meta({
 export const intentResponse = z.strictObject({ intent: publicIntent });
 /** The response of the endpoints that make an intent. */
 export const createdIntentResponse = z.strictObject({ intent: publicIntent, ...forPayer });
-/** Keys of scope `full` get with the intent what its payer needs; a person in the dashboard does not. */
-export const fetchIntentResponse = z.strictObject({
-  intent: publicIntent,
+const perhapsForPayer = {
   clientSecret: forPayer.clientSecret.exactOptional(),
   paymentUrl: forPayer.paymentUrl.exactOptional(),
-});
+};
+/** Keys of scope `full` get with the intent what its payer needs; a person in the dashboard does not. */
+export const fetchIntentResponse = z.strictObject({ intent: publicIntent, ...perhapsForPayer });
+/** So do people in the dashboard whose role may see secrets. */
+export const refundIntentResponse = z.strictObject({ intent: publicIntent, ...perhapsForPayer });
 const built = { transaction: unsignedTransaction satisfies z.ZodType<UnsignedTransaction> };
 export const buildIntentResponse = z.strictObject({ intent: publicIntent, ...built });
 const submitted = { txSignature: transactionHash };

@@ -70,6 +70,40 @@ export const AUDIT_ACTIONS = {
 } as const;
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
 
+/** What a person does as themselves that concerns none of their accounts: their logs do not have it. */
+export const PRIVATE_ACTIONS = [
+  'person.registered',
+  'person.email_confirmed',
+  'session.begun',
+  'session.ended',
+  'password.reset_requested',
+] as const satisfies readonly AuditAction[];
+/**
+ * What a person does as themselves that changes who can act for them, and so concerns their accounts: their logs have
+ * it, without the address and the browser, which do not.
+ */
+export const PERSONAL_ACTIONS = [
+  'password.reset',
+  'password.changed',
+  'second_factor.begun',
+  'second_factor.enabled',
+  'second_factor.disabled',
+  'passkey.added',
+  'passkey.renamed',
+  'passkey.removed',
+  'identity.linked',
+  'identity.unlinked',
+  'token.created',
+  'token.revoked',
+  'device.approved',
+  'device.denied',
+] as const satisfies readonly AuditAction[];
+type PrivateAction = (typeof PRIVATE_ACTIONS)[number];
+/** What the log of an account can have. */
+export type ListedAction = Exclude<AuditAction, PrivateAction>;
+/** What is recorded about a person, apart from any account. */
+export type PersonAction = PrivateAction | (typeof PERSONAL_ACTIONS)[number];
+
 /** What acts: a person with a session, a personal token of theirs, or an operator with `pf`. */
 export const AUDIT_ACTORS = ['person', 'token', 'operator'] as const;
 export type AuditActorKind = (typeof AUDIT_ACTORS)[number];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { moment, must, word } from '../api/fields.ts';
 import { pageQuery, pageResponse } from '../api/paging.ts';
-import { AUDIT_ACTORS, type AuditAction, AUDIT_ACTIONS } from './audit-actions.ts';
+import { AUDIT_ACTORS, AUDIT_ACTIONS, type ListedAction, PRIVATE_ACTIONS } from './audit-actions.ts';
 import type { DashboardOperation } from './operation.ts';
 
 /** The most rows of an export. */
@@ -9,7 +9,9 @@ export const AUDIT_EXPORT_MAX = 100_000;
 
 const time = z.iso.datetime({ precision: 3 });
 const facts = z.record(z.string(), z.unknown()).nullable();
-const ACTIONS = Object.keys(AUDIT_ACTIONS) as [AuditAction, ...AuditAction[]];
+const ACTIONS = Object.keys(AUDIT_ACTIONS).filter(
+  (action) => !(PRIVATE_ACTIONS as readonly string[]).includes(action),
+) as [ListedAction, ...ListedAction[]];
 const auditEntry = z.strictObject({
   id: z.string(),
   at: time,
@@ -29,7 +31,7 @@ const auditEntry = z.strictObject({
   /** What was changed, as it was and as it is now, where that is short. Never a secret. */
   before: facts,
   after: facts,
-  /** The client's address; for an operator the name of their machine. */
+  /** The client's address; for an operator the name of their machine. Null for what a person does as themselves. */
   address: z.string().nullable(),
   userAgent: z.string().nullable(),
   /** Of the response that the change had. */
@@ -59,7 +61,8 @@ export const AUDIT_OPERATIONS = {
     summary: 'List the audit log',
     description:
       'Who changed what, when and from where, newest first. No member of the account can change or delete an entry. ' +
-      `It is kept for two years. ${FILTERS}`,
+      'Of what members do to how they sign in, there is what concerns the account: not their sign-ins, and no ' +
+      `address or browser. It is kept for two years. ${FILTERS}`,
     access: ['owner', 'developer'],
     query: z.strictObject({ ...pageQuery, ...filters }),
     status: 200,
@@ -74,7 +77,8 @@ export const AUDIT_OPERATIONS = {
     summary: 'Export the audit log',
     description:
       `The newest ${AUDIT_EXPORT_MAX.toLocaleString('en-US')} entries as CSV (RFC 4180), newest first. A cell that a ` +
-      `spreadsheet would read as a formula starts with an apostrophe. ${FILTERS}`,
+      'spreadsheet would read as a formula starts with an apostrophe. An account has one export at a time; a second ' +
+      `one is refused with \`rate_limit.exceeded\`. ${FILTERS}`,
     access: ['owner', 'developer'],
     query: z.strictObject(filters),
     status: 200,

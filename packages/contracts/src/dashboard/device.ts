@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import { text, word } from '../api/fields.ts';
-import { DEVICE_SECONDS, TOKEN_DAYS } from './limits.ts';
+import { word } from '../api/fields.ts';
+import { DEVICE_SECONDS, PASSKEY_SECONDS, TOKEN_DAYS } from './limits.ts';
+import { name } from './names.ts';
 import type { DashboardOperation } from './operation.ts';
+import { confirmation, requestOptions } from './passkeys.ts';
 import { doneResponse } from './schemas.ts';
 import { token } from './tokens.ts';
 
@@ -23,7 +25,7 @@ export const DEVICE_OPERATIONS = {
       'machine.',
     access: 'anyone',
     anyOrigin: true,
-    body: z.strictObject({ clientName: text(1, 100) }),
+    body: z.strictObject({ clientName: name(100) }),
     status: 201,
     response: z.strictObject({
       deviceCode: z.string(),
@@ -81,6 +83,22 @@ export const DEVICE_OPERATIONS = {
     }),
     errors: ['device.not_found'],
   },
+  beginDeviceApproval: {
+    id: 'beginDeviceApproval',
+    method: 'post',
+    action: null,
+    path: '/device/requests/{userCode}/approve/begin',
+    tag: 'Device sign-in',
+    summary: 'Approve a request with a passkey: begin',
+    description:
+      'Returns the options for `navigator.credentials.get()`, and sets a cookie with which ' +
+      `\`POST /device/requests/{userCode}/approve\` takes the passkey within ${PASSKEY_SECONDS / 60} minutes.`,
+    access: 'signed-in',
+    sessionOnly: true,
+    status: 200,
+    response: z.strictObject({ options: requestOptions }),
+    errors: [],
+  },
   approveDevice: {
     id: 'approveDevice',
     method: 'post',
@@ -88,12 +106,16 @@ export const DEVICE_OPERATIONS = {
     path: '/device/requests/{userCode}/approve',
     tag: 'Device sign-in',
     summary: 'Approve a request',
-    description: 'The program receives a personal token of the person when it polls next.',
+    description:
+      'Takes the password, or as `credential` what `navigator.credentials.get()` returned for ' +
+      '`POST /device/requests/{userCode}/approve/begin`. The program receives a personal token of the person when it ' +
+      'polls next.',
     access: 'signed-in',
     sessionOnly: true,
+    body: confirmation,
     status: 200,
     response: doneResponse,
-    errors: ['device.not_found', 'limit.reached'],
+    errors: ['credentials.invalid', 'passkey.invalid', 'device.not_found', 'limit.reached'],
   },
   denyDevice: {
     id: 'denyDevice',

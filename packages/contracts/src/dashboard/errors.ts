@@ -79,7 +79,9 @@ export const DASHBOARD_ERRORS = {
   'email.unverified': {
     status: 403,
     message: 'Confirm your e-mail address first: follow the link that was sent to it.',
-    cause: 'The password is correct, but the e-mail address was never confirmed. A new link was sent.',
+    cause:
+      'The password is correct, but the e-mail address was never confirmed. A new link was sent, unless one was sent ' +
+      'in the last 15 minutes.',
     remedy: 'Follow the link in the newest mail, then sign in.',
   },
   'origin.foreign': {

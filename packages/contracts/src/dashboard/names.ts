@@ -1,16 +1,53 @@
-import { must, text } from '../api/fields.ts';
+import { text } from '../api/fields.ts';
+import { isWithin } from '../scalars.ts';
 
-/** What breaks a line, or makes a name look like another one: control characters, and marks of direction. */
-const DECEPTIVE = /[\p{Cc}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069\uFEFF]/u;
-
+/** Visible, though it is made of characters that alone are not: families, flags, hearts in color (UTS 51). */
+const EMOJI = /\p{RGI_Emoji}/gv;
 /**
- * A name that others read: members, payers, who is invited by mail. It is one line and no link, so that it carries no
- * message.
+ * What shows nothing, breaks a line or turns the direction: a name with it looks like another one. Beside Unicode's own
+ * lists U+2800, the Braille pattern without dots. Of spaces only U+0020 is left: NFKC makes it of most others.
  */
-export const name = (max: number) =>
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u1680\u2800]/u;
+/** Scripts whose letters look like those of another one: "Раураl" has four Cyrillic ones. */
+const ALIKE = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic', 'Lisu'] as const;
+const LETTERS_OF = ALIKE.map((script) => [script, new RegExp(`\\p{Script=${script}}`, 'u')] as const);
+const WORD = /[\p{L}\p{M}]+/gu;
+/** What programs for mail make a link of. */
+const DOMAIN = /[\p{L}\p{N}-]+(?:[.\u3002][\p{L}\p{N}-]+)*[.\u3002]\p{L}{2,}/u;
+
+interface NameRules {
+  /** Whether the service mails it: then it is no domain either, which a reader could open. */
+  readonly isMailed?: boolean;
+}
+
+/** A name as it is stored: what looks equal is equal. */
+const canonical = (value: string): string => value.normalize('NFKC').trim().replaceAll(/ {2,}/g, ' ');
+
+/** What is wrong with a name and what to do; null: nothing. */
+function problemOf(value: string, max: number, { isMailed = false }: NameRules): string | null {
+  const name = canonical(value);
+  if (name === '' || !isWithin(name, max)) return `must be a name of 1 to ${max} visible characters on one line`;
+  const unseen = UNSEEN.exec(name.replaceAll(EMOJI, ''))?.[0];
+  if (unseen !== undefined) {
+    const code = (unseen.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    return `must not contain U+${code}, which is invisible or no character: leave it out`;
+  }
+  for (const [word] of name.matchAll(WORD)) {
+    const [first, second] = LETTERS_OF.filter(([, letters]) => letters.test(word)).map(([script]) => script);
+    if (first !== undefined && second !== undefined)
+      return `must not mix ${first} and ${second} letters in "${word}", because they look alike: use one alphabet`;
+  }
+  if (name.includes('://')) return 'must not contain "://": write the name without a link';
+  const domain = isMailed ? DOMAIN.exec(name)?.[0] : undefined;
+  if (domain === undefined) return null;
+  return `must not contain "${domain}", because mails with the name would link to it: write it without the dot`;
+}
+
+/** A name that others read: members, payers, who is invited by mail. It is one line without any character unseen. */
+export const name = (max: number, rules: NameRules = {}) =>
   text(1, max)
-    .refine(
-      (value) => value.trim() !== '' && !DECEPTIVE.test(value) && !value.includes('://'),
-      must(`a name of 1 to ${max} visible characters on one line, without marks of direction and "://"`),
-    )
-    .transform((value) => value.trim());
+    .refine((value) => problemOf(value, max, rules) === null, {
+      abort: true,
+      error: ({ input }) => problemOf(String(input), max, rules) ?? 'must be a name',
+    })
+    .transform(canonical);

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { must, text } from '../api/fields.ts';
+import { must } from '../api/fields.ts';
 import { PASSKEY_SECONDS, PASSKEYS_MAX } from './limits.ts';
+import { name } from './names.ts';
 import type { DashboardOperation } from './operation.ts';
-import { doneResponse, passwordRequest, signInResponse } from './schemas.ts';
+import { doneResponse, password, passwordRequest, signInResponse } from './schemas.ts';
 
 const MINUTES = PASSKEY_SECONDS / 60;
 
@@ -40,6 +41,15 @@ const asserted = z.object({
   }),
 });
 
+/** With it, the person of a session proves that it is them: by their password, or by one of their passkeys. */
+export const confirmation = z
+  .strictObject({ password: password.optional(), credential: asserted.optional() })
+  .refine(({ password: typed, credential }) => (typed === undefined) !== (credential === undefined), {
+    abort: true,
+    path: ['password'],
+    error: 'is required, unless a passkey confirms: send either password or credential',
+  });
+
 const required = z.literal('required');
 /** `PublicKeyCredentialCreationOptionsJSON` of WebAuthn. */
 const creationOptions = z.strictObject({
@@ -57,7 +67,7 @@ const creationOptions = z.strictObject({
   attestation: z.literal('none'),
 });
 /** `PublicKeyCredentialRequestOptionsJSON` of WebAuthn. */
-const requestOptions = z.strictObject({
+export const requestOptions = z.strictObject({
   challenge: z.string(),
   rpId: z.string(),
   timeout: z.number(),
@@ -65,7 +75,8 @@ const requestOptions = z.strictObject({
 });
 
 const time = z.iso.datetime({ precision: 3 });
-const passkeyName = text(1, 100);
+/** Its person is mailed that it was added or removed. */
+const passkeyName = name(100, { isMailed: true });
 const passkey = z.strictObject({
   id: z.string(),
   name: z.string(),

@@ -9,7 +9,7 @@ const emailRule = must('an e-mail address of at most 200 characters');
 const email = z.string(emailRule).max(200, emailRule).pipe(z.email(emailRule));
 const newPassword = text(PASSWORD_LENGTH.min, PASSWORD_LENGTH.max);
 /** Any that could be one: whether it is right is decided by comparing. */
-const password = text(1, PASSWORD_LENGTH.max);
+export const password = text(1, PASSWORD_LENGTH.max);
 const token = word('the token of the link in the mail', 2_000);
 const code = word('the code that the authenticator app shows, or a backup code', 40);
 const roleRule = must(`one of ${ROLES.join(', ')}`);
@@ -24,15 +24,17 @@ export const forgotPasswordRequest = z.strictObject({ email });
 export const resetPasswordRequest = z.strictObject({ token, password: newPassword });
 export const changePasswordRequest = z.strictObject({ currentPassword: password, password: newPassword });
 export const passwordRequest = z.strictObject({ password });
-export const createAccountRequest = z.strictObject({ name: name(100) });
-export const updateAccountRequest = z.strictObject({ name: name(100) });
+/** Invitations mail it. */
+const accountName = name(100, { isMailed: true });
+export const createAccountRequest = z.strictObject({ name: accountName });
+export const updateAccountRequest = z.strictObject({ name: accountName });
 export const updateMemberRequest = z.strictObject({ role: anyRole });
 export const inviteRequest = z.strictObject({ email, role: anyRole });
 
 const modeRule = must('"test" or "live"');
 const scopeRule = must(`one of ${KEY_SCOPES.join(', ')}`);
 export const createKeyRequest = z.strictObject({
-  name: text(1, 100),
+  name: name(100),
   mode: z.enum(['test', 'live'], modeRule),
   scope: z.enum(KEY_SCOPES, scopeRule),
   expiresAt: moment.nullable().optional(),

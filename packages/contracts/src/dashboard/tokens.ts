@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { moment, text } from '../api/fields.ts';
+import { moment } from '../api/fields.ts';
 import { TOKEN_DAYS, TOKENS_MAX } from './limits.ts';
+import { name } from './names.ts';
 import type { DashboardOperation } from './operation.ts';
 
 const time = z.iso.datetime({ precision: 3 });
@@ -46,7 +47,7 @@ export const TOKEN_OPERATIONS = {
       `A person has at most ${TOKENS_MAX} active tokens. A new password revokes all of them.`,
     access: 'signed-in',
     sessionOnly: true,
-    body: z.strictObject({ name: text(1, 100), expiresAt: moment.optional() }),
+    body: z.strictObject({ name: name(100), expiresAt: moment.optional() }),
     status: 201,
     response: z.strictObject({ token, secret: z.string() }),
     errors: ['limit.reached'],

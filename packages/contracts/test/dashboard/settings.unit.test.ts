@@ -103,7 +103,9 @@ describe('a change of the settings', () => {
   ])('is refused by the name of the field: %s, case %#', (param, value) => {
     const [first = '', second] = param.split('.');
     const body = { [first]: second === undefined || Array.isArray(value) ? value : { [second]: value } };
-    expect(problems(body)).toEqual([expect.stringMatching(new RegExp(`^${param} (must be|is not a parameter)`))]);
+    expect(problems(body)).toEqual([
+      expect.stringMatching(new RegExp(`^${param} (must be|must not contain|is not a parameter)`)),
+    ]);
   });
 
   it('says which color is dark enough for white text, and takes that one', () => {

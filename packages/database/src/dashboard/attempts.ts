@@ -35,6 +35,20 @@ export async function countAttempts(
   return rows.map(({ key, count, ends_at }) => ({ key, count, endsAt: ends_at }));
 }
 
+/** Remembers a key until a time, or for longer if it is remembered already. */
+export async function rememberKey({ sql }: Database, key: string, until: Date): Promise<void> {
+  await sql.query(
+    `INSERT INTO dashboard.attempts (key, count, ends_at) VALUES ($1, 1, $2)
+     ON CONFLICT (key) DO UPDATE SET ends_at = EXCLUDED.ends_at`,
+    [key, until],
+  );
+}
+
+export async function isRemembered({ sql }: Database, key: string, at: Date): Promise<boolean> {
+  const { rowCount } = await sql.query('SELECT FROM dashboard.attempts WHERE key = $1 AND ends_at > $2', [key, at]);
+  return rowCount === 1;
+}
+
 /** Forgets a count: the attempt succeeded. */
 export async function forgetAttempts({ sql }: Database, key: string): Promise<void> {
   await sql.query('DELETE FROM dashboard.attempts WHERE key = $1', [key]);

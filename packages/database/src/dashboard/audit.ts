@@ -1,5 +1,12 @@
 import { newAuditEntryId, type Position } from '@pf/contracts';
-import { type AuditAction, type AuditActorKind } from '@pf/contracts/dashboard';
+import {
+  type AuditAction,
+  type AuditActorKind,
+  type ListedAction,
+  PERSONAL_ACTIONS,
+  type PersonAction,
+  PRIVATE_ACTIONS,
+} from '@pf/contracts/dashboard';
 import type pg from 'pg';
 import type { Database } from '../postgres/database.ts';
 
@@ -39,6 +46,7 @@ export interface AuditedChange {
 
 export interface AuditEntry extends Required<AuditedChange>, Required<AuditSource> {
   readonly entryId: string;
+  readonly action: ListedAction;
   readonly at: Date;
 }
 
@@ -62,24 +70,28 @@ export async function recordChange(client: Writer, source: AuditSource, change: 
   await insertEntries(client, source, [change]);
 }
 
+const isPrivate = (action: AuditAction): boolean => (PRIVATE_ACTIONS as readonly AuditAction[]).includes(action);
+const isPersonal = (action: AuditAction): boolean => (PERSONAL_ACTIONS as readonly AuditAction[]).includes(action);
+
 /**
- * Writes an entry about a person: one in each account of which they are a member, or one of no account; in the
- * transaction of the change, if the client has begun one.
+ * Writes entries about a person: one of no account, with from where; and one in each account of which they are a
+ * member, without that, if it concerns accounts. In the transaction of the change, if the client has begun one.
  */
 export async function recordPersonalChange(
   client: ReaderAndWriter,
   source: AuditSource,
-  change: Omit<AuditedChange, 'accountId'>,
+  change: Omit<AuditedChange, 'accountId'> & { readonly action: PersonAction },
 ): Promise<void> {
+  await insertEntries(client, source, [{ ...change, accountId: null }]);
+  if (isPrivate(change.action)) return;
   const { rows } = await client.query<{ account_id: string }>(
     'SELECT account_id FROM dashboard.members WHERE user_id = $1',
     [source.id],
   );
-  const accounts = rows.length === 0 ? [null] : rows.map(({ account_id }) => account_id);
   await insertEntries(
     client,
-    source,
-    accounts.map((accountId) => ({ ...change, accountId })),
+    { ...source, address: null, userAgent: null },
+    rows.map(({ account_id: accountId }) => ({ ...change, accountId })),
   );
 }
 
@@ -140,7 +152,7 @@ interface Row {
   readonly actor_id: string | null;
   readonly actor_name: string;
   readonly token_id: string | null;
-  readonly action: AuditAction;
+  readonly action: ListedAction;
   readonly livemode: boolean | null;
   readonly subject: string | null;
   readonly before: Record<string, unknown> | null;
@@ -151,18 +163,19 @@ interface Row {
 }
 
 /**
- * Entries of an account that match all filters, newest first.
+ * Entries of an account that match all filters, newest first. Of a person, older code has written into them what
+ * concerns no account: that stays unseen.
  * @param after the last one of the page before
  */
 export async function auditEntries(
-  { sql }: Database,
+  { sql }: Pick<Database, 'sql'>,
   accountId: string,
   { action, actor, subject, since, until }: AuditFilter,
   after: Position | null,
   limit: number,
 ): Promise<readonly AuditEntry[]> {
-  const values: unknown[] = [accountId];
-  const conditions = ['account_id = $1'];
+  const values: unknown[] = [accountId, PRIVATE_ACTIONS];
+  const conditions = ['account_id = $1', 'action <> ALL($2)'];
   const also = (condition: (parameter: string) => string, value: unknown): void => {
     if (value === undefined || value === null) return;
     values.push(value);
@@ -196,18 +209,20 @@ export async function auditEntries(
     subject: row.subject,
     before: row.before,
     after: row.after,
-    address: row.address,
-    userAgent: row.user_agent,
+    address: isPersonal(row.action) ? null : row.address,
+    userAgent: isPersonal(row.action) ? null : row.user_agent,
     requestId: row.request_id,
   }));
 }
 
-/** Deletes entries from before a time. @returns how many there were, at most `limit` */
-export async function forgetAuditEntries({ sql }: Database, before: Date, limit: number): Promise<number> {
-  const { rowCount } = await sql.query(
-    `DELETE FROM dashboard.audit_entries WHERE id IN
-       (SELECT id FROM dashboard.audit_entries WHERE at < $1 ORDER BY at LIMIT $2)`,
-    [before, limit],
-  );
-  return rowCount ?? 0;
+/**
+ * Deletes entries that are two years old, by Postgres' clock: a function of the database that can delete no others,
+ * because its callers have no right to the table.
+ * @returns how many there were, at most `limit`
+ */
+export async function forgetAuditEntries({ sql }: Database, limit: number): Promise<number> {
+  const { rows } = await sql.query<{ deleted: number }>('SELECT dashboard.forget_audit_entries($1) AS deleted', [
+    limit,
+  ]);
+  return rows[0]?.deleted ?? 0;
 }

@@ -124,11 +124,6 @@ export async function removePasskey(
   });
 }
 
-/** Removes all passkeys of a person. */
-export async function removePasskeys({ sql }: Database, userId: string): Promise<void> {
-  await sql.query('DELETE FROM dashboard.passkeys WHERE user_id = $1', [userId]);
-}
-
 export async function findPasskey({ sql }: Database, credentialId: string): Promise<KnownPasskey | null> {
   const { rows } = await sql.query<{
     id: string;

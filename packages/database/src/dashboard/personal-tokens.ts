@@ -144,17 +144,6 @@ export async function revokePersonalToken(
   });
 }
 
-/** Revokes all tokens of a person at once, and those that were approved for a program and not handed out. */
-export async function revokePersonalTokens(database: Database, userId: string, at: Date): Promise<void> {
-  await inTransaction(database, async (client) => {
-    await client.query('DELETE FROM dashboard.device_requests WHERE user_id = $1', [userId]);
-    await client.query(
-      'UPDATE dashboard.personal_tokens SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL',
-      [userId, at],
-    );
-  });
-}
-
 /** The person of a token; null if it does not exist, was revoked or has expired. Notes its use, once a minute. */
 export async function findTokenHolder({ sql }: Database, token: string, at: Date): Promise<TokenHolder | null> {
   const { rows } = await sql.query<TokenHolder & { readonly is_noted: boolean }>({

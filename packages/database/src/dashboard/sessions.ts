@@ -73,17 +73,30 @@ const EXPIRING = [
   ['attempts', 'key', 'ends_at', '0 days'],
 ] as const;
 
-/** Deletes sessions, links, invitations, tokens and counts that have expired, at most `batch` of each. */
-export async function forgetExpired({ sql }: Database, at: Date, batch: number): Promise<number> {
+/**
+ * Deletes sessions, links, invitations, tokens and counts that have expired, batch by batch until none is left: as many
+ * go as have come, however many those are.
+ * @param batch the most that one statement deletes
+ */
+export async function forgetExpired(
+  { sql }: Database,
+  at: Date,
+  batch: number,
+  stopping?: AbortSignal,
+): Promise<number> {
   let deleted = 0;
   for (const [table, id, ends, kept] of EXPIRING) {
-    const { rowCount } = await sql.query(
-      `DELETE FROM dashboard.${table} WHERE ${id} IN
-         (SELECT ${id} FROM dashboard.${table} WHERE ${ends} < $1::timestamptz - interval '${kept}'
-           ORDER BY ${ends} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
-      [at, batch],
-    );
-    deleted += rowCount ?? 0;
+    let count = batch;
+    while (count === batch && stopping?.aborted !== true) {
+      const { rowCount } = await sql.query(
+        `DELETE FROM dashboard.${table} WHERE ${id} IN
+           (SELECT ${id} FROM dashboard.${table} WHERE ${ends} < $1::timestamptz - interval '${kept}'
+             ORDER BY ${ends} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+        [at, batch],
+      );
+      count = rowCount ?? 0;
+      deleted += count;
+    }
   }
   return deleted;
 }

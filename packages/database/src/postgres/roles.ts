@@ -46,6 +46,8 @@ export interface RoleDefinition {
   readonly rights: Readonly<Record<string, readonly string[]>> | 'all';
   /** For 'all': the tables on which it has these rights only. */
   readonly except?: Readonly<Record<string, readonly string[]>>;
+  /** The functions that it may call. They run with the rights of their owner. */
+  readonly functions?: readonly string[];
   /** The right to create temporary tables, which no other role has. */
   readonly temporary?: true;
   /** Postgres' own roles that it is a member of. */
@@ -117,8 +119,6 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
   },
   pf_webhook: {
     rights: {
-      // Deletes what is past its retention.
-      'dashboard.audit_entries': ['SELECT (id, at)', 'DELETE'],
       'ledger.intent_events': ['SELECT'],
       'service.deliveries': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'service.delivery_attempts': ['SELECT', 'INSERT', 'DELETE'],
@@ -133,6 +133,8 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'service.secrets_canary': ['SELECT', 'INSERT'],
       'service.webhook_secrets': ['SELECT'],
     },
+    // Deletes entries of the audit log that are past their retention, and can delete no others.
+    functions: ['dashboard.forget_audit_entries(integer)'],
     settings: { ...limits('9s', '5s', '15s'), ...BY_INDEX },
   },
   pf_dashboard: {
@@ -267,13 +269,17 @@ export async function grantRights(databaseUrl: string): Promise<readonly string[
     const database = here[0]?.database ?? '';
     // Otherwise every user may fill the disk with temporary tables.
     await attempt(`REVOKE TEMPORARY ON DATABASE ${database} FROM PUBLIC`);
+    // Otherwise every user may call every function.
+    for (const schema of SCHEMAS) await attempt(`REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ${schema} FROM PUBLIC`);
     for (const role of DATABASE_ROLES) {
       const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role]);
       if (rowCount === 0 && !(await attempt(`CREATE ROLE ${role} NOLOGIN`))) continue;
-      const { rights, except = {}, temporary, predefined = [], settings } = ROLE_DEFINITIONS[role];
+      const { rights, except = {}, functions = [], temporary, predefined = [], settings } = ROLE_DEFINITIONS[role];
       for (const schema of SCHEMAS) {
         await attempt(`REVOKE ALL ON ALL TABLES IN SCHEMA ${schema} FROM ${role}`);
-        const isUsed = rights === 'all' || Object.keys(rights).some((table) => table.startsWith(`${schema}.`));
+        await attempt(`REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ${schema} FROM ${role}`);
+        const isUsed =
+          rights === 'all' || [...Object.keys(rights), ...functions].some((name) => name.startsWith(`${schema}.`));
         await attempt(
           isUsed ? `GRANT USAGE ON SCHEMA ${schema} TO ${role}` : `REVOKE USAGE ON SCHEMA ${schema} FROM ${role}`,
         );
@@ -285,6 +291,7 @@ export async function grantRights(databaseUrl: string): Promise<readonly string[
       // Every program waits at its start for the migrations that it needs (schema-version.ts).
       await attempt(`GRANT SELECT (migration_name, finished_at, rolled_back_at) ON _prisma_migrations TO ${role}`);
       for (const [table, verbs] of granted) await attempt(`GRANT ${verbs.join(', ')} ON ${table} TO ${role}`);
+      for (const name of functions) await attempt(`GRANT EXECUTE ON FUNCTION ${name} TO ${role}`);
       if (temporary) await attempt(`GRANT TEMPORARY ON DATABASE ${database} TO ${role}`);
       for (const own of predefined) {
         // Once an administrator has granted it, this user does not need the right to.

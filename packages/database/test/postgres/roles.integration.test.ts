@@ -19,7 +19,6 @@ import {
   findTokenHolder,
   personalTokens,
   revokePersonalToken,
-  revokePersonalTokens,
   roleWithToken,
   listKeys,
   recordKeyUses,
@@ -62,7 +61,12 @@ import {
   intentEvents,
   inTransaction,
   isDatabaseUnavailable,
+  changePassword,
   invite,
+  isRemembered,
+  personOfResetLink,
+  rememberKey,
+  resetPassword,
   listAccounts,
   listAttention,
   listDoneAttention,
@@ -368,8 +372,13 @@ describe('the roles of the database', () => {
       expect(await forgetRequestRecords(database, noon)).toBe(true);
       expect(await codeOf(database, 'TRUNCATE service.request_records')).toBe(DENIED);
       await setPlan(own.database, accountId, 'free', BY);
-      expect(await forgetAuditEntries(database, new Date(Date.now() - 60_000), 10)).toBe(0);
-      expect(await forgetAuditEntries(database, new Date(Date.now() + 60_000), 10)).toBe(1);
+      expect(await forgetAuditEntries(database, 10)).toBe(0);
+      await own.database.sql.query(
+        `INSERT INTO dashboard.audit_entries (id, actor_kind, actor_name, action, at)
+         VALUES ('aud_old', 'operator', 'n', 'ledger.rebuilt', now() - interval '2 years 1 minute')`,
+      );
+      expect(await forgetAuditEntries(database, 10)).toBe(1);
+      expect(await codeOf(database, `DELETE FROM dashboard.audit_entries WHERE at < now()`)).toBe(DENIED);
     },
     async pf_dashboard(database) {
       const { prisma } = database;
@@ -453,10 +462,17 @@ describe('the roles of the database', () => {
       expect(await unlinkIdentity(database, { userId, identityId: linked?.id ?? '' }, BY)).toMatchObject(identity);
       const revocation = { userId: user.id, tokenId, at: now };
       expect(await revokePersonalToken(database, revocation, { ...BY, id: user.id })).not.toBeNull();
-      await revokePersonalTokens(database, user.id, now);
+      await changePassword(database, { userId: user.id, hash: 'new', at: now }, { ...BY, id: user.id });
       expect(await roleWithToken(database, { ...of, tokenId, at: now })).toBeNull();
       await recordPersonalChange(database.sql, { ...BY, id: user.id }, { action: 'session.begun' });
       expect(await auditEntries(database, own.id, {}, null, 20)).toHaveLength(12);
+      const link = { id: 'l', identifier: 'reset-password:token', value: user.id };
+      await prisma.verification.create({ data: { ...link, expiresAt: new Date(Date.now() + 60_000) } });
+      const person = await personOfResetLink(database, 'token', now);
+      if (!person) throw new Error('the link is not known');
+      const reset = { token: 'token', person, hash: 'newer', at: now };
+      expect(await resetPassword(database, reset, BY)).toBe(true);
+      expect(await resetPassword(database, reset, BY)).toBe(false);
       expect(await codeOf(database, 'SELECT hash FROM service.api_keys')).toBe(DENIED);
       const range = { tokens: ['0xa' as never], from: now, bucketMs: 3_600_000, max: 10 };
       expect((await sumIntents(database, owner(), range)).sums).toEqual([]);
@@ -483,6 +499,8 @@ describe('the roles of the database', () => {
       await countAttempts(database, keys, now);
       expect(await countAttempts(database, keys, now)).toMatchObject([{ key: 'k', count: 2 }]);
       await forgetAttempts(database, 'k');
+      await rememberKey(database, 'place', new Date(0));
+      expect(await isRemembered(database, 'place', now)).toBe(false);
       expect(await forgetExpired(database, now, 10)).toBe(2);
     },
     async pf_checkout(database) {
@@ -580,15 +598,20 @@ describe('the roles of the database', () => {
     }
   });
 
-  it('let none change the audit log, and only the webhook service delete from it', async () => {
+  it('let none change the audit log or delete from it, but the webhook service what is two years old', async () => {
+    await setPlan(own.database, accountId, 'free', BY);
     for (const role of DATABASE_ROLES) {
       for (const statement of [
         "UPDATE dashboard.audit_entries SET actor_name = 'another'",
         'TRUNCATE dashboard.audit_entries',
-        ...(role === 'pf_webhook' ? [] : ['DELETE FROM dashboard.audit_entries']),
+        'DELETE FROM dashboard.audit_entries',
+        ...(role === 'pf_webhook' ? [] : ['SELECT dashboard.forget_audit_entries(1)']),
       ])
         expect([role, statement, await codeOf(as[role], statement)]).toEqual([role, statement, DENIED]);
     }
+    expect(await forgetAuditEntries(as.pf_webhook, 1_000)).toBe(0);
+    const { rowCount } = await own.database.sql.query('SELECT FROM dashboard.audit_entries LIMIT 1');
+    expect(rowCount).toBe(1);
   });
 
   it('let only the operator see what the sessions of others do, and end them', async () => {

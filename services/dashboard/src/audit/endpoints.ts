@@ -1,12 +1,17 @@
 import { type Position, writeCursor } from '@pf/contracts';
 import { AUDIT_EXPORT_MAX, type AuditEntryShown } from '@pf/contracts/dashboard';
 import { auditEntries, type AuditEntry, type AuditFilter, type Database } from '@pf/database';
-import { pageOf, positionOf } from '@pf/http';
+import { pageOf, positionOf, Slots } from '@pf/http';
+import { count } from '@pf/runtime';
 import { stringify } from 'csv-stringify/sync';
+import { DashboardError } from '../dashboard-error.ts';
 import type { Endpoints } from '../endpoint.ts';
 
 /** Rows of one query of an export. */
 const EXPORT_PAGE = 1_000;
+/** Exports at a time, of an account and of a process: others wait for none of them. */
+const EXPORTS_MAX = { account: 1, all: 4 } as const;
+const RETRY_AFTER_SECONDS = 10;
 /** As RFC 4180 has it. A spreadsheet runs no cell: what begins as a formula gets an apostrophe. */
 const CSV = { quoted: true, escape_formulas: true, record_delimiter: 'windows' } as const;
 const COLUMNS = [
@@ -45,17 +50,35 @@ const positionIn = ({ at, entryId }: AuditEntry): Position => ({ createdAt: at.g
 
 /** The endpoints of the audit log. */
 export function auditEndpoints({ database }: { readonly database: Database }): Endpoints<'Audit log'> {
-  /** The rows as CSV, page by page. */
+  const slots = new Slots();
+  /** @throws DashboardError `rate_limit.exceeded` or `service.unavailable` if there are as many as there may be */
+  const take = (accountId: string): (() => void) => {
+    const taken = slots.take({ [accountId]: EXPORTS_MAX.account, all: EXPORTS_MAX.all });
+    if (typeof taken === 'function') return taken;
+    if (taken.full === 'all') throw new DashboardError('service.unavailable');
+    count('payments.rate_limited', { policy: 'dashboard' });
+    throw new DashboardError('rate_limit.exceeded', {
+      message: `The account's audit log is being exported already. Try again in ${RETRY_AFTER_SECONDS} s.`,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  };
+  /** The rows as CSV, page by page, on the connections of those that read many. */
   async function* csv(accountId: string, filter: AuditFilter): AsyncIterable<string> {
-    yield stringify([[...COLUMNS]], CSV);
-    let after: Position | null = null;
-    for (let rows = 0; rows < AUDIT_EXPORT_MAX; rows += EXPORT_PAGE) {
-      const entries: readonly AuditEntry[] = await auditEntries(database, accountId, filter, after, EXPORT_PAGE);
-      const last = entries.at(-1);
-      if (!last) return;
-      yield stringify(entries.map(cellsOf), CSV);
-      if (entries.length < EXPORT_PAGE) return;
-      after = positionIn(last);
+    const release = take(accountId);
+    try {
+      const scans = { sql: database.scans };
+      let head = stringify([[...COLUMNS]], CSV);
+      let after: Position | null = null;
+      for (let rows = 0; rows < AUDIT_EXPORT_MAX; rows += EXPORT_PAGE) {
+        const entries: readonly AuditEntry[] = await auditEntries(scans, accountId, filter, after, EXPORT_PAGE);
+        yield head + stringify(entries.map(cellsOf), CSV);
+        const last = entries.at(-1);
+        if (!last || entries.length < EXPORT_PAGE) return;
+        head = '';
+        after = positionIn(last);
+      }
+    } finally {
+      release();
     }
   }
   return {

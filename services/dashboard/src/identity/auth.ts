@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { newUserId } from '@pf/contracts';
 import { PASSWORD_LENGTH } from '@pf/contracts/dashboard';
 import type { Database } from '@pf/database';
@@ -6,6 +5,7 @@ import type { Logger } from '@pf/runtime';
 import { betterAuth } from 'better-auth/minimal';
 import { prismaAdapter } from 'better-auth/adapters/prisma';
 import { twoFactor } from 'better-auth/plugins/two-factor';
+import type { Limits } from '../limits.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import type { Mails } from '../mail/mails.ts';
 import { passkeyPlugin, PROVIDER_SESSION } from './passkey-plugin.ts';
@@ -17,6 +17,7 @@ const DAY_SECONDS = 86_400;
 
 export interface AuthOptions {
   readonly database: Database;
+  readonly limits: Pick<Limits, 'admitVerificationMail'>;
   /** Of the dashboard. */
   readonly url: URL;
   readonly secret: string;
@@ -33,9 +34,6 @@ export interface KnownPerson {
   readonly email: string;
 }
 
-/** Called with the person who sets a new password by a link: the library tells only its hook who it is. */
-export const passwordReset = new AsyncLocalStorage<(person: KnownPerson) => void>();
-
 /** The library asks for a second factor after passwords only; this, after the identity provider, too. */
 function secondFactor() {
   const plugin = twoFactor();
@@ -51,7 +49,7 @@ function secondFactor() {
  * The sign-in library. None of its routes is served: the endpoints of this service call its functions, so that every
  * route is in one table, with our limits, errors and check of the origin.
  */
-export function createAuth({ database, url, secret, mailer, mails, log }: AuthOptions) {
+export function createAuth({ database, limits, url, secret, mailer, mails, log }: AuthOptions) {
   const secure = url.protocol === 'https:';
   return betterAuth({
     appName: 'Payment Intent Service',
@@ -66,20 +64,17 @@ export function createAuth({ database, url, secret, mailer, mails, log }: AuthOp
       minPasswordLength: PASSWORD_LENGTH.min,
       maxPasswordLength: PASSWORD_LENGTH.max,
       resetPasswordTokenExpiresIn: HOUR_SECONDS,
-      revokeSessionsOnPasswordReset: true,
       sendResetPassword: async ({ user, token }) => mailer.send(mails.resetPassword(user.email, token)),
       onExistingUserSignUp: async ({ user }) => mailer.send(mails.alreadyRegistered(user.email)),
-      // Who can set a new password by mail reads the mail of this address.
-      onPasswordReset: async ({ user }) => {
-        passwordReset.getStore()?.({ userId: user.id, email: user.email });
-        await database.prisma.user.updateMany({ where: { id: user.id }, data: { emailVerified: true } });
-      },
     },
     emailVerification: {
       sendOnSignUp: true,
       sendOnSignIn: false,
       expiresIn: HOUR_SECONDS,
-      sendVerificationEmail: async ({ user, token }) => mailer.send(mails.verifyEmail(user.email, token)),
+      // Whoever has signed up with the address of another must not fill their mailbox.
+      sendVerificationEmail: async ({ user, token }) => {
+        if (await limits.admitVerificationMail(user.email)) mailer.send(mails.verifyEmail(user.email, token));
+      },
     },
     session: { expiresIn: 7 * DAY_SECONDS, updateAge: DAY_SECONDS },
     plugins: [secondFactor(), passkeyPlugin()],

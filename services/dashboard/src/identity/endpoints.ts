@@ -1,17 +1,16 @@
+import type { PersonAction } from '@pf/contracts/dashboard';
 import {
-  type AuditedChange,
   type AuditSource,
   type Database,
   endSession,
   membershipsOf,
   recordPersonalChange,
-  removePasskeys,
   revokePersonalToken,
-  revokePersonalTokens,
   sessionsOf,
 } from '@pf/database';
 import { addressGroup } from '@pf/http';
 import { count } from '@pf/runtime';
+import type { Background } from '../background.ts';
 import { DashboardError } from '../dashboard-error.ts';
 import type { Endpoints } from '../endpoint.ts';
 import type { Limits } from '../limits.ts';
@@ -32,6 +31,7 @@ export function countRefusal(error: unknown): never {
 /** The endpoints of sign-in: a person and their sessions, apart from all accounts. */
 export function signInEndpoints({
   apiUrl,
+  background,
   database,
   identity,
   limits,
@@ -40,6 +40,7 @@ export function signInEndpoints({
   now,
 }: {
   readonly apiUrl: string;
+  readonly background: Background;
   readonly database: Database;
   readonly identity: Identity;
   readonly limits: Limits;
@@ -51,23 +52,21 @@ export function signInEndpoints({
   const record = async (
     by: AuditSource,
     person: KnownPerson | null,
-    action: AuditedChange['action'],
+    action: PersonAction,
     subject = person?.userId,
   ): Promise<void> => {
     if (!person) return;
     const { userId: id, email: name } = person;
     await recordPersonalChange(database.sql, { ...by, id, name }, { action, subject: subject ?? null });
   };
-  /** After a new password, what was made before it opens nothing. */
-  const endOtherProofs = async ({ email, userId }: KnownPerson): Promise<void> => {
-    await removePasskeys(database, userId);
-    await revokePersonalTokens(database, userId, new Date(now()));
-    mailer.send(mails.passwordChanged(email));
+  // An answer that waited would tell by its time who has an account: there is more to do for a person who has one.
+  const afterwards = (work: () => Promise<unknown>): Promise<typeof MAILED> => {
+    background.run(work);
+    return Promise.resolve(MAILED);
   };
   return {
     async signUp({ body, by }) {
-      await record(by, await identity.signUp(body), 'person.registered');
-      return MAILED;
+      return afterwards(async () => record(by, await identity.signUp(body), 'person.registered'));
     },
     async verifyEmail({ body, by }) {
       await record(by, await identity.verifyEmail(body.token, body.password), 'person.email_confirmed');
@@ -90,13 +89,11 @@ export function signInEndpoints({
       return { next: 'signed_in' };
     },
     async forgotPassword({ body, by }) {
-      await record(by, await identity.forgotPassword(body.email), 'password.reset_requested');
-      return MAILED;
+      return afterwards(async () => record(by, await identity.forgotPassword(body.email), 'password.reset_requested'));
     },
     async resetPassword({ body, by }) {
-      const person = await identity.resetPassword(body.token, body.password);
-      await endOtherProofs(person);
-      await record(by, person, 'password.reset');
+      const { email } = await identity.resetPassword(body, by, new Date(now()));
+      mailer.send(mails.passwordChanged(email));
       return DONE;
     },
     async getSession({ person: { proof, userId, name, email, secondFactor, createdAt } }) {
@@ -137,9 +134,8 @@ export function signInEndpoints({
       return DONE;
     },
     async changePassword({ body, by, client, person, setCookies }) {
-      setCookies(await identity.changePassword(body.currentPassword, body.password, client));
-      await endOtherProofs(person);
-      await record(by, person, 'password.changed');
+      setCookies(await identity.changePassword(body, { person, client }, by, new Date(now())));
+      mailer.send(mails.passwordChanged(person.email));
       return DONE;
     },
     async beginSecondFactor({ body, by, client, person }) {

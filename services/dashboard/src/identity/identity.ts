@@ -1,16 +1,21 @@
 import type { DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
 import {
+  type AuditSource,
+  changePassword,
   credentialIdsOf,
   type Database,
   findPasskey,
   isDatabaseUnavailable,
+  type KnownPasskey,
   notePasskeyUse,
   type PasskeyCredential,
+  personOfResetLink,
+  resetPassword,
 } from '@pf/database';
 import { verifyJWT } from 'better-auth/crypto';
 import { z } from 'zod';
 import { DashboardError } from '../dashboard-error.ts';
-import { ADDRESS_HEADER, type Auth, type KnownPerson, passwordReset } from './auth.ts';
+import { ADDRESS_HEADER, type Auth, type KnownPerson } from './auth.ts';
 import type { Passkeys } from './passkeys.ts';
 
 /** What is known of the sender of a request. */
@@ -51,11 +56,13 @@ const mailed = z.object({ email: z.string() });
 const TOTP_CODE = /^\d{6}$/;
 /** What the challenge of a sign-in is for; that of a new passkey is for the id of its person. */
 const SIGN_IN = 'sign-in';
+/** The same of a person of a session who proves that it is them. */
+const confirmationOf = (userId: string): string => `confirmation ${userId}`;
 /** The same of a sign-in at the identity provider. */
 const PROVIDER_SIGN_IN = 'provider-sign-in';
 
 type Operations = typeof DASHBOARD_OPERATIONS;
-type BodyOf<Id extends 'addPasskey' | 'signInWithPasskey'> = z.output<Operations[Id]['body']>;
+type BodyOf<Id extends 'addPasskey' | 'approveDevice' | 'signInWithPasskey'> = z.output<Operations[Id]['body']>;
 type OptionsOf<Id extends 'beginPasskey' | 'beginPasskeySignIn'> = z.output<Operations[Id]['response']>['options'];
 
 /** Sign-in as this service needs it. Methods throw DashboardError for what the person can put right. */
@@ -75,7 +82,9 @@ export class Identity {
    * @returns the person, if they were not registered before
    */
   async signUp(person: { name: string; email: string; password: string }): Promise<KnownPerson | null> {
-    const { body } = await this.#answer(this.#auth.api.signUpEmail({ body: person, asResponse: true }));
+    const { body, code, status } = await this.#answer(this.#auth.api.signUpEmail({ body: person, asResponse: true }));
+    // What was sent is valid: the library calls it its own when Postgres fails, or when two sign up at once.
+    if (status !== 200) throw new Error(`the person was not registered: ${String(code)}`);
     // For an address that is registered already, the library makes up the id that it returns.
     return this.#find({ id: personIn(body)?.userId ?? '' });
   }
@@ -175,27 +184,33 @@ export class Identity {
     return this.#find({ email: email.toLowerCase() });
   }
 
-  async resetPassword(token: string, password: string): Promise<KnownPerson> {
-    const found: KnownPerson[] = [];
-    const { status } = await passwordReset.run(
-      (person) => found.push(person),
-      () => this.#answer(this.#auth.api.resetPassword({ body: { token, newPassword: password }, asResponse: true })),
-    );
-    const [person] = found;
-    if (status !== 200 || !person) throw new DashboardError('link.invalid');
+  /** Sets a new password by a link. What was made before it proves nothing any more. */
+  async resetPassword(
+    { token, password }: { readonly token: string; readonly password: string },
+    by: AuditSource,
+    at: Date,
+  ): Promise<KnownPerson> {
+    const person = await personOfResetLink(this.#database, token, at);
+    if (!person) throw new DashboardError('link.invalid');
+    const reset = { token, person, hash: await this.#hash(password), at };
+    if (!(await resetPassword(this.#database, reset, by))) throw new DashboardError('link.invalid');
     return person;
   }
 
-  async changePassword(currentPassword: string, password: string, client: Client): Promise<Cookies> {
-    const answer = await this.#answer(
-      this.#auth.api.changePassword({
-        body: { currentPassword, newPassword: password, revokeOtherSessions: true },
-        headers: withSession(client),
-        asResponse: true,
-      }),
-    );
-    if (answer.status !== 200) throw new DashboardError('credentials.invalid');
-    return answer.cookies;
+  /** Sets a new password, and begins a session in place of all others. What was made before proves nothing any more. */
+  async changePassword(
+    { currentPassword, password }: { readonly currentPassword: string; readonly password: string },
+    { person: { userId }, client }: { readonly person: SignedIn; readonly client: Client },
+    by: AuditSource,
+    at: Date,
+  ): Promise<Cookies> {
+    await this.checkPassword(currentPassword, client);
+    await changePassword(this.#database, { userId, hash: await this.#hash(password), at }, by);
+    return (await this.#beginVerifiedSession(userId, client)).cookies;
+  }
+
+  async #hash(password: string): Promise<string> {
+    return (await this.#auth.$context).password.hash(password);
   }
 
   /** Makes the secret of an authenticator app, which must be confirmed. */
@@ -262,19 +277,63 @@ export class Identity {
     client: Client,
     at: Date,
   ): Promise<{ readonly person: KnownPerson; readonly passkey: string; readonly cookies: Cookies }> {
-    const { challenge, cookies: expired } = await this.#takePasskeyChallenge(SIGN_IN, client);
+    const { passkey, cookies: expired } = await this.#usePasskey(credential, SIGN_IN, client, at);
+    const { body, cookies } = await this.#beginVerifiedSession(passkey.userId, client);
+    return { person: requirePerson(body), passkey: passkey.name, cookies: [...expired, ...cookies] };
+  }
+
+  /** Begins to prove with a passkey that the person of a session is there. */
+  async beginConfirmation(
+    { userId }: SignedIn,
+    client: Client,
+  ): Promise<{ readonly options: OptionsOf<'beginPasskeySignIn'>; readonly cookies: Cookies }> {
+    const options = await this.#passkeys.requestOptions();
+    const kept = { purpose: confirmationOf(userId), challenge: options.challenge };
+    return { options, cookies: await this.#keepChallenge('passkey', kept, client) };
+  }
+
+  /**
+   * Sees that the person of a session is there, by the password or a passkey of theirs that has signed the challenge in
+   * the cookies.
+   * @throws DashboardError `credentials.invalid` or `passkey.invalid`
+   */
+  async confirm(
+    { password, credential }: BodyOf<'approveDevice'>,
+    { userId }: SignedIn,
+    client: Client,
+    at: Date,
+  ): Promise<Cookies> {
+    if (credential === undefined) {
+      await this.checkPassword(password ?? '', client);
+      return [];
+    }
+    return (await this.#usePasskey(credential, confirmationOf(userId), client, at, userId)).cookies;
+  }
+
+  /**
+   * The passkey that has signed the challenge in the cookies.
+   * @param userId whose it must be; default: anyone's
+   * @throws DashboardError `passkey.invalid`
+   */
+  async #usePasskey(
+    credential: BodyOf<'signInWithPasskey'>['credential'],
+    purpose: string,
+    client: Client,
+    at: Date,
+    userId?: string,
+  ): Promise<{ readonly passkey: KnownPasskey; readonly cookies: Cookies }> {
+    const { challenge, cookies } = await this.#takePasskeyChallenge(purpose, client);
     const passkey = await findPasskey(this.#database, credential.id);
-    if (!passkey) throw new DashboardError('passkey.invalid');
+    if (!passkey || (userId !== undefined && passkey.userId !== userId)) throw new DashboardError('passkey.invalid');
     const counter = await this.#passkeys.asserted(credential, challenge, passkey);
     if (!(await notePasskeyUse(this.#database, passkey, { counter, at }))) throw new DashboardError('passkey.invalid');
-    const { body, cookies } = await this.#answer(
-      this.#auth.api.beginPasskeySession({
-        body: { userId: passkey.userId },
-        headers: headersOf({ ...client, cookie: undefined }),
-        asResponse: true,
-      }),
-    );
-    return { person: requirePerson(body), passkey: passkey.name, cookies: [...expired, ...cookies] };
+    return { passkey, cookies };
+  }
+
+  /** Begins a session of a person who needs no second factor: they have just proved who they are. */
+  async #beginVerifiedSession(userId: string, client: Client): Promise<Answer> {
+    const headers = headersOf({ ...client, cookie: undefined });
+    return this.#answer(this.#auth.api.beginPasskeySession({ body: { userId }, headers, asResponse: true }));
   }
 
   /** Begins to make a passkey. The caller has checked the password. */
@@ -301,7 +360,7 @@ export class Identity {
     return { credential: await this.#passkeys.created(created, challenge), cookies };
   }
 
-  /** Mails a link that confirms an address. */
+  /** Mails a link that confirms an address, unless one was mailed a moment ago. */
   async mailVerification(email: string): Promise<void> {
     await this.#answer(this.#auth.api.sendVerificationEmail({ body: { email }, asResponse: true }));
   }

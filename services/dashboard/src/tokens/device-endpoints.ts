@@ -9,6 +9,7 @@ import {
 } from '@pf/database';
 import { DashboardError } from '../dashboard-error.ts';
 import type { Endpoints } from '../endpoint.ts';
+import type { Identity } from '../identity/identity.ts';
 import { shownToken, tooManyTokens } from './endpoints.ts';
 
 const DAY_MS = 86_400_000;
@@ -30,10 +31,12 @@ const hyphenated = (userCode: string): string => `${userCode.slice(0, 4)}-${user
 /** The endpoints with which a program gets a personal token by a code that its person approves. */
 export function deviceEndpoints({
   database,
+  identity,
   now,
   origin,
 }: {
   readonly database: Database;
+  readonly identity: Identity;
   readonly now: () => number;
   readonly origin: string;
 }): Endpoints<'Device sign-in'> {
@@ -77,9 +80,19 @@ export function deviceEndpoints({
         },
       };
     },
-    async approveDevice({ by, param, person: { userId } }) {
-      const decision = { userCode: plain(param('userCode')), userId, decision: 'approved' } as const;
-      const refusal = await decideDeviceRequest(database, { ...decision, at: new Date(now()), max: TOKENS_MAX }, by);
+    async beginDeviceApproval({ client, person, setCookies }) {
+      const { options, cookies } = await identity.beginConfirmation(person, client);
+      setCookies(cookies);
+      return { options };
+    },
+    async approveDevice({ body, by, client, param, person, setCookies }) {
+      const userCode = plain(param('userCode'));
+      const at = new Date(now());
+      if (!(await openDeviceRequest(database, userCode, at))) throw new DashboardError('device.not_found');
+      // A session alone is not enough: a link, sent by a stranger, would need two clicks in an open browser.
+      setCookies(await identity.confirm(body, person, client, at));
+      const decision = { userCode, userId: person.userId, decision: 'approved' } as const;
+      const refusal = await decideDeviceRequest(database, { ...decision, at, max: TOKENS_MAX }, by);
       if (refusal === 'full') throw tooManyTokens();
       if (refusal === 'not_found') throw new DashboardError('device.not_found');
       return DONE;

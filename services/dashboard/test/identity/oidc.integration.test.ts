@@ -81,7 +81,7 @@ describe('a sign-in at the identity provider', () => {
       (await mailsTo(dashboard, 'lena@shop.example')).some((text) => text.includes('with Example ID')),
     );
     const entries = await auditEntries(cluster.database, accountId, { actor: id }, null, 2);
-    expect(entries).toMatchObject([{ action: 'session.begun' }, { action: 'identity.linked', subject: id }]);
+    expect(entries[0]).toMatchObject({ action: 'identity.linked', subject: id });
   });
 
   it('is refused where the provider has not verified the address, and registers no user', async () => {
@@ -103,6 +103,7 @@ describe('a sign-in at the identity provider', () => {
   it('is refused where the address was registered here and never confirmed', async () => {
     const email = 'wanda@shop.example';
     await stranger().ask('signUp', { body: { name: 'Not Wanda', email, password: PASSWORD } });
+    await tokenFor(dashboard, email, 'verify-email');
     const wanda = stranger();
     expect((await signIn(wanda, someone('wanda'))).code).toBe('email.unverified');
     await tokenFor(dashboard, email, 'verify-email', 2);

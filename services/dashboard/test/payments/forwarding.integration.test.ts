@@ -84,6 +84,20 @@ describe('the payment API in the dashboard', () => {
     }
   });
 
+  it('gives the client secret of a refund to those who may see secrets, and to no one else', async () => {
+    for (const [role, keys] of [
+      ['owner', ['intent', 'clientSecret', 'paymentUrl']],
+      ['developer', ['intent', 'clientSecret', 'paymentUrl']],
+      ['support', ['intent']],
+    ] as const) {
+      const params = { id: await createIntent() };
+      await owner.pay('simulateIntent', { accountId, params, body: { targetState: 'confirmed' } });
+      const person = role === 'owner' ? owner : await member(`refund-${role}`, role);
+      const refund = await person.pay('refundIntent', { accountId, params });
+      expect([role, refund.status, Object.keys(refund.body)]).toEqual([role, 201, keys]);
+    }
+  });
+
   it('repeats the response to the same idempotency key', async () => {
     const body = { ...CREATE, idempotencyKey: 'order-1' };
     const [first, second] = [

@@ -11,6 +11,8 @@ import {
 } from '@pf/contracts/dashboard';
 import { auditEntries } from '@pf/database';
 import { type Cluster, type Instance, startCluster } from '@pf/testing';
+import { Authenticator } from '../identity/authenticator.ts';
+import { addPasskey } from '../identity/passkeys.ts';
 import { codeOf, emptyAccount, memberOf, PASSWORD, Person } from '../person.ts';
 
 const CLIENT = 'pf on laptop';
@@ -32,7 +34,7 @@ describe('device sign-in', () => {
   };
   const poll = (deviceCode: string) => program().ask('pollDevice', { body: { deviceCode } });
   const decide = (person: Person, userCode: string, how: 'approveDevice' | 'denyDevice' = 'approveDevice') =>
-    person.ask(how, { params: { userCode } });
+    person.ask(how, { params: { userCode }, ...(how === 'approveDevice' && { body: { password: PASSWORD } }) });
   /** As if the program had waited. */
   const wait = (): Promise<unknown> =>
     cluster.database.sql.query(
@@ -80,7 +82,7 @@ describe('device sign-in', () => {
     const actor = { kind: 'person', name: 'owner@shop.example' };
     expect(entries).toMatchObject([
       { ...actor, action: 'token.created', subject: granted.body.token.id, after: { name: CLIENT } },
-      { ...actor, action: 'device.approved', after: { client: CLIENT, address: '127.0.0.1' } },
+      { ...actor, action: 'device.approved', after: { client: CLIENT } },
     ]);
     const { rows } = await cluster.database.sql.query<{ row: string }>(
       'SELECT r::text AS row FROM dashboard.device_requests r UNION ALL SELECT e::text FROM dashboard.audit_entries e',
@@ -126,18 +128,63 @@ describe('device sign-in', () => {
     const { userCode } = await begin();
     const { body } = await owner.ask('createToken', { body: { name: 'laptop' } });
     const pf = new Person(dashboard.url, body.secret);
-    const ids: readonly DashboardOperationId[] = ['getDevice', 'approveDevice', 'denyDevice'];
+    const ids: readonly DashboardOperationId[] = ['getDevice', 'beginDeviceApproval', 'approveDevice', 'denyDevice'];
     for (const id of ids) {
       const params = { userCode };
-      expect((await pf.ask(id, { params })).code).toBe('token.insufficient');
+      const asked = { params, ...(id === 'approveDevice' && { body: { password: PASSWORD } }) };
+      expect((await pf.ask(id, asked)).code).toBe('token.insufficient');
       const changes = DASHBOARD_OPERATIONS[id].method !== 'get';
-      expect((await new Person(dashboard.url).ask(id, { params })).code).toBe('session.required');
+      expect((await new Person(dashboard.url).ask(id, asked)).code).toBe('session.required');
       if (changes)
-        expect((await owner.ask(id, { params, headers: { origin: 'https://evil.example' } })).code).toBe(
+        expect((await owner.ask(id, { ...asked, headers: { origin: 'https://evil.example' } })).code).toBe(
           'origin.foreign',
         );
     }
     expect((await owner.ask('getDevice', { params: { userCode } })).status).toBe(200);
+  });
+
+  describe('is approved', () => {
+    const approve = (person: Person, userCode: string, body: object) =>
+      person.ask('approveDevice', { params: { userCode }, body });
+    const signed = async (person: Person, device: Authenticator, userCode: string, how = {}) => {
+      const begun = await person.ask('beginDeviceApproval', { params: { userCode } });
+      return { credential: device.get(person.url, begun.body.options, how) };
+    };
+
+    it('by the password, not by the session alone', async () => {
+      const { deviceCode, userCode } = await begin();
+      for (const body of [{}, { password: '' }, { password: PASSWORD, credential: {} }])
+        expect((await approve(owner, userCode, body)).code).toBe('request.validation_failed');
+      expect((await approve(owner, userCode, { password: 'a wrong password' })).code).toBe('credentials.invalid');
+      expect((await poll(deviceCode)).code).toBe('device.authorization_pending');
+      expect((await approve(owner, userCode, { password: PASSWORD })).status).toBe(200);
+    });
+
+    it('by a passkey of the person, for a challenge of the approval', async () => {
+      const [pat, ron] = [await member('pat', 'viewer'), await member('ron', 'viewer')];
+      const [device, another] = [new Authenticator(), new Authenticator()];
+      await addPasskey(pat, device);
+      await addPasskey(ron, another);
+      const { userCode } = await begin();
+      const refused = async (body: object) => expect((await approve(pat, userCode, body)).code).toBe('passkey.invalid');
+      // Of another person; without a challenge; for that of a sign-in; not verified.
+      await refused(await signed(pat, another, userCode));
+      const used = await signed(pat, device, userCode);
+      expect((await approve(pat, 'BBBB-BBBB', used)).code).toBe('device.not_found');
+      const signIn = await pat.ask('beginPasskeySignIn');
+      await refused({ credential: device.get(pat.url, signIn.body.options) });
+      await refused(used);
+      await refused(await signed(pat, device, userCode, { verified: false }));
+      expect((await approve(pat, userCode, await signed(pat, device, userCode))).status).toBe(200);
+    });
+
+    it('by a challenge that begins no session', async () => {
+      const una = await member('una', 'viewer');
+      const device = new Authenticator();
+      await addPasskey(una, device);
+      const body = await signed(una, device, 'BBBB-BBBB');
+      expect((await una.ask('signInWithPasskey', { body })).code).toBe('passkey.invalid');
+    });
   });
 
   it('is not decided by a sign-in that waits for its second factor, which can do nothing else', async () => {
@@ -194,16 +241,21 @@ describe('device sign-in', () => {
   });
 
   it('lets a person guess few codes', async () => {
-    // Three of each kind.
+    // Three of each kind; one with a password.
     const other = await cluster.start('dashboard', { env: { RATE_LIMIT_FACTOR: '0.1' } });
     const { userCode } = await begin();
-    for (const id of ['getDevice', 'approveDevice', 'denyDevice'] as const) {
+    for (const [id, most] of [
+      ['getDevice', 3],
+      ['approveDevice', 1],
+      ['denyDevice', 3],
+    ] as const) {
+      const asked = id === 'approveDevice' && { body: { password: PASSWORD } };
       const guesser = new Person(other.url);
       const one = await member(`guesser-${id.toLowerCase()}`, 'viewer');
       for (const [name, value] of one.cookies) guesser.cookies.set(name, value);
-      for (let count = 0; count < 3; count += 1)
-        expect((await guesser.ask(id, { params: { userCode: 'BBBB-BBBB' } })).code).toBe('device.not_found');
-      expect((await guesser.ask(id, { params: { userCode } })).code).toBe('rate_limit.exceeded');
+      for (let count = 0; count < most; count += 1)
+        expect((await guesser.ask(id, { params: { userCode: 'BBBB-BBBB' }, ...asked })).code).toBe('device.not_found');
+      expect((await guesser.ask(id, { params: { userCode }, ...asked })).code).toBe('rate_limit.exceeded');
     }
   });
 });

@@ -187,6 +187,7 @@ describe('a personal token', () => {
       'createToken',
       'revokeToken',
       'getDevice',
+      'beginDeviceApproval',
       'approveDevice',
       'denyDevice',
     ];
@@ -285,10 +286,26 @@ describe('a personal token', () => {
       { ...actor, action: 'intent.created' },
       { ...actor, action: 'key.created', subject: body.key.id },
       { kind: 'person', tokenId: null, action: 'token.created', subject: tokenId, after: { name: 'laptop' } },
-      { action: 'session.begun' },
     ]);
     const { body: shown } = await ada.ask('listAudit', { params });
     expect(shown.entries[2]?.actor).toEqual({ kind: 'token', id: actor.id, name: actor.name, token: tokenId });
+  });
+
+  it('is not looked up for an address that has sent too many that are invalid', async () => {
+    // Six in a minute.
+    const other = await cluster.start('dashboard', { env: { RATE_LIMIT_FACTOR: '0.01', TRUSTED_PROXIES: '1' } });
+    const headers = (address: string) => ({ 'x-forwarded-for': address });
+    const { secret } = await create(owner);
+    const guess = (address: string) =>
+      new Person(other.url, `pft_${'x'.repeat(36)}`).ask('getSession', { headers: headers(address) });
+    // One that was valid before is no guess.
+    const pf = new Person(other.url, secret);
+    expect((await pf.ask('getSession', { headers: headers('192.0.2.1') })).status).toBe(200);
+    for (let count = 0; count < 6; count += 1) expect((await guess('192.0.2.1')).code).toBe('token.invalid');
+    const refused = await guess('192.0.2.1');
+    expect([refused.code, Number(refused.error?.details?.['retry_after']) > 0]).toEqual(['rate_limit.exceeded', true]);
+    expect((await guess('192.0.2.2')).code).toBe('token.invalid');
+    expect((await pf.ask('getSession', { headers: headers('192.0.2.1') })).status).toBe(200);
   });
 
   it('counts with the sessions of its person, and is in no log', async () => {

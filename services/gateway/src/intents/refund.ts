@@ -2,6 +2,7 @@ import { emptyRequest, newIntentId, OPERATIONS, partitionOf, TTL_SECONDS } from 
 import type { IntentQueries } from '@pf/database';
 import { refusalUnlessPaid } from '@pf/domain';
 import { readBody } from '@pf/http';
+import { seesSecrets } from '../api-keys.ts';
 import type { ClientSecrets } from '../client-secrets.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -42,6 +43,7 @@ export const refundIntent = ({
     const { accountId, livemode } = holder;
     const accepted = await commands.require({ type: 'refund', intentId, accountId, livemode, data });
     const refund = await intentAfter(intents, accepted, holder);
-    return { status: 201, body: { intent: refund, ...clientSecrets.forPayer(refund) } };
+    const more = seesSecrets(holder) ? clientSecrets.forPayer(refund) : {};
+    return { status: 201, body: { intent: refund, ...more } };
   },
 });

@@ -24,7 +24,7 @@ import { networkOf } from '@pf/chains';
 import { pageOf, positionOf, readBody, readQuery } from '@pf/http';
 import type { Request } from 'express';
 import { ApiError, validationFailed } from '../api-error.ts';
-import { type Holder, sharesLinks } from '../api-keys.ts';
+import { type Holder, seesSecrets } from '../api-keys.ts';
 import type { ClientSecrets } from '../client-secrets.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { requireCleanWallets, type ScreeningDependencies } from '../intents/clean-wallets.ts';
@@ -106,7 +106,7 @@ export const getPaymentLink = ({ clientSecrets, database }: Dependencies): Endpo
   async handle({ holder, request }) {
     const link = await findPaymentLink(database, holder, linkIdOf(request));
     if (!link) throw new ApiError('payment_link.not_found');
-    const more = sharesLinks(holder) ? clientSecrets.forPayerOfLink(link) : {};
+    const more = seesSecrets(holder) ? clientSecrets.forPayerOfLink(link) : {};
     return { status: 200, body: { paymentLink: shownLink(link), ...more } };
   },
 });

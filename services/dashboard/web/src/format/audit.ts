@@ -3,11 +3,6 @@ import type { Of } from '../api/types.ts';
 export type AuditEntry = Of<'listAudit'>['entries'][number];
 
 const LABELS = {
-  'person.registered': 'Signed up',
-  'person.email_confirmed': 'E-mail confirmed',
-  'session.begun': 'Signed in',
-  'session.ended': 'Signed out',
-  'password.reset_requested': 'New password asked for',
   'password.reset': 'Password set by a link',
   'password.changed': 'Password changed',
   'second_factor.begun': 'Second factor begun',

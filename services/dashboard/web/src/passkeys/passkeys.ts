@@ -47,16 +47,29 @@ export async function addPasskey(name: string, password: string): Promise<void> 
   await dashboard('post', '/passkeys', { body: { name, credential } });
 }
 
+/** Approves a program, with a passkey in place of the password. @throws ExplainedError */
+export async function approveWithPasskey(userCode: string): Promise<void> {
+  const params = { userCode };
+  const { options } = await dashboard('post', '/device/requests/{userCode}/approve/begin', { params });
+  const credential = await signed(options, false);
+  await dashboard('post', '/device/requests/{userCode}/approve', { params, body: { credential } });
+}
+
 async function signIn(useBrowserAutofill: boolean): Promise<void> {
   const { options } = await dashboard('post', '/sign-in/passkey/begin');
-  const { response, ...credential } = await asking(() =>
-    startAuthentication({ optionsJSON: options, useBrowserAutofill }),
-  );
+  const credential = await signed(options, useBrowserAutofill);
+  await dashboard('post', '/sign-in/passkey', { body: { credential } });
+}
+
+/** What a passkey that the person chooses has signed. */
+async function signed(
+  optionsJSON: Parameters<typeof startAuthentication>[0]['optionsJSON'],
+  useBrowserAutofill: boolean,
+) {
+  const { response, ...credential } = await asking(() => startAuthentication({ optionsJSON, useBrowserAutofill }));
   const { userHandle } = response;
   if (userHandle === undefined) throw new PasskeyError('This key does not say whose it is. Use another passkey.');
-  await dashboard('post', '/sign-in/passkey', {
-    body: { credential: { ...credential, response: { ...response, userHandle } } },
-  });
+  return { ...credential, response: { ...response, userHandle } };
 }
 
 /** Runs what the browser and the device do: their errors are not written for people. @throws PasskeyError */

@@ -138,7 +138,7 @@ export default function Audit() {
                   from: 'tablet',
                   cell: ({ address, userAgent }) => (
                     <>
-                      <div>{address ?? 'Unknown'}</div>
+                      <div>{address ?? 'Not shown'}</div>
                       {userAgent !== null && <div className="muted small">{programOf(userAgent)}</div>}
                     </>
                   ),

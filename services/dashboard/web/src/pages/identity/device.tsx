@@ -1,7 +1,10 @@
+import { useQuery } from '@tanstack/react-query';
+import { KeyRound } from 'lucide-react';
 import { useState } from 'react';
 import { dashboard } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import type { DeviceRequest, Membership } from '../../api/types.ts';
+import { approveWithPasskey, canUsePasskeys } from '../../passkeys/passkeys.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Field } from '../../ui/field.tsx';
@@ -10,6 +13,7 @@ import { Loaded } from '../../ui/loaded.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { useTask } from '../../ui/task.ts';
 import { Time } from '../../ui/time.tsx';
+import { CurrentPassword } from '../profile/current-password.tsx';
 import { Frame } from './frame.tsx';
 import { fromLink } from './link-token.ts';
 
@@ -114,8 +118,16 @@ function Decide({
   readonly onDecided: (outcome: Outcome) => void;
 }) {
   const [approve, isApproving] = useTask(async () => {
-    await dashboard('post', '/device/requests/{userCode}/approve', { params: { userCode } });
+    await approveWithPasskey(userCode);
     onDecided('approved');
+  });
+  const { data: { passkeys } = {} } = useQuery({
+    queryKey: ['passkeys'],
+    queryFn: ({ signal }) => dashboard('get', '/passkeys', { signal }),
+  });
+  const { data: { hasPassword } = {} } = useQuery({
+    queryKey: ['identities'],
+    queryFn: ({ signal }) => dashboard('get', '/identities', { signal }),
   });
   const [deny, isDenying] = useTask(async () => {
     await dashboard('post', '/device/requests/{userCode}/deny', { params: { userCode } });
@@ -149,14 +161,33 @@ function Decide({
         Approve only if you did, just now, and your terminal shows this code. Whoever else has sent it to you wants to
         act as you.
       </Notice>
-      <div className="row actions">
-        <Button isPending={isDenying} onPress={() => deny()}>
-          Deny
+      {hasPassword === false && (
+        <Notice kind="info" title="You have no password yet">
+          Approving takes one. <a href="/forgot-password">Set a password</a>, with a link that is mailed to you; then
+          start again in your terminal.
+        </Notice>
+      )}
+      <Form
+        submit="Approve"
+        cancel={
+          <Button isPending={isDenying} onPress={() => deny()}>
+            Deny
+          </Button>
+        }
+        run={async (field) => {
+          const body = { password: field('password') };
+          await dashboard('post', '/device/requests/{userCode}/approve', { params: { userCode }, body });
+          onDecided('approved');
+        }}
+      >
+        <p>To approve, show that it is you:</p>
+        <CurrentPassword />
+      </Form>
+      {canUsePasskeys() && passkeys !== undefined && passkeys.length > 0 && (
+        <Button icon={<KeyRound size={18} />} isPending={isApproving} onPress={() => approve()}>
+          Approve with a passkey
         </Button>
-        <Button look="main" isPending={isApproving} onPress={() => approve()}>
-          Approve
-        </Button>
-      </div>
+      )}
     </div>
   );
 }

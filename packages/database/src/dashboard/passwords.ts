@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { type Database, inTransaction } from '../postgres/database.ts';
+import { type AuditSource, recordPersonalChange } from './audit.ts';
+
+/** A person who has set a new password. */
+interface Person {
+  readonly userId: string;
+  readonly email: string;
+}
+
+/** How the sign-in library stores the token of the link with which a new password is set. */
+const linkOf = (token: string): string => `reset-password:${token}`;
+
+/** The person for whom a link sets a new password; null if it was used, has expired, or never existed. */
+export async function personOfResetLink({ sql }: Database, token: string, at: Date): Promise<Person | null> {
+  const { rows } = await sql.query<Person>(
+    `SELECT u.id AS "userId", u.email FROM dashboard.verifications v JOIN dashboard.users u ON u.id = v.value
+      WHERE v.identifier = $1 AND v.expires_at > $2`,
+    [linkOf(token), at],
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * Sets a new password by a link, which is used up with it. What proved before who the person is proves nothing any more:
+ * all of it happens, or nothing. Who can open the link reads the mail of the address, which is so confirmed.
+ * @param hash of the password, as the sign-in library makes it
+ * @returns false if the link was used meanwhile
+ */
+export async function resetPassword(
+  database: Database,
+  {
+    token,
+    person,
+    hash,
+    at,
+  }: { readonly token: string; readonly person: Person; readonly hash: string; readonly at: Date },
+  source: AuditSource,
+): Promise<boolean> {
+  return inTransaction(database, async (client) => {
+    const { rowCount } = await client.query(
+      'DELETE FROM dashboard.verifications WHERE identifier = $1 AND value = $2 AND expires_at > $3',
+      [linkOf(token), person.userId, at],
+    );
+    if (rowCount === 0) return false;
+    await client.query('UPDATE dashboard.users SET email_verified = true, updated_at = $2 WHERE id = $1', [
+      person.userId,
+      at,
+    ]);
+    await setPassword(client, { ...person, hash, at });
+    const by = { ...source, id: person.userId, name: person.email };
+    await recordPersonalChange(client, by, { action: 'password.reset', subject: person.userId });
+    return true;
+  });
+}
+
+/** Sets the new password of a person who has proved the old one. All that proved it before ends, their session, too. */
+export async function changePassword(
+  database: Database,
+  { userId, hash, at }: { readonly userId: string; readonly hash: string; readonly at: Date },
+  source: AuditSource,
+): Promise<void> {
+  await inTransaction(database, async (client) => {
+    await setPassword(client, { userId, hash, at });
+    await recordPersonalChange(client, source, { action: 'password.changed', subject: userId });
+  });
+}
+
+/** The password, and the end of what was made with another one: sessions, passkeys, tokens and approvals of programs. */
+async function setPassword(
+  client: pg.ClientBase,
+  { userId, hash, at }: { readonly userId: string; readonly hash: string; readonly at: Date },
+): Promise<void> {
+  // Until the transaction ends, no passkey and no token of this person is added.
+  await client.query('SELECT FROM dashboard.users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
+  const { rowCount } = await client.query(
+    `UPDATE dashboard.credentials SET password = $2, updated_at = $3 WHERE user_id = $1 AND provider_id = 'credential'`,
+    [userId, hash, at],
+  );
+  if (rowCount === 0)
+    await client.query(
+      `INSERT INTO dashboard.credentials (id, account_id, provider_id, user_id, password, created_at, updated_at)
+       VALUES ($1, $2, 'credential', $2, $3, $4, $4)`,
+      [randomUUID(), userId, hash, at],
+    );
+  await client.query('DELETE FROM dashboard.sessions WHERE user_id = $1', [userId]);
+  await client.query('DELETE FROM dashboard.passkeys WHERE user_id = $1', [userId]);
+  await client.query('DELETE FROM dashboard.device_requests WHERE user_id = $1', [userId]);
+  await client.query('UPDATE dashboard.personal_tokens SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL', [
+    userId,
+    at,
+  ]);
+}
