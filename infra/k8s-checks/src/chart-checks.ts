@@ -126,7 +126,9 @@ export async function checkRotation(place: Place): Promise<string> {
   const compare = (what: string, before: readonly Manifest[], after: readonly Manifest[]): number => {
     const [old, now] = [podsOf(before), podsOf(after)];
     const changed = [...now].filter(([name, pod]) => pod !== old.get(name)).map(([name]) => name);
-    const using = [...old].filter(([, pod]) => /"secretRef":{"name":"reply-secret[^"]*"}/.test(pod)).map(([name]) => name);
+    const using = [...old]
+      .filter(([, pod]) => /"secretRef":{"name":"reply-secret[^"]*"}/.test(pod))
+      .map(([name]) => name);
     expectThat(using.length > 0 && using.length < old.size, `${what}: ${using.length} of ${old.size} use the secret`);
     expectThat(isDeepStrictEqual(changed, using), `${what}: ${changed.join()} changed, and ${using.join()} use it`);
     return using.length;

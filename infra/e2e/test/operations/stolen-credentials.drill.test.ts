@@ -64,7 +64,12 @@ describe('whoever has the credentials of the webhook service', () => {
       eachMessage: async ({ message }) => {
         const { type, commandId, intentId, replyTo } = parseCommand(message.value?.toString() ?? '');
         if (type !== 'record_build' || intentId !== ours.id || replyTo === null) return;
-        const build = { version: 1, fulfiller: payer, transaction: stolen.transaction, lifetime: { kind: 'unlimited' } };
+        const build = {
+          version: 1,
+          fulfiller: payer,
+          transaction: stolen.transaction,
+          lifetime: { kind: 'unlimited' },
+        };
         const outcome = { kind: 'accepted', commandId, intentId, replayed: false, build, attempts: null };
         forged += await admin.publish(replyTo, JSON.stringify([{ outcome, intent: null }]));
       },

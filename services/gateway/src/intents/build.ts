@@ -158,7 +158,11 @@ async function tryBuild(
   if (!isDeepStrictEqual(recorded.build?.transaction, transaction)) {
     // A payer signs what was built here, or what the database has: never what a reply alone says.
     if (tries < MAX_TRIES) return null;
-    throw refused({ code: 'build.superseded', message: 'Another transaction was built first. Build again.', intentId: id });
+    throw refused({
+      code: 'build.superseded',
+      message: 'Another transaction was built first. Build again.',
+      intentId: id,
+    });
   }
   return { intent: await intentAfter(dependencies.intents, recorded, owner), transaction };
 }
