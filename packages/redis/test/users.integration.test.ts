@@ -1,13 +1,15 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { readBackingStack } from '@pf/testing';
-import { Redis } from 'ioredis';
+import { openConnection, type RedisConnection } from '../src/index.ts';
 import { REDIS_SERVICES, type RedisService } from '../src/users.ts';
+import { recordedLog } from './recorded-log.ts';
 
 const { redis, redisLogins = {} } = readBackingStack();
-const connect = (url: string): Redis => new Redis(url, { maxRetriesPerRequest: 0, enableReadyCheck: false });
+const connect = (url: string): RedisConnection =>
+  openConnection(url, { log: recordedLog().log, withoutRedis: 'the test fails' });
 const users = Object.fromEntries(
   REDIS_SERVICES.map((service) => [service, connect(redisLogins[service] ?? '')]),
-) as Record<RedisService, Redis>;
+) as Record<RedisService, RedisConnection>;
 const admin = connect(redis);
 
 afterAll(() => {

@@ -14,7 +14,7 @@ import {
   startCluster,
   until,
 } from '@pf/testing';
-import { Wallet } from 'ethers';
+import { Wallet } from 'ethers/wallet';
 import { Kafka, logLevel } from 'kafkajs';
 
 const connect = (url: string): RedisConnection =>

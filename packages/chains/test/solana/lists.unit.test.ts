@@ -234,7 +234,7 @@ describe('the balances of recipients that are awaited', () => {
       const asked = poll.calls.map(({ params: [accounts] }) => accounts as readonly string[]);
       for (const one of asked.flat()) seen.set(one, (seen.get(one) ?? 0) + 1);
       const moved = poll.read(
-        asked.map((part) => ({ context: { slot: 1n }, value: part.map(() => null) })) as never,
+        asked.map((part) => ({ context: { slot: 1n }, value: part.map(() => null) })),
         0,
       );
       moved.commit();

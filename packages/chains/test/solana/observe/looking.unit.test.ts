@@ -53,7 +53,7 @@ describe('a look at many transactions', () => {
   it('leaves the rest where none can be had alone, or the time is over, and has an answer to the first', async () => {
     const requests: number[] = [];
     const kinds = (looks: Awaited<ReturnType<typeof lookAt>>): readonly string[] => looks.map(({ kind }) => kind);
-    const [missing, left] = [Array(5).fill('missing'), Array(7).fill('left')];
+    const [missing, left] = [Array<string>(5).fill('missing'), Array<string>(7).fill('left')];
     expect(kinds(await lookAt(nodeWith(0, requests), HASHES))).toEqual([...missing, ...left]);
     expect(requests).toEqual([12, 5, 1, 1, 1, 1, 1]);
     const began = performance.now();
@@ -61,7 +61,7 @@ describe('a look at many transactions', () => {
       .spyOn(performance, 'now')
       .mockReturnValueOnce(began)
       .mockReturnValue(began + 10_000);
-    expect(kinds(await lookAt(nodeWith(1, []), HASHES))).toEqual(['missing', ...Array(11).fill('left')]);
+    expect(kinds(await lookAt(nodeWith(1, []), HASHES))).toEqual(['missing', ...Array<string>(11).fill('left')]);
     passed.mockRestore();
   });
 
