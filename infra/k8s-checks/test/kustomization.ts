@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 export const ROOT = path.resolve(import.meta.dirname, '../../..');
 
-const generator = z.object({ name: z.string(), literals: z.array(z.string()) });
+const generator = z.object({ name: z.string(), literals: z.array(z.string()).default([]) });
 const kustomization = z.object({
   nameSuffix: z.string().default(''),
   resources: z.array(z.string()).default([]),

@@ -9,6 +9,7 @@ const GENERATED = [
   /^docs\/reference\/((api|errors|events|lifecycle|metrics)\.md|events\.schema\.json)$/,
   /^packages\/testing\/contracts\/\w+\.json$/,
   /^infra\/observability\/(grafana|prometheus)\//,
+  /\/redis-users\.acl$/,
   /^k8s\/chart\/files\//,
   /^k8s\/components\/monitoring\/prometheus-rule\.yaml$/,
   /^packages\/client\/src\/generated\//,

@@ -46,7 +46,7 @@ export class Turns<Party> {
     return [...first].map(([item, party]) => [party, item]);
   }
 
-  /** @param waiting of whom more is to come: the others begin anew, before all who were served */
+  /** @param waiting of whom more is to come: the others begin again, before all who were served */
   served(parties: Iterable<Party>, waiting: ReadonlySet<Party>): void {
     this.#turn += 1;
     for (const party of parties) this.#servedAt.set(party, this.#turn);

@@ -29,7 +29,7 @@ export function sharingGroups(ip: string | undefined): readonly SharingGroup[] {
   return address instanceof ipaddr.IPv6 ? [own, { group: `${network(address, 3)}/48`, times: SITE_TIMES }] : [own];
 }
 
-/** Null for what is no address. IPv4 addresses that are mapped (RFC 4291) or translated (RFC 6052, 8215) count as IPv4. */
+/** Null for what is no address. IPv4 addresses that are mapped (RFC 4291) or translated (RFC 6052, 8215) are IPv4. */
 function parse(ip: string | undefined): ipaddr.IPv4 | ipaddr.IPv6 | null {
   if (ip === undefined || !ipaddr.isValid(ip)) return null;
   const address = ipaddr.process(ip);

@@ -7,7 +7,7 @@ export const redisUser = (service: RedisService): string => `pf-${service}`;
 
 /** What every connection may do: log in, and learn what it is connected to. */
 const CONNECTED = ['auth', 'hello', 'select', 'ping', 'info', 'quit', 'cluster|slots', 'cluster|shards'];
-/** What BullMQ and the token buckets do: data, and scripts that name keys, but nothing of the server or its channels. */
+/** What BullMQ and the token buckets do: data, and scripts that name keys, but nothing of the server or channels. */
 const DATA = ['+@all', '-@pubsub', '-@admin', '-@dangerous'];
 /** The webhook services' queue, and the gateways' token buckets, behind any REDIS_PREFIX. */
 const [QUEUE, BUCKETS] = ['~*{pf-webhook}:*', '~*pf:limit:*'];

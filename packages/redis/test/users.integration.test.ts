@@ -29,7 +29,7 @@ describe('the user of a service in Redis', () => {
     ['webhook', ['publish', 'pf:account:acct_test:test', '']],
     ['intent', ['publish', REPLIES, '[]']],
     ['intent', ['publish', 'pf:intent:pi_test', '{}']],
-  ] as const)('of %s may do what its service does: %p', async (service, [command, ...values]) => {
+  ] as const)('lets %s do what it has to do: %p', async (service, [command, ...values]) => {
     await expect(users[service].call(command, ...values)).resolves.toBeDefined();
     await admin.del(BUCKET, QUEUE);
   });
@@ -48,7 +48,7 @@ describe('the user of a service in Redis', () => {
     ['gateway', 'forge replies', ['publish', REPLIES, '[]']],
     ['gateway', 'empty the server', ['flushall']],
     ['gateway', 'change the server', ['config', 'set', 'maxmemory', '1']],
-  ] as const)('of %s may not %s', async (service, _what, [command, ...values]) => {
+  ] as const)('does not let %s %s', async (service, _what, [command, ...values]) => {
     await expect(users[service].call(command, ...values)).rejects.toThrow(/^NOPERM|can't access/);
   });
 

@@ -75,8 +75,8 @@ const LIMITS: Readonly<Partial<Record<DashboardOperationId, readonly Limit[]>>> 
   exportAudit: [limit('account', 30, HOUR)],
 };
 /**
- * Counted one after the other, each only by a request that the ones before have let pass: who is refused uses up nothing
- * of another, and makes no row.
+ * Counted one after the other, each only by a request that the ones before have let pass: who is refused uses up
+ * nothing of another, and makes no row.
  */
 const STAGES: readonly (readonly By[])[] = [['address'], ['pair'], ['email', 'person', 'account']];
 /** Of mails that confirm an address. */

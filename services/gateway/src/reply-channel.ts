@@ -9,8 +9,8 @@ export interface ReplyListener {
 }
 
 /**
- * The gateway's own channel in Redis, on which the partitions' owners send it the replies to its commands. Replies decide
- * what is broadcast and what payers sign, so only those are believed that an owner has signed.
+ * The gateway's own channel in Redis, on which the partitions' owners send it the replies to its commands. Replies
+ * decide what is broadcast and what payers sign, so only those are believed that an owner has signed.
  */
 export class ReplyChannel {
   readonly name: string;

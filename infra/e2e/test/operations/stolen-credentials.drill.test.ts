@@ -94,9 +94,9 @@ describe('whoever has the credentials of the webhook service', () => {
     ['read replies', ['psubscribe', 'pf:replies:*']],
     ['read metadata off the notices', ['psubscribe', '*']],
     ['give clients their limits back', ['del', 'pf:limit:any']],
-    ['empty Redis', ['flushall']],
+    ['empty it', ['flushall']],
     ['list the keys', ['keys', '*']],
-  ] as const)('cannot %s', async (_what, [command, ...values]) => {
+  ] as const)('cannot %s in Redis', async (_what, [command, ...values]) => {
     await expect(redis.call(command, ...values)).rejects.toThrow(/^NOPERM/);
   });
 
@@ -111,7 +111,7 @@ describe('whoever has the credentials of the webhook service', () => {
     ['delete events', 'DELETE FROM ledger.intent_events'],
     ['send webhooks elsewhere', "UPDATE service.webhook_endpoints SET url = 'https://thief.example'"],
     ['change a secret', "UPDATE service.webhook_secrets SET secret = ''"],
-  ] as const)('cannot %s', async (_what, statement) => {
+  ] as const)('cannot %s in Postgres', async (_what, statement) => {
     await expect(database.sql.query(statement)).rejects.toThrow(/permission denied/);
   });
 });

@@ -88,7 +88,7 @@ export const baseGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: `${CHAINS}/test/base/nested/explain.unit.test.ts`,
-      name: 'is what the calldata says where no upstream has any traces, and only there',
+      name: 'comes from the calldata where no upstream has any traces, and only there',
     },
   },
   {
@@ -361,8 +361,8 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Base: nothing is final that one of two upstreams has seen and shows again',
     file: `${src}/observe/settlements.ts`,
-    guard: 'pool.doubleCheck(node, null,',
-    instead: 'pool.doubleCheck(node, node.name,',
+    guard: '    null,\n    (by) => settlementsShownBy(',
+    instead: '    node.name,\n    (by) => settlementsShownBy(',
     test: { file: liar, name: 'a payment is reported where upstream 1 of two shows it as that of another' },
   },
   {

@@ -296,7 +296,7 @@ export const dashboardGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'services/dashboard/test/tokens/device.integration.test.ts',
-      name: 'by the password, not by the session alone',
+      name: 'takes the password, not the session alone',
     },
   },
   {
@@ -306,7 +306,7 @@ export const dashboardGuards: readonly Mutant[] = [
     instead: 'false',
     test: {
       file: 'services/dashboard/test/tokens/device.integration.test.ts',
-      name: 'by a passkey of the person, for a challenge of the approval',
+      name: 'takes a passkey of the person, for a challenge of the approval',
     },
   },
   {

@@ -165,8 +165,8 @@ export const defects: readonly Planted[] = [
   {
     name: 'What no upstream can trace is judged for good',
     file: 'packages/chains/src/base/observe/nested-payments.ts',
-    guard: "unjudged.push(unjudgedOf(nested, 'no upstream has a trace of it'));",
-    instead: 'remember(context, opened, traced);',
+    guard: 'unjudged.push(unjudgedOf(nested, reason));',
+    instead: 'remember(context, opened, traced.references);',
   },
   {
     name: 'Calldata names an intent before the call of the token does',

@@ -348,8 +348,8 @@ export class WorldDependencies {
         refuses: has('refusing upstreams') ? 0.6 : 0,
         ...(index < nodes.length - 1 && {
           lagMs: has('lagging upstreams') ? 4_000 * (index + 1) : 0,
-          // What it left out it leaves out for ever: blocks are read again long after the storm.
-          omits: this.plan.kinds.has('lying upstreams') && index === 0 ? 0.5 : 0,
+          // It shows in the calm what it has left out: nothing is final that one of two does not show.
+          omits: has('lying upstreams') && index === 0 ? 0.5 : 0,
         }),
       };
   }

@@ -22,8 +22,8 @@ const ETH_DECIMALS = 18;
 /** EntryPoint 0.6 takes a deposit of so many times the limit of verification where a paymaster is used. */
 const VERIFICATIONS = 3n;
 /**
- * What a payment takes, with room: the transfer through an account, and the check of its signature, by a passkey without
- * the chain's precompile, too. For a deployment there is about twice what wallets publish for theirs.
+ * What a payment takes, with room: the transfer through an account, and the check of its signature, by a passkey
+ * without the chain's precompile, too. For a deployment there is about twice what wallets publish for theirs.
  */
 const GAS_MAX = {
   callGasLimit: 300_000n,

@@ -93,7 +93,7 @@ describe('a name', () => {
     ['key', createKey.body, { mode: 'test', scope: 'full' }, 'name'],
     ['device', beginDevice.body, {}, 'clientName'],
     ['passkey', renamePasskey.body, {}, 'name'],
-  ] as const)('of a %s is as visible', (_what, schema, rest, field) => {
+  ] as const)('is as visible where it is that of a %s', (_what, schema, rest, field) => {
     const parsed = parseRequest(schema, { ...rest, [field]: 'Security\u200Bcheck' });
     expect(parsed.ok ? [] : parsed.issues.map(({ param }) => param)).toEqual([field]);
   });

@@ -23,8 +23,8 @@ export async function personOfResetLink({ sql }: Database, token: string, at: Da
 }
 
 /**
- * Sets a new password by a link, which is used up with it. What proved before who the person is proves nothing any more:
- * all of it happens, or nothing. Who can open the link reads the mail of the address, which is so confirmed.
+ * Sets a new password by a link, which is used up with it. What proved before who the person is proves nothing any
+ * more: all of it happens, or nothing. Who can open the link reads the mail of the address, which is so confirmed.
  * @param hash of the password, as the sign-in library makes it
  * @returns false if the link was used meanwhile
  */
@@ -67,7 +67,7 @@ export async function changePassword(
   });
 }
 
-/** The password, and the end of what was made with another one: sessions, passkeys, tokens and approvals of programs. */
+/** The password, and the end of what was made with another one: sessions, passkeys, tokens and approvals. */
 async function setPassword(
   client: pg.ClientBase,
   { userId, hash, at }: { readonly userId: string; readonly hash: string; readonly at: Date },

@@ -192,7 +192,7 @@ describe('the audit log', () => {
     });
   });
 
-  it('has of a person in each of their accounts what concerns it, without from where, and the rest in none', async () => {
+  it('has of a person in each of their accounts what concerns it, without the place, and the rest in none', async () => {
     const second = await createOwnedAccount(database, { name: 'Second', userId, max: 20 }, by());
     await recordPersonalChange(database.sql, by(), { action: 'password.changed', subject: userId });
     await recordPersonalChange(database.sql, by(), { action: 'session.begun', subject: userId });
@@ -205,7 +205,8 @@ describe('the audit log', () => {
       });
     const { rows } = await database.sql.query(
       `SELECT action, account_id, address FROM dashboard.audit_entries
-        WHERE actor_id = $1 AND action IN ('password.changed', 'session.begun') AND address IS NOT NULL ORDER BY action`,
+        WHERE actor_id = $1 AND action IN ('password.changed', 'session.begun') AND address IS NOT NULL
+        ORDER BY action`,
       [userId],
     );
     const { address } = by();

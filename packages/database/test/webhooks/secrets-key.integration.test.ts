@@ -61,7 +61,8 @@ describe('SECRETS_KEY', () => {
     await database.sql.query(
       `INSERT INTO ledger.cold_intents
          (id, partition, version, account_id, livemode, created_at, digest, bundle, first_byte, bytes, key)
-       SELECT id, 0, 1, $1, false, now(), '', 'cold/1', 0, 1, key FROM unnest($2::text[], $3::bytea[]) AS one (id, key)`,
+       SELECT id, 0, 1, $1, false, now(), '', 'cold/1', 0, 1, key
+         FROM unnest($2::text[], $3::bytea[]) AS one (id, key)`,
       [account.id, ['pi_1', 'pi_2'], [sealColdKey(first, 'pi_1', coldKey), coldKey]],
     );
     await new EventSealer(database, first).renew(Date.now());

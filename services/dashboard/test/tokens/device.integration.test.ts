@@ -143,7 +143,7 @@ describe('device sign-in', () => {
     expect((await owner.ask('getDevice', { params: { userCode } })).status).toBe(200);
   });
 
-  describe('is approved', () => {
+  describe('approval', () => {
     const approve = (person: Person, userCode: string, body: object) =>
       person.ask('approveDevice', { params: { userCode }, body });
     const signed = async (person: Person, device: Authenticator, userCode: string, how = {}) => {
@@ -151,7 +151,7 @@ describe('device sign-in', () => {
       return { credential: device.get(person.url, begun.body.options, how) };
     };
 
-    it('by the password, not by the session alone', async () => {
+    it('takes the password, not the session alone', async () => {
       const { deviceCode, userCode } = await begin();
       for (const body of [{}, { password: '' }, { password: PASSWORD, credential: {} }])
         expect((await approve(owner, userCode, body)).code).toBe('request.validation_failed');
@@ -160,7 +160,7 @@ describe('device sign-in', () => {
       expect((await approve(owner, userCode, { password: PASSWORD })).status).toBe(200);
     });
 
-    it('by a passkey of the person, for a challenge of the approval', async () => {
+    it('takes a passkey of the person, for a challenge of the approval', async () => {
       const [pat, ron] = [await member('pat', 'viewer'), await member('ron', 'viewer')];
       const [device, another] = [new Authenticator(), new Authenticator()];
       await addPasskey(pat, device);
@@ -178,7 +178,7 @@ describe('device sign-in', () => {
       expect((await approve(pat, userCode, await signed(pat, device, userCode))).status).toBe(200);
     });
 
-    it('by a challenge that begins no session', async () => {
+    it('takes no challenge that begins a session', async () => {
       const una = await member('una', 'viewer');
       const device = new Authenticator();
       await addPasskey(una, device);

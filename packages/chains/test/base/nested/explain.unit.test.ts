@@ -81,7 +81,7 @@ describe('what a transfer carries', () => {
   const unknown = { references: new Map(), isUnreadable: false };
   const ofOthers = { ...trace, calls: [] };
 
-  it('is what a trace shows', async () => {
+  it('comes from a trace', async () => {
     expect(await explained([trace])).toEqual(paid);
   });
 
@@ -89,7 +89,7 @@ describe('what a transfer carries', () => {
     expect(await explained([refused('unsupported')], [ofOthers], [trace])).toEqual(paid);
   });
 
-  it('is what the calls of the tokens in its block show, where no trace can be read', async () => {
+  it('comes from the calls of the tokens in its block where no trace can be read', async () => {
     expect(await explained([refused('unreachable'), calls])).toEqual(paid);
     const elsewhere = calls.map((one) => ({ ...one, transactionHash: `0x${'0b'.repeat(32)}` }));
     expect(await explained([refused('unsupported'), elsewhere])).toEqual(unknown);
@@ -99,7 +99,7 @@ describe('what a transfer carries', () => {
     expect(await explained([ofOthers], [refused('rpc')])).toEqual(unknown);
   });
 
-  it('is what the calldata says where no upstream has any traces, and only there', async () => {
+  it('comes from the calldata where no upstream has any traces, and only there', async () => {
     expect(await explained([refused('unsupported')], [refused('unsupported')])).toEqual(paid);
     expect(await explained([refused('unsupported')], [refused('rpc')])).toEqual(unknown);
     expect(await explained()).toEqual(unknown);

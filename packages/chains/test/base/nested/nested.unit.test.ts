@@ -155,7 +155,7 @@ describe('the reference of a transfer among the calls of the tokens, which may h
   const paid = new Map([[0n, terms.reference]]);
   const unknown = new Map();
 
-  it('is that of the only call that can have made it', () => {
+  it('comes from the only call that can have made it', () => {
     expect(explained([call(payment())], transferred())).toEqual(paid);
     const plain = payment().slice(0, 2 + 2 * 68) as Hex;
     expect(explained([call(plain)], transferred())).toEqual(new Map([[0n, null]]));

@@ -76,7 +76,7 @@ describe('an expired transaction on Tempo', () => {
     expect(await stepAt(7n, 0n, 0)).toEqual(['dropped']);
   });
 
-  it('is not dropped while it is set aside, as it has logged a payment: upstreams may have pruned its receipt', async () => {
+  it('is not dropped while it is set aside, as it has logged a payment whose receipt may be pruned', async () => {
     context = { ...context, aside: new Set([HASH]) };
     expect(await stepAt(7n, 0n, 0)).toEqual([]);
   });
