@@ -455,9 +455,9 @@ export const OPERATIONS = {
     description:
       'The paymaster service of one intent, as wallets call it (ERC-7677, JSON-RPC): `pm_getPaymasterStubData` and ' +
       '`pm_getPaymasterData`, for a user operation that makes the transfer of this intent and nothing else, at a ' +
-      'price of the chain and for 0.001 ETH at most: its simulation must log the transfer. Returns the response of the ' +
-      'sponsor that is set for the chain, ten times for an intent. Wallets send no `Authorization`: give them the ' +
-      '`paymasterUrl` of the intent.',
+      'price of the chain and for 0.001 ETH at most: its simulation must log the transfer. Returns the response of ' +
+      'the sponsor that is set for the chain, ten times for an intent. Wallets send no `Authorization`: give them ' +
+      'the `paymasterUrl` of the intent.',
     scope: 'payer',
     paymaster: true,
     request: { params: intentPath, body: paymasterRequest },

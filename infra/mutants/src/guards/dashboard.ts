@@ -346,7 +346,7 @@ export const dashboardGuards: readonly Mutant[] = [
     instead: 'source,',
     test: {
       file: 'packages/database/test/dashboard/audit.integration.test.ts',
-      name: 'has of a person in each of their accounts what concerns it, without from where, and the rest in none',
+      name: 'has of a person in each of their accounts what concerns it, without the place',
     },
   },
   {

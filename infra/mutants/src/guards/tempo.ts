@@ -162,7 +162,7 @@ export const tempoGuards: readonly Mutant[] = [
     instead: 'alone[place] = one;',
     test: {
       file: HOSTILE_TEST,
-      name: 'hides no payment by a receipt that is too long: the logs of its block tell what it pays, to two upstreams',
+      name: 'hides no payment by a receipt that is too long: the logs of its block tell what it pays',
     },
   },
   {
@@ -172,7 +172,7 @@ export const tempoGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'packages/chains/test/tempo/observe/pending-outcomes.unit.test.ts',
-      name: 'is not dropped while it is set aside, as it has logged a payment: upstreams may have pruned its receipt',
+      name: 'is not dropped while it is set aside, as it has logged a payment whose receipt may be pruned',
     },
   },
   {

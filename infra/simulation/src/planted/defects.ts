@@ -171,10 +171,10 @@ export const defects: readonly Planted[] = [
   {
     name: 'Calldata names an intent before the call of the token does',
     file: 'packages/chains/src/base/observe/nested-payments.ts',
-    guard: 'if (areExplained(suspects, traced)) return remember(context, opened, traced);',
+    guard: 'if (areExplained(suspects, traced.references)) return remember(context, opened, traced.references);',
     instead:
-      'if (areExplained(suspects, traced))\n' +
-      '      return remember(context, opened, new Map([...traced, ...[...opened.likely].map(' +
+      'if (areExplained(suspects, traced.references))\n' +
+      '      return remember(context, opened, new Map([...traced.references, ...[...opened.likely].map(' +
       '([at, all]) => [at, all.at(-1) ?? null] as const)]));',
   },
 ];

@@ -192,7 +192,7 @@ describe('the audit log', () => {
     });
   });
 
-  it('has of a person in each of their accounts what concerns it, without the place, and the rest in none', async () => {
+  it('has of a person in each of their accounts what concerns it, without the place', async () => {
     const second = await createOwnedAccount(database, { name: 'Second', userId, max: 20 }, by());
     await recordPersonalChange(database.sql, by(), { action: 'password.changed', subject: userId });
     await recordPersonalChange(database.sql, by(), { action: 'session.begun', subject: userId });

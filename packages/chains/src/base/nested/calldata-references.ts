@@ -19,9 +19,9 @@ export interface Sent {
 /**
  * What an account was told to do by whoever may tell it (a user operation, which the account itself has accepted, or a
  * transaction that it sent to itself), opened down to the calls of tokens. What another account sends to a contract
- * says nothing about what that does. Each transfer that the account made is the effect of exactly one of these calls. Where
- * there are as many of one kind (token, recipient, amount) as transfers were logged, they belong together in their
- * order. Otherwise something else made a transfer, or a call failed, and none of that kind is explained.
+ * says nothing about what that does. Each transfer that the account made is the effect of exactly one of these calls.
+ * Where there are as many of one kind (token, recipient, amount) as transfers were logged, they belong together in
+ * their order. Otherwise something else made a transfer, or a call failed, and none of that kind is explained.
  *
  * The account's code may have done otherwise, so this counts only where no upstream can tell what was done.
  */
