@@ -133,13 +133,18 @@ const HELD: readonly Scenario[] = [
       expect((await harness.stored(intent.id)).submissions).toEqual([]);
 
       expect(await wallet.send(payment.blob)).toBe(payment.hash);
-      const early = await harness.submit(harness.api, payment, payment.hash);
       if (name === 'solana') {
+        const early = await harness.submit(harness.api, payment, payment.hash);
         // Solana nodes show a transaction once its block is confirmed; until then nothing is claimed.
         expect(early).toMatchObject({ status: 503, code: 'transaction.not_visible' });
         expect((await harness.stored(intent.id)).submissions).toEqual([]);
       } else {
-        expect(early).toEqual({ ...ACCEPTED, state: 'pending', txSignature: payment.hash });
+        // That no node has shown it is remembered for some seconds.
+        const shown = await until('the hash to be looked for again', async () => {
+          const response = await harness.submit(harness.api, payment, payment.hash);
+          return response.status !== 503 && response;
+        });
+        expect(shown).toEqual({ ...ACCEPTED, state: 'pending', txSignature: payment.hash });
         expect(await harness.submit(harness.api, rivalPayment)).toMatchObject({
           status: 409,
           code: 'intent.already_fulfilled',
@@ -157,7 +162,10 @@ const HELD: readonly Scenario[] = [
         [otherPayment, 'reference'],
         [{ ...otherPayment, payer: rival }, 'sender'],
       ] as const) {
-        const { status, body } = await harness.api.submit(what.id, payment.hash, what.payer.address);
+        const { status, body } = await until('the hash to be looked for again', async () => {
+          const response = await harness.api.submit(what.id, payment.hash, what.payer.address);
+          return response.status !== 503 && response;
+        });
         expect([status, body.error?.code, Object.keys(body.error?.details ?? {})]).toEqual([
           422,
           'transaction.mismatch',
