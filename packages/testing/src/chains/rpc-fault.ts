@@ -14,7 +14,7 @@ export type RequestFault =
 /** How a faulty upstream responds to single calls, also to those in a batch. */
 export type ResponseFault =
   /** A JSON-RPC error. */
-  | { readonly kind: 'refuse'; readonly reason: string }
+  | { readonly kind: 'refuse'; readonly reason: string; readonly code?: number }
   /** Null and empty lists for transactions, receipts, statuses and logs. */
   | { readonly kind: 'forgetful' }
   /** The chain as it was this many blocks or slots ago: old heads, and nothing later. */

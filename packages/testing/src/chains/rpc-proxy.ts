@@ -134,7 +134,7 @@ function lieOf(fault: RpcFault | null, method: string): Lie | null {
   if (fault === null || !isResponseFault(fault) || fault.methods?.includes(method) === false) return null;
   switch (fault.kind) {
     case 'refuse':
-      return () => Promise.resolve(new Error(fault.reason));
+      return () => Promise.resolve(Object.assign(new Error(fault.reason), { code: fault.code ?? -32_000 }));
     case 'forgetful':
       return forgetful;
     case 'behind':
