@@ -13,7 +13,7 @@ import {
   type TransactionHash,
 } from '@pf/domain';
 import { events, samples } from '@pf/domain/testing';
-import { type Cluster, startCluster } from '@pf/testing';
+import { type Cluster, startCluster, until } from '@pf/testing';
 import { type Anvil, startAnvil } from '@pf/testing/chains';
 import { evmWallet } from '@pf/testing/wallets';
 import { type Pf, pfOn } from '../pf-on.ts';
@@ -55,6 +55,7 @@ describe('pf audit settlements', () => {
     const to = requestor() as string as `0x${string}`;
     const reference = `0x${randomBytes(32).toString('hex')}` as const;
     const hash = await wallet.transfer(chain.tokens['USDC'] as `0x${string}`, to, amount, reference);
+    await until('it to be in a block', () => chain.rpc('eth_getTransactionReceipt', hash));
     return {
       hash: hash as string as TransactionHash,
       from: wallet.address as string as Address,
