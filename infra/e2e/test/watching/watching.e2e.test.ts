@@ -131,7 +131,7 @@ const FLOWING: readonly Scenario[] = [
       const intent = await harness.create(name);
       await harness.pay(name, harness.wallet(name, 0), intent);
       // Nothing has changed hands, so there is nothing to tell. What comes after it counts.
-      const hash = await harness.pay(name, harness.wallet(name, name === 'solana' ? 4 : 9), intent);
+      const hash = await harness.pay(name, harness.wallet(name, name === 'tempo' ? 8 : 4), intent);
       expect(await harness.reach(intent.id, 'finalized')).toMatchObject({ txSignature: hash });
       expect((await harness.stored(intent.id)).transfers.length).toBe(1);
     },
