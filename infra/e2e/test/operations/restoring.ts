@@ -12,4 +12,4 @@ export async function restoresAfter(name: Case): Promise<void> {
 }
 
 /** Of one case. */
-export const RESTORE_MS = 480_000;
+export const RESTORE_MS = 900_000;
