@@ -1,5 +1,5 @@
-import { ApiError, type GatewayCapacity, sharingGroups, Slots } from '@pf/http';
-import { boundedCache, count, TokenBucket } from '@pf/runtime';
+import { AddressBuckets, ApiError, type GatewayCapacity, sharingGroups, Slots } from '@pf/http';
+import { count } from '@pf/runtime';
 
 /**
  * What this process has under way at the gateway, by kind. Submits wait for nodes to show a hash, which anyone can make
@@ -18,33 +18,25 @@ const MERCHANT_SHARE = 1 / 2;
 const ADDRESS = { requests: 32, submits: 16, streams: 100 } as const;
 /** Any requests of one address; pages and their files among them. */
 const QUOTA = { requests: 600, windowSeconds: 60 } as const;
-/** Addresses that are remembered. With more at once, those that were quiet longest begin again with a full bucket. */
-const ADDRESSES_MAX = 50_000;
 
 /** Limits what an address may ask of this process, and have under way. The gateway's own limits hold, too. */
 export class Limits {
   readonly #factor: number;
   readonly #slots = new Slots();
-  readonly #buckets = boundedCache<string, TokenBucket>(ADDRESSES_MAX);
+  readonly #buckets: AddressBuckets;
 
   /** @param factor multiplies the limits of an address, for tests */
   constructor(factor = 1) {
     this.#factor = factor;
+    this.#buckets = new AddressBuckets({ ...QUOTA, requests: this.#times(QUOTA.requests) });
   }
 
   /** Counts a request. @throws ApiError `rate_limit.exceeded` */
   admit(ip: string | undefined): void {
-    const now = performance.now();
-    const { requests, windowSeconds } = QUOTA;
-    for (const { group, times } of sharingGroups(ip)) {
-      const bucket =
-        this.#buckets.get(group) ?? new TokenBucket({ requests: this.#times(requests) * times, windowSeconds }, now);
-      this.#buckets.set(group, bucket);
-      const { tokens, nextMs } = bucket.take(1, now);
-      if (tokens > 0) continue;
-      count('payments.rate_limited', { policy: 'address' });
-      throw tooMany('Too many requests come from this address.', Math.max(1, Math.ceil(nextMs / 1_000)));
-    }
+    const nextMs = this.#buckets.take(ip);
+    if (nextMs === null) return;
+    count('payments.rate_limited', { policy: 'address' });
+    throw tooMany('Too many requests come from this address.', Math.max(1, Math.ceil(nextMs / 1_000)));
   }
 
   /**

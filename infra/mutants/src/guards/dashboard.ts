@@ -312,7 +312,7 @@ export const dashboardGuards: readonly Mutant[] = [
   {
     name: 'Invalid personal tokens are limited before they are looked up',
     file: 'services/dashboard/src/tokens/token-holders.ts',
-    guard: 'if (tokens === 0) throw this.#exceeded(nextMs);',
+    guard: 'if (nextMs !== null) throw this.#exceeded(nextMs);',
     instead: '',
     test: {
       file: 'services/dashboard/test/tokens/tokens.integration.test.ts',

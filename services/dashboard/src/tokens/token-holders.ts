@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import { isPersonalToken, STRANGER_QUOTA } from '@pf/contracts';
 import { type Database, findTokenHolder, type TokenHolder } from '@pf/database';
-import { addressGroup } from '@pf/http';
-import { boundedCache, count, TokenBucket } from '@pf/runtime';
+import { AddressBuckets } from '@pf/http';
+import { boundedCache, count } from '@pf/runtime';
 import { DashboardError } from '../dashboard-error.ts';
 
-/** Addresses that are remembered. With more at once, those that were quiet longest begin again with a full bucket. */
-const ADDRESSES_MAX = 50_000;
 /** Hashes of tokens that were valid: they are no guesses. */
 const PROVEN_MAX = 10_000;
 
@@ -17,7 +15,7 @@ const PROVEN_MAX = 10_000;
 export class TokenHolders {
   readonly #database: Database;
   readonly #quota: { readonly requests: number; readonly windowSeconds: number };
-  readonly #buckets = boundedCache<string, TokenBucket>(ADDRESSES_MAX);
+  readonly #buckets: AddressBuckets;
   readonly #proven = boundedCache<string, true>(PROVEN_MAX);
 
   /** @param factor multiplies the quota, for tests */
@@ -25,22 +23,22 @@ export class TokenHolders {
     this.#database = database;
     const { requests, windowSeconds } = STRANGER_QUOTA;
     this.#quota = { requests: Math.max(1, Math.round(requests * factor)), windowSeconds };
+    this.#buckets = new AddressBuckets(this.#quota);
   }
 
   /** @throws DashboardError `token.invalid`; `rate_limit.exceeded` where the address has sent too many of them */
   async find(token: string, ip: string | undefined, at: Date): Promise<TokenHolder> {
     const hash = createHash('sha256').update(token).digest('base64');
     if (this.#proven.has(hash)) return this.#lookUp(token, hash, at);
-    const bucket = this.#bucketOf(ip);
-    const { tokens, nextMs } = bucket.take(1, performance.now());
-    if (tokens === 0) throw this.#exceeded(nextMs);
+    const nextMs = this.#buckets.take(ip);
+    if (nextMs !== null) throw this.#exceeded(nextMs);
     try {
       const holder = await this.#lookUp(token, hash, at);
-      bucket.giveBack(1);
+      this.#buckets.giveBack(ip);
       return holder;
     } catch (error) {
       // It may be valid: it could not be looked up.
-      if (!(error instanceof DashboardError)) bucket.giveBack(1);
+      if (!(error instanceof DashboardError)) this.#buckets.giveBack(ip);
       throw error;
     }
   }
@@ -53,13 +51,6 @@ export class TokenHolders {
     }
     this.#proven.delete(hash);
     throw new DashboardError('token.invalid');
-  }
-
-  #bucketOf(ip: string | undefined): TokenBucket {
-    const address = addressGroup(ip);
-    let bucket = this.#buckets.get(address);
-    if (!bucket) this.#buckets.set(address, (bucket = new TokenBucket(this.#quota, performance.now())));
-    return bucket;
   }
 
   #exceeded(waitMs: number): DashboardError {
