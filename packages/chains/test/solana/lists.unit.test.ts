@@ -10,13 +10,13 @@ const HEAD = 10_000n;
 const NOW = 1_000;
 const listed = (slot: bigint): SignatureInfo => ({ signature: `of ${slot}` as TransactionHash, slot, err: null });
 const MANY = 100;
-const NOBODY = { awaited: new Set<WalletAddress>(), ownersOf: () => [] };
+const NO_OWNERS = { awaited: new Set<WalletAddress>(), ownersOf: () => [] };
 
 describe('a long list of transactions', () => {
   let memory: Memory;
   const account = (): WatchedAccount | undefined => memory.accounts.get(OWNER)?.[0];
   const read = (page: readonly SignatureInfo[]): void =>
-    readLists(memory, new Map(), HEAD, NOW, MANY, NOBODY).read([page], HEAD, NOW)();
+    readLists(memory, new Map(), HEAD, NOW, MANY, NO_OWNERS).read([page], HEAD, NOW)();
 
   beforeEach(() => {
     memory = new Memory();
@@ -43,7 +43,7 @@ describe('a long list of transactions', () => {
   });
 
   it('continues at the last entry but one, from a node that is near the head', () => {
-    const { calls } = readLists(memory, new Map(), HEAD, NOW, MANY, NOBODY);
+    const { calls } = readLists(memory, new Map(), HEAD, NOW, MANY, NO_OWNERS);
     expect(calls).toMatchObject([{ params: ['account', { before: 'of 9001', minContextSlot: 9_850 }] }]);
   });
 
@@ -82,7 +82,8 @@ describe('a long list of transactions', () => {
     const [one] = memory.accounts.get(OWNER) ?? [];
     if (one === undefined) throw new Error('no account');
     memory.accounts.set(OWNER, [{ ...one, paging: null, hasMoved }]);
-    const readAt = (now: number): void => readLists(memory, new Map(), HEAD, NOW, MANY, NOBODY).read([[]], HEAD, now)();
+    const readAt = (now: number): void =>
+      readLists(memory, new Map(), HEAD, NOW, MANY, NO_OWNERS).read([[]], HEAD, now)();
     readAt(NOW + ms - 1);
     expect(account()?.changedAt).toBe(NOW);
     readAt(NOW + ms);
@@ -95,7 +96,7 @@ describe('a long list of transactions', () => {
     memory.accounts.set(OWNER, [{ ...one, paging: null, isNew: true }]);
     const old = [listed(4_000n)];
     const isReadAt = (now: number): boolean => {
-      const lists = readLists(memory, new Map(), HEAD, now, MANY, NOBODY);
+      const lists = readLists(memory, new Map(), HEAD, now, MANY, NO_OWNERS);
       if (lists.calls.length > 0) lists.read([old], HEAD, now)();
       return lists.calls.length > 0;
     };
@@ -114,7 +115,7 @@ describe('a long list of transactions', () => {
       OWNER,
       addresses.map((address) => ({ ...one, address })),
     );
-    const { calls, isBehind } = readLists(memory, new Map(), HEAD, NOW, 2, NOBODY);
+    const { calls, isBehind } = readLists(memory, new Map(), HEAD, NOW, 2, NO_OWNERS);
     expect(calls.map(({ params }) => params[0])).toEqual(['first', 'second']);
     expect(isBehind).toBe(true);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Address, Reference, TransactionHash } from '@pf/domain';
-import { concat, encodeFunctionData, erc20Abi, type Hex, pad, toHex } from 'viem';
+import type { Address, Reference } from '@pf/domain';
+import { concat, encodeFunctionData, erc20Abi, type Hex, pad } from 'viem';
 import { argumentsOf, encodePayment, referencesBehind } from '../../../src/base/calldata.ts';
 import type { CallFrame } from '../../../src/base/nested/call-trace.ts';
 import {
@@ -12,34 +12,22 @@ import {
 import { getTokenCalls, type TokenCall } from '../../../src/base/nested/token-calls.ts';
 import { AUTHORIZATION_USED } from '../../../src/base/nested/authorized.ts';
 import { TRANSFER } from '../../../src/base/observe/landings.ts';
-import type { Log } from '../../../src/evm/calls.ts';
 import { terms } from '../payments.ts';
+import {
+  ACCOUNT,
+  bufferOf,
+  type Event,
+  HASH,
+  logAt,
+  payment,
+  STRANGER,
+  topic,
+  transferred,
+  uint,
+  USDC,
+} from './written.ts';
 
-const ACCOUNT = '0x2C82Ea4567b5a64A910e6BCE4B0158e483D1d5E6' as Address;
-const STRANGER = '0x65B24af2877bE41081a2f64C0EBb271Df05BAbc8' as Address;
-const USDC = terms.tokenAddress as string as Address;
 const other = `0x${'0e'.repeat(32)}` as Reference;
-const HASH = `0x${'aa'.repeat(32)}` as TransactionHash;
-
-const bufferOf = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');
-const payment = (reference = terms.reference): Hex => encodePayment(terms.requestor, terms.amount, reference) as Hex;
-const topic = (address: Address): Hex => pad(address.toLowerCase() as Hex);
-const uint = (value: bigint): Hex => toHex(value, { size: 32 });
-const logAt = (index: number, address: Address, topics: readonly string[], data: string): Log => ({
-  address,
-  topics: [...topics],
-  data,
-  blockNumber: 1n,
-  blockHash: `0x${'bb'.repeat(32)}`,
-  transactionHash: HASH,
-  logIndex: BigInt(index),
-  removed: false,
-});
-type Event = (index: number) => Log;
-const transferred =
-  (from = ACCOUNT, token = USDC): Event =>
-  (index) =>
-    logAt(index, token, [TRANSFER, topic(from), topic(terms.requestor)], uint(terms.amount));
 
 describe('calldata that anyone can write', () => {
   it('is searched for what follows the bytes of a transfer, wherever they are', () => {
