@@ -86,7 +86,8 @@ describe('the archive service with a bucket', () => {
         ledger.close();
         return rows.map(({ row }) => row);
       };
-      await until('the archive to have every event', async () => (await found()).length >= events.length);
+      // Thirty writes fail on the way, each with a pause before the next try.
+      await until('the archive to have every event', async () => (await found()).length >= events.length, 120_000);
       expect(await found()).toEqual(events);
       const parquet = await ParquetFiles.open();
       for (const partition of await partitionsIn(store))
