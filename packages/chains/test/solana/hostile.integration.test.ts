@@ -187,13 +187,18 @@ describe('SolanaObserver beside', () => {
       doubting = new Watcher(new SolanaObserver(solana.adapter.network, pool, solana.clock.now), watcher.watched);
       await doubting.step();
     });
-    async function steps(count: number, ms: number): Promise<string[]> {
+    /**
+     * Steps until all that is wanted is observed and done; a slow machine makes an upstream lag for some seconds, and
+     * then nothing is asked of it.
+     */
+    async function stepsUntil(wanted: readonly string[], ms: number, isDone = (): boolean => true): Promise<string[]> {
       const seen: string[] = [];
-      for (let step = 0; step < count; step += 1) {
+      for (let step = 0; step < 300 && !(isDone() && wanted.every((one) => seen.includes(one))); step += 1) {
         await solana.node.advance(10);
         solana.clock.pass(ms);
         for (const one of await doubting.step()) seen.push(`${one.intentId} ${named([one]).join('')}`);
       }
+      expect(seen).toEqual(expect.arrayContaining([...wanted]));
       return seen;
     }
 
@@ -203,13 +208,12 @@ describe('SolanaObserver beside', () => {
       await shows(proxy, invention, attacked, invention.good);
       await payer().transfer(attacked.tokenAddress, attacked.requestor, 1n);
       await scan(honest);
-      const seen = await steps(12, 20_000);
-      expect(seen).toContain('pi_honest landed finalized');
-      expect(seen).toContain('pi_attacked landed confirmed');
+      const text = `${invention.hash} of slot ${invention.slot} does not become final`;
+      const isTold = (): boolean => doubting.warnings.some((warning) => warning.includes(text));
+      const wanted = ['pi_attacked landed confirmed', 'pi_honest landed finalized'];
+      const seen = await stepsUntil(wanted, 20_000, isTold);
       expect(seen).not.toContain('pi_attacked landed finalized');
-      expect(doubting.warnings.join('\n')).toContain(
-        `${invention.hash} of slot ${invention.slot} does not become final`,
-      );
+      expect(isTold()).toBe(true);
     });
 
     it('is asked for a payment once, and the other one once', async () => {
@@ -218,9 +222,7 @@ describe('SolanaObserver beside', () => {
       await scan(terms);
       proxy.calls.clear();
       second.calls.clear();
-      const seen = await steps(5, 2_000);
-      expect(seen).toContain('pi_honest landed confirmed');
-      expect(seen).toContain('pi_honest landed finalized');
+      await stepsUntil(['pi_honest landed confirmed', 'pi_honest landed finalized'], 2_000);
       expect([proxy, second].map(({ calls }) => calls.get('getTransaction'))).toEqual([1, 1]);
     });
   });
