@@ -6,6 +6,8 @@ import { type ApiClient, apiClient, type Cluster, startCluster } from '@pf/testi
 import { Requests } from './generated-requests.ts';
 
 const REQUESTS = 10_000;
+/** How often each status has to be seen: by chance alone, far less often than it is. */
+const SEEN_MIN = 5;
 /** Concurrent requests. */
 const TOGETHER = 20;
 const WALLETS = [
@@ -71,8 +73,8 @@ describe('requests generated from the OpenAPI document', () => {
       // Requests have lasting effects, so a failing sequence cannot be shrunk; the report has its seed.
       { numRuns: REQUESTS / TOGETHER, endOnFailure: true },
     );
-    // Some requests were valid.
+    // Some requests were valid. Of the many operations few create something, so that about thirty of 10,000 do.
     for (const status of [200, 201, 400, 404, 409, 422])
-      expect({ status, seen: (statuses.get(status) ?? 0) > 20 }).toEqual({ status, seen: true });
+      expect({ status, seen: (statuses.get(status) ?? 0) >= SEEN_MIN }).toEqual({ status, seen: true });
   });
 });
