@@ -9,7 +9,7 @@ const AT = path.resolve(import.meta.dirname, '../../surroundings');
 /** They need a running service or a database, which this cluster does not have: nothing runs in its pods. */
 const ELSEWHERE = ['curl', 'jq', 'psql', 'redis-cli'];
 /** In place of ids, which only the other check needs. */
-const ANY = ['acct_…', 'key_…', 'pi_…', 'sha256:…', 'whd_…', 'whe_…', 'S3tH…'];
+const ANY = ['0x…', 'acct_…', 'key_…', 'pi_…', 'sha256:…', 'whd_…', 'whe_…', 'S3tH…'];
 
 /** What Strimzi and External Secrets make, beside `surroundings`. */
 async function makeSecrets(site: Site, certificate: string): Promise<void> {

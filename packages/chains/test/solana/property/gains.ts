@@ -47,6 +47,7 @@ export async function checkGains(runs: number, seed: number): Promise<Tally> {
     const paid = run % 5 === 0 ? script.honest() : (script.anything(), null);
     if (script.instructions.length === 0) continue;
     const wire = wireOf(script.instructions, run);
+    if (wire === null) continue;
     const shown = world.execute(script.instructions, wire);
     if (shown.meta.err !== null) {
       tally.failed += 1;

@@ -209,8 +209,8 @@ function addressOf(seed: number): PublicKey {
 /** Bytes of a new account: Token-2022's has a part for each extension of its mint that needs one. */
 export const spaceOf = (mint: PublicKey): number => (mint.equals(PYUSD) ? ACCOUNT_BYTES + 22 : ACCOUNT_BYTES);
 
-/** Unsigned, as the sandbox takes it, with made-up signatures. */
-export function wireOf(instructions: readonly TransactionInstruction[], salt: number): Uint8Array {
+/** Unsigned, as the sandbox takes it, with made-up signatures; null where no transaction has room for that much. */
+export function wireOf(instructions: readonly TransactionInstruction[], salt: number): Uint8Array | null {
   const message = new TransactionMessage({
     payerKey: payer,
     recentBlockhash: SYSTEM,
@@ -222,5 +222,10 @@ export function wireOf(instructions: readonly TransactionInstruction[], salt: nu
     bytes[4] = place;
     return bytes;
   });
-  return new VersionedTransaction(message, signatures).serialize();
+  try {
+    return new VersionedTransaction(message, signatures).serialize();
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
