@@ -283,7 +283,7 @@ export const baseGuards: readonly Mutant[] = [
     instead: 'if (!isOpen && isUnknown && !isKnown)',
     test: {
       file: chain,
-      name: 'is accepted later where no upstream can show a trace now, and refused where its transfer is another',
+      name: 'is accepted later where no upstream can show a trace now, and refused with another amount',
     },
   },
   {

@@ -396,7 +396,7 @@ describe('a transaction through an unknown contract', () => {
     expect(await observedAfterAMinute()).toEqual([`${id} unproven confirmed`]);
   });
 
-  it('is accepted later where no upstream can show a trace now, and refused where its transfer is another', async () => {
+  it('is accepted later where no upstream can show a trace now, and refused with another amount', async () => {
     const { terms } = expectPayment();
     const { address, hash } = await payThrough(terms);
     withoutTraces();

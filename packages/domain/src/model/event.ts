@@ -117,8 +117,8 @@ export interface EventData {
   'intent.extra_payment': { readonly landing: Landing };
   /**
    * `amount` as a decimal; null where the token is another one, whose decimals the intent does not know. `claimed`: the
-   * chain does not show that the transfer was for this intent; whoever submitted its hash says so. `alsoClaimedFor`: the
-   * transfer was reported before; these are all other intents of the account for which it has been claimed since.
+   * chain does not show that the transfer was for this intent; whoever submitted its hash says so. `alsoClaimedFor`:
+   * the transfer was reported before; these are all other intents of the account for which it has been claimed since.
    */
   'intent.mismatched_payment': {
     readonly landing: Landing;

@@ -272,8 +272,8 @@ const CLOCKS_DIFFER_MS = 5_000;
 
 /**
  * Tells the account of a payment without a reference, which no watcher can find: for one intent, whose report then says
- * for which others it is claimed, too. Not of one from before the intent, which cannot have been meant for it, nor where
- * the intent has as many reports as it may.
+ * for which others it is claimed, too. Not of one from before the intent, which cannot have been meant for it, nor
+ * where the intent has as many reports as it may.
  */
 async function reportUnnamed(
   { commands, intents }: Pick<SubmitDependencies, 'commands' | 'intents'>,

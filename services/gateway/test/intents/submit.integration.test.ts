@@ -396,7 +396,7 @@ describe('payments on a local chain without a watcher', () => {
       });
     });
 
-    it('tells the account of such a transfer for one of its intents, and then for which others it is claimed', async () => {
+    it('tells the account of such a transfer for one of its intents, then for which others it is claimed', async () => {
       const [first, second, third] = [await create(), await create(), await create()];
       const hash = await payer.transfer(usdc, merchant, 2_500_000n);
       await anvil.mine();

@@ -186,8 +186,8 @@ export async function readUnseen(
       ...warnings,
       ...crowded.map(
         ([hash, { slot, problem }]) =>
-          `${network.name}: ${hash} of slot ${slot} is given up, as its recipient has too many that cannot be judged: ` +
-          `${problem}`,
+          `${network.name}: ${hash} of slot ${slot} is given up, as its recipient has too many that cannot be ` +
+          `judged: ${problem}`,
       ),
     ],
     isBehind: due.length > looks.filter(isLookedAt).length,
