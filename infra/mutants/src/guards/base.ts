@@ -131,7 +131,7 @@ export const baseGuards: readonly Mutant[] = [
     file: `${src}/observe/scan.ts`,
     guard: 'isProven ? reference : NO_REFERENCE',
     instead: 'reference',
-    test: { file: chain, name: 'is a payment without its reference where no upstream has traces' },
+    test: { file: chain, name: 'is a payment without its reference where no upstream can show a trace' },
   },
   {
     name: 'Smart accounts: a verified submission is not failed for a trace that is missing',
@@ -165,6 +165,26 @@ export const baseGuards: readonly Mutant[] = [
     test: {
       file: 'packages/domain/test/lifecycle/lifecycle-table.unit.test.ts',
       name: "report_transfer of an intent that is created changes nothing if it has the intent's reference",
+    },
+  },
+  {
+    name: 'Who claims a reported transfer for another intent is told by its report',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: 'if (isReported(intent, landing)) claimedToo(intent, landing, differs, alsoFor, draft);',
+    instead: '',
+    test: {
+      file: 'packages/domain/test/decide/settlement.unit.test.ts',
+      name: 'a payment that was reported, and is claimed for other intents, too is reported again with all of them',
+    },
+  },
+  {
+    name: 'Payers do not see for which other intents a payment is claimed',
+    file: 'packages/contracts/src/intent-events.ts',
+    guard: 'const { alsoClaimedFor: _others, ...shown } = payment ?? {};',
+    instead: 'const shown = payment;',
+    test: {
+      file: 'packages/contracts/test/intent-events.unit.test.ts',
+      name: 'does not name them to payers',
     },
   },
   {
@@ -257,6 +277,43 @@ export const baseGuards: readonly Mutant[] = [
     test: { file: nested, name: 'is known beside calls that cannot have made it' },
   },
   {
+    name: 'Smart accounts: what no upstream can show now is not refused',
+    file: `${src}/verify-nested.ts`,
+    guard: 'if (isOpen && isUnknown && !isKnown)',
+    instead: 'if (!isOpen && isUnknown && !isKnown)',
+    test: {
+      file: chain,
+      name: 'is accepted later where no upstream can show a trace now, and refused with another amount',
+    },
+  },
+  {
+    name: 'Base: a submission that is set aside is not dropped',
+    file: `${src}/observe/pending-outcomes.ts`,
+    guard: 'missing.filter(({ hash }) => !aside.has(hash))',
+    instead: 'missing',
+    test: {
+      file: `${CHAINS}/test/base/dropped.unit.test.ts`,
+      name: 'is not dropped while it is set aside, as it has logged a payment whose receipt may be pruned',
+    },
+  },
+  {
+    name: 'Base: what may have brought a live authorization is not given up',
+    file: `${src}/observe/awaited.ts`,
+    guard: 'awaited.add(one.hash);',
+    instead: 'void one;',
+    test: {
+      file: `${CHAINS}/test/base/observe/awaited.unit.test.ts`,
+      name: 'is not given up while it may have brought a live authorization, up to three of them',
+    },
+  },
+  {
+    name: 'Base: what a reorg has undone is set aside no more',
+    file: `${src}/observer.ts`,
+    guard: 'setAside: position.setAside.filter(({ place }) => place <= ancestor),',
+    instead: '',
+    test: { file: chain, name: 'is set aside no more once a reorg has undone it, so that it can be dropped' },
+  },
+  {
     name: 'Smart accounts: what is too long to be read is no payment for another',
     file: `${src}/observe/nested-payments.ts`,
     guard: '!traced.isUnreadable && since',
@@ -335,7 +392,7 @@ export const baseGuards: readonly Mutant[] = [
     file: `${src}/observe/nested-payments.ts`,
     guard: 'since !== undefined && context.now - since >= UNPROVEN_MS',
     instead: 'since !== null',
-    test: { file: chain, name: 'is a payment without its reference where no upstream has traces' },
+    test: { file: chain, name: 'is a payment without its reference where no upstream can show a trace' },
   },
   {
     name: 'Base: what was reported without its reference is looked at again',

@@ -26,6 +26,7 @@ import {
   type SentBy,
 } from './observe/pending-outcomes.ts';
 import { judgeAgain } from './observe/judge-again.ts';
+import { awaitedAmong } from './observe/awaited.ts';
 import { findLapsed } from './observe/lapsed.ts';
 import { lookAgain } from './observe/look-again.ts';
 import { Memory } from './observe/memory.ts';
@@ -130,6 +131,7 @@ export class BaseObserver implements ChainObserver {
       again.judged,
       [news.unjudged, settled.unjudged, again.unjudged].flat(),
       context.now,
+      awaitedAmong(watch, position.setAside),
     );
     const { checkpoints } = position;
     const read = news.reached.number > newestOf(position).number ? advance(checkpoints, news.reached) : checkpoints;
@@ -221,8 +223,8 @@ async function finish(
     seen.filter((one) => one.kind === 'reverted' || !one.reported).map(({ intentId }) => intentId),
   );
   const dead = missing.filter(({ intentId }) => !waiting.has(intentId));
-  const dropped = safe && (await findDropped(context, pool, sentBy, dead, safe, rescan.rescanned));
   const unread = [...position.setAside, ...news.unjudged, ...rescan.unjudged];
+  const dropped = safe && (await findDropped(context, pool, sentBy, dead, safe, rescan.rescanned, unread));
   const lapsed = safe && (await findLapsed(context, safe, rescan.rescanned, waiting, unread));
   return {
     observations: [
@@ -281,6 +283,8 @@ async function recover(context: Scan, position: Position, head: Block): Promise<
         ...(position.whole !== undefined && { whole: least(ancestor, position.whole) }),
         rescanned: least(ancestor, position.rescanned),
         seen: [...orphaned.seen],
+        // What is still on the chain is read again with its blocks.
+        setAside: position.setAside.filter(({ place }) => place <= ancestor),
       },
       observations: orphaned.observations,
       warnings: [`the chain was reorganized within the last ${depth} blocks: continuing at block ${ancestor}`],

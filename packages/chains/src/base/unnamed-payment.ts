@@ -45,11 +45,13 @@ export async function findUnnamed(
   const direct = to === terms.tokenAddress ? decodeTransfer(Buffer.from(data.slice(2), 'hex')) : null;
   const references: References =
     direct === null
-      ? await explainTransfers(
-          pool,
-          { hash, sent: { from, to: to as Address | null, input: data }, logs: receipt.logs, network },
-          transfers,
-        )
+      ? (
+          await explainTransfers(
+            pool,
+            { hash, sent: { from, to: to as Address | null, input: data }, logs: receipt.logs, network },
+            transfers,
+          )
+        ).references
       : new Map(transfers.map(({ log }) => [log.logIndex, direct.reference]));
   const unnamed = transfers.find(({ log }) => references.get(log.logIndex) === null);
   if (unnamed === undefined) return null;

@@ -1,10 +1,10 @@
 import type { Address, PaymentTerms } from '@pf/domain';
-import type { RpcPool } from '@pf/rpc';
+import { type RpcPool, RpcUnavailableError } from '@pf/rpc';
 import type { Receipt } from '../evm/calls.ts';
 import type { Network, SignedTransaction, Verification } from '../port.ts';
 import { sendsAuthorization } from './authorization/eip3009.ts';
 import { explainTransfers } from './nested/explain.ts';
-import { readTransfer } from './observe/landings.ts';
+import { type LoggedTransfer, readTransfer } from './observe/landings.ts';
 import { decodeSigned, SENT_TYPES, signerOf } from './signed-transaction.ts';
 
 /**
@@ -21,6 +21,7 @@ export function isNested({ tokens }: Network, { raw }: SignedTransaction): boole
 /**
  * Compares what a transaction has paid, whoever sent it: a successful call in it, made by the fulfiller's account, pays
  * exactly these terms. So a bundler's transaction pays for a smart account.
+ * @throws RpcUnavailableError where such a transfer is there, and no upstream can show now what it was for
  */
 export async function verifyNested(
   pool: RpcPool,
@@ -42,11 +43,20 @@ export async function verifyNested(
       : null;
     return transfer !== null && (transfer.from === fulfiller || transfer.to === terms.requestor) ? [transfer] : [];
   });
-  const references = await explainTransfers(
+  const { references, isOpen } = await explainTransfers(
     pool,
     { hash, sent: { from, to: to as Address | null, input }, logs: receipt.logs, network },
     transfers,
   );
+  const isPayment = ({ from, to, amount, log }: LoggedTransfer): boolean =>
+    from === fulfiller &&
+    to === terms.requestor &&
+    amount === terms.amount &&
+    (log.address as string) === terms.tokenAddress;
+  const isKnown = transfers.some((one) => isPayment(one) && references.get(one.log.logIndex) === terms.reference);
+  const isUnknown = transfers.some((one) => isPayment(one) && !references.has(one.log.logIndex));
+  if (isOpen && isUnknown && !isKnown)
+    throw new RpcUnavailableError(`No RPC upstream of ${network.name} can show now what ${hash} has paid`);
   const named = transfers
     .filter(({ log }) => references.get(log.logIndex) === terms.reference)
     .map(({ from, to, amount, log }) => ({

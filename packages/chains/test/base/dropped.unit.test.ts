@@ -35,8 +35,15 @@ function nodeWith(name: string, count: bigint | null): RpcNode {
     batch: async (calls) => calls.map(respond) as never,
   };
 }
-/** What is concluded by a step on the first of these nodes. */
-function concluded(first: RpcNode, ...others: readonly RpcNode[]): ReturnType<typeof findDropped> {
+/**
+ * What is concluded by a step on the first of these nodes.
+ * @param unread what could not be judged
+ */
+function concludedBeside(
+  unread: Parameters<typeof findDropped>[6],
+  first: RpcNode,
+  ...others: readonly RpcNode[]
+): ReturnType<typeof findDropped> {
   const pool = {
     onAnother: async (_than: RpcNode, work: (node: RpcNode) => Promise<unknown>) => {
       const [other] = others;
@@ -56,12 +63,12 @@ function concluded(first: RpcNode, ...others: readonly RpcNode[]): ReturnType<ty
     now: 0,
     waitsSince: () => undefined,
   };
-  return findDropped(context, pool, async () => null, [missing], safe, safe.number);
+  return findDropped(context, pool, async () => null, [missing], safe, safe.number, unread);
 }
 const pruned = nodeWith('pruned.example', null);
 /** The names of the observations, and how many warnings there are. */
 async function shown(...nodes: readonly [RpcNode, ...RpcNode[]]): Promise<readonly [readonly string[], number]> {
-  const { observations, warnings } = await concluded(...nodes);
+  const { observations, warnings } = await concludedBeside([], ...nodes);
   return [named(observations), warnings.length];
 }
 
@@ -69,6 +76,13 @@ describe('a transaction without a receipt', () => {
   it('is dropped once its nonce is used at the safe block', async () => {
     expect(await shown(nodeWith('a.example', NONCE + 1n))).toEqual([['dropped'], 0]);
     expect(await shown(nodeWith('a.example', NONCE))).toEqual([[], 0]);
+  });
+
+  it('is not dropped while it is set aside, as it has logged a payment whose receipt may be pruned', async () => {
+    const used = nodeWith('a.example', NONCE + 1n);
+    expect(named((await concludedBeside([missing], used)).observations)).toEqual([]);
+    const another = { hash: `0x${'cd'.repeat(32)}` as TransactionHash };
+    expect(named((await concludedBeside([another], used)).observations)).toEqual(['dropped']);
   });
 
   it('is dropped by the count of another node, where one has pruned the state at the safe block', async () => {

@@ -144,6 +144,8 @@ const withoutReference = ({ reference }: PaymentTerms): Verification => ({
   kind: 'mismatch',
   differs: { reference: { expected: reference, actual: null } },
 });
+/** 503: what it has paid can be shown another time. */
+const notNow = { name: 'RpcUnavailableError', message: expect.stringContaining('can show now what 0x') as unknown };
 const withoutTraces = (methods: readonly string[] = ['debug_traceTransaction', 'trace_filter']): void => {
   proxy.faults = [{ kind: 'refuse', reason: 'method not found', methods }];
 };
@@ -358,11 +360,15 @@ describe('an account that executes modes (ERC-7821, EIP-7702)', () => {
       const [one, other] = [expectPayment(requestor), expectPayment(requestor)];
       const account = await delegatedAccount(AMOUNT);
       const hash = await account.execute(MODES.tryBatch, batchOf([callOf(one.terms), callOf(other.terms)]));
-      const verified = how === 'with' ? 'verified' : 'mismatch';
-      expect(await verify(hash, one.terms, account.address)).toMatchObject({ kind: verified });
-      expect(await verify(hash, other.terms, account.address)).toMatchObject(withoutReference(other.terms));
-      if (how === 'with') expect(await observed()).toEqual(paid(one));
-      else expect(await observedAfterAMinute()).toEqual([`${one.id} unproven confirmed`]);
+      if (how === 'with') {
+        expect(await verify(hash, one.terms, account.address)).toMatchObject({ kind: 'verified' });
+        expect(await verify(hash, other.terms, account.address)).toMatchObject(withoutReference(other.terms));
+        expect(await observed()).toEqual(paid(one));
+      } else {
+        for (const { terms } of [one, other])
+          await expect(verify(hash, terms, account.address)).rejects.toMatchObject(notNow);
+        expect(await observedAfterAMinute()).toEqual([`${one.id} unproven confirmed`]);
+      }
     },
   );
 });
@@ -383,12 +389,45 @@ describe('a transaction through an unknown contract', () => {
     expect(await observed()).toEqual(paid({ id }));
   });
 
-  it('is a payment without its reference where no upstream has traces', async () => {
+  it('is a payment without its reference where no upstream can show a trace', async () => {
     withoutTraces();
     const { id, terms } = expectPayment();
-    const { address, hash } = await payThrough(terms);
-    expect(await verify(hash, terms, address)).toMatchObject(withoutReference(terms));
+    await payThrough(terms);
     expect(await observedAfterAMinute()).toEqual([`${id} unproven confirmed`]);
+  });
+
+  it('is accepted later where no upstream can show a trace now, and refused with another amount', async () => {
+    const { terms } = expectPayment();
+    const { address, hash } = await payThrough(terms);
+    withoutTraces();
+    await expect(verify(hash, terms, address)).rejects.toMatchObject(notNow);
+    const more = { ...terms, amount: AMOUNT + 1n };
+    expect(await verify(hash, more, address)).toMatchObject({ kind: 'mismatch' });
+    proxy.faults = [];
+    expect(await verify(hash, terms, address)).toMatchObject({ kind: 'verified' });
+  });
+
+  it('is refused where no upstream has any traces: it can never be proven', async () => {
+    const { terms } = expectPayment();
+    const { address, hash } = await payThrough(terms);
+    const sent = await adapter.fetchSent(hash as string as TransactionHash);
+    if (sent === null) throw new Error(`${hash} is not visible`);
+    // What an upstream does not have is remembered for a while: of another pool.
+    const other = poolOver([proxy.url]);
+    try {
+      proxy.faults = [
+        {
+          kind: 'refuse',
+          reason: 'method not found',
+          code: -32_601,
+          methods: ['debug_traceTransaction', 'trace_filter'],
+        },
+      ];
+      const verified = new BaseAdapter(base.adapter.network, other).verify(sent, terms, address as Address, true);
+      expect(await verified).toMatchObject(withoutReference(terms));
+    } finally {
+      await other.close();
+    }
   });
 
   it('is paid once it is traced, also after it was reported without its reference', async () => {
@@ -546,9 +585,13 @@ describe('a transaction through an unknown contract', () => {
       if (how === 'without') withoutTraces();
       const forged = await victim.operation(victim.calldataOf([callOf(terms)]));
       const hash = await sendAs(base.anvil, fake, concat(['0x765e827f', forged.callData]));
-      expect(await verify(hash, terms, victim.address)).toMatchObject(withoutReference(terms));
-      if (how === 'with') expect(await observed()).toEqual([]);
-      else expect(await observedAfterAMinute()).toEqual([`${id} unproven confirmed`]);
+      if (how === 'with') {
+        expect(await verify(hash, terms, victim.address)).toMatchObject(withoutReference(terms));
+        expect(await observed()).toEqual([]);
+      } else {
+        await expect(verify(hash, terms, victim.address)).rejects.toMatchObject(notNow);
+        expect(await observedAfterAMinute()).toEqual([`${id} unproven confirmed`]);
+      }
     },
   );
 });
@@ -643,5 +686,21 @@ describe('a claim by the hash of a bundle', () => {
     );
     const seen = await forgetful.step();
     expect(seen.map(({ type, intentId }) => `${intentId} ${type}`)).toEqual([`${id} dropped`]);
+  });
+
+  it('is set aside no more once a reorg has undone it, so that it can be dropped', async () => {
+    const { id, terms } = expectPayment();
+    const account = await delegatedAccount();
+    const hash = await account.execute(MODES.batch, batchOf([callOf(terms)]));
+    const verified = await verify(hash, terms, account.address);
+    if (verified.kind !== 'verified') throw new Error(JSON.stringify(verified));
+    claim(verified);
+    withoutTraces();
+    expect((await watcher.stepOnce()).setAside).toBe(1);
+    await base.anvil.rpc('anvil_reorg', 1, []);
+    await account.execute(MODES.batch, batchOf([]));
+    await base.finalize();
+    const { observations, setAside } = await watcher.stepOnce();
+    expect([observations.map(({ type, intentId }) => `${intentId} ${type}`), setAside]).toEqual([[`${id} dropped`], 0]);
   });
 });

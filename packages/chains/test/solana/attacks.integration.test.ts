@@ -174,7 +174,8 @@ describe('SolanaObserver under attack', () => {
     const paid = [{ intentId: 'pi_other', type: 'landed', data: { hash, transfer: { amount: other.amount } } }];
     expect(await after(1_000)).toMatchObject(paid);
     expect((await watcher.stepOnce()).setAside).toBe(1);
-    const why = `${merchant.toBase58()} gained ${UNITS} base units in it that may be for pi_test`;
+    const gain = `${UNITS} base units of ${usdc.toBase58()}`;
+    const why = `${merchant.toBase58()} gained ${gain} in it that may be for pi_test`;
     expect(watcher.warnings).toEqual([expect.stringMatching(new RegExp(`${hash} of slot \\d+ is set aside: ${why}`))]);
     await after(24 * 3_600_000);
     expect((await watcher.stepOnce()).setAside).toBe(0);

@@ -23,6 +23,8 @@ export interface Explanation {
   readonly references: References;
   /** An upstream that has traces could not show this one, which may be so long that none can. */
   readonly isUnreadable: boolean;
+  /** An upstream has traces, or may have: what is not explained now may be another time. */
+  readonly isOpen: boolean;
 }
 
 /**
@@ -34,10 +36,10 @@ export async function explainTransfers(
   pool: Pick<RpcPool, 'attempts'>,
   transaction: NestedTransaction,
   transfers: readonly LoggedTransfer[],
-): Promise<References> {
+): Promise<Explanation> {
   const authorized = authorizedIn(transaction.logs);
-  if (areExplained(transfers, authorized)) return authorized;
-  return (await withTrace(pool, transaction, transfers)).references;
+  if (areExplained(transfers, authorized)) return { references: authorized, isUnreadable: false, isOpen: false };
+  return withTrace(pool, transaction, transfers);
 }
 
 export const areExplained = (transfers: readonly LoggedTransfer[], references: References): boolean =>
@@ -95,8 +97,10 @@ export async function withTrace(
     isAsked = true;
     const found = attempt.kind === 'completed' ? attempt.value : null;
     if (found !== null) references = new Map([...references, ...found, ...authorized]);
-    if (found !== null && areExplained(transfers, references)) return { references, isUnreadable: false };
+    if (found !== null && areExplained(transfers, references))
+      return { references, isUnreadable: false, isOpen: false };
   }
-  if (isAsked && !isOffered) references = new Map([...referencesByCalldata(sent, logs), ...references]);
-  return { references, isUnreadable };
+  const isOpen = !isAsked || isOffered;
+  if (!isOpen) references = new Map([...referencesByCalldata(sent, logs), ...references]);
+  return { references, isUnreadable, isOpen };
 }

@@ -72,8 +72,8 @@ const isOver = ({ submission: { lifetime } }: Claim, { timestamp }: Block): bool
   lifetime.kind === 'time' && lifetime.validBefore <= timestamp;
 
 /** A transfer from its payer to its recipient: no stranger can make one. */
-const mayBeOf = (
-  { submission: { sender, terms } }: Claim,
+export const mayBeOf = (
+  { submission: { sender, terms } }: Pick<Claim, 'submission'>,
   { recipient, payer }: Pick<Unjudged, 'recipient' | 'payer'>,
 ): boolean => recipient === terms.requestor && (payer === undefined || payer === sender);
 

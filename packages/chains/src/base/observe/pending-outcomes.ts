@@ -10,6 +10,7 @@ import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { getCalling, getReceipt, getTransactionCount, type Block, type Receipt } from '../../evm/calls.ts';
 import { isAbsentEverywhere } from '../../evm/observe/absence.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
+import type { Unjudged } from '../../evm/observe/reading.ts';
 import { keptLogsOf } from '../nested/kept-logs.ts';
 import { callsInStep } from '../../step-share.ts';
 import type { Step, WatchSet } from '../../port.ts';
@@ -152,6 +153,7 @@ export const findFinalReverts = (reverted: readonly IgnoredRevert[], finalized: 
  * The transactions without a receipt that provably never land: at a safe block, up to which all logs were read, the
  * account's nonce is past theirs, and still no upstream that responds has a receipt. That a node does not know them
  * proves nothing. Warns where the nonces at that block cannot be read.
+ * @param unread transactions that could not be judged: they have logged something, whatever upstreams still have of it
  */
 export async function findDropped(
   context: Scan,
@@ -160,9 +162,12 @@ export async function findDropped(
   missing: readonly PendingOutcome[],
   safe: Block,
   rescanned: bigint,
+  unread: readonly Pick<Unjudged, 'hash'>[],
 ): Promise<Pick<Step, 'observations' | 'warnings'>> {
-  if (missing.length === 0 || rescanned < safe.number) return { observations: [], warnings: [] };
-  const known = await withNonces(context, sentBy, missing);
+  const aside = new Set(unread.map(({ hash }) => hash));
+  const dead = missing.filter(({ hash }) => !aside.has(hash));
+  if (dead.length === 0 || rescanned < safe.number) return { observations: [], warnings: [] };
+  const known = await withNonces(context, sentBy, dead);
   const counts = await countsAt(
     context,
     pool,

@@ -69,7 +69,7 @@ async function findPaying(
 ): Promise<readonly LoggedTransfer[] | null> {
   const [sent = null] = await readEach(node, [getCalling(hash)]);
   if (sent === null || sent instanceof Unreadable) return null;
-  const references = await explainTransfers(pool, { hash, sent, logs, network }, transfers);
+  const { references } = await explainTransfers(pool, { hash, sent, logs, network }, transfers);
   const paying = transfers.filter(({ log }) => references.get(log.logIndex) === reference);
   return paying.length > 0 || areExplained(transfers, references) ? paying : null;
 }

@@ -46,7 +46,7 @@ export function problemIn(reading: Reading, network: Network, watch: WatchSet): 
       .find((one) => one?.terms.requestor === (held.owner as string));
     if (intent !== undefined)
       return (
-        `${held.owner} gained ${gained} base units in it that may be for ${intent.id}, ` +
+        `${held.owner} gained ${gained} base units of ${held.mint} in it that may be for ${intent.id}, ` +
         'and an instruction of the token program that is not known here names the same account'
       );
   }

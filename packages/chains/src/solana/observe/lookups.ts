@@ -185,8 +185,9 @@ export async function readUnseen(
     warnings: [
       ...warnings,
       ...crowded.map(
-        ([hash, { slot }]) =>
-          `${network.name}: ${hash} of slot ${slot} is given up: its recipient has too many that cannot be judged`,
+        ([hash, { slot, problem }]) =>
+          `${network.name}: ${hash} of slot ${slot} is given up, as its recipient has too many that cannot be ` +
+          `judged: ${problem}`,
       ),
     ],
     isBehind: due.length > looks.filter(isLookedAt).length,

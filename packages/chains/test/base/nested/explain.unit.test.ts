@@ -77,8 +77,8 @@ const explained = (...upstreams: readonly Shown[]): Promise<Explanation> =>
   withTrace(poolOf(...upstreams), transaction, transfers);
 
 describe('what a transfer carries', () => {
-  const paid = { references: new Map([[0n, terms.reference]]), isUnreadable: false };
-  const unknown = { references: new Map(), isUnreadable: false };
+  const paid = { references: new Map([[0n, terms.reference]]), isUnreadable: false, isOpen: false };
+  const unknown = { references: new Map(), isUnreadable: false, isOpen: true };
   const ofOthers = { ...trace, calls: [] };
 
   it('comes from a trace', async () => {
@@ -104,7 +104,8 @@ describe('what a transfer carries', () => {
     expect(await explained([refused('unsupported')], [refused('rpc')])).toEqual(unknown);
     expect(await explained()).toEqual(unknown);
     const ofAnother = { ...transaction, sent: { ...transaction.sent, from: terms.requestor } };
-    expect(await withTrace(poolOf([refused('unsupported')]), ofAnother, transfers)).toEqual(unknown);
+    const never = { ...unknown, isOpen: false };
+    expect(await withTrace(poolOf([refused('unsupported')]), ofAnother, transfers)).toEqual(never);
   });
 
   it('is not known yet where an upstream could not show a trace: it may be too long', async () => {
@@ -117,8 +118,7 @@ describe('what a transfer carries', () => {
     const logs = [used, { ...log, logIndex: 1n }];
     const [made] = logs.slice(1).flatMap((one) => readTransfer(one) ?? []);
     if (made === undefined) throw new Error('it is a transfer');
-    expect(await explainTransfers(poolOf(), { ...transaction, logs }, [made])).toEqual(
-      new Map([[1n, terms.reference]]),
-    );
+    const { references } = await explainTransfers(poolOf(), { ...transaction, logs }, [made]);
+    expect(references).toEqual(new Map([[1n, terms.reference]]));
   });
 });

@@ -143,7 +143,7 @@ describe('a transaction that a list names', () => {
       memory.unseen.set(`busy ${n}` as TransactionHash, { ...aside, dueAt: DAY, of: 'busy' as Address });
     memory.unseen.set('one' as TransactionHash, { ...aside, of: 'other' as Address });
     expect(await read(nodeOf({}), 0)).toEqual([
-      'solana-devnet: busy 499 of slot 1 is given up: its recipient has too many that cannot be judged',
+      'solana-devnet: busy 499 of slot 1 is given up, as its recipient has too many that cannot be judged: odd',
     ]);
     expect([memory.setAside, memory.unseen.has('one' as TransactionHash)]).toEqual([500, true]);
   });

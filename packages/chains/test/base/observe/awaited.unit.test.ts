@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import type { TransactionHash } from '@pf/domain';
+import { awaitedAmong } from '../../../src/base/observe/awaited.ts';
+import { afterLook, type SetAside } from '../../../src/set-aside.ts';
+import { Watched } from '../../conformance/watching.ts';
+import { fulfiller, terms } from '../payments.ts';
+
+const DAY = 24 * 3_600_000;
+const hashOf = (number: number): TransactionHash => `0x${number.toString(16).padStart(64, '0')}` as TransactionHash;
+const aside = (number: number, change: Partial<SetAside> = {}): SetAside => ({
+  hash: hashOf(number),
+  place: 7n,
+  reason: 'its trace cannot be read',
+  recipient: terms.requestor,
+  payer: fulfiller,
+  since: 0,
+  dueAt: 0,
+  ...change,
+});
+const submitted = { hash: hashOf(1), sender: fulfiller, lifetime: { kind: 'unlimited' }, terms } as const;
+/** The numbers of those that are kept after a day, by a step that judges none of them. */
+function keptAfterADay(watched: Watched, ...all: readonly SetAside[]): readonly number[] {
+  const { kept } = afterLook(all, new Set(), [], DAY, awaitedAmong(watched, all));
+  return kept.map(({ hash }) => Number(hash));
+}
+
+describe('what is set aside on Base', () => {
+  const watching = (nonce: string | null): Watched => {
+    const watched = new Watched();
+    watched.add('pi_1', terms);
+    watched.submit({ ...submitted, nonce }, 0);
+    return watched;
+  };
+
+  it('is not given up while it is a live submission', () => {
+    expect(keptAfterADay(watching(null), aside(1), aside(2))).toEqual([1]);
+    expect(keptAfterADay(new Watched(), aside(1), aside(2))).toEqual([]);
+  });
+
+  it('is not given up while it may have brought a live authorization, up to three of them', () => {
+    const ofAnother = aside(9, { payer: terms.requestor });
+    const toAnother = aside(8, { recipient: fulfiller });
+    const all = [ofAnother, toAnother, aside(2), aside(3), aside(4), aside(5)];
+    expect(keptAfterADay(watching(terms.reference), ...all)).toEqual([2, 3, 4]);
+  });
+});
