@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ChainAdapter } from '@pf/chains';
 import { newIntentId } from '@pf/contracts';
-import { events, given, samples } from '@pf/domain/testing';
+import { events, type ExpectedEvent, given, samples } from '@pf/domain/testing';
 import { ApiError } from '../../src/api-error.ts';
 import type { Call } from '../../src/endpoint.ts';
 import { buildIntent } from '../../src/intents/build.ts';
 
 /** What is asked, in order, by a build of an intent for which Bob has built before. */
-async function asked(refused: string | null, ...history: Parameters<typeof given>): Promise<readonly string[]> {
+async function asked(refused: string | null, ...history: readonly ExpectedEvent[]): Promise<readonly string[]> {
   const [intent] = given(events.created(), events.built(), ...history).ledger.intents();
   const order: string[] = [];
   const admit = (what: string) => async (): Promise<void> => {
