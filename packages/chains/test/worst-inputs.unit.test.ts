@@ -1,14 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ChainId } from '@pf/domain';
+import type { Address, ChainId } from '@pf/domain';
 import { Wallet } from 'ethers/wallet';
 import * as TxEnvelopeTempo from 'ox/tempo/TxEnvelopeTempo';
 import { BaseAdapter } from '../src/base/adapter.ts';
 import { decodeSigned } from '../src/base/signed-transaction.ts';
+import { callsOf } from '../src/base/user-operations/account-calls.ts';
 import { type ChainAdapter, networkOf } from '../src/index.ts';
 import { SolanaAdapter } from '../src/solana/adapter.ts';
 import { fromChain } from '../src/tempo/signed-transaction.ts';
 import { TempoAdapter } from '../src/tempo/adapter.ts';
 import { poolOver } from './base/chain.ts';
+import { terms } from './base/payments.ts';
 import { tempoPool } from './tempo/chain.ts';
 
 /** What one text may take to parse: a gateway serves nothing else meanwhile. */
@@ -27,17 +29,21 @@ const bytesOf = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');
 const address = (index: number): string => `0x${index.toString(16).padStart(40, 'a')}`;
 
 /** The CPU of the quickest of several runs in milliseconds, each of which decodes again, and what came of it. */
-function fastest(adapter: Pick<ChainAdapter, 'parseSubmitted'>, raw: Uint8Array): readonly [number, unknown] {
+function quickestOf(read: () => unknown): readonly [number, unknown] {
   let quickest = Number.POSITIVE_INFINITY;
-  let parsed: unknown = null;
-  const text = Buffer.from(raw).toString('base64');
+  let found: unknown = null;
   for (let run = 0; run < RUNS; run += 1) {
     const began = process.threadCpuUsage();
-    parsed = adapter.parseSubmitted(text);
+    found = read();
     const { user, system } = process.threadCpuUsage(began);
     quickest = Math.min(quickest, (user + system) / 1_000);
   }
-  return [quickest, parsed];
+  return [quickest, found];
+}
+
+function fastest(adapter: Pick<ChainAdapter, 'parseSubmitted'>, raw: Uint8Array): readonly [number, unknown] {
+  const text = Buffer.from(raw).toString('base64');
+  return quickestOf(() => adapter.parseSubmitted(text));
 }
 
 /** Lists within lists, as many as fit. */
@@ -224,6 +230,86 @@ describe('the parsers of signed transactions', () => {
     const { transaction } = parsed.value;
     expect(decodeSigned(transaction.raw)).toBe(decodeSigned(transaction.raw));
   });
+});
+
+const word = (value: number): string => value.toString(16).padStart(64, '0');
+const hexWord = (hex: string): string => hex.slice(2).toLowerCase().padStart(64, '0');
+/** A list all of whose elements are the bytes behind it. */
+const repeated = (length: number, element: string): string =>
+  [word(32), word(length), ...Array.from({ length }, () => word(32 * length)), element].join('');
+const bytesIn = (hex: string): string => word(hex.length / 2) + hex;
+/** (address, uint256, bytes) */
+const callTo = (to: string, data = ''): string => [hexWord(to), word(0), word(96), bytesIn(data)].join('');
+const ACCOUNT = payer.address as Address;
+const USDC = terms.tokenAddress as string;
+const BATCH = '34fcd5be';
+/** A batch whose last call is missing. */
+const cutOff = (length: number): string =>
+  [
+    word(32),
+    word(length),
+    ...Array.from({ length: length - 1 }, () => word(32 * length)),
+    word(0xff_ff_ff),
+    callTo(USDC),
+  ].join('');
+const inMode = (execution: string): string =>
+  ['e9ae5c53', '01000000000078210002'.padEnd(64, '0'), word(64), bytesIn(execution)].join('');
+const OPERATION_BYTES_MAX = 8_192;
+/** What reads each call of calldata, and what that is told about. */
+const calldataAtWorst = (length: number): readonly (readonly [what: string, calldata: string])[] => [
+  ['calls that are all the same bytes', BATCH + repeated(length, callTo(USDC))],
+  ['batches that are all the same bytes', inMode(repeated(length, bytesIn(repeated(length, callTo(USDC)))))],
+  [
+    'calls of the account to itself that end too early',
+    BATCH + repeated(length, callTo(ACCOUNT, BATCH + cutOff(length))),
+  ],
+  [
+    'calls of the account to itself that are batches which end too early',
+    BATCH + repeated(length, callTo(ACCOUNT, inMode(repeated(length, bytesIn(cutOff(length)))))),
+  ],
+];
+
+describe('the parser of user operations', () => {
+  const operation = (change: object): readonly unknown[] => [
+    { sender: ACCOUNT, nonce: '0x0', callData: '0x', ...change },
+    '0x0000000071727De22E5E9d8BAf0edAc6f37da032',
+    '0x14a34',
+  ];
+  const judge = (change: object): unknown => {
+    const parsed = base.paymasters?.parse('pm_getPaymasterStubData', operation(change));
+    return parsed?.ok === true ? Object.keys(parsed.value.differences(terms)) : parsed;
+  };
+
+  it.each(calldataAtWorst(76))('takes a few milliseconds for %s', (_what, calldata) => {
+    expect(calldata.length).toBeLessThanOrEqual(2 * OPERATION_BYTES_MAX);
+    const [ms, differs] = quickestOf(() => judge({ callData: `0x${calldata}` }));
+    expect(differs).toEqual(['calls']);
+    expect(ms).toBeLessThan(MS_MAX);
+  });
+
+  it.each([
+    ['the longest calldata', { callData: `0x${'ff'.repeat(OPERATION_BYTES_MAX)}` }, ['calls']],
+    ['the longest payment', { callData: `0x${BATCH}${repeated(1, callTo(USDC, 'ff'.repeat(7_900)))}` }, ['amount']],
+    ['bytes of which the last is none', { callData: `0x${'ff'.repeat(OPERATION_BYTES_MAX - 1)}fg` }, 'callData'],
+    ['calldata that is too long', { callData: `0x${'ff'.repeat(OPERATION_BYTES_MAX + 1)}` }, 'callData'],
+    ['a deployment that is too long', { initCode: `0x${'ff'.repeat(30_000)}` }, 'initCode'],
+    ['a signature that is too long', { signature: `0x${'ff'.repeat(30_000)}` }, 'signature'],
+  ])('takes a few milliseconds for %s', (_what, change, expected) => {
+    const [ms, found] = quickestOf(() => judge(change));
+    if (typeof expected === 'string')
+      expect(found).toEqual({ ok: false, problem: `has no valid ${expected} in the user operation` });
+    else expect(found).toEqual(expect.arrayContaining(expected));
+    expect(ms).toBeLessThan(MS_MAX);
+  });
+
+  it.each(calldataAtWorst(256))(
+    'takes hardly longer in a bundle of as much calldata as nodes take: %s',
+    (_what, calldata) => {
+      const bytes = Buffer.from(calldata, 'hex');
+      const [ms] = quickestOf(() => callsOf(ACCOUNT, bytes));
+      expect(ms).toBeLessThan(3 * MS_MAX);
+    },
+  );
 });
 
 /** A transaction of type 0x76 with these bytes in the place of its signature. */

@@ -335,8 +335,8 @@ export const ERRORS = {
     message: 'Too many transactions were built for this payment intent. Sign one that you have, or build again later.',
     cause:
       'New transactions were built too often for this intent, by this address or by all payers: each one takes ' +
-      'several calls to the chain. A repeated build returns the same transaction while it can land, and does not ' +
-      "count. Or other payers' builds were recorded first in every attempt.",
+      'several calls to the chain. A repeated build returns the same transaction while it can land, and has a larger ' +
+      "budget of its own. Or other payers' builds were recorded first in every attempt.",
     remedy: 'Sign the transaction that you have, or build again after `details.retry_after` seconds.',
   },
   'internal.error': {

@@ -33,12 +33,22 @@ export const PAYMENT_LINK_QUOTA: Quota = { requests: 1_200, windowSeconds: 60 };
 
 /**
  * New transactions for one intent: of one payer's address, of all requests, and what of the former does not count in
- * the latter, at each gateway. What is built already is returned without counting.
+ * the latter, at each gateway. What is built already has a budget of its own.
  */
 export const BUILD_QUOTAS = {
   address: { requests: 30, windowSeconds: 600 },
   intent: { requests: 300, windowSeconds: 600 },
   share: { requests: 5, windowSeconds: 600 },
+} as const satisfies Readonly<Record<string, Quota>>;
+
+/**
+ * Builds that are asked for again, each of which asks the chain whether it can still land: as of new ones. A payer who
+ * comes back to a page asks for one.
+ */
+export const REPEATED_BUILD_QUOTAS = {
+  address: { requests: 60, windowSeconds: 600 },
+  intent: { requests: 600, windowSeconds: 600 },
+  share: { requests: 10, windowSeconds: 600 },
 } as const satisfies Readonly<Record<string, Quota>>;
 
 /**

@@ -69,6 +69,10 @@ export function createApp(dependencies: AppDependencies): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('trust proxy', trustedProxies);
   app.use(requestLog(log));
+  app.use(({ ip }, _response, next) => {
+    dependencies.limits.admitAddress(ip);
+    next();
+  });
   const handlers: { readonly [Id in DashboardOperationId]: Handler<(typeof DASHBOARD_OPERATIONS)[Id]> } = {
     ...signInEndpoints(dependencies),
     ...passkeyEndpoints(dependencies),

@@ -8,7 +8,7 @@ import {
   isRemembered,
   rememberKey,
 } from '@pf/database';
-import type { SharingGroup } from '@pf/http';
+import { AddressBuckets, type SharingGroup } from '@pf/http';
 import { boundedCache, count, TokenBucket } from '@pf/runtime';
 import { DashboardError } from './dashboard-error.ts';
 
@@ -83,6 +83,8 @@ const STAGES: readonly (readonly By[])[] = [['address'], ['pair'], ['email', 'pe
 const VERIFICATION_MAIL = limit('email', 1, QUARTER);
 /** How long an address from which a person has signed in is theirs: others cannot lock them out of it. */
 const PLACE_MS = 30 * DAY_MS;
+/** Any requests of an address, in one process: of an office, perhaps, in which five persons ask all they may. */
+const ADDRESS_QUOTA = { requests: 3_000, windowSeconds: 60 };
 /** Any requests of a person, in one process. */
 const PERSON_QUOTA = { requests: 600, windowSeconds: 60 };
 const PERSONS_KEPT = 10_000;
@@ -118,6 +120,7 @@ export class Limits {
   readonly #database: Database;
   readonly #factor: number;
   readonly #now: () => number;
+  readonly #addresses: AddressBuckets;
   readonly #persons = boundedCache<string, TokenBucket>(PERSONS_KEPT);
   readonly #windows = boundedCache<string, Window>(WINDOWS_KEPT);
 
@@ -126,6 +129,14 @@ export class Limits {
     this.#database = database;
     this.#factor = factor;
     this.#now = now;
+    const requests = Math.max(1, Math.round(ADDRESS_QUOTA.requests * factor));
+    this.#addresses = new AddressBuckets({ ...ADDRESS_QUOTA, requests });
+  }
+
+  /** Counts any request of an address, before anything is looked up. @throws DashboardError `rate_limit.exceeded` */
+  admitAddress(ip: string | undefined): void {
+    const nextMs = this.#addresses.take(ip);
+    if (nextMs !== null) throw exceeded(nextMs);
   }
 
   /** Counts a request of a signed-in person. @throws DashboardError `rate_limit.exceeded` */

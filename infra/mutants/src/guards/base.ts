@@ -127,6 +127,13 @@ export const baseGuards: readonly Mutant[] = [
     test: { file: calls, name: 'are unknown when there are more than 256, also in calls that repeat each other' },
   },
   {
+    name: 'Smart accounts: calls that end too early count, too',
+    file: `${src}/user-operations/account-calls.ts`,
+    guard: 'budget.left -= 1;',
+    instead: '',
+    test: { file: calls, name: 'are unknown when more than 256 were read, also in calls that end too early' },
+  },
+  {
     name: 'Smart accounts: what nothing proves settles no intent',
     file: `${src}/observe/scan.ts`,
     guard: 'isProven ? reference : NO_REFERENCE',

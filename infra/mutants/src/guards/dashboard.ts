@@ -320,6 +320,16 @@ export const dashboardGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Whatever an address asks of the dashboard is counted',
+    file: 'services/dashboard/src/app.ts',
+    guard: 'dependencies.limits.admitAddress(ip);',
+    instead: '',
+    test: {
+      file: 'services/dashboard/test/limits.integration.test.ts',
+      name: 'counts what an address asks without a session, the application and its documents too',
+    },
+  },
+  {
     name: 'An address that is past its limit makes no rows',
     file: 'services/dashboard/src/limits.ts',
     guard: "for (const one of limits) if (one.by === 'address') this.#admitInMemory(one, now);",

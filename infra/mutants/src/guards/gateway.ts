@@ -13,6 +13,16 @@ export const gatewayGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A build that is asked for again is counted before the chain is asked',
+    file: 'services/gateway/src/intents/build.ts',
+    guard: 'if (!live) await dependencies.limiter.admitRepeatedBuild(id, owner, request.ip);',
+    instead: '',
+    test: {
+      file: 'services/gateway/test/intents/build.unit.test.ts',
+      name: 'is counted before the chain is asked',
+    },
+  },
+  {
     name: 'A sponsor that hangs holds up its own account alone',
     file: 'services/gateway/src/sponsors/sponsor-calls.ts',
     guard: 'key: `${accountId} ${livemode}`',

@@ -70,6 +70,7 @@ export class Gateways {
     // Quotas are not what is simulated: the clients are few, and try again and again.
     const limiter = {
       admitBuild: async () => undefined,
+      admitRepeatedBuild: async () => undefined,
       admitSubmit: async () => undefined,
       admitLook: async () => undefined,
     };

@@ -33,8 +33,16 @@ const GAS_MAX = {
 } as const;
 const DEPLOYMENT_GAS_MAX = 800_000n;
 
+/** Of calldata, deployment and signature, each: some ten times what they are for the payment of a new account. */
+const BYTES_MAX = 8_192;
+/** A payment is one call, perhaps within calls of the account to itself. */
+const CALLS_MAX = 32;
+
 const quantity = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/);
-const bytes = z.string().regex(/^0x(?:[0-9a-fA-F]{2})*$/);
+const bytes = z
+  .string()
+  .max(2 + 2 * BYTES_MAX)
+  .regex(/^0x(?:[0-9a-fA-F]{2})*$/);
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
 
 /** The fields of a user operation, of all versions of the EntryPoint. Others are not passed on. */
@@ -174,7 +182,7 @@ function costOf(op: Operation, isOldest: boolean): bigint {
 
 /** The account must make one call: the transfer of these terms. */
 function differencesOf(sender: AskedOperation['sender'], callData: string, terms: PaymentTerms): Differences {
-  const calls = callsOf(sender, Buffer.from(callData.slice(2), 'hex'));
+  const calls = callsOf(sender, Buffer.from(callData.slice(2), 'hex'), CALLS_MAX);
   const [only, another] = calls ?? [];
   if (only === undefined || another !== undefined)
     return { calls: { expected: '1', actual: calls === null ? null : String(calls.length) } };

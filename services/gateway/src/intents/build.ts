@@ -44,7 +44,7 @@ interface Dependencies extends CosigningDependencies {
   readonly adapters: Adapters;
   readonly commands: Commands;
   readonly intents: IntentQueries;
-  readonly limiter: Pick<Limiter, 'admitBuild'>;
+  readonly limiter: Pick<Limiter, 'admitBuild' | 'admitRepeatedBuild'>;
   readonly partitions: number;
 }
 
@@ -122,8 +122,9 @@ async function tryBuild(
   // While a submitted transaction can still land, its payer gets the same bytes: new ones could pay twice.
   if (live && (isAuthorization(live) || !(present && live.sender === fulfiller)))
     throw refused(refusalInProgress(intent));
-  if (present && (live || (await adapter.canLand(present)))) {
-    return { intent: view(intent), transaction: present.transaction };
+  if (present) {
+    if (!live) await dependencies.limiter.admitRepeatedBuild(id, owner, request.ip);
+    if (live || (await adapter.canLand(present))) return { intent: view(intent), transaction: present.transaction };
   }
 
   await dependencies.limiter.admitBuild(id, owner, request.ip);

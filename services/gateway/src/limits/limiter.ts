@@ -8,6 +8,7 @@ import {
   PAYER_ADDRESS_QUOTA,
   PAYER_ADDRESS_SHARE,
   type Quota,
+  REPEATED_BUILD_QUOTAS,
   SUBMIT_QUOTAS,
 } from '@pf/contracts';
 import type { IntentId } from '@pf/domain';
@@ -97,6 +98,15 @@ export class Limiter {
   }
 
   /**
+   * Counts a build that is asked for again: the chain is asked whether it can still land.
+   * @throws ApiError `intent.too_many_builds`
+   */
+  async admitRepeatedBuild(intentId: IntentId, holder: Pick<Holder, 'scope'>, ip: string | undefined): Promise<void> {
+    const refused = await this.#refusalOf('repeated builds', REPEATED_BUILD_QUOTAS, intentId, holder, ip);
+    if (refused) throw tooManyBuilds(intentId, refused);
+  }
+
+  /**
    * Counts what is submitted to an intent, before it is parsed.
    * @throws ApiError `rate_limit.exceeded`
    */
@@ -125,7 +135,7 @@ export class Limiter {
 
   /** Counts what costs much for an intent: of a payer's address, and of all. @returns where it is refused */
   async #refusalOf(
-    what: 'builds' | 'submits' | 'looks',
+    what: 'builds' | 'repeated builds' | 'submits' | 'looks',
     quotas: IntentQuotas,
     intentId: IntentId,
     holder: Pick<Holder, 'scope'>,

@@ -7,6 +7,7 @@ import {
   newIntentId,
   PAYER_ADDRESS_QUOTA,
   PAYER_ADDRESS_SHARE,
+  REPEATED_BUILD_QUOTAS,
   SUBMIT_QUOTAS,
 } from '@pf/contracts';
 import type { AccountId } from '@pf/domain';
@@ -127,21 +128,22 @@ describe('Limiter', () => {
   });
 
   it.each([
-    ['submits', SUBMIT_QUOTAS, 'admitSubmit'],
-    ['looks for hashes', LOOK_QUOTAS, 'admitLook'],
-  ] as const)('has a budget of %s for an intent and for each address of its payers', async (_what, quotas, admit) => {
+    ['submits', SUBMIT_QUOTAS, 'admitSubmit', 'rate_limit.exceeded'],
+    ['looks for hashes', LOOK_QUOTAS, 'admitLook', 'rate_limit.exceeded'],
+    ['repeated builds', REPEATED_BUILD_QUOTAS, 'admitRepeatedBuild', 'intent.too_many_builds'],
+  ] as const)('has a budget of %s for an intent and for each of its addresses', async (_what, quotas, admit, code) => {
     const { intentId } = intent();
     const by = (ip: string, scope: Holder['scope'] = 'client_secret') =>
       codeOf(limiter[admit](intentId, { scope }, ip));
     const { address, intent: all, share } = quotas;
     expect(await times(address.requests + 1, () => by('192.0.2.1'))).toEqual({
       admitted: address.requests,
-      'rate_limit.exceeded': 1,
+      [code]: 1,
     });
     await times(all.requests * 10, (n) => by(`198.51.100.${n % 100}`));
     expect(await times(share.requests, () => by('203.0.113.1'))).toEqual({ admitted: share.requests });
-    expect(await by('203.0.113.1')).toBe('rate_limit.exceeded');
-    expect(await by('203.0.113.1', 'full')).toBe('rate_limit.exceeded');
+    expect(await by('203.0.113.1')).toBe(code);
+    expect(await by('203.0.113.1', 'full')).toBe(code);
     // Builds have another.
     expect(await codeOf(limiter.admitBuild(intentId, { scope: 'full' }, '203.0.113.1'))).toBe('admitted');
   });

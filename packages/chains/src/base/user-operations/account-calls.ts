@@ -26,47 +26,49 @@ const BATCHES = '78210002';
  * accounts of ERC-4337 have them, and ERC-7821's and ERC-7579's `execute(bytes32,bytes)`. Calls by which the account
  * makes further calls of its own are opened too. Null where it is none of these, malformed, or more than the limits:
  * then it is not known what the account does.
+ * @param most how many calls, and batches of them, are read
  */
-export function callsOf(account: Address, calldata: Buffer): readonly AccountCall[] | null {
-  const budget = { left: CALLS_MAX };
+export function callsOf(account: Address, calldata: Buffer, most = CALLS_MAX): readonly AccountCall[] | null {
+  const budget = { left: most };
   const calls = open(account, calldata, 1, budget);
   return budget.left < 0 ? null : calls;
 }
 
-/** @param budget how many calls may still be read, so that calls that repeat each other end */
-function open(
-  account: Address,
-  calldata: Buffer,
-  depth: number,
-  budget: { left: number },
-): readonly AccountCall[] | null {
-  const calls = readCalls(account, calldata);
-  budget.left -= calls?.length ?? 0;
-  if (calls === null || budget.left < 0) return null;
+/**
+ * How many calls, and batches of them, may still be read. What is malformed in the end counts, too: offsets can name
+ * the same bytes again and again.
+ */
+interface Budget {
+  left: number;
+}
+
+function open(account: Address, calldata: Buffer, depth: number, budget: Budget): readonly AccountCall[] | null {
+  const calls = readCalls(account, calldata, budget);
+  if (calls === null) return null;
   return calls.flatMap((call) => {
     const mayOpen = call.to === account && depth < DEPTH_MAX && budget.left > 0;
     return (mayOpen ? open(account, call.data, depth + 1, budget) : null) ?? [call];
   });
 }
 
-function readCalls(account: Address, calldata: Buffer): readonly AccountCall[] | null {
+function readCalls(account: Address, calldata: Buffer, budget: Budget): readonly AccountCall[] | null {
   const args = calldata.subarray(SELECTOR);
   switch (calldata.toString('hex', 0, SELECTOR)) {
     // execute(address,uint256,bytes)
     case 'b61d27f6':
-      return readAll([readCall(args)]);
+      return readAll([readCall(args)], budget);
     // executeBatch((address,uint256,bytes)[])
     case '34fcd5be':
-      return readBatch(args);
+      return readBatch(args, budget);
     // executeBatch(address[],bytes[])
     case '18dfb3c7':
-      return readColumns(args, 1);
+      return readColumns(args, 1, budget);
     // executeBatch(address[],uint256[],bytes[])
     case '47e1da2a':
-      return readColumns(args, 2);
+      return readColumns(args, 2, budget);
     // execute(bytes32,bytes)
     case 'e9ae5c53':
-      return readMode(args)?.map(({ to, data }) => ({ to: to === ZERO ? account : to, data })) ?? null;
+      return readMode(args, budget)?.map(({ to, data }) => ({ to: to === ZERO ? account : to, data })) ?? null;
     default:
       return null;
   }
@@ -79,20 +81,21 @@ function readCall(view: Buffer): AccountCall | null {
   return to === null || data === null ? null : { to, data };
 }
 
-/** Null as soon as one is. */
-function readAll<T>(all: Iterable<T | null>): readonly T[] | null {
+/** Null as soon as one is, or the budget is used up. */
+function readAll<T>(all: Iterable<T | null>, budget: Budget): readonly T[] | null {
   const found: T[] = [];
   for (const one of all) {
-    if (one === null) return null;
+    budget.left -= 1;
+    if (one === null || budget.left < 0) return null;
     found.push(one);
   }
   return found;
 }
 
 /** (address, uint256, bytes)[] in slot 0 */
-function readBatch(args: Buffer): readonly AccountCall[] | null {
+function readBatch(args: Buffer, budget: Budget): readonly AccountCall[] | null {
   const list = listAt(args, 0, CALLS_MAX);
-  return list && readAll(tuples(list));
+  return list && readAll(tuples(list), budget);
 }
 
 function* tuples({ content, length }: List): Generator<AccountCall | null> {
@@ -103,9 +106,9 @@ function* tuples({ content, length }: List): Generator<AccountCall | null> {
 }
 
 /** address[] in slot 0, and bytes[] in another one */
-function readColumns(args: Buffer, slot: number): readonly AccountCall[] | null {
+function readColumns(args: Buffer, slot: number, budget: Budget): readonly AccountCall[] | null {
   const [targets, datas] = [listAt(args, 0, CALLS_MAX), listAt(args, slot, CALLS_MAX)];
-  return targets && datas && targets.length === datas.length ? readAll(rows(targets, datas)) : null;
+  return targets && datas && targets.length === datas.length ? readAll(rows(targets, datas), budget) : null;
 }
 
 function* rows(targets: List, datas: List): Generator<AccountCall | null> {
@@ -116,24 +119,24 @@ function* rows(targets: List, datas: List): Generator<AccountCall | null> {
 }
 
 /** bytes32 mode, bytes executionData */
-function readMode(args: Buffer): readonly AccountCall[] | null {
+function readMode(args: Buffer, budget: Budget): readonly AccountCall[] | null {
   const execution = bytesAt(args, 1);
   if (execution === null) return null;
   if (args[0] === MODE.single) {
     // address ‖ uint256 ‖ calldata, packed
     if (execution.length < 52) return null;
-    return [{ to: getAddress(`0x${execution.toString('hex', 0, 20)}`) as Address, data: execution.subarray(52) }];
+    const to = getAddress(`0x${execution.toString('hex', 0, 20)}`) as Address;
+    return readAll([{ to, data: execution.subarray(52) }], budget);
   }
   if (args[0] !== MODE.batch) return null;
-  if (args.toString('hex', 6, 10) !== BATCHES) return readBatch(execution);
+  if (args.toString('hex', 6, 10) !== BATCHES) return readBatch(execution, budget);
   const batches = listAt(execution, 0, CALLS_MAX);
-  const opened = batches && readAll(batchesOf(batches));
-  return opened && opened.flat().length <= CALLS_MAX ? opened.flat() : null;
+  return batches && (readAll(batchesOf(batches, budget), budget)?.flat() ?? null);
 }
 
-function* batchesOf({ content, length }: List): Generator<readonly AccountCall[] | null> {
+function* batchesOf({ content, length }: List, budget: Budget): Generator<readonly AccountCall[] | null> {
   for (let index = 0; index < length; index++) {
     const batch = bytesAt(content, index);
-    yield batch && readBatch(batch);
+    yield batch && readBatch(batch, budget);
   }
 }

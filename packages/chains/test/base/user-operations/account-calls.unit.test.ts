@@ -21,6 +21,15 @@ describe('the calls of an account', () => {
     expect(callsIn(executeBatch(Array.from({ length: 20 }, () => [ACCOUNT, many(20)] as const)))).toBeNull();
   });
 
+  it('are unknown when more than 256 were read, also in calls that end too early', () => {
+    const offsets = [...Array.from({ length: 19 }, () => uint(640n)), uint(0xff_ff_ffn)];
+    const call = [pad(USDC as string as Hex), uint(0n), uint(96n), uint(0n)];
+    const cutOff = concat(['0x34fcd5be', uint(32n), uint(20n), ...offsets, ...call]);
+    const times = (length: number): Hex => executeBatch(Array.from({ length }, () => [ACCOUNT, cutOff] as const));
+    expect(callsIn(times(12))).toHaveLength(12);
+    expect(callsIn(times(20))).toBeNull();
+  });
+
   it('are of the account itself where a mode names none, and nowhere else', () => {
     const zero = `0x${'00'.repeat(20)}` as Address;
     const batch = executeBatch([[zero, execute(USDC, payment())]]);
