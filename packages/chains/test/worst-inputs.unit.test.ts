@@ -280,7 +280,7 @@ describe('the parser of user operations', () => {
     return parsed?.ok === true ? Object.keys(parsed.value.differences(terms)) : parsed;
   };
 
-  it.each(calldataAtWorst(76))('takes a few milliseconds for %s', (_what, calldata) => {
+  it.each(calldataAtWorst(76))('takes a few milliseconds for calldata of %s', (_what, calldata) => {
     expect(calldata.length).toBeLessThanOrEqual(2 * OPERATION_BYTES_MAX);
     const [ms, differs] = quickestOf(() => judge({ callData: `0x${calldata}` }));
     expect(differs).toEqual(['calls']);

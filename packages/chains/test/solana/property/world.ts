@@ -82,7 +82,9 @@ export class World {
     for (const wallet of [payer, other, issuer]) put(wallet, SYSTEM);
     put(forwarder, 'BPFLoader2111111111111111111111111111111111', forwarderFile(), true);
     const run = (...instructions: TransactionInstruction[]): void => {
-      const { meta } = box.execute(wireOf(instructions, 0));
+      const wire = wireOf(instructions, 0);
+      if (wire === null) throw new Error('this is too much for a transaction');
+      const { meta } = box.execute(wire);
       if (meta.err !== null) throw new Error(`${JSON.stringify(meta.err)}: ${meta.logMessages.join(' ')}`);
     };
     const of = tokenInstructions();
