@@ -27,8 +27,7 @@ export const EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
   'intent.extra_payment': 'A second payment with the terms of the intent.',
   'intent.mismatched_payment':
     'A payment that differs from the intent, in the terms that `differs` lists. `claimed`: the chain does not show ' +
-    'that it was for this intent; whoever submitted its hash says so. `alsoClaimedFor`: it was reported before, and ' +
-    'has been claimed for these intents since, too: the newest report names all.',
+    'that it was for this intent; whoever submitted its hash says so.',
   'intent.mismatch_withdrawn':
     'The report of a mismatched payment was wrong: read again, the transfer has the terms of the intent. What it ' +
     'pays is said by the next events.',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { payerIntent, publicIntent } from './api/intent.ts';
 import { PAGE_LIMIT } from './api/limits.ts';
 import { pageLimit, pageQuery, pageResponse } from './api/paging.ts';
-import { address, intentId, reference, tokenAddress, transactionHash } from './scalars.ts';
+import { address, reference, tokenAddress, transactionHash } from './scalars.ts';
 
 /** In the events of payments that the intent did not ask for, or was thought not to (docs/reference/contract.md). */
 export const unexpectedPayment = z.strictObject({
@@ -17,7 +17,6 @@ export const unexpectedPayment = z.strictObject({
   differs: z.array(z.enum(PAYMENT_TERMS)),
   late: z.enum(LATE_STATES).nullable(),
   claimed: z.literal(true).exactOptional(),
-  alsoClaimedFor: z.array(intentId).exactOptional(),
 }) satisfies z.ZodType<PublicPayment>;
 
 /** The body of a webhook, of a streamed event and of a history entry (docs/reference/contract.md): the same bytes. */
@@ -29,25 +28,21 @@ export const intentEvent = z.strictObject({
   data: z.strictObject({ intent: publicIntent, payment: unexpectedPayment.exactOptional() }),
 });
 
-/** An event as payers see it: without the other intents of the account. */
+/** An event as payers see it. */
 export const payerEvent = intentEvent.extend({
-  data: z.strictObject({
-    intent: payerIntent,
-    payment: unexpectedPayment.omit({ alsoClaimedFor: true }).exactOptional(),
-  }),
+  data: z.strictObject({ intent: payerIntent, payment: unexpectedPayment.exactOptional() }),
 });
 
 /** What payers see of an event. @param body as it is stored, with the whole intent */
 export function payerEventOf(body: string): string {
   const { eventId, type, createdAt, livemode, data } = JSON.parse(body) as z.infer<typeof intentEvent>;
   const { intent, payment } = data;
-  const { alsoClaimedFor: _others, ...shown } = payment ?? {};
   return JSON.stringify({
     eventId,
     type,
     createdAt,
     livemode,
-    data: { intent: payerView(intent), ...(payment && { payment: shown }) },
+    data: { intent: payerView(intent), ...(payment && { payment }) },
   });
 }
 

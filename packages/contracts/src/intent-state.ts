@@ -138,7 +138,6 @@ const paymentIntent = z.looseObject({
   // Rows written before these fields existed lack them.
   extraPayments: z.array(z.looseObject({ hash: transactionHash, transfer })).default([]),
   otherRefunds: z.array(intentId).default([]),
-  otherClaims: z.array(z.looseObject({ transfer: z.string(), intentId })).exactOptional(),
   // In the order in which evolve() adds them: the bytes are those of the fold.
   erasedAt: instant.exactOptional(),
   heldFrom: z.number().int().positive().exactOptional(),

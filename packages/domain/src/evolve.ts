@@ -256,7 +256,6 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
           };
     }
     case 'intent.mismatched_payment':
-      return { ...seen(state, event.data.landing), ...otherClaims(state, event.data) };
     case 'mismatched_payment_observed':
       return seen(state, event.data.landing);
     case 'intent.mismatch_withdrawn':
@@ -287,17 +286,6 @@ const seen = (state: PaymentIntent, landing: Landing): Change => ({
   transfers: counted(state.transfers, landing),
   submissions: marked(state, landing.hash, { status: 'landed' }),
 });
-
-/** A report names all other claims of its transfer. */
-const otherClaims = (
-  state: PaymentIntent,
-  { landing, alsoClaimedFor = [] }: EventData['intent.mismatched_payment'],
-): Change => {
-  const transfer = transferKey(landing);
-  const others = (state.otherClaims ?? []).filter((one) => one.transfer !== transfer);
-  const claims = [...others, ...alsoClaimedFor.map((intentId) => ({ transfer, intentId }))];
-  return state.otherClaims === undefined && claims.length === 0 ? {} : { otherClaims: claims };
-};
 
 const extraPayment = (state: PaymentIntent, landing: Landing): Change => ({
   ...seen(state, landing),

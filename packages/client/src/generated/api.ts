@@ -366,8 +366,6 @@ export interface components {
              * @constant
              */
             readonly claimed?: true;
-            /** @description Present where the same payment was reported before: payers have claimed it for these payment intents since, too. */
-            readonly alsoClaimedFor?: readonly string[];
         };
         readonly PaymentLink: {
             /** @description Unique identifier, prefixed `pl_`. */
@@ -713,19 +711,7 @@ export interface components {
             readonly livemode: boolean;
             readonly data: {
                 readonly intent: components["schemas"]["PayerIntent"];
-                readonly payment?: {
-                    readonly txSignature: string;
-                    readonly sender: string;
-                    readonly recipient: string;
-                    readonly tokenAddress: string;
-                    readonly amount: string | null;
-                    readonly amountBaseUnits: string;
-                    readonly reference: string;
-                    readonly differs: readonly ("token" | "recipient" | "amount" | "sender" | "reference")[];
-                    readonly late: ("expired" | "cancelled" | "failed") | null;
-                    /** @constant */
-                    readonly claimed?: true;
-                };
+                readonly payment?: components["schemas"]["UnexpectedPayment"];
             };
         };
         readonly Sponsor: {

@@ -59,8 +59,6 @@ const PAYMENT: Readonly<Record<keyof PublicPayment, string>> = {
   differs: 'The terms that the payment does not match; empty if it matches all.',
   late: 'The state in which the payment found the intent, if it had ended; otherwise `null`.',
   claimed: 'Present where the chain does not show that the payment was for this intent: a payer says so.',
-  alsoClaimedFor:
-    'Present where the same payment was reported before: payers have claimed it for these payment intents since, too.',
 };
 
 const DELIVERY: Readonly<Record<string, string>> = {

@@ -69,9 +69,8 @@ const unexpected = (kind: string): Source => ({
 /** A field of the payment in the body of an event. */
 const paid = (row: string, field: string): string => `${row}.body::jsonb #>> '{data,payment,${field}}'`;
 /**
- * Without those that a later event of their intent has withdrawn, or reported again with who else claims them: one look
- * at the index of its intent for each, which a plain NOT EXISTS would let the planner turn into a scan of all intents'
- * events.
+ * Without those that a later event of their intent has withdrawn: one look at the index of its intent for each, which a
+ * plain NOT EXISTS would let the planner turn into a scan of all intents' events.
  */
 const mismatched: Source = {
   ...unexpected('mismatched_payment'),
@@ -79,8 +78,7 @@ const mismatched: Source = {
            WHERE account_id = $1 AND livemode = $2 AND type = 'intent.mismatched_payment'
              AND (SELECT true FROM ledger.intent_events AS later
                    WHERE later.intent_id = reported.intent_id AND later.version > reported.version
-                     AND (later.type = 'intent.mismatch_withdrawn' OR later.type = 'intent.mismatched_payment'
-                       AND ${paid('later', 'alsoClaimedFor')} IS NOT NULL)
+                     AND later.type = 'intent.mismatch_withdrawn'
                      AND ${['txSignature', 'amountBaseUnits', 'recipient']
                        .map((field) => `${paid('later', field)} = ${paid('reported', field)}`)
                        .join(' AND ')} LIMIT 1) IS NULL) AS mismatched WHERE true`,

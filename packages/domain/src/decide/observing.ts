@@ -1,18 +1,9 @@
 import type { Outcome } from '../model/decision.ts';
 import { LATE_STATES, type PaymentTerm } from '../model/event.ts';
 import type { Command, Observation } from '../model/input.ts';
-import type { IntentId } from '../model/ids.ts';
 import type { Landing, PaymentIntent } from '../model/intent.ts';
-import {
-  isMismatched,
-  isMoved,
-  isReported,
-  isSettling,
-  type Place,
-  transferKey,
-  withoutFee,
-} from '../model/landing.ts';
-import { COUNTED_MAX, DUST_SHARE, OTHER_CLAIMS_MAX, refusalAtReports } from '../model/limits.ts';
+import { isMismatched, isMoved, isSettling, type Place, transferKey, withoutFee } from '../model/landing.ts';
+import { COUNTED_MAX, DUST_SHARE, refusalAtReports } from '../model/limits.ts';
 import { formatAmount } from '../model/money.ts';
 import { isLive, submissionOf } from '../model/submission.ts';
 import { termsThatDiffer } from '../model/terms.ts';
@@ -148,44 +139,19 @@ const mismatched = (
 /**
  * `report_transfer`: a payer, not a watcher, says that a transfer was to pay the intent. So it is only told, as a
  * mismatched payment that is claimed: nothing that is reported can settle an intent or end its submission. Refused
- * where it cannot be told, so that no payer is promised what did not happen. An account is told of a transfer for one
- * intent; who claims it for another (`alsoFor`) is told by that intent's report, once more.
+ * where it cannot be told, so that no payer is promised what did not happen.
  */
 export const reportTransfer = (
   intent: PaymentIntent,
-  { data: { landing, alsoFor } }: Extract<Command, { type: 'report_transfer' }>,
+  { data: { landing } }: Extract<Command, { type: 'report_transfer' }>,
   draft: Draft,
 ): Outcome => {
   const differs = termsThatDiffer(intent, landing.transfer);
-  if (alsoFor !== undefined) {
-    if (isReported(intent, landing)) claimedToo(intent, landing, differs, alsoFor, draft);
-    return accept(intent.id);
-  }
   const isTold = intent.transfers.includes(transferKey(landing)) || isLive(intent, landing.hash);
   const isClaim = differs.includes('reference') && !isTold;
   return isClaim && !mismatched(intent, landing, differs, draft, true)
     ? refuseWith(refusalAtReports(intent))
     : accept(intent.id);
-};
-
-const claimedToo = (
-  intent: PaymentIntent,
-  landing: Landing,
-  differs: readonly PaymentTerm[],
-  alsoFor: IntentId,
-  draft: Draft,
-): void => {
-  const { otherClaims = [], decimals } = intent;
-  const key = transferKey(landing);
-  const named = otherClaims.filter(({ transfer }) => transfer === key).map(({ intentId }) => intentId);
-  if (named.includes(alsoFor) || otherClaims.length >= OTHER_CLAIMS_MAX) return;
-  draft.append(intent.id, 'intent.mismatched_payment', {
-    landing,
-    amount: differs.includes('token') ? null : formatAmount(landing.transfer.amount, decimals),
-    differs,
-    claimed: true,
-    alsoClaimedFor: [...named, alsoFor],
-  });
 };
 
 /** The transaction is in a block and had no effect. The hash decides. */

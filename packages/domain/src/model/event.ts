@@ -117,15 +117,13 @@ export interface EventData {
   'intent.extra_payment': { readonly landing: Landing };
   /**
    * `amount` as a decimal; null where the token is another one, whose decimals the intent does not know. `claimed`: the
-   * chain does not show that the transfer was for this intent; whoever submitted its hash says so. `alsoClaimedFor`:
-   * the transfer was reported before; these are all other intents of the account for which it has been claimed since.
+   * chain does not show that the transfer was for this intent; whoever submitted its hash says so.
    */
   'intent.mismatched_payment': {
     readonly landing: Landing;
     readonly amount: string | null;
     readonly differs: readonly PaymentTerm[];
     readonly claimed?: true;
-    readonly alsoClaimedFor?: readonly IntentId[];
   };
   /**
    * The report of a mismatched payment was wrong: read again, the transfer has the terms of the intent. `landing` is

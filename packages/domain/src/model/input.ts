@@ -61,7 +61,7 @@ export interface CommandData {
   record_broadcast: { readonly hash: TransactionHash };
   release_submission: { readonly hash: TransactionHash; readonly reason: string };
   /** A transfer without a reference, which a payer says was to pay the intent. */
-  report_transfer: { readonly landing: Landing; readonly alsoFor?: IntentId };
+  report_transfer: { readonly landing: Landing };
   cancel: Record<never, never>;
   refund: {
     readonly refundIntentId: IntentId;

@@ -132,13 +132,6 @@ export interface Settlement extends Landing {
   readonly lost: boolean;
 }
 
-/** A transfer that was reported for one intent, and another intent for which it is claimed. */
-export interface OtherClaim {
-  /** `hash:index`. */
-  readonly transfer: string;
-  readonly intentId: IntentId;
-}
-
 /** The state of one intent: the fold of its events. */
 export interface PaymentIntent {
   readonly id: IntentId;
@@ -192,8 +185,6 @@ export interface PaymentIntent {
   readonly extraPayments: readonly Landing[];
   /** Refunds that were paid late while another was linked, oldest first: `refundedBy` falls back to the newest. */
   readonly otherRefunds: readonly IntentId[];
-  /** Only where payers claim a reported transfer for other intents of the account, too, oldest first. */
-  readonly otherClaims?: readonly OtherClaim[];
   /**
    * Only on an intent in whose history newer code has appended an event that this code does not understand: the version
    * of that event. What the public sees of the intent is current, the rest is not: nothing may be decided about it.

@@ -63,8 +63,6 @@ export interface PublicPayment {
   readonly late: LateState | null;
   /** Only where the chain does not show what the payment was for: whoever submitted its hash says that it was this. */
   readonly claimed?: true;
-  /** Only where it was reported before: the other intents of the account for which it has been claimed since. */
-  readonly alsoClaimedFor?: readonly IntentId[];
 }
 
 type PublicField = Exclude<keyof PublicIntent, 'state'> | 'status';
@@ -191,7 +189,6 @@ export const paymentOf = (
     return {
       ...payment(data.landing, { amount: data.amount, differs: data.differs, late: null }),
       ...(data.claimed && { claimed: true }),
-      ...(data.alsoClaimedFor && { alsoClaimedFor: data.alsoClaimedFor }),
     };
   if (type === 'intent.mismatch_withdrawn')
     return payment(data.landing, { amount: intent.amount, differs: [], late: null });

@@ -136,22 +136,14 @@ export const mismatchedPayment = (
   },
 });
 
-/**
- * A mismatched payment that a payer, not the chain, says was for the intent.
- * @param others the intents for which it is claimed, too, where it was reported before
- */
-export const claimedPayment = (
-  hash: TransactionHash,
-  change: Partial<Transfer>,
-  ...others: readonly IntentId[]
-): ExpectedEvent => ({
+/** A mismatched payment that a payer, not the chain, says was for the intent. */
+export const claimedPayment = (hash: TransactionHash, change: Partial<Transfer>): ExpectedEvent => ({
   type: 'intent.mismatched_payment',
   data: {
     landing: landing(hash, change),
     amount: formatAmount(landing(hash, change).transfer.amount, 6),
     differs: ['reference'],
     claimed: true,
-    ...(others.length > 0 && { alsoClaimedFor: others }),
   },
 });
 export const mismatchWithdrawn = (hash: TransactionHash, change: Partial<Transfer> = {}): ExpectedEvent => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { IntentId, Observation } from '@pf/domain';
+import type { Observation } from '@pf/domain';
 import { type ExpectedEvent, given } from '../../src/testing/given.ts';
 import {
   claimedPayment,
@@ -26,7 +26,6 @@ import {
   landing,
   MOVED,
   REFERENCE,
-  REFUND,
   SECOND,
   SCENARIO_START,
   TTL_SECONDS,
@@ -315,39 +314,6 @@ describe('a payment that is proven after it was reported', () => {
     given(created(), reported)
       .when(watcher.landed(FIRST, { amount: 1n }))
       .thenNothing();
-  });
-});
-
-describe('a payment that was reported, and is claimed for other intents, too', () => {
-  const also = (...others: readonly IntentId[]) => claimedPayment(FIRST, UNPROVEN, ...others);
-  const claims = Array.from({ length: 20 }, (_, place) => `pi_claim${place}` as IntentId);
-
-  it('is reported again with all of them, once for each', () => {
-    given(created(), also())
-      .when(gateway.report(FIRST, UNPROVEN, REFUND))
-      .then(also(REFUND))
-      .when(gateway.report(FIRST, UNPROVEN, REFUND))
-      .thenNothing()
-      .when(gateway.report(FIRST, UNPROVEN, claims[0]))
-      .then(also(REFUND, ...claims.slice(0, 1)));
-  });
-
-  it('names twenty of them at most', () => {
-    given(created(), also(), also(...claims))
-      .when(gateway.report(FIRST, UNPROVEN, REFUND))
-      .thenNothing();
-  });
-
-  it('is reported no more once it is proven to pay its intent', () => {
-    given(created(), also(), mismatchWithdrawn(FIRST), pending(FIRST), confirmed(FIRST))
-      .when(gateway.report(FIRST, UNPROVEN, REFUND))
-      .thenNothing();
-  });
-
-  it('still settles its intent when it is proven, and says nothing of others then', () => {
-    given(created(), also(), also(REFUND))
-      .when(watcher.landed(FIRST))
-      .then(mismatchWithdrawn(FIRST), pending(FIRST), confirmed(FIRST));
   });
 });
 

@@ -466,16 +466,6 @@ export const COMMAND_ROWS: readonly Row[] = [
         given: [...HISTORY[state], ...full],
         refused: 'intent.limit_reached',
       },
-      {
-        if: 'it was told before, and is claimed for another intent, too',
-        given: [...HISTORY[state], events.claimedPayment(UNKNOWN, UNPROVEN)],
-        when: gateway.report(UNKNOWN, UNPROVEN, REFUND),
-        then: [events.claimedPayment(UNKNOWN, UNPROVEN, REFUND)],
-      },
-      {
-        if: 'it is claimed for another intent, and was never told',
-        when: gateway.report(UNKNOWN, UNPROVEN, REFUND),
-      },
       { then: [events.claimedPayment(UNKNOWN, UNPROVEN)] },
     ]),
   },

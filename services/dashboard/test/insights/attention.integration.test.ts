@@ -135,15 +135,6 @@ describe('GET /accounts/{accountId}/{mode}/attention', () => {
     ]);
   });
 
-  it('lists a payment once that was reported again with the other intents that it is claimed for', async () => {
-    const accountId = await newAccount();
-    const claimed = (...others: readonly IntentId[]) =>
-      events.claimedPayment(samples.FIRST, samples.UNPROVEN, ...others);
-    const intentId = await unexpected(accountId, 5, claimed(), claimed(samples.REFUND));
-    const { attention } = await page(accountId);
-    expect(attention.map((item) => [item.intentId, item.kind])).toEqual([[intentId, 'mismatched_payment']]);
-  });
-
   it('names the token of a payment in another one, and its amount, where the registry has it', async () => {
     const accountId = await newAccount();
     const other = { tokenAddress: samples.EURC, amount: 1_250_000n };

@@ -123,8 +123,6 @@ function Odd({
       from <code title={payment.sender}>{short(payment.sender)}</code>
       {differs.length > 0 && `, with ${new Intl.ListFormat('en').format(differs)}`}
       {payment.late !== null && `, after it was ${payment.late}`}
-      {payment.claimed && ', which a payer says was for this'}
-      {payment.alsoClaimedFor && `, and payers say was for ${new Intl.ListFormat('en').format(payment.alsoClaimedFor)}`}
       {'. '}
       <Transaction chain={chain} hash={payment.txSignature} />
     </p>
