@@ -96,7 +96,9 @@ export type Verification =
       readonly unnamed?: UnnamedPayment;
     }
   /** It pays this intent but cannot land, or might never end (nonce, fee, gas, balance): 422 `transaction.rejected`. */
-  | { readonly kind: 'rejected'; readonly reason: string };
+  | { readonly kind: 'rejected'; readonly reason: string }
+  /** It was sent, and no upstream can show now for what it has paid: 503 `transaction.not_visible`. */
+  | { readonly kind: 'unseen' };
 
 export type BroadcastResult =
   /** A node has it, or knew it already. `isLanded`: it shows it in a block, although a reorg may still undo that. */
@@ -149,7 +151,7 @@ export type AuthorizationVerification =
       readonly call: RelayedCall;
       readonly x402: X402Settlement;
     }
-  | Exclude<Verification, { readonly kind: 'verified' }>
+  | Exclude<Verification, { readonly kind: 'verified' | 'unseen' }>
   | Unsupported;
 
 /**

@@ -27,8 +27,9 @@ export const setAside = z.object({
  */
 export type SetAside = z.infer<typeof setAside>;
 
-/** All that a network keeps, and what one recipient may have of that while others need room. */
+/** All that a network keeps, by turns of the recipients, and with what must not be given up. */
 const KEPT_MAX = 500;
+const HELD_MAX = 1_000;
 /** It is looked at again when it has waited half as long again, within these bounds, and given up after the last. */
 const AGAIN_MIN_MS = 1_000;
 const AGAIN_MAX_MS = 600_000;
@@ -88,8 +89,8 @@ export function afterLook(
       kept.delete(one.hash);
     }
   // Whoever has the most gives up the newest ones first.
-  for (const one of byTurns([...kept.values()]).slice(KEPT_MAX)) {
-    if (isHeld(one)) continue;
+  for (const [turn, one] of byTurns([...kept.values()]).entries()) {
+    if (turn < KEPT_MAX || (turn < HELD_MAX && isHeld(one))) continue;
     warnings.push(`${one.hash} of ${one.place} is given up: its recipient has too many that could not be judged`);
     kept.delete(one.hash);
   }

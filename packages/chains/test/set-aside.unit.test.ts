@@ -85,6 +85,11 @@ describe('transactions that are set aside', () => {
     expect(warnings).toContainEqual(expect.stringContaining(`${hashOf(498)} of 7 is given up`));
   });
 
+  it('are 1,000 at most where an intent waits for all of them', () => {
+    const all = Array.from({ length: 1_200 }, (_, number) => one(number));
+    expect(afterLook(all, new Set(), [], START, () => true).kept).toHaveLength(1_000);
+  });
+
   it('are 500 at most however many come at once, and say so in 20 warnings and a number', () => {
     const honest = one(1, 'honest');
     const spam = Array.from({ length: 50_000 }, (_, place) => one(place + 2, `recipient ${place % 2_000}`, `${place}`));

@@ -303,7 +303,7 @@ describe('the parser of user operations', () => {
   });
 
   it.each(calldataAtWorst(256))(
-    'takes hardly longer in a bundle of as much calldata as nodes take: %s',
+    'takes hardly longer for an operation of as much calldata as nodes take: %s',
     (_what, calldata) => {
       const bytes = Buffer.from(calldata, 'hex');
       const [ms] = quickestOf(() => callsOf(ACCOUNT, bytes));

@@ -357,7 +357,9 @@ export const ERRORS = {
     retryAfterSeconds: 2,
     causedBy: 'caller',
     message: 'No node of the chain shows a transaction with this hash yet. Retry the request.',
-    cause: 'The wallet sent the transaction moments ago, or did not send it. The intent was not claimed.',
+    cause:
+      'The wallet sent the transaction moments ago, or did not send it; or it is in a block, and no node can show ' +
+      'now what the calls in it have paid. The intent was not claimed.',
     remedy:
       'Send the same request again after `details.retry_after` seconds. A payment that lands is found in any case, ' +
       'by its reference.',

@@ -43,10 +43,10 @@ export const BUILD_QUOTAS = {
 
 /**
  * Builds that are asked for again, each of which asks the chain whether it can still land: as of new ones. A payer who
- * comes back to a page asks for one.
+ * comes back to a page asks for one; a page that waits for a transaction to end asks every four seconds.
  */
 export const REPEATED_BUILD_QUOTAS = {
-  address: { requests: 60, windowSeconds: 600 },
+  address: { requests: 150, windowSeconds: 600 },
   intent: { requests: 600, windowSeconds: 600 },
   share: { requests: 10, windowSeconds: 600 },
 } as const satisfies Readonly<Record<string, Quota>>;

@@ -175,26 +175,6 @@ export const baseGuards: readonly Mutant[] = [
     },
   },
   {
-    name: 'Who claims a reported transfer for another intent is told by its report',
-    file: 'packages/domain/src/decide/observing.ts',
-    guard: 'if (isReported(intent, landing)) claimedToo(intent, landing, differs, alsoFor, draft);',
-    instead: '',
-    test: {
-      file: 'packages/domain/test/decide/settlement.unit.test.ts',
-      name: 'a payment that was reported, and is claimed for other intents, too is reported again with all of them',
-    },
-  },
-  {
-    name: 'Payers do not see for which other intents a payment is claimed',
-    file: 'packages/contracts/src/intent-events.ts',
-    guard: 'const { alsoClaimedFor: _others, ...shown } = payment ?? {};',
-    instead: 'const shown = payment;',
-    test: {
-      file: 'packages/contracts/test/intent-events.unit.test.ts',
-      name: 'does not name them to payers',
-    },
-  },
-  {
     name: 'What is reported as paid without a reference has none, so it is no other intent’s payment',
     file: `${src}/unnamed-payment.ts`,
     guard: 'references.get(log.logIndex) === null',

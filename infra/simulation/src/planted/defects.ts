@@ -159,8 +159,8 @@ export const defects: readonly Planted[] = [
   {
     name: 'What could not be judged is not looked at again',
     file: 'packages/chains/src/base/observer.ts',
-    guard: '[news.unjudged, settled.unjudged, again.unjudged].flat(),',
-    instead: '[],',
+    guard: '[news.unjudged, settled.unjudged, again.unjudged].flat();',
+    instead: '[];',
   },
   {
     name: 'What no upstream can trace is judged for good',

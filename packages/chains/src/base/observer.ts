@@ -1,4 +1,4 @@
-import type { Observation, TransactionHash } from '@pf/domain';
+import type { Instant, Observation, TransactionHash } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { greatest, least } from '../bigints.ts';
 import { getBlock, getHead, type Block } from '../evm/calls.ts';
@@ -94,7 +94,7 @@ export class BaseObserver implements ChainObserver {
     const [head, standing] = await node.batch([getHead(), getBlock(newest.number)]);
     if (head === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
     const watch = await synchronize();
-    const setAside = new Map(stored.setAside.map((one) => [one.hash, one.since]));
+    const setAside = new Map<TransactionHash, Instant>();
     const context: Scan = {
       pool: this.#pool,
       node,
@@ -108,6 +108,7 @@ export class BaseObserver implements ChainObserver {
     if (found === 'behind') return idle(stored, head);
 
     const { position } = found;
+    for (const { hash, since } of position.setAside) setAside.set(hash, since);
     const news = await readNew(context, position, head);
     const again = await lookAgain(context, position.setAside);
     const receipts = await readPendingOutcomes(context, duePendingOutcomes(context));
@@ -126,12 +127,13 @@ export class BaseObserver implements ChainObserver {
       settled.hasMore ||
       !isEmpty(watch.submitted()) ||
       confirmed.seen.some((one) => one.kind === 'reverted' || !one.reported);
+    const unjudged = [news.unjudged, settled.unjudged, again.unjudged].flat();
     const waiting = afterLook(
       position.setAside,
       again.judged,
-      [news.unjudged, settled.unjudged, again.unjudged].flat(),
+      unjudged,
       context.now,
-      awaitedAmong(watch, position.setAside),
+      awaitedAmong(watch, [...position.setAside, ...unjudged]),
     );
     const { checkpoints } = position;
     const read = news.reached.number > newestOf(position).number ? advance(checkpoints, news.reached) : checkpoints;

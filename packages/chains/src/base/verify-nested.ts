@@ -1,5 +1,5 @@
 import type { Address, PaymentTerms } from '@pf/domain';
-import { type RpcPool, RpcUnavailableError } from '@pf/rpc';
+import type { RpcPool } from '@pf/rpc';
 import type { Receipt } from '../evm/calls.ts';
 import type { Network, SignedTransaction, Verification } from '../port.ts';
 import { sendsAuthorization } from './authorization/eip3009.ts';
@@ -20,8 +20,8 @@ export function isNested({ tokens }: Network, { raw }: SignedTransaction): boole
 
 /**
  * Compares what a transaction has paid, whoever sent it: a successful call in it, made by the fulfiller's account, pays
- * exactly these terms. So a bundler's transaction pays for a smart account.
- * @throws RpcUnavailableError where such a transfer is there, and no upstream can show now what it was for
+ * exactly these terms. So a bundler's transaction pays for a smart account. It is `unseen` where such a transfer is
+ * there, and no upstream that has traces can show now what it was for.
  */
 export async function verifyNested(
   pool: RpcPool,
@@ -55,8 +55,7 @@ export async function verifyNested(
     (log.address as string) === terms.tokenAddress;
   const isKnown = transfers.some((one) => isPayment(one) && references.get(one.log.logIndex) === terms.reference);
   const isUnknown = transfers.some((one) => isPayment(one) && !references.has(one.log.logIndex));
-  if (isOpen && isUnknown && !isKnown)
-    throw new RpcUnavailableError(`No RPC upstream of ${network.name} can show now what ${hash} has paid`);
+  if (isOpen && isUnknown && !isKnown) return { kind: 'unseen' };
   const named = transfers
     .filter(({ log }) => references.get(log.logIndex) === terms.reference)
     .map(({ from, to, amount, log }) => ({

@@ -207,6 +207,11 @@ async function begin(
       details: differs,
     });
   }
+  if (verification.kind === 'unseen')
+    throw new ApiError('transaction.not_visible', {
+      message: 'No node of the chain can show now what this transaction has paid. Retry the request.',
+      details: { tx_signature: signed.hash },
+    });
   if (verification.kind === 'rejected') throw rejected('transaction', intent.id, verification.reason);
   // Before the claim is in the log, so that every reader of the claim finds the bytes.
   await signedTransactions.keep({ intentId: intent.id, chain: intent.chain, hash: signed.hash, bytes: signed.raw });

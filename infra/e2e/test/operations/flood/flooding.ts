@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { type Instance, until } from '@pf/testing';
+import { z } from 'zod';
 
 /**
  * What one address can hold for long: a line of 100 Mbit/s carries 190 of the largest bodies a second, and as much of
@@ -26,12 +27,12 @@ const ATTEMPTS = 10;
  * What one address may do to the requests of another account: their 99th percentile becomes at most so many times as
  * much. Compared only in a run by hand on a quiet machine: `PF_FLOOD_TIMES=1.5 npm run test:drills -- …/flood`.
  */
-const TIMES = Number(process.env['PF_FLOOD_TIMES'] ?? Number.POSITIVE_INFINITY);
+const TIMES = z.coerce.number().positive().default(Number.POSITIVE_INFINITY).parse(process.env['PF_FLOOD_TIMES']);
 /** Windows without a flood that those with one are compared with: of this route and of those before it. */
 const QUIET_WINDOWS = 6;
 const REFUSED_WITHIN_MS = 30_000;
 
-export const FLOODER = '203.0.113.7';
+const FLOODER = '203.0.113.7';
 
 /** A request that a flood makes. */
 export interface Asked {

@@ -18,7 +18,7 @@ const ENTRY_POINT = '0x0000000071727De22E5E9d8BAf0edAc6f37da032';
 const NOWHERE = 'http://127.0.0.1:9/';
 const HOUR = '2026-11-27T00:00:00.000Z';
 
-export const METADATA = Object.fromEntries(
+const METADATA = Object.fromEntries(
   Array.from({ length: METADATA_KEYS_MAX }, (_, n) => [`key-${n}`, 'm'.repeat(METADATA_VALUE_LENGTH_MAX)]),
 );
 const QUERY = Array.from(

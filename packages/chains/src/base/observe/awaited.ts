@@ -12,7 +12,7 @@ const OF_ONE_MAX = 3;
  */
 export function awaitedAmong(
   watch: Pick<WatchSet, 'submitted' | 'settling'>,
-  setAside: readonly SetAside[],
+  setAside: readonly Pick<SetAside, 'hash' | 'recipient' | 'payer'>[],
 ): (one: Pick<SetAside, 'hash'>) => boolean {
   const awaited = new Set<TransactionHash>();
   const byRecipient = Map.groupBy(setAside, ({ recipient }) => recipient);

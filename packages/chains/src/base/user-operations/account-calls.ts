@@ -8,7 +8,7 @@ interface AccountCall {
   readonly data: Buffer;
 }
 
-/** Of one transaction. Real bundles stay far below. */
+/** Of one operation. Real ones stay far below. */
 const CALLS_MAX = 256;
 /** Accounts that call themselves to make calls. */
 const DEPTH_MAX = 4;

@@ -43,4 +43,11 @@ describe('what is set aside on Base', () => {
     const all = [ofAnother, toAnother, aside(2), aside(3), aside(4), aside(5)];
     expect(keptAfterADay(watching(terms.reference), ...all)).toEqual([2, 3, 4]);
   });
+
+  it('is not crowded out in the step that sets it aside', () => {
+    const others = Array.from({ length: 600 }, (_, number) => aside(number + 10, { payer: terms.requestor }));
+    const isHeld = awaitedAmong(watching(terms.reference), [...others, aside(1)]);
+    const { kept } = afterLook(others, new Set(), [aside(1)], DAY / 2, isHeld);
+    expect(kept.some(({ hash }) => hash === hashOf(1))).toBe(true);
+  });
 });
