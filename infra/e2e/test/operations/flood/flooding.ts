@@ -30,7 +30,7 @@ const ATTEMPTS = 10;
 const TIMES = z.coerce.number().positive().default(Number.POSITIVE_INFINITY).parse(process.env['PF_FLOOD_TIMES']);
 /** Windows without a flood that those with one are compared with: of this route and of those before it. */
 const QUIET_WINDOWS = 6;
-const REFUSED_WITHIN_MS = 30_000;
+const WITHIN_MS = 30_000;
 
 const FLOODER = '203.0.113.7';
 
@@ -215,9 +215,7 @@ export class Flooding {
     flooder.unbounded();
     await flooder.open(2 * CONNECTIONS);
     for (let n = 0; n < PREPARED; n += 1) await flooder.send();
-    const refused = await until('the flood to be refused', () => flooder.refused > 0, REFUSED_WITHIN_MS).catch(
-      () => false,
-    );
+    const refused = await until('the flood to be refused', () => flooder.refused > 0, WITHIN_MS).catch(() => false);
     flooder.close();
     return refused;
   }
@@ -226,7 +224,8 @@ export class Flooding {
   async expectUnhurt(): Promise<void> {
     const { service, strict, beside } = this.#scene;
     expect([this.failures, this.#ended]).toEqual([[], []]);
-    for (const { health } of [service, strict, ...beside]) expect((await fetch(`${health}/readyz`)).status).toBe(200);
+    for (const { service: name, health } of [service, strict, ...beside])
+      await until(`${name} to be ready`, async () => (await fetch(`${health}/readyz`)).ok, WITHIN_MS);
     if (Number.isFinite(TIMES))
       console.log([...this.quotients].map(([route, times]) => `${times.toFixed(2)} ${route}`).join('\n'));
     expect([...this.quotients].filter(([, times]) => times > TIMES)).toEqual([]);
