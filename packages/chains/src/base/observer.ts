@@ -108,6 +108,7 @@ export class BaseObserver implements ChainObserver {
     if (found === 'behind') return idle(stored, head);
 
     const { position } = found;
+    // Without what a reorg has undone: that has not waited yet.
     for (const { hash, since } of position.setAside) setAside.set(hash, since);
     const news = await readNew(context, position, head);
     const again = await lookAgain(context, position.setAside);

@@ -33,7 +33,6 @@ const LINK = {
 
 /** Whoever floods: an account of its own on the free plan, whose lists are as long as is quickly made. */
 export interface Stranger {
-  readonly accountId: string;
   readonly key: string;
   readonly api: ApiClient;
   readonly intent: { readonly id: string; readonly clientSecret: string };
@@ -51,7 +50,7 @@ interface PayerBody {
 
 /** @param hanging the URL of a receiver that never answers */
 export async function newStranger(cluster: Cluster, url: string, hanging: string): Promise<Stranger> {
-  const { id, apiKeys } = await openAccount(cluster.database, cluster.secretsKey, { name: 'stranger' });
+  const { apiKeys } = await openAccount(cluster.database, cluster.secretsKey, { name: 'stranger' });
   const api = apiClient(`${url}/v1`, apiKeys.test);
   const create = () => api.create({ ...PAYMENT, metadata: METADATA });
   const [{ body: first }, link, endpoint] = await Promise.all([
@@ -62,7 +61,6 @@ export async function newStranger(cluster: Cluster, url: string, hanging: string
   ]);
   const { paymasterUrl } = await shownToPayer(url, first);
   return {
-    accountId: id,
     key: apiKeys.test,
     api,
     intent: { id: first.intent.id, clientSecret: first.clientSecret },
@@ -208,13 +206,8 @@ const walletOf = (n: number): string => `0x${(n + 1).toString(16).padStart(40, '
 export type PaymentOperation = keyof typeof WORST;
 export const PAYMENT_OPERATIONS = Object.keys(WORST) as readonly PaymentOperation[];
 
-/** The worst requests to an operation. @param base what is before its path */
-export function floodOf(
-  operation: PaymentOperation,
-  stranger: Stranger,
-  base = '/v1',
-  headers: Readonly<Record<string, string>> = {},
-): Flood {
+/** The worst requests to an operation. */
+export function floodOf(operation: PaymentOperation, stranger: Stranger): Flood {
   const { method, path } = OPERATIONS[operation];
   const { by, id = '', query, body } = WORST[operation](stranger);
   const { intent, link, key, paymasterToken } = stranger;
@@ -222,8 +215,8 @@ export function floodOf(
   const secret = by === undefined ? key : bearer[by];
   return (n): Asked => ({
     method: method.toUpperCase(),
-    path: base + path.replace(/\{\w+\}/, encodeURIComponent(id)) + (query === undefined ? '' : `?${query}`),
-    headers: { accept: 'application/json', authorization: `Bearer ${secret}`, ...headers },
+    path: `/v1${path.replace(/\{\w+\}/, encodeURIComponent(id))}${query === undefined ? '' : `?${query}`}`,
+    headers: { accept: 'application/json', authorization: `Bearer ${secret}` },
     body: typeof body === 'function' ? body(n) : body,
   });
 }

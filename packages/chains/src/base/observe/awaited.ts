@@ -14,6 +14,8 @@ export function awaitedAmong(
   watch: Pick<WatchSet, 'submitted' | 'settling'>,
   setAside: readonly Pick<SetAside, 'hash' | 'recipient' | 'payer'>[],
 ): (one: Pick<SetAside, 'hash'>) => boolean {
+  // Most steps set nothing aside, and then no submission is looked at.
+  if (setAside.length === 0) return () => false;
   const awaited = new Set<TransactionHash>();
   const byRecipient = Map.groupBy(setAside, ({ recipient }) => recipient);
   for (const { submission } of watch.submitted()) {
