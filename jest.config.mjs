@@ -35,6 +35,13 @@ export default {
     },
     { ...shared, ...clean, displayName: 'stack', testMatch: ['<rootDir>/infra/e2e/test/**/*.stack.test.ts'] },
     { ...shared, ...clean, displayName: 'e2e', testMatch: ['<rootDir>/infra/e2e/test/**/*.e2e.test.ts'] },
-    { ...shared, ...clean, displayName: 'drills', testMatch: ['<rootDir>/infra/e2e/test/**/*.drill.test.ts'] },
+    {
+      ...shared,
+      ...clean,
+      displayName: 'drills',
+      testMatch: ['<rootDir>/infra/e2e/test/**/*.drill.test.ts'],
+      // A flood slows what runs beside it, and is slowed by it: by hand, alone (infra/e2e/test/operations/flood).
+      testPathIgnorePatterns: ['/node_modules/', ...(process.env['PF_FLOOD_TIMES'] === undefined ? ['/flood/'] : [])],
+    },
   ],
 };
