@@ -12,6 +12,8 @@ import {
 
 const KILLS = 20;
 const WORKERS = 12;
+/** So many are created between two kills: a slow machine takes longer, where none would be created at all. */
+const CREATED_BETWEEN = 6;
 const REQUESTOR = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
 /** What the service acknowledged to clients, which the checker verifies. */
@@ -100,7 +102,9 @@ describe('the service under load while its processes are killed at random', () =
     let over = false;
     const workers = Array.from({ length: WORKERS }, (_, worker) => work(worker, () => over));
     for (let kills = 0; kills < KILLS; kills++) {
+      const enough = acknowledged.created.size + CREATED_BETWEEN;
       await delay(200 + next() * 900);
+      while (acknowledged.created.size < enough) await delay(50);
       await disturb();
     }
     over = true;
@@ -123,8 +127,7 @@ describe('the service under load while its processes are killed at random', () =
     };
     once('intent.detected', acknowledged.detected);
     once('intent.cancelled', acknowledged.cancelled);
-    // The load was real, and clients noticed the kills.
-    expect(acknowledged.created.size).toBeGreaterThan(100);
+    // Clients noticed the kills.
     expect(unanswered).toBeGreaterThan(0);
   });
 });

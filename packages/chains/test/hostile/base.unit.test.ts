@@ -137,12 +137,6 @@ describe('what is read of hostile transactions', () => {
     reference: terms.reference,
   };
   const keeps = keptLogsOf(networkOf(CHAIN));
-  const cpuOf = (work: () => void): number => {
-    const began = process.cpuUsage();
-    work();
-    const { user, system } = process.cpuUsage(began);
-    return (user + system) / 1_000;
-  };
 
   it.each(Object.entries(HOSTILE))('takes no more than 50 ms at a time: %s', (_name, make) => {
     const { receipt, trace } = make(place);
@@ -167,7 +161,7 @@ describe('what is read of hostile transactions', () => {
   it('are the logs that say what was paid, of 40,000, in little time', () => {
     const shown = HOSTILE['a receipt of 40,000 empty logs']?.(place);
     let kept = 0;
-    const cpuMs = cpuOf(() => {
+    const cpuMs = leastCpu(() => {
       kept = getReceipt(place.hash, keeps).parse(shown?.receipt)?.logs.length ?? 0;
     });
     expect(kept).toBe(1);
@@ -177,7 +171,7 @@ describe('what is read of hostile transactions', () => {
   it('are the calls of a trace, of 40,000, in little time', () => {
     const call = { type: 'CALL', from: place.token, to: place.token, input: '0x', gas: numberToHex(1) };
     const calls = Array.from({ length: 40_000 }, () => ({ ...call, calls: [] }));
-    const cpuMs = cpuOf(() => {
+    const cpuMs = leastCpu(() => {
       const trace = getCallTrace(place.hash as string as TransactionHash, keeps).parse({ ...call, calls });
       expect(trace.calls).toHaveLength(40_000);
     });

@@ -1,5 +1,9 @@
-/** A hostile transaction costs the step that confirms the payment beside it less than this, in ms of a quiet core. */
-export const DELAY_MAX_MS = 1_000;
+/**
+ * A hostile transaction costs the step that confirms the payment beside it less than this: one second of a quiet core,
+ * of which the dearest takes half, four times, as a machine that runs other suites beside is so much slower at times.
+ * What reads one piece too often takes minutes.
+ */
+export const DELAY_MAX_MS = 4_000;
 const ATTEMPTS = 3;
 /** Of what takes milliseconds: the more there are, the less another process has to do with the least. */
 const SHORT_ATTEMPTS = 6;
@@ -15,42 +19,44 @@ const DOCUMENT = JSON.stringify(
 );
 /** Known work, whose time tells how slow a core is now, as other processes share its caches and its clock. */
 const yardstick = (): unknown => JSON.parse(DOCUMENT);
-/** What that takes on a quiet core, measured; the slowest of these transactions then takes 500 ms. */
+/** What that takes on a quiet core, measured. */
 const YARDSTICK_MS = 23;
 const slowness = (): number => Math.max(1, leastOf(yardstick) / YARDSTICK_MS);
 
-const cpuSince = (before: NodeJS.CpuUsage): number => process.cpuUsage(before).user / 1_000;
+/** Of this thread, which is what others wait for, and without those that collect garbage beside it. */
+const cpuSince = (before: NodeJS.CpuUsage): number => process.threadCpuUsage(before).user / 1_000;
 
-async function cpuOf(work: () => Promise<unknown>): Promise<number> {
-  const before = process.cpuUsage();
+async function cpuOf(work: () => Promise<void>): Promise<number> {
+  const before = process.threadCpuUsage();
   await work();
   return cpuSince(before);
 }
 
 /**
- * How many ms of a quiet core one piece of work takes more than another, in the best of a few attempts: of CPU, and not
- * by a clock, as other processes take their time too, and by the time that known work takes in the same attempt.
- * Nothing may be waited for, as the same steps have to suffice.
+ * How many ms of CPU one piece of work takes more than another, in the best of a few attempts: not by a clock, as other
+ * processes take their time too. Nothing may be waited for, as the same steps have to suffice.
  * @param usual the work as it is without what may delay it
  * @param beside the same with it; each attempt makes new transactions
  */
-export async function leastDelay(usual: () => Promise<unknown>, beside: () => Promise<unknown>): Promise<number> {
+export async function leastDelay(usual: () => Promise<void>, beside: () => Promise<void>): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < ATTEMPTS && least >= DELAY_MAX_MS; attempt += 1) {
     const usualMs = await cpuOf(usual);
-    const besideMs = await cpuOf(beside);
-    least = Math.min(least, (besideMs - usualMs) / slowness());
+    least = Math.min(least, (await cpuOf(beside)) - usualMs);
   }
   return least;
 }
 
-/** The CPU of a synchronous piece of work in ms of a quiet core, the least of a few attempts after a first one. */
+/**
+ * The CPU of a synchronous piece of work in ms of a quiet core, the least of a few attempts after a first one, by the
+ * time that known work takes at the same time.
+ */
 export const leastCpu = (work: () => void): number => leastOf(work) / slowness();
 
 function leastOf(work: () => void): number {
   work();
   const times = Array.from({ length: SHORT_ATTEMPTS }, () => {
-    const before = process.cpuUsage();
+    const before = process.threadCpuUsage();
     work();
     return cpuSince(before);
   });
