@@ -167,8 +167,7 @@ export class Memory {
   /** By recipient: the lowest slot of a transaction that was found for it and not looked at. */
   firstUnread(): ReadonlyMap<WalletAddress, bigint> {
     const first = new Map<WalletAddress, bigint>();
-    for (const { slot, of } of this.unseen.values())
-      if (slot < (first.get(of) ?? slot + 1n)) first.set(of, slot);
+    for (const { slot, of } of this.unseen.values()) if (slot < (first.get(of) ?? slot + 1n)) first.set(of, slot);
     return first;
   }
 
