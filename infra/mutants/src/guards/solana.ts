@@ -139,7 +139,7 @@ export const solanaGuards: readonly Mutant[] = [
     instead: 'memory.queueTurns.order(ordered, queueOf), () => null)',
     test: {
       file: `${TESTS}/observe/lookups.unit.test.ts`,
-      name: 'waits behind one of each other recipient, however many its own has',
+      name: 'waits behind one of each other recipient, however many references of its own are named',
     },
   },
   {

@@ -121,6 +121,8 @@ function claimsIn(
     const intent = name === undefined ? undefined : intents.get(name);
     if (intent === undefined) return [];
     if (transfer.names.length === 1) return [{ transfer, intent }];
+    // One for a transaction: it may have dozens of such transfers.
+    if (warnings.length > 0) return [];
     warnings.push(
       `transfer ${transfer.index} of ${reading.hash} carries ${transfer.names.length} references, ` +
         `among them that of ${intent.id}: it is ignored`,

@@ -365,6 +365,21 @@ describe('Solana landings', () => {
     expect(asked.mock.calls.length).toBeLessThanOrEqual(128);
   });
 
+  it('are warned of once in a transaction, however many of its transfers have several', async () => {
+    const several = (instructions: readonly TransactionInstruction[]) =>
+      instructions.flatMap((one) => {
+        const keys = [...one.keys, { pubkey: new PublicKey(randomAddress()), isSigner: false, isWritable: false }];
+        return one.data[0] === 12
+          ? Array<TransactionInstruction>(3).fill(new TransactionInstruction({ ...one, keys }))
+          : [one];
+      });
+    const raw = signedBy(await blobFor(terms), several);
+    expect(read(await landed(raw, terms))).toEqual({
+      landings: [],
+      warnings: [`transfer 4 of ${hashOf(raw)} carries 2 references, among them that of pi_test: it is ignored`],
+    });
+  });
+
   it('count once where a transfer has the same reference twice', async () => {
     const twice = (instructions: readonly TransactionInstruction[]) =>
       instructions.map((one) =>

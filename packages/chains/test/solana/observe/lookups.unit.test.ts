@@ -137,6 +137,23 @@ describe('a transaction that a list names', () => {
     expect(asked).toEqual(['third 0', 'busy 0']);
   });
 
+  it('waits behind one of each other recipient, however many references of its own are named', async () => {
+    const asked: unknown[] = [];
+    memory.unseen.clear();
+    const put = (name: string, of: string): void =>
+      void memory.unseen.set(name as TransactionHash, {
+        slot: 1n,
+        since: 0,
+        dueAt: 0,
+        of: of as Address,
+        reference: `of ${name}` as Reference,
+      });
+    for (let n = 0; n < 500; n += 1) put(`busy ${n}`, 'busy');
+    put('other', 'other');
+    await read(nodeOf(null, asked), 0, 3);
+    expect(asked).toEqual(['busy 0', 'other', 'busy 1']);
+  });
+
   it('takes turns with what names the same recipient’s account, where it was found by its reference', async () => {
     const asked: unknown[] = [];
     memory.unseen.clear();
