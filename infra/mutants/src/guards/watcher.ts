@@ -35,8 +35,8 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'What payments name is recalled before they are matched',
     file: 'packages/chains/src/solana/observe/lookups.ts',
-    guard: 'watch.recall(new Set(readings.flatMap(',
-    instead: 'watch.recall(new Set(readings.slice(0, 0).flatMap(',
+    guard: 'watch.recall(readings.flatMap(',
+    instead: 'watch.recall(readings.slice(0, 0).flatMap(',
     test: {
       file: 'packages/chains/test/solana/observe/bookmarks.integration.test.ts',
       name: 'finds a payment to an account that did not exist',

@@ -26,7 +26,7 @@ export interface LookupResult {
 
 /** Makes known to the watch which intents these transactions name. */
 export const recallNamed = (watch: WatchSet, readings: readonly (Reading | null)[]): Promise<void> =>
-  watch.recall(new Set(readings.flatMap((one) => (one === null ? [] : [...namesIn(one)]))));
+  watch.recall(readings.flatMap((one) => (one === null ? [] : [...namesIn(one)])));
 
 const isLookedAt = (look: Look | undefined): boolean => look !== undefined && look.kind !== 'left';
 const readingOf = (look: Look | undefined): Reading | null => (look?.kind === 'read' ? look.reading : null);
@@ -132,8 +132,10 @@ export async function readUnseen(
   now: number,
   most: number,
 ): Promise<LookupResult & { readonly isBehind: boolean; readonly commit: Commit }> {
-  const due = byTurns(memory, now);
-  const asked = due.slice(0, Math.min(LOOKED_MAX, most));
+  const askedMost = Math.min(LOOKED_MAX, most);
+  // One more tells that some are left.
+  const due = byTurns(memory, now, askedMost + 1);
+  const asked = due.slice(0, askedMost);
   if (asked.length === 0) return { ...nothing, isBehind: false, commit: () => undefined };
   const looks = await lookTwice(
     pool,
@@ -214,27 +216,29 @@ const queueOf = ([, { reference, of }]: Found): Reference | Address => reference
  * The transactions that are due, one of each recipient after the other, so that none delays another's: those first who
  * have waited longest for a turn. Of one recipient in the same way by reference, all without any as one. Of these from
  * both ends, as spam may be newer or older than a payment; and those last that were asked for in vain.
+ * @param most of each reference, and of each recipient without any
  */
-function byTurns(memory: Memory, now: number): readonly Found[] {
+function byTurns(memory: Memory, now: number, most: number): readonly Found[] {
   const isAgain = ([, { dueAt, since }]: Found): boolean => dueAt > since;
   const order = (one: bigint, other: bigint): number => (one < other ? -1 : one > other ? 1 : 0);
-  const due = [...memory.unseen]
-    .filter(([, { dueAt }]) => dueAt <= now)
-    .sort(([, one], [, other]) => order(one.slot, other.slot));
-  const [named, unnamed] = [true, false].map((isNamed) =>
-    due.filter(([, { reference }]) => (reference !== undefined) === isNamed),
-  ) as [Found[], Found[]];
-  const queues = [named, unnamed].flatMap((all) => [...Map.groupBy(all, queueOf).values()]);
-  const ordered = queues.flatMap((queue) => [
-    ...fromBothEnds(queue.filter((one) => !isAgain(one))),
-    ...queue.filter(isAgain),
-  ]);
+  const isUnnamed = ({ reference }: Unseen): number => (reference === undefined ? 1 : 0);
+  const due = [...memory.unseen].filter(([, { dueAt }]) => dueAt <= now);
+  due.sort(([, one], [, other]) => isUnnamed(one) - isUnnamed(other) || order(one.slot, other.slot));
+  const ordered = [...Map.groupBy(due, queueOf).values()].flatMap((queue) =>
+    [
+      ...fromBothEnds(
+        queue.filter((one) => !isAgain(one)),
+        most,
+      ),
+      ...queue.filter(isAgain),
+    ].slice(0, most),
+  );
   return memory.lookTurns.order(memory.queueTurns.order(ordered, queueOf), recipientOf);
 }
 
-/** The first, the last, the second, the last but one, and so on. */
-const fromBothEnds = <T>(items: readonly T[]): readonly T[] =>
-  items.map((_item, at) => items.at(at % 2 === 0 ? at / 2 : -(at + 1) / 2) as T);
+/** So many of them: the first, the last, the second, the last but one, and so on. */
+const fromBothEnds = <T>(items: readonly T[], most: number): readonly T[] =>
+  items.slice(0, most).map((_item, at) => items.at(at % 2 === 0 ? at / 2 : -(at + 1) / 2) as T);
 
 /** Those of whom something was asked for wait for their next turn behind the others. */
 function served(memory: Memory, asked: readonly Found[]): void {

@@ -353,7 +353,7 @@ describe('Solana landings', () => {
       recalled.push(...all);
       return Promise.resolve();
     });
-    await recallNamed(watching, [reading.value, null, reading.value]);
+    await recallNamed(watching, [reading.value, null]);
     recall.mockRestore();
     expect(recalled.length).toBeLessThanOrEqual(128);
     await watching.recall(recalled);
