@@ -34,7 +34,9 @@ export class HashedPlaces {
 
   /** The places of this name, and of others with the same hash. */
   of(name: string): readonly number[] {
-    const hash = hashOf(name);
+    return this.ofHash(hashOf(name));
+  }
+  ofHash(hash: number): readonly number[] {
     const found: number[] = [];
     for (let slot = this.#homeOf(hash); ; slot = this.#after(slot)) {
       const place = this.#places[slot] ?? 0;

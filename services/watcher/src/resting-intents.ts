@@ -1,5 +1,5 @@
 import type { Instant, IntentId } from '@pf/domain';
-import { HashedPlaces } from './hashed-places.ts';
+import { HashedPlaces, hashOf } from './hashed-places.ts';
 
 const DAY_MS = 86_400_000;
 const dayOf = (at: Instant): number => Math.floor(at / DAY_MS);
@@ -37,9 +37,10 @@ class Day {
     this.#count += 1;
   }
 
-  *of(name: string): Generator<readonly [id: IntentId, version: number]> {
-    for (const place of this.#places.of(name))
-      yield [this.#odd.get(place) ?? this.#idAt(place), this.#versions[place] ?? 0];
+  of(hash: number): readonly (readonly [id: IntentId, version: number])[] {
+    return this.#places
+      .ofHash(hash)
+      .map((place) => [this.#odd.get(place) ?? this.#idAt(place), this.#versions[place] ?? 0] as const);
   }
 
   #idAt(place: number): IntentId {
@@ -82,8 +83,9 @@ export class RestingIntents {
   /** The intents that a name may be of, each with its version when it came to rest the last time. */
   of(name: string): ReadonlyMap<IntentId, number> {
     const found = new Map<IntentId, number>();
+    const hash = hashOf(name);
     for (const day of this.#days.values())
-      for (const [id, version] of day.of(name)) found.set(id, Math.max(version, found.get(id) ?? 0));
+      for (const [id, version] of day.of(hash)) found.set(id, Math.max(version, found.get(id) ?? 0));
     return found;
   }
 

@@ -165,7 +165,8 @@ export class WatchedIntents implements WatchSet {
 
   async recall(names: Iterable<string>): Promise<void> {
     const wanted = new Map<IntentId, number>();
-    for (const name of names)
+    // Strangers may name the same again and again.
+    for (const name of new Set(names))
       for (const [id, version] of this.#resting.of(packName(name)))
         if (!this.#has(id)) wanted.set(id, this.#woken.get(id)?.version ?? version);
     await this.#readBack(wanted, (change) => change());

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { aliasOf, type WatchedIntent } from '@pf/chains';
 import { isOfShard, UNSPLIT } from '@pf/database';
 import {
@@ -14,6 +14,7 @@ import {
 } from '@pf/domain';
 import { events, samples, type ExpectedEvent } from '@pf/domain/testing';
 import { hashOf } from '../src/hashed-places.ts';
+import { RestingIntents } from '../src/resting-intents.ts';
 import { ProjectionSetBackError, WatchedIntents } from '../src/watched-intents.ts';
 
 const {
@@ -344,6 +345,14 @@ describe('WatchedIntents', () => {
       expect(set.byReference(referenceOf(REFUND))?.id).toBe(REFUND);
       await set.recall([REFERENCE]);
       expect(asked).toHaveLength(1);
+    });
+
+    it('looks up once what a look names again and again', async () => {
+      const { set } = atRest(...final);
+      const lookUp = jest.spyOn(RestingIntents.prototype, 'of');
+      await set.recall(Array<string>(15_813).fill(REFERENCE));
+      expect(lookUp).toHaveBeenCalledTimes(1);
+      expect(set.byReference(REFERENCE)?.id).toBe(INTENT);
     });
 
     it('knows of one that is recalled whose it is, and what was submitted for it', async () => {

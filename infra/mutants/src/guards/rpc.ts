@@ -94,9 +94,9 @@ export const rpcGuards: readonly Mutant[] = [
   },
   {
     name: 'Solana: a page with fewer transactions than requested does not end a list',
-    file: 'packages/chains/src/solana/observe/accounts.ts',
-    guard: 'page.length < PAGE : page.length === 1;',
-    instead: 'page.length < PAGE : page.length < LONG_PAGE;',
+    file: 'packages/chains/src/solana/observe/paging.ts',
+    guard: 'page.length < limit : page.length === 1;',
+    instead: 'page.length < limit : page.length < LONG_PAGE;',
     test: {
       file: 'packages/chains/test/solana/lists.unit.test.ts',
       name: 'continues after a page that is shorter than requested: providers may list fewer',
@@ -161,7 +161,7 @@ export const rpcGuards: readonly Mutant[] = [
   },
   {
     name: 'Solana: an empty page ends a list only at a node that knows where it begins',
-    file: 'packages/chains/src/solana/observe/accounts.ts',
+    file: 'packages/chains/src/solana/observe/paging.ts',
     guard: 'page[0]?.signature === paging.last',
     instead: 'page.length >= 0',
     test: {

@@ -135,11 +135,68 @@ export const solanaGuards: readonly Mutant[] = [
   {
     name: 'Solana: the transactions of one recipient do not delay those of another',
     file: `${OBSERVE}/lookups.ts`,
-    guard: 'memory.lookTurns.order(due, ([, { of }]) => of)',
-    instead: 'memory.lookTurns.order(due, () => null)',
+    guard: 'memory.queueTurns.order(ordered, queueOf), recipientOf)',
+    instead: 'memory.queueTurns.order(ordered, queueOf), () => null)',
     test: {
       file: `${TESTS}/observe/lookups.unit.test.ts`,
-      name: 'waits behind one of each other recipient, however many its own has',
+      name: 'waits behind one of each other recipient, however many references of its own are named',
+    },
+  },
+  {
+    name: 'Solana: what names a recipient’s account does not delay what names an intent',
+    file: `${OBSERVE}/lookups.ts`,
+    guard: 'reference ?? of;',
+    instead: 'of;',
+    test: {
+      file: `${TESTS}/observe/lookups.unit.test.ts`,
+      name: 'takes turns with what names the same recipient’s account, where it was found by its reference',
+    },
+  },
+  {
+    name: 'Solana: a bookmark stays below what its account lists, by whatever it was found',
+    file: `${OBSERVE}/accounts.ts`,
+    guard: 'unseen.of !== recipient)',
+    instead: 'unseen.of === recipient)',
+    test: {
+      file: `${TESTS}/lists.unit.test.ts`,
+      name: 'holds its recipient’s bookmark, too, where it was found by a reference of another one',
+    },
+  },
+  {
+    name: 'Solana: many transactions that name a reference hide none',
+    file: `${OBSERVE}/references.ts`,
+    guard: 'restOf(paging, page, PAGE, () => page.some(',
+    instead: 'restOf(paging, page, PAGE, () => true || page.some(',
+    test: {
+      file: `${TESTS}/observe/references.unit.test.ts`,
+      name: 'is read page by page, one in a step, until the payment is found behind all of them',
+    },
+  },
+  {
+    name: 'Solana: the last look at a reference begins at the newest',
+    file: `${OBSERVE}/references.ts`,
+    guard: 'one.isLast ? one : { ...one, isLast: true, paging: null },',
+    instead: '{ ...one, isLast: true },',
+    test: {
+      file: `${TESTS}/observe/references.unit.test.ts`,
+      name: 'is read from its newest once more in the last look, however far it was read before',
+    },
+  },
+  {
+    name: 'Solana: two upstreams have one time for what is too much together',
+    file: `${OBSERVE}/looking.ts`,
+    guard: 'lookAt(other, open, until)',
+    instead: 'lookAt(other, open)',
+    test: { file: `${TESTS}/observe/looking.unit.test.ts`, name: 'has one time for two upstreams together' },
+  },
+  {
+    name: 'Solana: a transaction is looked up by each of its names once',
+    file: `${OBSERVE}/landings.ts`,
+    guard: 'for (const name of namesIn(reading)) {',
+    instead: 'for (const name of reading.transfers.flatMap(({ names }) => names)) {',
+    test: {
+      file: `${TESTS}/observe/landings.unit.test.ts`,
+      name: 'are looked up once, however often calls name the same accounts',
     },
   },
   {

@@ -23,6 +23,16 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'What payments name again and again is looked up once',
+    file: 'services/watcher/src/watched-intents.ts',
+    guard: 'for (const name of new Set(names))',
+    instead: 'for (const name of names)',
+    test: {
+      file: 'services/watcher/test/watched-intents.unit.test.ts',
+      name: 'looks up once what a look names again and again',
+    },
+  },
+  {
     name: 'What payments name is recalled before they are matched',
     file: 'packages/chains/src/solana/observe/lookups.ts',
     guard: 'watch.recall(readings.flatMap(',
@@ -614,8 +624,8 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'Solana: the last look at a reference counts only at a node that has the newest slot',
     file: 'packages/chains/src/solana/observe/references.ts',
-    guard: 'return await node.batch(last.map((reference) => listed(reference, head)));',
-    instead: 'return await node.batch(last.map((reference) => listed(reference, listedAt(head))));',
+    guard: 'return await node.batch(last.map((one) => listed(one, head)));',
+    instead: 'return await node.batch(last.map((one) => listed(one, listedAt(head))));',
     test: {
       file: 'packages/chains/test/solana/observe/references.unit.test.ts',
       name: 'is repeated where the node is behind: it may not have the payment of the last minute',

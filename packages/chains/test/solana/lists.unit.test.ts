@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { AccountId, Address as WalletAddress, TransactionHash } from '@pf/domain';
+import type { AccountId, Address as WalletAddress, Reference, TransactionHash } from '@pf/domain';
 import type { Address } from '@solana/kit';
 import type { SignatureInfo } from '../../src/solana/calls.ts';
 import { pollBalances, readLists } from '../../src/solana/observe/accounts.ts';
@@ -68,6 +68,14 @@ describe('a long list of transactions', () => {
     read(page);
     expect(account()).toMatchObject({ paging: { before: 'of 8002', last: 'of 8001' }, read: 5_000n });
     expect(memory.unseen.size).toBe(1_000);
+  });
+
+  it('holds its recipient’s bookmark, too, where it was found by a reference of another one', () => {
+    const other = { slot: 8_000n, since: 0, dueAt: 0, of: 'other' as WalletAddress, reference: 'named' as Reference };
+    memory.unseen.set(listed(8_000n).signature, other);
+    read([listed(9_000n), listed(8_000n)]);
+    expect(memory.unseen.get(listed(8_000n).signature)).toEqual({ ...other, of: OWNER });
+    expect(memory.firstUnread().get(OWNER)).toBe(8_000n);
   });
 
   it('continues after a page that is shorter than requested: providers may list fewer', () => {

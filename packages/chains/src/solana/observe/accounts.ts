@@ -1,4 +1,4 @@
-import type { AccountId, Address as WalletAddress, TransactionHash } from '@pf/domain';
+import type { AccountId, Address as WalletAddress } from '@pf/domain';
 import { getU64Decoder } from '@solana/kit';
 import { Turns } from '../../in-turns.ts';
 import { partsOf } from '../../parts.ts';
@@ -8,6 +8,7 @@ import { tokenAccountOf } from '../payment.ts';
 import { TOKEN_PROGRAMS } from '../programs.ts';
 import { readBookmark } from './bookmarks.ts';
 import type { Memory, WatchedAccount } from './memory.ts';
+import { goesOn, LONG_PAGE, restOf } from './paging.ts';
 
 /**
  * Limits of one step: recipients whose accounts are derived (some hashes each), accounts of awaited recipients and of
@@ -23,9 +24,8 @@ const BALANCES_MS = 60_000;
 const TURN_MS = 6_000;
 /** Where a token account's data has its amount. */
 const AMOUNT = { offset: 64, length: 8 };
-/** Transactions of one page: few where the list was read recently, many while going back. */
+/** Transactions of the first page: few, as the list was read recently. */
 const PAGE = 50;
-const LONG_PAGE = 1_000;
 /**
  * The index of transactions by account lags behind the balances: a list is read until it shows what moved the balance.
  */
@@ -109,9 +109,9 @@ export interface Recipients extends Pick<WatchSet, 'ownersOf'> {
 const UNKNOWN: readonly null[] = [null];
 export const ownersIn = (
   watch: Pick<WatchSet, 'ownersOf'>,
-  recipient: WalletAddress | null,
+  recipient: WalletAddress,
 ): readonly (AccountId | null)[] => {
-  const owners = recipient === null ? [] : watch.ownersOf(recipient);
+  const owners = watch.ownersOf(recipient);
   return owners.length === 0 ? UNKNOWN : owners;
 };
 
@@ -281,11 +281,7 @@ export function readLists(
       );
       asked.forEach((place, index) => {
         const page = answers[index] ?? [];
-        const { paging } = place.account;
-        // A node that does not know where the page begins lists nothing, or what it likes: the list is read from its
-        // newest again.
-        const goesOn = paging === null || page[0]?.signature === paging.last;
-        if (goesOn) readList(memory, place, page, reached, at);
+        if (goesOn(place.account.paging, page)) readList(memory, place, page, reached, at);
         else memory.put(place.recipient, place.index, { paging: null, changedAt: at });
       });
     },
@@ -359,7 +355,9 @@ function readList(memory: Memory, place: Place, page: readonly SignatureInfo[], 
   const isNew = queue(memory, place.recipient, account, reached, now);
   const newest = account.paging?.newest ?? reached[0]?.signature ?? account.newest;
   const read = account.paging?.head ?? head;
-  const rest = restOf(account, page);
+  // Its bound is needed although the newest transaction is known: a node that no longer has that one would list all
+  // there ever were.
+  const rest = restOf(account.paging, page, PAGE, ({ slot }) => slot <= boundOf(account));
   if (rest !== null) return put({ paging: { ...rest, newest, head: read } });
   put({ paging: null, newest, read });
   // The next step reads what is after the head.
@@ -384,28 +382,12 @@ function queue(
   );
   for (const { signature, slot, err } of found.toReversed())
     if (err === null) memory.unseen.set(signature, { slot, since: now, dueAt: now, of: recipient });
-  // Found by its reference, and not read yet.
+  // Found by a reference, maybe of another recipient, and not read yet: the bookmark of this one stays below it.
   for (const { signature } of reached) {
     const unseen = memory.unseen.get(signature);
-    if (unseen?.of === null) memory.unseen.set(signature, { ...unseen, of: recipient });
+    if (unseen !== undefined && unseen.of !== recipient) memory.unseen.set(signature, { ...unseen, of: recipient });
   }
   return found.length > 0;
-}
-
-/**
- * Where the next page begins; null where the list was read to its end. Its bound is needed although the newest
- * transaction is known: a node that no longer has that one would list all there ever were.
- */
-function restOf(
-  account: WatchedAccount,
-  page: readonly SignatureInfo[],
-): { readonly before: TransactionHash; readonly last: TransactionHash } | null {
-  const [before, last] = page.slice(-2);
-  // The first of a further page is the last of the page before. Providers may list fewer than they are asked for: only
-  // a page without any other ends the list.
-  const isEnd = account.paging === null ? page.length < PAGE : page.length === 1;
-  if (isEnd || before === undefined || last === undefined || last.slot <= boundOf(account)) return null;
-  return { before: before.signature, last: last.signature };
 }
 
 /** Whether the list shows why it was due, or cannot lag any longer. */

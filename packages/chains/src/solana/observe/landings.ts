@@ -24,11 +24,22 @@ export interface Payments {
   readonly warnings: readonly string[];
 }
 
-/** What a transaction may name intents by. */
-export const namesIn = ({ transfers, opaqueNames }: Reading): readonly string[] => [
-  ...transfers.flatMap(({ names }) => names),
-  ...opaqueNames,
-];
+/** What a transaction may name intents by: no more than it has accounts, and the memo, however often it names each. */
+export function namesIn({ transfers, opaqueNames }: Reading): ReadonlySet<string> {
+  const names = new Set(opaqueNames);
+  for (const transfer of transfers) for (const name of transfer.names) names.add(name);
+  return names;
+}
+
+/** The intents that a transaction names, by those names: each is looked up once, in however many transfers it is. */
+function intentsIn(reading: Reading, watch: WatchSet): ReadonlyMap<string, WatchedIntent> {
+  const intents = new Map<string, WatchedIntent>();
+  for (const name of namesIn(reading)) {
+    const intent = watch.byReference(name as Reference);
+    if (intent !== undefined) intents.set(name, intent);
+  }
+  return intents;
+}
 
 /**
  * Why money that a watched recipient got for an intent cannot be judged: an instruction that is not known here names
@@ -36,14 +47,17 @@ export const namesIn = ({ transfers, opaqueNames }: Reading): readonly string[] 
  * none such.
  */
 export function problemIn(reading: Reading, network: Network, watch: WatchSet): string | null {
+  if (reading.opaque.size === 0) return null;
+  const intents = intentsIn(reading, watch);
   for (const place of reading.opaque) {
     const [held, gained] = [reading.after.get(place), gainOf(reading, place)];
     if (held === undefined || gained <= 0n || !network.tokens.some(({ address }) => address === (held.mint as string)))
       continue;
     const claimed = reading.transfers.filter(({ destination }) => destination === place);
-    const intent = [...claimed.flatMap(({ names }) => names), ...reading.opaqueNames]
-      .map((name) => watch.byReference(name as Reference))
-      .find((one) => one?.terms.requestor === (held.owner as string));
+    const names = namesIn({ ...reading, transfers: claimed });
+    const intent = [...intents].find(
+      ([name, { terms }]) => terms.requestor === (held.owner as string) && names.has(name),
+    )?.[1];
     if (intent !== undefined)
       return (
         `${held.owner} gained ${gained} base units of ${held.mint} in it that may be for ${intent.id}, ` +
@@ -101,12 +115,14 @@ function claimsIn(
   watch: WatchSet,
 ): { readonly claims: readonly Claim[]; readonly warnings: readonly string[] } {
   const warnings: string[] = [];
+  const intents = intentsIn(reading, watch);
   const named = reading.transfers.flatMap((transfer) => {
-    const intent = transfer.names
-      .map((name) => watch.byReference(name as Reference))
-      .find((one): one is WatchedIntent => one !== undefined);
+    const name = transfer.names.find((one) => intents.has(one));
+    const intent = name === undefined ? undefined : intents.get(name);
     if (intent === undefined) return [];
     if (transfer.names.length === 1) return [{ transfer, intent }];
+    // One for a transaction: it may have dozens of such transfers.
+    if (warnings.length > 0) return [];
     warnings.push(
       `transfer ${transfer.index} of ${reading.hash} carries ${transfer.names.length} references, ` +
         `among them that of ${intent.id}: it is ignored`,

@@ -19,7 +19,10 @@ const LEFT: Look = { kind: 'left' };
 const TOGETHER_MAX_BYTES = 8 * 2 ** 20;
 /** So many are not too much together, whoever has written them, for most nodes. */
 const FEW = 5;
-/** For so long they are asked for in parts, in ms, and until so many cannot be had alone. The rest is left. */
+/**
+ * For so long they are asked for in parts, in ms, of two upstreams together; and until so many cannot be had alone. The
+ * rest is left.
+ */
 const PARTS_MS = 6_000;
 const FAILED_MAX = 5;
 
@@ -27,10 +30,14 @@ const FAILED_MAX = 5;
  * What this upstream shows of each. Where they are too much together, or too slow, a few are asked for at a time, and
  * then each alone: what strangers have written, or a node cannot send, costs no others. The first one always has an
  * answer.
+ * @param until by performance.now(): then the rest is left
  * @throws RpcUpstreamError where the upstream was not reached, or fails whatever it is asked
  */
-export const lookAt = (node: RpcNode, hashes: readonly TransactionHash[]): Promise<readonly Look[]> =>
-  lookWithin(node, hashes, { until: performance.now() + PARTS_MS, failed: 0 });
+export const lookAt = (
+  node: RpcNode,
+  hashes: readonly TransactionHash[],
+  until = performance.now() + PARTS_MS,
+): Promise<readonly Look[]> => lookWithin(node, hashes, { until, failed: 0 });
 
 async function lookWithin(
   node: RpcNode,
@@ -76,15 +83,19 @@ function lookOf(node: RpcNode, hash: TransactionHash, shown: unknown): Look {
 /** The transaction has a version that is unknown here. No payment is made with it today. */
 const UNSUPPORTED_VERSION = -32_015;
 
-/** The same; what this one cannot show, or shows so that it cannot be judged, is asked of another one. */
+/**
+ * The same; what this one cannot show, or shows so that it cannot be judged, is asked of another one, in what is left
+ * of the same time.
+ */
 export async function lookTwice(
   pool: Pick<RpcPool, 'onAnother'>,
   node: RpcNode,
   hashes: readonly TransactionHash[],
 ): Promise<readonly Look[]> {
-  const looks = await lookAt(node, hashes);
+  const until = performance.now() + PARTS_MS;
+  const looks = await lookAt(node, hashes, until);
   const open = hashes.filter((_hash, place) => looks[place]?.kind !== 'read');
-  const others = open.length === 0 ? null : await pool.onAnother(node, (other) => lookAt(other, open));
+  const others = open.length === 0 ? null : await pool.onAnother(node, (other) => lookAt(other, open, until));
   if (others === null) return looks;
   const found = new Map(open.map((hash, place) => [hash, others[place]]));
   return hashes.map((hash, place) => {

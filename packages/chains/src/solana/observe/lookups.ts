@@ -1,4 +1,4 @@
-import type { Observation, TransactionHash } from '@pf/domain';
+import type { Address, Observation, Reference, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { Network, WatchSet } from '../../port.ts';
 import type { Commit } from './accounts.ts';
@@ -26,7 +26,7 @@ export interface LookupResult {
 
 /** Makes known to the watch which intents these transactions name. */
 export const recallNamed = (watch: WatchSet, readings: readonly (Reading | null)[]): Promise<void> =>
-  watch.recall(readings.flatMap((one) => (one === null ? [] : namesIn(one))));
+  watch.recall(readings.flatMap((one) => (one === null ? [] : [...namesIn(one)])));
 
 const isLookedAt = (look: Look | undefined): boolean => look !== undefined && look.kind !== 'left';
 const readingOf = (look: Look | undefined): Reading | null => (look?.kind === 'read' ? look.reading : null);
@@ -132,8 +132,10 @@ export async function readUnseen(
   now: number,
   most: number,
 ): Promise<LookupResult & { readonly isBehind: boolean; readonly commit: Commit }> {
-  const due = byTurns(memory, now);
-  const asked = due.slice(0, Math.min(LOOKED_MAX, most));
+  const askedMost = Math.min(LOOKED_MAX, most);
+  // One more tells that some are left.
+  const due = byTurns(memory, now, askedMost + 1);
+  const asked = due.slice(0, askedMost);
   if (asked.length === 0) return { ...nothing, isBehind: false, commit: () => undefined };
   const looks = await lookTwice(
     pool,
@@ -142,7 +144,7 @@ export async function readUnseen(
   );
   await recallNamed(watch, looks.map(readingOf));
   const done: TransactionHash[] = [];
-  const open: [TransactionHash, Unseen][] = [];
+  const open: Found[] = [];
   const looked = asked.map(([hash, unseen], place): LookupResult => {
     const look = looks[place];
     if (look === undefined || look.kind === 'left') return nothing;
@@ -166,7 +168,7 @@ export async function readUnseen(
     open.push([hash, { ...unseen, dueAt: now + Math.min(age / 2, AGAIN_MAX_MS) }]);
     return age < SHOWN_WITHIN_MS ? nothing : warning(`${reason}: it is asked for again`);
   });
-  const crowded = tooMany([...new Map([...memory.unseen, ...open])].filter(([hash]) => !done.includes(hash)));
+  const crowded = tooMany(stillAside(memory, new Set(done), new Map(open)));
   const commit = (): void => {
     for (const [hash, unseen] of open) memory.unseen.set(hash, unseen);
     for (const hash of [...done, ...crowded.map(([hash]) => hash)]) {
@@ -205,32 +207,60 @@ const setAside = (unseen: Unseen, problem: string, now: number): Unseen => ({
 const asideText = (network: Network, hash: TransactionHash, { slot }: Unseen, problem: string): string =>
   `${network.name}: ${hash} of slot ${slot} is set aside: ${problem}`;
 
+type Found = readonly [TransactionHash, Unseen];
+const recipientOf = ([, { of }]: Found): Address => of;
+/** Anyone may name a recipient's account as often as they like: what was found by a reference does not wait for it. */
+const queueOf = ([, { reference, of }]: Found): Reference | Address => reference ?? of;
+
 /**
  * The transactions that are due, one of each recipient after the other, so that none delays another's: those first who
- * have waited longest for a turn. Of each the oldest first, and those last that were asked for in vain.
+ * have waited longest for a turn. Of one recipient in the same way by reference, all without any as one. Of these from
+ * both ends, as spam may be newer or older than a payment; and those last that were asked for in vain.
+ * @param most of each reference, and of each recipient without any
  */
-function byTurns(memory: Memory, now: number): readonly (readonly [TransactionHash, Unseen])[] {
-  const due = [...memory.unseen].filter(([, { dueAt }]) => dueAt <= now);
-  const isAgain = ({ dueAt, since }: Unseen): number => (dueAt > since ? 1 : 0);
+function byTurns(memory: Memory, now: number, most: number): readonly Found[] {
+  const isAgain = ([, { dueAt, since }]: Found): boolean => dueAt > since;
   const order = (one: bigint, other: bigint): number => (one < other ? -1 : one > other ? 1 : 0);
-  due.sort(([, one], [, other]) => isAgain(one) - isAgain(other) || order(one.slot, other.slot));
-  return memory.lookTurns.order(due, ([, { of }]) => of);
+  const isUnnamed = ({ reference }: Unseen): number => (reference === undefined ? 1 : 0);
+  const due = [...memory.unseen].filter(([, { dueAt }]) => dueAt <= now);
+  due.sort(([, one], [, other]) => isUnnamed(one) - isUnnamed(other) || order(one.slot, other.slot));
+  const ordered = [...Map.groupBy(due, queueOf).values()].flatMap((queue) =>
+    [
+      ...fromBothEnds(
+        queue.filter((one) => !isAgain(one)),
+        most,
+      ),
+      ...queue.filter(isAgain),
+    ].slice(0, most),
+  );
+  return memory.lookTurns.order(memory.queueTurns.order(ordered, queueOf), recipientOf);
 }
+
+/** So many of them: the first, the last, the second, the last but one, and so on. */
+const fromBothEnds = <T>(items: readonly T[], most: number): readonly T[] =>
+  items.slice(0, most).map((_item, at) => items.at(at % 2 === 0 ? at / 2 : -(at + 1) / 2) as T);
 
 /** Those of whom something was asked for wait for their next turn behind the others. */
-function served(memory: Memory, asked: readonly (readonly [TransactionHash, Unseen])[]): void {
-  memory.lookTurns.served(
-    asked.map(([, { of }]) => of),
-    new Set([...memory.unseen.values()].map(({ of }) => of)),
-  );
+function served(memory: Memory, asked: readonly Found[]): void {
+  const unseen = [...memory.unseen];
+  memory.lookTurns.served(asked.map(recipientOf), new Set(unseen.map(recipientOf)));
+  memory.queueTurns.served(asked.map(queueOf), new Set(unseen.map(queueOf)));
 }
 
+/** What cannot be judged after a step that has done some of it, and changed others. */
+const stillAside = (
+  memory: Memory,
+  done: ReadonlySet<TransactionHash>,
+  changed: ReadonlyMap<TransactionHash, Unseen>,
+): readonly Found[] =>
+  [...memory.unseen]
+    .filter(([hash]) => !done.has(hash))
+    .map(([hash, unseen]) => [hash, changed.get(hash) ?? unseen] as const)
+    .filter(([, { problem }]) => problem !== undefined);
+
 /** What there is no room for of all that cannot be judged: the newest of those recipients that have the most. */
-function tooMany(
-  unseen: readonly (readonly [TransactionHash, Unseen])[],
-): readonly (readonly [TransactionHash, Unseen])[] {
-  const aside = unseen.filter(([, { problem }]) => problem !== undefined);
-  const queues = [...Map.groupBy(aside, ([, { of }]) => of).values()];
+function tooMany(aside: readonly Found[]): readonly Found[] {
+  const queues = [...Map.groupBy(aside, recipientOf).values()];
   return Array.from({ length: Math.max(0, aside.length - SET_ASIDE_MAX) }, () =>
     queues.reduce((most, queue) => (queue.length > most.length ? queue : most)).pop(),
   ).filter((one) => one !== undefined);

@@ -3,6 +3,7 @@ import { boundedCache } from '@pf/runtime';
 import type { Address } from '@solana/kit';
 import { Turns } from '../../in-turns.ts';
 import type { Bookmark } from '../../port.ts';
+import type { PageEnd } from './paging.ts';
 
 /** A token account of a recipient, and how far its transactions were read. */
 export interface WatchedAccount {
@@ -25,16 +26,8 @@ export interface WatchedAccount {
   readonly read: bigint;
   /** The newest transaction that was found: the list is read down to it the next time. */
   readonly newest: TransactionHash | undefined;
-  /**
-   * While a long list is read page by page: the last two of the previous page, and what will be the newest in the end.
-   * The next page is requested from the last but one on: it begins with the last, unless the node does not know it.
-   */
-  readonly paging: {
-    readonly before: TransactionHash;
-    readonly last: TransactionHash;
-    readonly newest: TransactionHash | undefined;
-    readonly head: bigint;
-  } | null;
+  /** While a long list is read page by page, with what will be the newest in the end. */
+  readonly paging: (PageEnd & { readonly newest: TransactionHash | undefined; readonly head: bigint }) | null;
 }
 
 /** A transaction of a watched account that was not read yet. */
@@ -43,10 +36,26 @@ export interface Unseen {
   /** When it was found, and when it is asked for next, by our clock. */
   readonly since: number;
   readonly dueAt: number;
-  /** The recipient whose account lists it; null where it was found by its reference only. */
-  readonly of: WalletAddress | null;
+  /** The recipient by whose turns it is read: its account lists it, or one of its intents is named. */
+  readonly of: WalletAddress;
+  /** The reference by which it was found: it does not wait behind what else names the recipient's account. */
+  readonly reference?: Reference;
   /** Why what nodes show of it could not be judged; absent while none was asked, and where none shows it. */
   readonly problem?: string;
+}
+
+/** An intent with a payment under way, whose reference is looked up. */
+export interface ExpectedPayment {
+  readonly recipient: WalletAddress;
+  /** Since when it is expected, and when its reference is looked up next, by our clock. */
+  readonly since: number;
+  readonly dueAt: number;
+  /** It is looked up one last time, to the end of its list. */
+  readonly isLast: boolean;
+  /** The newest transaction that was found when the list was read to its end: it is read down to it the next time. */
+  readonly newest: TransactionHash | undefined;
+  /** While a long list is read page by page. */
+  readonly paging: (PageEnd & { readonly newest: TransactionHash | undefined }) | null;
 }
 
 /** An observation is repeated when the ledger does not have it after this time. */
@@ -66,9 +75,11 @@ export class Memory {
   /** Whose lists are read, and references are looked up: by the accounts of their intents; null: not known. */
   readonly listTurns = new Turns<AccountId | null>();
   readonly referenceTurns = new Turns<AccountId | null>();
-  /** Of which recipient a transaction is read, and a reference is looked up; null: found by its reference. */
-  readonly lookTurns = new Turns<WalletAddress | null>();
-  readonly expectedTurns = new Turns<WalletAddress | null>();
+  /** Of which recipient a transaction is read, and a reference is looked up. */
+  readonly lookTurns = new Turns<WalletAddress>();
+  readonly expectedTurns = new Turns<WalletAddress>();
+  /** Of a recipient's transactions: those of which reference, or without any, are read. */
+  readonly queueTurns = new Turns<Reference | WalletAddress>();
   /** The upstream that showed each payment, by the text of the payment. */
   readonly shownBy = boundedCache<string, string>(LOOKED_MAX);
   /** Settlements, by such texts, that two upstreams have shown; and those that the second does not show yet. */
@@ -76,11 +87,7 @@ export class Memory {
   readonly shownOnce = new Map<string, { readonly since: number; readonly dueAt: number }>();
   /** When all upstreams were last asked for each transaction, with their history. */
   readonly provenAt = new Map<TransactionHash, number>();
-  /**
-   * Of intents with a payment under way, by reference: since when it is expected, and when its reference is looked up
-   * next.
-   */
-  readonly expected = new Map<Reference, { readonly since: number; readonly dueAt: number }>();
+  readonly expected = new Map<Reference, ExpectedPayment>();
   /** References of expired intents that were looked up one last time. */
   readonly lookedLast = boundedCache<Reference, true>(LOOKED_MAX);
   /** Recipients whose bookmarks are to be stored. */
@@ -138,7 +145,10 @@ export class Memory {
     this.changed.clear();
     this.unseen.clear();
     this.lookTurns.clear();
+    this.queueTurns.clear();
     this.looked.clear();
+    for (const [reference, one] of this.expected)
+      this.expected.set(reference, { ...one, newest: undefined, paging: null });
   }
 
   /** How many transactions could not be judged, and are asked for again. */
@@ -154,11 +164,10 @@ export class Memory {
     return slot;
   }
 
-  /** By recipient: the lowest slot of a transaction that its accounts list and that was not looked at. */
+  /** By recipient: the lowest slot of a transaction that was found for it and not looked at. */
   firstUnread(): ReadonlyMap<WalletAddress, bigint> {
     const first = new Map<WalletAddress, bigint>();
-    for (const { slot, of } of this.unseen.values())
-      if (of !== null && slot < (first.get(of) ?? slot + 1n)) first.set(of, slot);
+    for (const { slot, of } of this.unseen.values()) if (slot < (first.get(of) ?? slot + 1n)) first.set(of, slot);
     return first;
   }
 

@@ -81,7 +81,7 @@ export interface TokenTransfer {
   readonly authority: Address;
   /** Base units. What arrives may be less. */
   readonly amount: bigint;
-  /** References, or the memo: what it may name an intent by. */
+  /** References, or the memo: what it may name an intent by, each once. */
   readonly names: readonly string[];
   /** Whether the owner of the money has signed for these names. */
   readonly isProven: boolean;
@@ -215,7 +215,8 @@ function movesIn(
         destination,
         authority: addressAt(authority),
         amount,
-        references: others.filter((place) => place >= decoded.signers).map(addressAt),
+        // A call may name one account hundreds of times.
+        references: [...new Set(others)].filter((place) => place >= decoded.signers).map(addressAt),
         isOuter,
         isSigned: authority < decoded.signers,
       },

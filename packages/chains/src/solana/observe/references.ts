@@ -1,17 +1,18 @@
-import type { AccountId, Address, Reference } from '@pf/domain';
+import type { AccountId, Address, Reference, TransactionHash } from '@pf/domain';
 import { inTurns } from '../../in-turns.ts';
 import type { WatchSet } from '../../port.ts';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { getSignaturesForAddress, type SignatureInfo } from '../calls.ts';
 import { type Commit, listedAt, ownersIn } from './accounts.ts';
-import type { Memory } from './memory.ts';
+import type { ExpectedPayment, Memory } from './memory.ts';
+import { goesOn, LONG_PAGE, restOf } from './paging.ts';
 
 /** References that one step looks up: of intents with a payment under way, and of expired ones. */
 const LOOKED_FOR_MAX = 2;
 const LAPSED_MAX = 10;
 /** Of so many expired intents the next ones are chosen. */
 const LAPSED_SEEN_MAX = 1_000;
-/** A reference belongs to one payment; more is a repetition or abuse. */
+/** Transactions of the first page: a reference belongs to one payment; more is a repetition or abuse. */
 const PAGE = 25;
 /** A reference is looked up at once, and again when its waiting time has grown by half, within these bounds. */
 const AGAIN_MIN_MS = 2_000;
@@ -28,7 +29,8 @@ export interface ReferenceReading {
 /**
  * Looks up payments by their reference, for intents with a payment under way: so they are found also where they went to
  * another account of the requestor, or where there are too many accounts to poll all of them in every step. A reference
- * that is no longer expected is looked up one last time, and so is that of every intent that expires.
+ * that is no longer expected is looked up one last time, and so is that of every intent that expires. Whoever knows a
+ * reference may name it in thousands of transactions: its list is read page by page, over several steps.
  * @param most expired references that the upstream's rate allows in a step
  */
 export function dueReferences(
@@ -38,13 +40,13 @@ export function dueReferences(
   now: number,
   most: number,
 ): ReferenceReading {
-  const expected = new Map([...watch.expected()].map(({ terms }) => [terms.reference, terms.requestor]));
-  for (const reference of expected.keys())
-    if (!memory.expected.has(reference)) memory.expected.set(reference, { since: now, dueAt: now });
-  const isDue = ([reference, { dueAt }]: [Reference, { readonly dueAt: number }]): boolean =>
-    dueAt <= now || !expected.has(reference);
-  const recipientOf = ([reference]: [Reference, unknown]): Address | null => expected.get(reference) ?? null;
-  const ownersOf = (one: [Reference, unknown]): readonly (AccountId | null)[] => ownersIn(watch, recipientOf(one));
+  const expected = new Set<Reference>();
+  for (const { terms } of watch.expected()) {
+    expected.add(terms.reference);
+    if (!memory.expected.has(terms.reference)) memory.expected.set(terms.reference, begun(terms.requestor, now));
+  }
+  const isDue = ([reference, { dueAt }]: Named): boolean => dueAt <= now || !expected.has(reference);
+  const ownersOf = (one: Named): readonly (AccountId | null)[] => ownersIn(watch, recipientOf(one));
   // The intents of one account must not delay those of others, nor those of one recipient.
   const open = [...memory.expected].filter(isDue);
   const taken = memory.referenceTurns
@@ -52,16 +54,16 @@ export function dueReferences(
     .slice(0, LOOKED_FOR_MAX);
   const due = taken.map(([, one]) => one);
   const awaited = due.filter(([reference]) => expected.has(reference));
-  const ended = due.flatMap(([reference]) => (expected.has(reference) ? [] : [reference]));
-  const last = [...ended, ...lapsedIn(watch, memory, Math.min(LAPSED_MAX, most))];
-  const listed = (reference: Reference, atLeast: bigint): ReturnType<typeof getSignaturesForAddress> =>
-    getSignaturesForAddress(reference, { limit: PAGE, atLeast });
+  const ended = due.filter(([reference]) => !expected.has(reference));
+  const last = [...ended, ...lapsedIn(watch, memory, Math.min(LAPSED_MAX, most), now)].map(lastLook);
+  const listed = ([reference, { paging }]: Named, atLeast: bigint): ReturnType<typeof getSignaturesForAddress> =>
+    getSignaturesForAddress(reference, { before: paging?.before, limit: paging ? LONG_PAGE : PAGE, atLeast });
   return {
-    calls: awaited.map(([reference]) => listed(reference, listedAt(head))),
+    calls: awaited.map((one) => listed(one, listedAt(head))),
     lookLast: async (node) => {
       if (last.length === 0) return null;
       try {
-        return await node.batch(last.map((reference) => listed(reference, head)));
+        return await node.batch(last.map((one) => listed(one, head)));
       } catch (error) {
         // It has not come so far: nothing else of the step depends on it.
         if (error instanceof RpcUpstreamError) return null;
@@ -69,37 +71,71 @@ export function dueReferences(
       }
     },
     read: (answers, lastAnswers, reached, at) => () => {
-      for (const answer of [...answers, ...(lastAnswers ?? [])]) {
-        const found = answer.filter(
-          ({ slot, err, signature }) => err === null && slot <= reached && !memory.looked.has(signature),
-        );
-        for (const { signature, slot } of found.toReversed())
-          if (!memory.unseen.has(signature)) memory.unseen.set(signature, { slot, since: at, dueAt: at, of: null });
-      }
-      memory.expectedTurns.served(due.map(recipientOf), new Set([...expected.values(), null]));
+      memory.expectedTurns.served(due.map(recipientOf), new Set([...memory.expected].map(recipientOf)));
       memory.referenceTurns.served(
         taken.map(([owner]) => owner),
         new Set([...memory.expected].flatMap(ownersOf)),
       );
-      for (const [reference, { since }] of awaited) {
+      for (const [place, one] of awaited.entries()) {
+        const { since, ...read } = readPage(memory, one, answers[place] ?? [], reached, at).next;
+        const pause = Math.min(Math.max((at - since) / 2, AGAIN_MIN_MS), AGAIN_MAX_MS);
         // Moves to the end: the others have their turn first.
-        memory.expected.delete(reference);
-        memory.expected.set(reference, {
-          since,
-          dueAt: at + Math.min(Math.max((at - since) / 2, AGAIN_MIN_MS), AGAIN_MAX_MS),
-        });
+        memory.expected.delete(one[0]);
+        memory.expected.set(one[0], { ...read, since, isLast: false, dueAt: read.paging === null ? at + pause : at });
       }
       if (lastAnswers === null) return;
-      for (const reference of last) {
-        memory.expected.delete(reference);
-        memory.lookedLast.set(reference, true);
+      for (const [place, one] of last.entries()) {
+        const { next, isEnd } = readPage(memory, one, lastAnswers[place] ?? [], reached, at);
+        memory.expected.delete(one[0]);
+        if (isEnd) memory.lookedLast.set(one[0], true);
+        else memory.expected.set(one[0], next);
       }
     },
   };
 }
 
+type Named = readonly [Reference, ExpectedPayment];
+const recipientOf = ([, { recipient }]: Named): Address => recipient;
+const begun = (recipient: Address, now: number): ExpectedPayment => ({
+  recipient,
+  since: now,
+  dueAt: now,
+  isLast: false,
+  newest: undefined,
+  paging: null,
+});
+/** Pages that were read before count only where they are of a last look, too: those of others may be too old. */
+const lastLook = ([reference, one]: Named): Named => [
+  reference,
+  one.isLast ? one : { ...one, isLast: true, paging: null },
+];
+
+/** Queues what a page of a reference's list shows, whether an account lists it already or not. */
+function readPage(
+  memory: Memory,
+  [reference, one]: Named,
+  page: readonly SignatureInfo[],
+  head: bigint,
+  now: number,
+): { readonly next: ExpectedPayment; readonly isEnd: boolean } {
+  const { paging, recipient } = one;
+  if (!goesOn(paging, page)) return { next: { ...one, paging: null }, isEnd: false };
+  // Transactions after the head may pay intents that are not known yet: they are for a later step.
+  const reached = page.filter(({ slot }) => slot <= head);
+  for (const { signature, slot, err } of reached.toReversed()) {
+    if (err !== null || memory.looked.has(signature)) continue;
+    const unseen = memory.unseen.get(signature) ?? { slot, since: now, dueAt: now, of: recipient };
+    memory.unseen.set(signature, { reference, ...unseen });
+  }
+  const newest: TransactionHash | undefined = paging?.newest ?? reached[0]?.signature ?? one.newest;
+  const rest = restOf(paging, page, PAGE, () => page.some(({ signature }) => signature === one.newest));
+  return rest === null
+    ? { next: { ...one, newest, paging: null }, isEnd: true }
+    : { next: { ...one, paging: { ...rest, newest } }, isEnd: false };
+}
+
 /** The next expired references that were not looked up one last time, by turns of their recipients. */
-function lapsedIn(watch: WatchSet, memory: Memory, most: number): readonly Reference[] {
+function lapsedIn(watch: WatchSet, memory: Memory, most: number, now: number): readonly Named[] {
   const found: { readonly reference: Reference; readonly requestor: Address }[] = [];
   for (const { terms } of watch.lapsed()) {
     if (found.length === LAPSED_SEEN_MAX) break;
@@ -107,5 +143,5 @@ function lapsedIn(watch: WatchSet, memory: Memory, most: number): readonly Refer
   }
   return inTurns(found, ({ requestor }) => requestor)
     .slice(0, most)
-    .map(({ reference }) => reference);
+    .map(({ reference, requestor }) => [reference, begun(requestor, now)]);
 }

@@ -94,7 +94,7 @@ describe('a payment that one upstream has invented in a transaction of another',
 
   /** The settlements that follow from what this upstream shows. */
   async function settledBy(node: RpcNode): Promise<readonly PendingSettlement[]> {
-    memory.unseen.set(hash, { slot: 7n, since: 0, dueAt: 0, of: null });
+    memory.unseen.set(hash, { slot: 7n, since: 0, dueAt: 0, of: terms.requestor });
     const { observations, commit } = await readUnseen(pool, node, memory, network, watch, 0, MANY);
     commit();
     return observations.flatMap(({ intentId, data }) =>

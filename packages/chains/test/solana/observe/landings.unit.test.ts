@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { PaymentTerms, TransactionHash } from '@pf/domain';
 import { type Address, getBase58Decoder } from '@solana/kit';
 import {
@@ -12,7 +12,8 @@ import { networkOf } from '../../../src/index.ts';
 import { Watched } from '../../conformance/watching.ts';
 import { randomAddress, randomReference } from '../../../src/solana/address.ts';
 import { proposedPrice } from '../../../src/solana/fees.ts';
-import { landingsIn, namesIn, type Payments } from '../../../src/solana/observe/landings.ts';
+import { landingsIn, namesIn, type Payments, problemIn } from '../../../src/solana/observe/landings.ts';
+import { recallNamed } from '../../../src/solana/observe/lookups.ts';
 import { type Reading, readTransaction } from '../../../src/solana/observe/reading.ts';
 import { accountsOf } from '../../../src/solana/payment.ts';
 import { reasonOf } from '../../../src/solana/refusal.ts';
@@ -320,6 +321,71 @@ describe('Solana landings', () => {
       landings: [],
       warnings: [],
     });
+  });
+
+  it('are looked up once, however often calls name the same accounts', async () => {
+    const raw = signedBy(await blobFor(terms));
+    const decoded = decodeSigned(raw);
+    if (!decoded.ok) throw new Error(decoded.problem);
+    const { accounts } = decoded.value;
+    const { source, destination, mint, tokenProgram, payer: authority } = await accountsOf(terms, fulfiller);
+    const strangers = Array.from({ length: 128 - accounts.length }, () => randomAddress() as string as Address);
+    const place = (account: Address): number => [...accounts, ...strangers].indexOf(account);
+    const names = Array.from({ length: 251 }, (_, at) => place(strangers[at % strangers.length] as Address));
+    // As many calls as a transaction can make, each with as many accounts as a call can have.
+    const calling = (data: Uint8Array) => ({
+      programIdIndex: place(tokenProgram),
+      accounts: [...[source, mint, destination, authority].map(place), ...names],
+      data: getBase58Decoder().decode(data),
+    });
+    const instructions = Array.from({ length: 63 }, () => calling(Uint8Array.of(12, 1, 0, 0, 0, 0, 0, 0, 0, 6)));
+    const unknown = calling(Uint8Array.of(255));
+    const shown = await landed(raw, terms, {
+      innerInstructions: [{ index: 0, instructions: [unknown, ...instructions] }],
+      loadedAddresses: { writable: [], readonly: strangers },
+    });
+    const reading = readTransaction(hashOf(raw), shown);
+    if (!reading.ok) throw new Error(reading.problem);
+    const recalled: string[] = [];
+    const watching = new Watched();
+    watching.add('pi_test', terms);
+    const recall = jest.spyOn(watching, 'recall').mockImplementation((all) => {
+      recalled.push(...all);
+      return Promise.resolve();
+    });
+    await recallNamed(watching, [reading.value, null]);
+    recall.mockRestore();
+    expect(recalled.length).toBeLessThanOrEqual(128);
+    await watching.recall(recalled);
+    const asked = jest.spyOn(watching, 'byReference');
+    problemIn(reading.value, network, watching);
+    expect(asked.mock.calls.length).toBeLessThanOrEqual(128);
+    asked.mockClear();
+    landingsIn(reading.value, network, watching);
+    expect(asked.mock.calls.length).toBeLessThanOrEqual(128);
+  });
+
+  it('are warned of once in a transaction, however many of its transfers have several', async () => {
+    const several = (instructions: readonly TransactionInstruction[]) =>
+      instructions.flatMap((one) => {
+        const keys = [...one.keys, { pubkey: new PublicKey(randomAddress()), isSigner: false, isWritable: false }];
+        return one.data[0] === 12
+          ? Array<TransactionInstruction>(3).fill(new TransactionInstruction({ ...one, keys }))
+          : [one];
+      });
+    const raw = signedBy(await blobFor(terms), several);
+    expect(read(await landed(raw, terms))).toEqual({
+      landings: [],
+      warnings: [`transfer 4 of ${hashOf(raw)} carries 2 references, among them that of pi_test: it is ignored`],
+    });
+  });
+
+  it('count once where a transfer has the same reference twice', async () => {
+    const twice = (instructions: readonly TransactionInstruction[]) =>
+      instructions.map((one) =>
+        one.data[0] === 12 ? new TransactionInstruction({ ...one, keys: [...one.keys, ...one.keys.slice(-1)] }) : one,
+      );
+    expect(read(await landed(signedBy(await blobFor(terms), twice), terms))).toMatchObject({ landings: paid('4') });
   });
 
   it('come from the only memo where the only transfer has no reference, and from nothing less certain', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { TransactionHash } from '@pf/domain';
-import { type RpcCall, type RpcNode, RpcUpstreamError } from '@pf/rpc';
-import { lookAt } from '../../../src/solana/observe/looking.ts';
+import { type RpcCall, type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
+import { lookAt, lookTwice } from '../../../src/solana/observe/looking.ts';
 
 const HASHES = Array.from({ length: 12 }, (_, number) => `hash ${number}` as TransactionHash);
 
@@ -63,6 +63,20 @@ describe('a look at many transactions', () => {
       .mockReturnValue(began + 10_000);
     expect(kinds(await lookAt(nodeWith(1, []), HASHES))).toEqual(['missing', ...Array<string>(11).fill('left')]);
     passed.mockRestore();
+  });
+
+  it('has one time for two upstreams together', async () => {
+    const second: number[] = [];
+    const pool: Pick<RpcPool, 'onAnother'> = { onAnother: (_than, work) => work(nodeWith(1, second)) };
+    const began = performance.now();
+    const passed = jest
+      .spyOn(performance, 'now')
+      .mockReturnValueOnce(began)
+      .mockReturnValue(began + 10_000);
+    const looks = await lookTwice(pool, nodeWith(1, []), HASHES);
+    passed.mockRestore();
+    expect(second).toEqual([12, 5, 1]);
+    expect(looks.map(({ kind }) => kind)).toEqual(['missing', ...Array<string>(11).fill('left')]);
   });
 
   it('fails where the upstream was not reached', async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { Address, TransactionHash } from '@pf/domain';
+import type { Address, Reference, TransactionHash } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import { networkOf } from '../../../src/index.ts';
 import { readUnseen } from '../../../src/solana/observe/lookups.ts';
@@ -9,6 +9,7 @@ import { DEVNET } from '../payments.ts';
 
 const network = networkOf(DEVNET);
 const HASH = 'listed' as TransactionHash;
+const MINE = 'recipient' as Address;
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const MANY = 100;
@@ -30,7 +31,7 @@ describe('a transaction that a list names', () => {
   let memory: Memory;
   beforeEach(() => {
     memory = new Memory();
-    memory.unseen.set(HASH, { slot: 7n, since: 0, dueAt: 0, of: null });
+    memory.unseen.set(HASH, { slot: 7n, since: 0, dueAt: 0, of: MINE });
   });
   async function read(node: RpcNode, now: number, most = MANY): Promise<readonly string[]> {
     const read = await readUnseen(alone, node, memory, network, new Watched(), now, most);
@@ -103,7 +104,7 @@ describe('a transaction that a list names', () => {
       calls.length > 1 || calls[0]?.params[0] === HASH
         ? Promise.reject(new RpcUpstreamError('too late', 'maybe', undefined, 'timeout'))
         : own(calls);
-    memory.unseen.set('other' as TransactionHash, { slot: 8n, since: 0, dueAt: 0, of: null });
+    memory.unseen.set('other' as TransactionHash, { slot: 8n, since: 0, dueAt: 0, of: MINE });
     const began = performance.now();
     const passed = jest
       .spyOn(performance, 'now')
@@ -128,12 +129,52 @@ describe('a transaction that a list names', () => {
     list('first', 2, 8n);
     list('second', 1, 9n);
     await read(nodeOf(null, asked), 0, 4);
-    expect(asked).toEqual(['busy 0', 'first 0', 'second 0', 'busy 1']);
+    expect(asked).toEqual(['busy 0', 'first 0', 'second 0', 'busy 499']);
     // Whoever comes later has the next turn. What no node returned is due again.
     list('third', 1, 10n);
     asked.length = 0;
     await read(nodeOf(null, asked), 0, 2);
     expect(asked).toEqual(['third 0', 'busy 0']);
+  });
+
+  it('waits behind one of each other recipient, however many references of its own are named', async () => {
+    const asked: unknown[] = [];
+    memory.unseen.clear();
+    const put = (name: string, of: string): void =>
+      void memory.unseen.set(name as TransactionHash, {
+        slot: 1n,
+        since: 0,
+        dueAt: 0,
+        of: of as Address,
+        reference: `of ${name}` as Reference,
+      });
+    for (let n = 0; n < 500; n += 1) put(`busy ${n}`, 'busy');
+    put('other', 'other');
+    await read(nodeOf(null, asked), 0, 3);
+    expect(asked).toEqual(['busy 0', 'other', 'busy 1']);
+  });
+
+  it('takes turns with what names the same recipient’s account, where it was found by its reference', async () => {
+    const asked: unknown[] = [];
+    memory.unseen.clear();
+    const put = (name: string, slot: bigint, reference?: string): void =>
+      void memory.unseen.set(name as TransactionHash, {
+        slot,
+        since: 0,
+        dueAt: 0,
+        of: MINE,
+        ...(reference !== undefined && { reference: reference as Reference }),
+      });
+    for (let n = 0; n < 500; n += 1) put(`spam ${n}`, BigInt(n));
+    for (let n = 0; n < 500; n += 1) put(`first ${n}`, BigInt(n), 'of first');
+    put('second', 501n, 'of second');
+    await read(nodeOf({}, asked), 0, 5);
+    expect(asked).toEqual(['first 0', 'second', 'spam 0', 'first 499', 'spam 499']);
+    // One call a step: none is served again before the others.
+    put('third', 502n, 'of third');
+    asked.length = 0;
+    for (let step = 0; step < 3; step += 1) await read(nodeOf({}, asked), 0, 1);
+    expect(asked).toEqual(['third', 'first 1', 'spam 1']);
   });
 
   it('is given up before those of others where its recipient has the most that cannot be judged', async () => {
@@ -150,7 +191,7 @@ describe('a transaction that a list names', () => {
 
   it('waits for its turn, the oldest first, where the rate of the upstream allows fewer in a step', async () => {
     const asked: unknown[] = [];
-    memory.unseen.set('older' as TransactionHash, { slot: 3n, since: 0, dueAt: 0, of: null });
+    memory.unseen.set('older' as TransactionHash, { slot: 3n, since: 0, dueAt: 0, of: MINE });
     await read(nodeOf(null, asked), 0, 1);
     expect(asked).toEqual(['older']);
   });

@@ -1,0 +1,84 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { TransactionHash } from '@pf/domain';
+import type { RpcNode, RpcPool } from '@pf/rpc';
+import { networkOf } from '../../../src/index.ts';
+import { readUnseen } from '../../../src/solana/observe/lookups.ts';
+import { Memory } from '../../../src/solana/observe/memory.ts';
+import { dueReferences } from '../../../src/solana/observe/references.ts';
+import { accountsOf } from '../../../src/solana/payment.ts';
+import { decodeSigned } from '../../../src/solana/signed-transaction.ts';
+import { Watched } from '../../conformance/watching.ts';
+import { blobFor, DEVNET, fulfiller, signedBy, termsIn } from '../payments.ts';
+
+const network = networkOf(DEVNET);
+const terms = termsIn('USDC');
+const raw = signedBy(await blobFor(terms));
+const SPAM = 1_000;
+const MANY = 100;
+const HEAD = 20n;
+const NOW = 10_000;
+const alone = { onAnother: () => Promise.resolve(null) } as unknown as RpcPool;
+
+/** The payment under another signature, as a node shows it; spam has moved nothing. */
+async function shownAs(at: number, isSpam: boolean): Promise<readonly [TransactionHash, unknown]> {
+  const bytes = Buffer.from(raw);
+  bytes.writeUInt32LE(at + 1, 1);
+  const decoded = decodeSigned(bytes);
+  if (!decoded.ok) throw new Error(decoded.problem);
+  const { source, destination, mint } = await accountsOf(terms, fulfiller);
+  const balance = (account: string, owner: string, amount: bigint) => ({
+    accountIndex: (decoded.value.accounts as readonly string[]).indexOf(account),
+    mint,
+    owner,
+    uiTokenAmount: { amount: String(amount) },
+  });
+  const before = [balance(source, fulfiller, terms.amount), balance(destination, terms.requestor, 0n)];
+  const after = [balance(source, fulfiller, 0n), balance(destination, terms.requestor, terms.amount)];
+  const meta = { err: null, preTokenBalances: before, postTokenBalances: isSpam ? before : after };
+  return [decoded.value.hash, { slot: 9, transaction: [bytes.toString('base64'), 'base64'], meta }];
+}
+const spam = await Promise.all(Array.from({ length: SPAM }, (_, at) => shownAs(at, true)));
+const [payment, shown] = await shownAs(SPAM, false);
+const chain = new Map([...spam, [payment, shown] as const]);
+const node: RpcNode = {
+  name: 'node',
+  plan: {},
+  callsIn: () => Number.POSITIVE_INFINITY,
+  call: () => Promise.reject(new Error('only batches')),
+  batch: (calls) =>
+    Promise.resolve(calls.map(({ params: [hash] }) => chain.get(hash as TransactionHash) ?? null)) as never,
+};
+
+describe(`a payment among ${SPAM} transactions of strangers that name the same account`, () => {
+  let memory: Memory;
+  let watch: Watched;
+  beforeEach(() => {
+    [memory, watch] = [new Memory(), new Watched()];
+    watch.add('pi_mine', terms);
+    for (const [at, [hash]] of spam.entries()) list(hash, BigInt(at < SPAM / 2 ? 5 : 15));
+  });
+  const list = (hash: TransactionHash, slot: bigint): void =>
+    void memory.unseen.set(hash, { slot, since: 0, dueAt: 0, of: terms.requestor });
+  /** What the first step observes that looks at transactions. */
+  async function observed(): Promise<readonly TransactionHash[]> {
+    const look = await readUnseen(alone, node, memory, network, watch, NOW, MANY);
+    look.commit();
+    return look.observations.map(({ data: { hash } }) => hash);
+  }
+
+  it.each([
+    ['before', 1n],
+    ['after', 19n],
+  ])('is observed at once where it came %s them', async (_when, slot) => {
+    list(payment, slot);
+    expect(await observed()).toEqual([payment]);
+  });
+
+  it('is observed at once where it was announced, and its reference shows it in the midst of them', async () => {
+    list(payment, 10n);
+    watch.detect(terms);
+    const references = dueReferences(memory, watch, HEAD, NOW, MANY);
+    references.read([[{ signature: payment, slot: 10n, err: null }]], null, HEAD, NOW)();
+    expect(await observed()).toEqual([payment]);
+  });
+});
