@@ -40,7 +40,8 @@ const WARNED_MAX = 20;
 const nextLook = (since: Instant, now: Instant): Instant =>
   now + Math.min(Math.max(Math.round((now - since) / 2), AGAIN_MIN_MS), AGAIN_MAX_MS);
 
-interface Party {
+/** Whom a transaction concerns. */
+export interface Party {
   readonly recipient: Address;
   readonly payer?: Address | undefined;
 }

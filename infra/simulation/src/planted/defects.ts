@@ -159,7 +159,7 @@ export const defects: readonly Planted[] = [
   {
     name: 'What could not be judged is not looked at again',
     file: 'packages/chains/src/base/observer.ts',
-    guard: '[news.unjudged, settled.unjudged, again.unjudged].flat();',
+    guard: '[news.unjudged, settled.unjudged, again.unjudged, holding.waiting].flat();',
     instead: '[];',
   },
   {

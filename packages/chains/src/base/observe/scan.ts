@@ -1,11 +1,14 @@
 import type { Address, TransactionHash } from '@pf/domain';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
-import { type CallingTransaction, getCalling, type Log, type Logged } from '../../evm/calls.ts';
+import { type Block, type CallingTransaction, getCalling, type Log, type Logged } from '../../evm/calls.ts';
 import type { Wanted } from '../../evm/observe/log-window.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
-import type { Findings, Reading, Unjudged } from '../../evm/observe/reading.ts';
+import type { Findings, Reading, Rereading, Unjudged } from '../../evm/observe/reading.ts';
 import { partsOf } from '../../parts.ts';
 import type { WatchedIntent } from '../../port.ts';
+import type { Party } from '../../set-aside.ts';
+import { callsInStep } from '../../step-share.ts';
+import { byOwners } from './by-owners.ts';
 import type { Judging, Scan } from './context.ts';
 import { landed, type LoggedTransfer, readTransfer, TRANSFER } from './landings.ts';
 import { NO_REFERENCE } from './no-reference.ts';
@@ -14,12 +17,16 @@ import { judgeNested } from './nested-payments.ts';
 import type { Seen } from './position.ts';
 import type { Nested } from './receipts.ts';
 
-/** Transactions that are looked up at a time. */
+/** Transactions that are looked up at a time, in one reading, and ms after which no more are. The others wait. */
 const LOOKED_UP_AT_ONCE = 20;
+const LOOKED_UP_MAX = 500;
+const LOOK_UP_MS = 1_000;
 
 /**
  * Reads the transfers of a range of blocks, as far as one call may reach, and finds those that carry the reference of a
- * watched intent.
+ * watched intent. Anyone can make transfers, and each costs a look-up of its transaction: where there are more than a
+ * step can look up, they are looked up by turns. The first that are left are set aside, and all of them are for the
+ * second reading (scanAgain).
  * @param expected the hash of the last block, as this node reported it before
  * @param recipients default: all
  */
@@ -30,15 +37,51 @@ export async function scan(
   expected: string | null,
   recipients: readonly Address[] = context.watch.recipients(),
 ): Promise<Reading<Seen>> {
+  const { hits, end } = await hitsIn(context, from, to, expected, recipients);
+  const { left, ...findings } = await judge(context, hits, {
+    order: (all) => byOwners(context.watch, all),
+    most: lookUpsIn(context),
+  });
+  const aside = left.slice(0, LOOKED_UP_MAX).map(({ transfer }) => waiting(transfer, 'too much was paid at once'));
+  return { end, found: findings.found, unjudged: [...findings.unjudged, ...aside] };
+}
+
+/**
+ * Reads a range once more, in the order of the chain, and leaves out nothing: where there is more than a step can look
+ * up, it ends within a block.
+ * @param after the logs of the first block up to this index were read
+ */
+export async function scanAgain(
+  context: Scan,
+  from: bigint,
+  to: bigint,
+  expected: string | null,
+  after: bigint,
+): Promise<Rereading<Seen>> {
+  const { hits, end } = await hitsIn(context, from, to, expected, context.watch.recipients());
+  const open = hits.filter(({ transfer: { log } }) => log.blockNumber > from || log.logIndex > after).sort(inOrder);
+  const { left, ...findings } = await judge(context, open, { order: (all) => all, most: lookUpsIn(context) });
+  const [first] = left;
+  if (first === undefined) return { end, ...findings };
+  const { blockNumber, logIndex } = first.transfer.log;
+  return { end: { number: blockNumber - 1n }, ...(logIndex > 0n && { within: logIndex - 1n }), ...findings };
+}
+
+const lookUpsIn = ({ node }: Scan): number => Math.min(LOOKED_UP_MAX, callsInStep(node, 'eth_getTransactionByHash'));
+
+const inOrder = ({ transfer: { log: a } }: Hit, { transfer: { log: b } }: Hit): number =>
+  Number(a.blockNumber === b.blockNumber ? a.logIndex - b.logIndex : a.blockNumber - b.blockNumber);
+
+async function hitsIn(
+  context: Scan,
+  from: bigint,
+  to: bigint,
+  expected: string | null,
+  recipients: readonly Address[],
+): Promise<{ readonly hits: Hit[]; readonly end: Block }> {
   const { node, memory } = context;
   const { logs, end } = await memory.logs.read(node, wanted(context, recipients), from, to, expected);
-  return {
-    end,
-    ...(await judge(
-      context,
-      transfersIn(context, logs).map((transfer) => ({ transfer })),
-    )),
-  };
+  return { hits: transfersIn(context, logs).map((transfer) => ({ transfer })), end };
 }
 
 /** Null without recipients: there is nothing to look for. */
@@ -62,10 +105,22 @@ interface Hit {
   readonly receipt?: Logged;
 }
 
+/** Transactions that are not known yet: those to begin with, and how many are looked up now. */
+interface LookUps {
+  readonly order: (unknown: readonly Unknown[]) => readonly Unknown[];
+  readonly most: number;
+}
+const ALL: LookUps = { order: (unknown) => unknown, most: Number.POSITIVE_INFINITY };
+
+interface Judgement extends Findings<Seen> {
+  /** Those that were not looked up, in their order. */
+  readonly left: readonly Unknown[];
+}
+
 /** Judges which of these transfers pay watched intents. Each costs one look-up of its transaction, once. */
-export async function judge(context: Judging, hits: readonly Hit[]): Promise<Findings<Seen>> {
+export async function judge(context: Judging, hits: readonly Hit[], lookUps = ALL): Promise<Judgement> {
   const { watch, memory, now } = context;
-  const { nested, unread } = await lookUp(context, hits);
+  const { nested, unread, left } = await lookUp(context, hits, lookUps);
   const { partly, unjudged } = await judgeNested(context, nested);
   const paymentBy = ({ log, from, to, amount }: LoggedTransfer): NestedPayment | null => {
     const { address, blockHash, logIndex, transactionHash: hash } = log;
@@ -92,7 +147,7 @@ export async function judge(context: Judging, hits: readonly Hit[]): Promise<Fin
     if (worth === 0n && transfer.amount > 0n && !isLive) return [];
     return [landed(intent.id, transfer, { reference: isProven ? reference : NO_REFERENCE, worth }, now)];
   });
-  return { found, unjudged: [...unread, ...unjudged] };
+  return { found, unjudged: [...unread, ...unjudged], left };
 }
 
 /** True for the very transfer that the ledger has as the intent's settlement: it was proven before. */
@@ -103,11 +158,22 @@ const isSettledBy = ({ settlement }: WatchedIntent, { log }: LoggedTransfer): bo
 const isDirect = ({ to, isAuthorized }: TransactionSummary, { address }: Log): boolean =>
   to === address && !isAuthorized;
 
+/** A transaction that has not been looked up, by its first transfer to a watched recipient. */
+interface Unknown extends Party {
+  readonly hash: TransactionHash;
+  readonly transfer: LoggedTransfer;
+}
+
 /** Learns what the transactions of these transfers call: the token itself, or a contract that calls it. */
 async function lookUp(
   context: Judging,
   hits: readonly Hit[],
-): Promise<{ readonly nested: readonly Nested[]; readonly unread: readonly Unjudged[] }> {
+  { order, most }: LookUps,
+): Promise<{
+  readonly nested: readonly Nested[];
+  readonly unread: readonly Unjudged[];
+  readonly left: readonly Unknown[];
+}> {
   const { memory, node } = context;
   const byHash = Map.groupBy(hits, ({ transfer }) => transfer.log.transactionHash);
   const isKnown = (hash: TransactionHash, ofOne: readonly Hit[]): boolean => {
@@ -120,21 +186,34 @@ async function lookUp(
       )
     );
   };
-  const unknown = [...byHash].flatMap(([hash, ofOne]) => (isKnown(hash, ofOne) ? [] : [hash]));
+  const unknown = order(
+    [...byHash].flatMap(([hash, ofOne]) =>
+      isKnown(hash, ofOne)
+        ? []
+        : ofOne.slice(0, 1).map(({ transfer }) => ({ hash, transfer, recipient: transfer.to, payer: transfer.from })),
+    ),
+  );
   const nested: Nested[] = [];
   const unread: Unjudged[] = [];
+  const began = performance.now();
+  let looked = 0;
   // In parts, each remembered: on a slow plan a step that has no time for all goes on where the last one ended.
-  for (const part of partsOf(unknown, LOOKED_UP_AT_ONCE)) {
-    const found = await readTransactions(context, part);
-    for (const [place, hash] of part.entries()) {
+  for (const part of partsOf(unknown.slice(0, most), LOOKED_UP_AT_ONCE)) {
+    if (looked > 0 && performance.now() - began > LOOK_UP_MS) break;
+    looked += part.length;
+    const found = await readTransactions(
+      context,
+      part.map(({ hash }) => hash),
+    );
+    for (const [place, { hash, transfer }] of part.entries()) {
       const ofOne = byHash.get(hash) ?? [];
-      const transfers = ofOne.map(({ transfer }) => transfer);
       const transaction = found[place] ?? 'it was not found';
       if (typeof transaction === 'string') {
-        unread.push(...transfers.slice(0, 1).map((transfer) => waiting(transfer, transaction)));
+        unread.push(waiting(transfer, transaction));
         continue;
       }
       const summary = memory.remember(transaction, node.name);
+      const transfers = ofOne.map(({ transfer }) => transfer);
       const receipt = ofOne[0]?.receipt;
       if (transfers.some(({ log }) => !isDirect(summary, log)))
         nested.push({ transaction, transfers, ...(receipt !== undefined && { receipt }) });
@@ -142,9 +221,9 @@ async function lookUp(
   }
   // Where none is shown of all that were logged, the upstreams are at fault: setting all aside could be too much.
   const isLogged = hits.every(({ receipt }) => receipt === undefined);
-  if (isLogged && unread.length > 1 && unread.length === unknown.length)
+  if (isLogged && unread.length > 1 && unread.length === looked)
     throw new RpcUpstreamError(`${node.name} shows none of ${unread.length} transactions that it logs`, 'no');
-  return { nested, unread };
+  return { nested, unread, left: unknown.slice(looked) };
 }
 
 const waiting = ({ log, to, from }: LoggedTransfer, reason: string): Unjudged => ({

@@ -1,9 +1,10 @@
 import type { AccountId, Address, Reference } from '@pf/domain';
 import { inTurns } from '../../in-turns.ts';
+import { ownersIn } from '../../owners.ts';
 import type { WatchSet } from '../../port.ts';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { getSignaturesForAddress, type SignatureInfo } from '../calls.ts';
-import { type Commit, listedAt, ownersIn } from './accounts.ts';
+import { type Commit, listedAt } from './accounts.ts';
 import type { Memory } from './memory.ts';
 
 /** References that one step looks up: of intents with a payment under way, and of expired ones. */

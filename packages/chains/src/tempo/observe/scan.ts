@@ -3,7 +3,7 @@ import { RpcUpstreamError } from '@pf/rpc';
 import { type Block, getBlock, type Log, type Receipt } from '../../evm/calls.ts';
 import type { LogWindow, Wanted } from '../../evm/observe/log-window.ts';
 import { Unreadable } from '../../evm/observe/read-each.ts';
-import type { Findings, Reading, Unjudged } from '../../evm/observe/reading.ts';
+import type { Findings, Reading, Rereading, Unjudged } from '../../evm/observe/reading.ts';
 import { least } from '../../bigints.ts';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
 import { byTurns } from '../../set-aside.ts';
@@ -181,14 +181,14 @@ export async function scanAgain(
   to: bigint,
   expected: string | null,
   after: bigint,
-): Promise<Reading<Observation>> {
+): Promise<Rereading<Observation>> {
   const { hits, end } = await hitsIn(context, from, to, expected, context.watch.recipients());
   const open = hits.filter(({ log }) => log.blockNumber > from || log.logIndex > after).sort(inOrder);
   const { left, ...findings } = await judge(context, open, (unread) => unread);
   const [first] = left;
   if (first === undefined) return { end, ...findings };
   const { blockNumber, logIndex } = first.log;
-  return { end: await blockBefore(context, blockNumber), within: logIndex - 1n, ...findings };
+  return { end: { number: blockNumber - 1n }, ...(logIndex > 0n && { within: logIndex - 1n }), ...findings };
 }
 
 const inOrder = ({ log: a }: Hit, { log: b }: Hit): number =>
