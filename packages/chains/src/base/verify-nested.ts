@@ -5,6 +5,8 @@ import type { Network, SignedTransaction, Verification } from '../port.ts';
 import { sendsAuthorization } from './authorization/eip3009.ts';
 import { explainTransfers } from './nested/explain.ts';
 import { type LoggedTransfer, readTransfer } from './observe/landings.ts';
+import { carriesReference } from './nested/references.ts';
+import { paidIn } from './paid.ts';
 import { decodeSigned, SENT_TYPES, signerOf } from './signed-transaction.ts';
 
 /**
@@ -20,8 +22,9 @@ export function isNested({ tokens }: Network, { raw }: SignedTransaction): boole
 
 /**
  * Compares what a transaction has paid, whoever sent it: a successful call in it, made by the fulfiller's account, pays
- * exactly these terms. So a bundler's transaction pays for a smart account. It is `unseen` where such a transfer is
- * there, and no upstream that has traces can show now what it was for.
+ * exactly these terms, and the requestor's account has gained as much (paid.ts). So a bundler's transaction pays for a
+ * smart account. It is `unseen` where such a transfer is there, and no upstream that has traces can show now what it
+ * was for.
  */
 export async function verifyNested(
   pool: RpcPool,
@@ -56,13 +59,17 @@ export async function verifyNested(
   const isKnown = transfers.some((one) => isPayment(one) && references.get(one.log.logIndex) === terms.reference);
   const isUnknown = transfers.some((one) => isPayment(one) && !references.has(one.log.logIndex));
   if (isOpen && isUnknown && !isKnown) return { kind: 'unseen' };
+  const worth = paidIn(
+    receipt.logs.flatMap((log) => readTransfer(log) ?? []),
+    (one) => carriesReference(references, one),
+  );
   const named = transfers
     .filter(({ log }) => references.get(log.logIndex) === terms.reference)
-    .map(({ from, to, amount, log }) => ({
+    .map(({ from, to, log }) => ({
       sender: [fulfiller, from],
       token: [terms.tokenAddress, log.address],
       recipient: [terms.requestor, to],
-      amount: [terms.amount.toString(), amount.toString()],
+      amount: [terms.amount.toString(), (worth.get(log.logIndex) ?? 0n).toString()],
     }));
   const differing = named.map((terms) =>
     Object.entries(terms).flatMap(([name, [expected = null, actual = null]]) =>
