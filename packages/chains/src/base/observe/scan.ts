@@ -4,7 +4,7 @@ import { type Block, type CallingTransaction, getCalling, type Log, type Logged 
 import type { Wanted } from '../../evm/observe/log-window.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import type { Findings, Reading, Rereading, Unjudged } from '../../evm/observe/reading.ts';
-import { partsOf } from '../../parts.ts';
+import { inPieces, partsOf } from '../../parts.ts';
 import type { WatchedIntent } from '../../port.ts';
 import type { Party } from '../../set-aside.ts';
 import { callsInStep } from '../../step-share.ts';
@@ -81,7 +81,8 @@ async function hitsIn(
 ): Promise<{ readonly hits: Hit[]; readonly end: Block }> {
   const { node, memory } = context;
   const { logs, end } = await memory.logs.read(node, wanted(context, recipients), from, to, expected);
-  return { hits: transfersIn(context, logs).map((transfer) => ({ transfer })), end };
+  const read = readerOf(context);
+  return { hits: await inPieces(logs, (log) => read(log).map((transfer) => ({ transfer }))), end };
 }
 
 /** Null without recipients: there is nothing to look for. */
@@ -91,12 +92,16 @@ function wanted({ network }: Scan, recipients: readonly Address[]): Wanted {
 }
 
 /** The transfers of our tokens to watched recipients. */
-export function transfersIn({ network, watch }: Judging, logs: readonly Log[]): readonly LoggedTransfer[] {
+export const transfersIn = (context: Judging, logs: readonly Log[]): readonly LoggedTransfer[] =>
+  logs.flatMap(readerOf(context));
+
+/** Reads a log: nothing where it is no such transfer. */
+function readerOf({ network, watch }: Judging): (log: Log) => readonly LoggedTransfer[] {
   const ours = new Set<string>(network.tokens.map(({ address }) => address));
-  return logs.flatMap((log) => {
+  return (log) => {
     const transfer = ours.has(log.address) ? readTransfer(log) : null;
     return transfer !== null && watch.hasRecipient(transfer.to) ? [transfer] : [];
-  });
+  };
 }
 
 /** A transfer to a watched recipient, and the receipt of its transaction, where that was read. */

@@ -5,6 +5,7 @@ import type { LogWindow, Wanted } from '../../evm/observe/log-window.ts';
 import { Unreadable } from '../../evm/observe/read-each.ts';
 import type { Findings, Reading, Rereading, Unjudged } from '../../evm/observe/reading.ts';
 import { least } from '../../bigints.ts';
+import { inPieces } from '../../parts.ts';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
 import { byTurns } from '../../set-aside.ts';
 import { callsInStep } from '../../step-share.ts';
@@ -204,7 +205,7 @@ async function hitsIn(
 ): Promise<{ readonly hits: readonly Hit[]; readonly end: Block }> {
   const { node, network, window } = context;
   const { logs, end } = await window.read(node, wanted(context, recipients), from, to, expected);
-  const claims = logs.flatMap((log) => claimIn(log, network) ?? []);
+  const claims = await inPieces(logs, (log) => [claimIn(log, network) ?? []].flat());
   await recallNamed(
     context,
     claims.map(({ reference }) => reference),
