@@ -14,6 +14,12 @@ const each = `${CHAINS}/test/evm/observe/read-each.unit.test.ts`;
 const hostile = `${CHAINS}/test/hostile/base.unit.test.ts`;
 const liar = `${CHAINS}/test/hostile/lying-upstream.integration.test.ts`;
 
+const crowds = `${CHAINS}/test/hostile/base-crowds.unit.test.ts`;
+const held = `${CHAINS}/test/base/observe/held.unit.test.ts`;
+const gained = `${CHAINS}/test/base/gained.unit.test.ts`;
+
+const BESIDE_OTHERS =
+  'is confirmed in its usual time beside thousands of payments to another, which are all found later';
 const RANDOM =
   'pay an intent what its recipient has gained at most, and only where the account that paid has ordered it';
 const OTHER_EVENTS = 'is unknown when the events are those of another operation, account or contract';
@@ -427,7 +433,7 @@ export const baseGuards: readonly Mutant[] = [
     name: 'Base: receipts that strangers have made long are bounded',
     file: `${CHAINS}/src/evm/calls.ts`,
     guard: 'all.flatMap((one) => {',
-    instead: 'logFields.array().parse(all).flatMap((one: unknown) => {',
+    instead: 'all.filter((one) => readLog(one as Log, (one as Log).topics)).flatMap((one) => {',
     test: { file: hostile, name: 'are the logs that say what was paid, of 40,000, in little time' },
   },
   {
@@ -449,5 +455,78 @@ export const baseGuards: readonly Mutant[] = [
       file: `${CHAINS}/test/set-aside.unit.test.ts`,
       name: 'are due by turns of their recipients, and of the payers within one',
     },
+  },
+  {
+    name: 'Base: a step looks up no more transactions than its share',
+    file: `${src}/observe/scan.ts`,
+    guard: 'unknown.slice(0, most)',
+    instead: 'unknown',
+    test: { file: crowds, name: BESIDE_OTHERS },
+  },
+  {
+    name: 'Base: whoever pays one recipient a thousand times delays no other',
+    file: `${src}/observe/scan.ts`,
+    guard: 'order: (all) => byOwners(context.watch, all),',
+    instead: 'order: (all) => all,',
+    test: { file: crowds, name: BESIDE_OTHERS },
+  },
+  {
+    name: 'Base: a second reading leaves out nothing that a step could not look up',
+    file: `${src}/observe/scan.ts`,
+    guard:
+      'return { end: { number: blockNumber - 1n }, ...(logIndex > 0n && { within: logIndex - 1n }), ...findings };',
+    instead: 'return { end: { number: blockNumber }, ...findings };',
+    test: { file: crowds, name: BESIDE_OTHERS },
+  },
+  {
+    name: 'Base: a cursor holds a bounded number of landings of an intent',
+    file: `${src}/observe/held.ts`,
+    guard: 'openFirst(byIntent.flatMap((all) => all.slice(0, OF_INTENT_MAX)))',
+    instead: 'openFirst(byIntent.flat())',
+    test: {
+      file: crowds,
+      name: 'is confirmed in its usual time behind thousands of specks of dust to its own intent, which are not all held',
+    },
+  },
+  {
+    name: 'Base: what a cursor has no room for waits with its transaction',
+    file: `${src}/observe/held.ts`,
+    guard: '(one.reported ? [] : [partiesOf(one)])',
+    instead: '(one.reported ? [partiesOf(one)] : [])',
+    test: {
+      file: held,
+      name: 'is what it waits for, then what pays it, then the largest; the others wait with their transactions',
+    },
+  },
+  {
+    name: 'Base: a cursor has room for each account and payer',
+    file: `${src}/observe/held.ts`,
+    guard: 'byOwners(watch, open)',
+    instead: 'open',
+    test: { file: held, name: 'is bounded, by turns of the accounts and of the payers of one recipient' },
+  },
+  {
+    name: 'Smart accounts: the calls of a whole bundle are bounded',
+    file: `${src}/nested/calldata-references.ts`,
+    guard: 'callsOf(account, calldata, most)',
+    instead: 'callsOf(account, calldata, Math.max(most, CALLS_MAX))',
+    test: { file: calldata, name: 'is known of 1,024 calls of all operations, of which each has its share' },
+  },
+  {
+    name: 'Base: what a payer reports is worth what the requestor has gained',
+    file: `${src}/unnamed-payment.ts`,
+    guard: 'recorded(unnamed, NO_REFERENCE, worth)',
+    instead: 'recorded(unnamed, NO_REFERENCE)',
+    test: {
+      file: gained,
+      name: 'is told of as what its requestor has gained in its transaction, and not where that is nothing',
+    },
+  },
+  {
+    name: 'Smart accounts: what is verified is worth what the requestor has gained',
+    file: `${src}/verify-nested.ts`,
+    guard: '(worth.get(log.logIndex) ?? 0n).toString()',
+    instead: '(worth.get(log.logIndex) === undefined ? 0n : terms.amount).toString()',
+    test: { file: gained, name: 'is not verified, and differs in its amount' },
   },
 ];

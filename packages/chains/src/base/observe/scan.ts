@@ -20,7 +20,7 @@ import type { Nested } from './receipts.ts';
 /** Transactions that are looked up at a time, in one reading, and ms after which no more are. The others wait. */
 const LOOKED_UP_AT_ONCE = 20;
 const LOOKED_UP_MAX = 500;
-const LOOK_UP_MS = 1_000;
+const LOOK_UP_MS = 2_000;
 
 /**
  * Reads the transfers of a range of blocks, as far as one call may reach, and finds those that carry the reference of a
