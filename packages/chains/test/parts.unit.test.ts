@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { inPieces } from '../src/parts.ts';
 
 describe('what is worked on in pieces', () => {
-  it('is what it is as a whole, and lets the process do other work after 500 items at most', async () => {
+  it('has the results of the whole, and lets the process do other work after 500 items at most', async () => {
     const numbers = Array.from({ length: 5_000 }, (_, number) => number);
     const done: number[] = [];
     let [inOne, most] = [0, 0];

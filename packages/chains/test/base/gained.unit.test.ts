@@ -19,7 +19,7 @@ const payment = encodePayment(terms.requestor, terms.amount, terms.reference) as
 /** The same without its reference. */
 const unnamed = payment.slice(0, -64) as Hex;
 
-/** A transaction of an account that pays by this call of the token, and of which the requestor's account sends some back. */
+/** A transaction of an account that pays by this call of the token, and is sent some back by the requestor's. */
 async function paying(input: Hex, sentBack: bigint) {
   const raw = await signed({ ...good, to: ACCOUNT as string as Hex, data: '0x12345678' });
   const hash = keccak256(raw) as string as TransactionHash;

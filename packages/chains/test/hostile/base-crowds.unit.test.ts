@@ -124,7 +124,7 @@ describe('a payment on Base beside dust', () => {
     expect(Math.max(...lookUps.values())).toBe(1);
   }, 60_000);
 
-  it('is confirmed in its usual time behind thousands of specks to its own intent, which are not all held', async () => {
+  it('is confirmed in its usual time behind thousands of specks to its intent, of which few are held', async () => {
     const speck = { ...mine, amount: 1n };
     chain.mine(...many(10, () => nested(speck, 300)), ...many(40, () => honest(speck)), honest(mine));
     const found = [...(await step())];

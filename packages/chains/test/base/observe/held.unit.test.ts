@@ -63,7 +63,7 @@ describe('what a cursor on Base holds of an intent', () => {
     await watched.recall([one.reference]);
   });
 
-  it('is what it waits for, then what pays it, then the largest; the others wait with their transactions', () => {
+  it('begins with what it waits for, then what pays it, then the largest; others wait with their transactions', () => {
     const specks = many(30, (number) => landed(1, { ...one, amount: BigInt(number + 1) }));
     const [own, payment] = [landed(1, dust), landed(1, one)];
     watched.submit({ hash: own.hash, sender: fulfiller, nonce: '1', lifetime: { kind: 'unlimited' }, terms: one }, 0);
@@ -74,7 +74,7 @@ describe('what a cursor on Base holds of an intent', () => {
     expect(waiting[0]).toMatchObject({ place: 7n, recipient: one.requestor, payer: fulfiller });
   });
 
-  it('is no more of one transaction, whose other transfers are passed over', () => {
+  it('has no more of one transaction, whose other transfers are passed over', () => {
     const hash = word(9_999) as TransactionHash;
     const all = many(500, (number) => landed(1, dust, { hash, index: String(number), reported: number % 2 === 0 }));
     const { seen, waiting } = held(watched, all);
@@ -84,7 +84,7 @@ describe('what a cursor on Base holds of an intent', () => {
     expect(held(watched, [...seen, ...all.filter((other) => !seen.includes(other))]).seen).toEqual(seen);
   });
 
-  it('is what was not reported rather than what was', () => {
+  it('has what was not reported rather than what was', () => {
     const before = many(OF_INTENT_MAX, () => landed(1, one, { reported: true }));
     const now = landed(1, dust);
     const { seen, waiting } = held(watched, [...before, now]);
@@ -109,7 +109,7 @@ describe('what a cursor on Base holds in all', () => {
     expect(waiting).toHaveLength(2 * HELD_MAX + 11);
   });
 
-  it('is what has failed, too, of which each submission has one', () => {
+  it('has what has failed, too, of which each submission has one', () => {
     const failed: Seen = {
       kind: 'reverted',
       intentId: 'pi_1' as IntentId,
