@@ -90,8 +90,8 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Smart accounts: calldata counts only where no upstream has any traces',
     file: `${src}/nested/explain.ts`,
-    guard: "isOffered ||= error.fault !== 'unsupported';",
-    instead: '',
+    guard: 'heard.add(saidBy(error));',
+    instead: 'void saidBy(error);',
     test: {
       file: `${CHAINS}/test/base/nested/explain.unit.test.ts`,
       name: 'comes from the calldata where no upstream has any traces, and only there',
@@ -309,7 +309,7 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Smart accounts: what is too long to be read is no payment for another',
     file: `${src}/observe/nested-payments.ts`,
-    guard: '!traced.isUnreadable && since',
+    guard: '!isUnreadable && since',
     instead: 'since',
     test: { file: undone, name: 'waits with a warning, and is no payment for another, until an upstream can show it' },
   },

@@ -46,7 +46,7 @@ export async function verifyNested(
       : null;
     return transfer !== null && (transfer.from === fulfiller || transfer.to === terms.requestor) ? [transfer] : [];
   });
-  const { references, isOpen } = await explainTransfers(
+  const { references, said } = await explainTransfers(
     pool,
     { hash, sent: { from, to: to as Address | null, input }, logs: receipt.logs, network },
     transfers,
@@ -58,7 +58,7 @@ export async function verifyNested(
     (log.address as string) === terms.tokenAddress;
   const isKnown = transfers.some((one) => isPayment(one) && references.get(one.log.logIndex) === terms.reference);
   const isUnknown = transfers.some((one) => isPayment(one) && !references.has(one.log.logIndex));
-  if (isOpen && isUnknown && !isKnown) return { kind: 'unseen' };
+  if (said !== 'none' && isUnknown && !isKnown) return { kind: 'unseen' };
   const worth = paidIn(
     receipt.logs.flatMap((log) => readTransfer(log) ?? []),
     (one) => carriesReference(references, one),

@@ -117,9 +117,10 @@ async function traceByTurns(context: Judging, open: readonly Opened[]): Promise<
     if (areExplained(suspects, traced.references)) return remember(context, opened, traced.references);
     const since = context.waitsSince(hash);
     // What a stranger has made too long to be read is no reason to call it another's payment.
-    const hasWaited = !traced.isUnreadable && since !== undefined && context.now - since >= UNPROVEN_MS;
+    const isUnreadable = traced.said === 'unreadable';
+    const hasWaited = !isUnreadable && since !== undefined && context.now - since >= UNPROVEN_MS;
     partly.set(hash, paymentsAmong(opened, traced.references, hasWaited));
-    const reason = traced.isUnreadable ? 'its trace cannot be read' : 'no upstream has a trace of it';
+    const reason = isUnreadable ? 'its trace cannot be read' : 'no upstream has a trace of it';
     unjudged.push(unjudgedOf(nested, reason));
   };
   while (waiting.length > 0) await Promise.all(waiting.splice(0, TRACES_AT_ONCE).map(trace));
