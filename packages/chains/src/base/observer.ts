@@ -119,7 +119,14 @@ export class BaseObserver implements ChainObserver {
       position.seen,
     );
     const firstReader = readerOf(position.firstReader, node, news, position.rescanned);
-    const settled = await finish(context, this.#sentBy, { ...position, seen: [...seen], firstReader }, news, receipts);
+    const settled = await finish(
+      context,
+      this.#sentBy,
+      { ...position, seen: [...seen], firstReader },
+      news,
+      receipts,
+      again.unjudged,
+    );
     const confirmed = await confirm(context, settled.seen);
 
     this.#memory.commit();
@@ -131,14 +138,13 @@ export class BaseObserver implements ChainObserver {
       confirmed.seen.some((one) => one.kind === 'reverted' || !one.reported);
     const holding = held(watch, confirmed.seen);
     const lacking = new Set(holding.waiting.map(({ hash }) => hash));
-    const unjudged = [news.unjudged, settled.unjudged, again.unjudged, holding.waiting].flat();
-    const waiting = afterLook(
-      position.setAside,
-      new Set([...again.judged].filter((hash) => !lacking.has(hash))),
-      unjudged,
-      context.now,
-      awaitedAmong(watch, [...position.setAside, ...unjudged]),
-    );
+    const waiting = afterLook(position.setAside, {
+      now: context.now,
+      judged: new Set([...again.judged].filter((hash) => !lacking.has(hash))),
+      failed: [...settled.unjudged, ...holding.waiting],
+      watch,
+      heldAmong: (all) => awaitedAmong(watch, all, this.#memory),
+    });
     const { checkpoints } = position;
     const read = news.reached.number > newestOf(position).number ? advance(checkpoints, news.reached) : checkpoints;
     return {
@@ -194,6 +200,7 @@ function readNew(context: Scan, position: Position, head: Block): Promise<NewBlo
 interface Finish {
   readonly observations: readonly Observation[];
   readonly seen: readonly Seen[];
+  /** All that this step could not judge. */
   readonly unjudged: readonly Unjudged[];
   readonly warnings: readonly string[];
   readonly rescanned: bigint;
@@ -210,14 +217,16 @@ async function finish(
   position: Position,
   news: NewBlocks<Seen>,
   { missing, ignoredReverts }: Receipts,
+  failedAgain: readonly Unjudged[],
 ): Promise<Finish> {
+  const before = [...news.unjudged, ...failedAgain];
   const { node, memory, now, pool } = context;
   const isDue = missing.length > 0 || ignoredReverts.length > 0 || now - memory.tagsAskedAt >= TAGS_MS;
   if (!isDue)
     return {
       observations: [],
       seen: position.seen,
-      unjudged: [],
+      unjudged: before,
       warnings: [],
       rescanned: position.rescanned,
       within: position.rescannedWithin,
@@ -233,7 +242,8 @@ async function finish(
     seen.filter((one) => one.kind === 'reverted' || !one.reported).map(({ intentId }) => intentId),
   );
   const dead = missing.filter(({ intentId }) => !waiting.has(intentId));
-  const unread = [...position.setAside, ...news.unjudged, ...rescan.unjudged];
+  const unjudged = [...before, ...rescan.unjudged];
+  const unread = [...position.setAside, ...unjudged];
   const dropped = safe && (await findDropped(context, pool, sentBy, dead, safe, rescan.rescanned, unread));
   const lapsed = safe && (await findLapsed(context, safe, rescan.rescanned, waiting, unread));
   return {
@@ -244,7 +254,7 @@ async function finish(
       ...(lapsed ?? []),
     ],
     seen,
-    unjudged: rescan.unjudged,
+    unjudged,
     warnings: [...finals.warnings, ...(dropped?.warnings ?? [])],
     rescanned: rescan.rescanned,
     within: rescan.within,

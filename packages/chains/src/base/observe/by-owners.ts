@@ -1,6 +1,4 @@
-import type { AccountId, TransactionHash } from '@pf/domain';
-import { Turns } from '../../in-turns.ts';
-import { ownersIn } from '../../owners.ts';
+import type { TransactionHash } from '@pf/domain';
 import type { WatchSet } from '../../port.ts';
 import { byTurns, type Party } from '../../set-aside.ts';
 import { awaitedAmong } from './awaited.ts';
@@ -15,8 +13,6 @@ export function byOwners<T extends Party & { readonly hash: TransactionHash }>(
   all: readonly T[],
 ): readonly T[] {
   const isAwaited = awaitedAmong(watch, all);
-  const inOrder = new Turns<AccountId | null>()
-    .orderShared(all, ({ recipient }) => ownersIn(watch, recipient), byTurns)
-    .map(([, one]) => one);
+  const inOrder = byTurns(watch, all);
   return [...inOrder.filter(isAwaited), ...inOrder.filter((one) => !isAwaited(one))];
 }

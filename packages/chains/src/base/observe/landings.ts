@@ -1,6 +1,7 @@
 import type { Address, IntentId, Reference, TokenAddress, Transfer } from '@pf/domain';
 import type { Log } from '../../evm/calls.ts';
 import { checksummed } from '../../evm/checksummed.ts';
+import type { Party } from '../../set-aside.ts';
 import type { Seen } from './position.ts';
 
 /** `Transfer(address indexed from, address indexed to, uint256 value)` of ERC-20. */
@@ -13,6 +14,8 @@ export interface LoggedTransfer {
   readonly amount: bigint;
   readonly log: Log;
 }
+
+export const partyOf = ({ from, to }: LoggedTransfer): Party => ({ recipient: to, payer: from });
 
 const addressIn = (topic: string): Address => checksummed(`0x${topic.slice(26)}`);
 

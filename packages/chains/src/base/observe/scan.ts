@@ -1,4 +1,4 @@
-import type { Address, TransactionHash } from '@pf/domain';
+import { type Address, isAuthorization, type TransactionHash } from '@pf/domain';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { type Block, type CallingTransaction, getCalling, type Log, type Logged } from '../../evm/calls.ts';
 import type { Wanted } from '../../evm/observe/log-window.ts';
@@ -6,11 +6,11 @@ import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import type { Findings, Reading, Rereading, Unjudged } from '../../evm/observe/reading.ts';
 import { inPieces, partsOf } from '../../parts.ts';
 import type { WatchedIntent } from '../../port.ts';
-import type { Party } from '../../set-aside.ts';
+import { keptParties, type Parties } from '../../set-aside.ts';
 import { callsInStep } from '../../step-share.ts';
 import { byOwners } from './by-owners.ts';
 import type { Judging, Scan } from './context.ts';
-import { landed, type LoggedTransfer, readTransfer, TRANSFER } from './landings.ts';
+import { landed, type LoggedTransfer, partyOf, readTransfer, TRANSFER } from './landings.ts';
 import { NO_REFERENCE } from './no-reference.ts';
 import type { NestedPayment, TransactionSummary } from './memory.ts';
 import { judgeNested } from './nested-payments.ts';
@@ -42,7 +42,7 @@ export async function scan(
     order: (all) => byOwners(context.watch, all),
     most: lookUpsIn(context),
   });
-  const aside = left.slice(0, LOOKED_UP_MAX).map(({ transfer }) => waiting(transfer, 'too much was paid at once'));
+  const aside = left.slice(0, LOOKED_UP_MAX).map((one) => waiting(one, 'too much was paid at once'));
   return { end, found: findings.found, unjudged: [...findings.unjudged, ...aside] };
 }
 
@@ -135,24 +135,49 @@ export async function judge(context: Judging, hits: readonly Hit[], lookUps = AL
     const { payment } = summary;
     // A call of the token by its sender makes one transfer, and nothing else moved.
     if (payment === null || summary.to !== address || summary.from !== from || payment.to !== to) return null;
-    return { reference: payment.reference, isProven: true, worth: from === to ? 0n : amount };
+    return { reference: payment.reference, isProven: true, isAuthorized: false, worth: from === to ? 0n : amount };
   };
   const payments = hits.flatMap(({ transfer }) => {
     const payment = paymentBy(transfer);
     return payment === null ? [] : [{ transfer, payment }];
   });
   await watch.recall(payments.map(({ payment }) => payment.reference));
-  const found = payments.flatMap(({ transfer, payment: { reference, isProven, worth } }): Seen[] => {
+  const found = payments.flatMap(({ transfer, payment }): Seen[] => {
+    const { reference, isProven, worth } = payment;
     const intent = watch.byReference(reference);
     const isLive = intent?.submission?.hash === transfer.log.transactionHash;
     // A live submission was verified. Its receipt is read until it can be explained again.
     if (intent === undefined || (!isProven && isLive)) return [];
     if (!isProven && isSettledBy(intent, transfer)) return [];
+    const failed = failedBy(intent, transfer, payment, now);
     // What it brought was taken away again in the same transaction.
-    if (worth === 0n && transfer.amount > 0n && !isLive) return [];
-    return [landed(intent.id, transfer, { reference: isProven ? reference : NO_REFERENCE, worth }, now)];
+    if (worth === 0n && transfer.amount > 0n && !isLive && failed.length === 0) return [];
+    return [landed(intent.id, transfer, { reference: isProven ? reference : NO_REFERENCE, worth }, now), ...failed];
   });
   return { found, unjudged: [...unread, ...unjudged], left };
+}
+
+/**
+ * The failure of an intent whose live authorization has made this transfer, where that is not its payment: the money
+ * has left the recipient again in the same transaction, for example. The nonce is used, so that nothing else ends it,
+ * and the money has moved: it was not dropped.
+ */
+function failedBy(
+  { id, submission }: WatchedIntent,
+  { log, from, to, amount }: LoggedTransfer,
+  { isAuthorized, worth }: NestedPayment,
+  now: number,
+): readonly Seen[] {
+  if (!isAuthorized || submission === null || !isAuthorization(submission) || submission.sender !== from) return [];
+  const { terms, hash } = submission;
+  const isPaid =
+    to === terms.requestor && worth === terms.amount && (log.address as string) === (terms.tokenAddress as string);
+  if (isPaid) return [];
+  const { transactionHash, blockNumber: block, blockHash } = log;
+  const reason =
+    `the authorization was used in transaction ${transactionHash}, which moved ${amount} base units of ` +
+    `${log.address} to ${to}: ${worth} of them stayed there`;
+  return [{ kind: 'reverted', intentId: id, hash, block, blockHash, reason, seenAt: now }];
 }
 
 /** True for the very transfer that the ledger has as the intent's settlement: it was proven before. */
@@ -164,7 +189,7 @@ const isDirect = ({ to, isAuthorized }: TransactionSummary, { address }: Log): b
   to === address && !isAuthorized;
 
 /** A transaction that has not been looked up, by its first transfer to a watched recipient. */
-interface Unknown extends Party {
+interface Unknown extends Parties {
   readonly hash: TransactionHash;
   readonly transfer: LoggedTransfer;
 }
@@ -179,7 +204,7 @@ async function lookUp(
   readonly unread: readonly Unjudged[];
   readonly left: readonly Unknown[];
 }> {
-  const { memory, node } = context;
+  const { memory, node, watch } = context;
   const byHash = Map.groupBy(hits, ({ transfer }) => transfer.log.transactionHash);
   const isKnown = (hash: TransactionHash, ofOne: readonly Hit[]): boolean => {
     const summary = memory.look(hash);
@@ -195,7 +220,14 @@ async function lookUp(
     [...byHash].flatMap(([hash, ofOne]) =>
       isKnown(hash, ofOne)
         ? []
-        : ofOne.slice(0, 1).map(({ transfer }) => ({ hash, transfer, recipient: transfer.to, payer: transfer.from })),
+        : ofOne.slice(0, 1).map(({ transfer }) => ({
+            hash,
+            transfer,
+            ...keptParties(
+              watch,
+              ofOne.map((hit) => partyOf(hit.transfer)),
+            ),
+          })),
     ),
   );
   const nested: Nested[] = [];
@@ -210,11 +242,11 @@ async function lookUp(
       context,
       part.map(({ hash }) => hash),
     );
-    for (const [place, { hash, transfer }] of part.entries()) {
-      const ofOne = byHash.get(hash) ?? [];
+    for (const [place, one] of part.entries()) {
+      const ofOne = byHash.get(one.hash) ?? [];
       const transaction = found[place] ?? 'it was not found';
       if (typeof transaction === 'string') {
-        unread.push(waiting(transfer, transaction));
+        unread.push(waiting(one, transaction));
         continue;
       }
       const summary = memory.remember(transaction, node.name);
@@ -231,12 +263,10 @@ async function lookUp(
   return { nested, unread, left: unknown.slice(looked) };
 }
 
-const waiting = ({ log, to, from }: LoggedTransfer, reason: string): Unjudged => ({
-  hash: log.transactionHash,
-  place: log.blockNumber,
+const waiting = ({ transfer, ...one }: Unknown, reason: string): Unjudged => ({
+  ...one,
+  place: transfer.log.blockNumber,
   reason,
-  recipient: to,
-  payer: from,
 });
 
 /** What this node does not have may be had from another one, which is asked at once. */

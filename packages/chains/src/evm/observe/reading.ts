@@ -10,7 +10,7 @@ import { type FirstReader, firstReaderAfter } from './first-reader.ts';
 import type { LogWindow } from './log-window.ts';
 
 /** A transaction that could not be judged, and why. */
-export type Unjudged = Pick<SetAside, 'hash' | 'place' | 'reason' | 'recipient' | 'payer'>;
+export type Unjudged = Omit<SetAside, 'since' | 'dueAt'>;
 
 /** What was found in transactions, and which of them could not be judged. */
 export interface Findings<T> {

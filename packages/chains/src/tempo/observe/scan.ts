@@ -162,7 +162,10 @@ export async function scan(
 ): Promise<Reading<Observation>> {
   const { hits, end } = await hitsIn(context, from, to, expected, recipients);
   const { left, ...findings } = await judge(context, hits, (unread) =>
-    byTurns(unread.filter(({ hash }) => !context.aside.has(hash))),
+    byTurns(
+      context.watch,
+      unread.filter(({ hash }) => !context.aside.has(hash)),
+    ),
   );
   if (left.length === 0) return { end, ...findings };
   if (hits.length <= WAITED_MAX)
