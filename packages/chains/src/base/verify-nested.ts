@@ -1,6 +1,6 @@
 import type { Address, PaymentTerms } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
-import type { Receipt } from '../evm/calls.ts';
+import { getBlock, getHead, type Receipt } from '../evm/calls.ts';
 import type { Network, SignedTransaction, Verification } from '../port.ts';
 import { sendsAuthorization } from './authorization/eip3009.ts';
 import { explainTransfers } from './nested/explain.ts';
@@ -20,11 +20,14 @@ export function isNested({ tokens }: Network, { raw }: SignedTransaction): boole
   return sendsAuthorization(data) || !tokens.some(({ address }) => (address as string) === to);
 }
 
+/** How long after its block a transaction may still be explained: nodes keep the state that a trace needs for so long. */
+const EXPLAINED_WITHIN_S = 3_600n;
+
 /**
  * Compares what a transaction has paid, whoever sent it: a successful call in it, made by the fulfiller's account, pays
  * exactly these terms, and the requestor's account has gained as much (paid.ts). So a bundler's transaction pays for a
  * smart account. It is `unseen` where such a transfer is there, and no upstream that has traces can show now what it
- * was for.
+ * was for, within an hour of its block. After that nothing is known of it but that no reference is proven.
  */
 export async function verifyNested(
   pool: RpcPool,
@@ -58,7 +61,7 @@ export async function verifyNested(
     (log.address as string) === terms.tokenAddress;
   const isKnown = transfers.some((one) => isPayment(one) && references.get(one.log.logIndex) === terms.reference);
   const isUnknown = transfers.some((one) => isPayment(one) && !references.has(one.log.logIndex));
-  if (said !== 'none' && isUnknown && !isKnown) return { kind: 'unseen' };
+  if (said !== 'none' && isUnknown && !isKnown && (await isYoung(pool, receipt))) return { kind: 'unseen' };
   const worth = paidIn(
     receipt.logs.flatMap((log) => readTransfer(log) ?? []),
     (one) => carriesReference(references, one),
@@ -84,4 +87,11 @@ export async function verifyNested(
     kind: 'verified',
     transaction: { hash, sender: fulfiller, nonce: null, lifetime: { kind: 'unlimited' }, terms },
   };
+}
+
+/** Also where that cannot be told: the node lags, or there was a reorg. */
+async function isYoung(pool: RpcPool, { blockNumber, blockHash }: Receipt): Promise<boolean> {
+  const [block, head] = await pool.batch([getBlock(blockNumber), getHead()]);
+  if (block?.hash !== blockHash || head === null) return true;
+  return head.timestamp - block.timestamp < EXPLAINED_WITHIN_S;
 }
