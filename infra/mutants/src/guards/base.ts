@@ -12,6 +12,7 @@ const property = `${CHAINS}/test/base/property.integration.test.ts`;
 const twice = `${CHAINS}/test/base/final-by-two.unit.test.ts`;
 const each = `${CHAINS}/test/evm/observe/read-each.unit.test.ts`;
 const hostile = `${CHAINS}/test/hostile/base.unit.test.ts`;
+const aside = `${CHAINS}/test/hostile/base-set-aside.unit.test.ts`;
 const liar = `${CHAINS}/test/hostile/lying-upstream.integration.test.ts`;
 
 const crowds = `${CHAINS}/test/hostile/base-crowds.unit.test.ts`;
@@ -272,8 +273,8 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Smart accounts: what no upstream can show now is not refused',
     file: `${src}/verify-nested.ts`,
-    guard: 'if (isOpen && isUnknown && !isKnown)',
-    instead: 'if (!isOpen && isUnknown && !isKnown)',
+    guard: "if (said !== 'none' && isUnknown",
+    instead: "if (said === 'none' && isUnknown",
     test: {
       file: chain,
       name: 'is accepted later where no upstream can show a trace now, and refused with another amount',
@@ -358,7 +359,7 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Base: a payment of which nothing is left is none',
     file: `${src}/observe/scan.ts`,
-    guard: 'if (worth === 0n && transfer.amount > 0n && !isLive) return [];',
+    guard: 'if (worth === 0n && transfer.amount > 0n && !isLive && failed.length === 0) return [];',
     instead: '',
     test: { file: chain, name: 'pays nothing where the money goes back in the same transaction' },
   },
@@ -449,7 +450,7 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'What is set aside takes turns by payer within a recipient’s share',
     file: `${CHAINS}/src/set-aside.ts`,
-    guard: 'inTurns(ofOne, ({ payer }) => payer)',
+    guard: 'inTurns(ofOne, ({ party }) => party.payer)',
     instead: 'ofOne',
     test: {
       file: `${CHAINS}/test/set-aside.unit.test.ts`,
@@ -527,5 +528,76 @@ export const baseGuards: readonly Mutant[] = [
     guard: '(worth.get(log.logIndex) ?? 0n).toString()',
     instead: '(worth.get(log.logIndex) === undefined ? 0n : terms.amount).toString()',
     test: { file: gained, name: 'is not verified, and differs in its amount' },
+  },
+  {
+    name: 'What is set aside takes turns by account',
+    file: `${CHAINS}/src/set-aside.ts`,
+    guard: '({ party }) => ownersIn(watch, party.recipient)',
+    instead: '() => [null]',
+    test: {
+      file: `${CHAINS}/test/set-aside.unit.test.ts`,
+      name: 'are not crowded out by those of another account, however many recipients that has',
+    },
+  },
+  {
+    name: 'What is set aside bears all whom it may have paid, whatever the last look has shown',
+    file: `${CHAINS}/src/set-aside.ts`,
+    guard: '...(known === undefined ? [] : partiesOf(known)), ...partiesOf(one)',
+    instead: '...partiesOf(one)',
+    test: {
+      file: `${CHAINS}/test/set-aside.unit.test.ts`,
+      name: 'keep 20 parties, of each account one before another of the same, and all that any look has shown',
+    },
+  },
+  {
+    name: 'Base: a paid authorization is not dropped because of dust before it',
+    file: `${src}/observe/scan.ts`,
+    guard: 'ofOne.map((hit) => partyOf(hit.transfer))',
+    instead: 'ofOne.slice(0, 1).map((hit) => partyOf(hit.transfer))',
+    test: { file: aside, name: 'is not dropped where the transaction is missing' },
+  },
+  {
+    name: 'Base: an authorization whose transaction cannot be read is not dropped because of dust before it',
+    file: `${src}/observe/nested-payments.ts`,
+    guard: 'reason, ...keptParties(watch, transfers.map(partyOf))',
+    instead: 'reason, ...keptParties(watch, transfers.slice(0, 1).map(partyOf))',
+    test: { file: aside, name: 'is not dropped: its transfer comes behind dust to another' },
+  },
+  {
+    name: 'Base: an authorization whose money went on at once has failed',
+    file: `${src}/observe/scan.ts`,
+    guard: 'if (isPaid) return [];',
+    instead: 'if (isPaid || worth === 0n) return [];',
+    test: {
+      file: aside,
+      name: 'has failed, and is not dropped, where its payee relays it and sends all of it on at once',
+    },
+  },
+  {
+    name: 'Base: what another wallet pays with its reference as nonce fails no authorization',
+    file: `${src}/observe/scan.ts`,
+    guard: ' || submission.sender !== from) return [];',
+    instead: ') return [];',
+    test: { file: aside, name: 'is not failed by what another wallet has paid with its reference as nonce' },
+  },
+  {
+    name: 'Base: one upstream’s logs do not prove that an authorization was cancelled',
+    file: `${src}/observe/lapsed.ts`,
+    guard: 'conclusive && shown.every((logs) => Array.isArray(logs))',
+    instead: 'conclusive && shown.some((logs) => Array.isArray(logs))',
+    test: {
+      file: `${CHAINS}/test/base/observe/lapsed.unit.test.ts`,
+      name: 'is not dropped on the word of one upstream: another cannot show those logs',
+    },
+  },
+  {
+    name: 'Base: what no node explains is not visible for an hour only',
+    file: `${src}/verify-nested.ts`,
+    guard: 'head.timestamp - block.timestamp < EXPLAINED_WITHIN_S',
+    instead: 'head.timestamp >= block.timestamp',
+    test: {
+      file: `${CHAINS}/test/base/verify-nested.unit.test.ts`,
+      name: 'is not visible for an hour after its block, and then has no reference that is proven',
+    },
   },
 ];

@@ -20,7 +20,7 @@ export function isNested({ tokens }: Network, { raw }: SignedTransaction): boole
   return sendsAuthorization(data) || !tokens.some(({ address }) => (address as string) === to);
 }
 
-/** How long after its block a transaction may still be explained: nodes keep the state that a trace needs for so long. */
+/** So long after its block what is not explained may be yet: many nodes keep the state for a trace for no longer. */
 const EXPLAINED_WITHIN_S = 3_600n;
 
 /**

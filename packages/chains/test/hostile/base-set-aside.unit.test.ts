@@ -214,7 +214,7 @@ describe('an authorization', () => {
     });
   });
 
-  it('that was cancelled is dropped, whatever of its payer to its payee could not be read', async () => {
+  it('is dropped once it was cancelled, whatever of its payer to its payee could not be read', async () => {
     const unread = Array.from({ length: 3 }, () =>
       relayed((at) => [transferAt(at, 0, fulfiller, mine.requestor, 0n)], { receipt: null }),
     );
