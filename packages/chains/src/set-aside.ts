@@ -1,7 +1,17 @@
 import { bigintText, instant, transactionHash } from '@pf/contracts';
-import type { Address, Instant, TransactionHash } from '@pf/domain';
+import type { AccountId, Address, Instant, TransactionHash } from '@pf/domain';
 import { z } from 'zod';
-import { inTurns } from './in-turns.ts';
+import { inTurns, Turns } from './in-turns.ts';
+import { ownersIn } from './owners.ts';
+import type { WatchSet } from './port.ts';
+
+const address = z.string().transform((text) => text as Address);
+/** Whom a transaction may have paid, and from which wallet; without a payer where that is not known. */
+const party = z.object({ recipient: address, payer: address.optional() });
+export type Party = z.infer<typeof party>;
+
+/** A stranger can make a transaction with hundreds of transfers: it is kept with so many parties. */
+export const PARTIES_MAX = 20;
 
 /** What a cursor keeps of a transaction that could not be judged. */
 export const setAside = z.object({
@@ -10,13 +20,10 @@ export const setAside = z.object({
   place: bigintText,
   /** Why, for the operator. */
   reason: z.string(),
-  /** The recipient to whom it may have paid something: the list has room for each. */
-  recipient: z.string().transform((text) => text as Address),
-  /** Who may have paid it: within a recipient's share none delays another. Absent: not known. */
-  payer: z
-    .string()
-    .transform((text) => text as Address)
-    .optional(),
+  /** The first of its parties: the list has room for each account, and there for each recipient and payer. */
+  ...party.shape,
+  /** The others, up to PARTIES_MAX in all. Absent: none. */
+  others: party.array().optional(),
   /** When it was set aside first, and when it is looked at again. */
   since: instant,
   dueAt: instant,
@@ -27,7 +34,7 @@ export const setAside = z.object({
  */
 export type SetAside = z.infer<typeof setAside>;
 
-/** All that a network keeps, by turns of the recipients, and with what must not be given up. */
+/** All that a network keeps, by turns, and with what must not be given up. */
 const KEPT_MAX = 500;
 const HELD_MAX = 1_000;
 /** It is looked at again when it has waited half as long again, within these bounds, and given up after the last. */
@@ -40,23 +47,49 @@ const WARNED_MAX = 20;
 const nextLook = (since: Instant, now: Instant): Instant =>
   now + Math.min(Math.max(Math.round((now - since) / 2), AGAIN_MIN_MS), AGAIN_MAX_MS);
 
-interface Party {
-  readonly recipient: Address;
-  readonly payer?: Address | undefined;
+/** Whom a transaction that could not be judged may have paid. */
+export type Parties = Pick<SetAside, 'recipient' | 'payer' | 'others'>;
+export const partiesOf = ({ recipient, payer, others = [] }: Parties): readonly Party[] => [
+  { recipient, payer },
+  ...others,
+];
+
+type Owners = Pick<WatchSet, 'ownersOf'>;
+
+/**
+ * By turns of the accounts, within each by turns of its recipients, and within each of those by turns of the payers: so
+ * none delays another by its number. What may have paid several has the first turn of any of them.
+ */
+export function byTurns<T extends Parties>(watch: Owners, all: readonly T[]): readonly T[] {
+  const shares = all.flatMap((one) => partiesOf(one).map((party) => ({ one, party })));
+  const inOrder = new Turns<AccountId | null>().orderShared(
+    shares,
+    ({ party }) => ownersIn(watch, party.recipient),
+    (ofAccount) => {
+      const byRecipient = [...Map.groupBy(ofAccount, ({ party }) => party.recipient).values()];
+      return inTurns(
+        byRecipient.flatMap((ofOne) => inTurns(ofOne, ({ party }) => party.payer)),
+        ({ party }) => party.recipient,
+      );
+    },
+  );
+  return [...new Set(inOrder.map(([, { one }]) => one))];
 }
 
-/** By turns of the recipients, and within each by turns of the payers, so that none delays another. */
-export function byTurns<T extends Party>(all: readonly T[]): readonly T[] {
-  const byRecipient = [...Map.groupBy(all, ({ recipient }) => recipient).values()];
-  return inTurns(
-    byRecipient.flatMap((ofOne) => inTurns(ofOne, ({ payer }) => payer)),
-    ({ recipient }) => recipient,
-  );
+/** The parties of one transaction, each once, as many as are kept: by turns too, so that no account fills them up. */
+export function keptParties(watch: Owners, all: readonly Party[]): Parties {
+  const each = [...new Map(all.map((one) => [`${one.recipient} ${one.payer ?? ''}`, one])).values()];
+  const [first, ...others] = each.length > PARTIES_MAX ? byTurns(watch, each).slice(0, PARTIES_MAX) : each;
+  if (first === undefined) throw new Error('what can have paid no recipient is not set aside');
+  return { ...first, ...(others.length > 0 && { others }) };
 }
 
 /** Those that are to be looked at again now, by turns. */
-export const dueAgain = (all: readonly SetAside[], now: Instant, most: number): readonly SetAside[] =>
-  byTurns(all.filter(({ dueAt }) => dueAt <= now)).slice(0, most);
+export const dueAgain = (watch: Owners, all: readonly SetAside[], now: Instant, most: number): readonly SetAside[] =>
+  byTurns(
+    watch,
+    all.filter(({ dueAt }) => dueAt <= now),
+  ).slice(0, most);
 
 export interface SetAsideUpdate {
   readonly kept: readonly SetAside[];
@@ -64,34 +97,42 @@ export interface SetAsideUpdate {
   readonly warnings: readonly string[];
 }
 
-/**
- * The list after a look: without what was judged, with what could not be judged (again).
- * @param failed what could not be judged, with the reason
- * @param isHeld what must not be given up: an intent waits for its outcome
- */
+/** What a step has looked at. */
+interface Look {
+  readonly now: Instant;
+  readonly judged: ReadonlySet<TransactionHash>;
+  /** What could not be judged (again), with the reason. */
+  readonly failed: readonly Omit<SetAside, 'since' | 'dueAt'>[];
+  readonly watch: Owners;
+  /** Which of all these must not be given up: an intent waits for its outcome. Default: none */
+  readonly heldAmong?: (all: readonly SetAside[]) => (one: SetAside) => boolean;
+}
+
+/** The list after a look: without what was judged, with what could not be judged. */
 export function afterLook(
   before: readonly SetAside[],
-  judged: ReadonlySet<TransactionHash>,
-  failed: readonly Pick<SetAside, 'hash' | 'place' | 'reason' | 'recipient' | 'payer'>[],
-  now: Instant,
-  isHeld: (one: SetAside) => boolean = () => false,
+  { now, judged, failed, watch, heldAmong = () => () => false }: Look,
 ): SetAsideUpdate {
   const warnings: string[] = [];
   const kept = new Map(before.filter(({ hash }) => !judged.has(hash)).map((one) => [one.hash, one]));
   for (const one of failed) {
-    const since = kept.get(one.hash)?.since;
-    if (since === undefined) warnings.push(`${one.hash} of ${one.place} is set aside: ${one.reason}`);
-    kept.set(one.hash, { ...one, since: since ?? now, dueAt: nextLook(since ?? now, now) });
+    const known = kept.get(one.hash);
+    if (known === undefined) warnings.push(`${one.hash} of ${one.place} is set aside: ${one.reason}`);
+    const since = known?.since ?? now;
+    // One look may have shown less of it than another.
+    const parties = keptParties(watch, [...(known === undefined ? [] : partiesOf(known)), ...partiesOf(one)]);
+    kept.set(one.hash, { ...one, ...parties, since, dueAt: nextLook(since, now) });
   }
+  const isHeld = heldAmong([...kept.values()]);
   for (const one of kept.values())
     if (now - one.since >= GIVEN_UP_MS && !isHeld(one)) {
       warnings.push(`${one.hash} of ${one.place} is given up: ${one.reason}`);
       kept.delete(one.hash);
     }
   // Whoever has the most gives up the newest ones first.
-  for (const [turn, one] of byTurns([...kept.values()]).entries()) {
+  for (const [turn, one] of byTurns(watch, [...kept.values()]).entries()) {
     if (turn < KEPT_MAX || (turn < HELD_MAX && isHeld(one))) continue;
-    warnings.push(`${one.hash} of ${one.place} is given up: its recipient has too many that could not be judged`);
+    warnings.push(`${one.hash} of ${one.place} is given up: its account has too many that could not be judged`);
     kept.delete(one.hash);
   }
   const untold = warnings.splice(WARNED_MAX).length;

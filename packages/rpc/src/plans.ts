@@ -108,7 +108,11 @@ export const PRESETS = {
   },
   'publicnode-solana': { plan: { batch: 1 }, source: `a public Solana client’s configuration; ${READ}` },
   'drpc-free': {
-    plan: { creditsPerSecond: 840, batch: 3, unsupported: ['eth_getLogs'] },
+    plan: {
+      creditsPerSecond: 840,
+      batch: 3,
+      unsupported: ['eth_getLogs', 'debug_traceTransaction', 'trace_filter'],
+    },
     prices: 'drpc',
     source: `drpcorg/drpc-nextra, May 2026; logs on Base: public fixtures of September 2026; ${READ}`,
   },

@@ -69,6 +69,12 @@ describe('the plan of an upstream', () => {
     expect([await both.call(trace), await both.call(echo(1))]).toEqual([5, 1]);
   });
 
+  it.each(['debug_traceTransaction', 'trace_filter'])('asks dRPC’s free plan for no %s', async (method) => {
+    const drpc = over(settings({ url: await started(), preset: 'drpc-free' }));
+    await expect(drpc.call(rpcCall(method, [], z.number()))).rejects.toThrow(method);
+    expect(methods).not.toContain(method);
+  });
+
   it('learns the methods that it lacks, and is asked last by work that needed one', async () => {
     let asked = 0;
     const lacking = await started((calls, isArray) => {

@@ -100,7 +100,7 @@ export const authorizationGuards: readonly Mutant[] = [
   {
     name: 'Authorizations: what could not be read proves no lapse',
     file: lapsed,
-    guard: 'if (mayBeUnread && !(isOverEverywhere && isUnusedEverywhere)) return [];',
+    guard: 'if (suspects.some((suspect) => wasUsedBy(memory, claim, suspect) !== false)) return [];',
     instead: '',
     test: { file: ends, name: 'is judged by what the token says: it is not dropped while that may have used it' },
   },

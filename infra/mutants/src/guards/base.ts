@@ -12,8 +12,15 @@ const property = `${CHAINS}/test/base/property.integration.test.ts`;
 const twice = `${CHAINS}/test/base/final-by-two.unit.test.ts`;
 const each = `${CHAINS}/test/evm/observe/read-each.unit.test.ts`;
 const hostile = `${CHAINS}/test/hostile/base.unit.test.ts`;
+const aside = `${CHAINS}/test/hostile/base-set-aside.unit.test.ts`;
 const liar = `${CHAINS}/test/hostile/lying-upstream.integration.test.ts`;
 
+const crowds = `${CHAINS}/test/hostile/base-crowds.unit.test.ts`;
+const held = `${CHAINS}/test/base/observe/held.unit.test.ts`;
+const gained = `${CHAINS}/test/base/gained.unit.test.ts`;
+
+const BESIDE_OTHERS =
+  'is confirmed in its usual time beside thousands of payments to another, which are all found later';
 const RANDOM =
   'pay an intent what its recipient has gained at most, and only where the account that paid has ordered it';
 const OTHER_EVENTS = 'is unknown when the events are those of another operation, account or contract';
@@ -84,8 +91,8 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Smart accounts: calldata counts only where no upstream has any traces',
     file: `${src}/nested/explain.ts`,
-    guard: "isOffered ||= error.fault !== 'unsupported';",
-    instead: '',
+    guard: 'heard.add(saidBy(error));',
+    instead: 'void saidBy(error);',
     test: {
       file: `${CHAINS}/test/base/nested/explain.unit.test.ts`,
       name: 'comes from the calldata where no upstream has any traces, and only there',
@@ -266,8 +273,8 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Smart accounts: what no upstream can show now is not refused',
     file: `${src}/verify-nested.ts`,
-    guard: 'if (isOpen && isUnknown && !isKnown)',
-    instead: 'if (!isOpen && isUnknown && !isKnown)',
+    guard: "if (said !== 'none' && isUnknown",
+    instead: "if (said === 'none' && isUnknown",
     test: {
       file: chain,
       name: 'is accepted later where no upstream can show a trace now, and refused with another amount',
@@ -303,7 +310,7 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Smart accounts: what is too long to be read is no payment for another',
     file: `${src}/observe/nested-payments.ts`,
-    guard: '!traced.isUnreadable && since',
+    guard: '!isUnreadable && since',
     instead: 'since',
     test: { file: undone, name: 'waits with a warning, and is no payment for another, until an upstream can show it' },
   },
@@ -352,7 +359,7 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Base: a payment of which nothing is left is none',
     file: `${src}/observe/scan.ts`,
-    guard: 'if (worth === 0n && transfer.amount > 0n && !isLive) return [];',
+    guard: 'if (worth === 0n && transfer.amount > 0n && !isLive && failed.length === 0) return [];',
     instead: '',
     test: { file: chain, name: 'pays nothing where the money goes back in the same transaction' },
   },
@@ -384,7 +391,7 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Base: what was reported without its reference is looked at again',
     file: `${src}/observe/position.ts`,
-    guard: 'else if (isUnproven(known) && !isUnproven(one)) all[place] = one;',
+    guard: ' || (isUnproven(known) && !isUnproven(one))',
     instead: '',
     test: { file: chain, name: 'is paid once it is traced, also after it was reported without its reference' },
   },
@@ -427,7 +434,7 @@ export const baseGuards: readonly Mutant[] = [
     name: 'Base: receipts that strangers have made long are bounded',
     file: `${CHAINS}/src/evm/calls.ts`,
     guard: 'all.flatMap((one) => {',
-    instead: 'logFields.array().parse(all).flatMap((one: unknown) => {',
+    instead: 'all.filter((one) => readLog(one as Log, (one as Log).topics)).flatMap((one) => {',
     test: { file: hostile, name: 'are the logs that say what was paid, of 40,000, in little time' },
   },
   {
@@ -443,11 +450,154 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'What is set aside takes turns by payer within a recipient’s share',
     file: `${CHAINS}/src/set-aside.ts`,
-    guard: 'inTurns(ofOne, ({ payer }) => payer)',
+    guard: 'inTurns(ofOne, ({ party }) => party.payer)',
     instead: 'ofOne',
     test: {
       file: `${CHAINS}/test/set-aside.unit.test.ts`,
       name: 'are due by turns of their recipients, and of the payers within one',
+    },
+  },
+  {
+    name: 'Base: a step looks up no more transactions than its share',
+    file: `${src}/observe/scan.ts`,
+    guard: 'unknown.slice(0, most)',
+    instead: 'unknown',
+    test: { file: crowds, name: BESIDE_OTHERS },
+  },
+  {
+    name: 'Base: whoever pays one recipient a thousand times delays no other',
+    file: `${src}/observe/scan.ts`,
+    guard: 'order: (all) => byOwners(context.watch, all),',
+    instead: 'order: (all) => all,',
+    test: { file: crowds, name: BESIDE_OTHERS },
+  },
+  {
+    name: 'Base: a second reading leaves out nothing that a step could not look up',
+    file: `${src}/observe/scan.ts`,
+    guard: 'return { end: { number: blockNumber - 1n }, ',
+    instead: 'return { end: { number: blockNumber }, ',
+    test: { file: crowds, name: BESIDE_OTHERS },
+  },
+  {
+    name: 'Base: a cursor holds a bounded number of landings of an intent',
+    file: `${src}/observe/held.ts`,
+    guard: 'openFirst(byIntent.flatMap((all) => all.slice(0, OF_INTENT_MAX)))',
+    instead: 'openFirst(byIntent.flat())',
+    test: {
+      file: crowds,
+      name: 'is confirmed in its usual time behind thousands of specks to its intent, of which few are held',
+    },
+  },
+  {
+    name: 'Base: what a cursor has no room for waits with its transaction',
+    file: `${src}/observe/held.ts`,
+    guard: '(one.reported ? [] : [partiesOf(one)])',
+    instead: '(one.reported ? [partiesOf(one)] : [])',
+    test: {
+      file: held,
+      name: 'begins with what it waits for, then what pays it, then the largest; others wait with their transactions',
+    },
+  },
+  {
+    name: 'Base: a cursor has room for each account and payer',
+    file: `${src}/observe/held.ts`,
+    guard: 'byOwners(watch, open)',
+    instead: 'open',
+    test: { file: held, name: 'is bounded, by turns of the accounts and of the payers of one recipient' },
+  },
+  {
+    name: 'Smart accounts: the calls of a whole bundle are bounded',
+    file: `${src}/nested/calldata-references.ts`,
+    guard: 'callsOf(account, calldata, most)',
+    instead: 'callsOf(account, calldata, Math.max(most, CALLS_MAX))',
+    test: { file: calldata, name: 'is known of 1,024 calls of all operations, of which each has its share' },
+  },
+  {
+    name: 'Base: what a payer reports is worth what the requestor has gained',
+    file: `${src}/unnamed-payment.ts`,
+    guard: 'recorded(unnamed, NO_REFERENCE, worth)',
+    instead: 'recorded(unnamed, NO_REFERENCE)',
+    test: {
+      file: gained,
+      name: 'is told of as what its requestor has gained in its transaction, and not where that is nothing',
+    },
+  },
+  {
+    name: 'Smart accounts: what is verified is worth what the requestor has gained',
+    file: `${src}/verify-nested.ts`,
+    guard: '(worth.get(log.logIndex) ?? 0n).toString()',
+    instead: '(worth.get(log.logIndex) === undefined ? 0n : terms.amount).toString()',
+    test: { file: gained, name: 'is not verified, and differs in its amount' },
+  },
+  {
+    name: 'What is set aside takes turns by account',
+    file: `${CHAINS}/src/set-aside.ts`,
+    guard: '({ party }) => ownersIn(watch, party.recipient)',
+    instead: '() => [null]',
+    test: {
+      file: `${CHAINS}/test/set-aside.unit.test.ts`,
+      name: 'are not crowded out by those of another account, however many recipients that has',
+    },
+  },
+  {
+    name: 'What is set aside bears all whom it may have paid, whatever the last look has shown',
+    file: `${CHAINS}/src/set-aside.ts`,
+    guard: '...(known === undefined ? [] : partiesOf(known)), ...partiesOf(one)',
+    instead: '...partiesOf(one)',
+    test: {
+      file: `${CHAINS}/test/set-aside.unit.test.ts`,
+      name: 'keep 20 parties, of each account one before another of the same, and all that any look has shown',
+    },
+  },
+  {
+    name: 'Base: a paid authorization is not dropped because of dust before it',
+    file: `${src}/observe/scan.ts`,
+    guard: 'ofOne.map((hit) => partyOf(hit.transfer))',
+    instead: 'ofOne.slice(0, 1).map((hit) => partyOf(hit.transfer))',
+    test: { file: aside, name: 'is not dropped where the transaction is missing' },
+  },
+  {
+    name: 'Base: an authorization whose transaction cannot be read is not dropped because of dust before it',
+    file: `${src}/observe/nested-payments.ts`,
+    guard: 'reason, ...keptParties(watch, transfers.map(partyOf))',
+    instead: 'reason, ...keptParties(watch, transfers.slice(0, 1).map(partyOf))',
+    test: { file: aside, name: 'is not dropped: its transfer comes behind dust to another' },
+  },
+  {
+    name: 'Base: an authorization whose money went on at once has failed',
+    file: `${src}/observe/scan.ts`,
+    guard: 'if (isPaid) return [];',
+    instead: 'if (isPaid || worth === 0n) return [];',
+    test: {
+      file: aside,
+      name: 'has failed, and is not dropped, where its payee relays it and sends all of it on at once',
+    },
+  },
+  {
+    name: 'Base: what another wallet pays with its reference as nonce fails no authorization',
+    file: `${src}/observe/scan.ts`,
+    guard: ' || submission.sender !== from) return [];',
+    instead: ') return [];',
+    test: { file: aside, name: 'is not failed by what another wallet has paid with its reference as nonce' },
+  },
+  {
+    name: 'Base: one upstream’s logs do not prove that an authorization was cancelled',
+    file: `${src}/observe/lapsed.ts`,
+    guard: 'conclusive && shown.every((logs) => Array.isArray(logs))',
+    instead: 'conclusive && shown.some((logs) => Array.isArray(logs))',
+    test: {
+      file: `${CHAINS}/test/base/observe/lapsed.unit.test.ts`,
+      name: 'is not dropped on the word of one upstream: another cannot show those logs',
+    },
+  },
+  {
+    name: 'Base: what no node explains is not visible for an hour only',
+    file: `${src}/verify-nested.ts`,
+    guard: 'head.timestamp - block.timestamp < EXPLAINED_WITHIN_S',
+    instead: 'head.timestamp >= block.timestamp',
+    test: {
+      file: `${CHAINS}/test/base/verify-nested.unit.test.ts`,
+      name: 'is not visible for an hour after its block, and then has no reference that is proven',
     },
   },
 ];

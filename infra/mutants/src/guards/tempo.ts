@@ -113,8 +113,8 @@ export const tempoGuards: readonly Mutant[] = [
   {
     name: 'Tempo: what cannot be judged is looked at again',
     file: 'packages/chains/src/tempo/observer.ts',
-    guard: 'afterLook(asideOf(position), looked.judged, unjudged, now,',
-    instead: 'afterLook(asideOf(position), looked.judged, looked.unjudged, now,',
+    guard: 'failed: unjudged,',
+    instead: 'failed: looked.unjudged,',
     test: { file: HOSTILE_TEST, name: 'is looked at again, and is found once it can be read' },
   },
   {

@@ -393,7 +393,7 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'The second reading of Base goes on where one call does not take all',
     file: 'packages/chains/src/base/observer.ts',
-    guard: 'const hasMore = again.end < end;',
+    guard: 'const hasMore = again.end < all;',
     instead: 'const hasMore = false;',
     test: {
       file: 'packages/chains/test/evm/second-reading.integration.test.ts',

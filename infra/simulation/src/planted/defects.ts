@@ -159,13 +159,13 @@ export const defects: readonly Planted[] = [
   {
     name: 'What could not be judged is not looked at again',
     file: 'packages/chains/src/base/observer.ts',
-    guard: '[news.unjudged, settled.unjudged, again.unjudged].flat();',
-    instead: '[];',
+    guard: 'failed: [...settled.unjudged, ...holding.waiting],',
+    instead: 'failed: [],',
   },
   {
     name: 'What no upstream can trace is judged for good',
     file: 'packages/chains/src/base/observe/nested-payments.ts',
-    guard: 'unjudged.push(unjudgedOf(nested, reason));',
+    guard: 'unjudged.push(unjudgedOf(context, nested, reason));',
     instead: 'remember(context, opened, traced.references);',
   },
   {

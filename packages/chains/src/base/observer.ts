@@ -28,11 +28,12 @@ import {
 import { judgeAgain } from './observe/judge-again.ts';
 import { awaitedAmong } from './observe/awaited.ts';
 import { findLapsed } from './observe/lapsed.ts';
+import { held } from './observe/held.ts';
 import { lookAgain } from './observe/look-again.ts';
 import { Memory } from './observe/memory.ts';
-import { type Position, readPosition, type Seen, withSeen, writePosition } from './observe/position.ts';
+import { type Position, readPosition, rescanFrom, type Seen, withSeen, writePosition } from './observe/position.ts';
 import type { Scan } from './observe/context.ts';
-import { scan } from './observe/scan.ts';
+import { scan, scanAgain } from './observe/scan.ts';
 import { confirm, finalize, isInLedger, orphan } from './observe/settlements.ts';
 import { type Signer, signerOf } from './signed-transaction.ts';
 
@@ -118,7 +119,14 @@ export class BaseObserver implements ChainObserver {
       position.seen,
     );
     const firstReader = readerOf(position.firstReader, node, news, position.rescanned);
-    const settled = await finish(context, this.#sentBy, { ...position, seen: [...seen], firstReader }, news, receipts);
+    const settled = await finish(
+      context,
+      this.#sentBy,
+      { ...position, seen: [...seen], firstReader },
+      news,
+      receipts,
+      again.unjudged,
+    );
     const confirmed = await confirm(context, settled.seen);
 
     this.#memory.commit();
@@ -128,14 +136,15 @@ export class BaseObserver implements ChainObserver {
       settled.hasMore ||
       !isEmpty(watch.submitted()) ||
       confirmed.seen.some((one) => one.kind === 'reverted' || !one.reported);
-    const unjudged = [news.unjudged, settled.unjudged, again.unjudged].flat();
-    const waiting = afterLook(
-      position.setAside,
-      again.judged,
-      unjudged,
-      context.now,
-      awaitedAmong(watch, [...position.setAside, ...unjudged]),
-    );
+    const holding = held(watch, confirmed.seen);
+    const lacking = new Set(holding.waiting.map(({ hash }) => hash));
+    const waiting = afterLook(position.setAside, {
+      now: context.now,
+      judged: new Set([...again.judged].filter((hash) => !lacking.has(hash))),
+      failed: [...settled.unjudged, ...holding.waiting],
+      watch,
+      heldAmong: (all) => awaitedAmong(watch, all, this.#memory),
+    });
     const { checkpoints } = position;
     const read = news.reached.number > newestOf(position).number ? advance(checkpoints, news.reached) : checkpoints;
     return {
@@ -145,8 +154,9 @@ export class BaseObserver implements ChainObserver {
         checkpoints: read,
         ...writtenWhole({ checkpoints: read }, news.whole),
         rescanned: settled.rescanned,
+        rescannedWithin: settled.within,
         firstReader,
-        seen: [...confirmed.seen],
+        seen: [...holding.seen],
         setAside: [...waiting.kept],
       }),
       head: head.number,
@@ -190,9 +200,12 @@ function readNew(context: Scan, position: Position, head: Block): Promise<NewBlo
 interface Finish {
   readonly observations: readonly Observation[];
   readonly seen: readonly Seen[];
+  /** All that this step could not judge. */
   readonly unjudged: readonly Unjudged[];
   readonly warnings: readonly string[];
   readonly rescanned: bigint;
+  /** As of a Rereading. */
+  readonly within: bigint | undefined;
   /** The next step goes on at once. */
   readonly hasMore: boolean;
 }
@@ -204,16 +217,19 @@ async function finish(
   position: Position,
   news: NewBlocks<Seen>,
   { missing, ignoredReverts }: Receipts,
+  failedAgain: readonly Unjudged[],
 ): Promise<Finish> {
+  const before = [...news.unjudged, ...failedAgain];
   const { node, memory, now, pool } = context;
   const isDue = missing.length > 0 || ignoredReverts.length > 0 || now - memory.tagsAskedAt >= TAGS_MS;
   if (!isDue)
     return {
       observations: [],
       seen: position.seen,
-      unjudged: [],
+      unjudged: before,
       warnings: [],
       rescanned: position.rescanned,
+      within: position.rescannedWithin,
       hasMore: false,
     };
   const [safe, finalized] = await node.batch([getBlock('safe'), getBlock('finalized')]);
@@ -226,7 +242,8 @@ async function finish(
     seen.filter((one) => one.kind === 'reverted' || !one.reported).map(({ intentId }) => intentId),
   );
   const dead = missing.filter(({ intentId }) => !waiting.has(intentId));
-  const unread = [...position.setAside, ...news.unjudged, ...rescan.unjudged];
+  const unjudged = [...before, ...rescan.unjudged];
+  const unread = [...position.setAside, ...unjudged];
   const dropped = safe && (await findDropped(context, pool, sentBy, dead, safe, rescan.rescanned, unread));
   const lapsed = safe && (await findLapsed(context, safe, rescan.rescanned, waiting, unread));
   return {
@@ -237,39 +254,42 @@ async function finish(
       ...(lapsed ?? []),
     ],
     seen,
-    unjudged: rescan.unjudged,
+    unjudged,
     warnings: [...finals.warnings, ...(dropped?.warnings ?? [])],
     rescanned: rescan.rescanned,
+    within: rescan.within,
     hasMore: rescan.hasMore || finals.hasMore,
   };
 }
 
-type SafeReading = Findings<Seen> & Pick<Finish, 'rescanned' | 'hasMore'>;
+type SafeReading = Findings<Seen> & Pick<Finish, 'rescanned' | 'within' | 'hasMore'>;
 
 /** Reads a second time what is safe by now, by another upstream than the first time. */
 async function readSafe(
   context: Scan,
-  { rescanned, firstReader }: Position,
+  { rescanned, rescannedWithin: within, firstReader }: Position,
   { reached, whole, isSplit }: NewBlocks<Seen>,
   safe: Block | null,
 ): Promise<SafeReading> {
   const { node, watch, memory, now, pool } = context;
-  const nothing: SafeReading = { found: [], unjudged: [], rescanned, hasMore: false };
-  const end = least(whole, safe?.number ?? 0n);
-  if (end <= rescanned || (isSplit && now - memory.rescannedAt < WHOLE_MS)) return nothing;
+  const nothing: SafeReading = { found: [], unjudged: [], rescanned, within, hasMore: false };
+  const all = least(whole, safe?.number ?? 0n);
+  if (all <= rescanned || (isSplit && now - memory.rescannedAt < WHOLE_MS)) return nothing;
+  // Of a block that a step could not read to its end, the logs are asked for again, but of no other.
+  const end = within === undefined ? all : rescanned + 1n;
   const { number, hash } = [safe, reached].find((one) => one?.number === end) ?? { number: end, hash: null };
   const again = await readAgain(
     pool,
     node,
     firstReader,
-    (by) => scan({ ...context, node: by }, rescanned + 1n, number, hash),
+    (by) => scanAgain({ ...context, node: by }, rescanned + 1n, number, hash, within ?? -1n),
     (one) => isInLedger(watch, one),
   );
   if (again === null) return nothing;
   // On a plan of short ranges one call is not all: the next step goes on at once.
-  const hasMore = again.end < end;
+  const hasMore = again.end < all;
   if (!hasMore) memory.rescannedAt = now;
-  return { found: again.found, unjudged: again.unjudged, rescanned: again.end, hasMore };
+  return { found: again.found, unjudged: again.unjudged, rescanned: again.end, within: again.within, hasMore };
 }
 
 /** Handles a node without the newest checkpoint: it lags, there was a reorg, or it is another chain. */
@@ -284,7 +304,7 @@ async function recover(context: Scan, position: Position, head: Block): Promise<
         ...position,
         checkpoints: [...checkpoints],
         ...(position.whole !== undefined && { whole: least(ancestor, position.whole) }),
-        rescanned: least(ancestor, position.rescanned),
+        ...rescanFrom(least(ancestor, position.rescanned)),
         seen: [...orphaned.seen],
         // What is still on the chain is read again with its blocks.
         setAside: position.setAside.filter(({ place }) => place <= ancestor),

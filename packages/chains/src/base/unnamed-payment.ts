@@ -4,9 +4,10 @@ import { getBlock, getHead, type Receipt } from '../evm/calls.ts';
 import type { Network, SignedTransaction, UnnamedPayment } from '../port.ts';
 import { decodeTransfer } from './calldata.ts';
 import { explainTransfers } from './nested/explain.ts';
-import type { References } from './nested/references.ts';
+import { carriesReference, type References } from './nested/references.ts';
 import { readTransfer, recorded } from './observe/landings.ts';
 import { NO_REFERENCE } from './observe/no-reference.ts';
+import { paidIn } from './paid.ts';
 import { decodeSigned, SENT_TYPES, signerOf } from './signed-transaction.ts';
 
 /** As long as an observed landing has to stay canonical: seconds, by the chain's clock. */
@@ -22,7 +23,7 @@ export function isUnnamed({ raw }: SignedTransaction): boolean {
 /**
  * The transfer in a transaction that is what the terms ask, which this wallet itself has ordered in this transaction,
  * but without any reference, so that it cannot be the payment of any other intent. Null where there is none: what a
- * spender has pulled from the wallet is none.
+ * spender has pulled from the wallet is none, nor is what the requestor's account has not gained (paid.ts).
  */
 export async function findUnnamed(
   pool: RpcPool,
@@ -55,10 +56,15 @@ export async function findUnnamed(
       : new Map(transfers.map(({ log }) => [log.logIndex, direct.reference]));
   const unnamed = transfers.find(({ log }) => references.get(log.logIndex) === null);
   if (unnamed === undefined) return null;
+  const worth = paidIn(
+    receipt.logs.flatMap((log) => readTransfer(log) ?? []),
+    (one) => one.log.logIndex === unnamed.log.logIndex || carriesReference(references, one),
+  ).get(unnamed.log.logIndex);
+  if (worth === undefined || worth === 0n) return null;
   const [block, head] = await pool.batch([getBlock(receipt.blockNumber), getHead()]);
   if (block?.hash !== receipt.blockHash || head === null) return null;
   return {
-    transfer: recorded(unnamed, NO_REFERENCE),
+    transfer: recorded(unnamed, NO_REFERENCE, worth),
     at: Number(block.timestamp) * 1000,
     isConfirmed: head.timestamp - block.timestamp >= CONFIRM_S,
   };

@@ -1,10 +1,12 @@
 import type { Address, PaymentTerms } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
-import type { Receipt } from '../evm/calls.ts';
+import { getBlock, getHead, type Receipt } from '../evm/calls.ts';
 import type { Network, SignedTransaction, Verification } from '../port.ts';
 import { sendsAuthorization } from './authorization/eip3009.ts';
 import { explainTransfers } from './nested/explain.ts';
 import { type LoggedTransfer, readTransfer } from './observe/landings.ts';
+import { carriesReference } from './nested/references.ts';
+import { paidIn } from './paid.ts';
 import { decodeSigned, SENT_TYPES, signerOf } from './signed-transaction.ts';
 
 /**
@@ -18,10 +20,14 @@ export function isNested({ tokens }: Network, { raw }: SignedTransaction): boole
   return sendsAuthorization(data) || !tokens.some(({ address }) => (address as string) === to);
 }
 
+/** So long after its block what is not explained may be yet: many nodes keep the state for a trace for no longer. */
+const EXPLAINED_WITHIN_S = 3_600n;
+
 /**
  * Compares what a transaction has paid, whoever sent it: a successful call in it, made by the fulfiller's account, pays
- * exactly these terms. So a bundler's transaction pays for a smart account. It is `unseen` where such a transfer is
- * there, and no upstream that has traces can show now what it was for.
+ * exactly these terms, and the requestor's account has gained as much (paid.ts). So a bundler's transaction pays for a
+ * smart account. It is `unseen` where such a transfer is there, and no upstream that has traces can show now what it
+ * was for, within an hour of its block. After that nothing is known of it but that no reference is proven.
  */
 export async function verifyNested(
   pool: RpcPool,
@@ -43,7 +49,7 @@ export async function verifyNested(
       : null;
     return transfer !== null && (transfer.from === fulfiller || transfer.to === terms.requestor) ? [transfer] : [];
   });
-  const { references, isOpen } = await explainTransfers(
+  const { references, said } = await explainTransfers(
     pool,
     { hash, sent: { from, to: to as Address | null, input }, logs: receipt.logs, network },
     transfers,
@@ -55,14 +61,18 @@ export async function verifyNested(
     (log.address as string) === terms.tokenAddress;
   const isKnown = transfers.some((one) => isPayment(one) && references.get(one.log.logIndex) === terms.reference);
   const isUnknown = transfers.some((one) => isPayment(one) && !references.has(one.log.logIndex));
-  if (isOpen && isUnknown && !isKnown) return { kind: 'unseen' };
+  if (said !== 'none' && isUnknown && !isKnown && (await isYoung(pool, receipt))) return { kind: 'unseen' };
+  const worth = paidIn(
+    receipt.logs.flatMap((log) => readTransfer(log) ?? []),
+    (one) => carriesReference(references, one),
+  );
   const named = transfers
     .filter(({ log }) => references.get(log.logIndex) === terms.reference)
-    .map(({ from, to, amount, log }) => ({
+    .map(({ from, to, log }) => ({
       sender: [fulfiller, from],
       token: [terms.tokenAddress, log.address],
       recipient: [terms.requestor, to],
-      amount: [terms.amount.toString(), amount.toString()],
+      amount: [terms.amount.toString(), (worth.get(log.logIndex) ?? 0n).toString()],
     }));
   const differing = named.map((terms) =>
     Object.entries(terms).flatMap(([name, [expected = null, actual = null]]) =>
@@ -77,4 +87,11 @@ export async function verifyNested(
     kind: 'verified',
     transaction: { hash, sender: fulfiller, nonce: null, lifetime: { kind: 'unlimited' }, terms },
   };
+}
+
+/** Also where that cannot be told: the node lags, or there was a reorg. */
+async function isYoung(pool: RpcPool, { blockNumber, blockHash }: Receipt): Promise<boolean> {
+  const [block, head] = await pool.batch([getBlock(blockNumber), getHead()]);
+  if (block?.hash !== blockHash || head === null) return true;
+  return head.timestamp - block.timestamp < EXPLAINED_WITHIN_S;
 }

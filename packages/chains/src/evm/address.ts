@@ -1,7 +1,6 @@
 import type { Address, TransactionHash } from '@pf/domain';
-import { boundedCache } from '@pf/runtime';
-import { getAddress } from 'ethers/address';
 import type { Network, Parsed } from '../port.ts';
+import { checksummed } from './checksummed.ts';
 
 const SHAPE = /^0x[0-9a-f]{40}$/i;
 const HASH = /^0x[0-9a-f]{64}$/i;
@@ -14,20 +13,17 @@ const LAST_PREDEPLOY = FIRST_PREDEPLOY + 0x7ffn;
 
 const problem = (text: string): { readonly ok: false; readonly problem: string } => ({ ok: false, problem: text });
 
-/** Checksums cost a keccak256 each, and the same merchants are paid again and again. */
-const checksummed = boundedCache<string, string>(10_000, { memoMethod: (lowerCase) => getAddress(lowerCase) });
-
 /**
  * The canonical form of an EVM address, checksummed after EIP-55. An address in one case is accepted as it is; in mixed
  * case its checksum must match.
  */
 function parseEvmAddress(text: string): Parsed<Address> {
   if (!SHAPE.test(text)) return problem('must be an EVM address: 0x and 40 hexadecimal digits');
-  const canonical = checksummed.memo(text.toLowerCase());
+  const canonical = checksummed(text);
   const digits = text.slice(2);
   const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
   if (mixed && digits !== canonical.slice(2)) return problem('has an invalid EIP-55 checksum');
-  return { ok: true, value: canonical as Address };
+  return { ok: true, value: canonical };
 }
 
 /** A wallet's address on a network: one that can pay or be paid. */

@@ -1,31 +1,30 @@
 import type { Address, TransactionHash } from '@pf/domain';
 import { boundedTo, refusable, reportingHead, type RpcCall, rpcCall, type RpcNode, RpcRefusedError } from '@pf/rpc';
-import { getAddress } from 'ethers/address';
 import { z } from 'zod';
 import type { Token } from '../networks.ts';
+import { checksummed } from './checksummed.ts';
 
 /** The calls to EVM nodes (names as in ethereum/execution-apis), each with the schema of its result. */
 
-export const quantity = z
-  .string()
-  .regex(/^0x[0-9a-f]{1,64}$/i)
-  .transform(BigInt);
+const QUANTITY = /^0x[0-9a-f]{1,64}$/i;
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
+const WORD = /^0x[0-9a-f]{64}$/i;
+const BYTES = /^0x(?:[0-9a-f]{2})*$/i;
+
+export const quantity = z.string().regex(QUANTITY).transform(BigInt);
 export const bytes = z
   .string()
-  .regex(/^0x(?:[0-9a-f]{2})*$/i)
+  .regex(BYTES)
   .transform((text) => text.toLowerCase());
 export const hash = z
   .string()
-  .regex(/^0x[0-9a-f]{64}$/i)
+  .regex(WORD)
   .transform((text) => text.toLowerCase() as TransactionHash);
 const blockHash = z
   .string()
-  .regex(/^0x[0-9a-f]{64}$/i)
+  .regex(WORD)
   .transform((text) => text.toLowerCase());
-export const address = z
-  .string()
-  .regex(/^0x[0-9a-f]{40}$/i)
-  .transform((text) => getAddress(text.toLowerCase()) as Address);
+export const address = z.string().regex(ADDRESS).transform(checksummed);
 
 export const toQuantity = (value: bigint): string => `0x${value.toString(16)}`;
 
@@ -182,25 +181,38 @@ export interface Log {
 export type KeptLogs = (address: string, event: string | undefined) => boolean;
 const ALL: KeptLogs = () => true;
 
-const logFields = z.object({
-  address,
-  topics: z.array(blockHash),
-  data: bytes,
-  blockNumber: quantity,
-  blockHash,
-  transactionHash: hash,
-  logIndex: quantity,
-  removed: z.boolean().default(false),
-});
+function textIn(value: unknown, shape: RegExp): string {
+  if (typeof value !== 'string' || !shape.test(value)) throw new Error('a field of a log has an unknown shape');
+  return value;
+}
+
+/** There may be thousands in one response, so each is read by hand: schemas take ten times as long. */
+function readLog(of: Readonly<Record<keyof Log, unknown>>, topics: readonly unknown[]): Log {
+  const word = (value: unknown): string => textIn(value, WORD).toLowerCase();
+  const { address, data, blockNumber, blockHash, transactionHash, logIndex, removed = false } = of;
+  if (typeof removed !== 'boolean') throw new Error('it is not told whether a log was removed');
+  return {
+    address: checksummed(textIn(address, ADDRESS)),
+    topics: topics.map(word),
+    data: textIn(data, BYTES).toLowerCase(),
+    blockNumber: BigInt(textIn(blockNumber, QUANTITY)),
+    blockHash: word(blockHash),
+    transactionHash: word(transactionHash) as TransactionHash,
+    logIndex: BigInt(textIn(logIndex, QUANTITY)),
+    removed,
+  };
+}
+
 /** One transaction can have 40,000 logs: only those that are kept are looked at closely. */
 const logs = (keeps: KeptLogs): z.ZodType<readonly Log[]> =>
   z.array(z.unknown()).transform((all) =>
     all.flatMap((one) => {
-      const { address, topics } = (one ?? {}) as { readonly address?: unknown; readonly topics?: unknown };
+      const fields = (one ?? {}) as Readonly<Record<keyof Log, unknown>>;
+      const { address, topics } = fields;
       if (typeof address !== 'string' || !Array.isArray(topics)) throw new Error('a log has no address or topics');
       const event: unknown = topics[0];
       const isKept = keeps(address.toLowerCase(), typeof event === 'string' ? event.toLowerCase() : undefined);
-      return isKept ? [logFields.parse(one)] : [];
+      return isKept ? [readLog(fields, topics)] : [];
     }),
   );
 export interface LogFilter {

@@ -128,7 +128,16 @@ export class TempoObserver implements ChainObserver {
     const observed = [...read.found, ...again.found, ...looked.found, ...ends.found, ...finalized.observations];
     const unjudged = [...read.unjudged, ...again.unjudged, ...looked.unjudged, ...ends.unjudged];
     const live = new Set([...watch.submitted()].map(({ submission }) => submission.hash));
-    const aside = afterLook(asideOf(position), looked.judged, unjudged, now, ({ hash }) => live.has(hash));
+    const aside = afterLook(asideOf(position), {
+      now,
+      judged: looked.judged,
+      failed: unjudged,
+      watch,
+      heldAmong:
+        () =>
+        ({ hash }) =>
+          live.has(hash),
+    });
     if (whole >= final.number) this.#wholeAt = now;
     const checkpoints =
       reached.number > newestOf(position).number

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { newCommandId, newIntentId, type Outcome } from '@pf/contracts';
+import { eventIdOf, newCommandId, newIntentId, type Outcome } from '@pf/contracts';
 import type { AccountId, ChainId, CommandId, Instant, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
 import { events, type ExpectedEvent, samples } from '@pf/domain/testing';
 import {
@@ -329,6 +329,20 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         expect(await intents.findReported(less, OWNER, other, NOW)).toBeNull();
         expect(await intents.findReported(landing, { ...OWNER, livemode: true }, other, NOW)).toBeNull();
         expect(await intents.findReported(landing, OWNER, other, NOW + 86_400_000)).toBeNull();
+      }),
+    );
+
+    it(
+      'finds, of several intents for which a payment was reported, the one of the newest report',
+      on(async ({ store }) => {
+        const all = Array.from({ length: 8 }, () => newIntentId(PARTITION));
+        const reported = events.mismatchedPayment(samples.UNKNOWN, samples.UNPROVEN, 'reference');
+        const projecting = new Projecting(store);
+        for (const id of all) await projecting.project(events.of(id, events.created()), events.of(id, reported));
+        // Of the same time: then the last by its id.
+        const [newest] = all.toSorted((one, other) => (eventIdOf(one, 2) < eventIdOf(other, 2) ? 1 : -1));
+        const landing = samples.landing(samples.UNKNOWN);
+        expect(await store.intents.findReported(landing, OWNER, newIntentId(PARTITION), NOW)).toBe(newest);
       }),
     );
 

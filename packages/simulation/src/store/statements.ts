@@ -7,6 +7,7 @@ import {
   type IntentOwner,
   isOfShard,
   type Overdue,
+  type ProjectedEvent,
   type ProjectionBatch,
   ProjectionGapError,
   type RecordedDeliveries,
@@ -154,7 +155,7 @@ export function findReported(
   than: IntentId,
   since: Instant,
 ): IntentId | null {
-  const reported = [...events.values()].find(
+  const reports = [...events.values()].filter(
     ({ intentId, type, at, owner, body }) =>
       type === 'intent.mismatched_payment' &&
       owner?.accountId === accountId &&
@@ -163,7 +164,9 @@ export function findReported(
       Date.parse(at) >= since &&
       isReportOf(body, hash, transfer),
   );
-  return (reported?.intentId as IntentId | undefined) ?? null;
+  const nameOf = ({ at, eventId }: ProjectedEvent): string => `${at} ${eventId}`;
+  const [newest] = reports.sort((one, other) => (nameOf(one) < nameOf(other) ? 1 : -1));
+  return (newest?.intentId as IntentId | undefined) ?? null;
 }
 
 export const findOutcomes = ({ outcomes }: Tables, commandIds: readonly CommandId[]): readonly Outcome[] =>

@@ -1,12 +1,15 @@
 import type { Address, Reference } from '@pf/domain';
 import type { Log } from '../../evm/calls.ts';
 import { decodeTransfer, INPUT_MAX_BYTES } from '../calldata.ts';
-import { readTransfer } from '../observe/landings.ts';
-import { callsOf } from '../user-operations/account-calls.ts';
+import { type LoggedTransfer, readTransfer } from '../observe/landings.ts';
+import { type AccountCall, CALLS_MAX, callsOf } from '../user-operations/account-calls.ts';
 import { type Execution, executionsOf } from '../user-operations/bundles.ts';
 import { isEntryPoint } from '../user-operations/entry-points.ts';
 import { authorizedIn } from './authorized.ts';
 import type { References } from './references.ts';
+
+/** Of all operations of a bundle together: each has an equal share, so that none can use up that of another. */
+const CALLS_OF_ALL_MAX = 1_024;
 
 /** What was sent to a contract, by whom. */
 export interface Sent {
@@ -27,7 +30,13 @@ export interface Sent {
  */
 export function referencesByCalldata(sent: Sent, logs: readonly Log[]): References {
   const references = new Map<bigint, Reference | null>(authorizedIn(logs));
-  for (const execution of readExecutions(sent, logs) ?? []) explain(execution, references);
+  const made = (readExecutions(sent, logs) ?? []).flatMap((execution) => {
+    const transfers = transfersOf(execution, references);
+    return transfers.size === 0 ? [] : [{ ...execution, transfers }];
+  });
+  const most = Math.min(CALLS_MAX, Math.floor(CALLS_OF_ALL_MAX / made.length));
+  for (const { account, calldata, transfers } of made)
+    explain(transfers, callsOf(account, calldata, most) ?? [], references);
   return references;
 }
 
@@ -39,17 +48,25 @@ function readExecutions({ from, to, input }: Sent, logs: readonly Log[]): readon
 
 const kindOf = (token: string, to: Address, amount: bigint): string => `${token} ${to} ${amount}`;
 
-function explain({ account, calldata, logs }: Execution, references: Map<bigint, Reference | null>): void {
-  const transfers = Map.groupBy(
+type Transfers = ReadonlyMap<string, readonly LoggedTransfer[]>;
+
+/** The transfers of an account that are to be explained, by their kind. */
+const transfersOf = ({ account, logs }: Execution, references: References): Transfers =>
+  Map.groupBy(
     logs.flatMap((log) => {
       const transfer = readTransfer(log);
       return transfer?.from === account && !references.has(log.logIndex) ? [transfer] : [];
     }),
     ({ to, amount, log }) => kindOf(log.address, to, amount),
   );
-  if (transfers.size === 0) return;
+
+function explain(
+  transfers: Transfers,
+  ordered: readonly AccountCall[],
+  references: Map<bigint, Reference | null>,
+): void {
   const calls = Map.groupBy(
-    (callsOf(account, calldata) ?? []).flatMap(({ to: token, data }) => {
+    ordered.flatMap(({ to: token, data }) => {
       const call = decodeTransfer(data);
       return call === null ? [] : [{ ...call, token }];
     }),

@@ -18,13 +18,20 @@ export interface NestedTransaction {
   readonly network: Pick<Network, 'tokens'>;
 }
 
+/**
+ * What the upstreams said of a transaction's calls, each word stronger than those before it.
+ * - `none`: none has any traces. What is not explained now never is.
+ * - `not_now`: one has traces, or may have. What is not explained now may be another time.
+ * - `unreadable`: one that has traces could not show this one, which may be so long that none can.
+ * - `explained`: what made each transfer, or nothing was to be asked.
+ */
+const SAID = ['none', 'not_now', 'unreadable', 'explained'] as const;
+type Said = (typeof SAID)[number];
+
 /** What is known of transfers. */
 export interface Explanation {
   readonly references: References;
-  /** An upstream that has traces could not show this one, which may be so long that none can. */
-  readonly isUnreadable: boolean;
-  /** An upstream has traces, or may have: what is not explained now may be another time. */
-  readonly isOpen: boolean;
+  readonly said: Said;
 }
 
 /**
@@ -38,7 +45,7 @@ export async function explainTransfers(
   transfers: readonly LoggedTransfer[],
 ): Promise<Explanation> {
   const authorized = authorizedIn(transaction.logs);
-  if (areExplained(transfers, authorized)) return { references: authorized, isUnreadable: false, isOpen: false };
+  if (areExplained(transfers, authorized)) return { references: authorized, said: 'explained' };
   return withTrace(pool, transaction, transfers);
 }
 
@@ -54,8 +61,7 @@ export async function withTrace(
   { hash, sent, logs, network }: NestedTransaction,
   transfers: readonly LoggedTransfer[],
 ): Promise<Explanation> {
-  let isUnreadable = false;
-  let [isAsked, isOffered] = [false, false];
+  const heard = new Set<Said>();
   // The nonce of an authorization is in no call of the payer's.
   const authorized = authorizedIn(logs);
   let references: References = authorized;
@@ -63,12 +69,11 @@ export async function withTrace(
   const ask = async <T>(node: RpcNode, call: RpcCall<T>): Promise<T | null> => {
     try {
       const result = await node.call(call);
-      isOffered = true;
+      heard.add('not_now');
       return result;
     } catch (error) {
       if (!(error instanceof RpcUpstreamError)) throw error;
-      isUnreadable ||= error.fault !== 'unsupported' && error.fault !== 'rpc';
-      isOffered ||= error.fault !== 'unsupported';
+      heard.add(saidBy(error));
       return null;
     }
   };
@@ -93,14 +98,18 @@ export async function withTrace(
   };
   for await (const attempt of pool.attempts(referencesOn)) {
     // One that fails is no proof that it has no traces.
-    isOffered ||= attempt.kind === 'failed';
-    isAsked = true;
+    heard.add(attempt.kind === 'failed' ? 'not_now' : 'none');
     const found = attempt.kind === 'completed' ? attempt.value : null;
     if (found !== null) references = new Map([...references, ...found, ...authorized]);
-    if (found !== null && areExplained(transfers, references))
-      return { references, isUnreadable: false, isOpen: false };
+    if (found !== null && areExplained(transfers, references)) return { references, said: 'explained' };
   }
-  const isOpen = !isAsked || isOffered;
-  if (!isOpen) references = new Map([...referencesByCalldata(sent, logs), ...references]);
-  return { references, isUnreadable, isOpen };
+  // Where none was asked, one may have them.
+  const said = SAID.findLast((word) => heard.has(word)) ?? 'not_now';
+  if (said === 'none') references = new Map([...referencesByCalldata(sent, logs), ...references]);
+  return { references, said };
+}
+
+function saidBy({ fault }: RpcUpstreamError): Said {
+  if (fault === 'unsupported') return 'none';
+  return fault === 'rpc' ? 'not_now' : 'unreadable';
 }

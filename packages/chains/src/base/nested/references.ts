@@ -15,6 +15,10 @@ export const NOT_ORDERED = 'not ordered';
  */
 export type References = ReadonlyMap<bigint, Reference | typeof NOT_ORDERED | null>;
 
+/** Whether a transfer is the payment of an intent, of whichever. */
+export const carriesReference = (references: References, { log }: Pick<LoggedTransfer, 'log'>): boolean =>
+  ![undefined, null, NOT_ORDERED].includes(references.get(log.logIndex));
+
 /**
  * What is known from a trace: the call of the token that made each transfer. Null where the trace is not of these logs.
  */

@@ -1,7 +1,8 @@
 import { isAuthorization, type TransactionHash } from '@pf/domain';
 import type { WatchSet } from '../../port.ts';
-import type { SetAside } from '../../set-aside.ts';
-import { mayBeOf } from './lapsed.ts';
+import { type Parties, partiesOf } from '../../set-aside.ts';
+import { isBetween, wasUsedBy } from './lapsed.ts';
+import type { Memory } from './memory.ts';
 
 /** Of those that may have brought one authorization: its payer can make any number of them. */
 const OF_ONE_MAX = 3;
@@ -9,24 +10,31 @@ const OF_ONE_MAX = 3;
 /**
  * What must not be given up, or it could be taken for dropped: the transactions of live submissions and of lost
  * settlements, and of an authorization, which others bring to the chain, the first that may have brought it.
+ * @param memory of those that are known not to have brought it
  */
-export function awaitedAmong(
+export function awaitedAmong<T extends Parties & { readonly hash: TransactionHash }>(
   watch: Pick<WatchSet, 'submitted' | 'settling'>,
-  setAside: readonly Pick<SetAside, 'hash' | 'recipient' | 'payer'>[],
-): (one: Pick<SetAside, 'hash'>) => boolean {
+  setAside: readonly T[],
+  memory: Pick<Memory, 'usedBy'> | null = null,
+): (one: Pick<T, 'hash'>) => boolean {
   // Most steps set nothing aside, and then no submission is looked at.
   if (setAside.length === 0) return () => false;
   const awaited = new Set<TransactionHash>();
-  const byRecipient = Map.groupBy(setAside, ({ recipient }) => recipient);
+  const byRecipient = Map.groupBy(
+    setAside.flatMap((one) =>
+      [...new Set(partiesOf(one).map(({ recipient }) => recipient))].map((of) => ({ of, one })),
+    ),
+    ({ of }) => of,
+  );
   for (const { submission } of watch.submitted()) {
-    const { hash, terms } = submission;
-    if (!isAuthorization(submission)) awaited.add(hash);
-    else
-      for (const one of byRecipient
-        .get(terms.requestor)
-        ?.filter((aside) => mayBeOf({ submission }, aside))
-        .slice(0, OF_ONE_MAX) ?? [])
-        awaited.add(one.hash);
+    if (!isAuthorization(submission)) {
+      awaited.add(submission.hash);
+      continue;
+    }
+    const likely = (byRecipient.get(submission.terms.requestor) ?? [])
+      .map(({ one }) => one)
+      .filter((one) => isBetween({ submission }, one) && (memory && wasUsedBy(memory, { submission }, one)) !== false);
+    for (const one of likely.slice(0, OF_ONE_MAX)) awaited.add(one.hash);
   }
   for (const { settlement } of watch.settling()) if (settlement.lost) awaited.add(settlement.hash);
   return ({ hash }) => awaited.has(hash);

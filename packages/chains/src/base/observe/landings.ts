@@ -1,6 +1,7 @@
 import type { Address, IntentId, Reference, TokenAddress, Transfer } from '@pf/domain';
-import { getAddress } from 'ethers/address';
 import type { Log } from '../../evm/calls.ts';
+import { checksummed } from '../../evm/checksummed.ts';
+import type { Party } from '../../set-aside.ts';
 import type { Seen } from './position.ts';
 
 /** `Transfer(address indexed from, address indexed to, uint256 value)` of ERC-20. */
@@ -14,7 +15,9 @@ export interface LoggedTransfer {
   readonly log: Log;
 }
 
-const addressIn = (topic: string): Address => getAddress(`0x${topic.slice(26)}`) as Address;
+export const partyOf = ({ from, to }: LoggedTransfer): Party => ({ recipient: to, payer: from });
+
+const addressIn = (topic: string): Address => checksummed(`0x${topic.slice(26)}`);
 
 /** Null where the log is not an ERC-20 transfer. */
 export function readTransfer(log: Log): LoggedTransfer | null {

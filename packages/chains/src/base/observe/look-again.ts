@@ -17,7 +17,7 @@ interface SecondLook extends Findings<Seen> {
 
 /** Looks again at transactions that could not be judged, each by all that it has logged. */
 export async function lookAgain(context: Scan, setAside: readonly SetAside[]): Promise<SecondLook> {
-  const due = dueAgain(setAside, context.now, AGAIN_MAX);
+  const due = dueAgain(context.watch, setAside, context.now, AGAIN_MAX);
   if (due.length === 0) return { found: [], unjudged: [], judged: new Set() };
   // What new blocks bring never takes the room of what waits.
   context.memory.room = new Room();

@@ -29,6 +29,8 @@ export interface NestedPayment {
   readonly reference: Reference;
   /** False where the intent's bytes are in the transaction, but nothing shows that they made this transfer. */
   readonly isProven: boolean;
+  /** Made by an authorization whose nonce is the reference. */
+  readonly isAuthorized: boolean;
   /** What its recipient has gained by it, in base units (paid.ts). */
   readonly worth: bigint;
 }
@@ -54,6 +56,8 @@ export class Memory {
   readonly receipts = new ReceiptSchedule();
   /** Of the nonces of authorizations. */
   readonly states = new ReceiptSchedule();
+  /** Whether a transaction in a safe block has used an authorization, by the hashes of both. */
+  readonly usedBy = boundedCache<string, boolean>(SUMMARIES_MAX);
   readonly logs = new LogWindow();
   /** A payment is under way: the next steps may see it. */
   isAwaiting = false;

@@ -1,14 +1,15 @@
 import type { Reference, TransactionHash } from '@pf/domain';
 import type { Logged } from '../../evm/calls.ts';
 import type { Unjudged } from '../../evm/observe/reading.ts';
-import { byTurns } from '../../set-aside.ts';
+import { partsOf } from '../../parts.ts';
+import { byTurns, keptParties } from '../../set-aside.ts';
 import { argumentsOf, referencesBehind } from '../calldata.ts';
 import { authorizedIn } from '../nested/authorized.ts';
 import { areExplained, type NestedTransaction, withTrace } from '../nested/explain.ts';
 import { NOT_ORDERED, type References } from '../nested/references.ts';
 import { paidIn } from '../paid.ts';
 import type { Judging } from './context.ts';
-import { type LoggedTransfer, readTransfer } from './landings.ts';
+import { type LoggedTransfer, partyOf, readTransfer } from './landings.ts';
 import type { NestedPayment, NestedPayments } from './memory.ts';
 import { type Nested, readReceiptsOf } from './receipts.ts';
 import { TRACES_AT_ONCE } from './room.ts';
@@ -26,7 +27,7 @@ interface Opened {
   readonly likely: Likely;
   /** The transfers that may pay a watched intent. */
   readonly suspects: readonly LoggedTransfer[];
-  /** What is known of them without a trace. */
+  /** What is known of them without a trace: those of authorizations. */
   readonly references: References;
 }
 
@@ -41,9 +42,13 @@ interface NestedJudgement {
 export async function judgeNested(context: Judging, all: readonly Nested[]): Promise<NestedJudgement> {
   const unjudged: Unjudged[] = [];
   const open: Opened[] = [];
-  for await (const { nested, receipt } of readReceiptsOf(context, byTurns(all.map(withParties)))) {
+  const inOrder = inTurns(
+    context,
+    all.map((nested) => ({ nested })),
+  );
+  for await (const { nested, receipt } of readReceiptsOf(context, inOrder)) {
     if (typeof receipt === 'string') {
-      unjudged.push(unjudgedOf(nested, receipt));
+      unjudged.push(unjudgedOf(context, nested, receipt));
       continue;
     }
     const opened = await openUp(context, nested, receipt);
@@ -54,12 +59,17 @@ export async function judgeNested(context: Judging, all: readonly Nested[]): Pro
   return { partly: traced.partly, unjudged: [...unjudged, ...traced.unjudged] };
 }
 
-/** Why a transaction waits, with whom it may have paid. */
-const unjudgedOf = ({ transaction: { hash }, transfers: [first] }: Nested, reason: string): Unjudged => {
-  if (first === undefined) throw new Error(`${hash} has no transfer to a watched recipient`);
-  return { hash, place: first.log.blockNumber, reason, recipient: first.to, payer: first.from };
+/** Why a transaction waits, with all whom it may have paid. */
+const unjudgedOf = ({ watch }: Judging, { transaction: { hash }, transfers }: Nested, reason: string): Unjudged => {
+  const place = transfers[0]?.log.blockNumber ?? 0n;
+  return { hash, place, reason, ...keptParties(watch, transfers.map(partyOf)) };
 };
-const withParties = (nested: Nested) => ({ ...unjudgedOf(nested, ''), nested });
+
+const inTurns = <T extends { readonly nested: Nested }>({ watch }: Judging, all: readonly T[]): readonly T[] =>
+  byTurns(
+    watch,
+    all.map((one) => ({ ...keptParties(watch, one.nested.transfers.map(partyOf)), one })),
+  ).map(({ one }) => one);
 
 async function openUp(context: Judging, nested: Nested, { logs }: Logged): Promise<Opened> {
   const { transaction, transfers } = nested;
@@ -104,25 +114,25 @@ async function likelyReferences(
 async function traceByTurns(context: Judging, open: readonly Opened[]): Promise<NestedJudgement> {
   const partly = new Map<TransactionHash, NestedPayments>();
   const unjudged: Unjudged[] = [];
-  const waiting = [...byTurns(open.map((opened) => ({ ...withParties(opened.nested), opened })))];
-  const trace = async ({ opened }: (typeof waiting)[number]): Promise<void> => {
+  const trace = async (opened: Opened): Promise<void> => {
     const { nested, suspects, references } = opened;
     const { hash } = nested.transaction;
     if (!context.memory.room.takeTrace()) {
       partly.set(hash, paymentsAmong(opened, references, false));
-      unjudged.push(unjudgedOf(nested, 'there was no room for its trace'));
+      unjudged.push(unjudgedOf(context, nested, 'there was no room for its trace'));
       return;
     }
     const traced = await withTrace(context.pool, opened.explained, suspects);
     if (areExplained(suspects, traced.references)) return remember(context, opened, traced.references);
     const since = context.waitsSince(hash);
     // What a stranger has made too long to be read is no reason to call it another's payment.
-    const hasWaited = !traced.isUnreadable && since !== undefined && context.now - since >= UNPROVEN_MS;
+    const isUnreadable = traced.said === 'unreadable';
+    const hasWaited = !isUnreadable && since !== undefined && context.now - since >= UNPROVEN_MS;
     partly.set(hash, paymentsAmong(opened, traced.references, hasWaited));
-    const reason = traced.isUnreadable ? 'its trace cannot be read' : 'no upstream has a trace of it';
-    unjudged.push(unjudgedOf(nested, reason));
+    const reason = isUnreadable ? 'its trace cannot be read' : 'no upstream has a trace of it';
+    unjudged.push(unjudgedOf(context, nested, reason));
   };
-  while (waiting.length > 0) await Promise.all(waiting.splice(0, TRACES_AT_ONCE).map(trace));
+  for (const part of partsOf(inTurns(context, open), TRACES_AT_ONCE)) await Promise.all(part.map(trace));
   return { partly, unjudged };
 }
 
@@ -137,18 +147,23 @@ const remember = ({ memory }: Judging, opened: Opened, references: References): 
  * What the transfers pay, and what that is worth.
  * @param withUnproven of what is not explained, each reference that no transfer carries stands for one transfer
  */
-function paymentsAmong({ suspects, likely, explained }: Opened, references: References, withUnproven: boolean) {
+function paymentsAmong(
+  { suspects, likely, explained, references: authorized }: Opened,
+  references: References,
+  withUnproven: boolean,
+) {
   const named = new Map<bigint, Omit<NestedPayment, 'worth'>>();
   const used = new Set(references.values());
   for (const { log } of suspects) {
     const reference = references.get(log.logIndex);
     if (reference === null || reference === NOT_ORDERED) continue;
-    if (reference !== undefined) named.set(log.logIndex, { reference, isProven: true });
+    if (reference !== undefined)
+      named.set(log.logIndex, { reference, isProven: true, isAuthorized: authorized.has(log.logIndex) });
     else if (withUnproven) {
       const unnamed = likely.get(log.logIndex)?.find((candidate) => !used.has(candidate));
       if (unnamed === undefined) continue;
       used.add(unnamed);
-      named.set(log.logIndex, { reference: unnamed, isProven: false });
+      named.set(log.logIndex, { reference: unnamed, isProven: false, isAuthorized: false });
     }
   }
   const carries = (index: bigint): boolean => ![undefined, null, NOT_ORDERED].includes(references.get(index));

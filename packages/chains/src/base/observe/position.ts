@@ -38,6 +38,8 @@ const position = z.object({
   whole: bigintText.optional(),
   /** Up to this block the logs were read a second time, once the blocks were safe. */
   rescanned: bigintText,
+  /** Of the block after that, the logs up to this index were; absent: none. */
+  rescannedWithin: bigintText.optional(),
   /** The upstream that read what comes after. */
   firstReader: z.string().nullable().default(null),
   seen: z.array(seen),
@@ -51,6 +53,12 @@ export type Position = z.infer<typeof position>;
 export const readPosition = (cursor: Cursor): Position => position.parse(cursor);
 export const writePosition = (value: Position): Cursor => JSON.parse(toJson(value)) as Cursor;
 
+/** What comes after this block is read a second time. */
+export const rescanFrom = (rescanned: bigint): Pick<Position, 'rescanned' | 'rescannedWithin'> => ({
+  rescanned,
+  rescannedWithin: undefined,
+});
+
 /**
  * The logs from this block on are read a second time again, then what that finds is reported. What was reported and is
  * not in the ledger is reported again: the log may have lost it.
@@ -59,7 +67,7 @@ export function rewind(cursor: Cursor, from: bigint): Cursor {
   const { seen: sightings, ...before } = readPosition(cursor);
   const seen = sightings.map((one) => (one.kind === 'landed' ? { ...one, reported: false } : one));
   return writePosition(
-    from > before.rescanned ? { ...before, seen } : { ...before, seen, rescanned: from - 1n, firstReader: null },
+    from > before.rescanned ? { ...before, seen } : { ...before, seen, ...rescanFrom(from - 1n), firstReader: null },
   );
 }
 
@@ -86,28 +94,18 @@ export function merge(cursors: readonly Cursor[]): Cursor {
 export const placeOf = (one: Seen): { readonly block: bigint; readonly blockHash: string | null } =>
   one.kind === 'landed' ? { block: one.transfer.block, blockHash: one.transfer.blockHash } : one;
 
-const indexOf = (one: Seen): string | null => (one.kind === 'landed' ? one.transfer.index : null);
-
-/** The same sighting: a transaction's transfer in one block. In another block it is a new one. */
-const sameAs =
-  (one: Seen) =>
-  (other: Seen): boolean =>
-    one.kind === other.kind &&
-    one.hash === other.hash &&
-    one.intentId === other.intentId &&
-    placeOf(one).blockHash === placeOf(other).blockHash &&
-    indexOf(one) === indexOf(other);
+/** The same sighting has the same name: a transaction's transfer in one block. In another block it is a new one. */
+const nameOf = (one: Seen): string =>
+  [one.kind, one.hash, one.intentId, placeOf(one).blockHash, one.kind === 'landed' ? one.transfer.index : ''].join(' ');
 
 const isUnproven = (one: Seen): boolean => one.kind === 'landed' && one.transfer.reference === NO_REFERENCE;
 
 /** Adds what is new. A landing with its reference takes the place of the same one without a proven reference. */
 export function withSeen(before: readonly Seen[], now: readonly Seen[]): Seen[] {
-  const all = [...before];
+  const all = new Map(before.map((one) => [nameOf(one), one]));
   for (const one of now) {
-    const place = all.findIndex(sameAs(one));
-    const known = all[place];
-    if (known === undefined) all.push(one);
-    else if (isUnproven(known) && !isUnproven(one)) all[place] = one;
+    const known = all.get(nameOf(one));
+    if (known === undefined || (isUnproven(known) && !isUnproven(one))) all.set(nameOf(one), one);
   }
-  return all;
+  return [...all.values()];
 }

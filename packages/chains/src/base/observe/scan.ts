@@ -1,25 +1,32 @@
-import type { Address, TransactionHash } from '@pf/domain';
+import { type Address, isAuthorization, type TransactionHash } from '@pf/domain';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
-import { type CallingTransaction, getCalling, type Log, type Logged } from '../../evm/calls.ts';
+import { type Block, type CallingTransaction, getCalling, type Log, type Logged } from '../../evm/calls.ts';
 import type { Wanted } from '../../evm/observe/log-window.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
-import type { Findings, Reading, Unjudged } from '../../evm/observe/reading.ts';
-import { partsOf } from '../../parts.ts';
+import type { Findings, Reading, Rereading, Unjudged } from '../../evm/observe/reading.ts';
+import { inPieces, partsOf } from '../../parts.ts';
 import type { WatchedIntent } from '../../port.ts';
+import { keptParties, type Parties } from '../../set-aside.ts';
+import { callsInStep } from '../../step-share.ts';
+import { byOwners } from './by-owners.ts';
 import type { Judging, Scan } from './context.ts';
-import { landed, type LoggedTransfer, readTransfer, TRANSFER } from './landings.ts';
+import { landed, type LoggedTransfer, partyOf, readTransfer, TRANSFER } from './landings.ts';
 import { NO_REFERENCE } from './no-reference.ts';
 import type { NestedPayment, TransactionSummary } from './memory.ts';
 import { judgeNested } from './nested-payments.ts';
 import type { Seen } from './position.ts';
 import type { Nested } from './receipts.ts';
 
-/** Transactions that are looked up at a time. */
+/** Transactions that are looked up at a time, in one reading, and ms after which no more are. The others wait. */
 const LOOKED_UP_AT_ONCE = 20;
+const LOOKED_UP_MAX = 500;
+const LOOK_UP_MS = 2_000;
 
 /**
  * Reads the transfers of a range of blocks, as far as one call may reach, and finds those that carry the reference of a
- * watched intent.
+ * watched intent. Anyone can make transfers, and each costs a look-up of its transaction: where there are more than a
+ * step can look up, they are looked up by turns. The first that are left are set aside, and all of them are for the
+ * second reading (scanAgain).
  * @param expected the hash of the last block, as this node reported it before
  * @param recipients default: all
  */
@@ -30,15 +37,52 @@ export async function scan(
   expected: string | null,
   recipients: readonly Address[] = context.watch.recipients(),
 ): Promise<Reading<Seen>> {
+  const { hits, end } = await hitsIn(context, from, to, expected, recipients);
+  const { left, ...findings } = await judge(context, hits, {
+    order: (all) => byOwners(context.watch, all),
+    most: lookUpsIn(context),
+  });
+  const aside = left.slice(0, LOOKED_UP_MAX).map((one) => waiting(one, 'too much was paid at once'));
+  return { end, found: findings.found, unjudged: [...findings.unjudged, ...aside] };
+}
+
+/**
+ * Reads a range once more, in the order of the chain, and leaves out nothing: where there is more than a step can look
+ * up, it ends within a block.
+ * @param after the logs of the first block up to this index were read
+ */
+export async function scanAgain(
+  context: Scan,
+  from: bigint,
+  to: bigint,
+  expected: string | null,
+  after: bigint,
+): Promise<Rereading<Seen>> {
+  const { hits, end } = await hitsIn(context, from, to, expected, context.watch.recipients());
+  const open = hits.filter(({ transfer: { log } }) => log.blockNumber > from || log.logIndex > after).sort(inOrder);
+  const { left, ...findings } = await judge(context, open, { order: (all) => all, most: lookUpsIn(context) });
+  const [first] = left;
+  if (first === undefined) return { end, ...findings };
+  const { blockNumber, logIndex } = first.transfer.log;
+  return { end: { number: blockNumber - 1n }, ...(logIndex > 0n && { within: logIndex - 1n }), ...findings };
+}
+
+const lookUpsIn = ({ node }: Scan): number => Math.min(LOOKED_UP_MAX, callsInStep(node, 'eth_getTransactionByHash'));
+
+const inOrder = ({ transfer: { log: a } }: Hit, { transfer: { log: b } }: Hit): number =>
+  Number(a.blockNumber === b.blockNumber ? a.logIndex - b.logIndex : a.blockNumber - b.blockNumber);
+
+async function hitsIn(
+  context: Scan,
+  from: bigint,
+  to: bigint,
+  expected: string | null,
+  recipients: readonly Address[],
+): Promise<{ readonly hits: Hit[]; readonly end: Block }> {
   const { node, memory } = context;
   const { logs, end } = await memory.logs.read(node, wanted(context, recipients), from, to, expected);
-  return {
-    end,
-    ...(await judge(
-      context,
-      transfersIn(context, logs).map((transfer) => ({ transfer })),
-    )),
-  };
+  const read = readerOf(context);
+  return { hits: await inPieces(logs, (log) => read(log).map((transfer) => ({ transfer }))), end };
 }
 
 /** Null without recipients: there is nothing to look for. */
@@ -48,12 +92,16 @@ function wanted({ network }: Scan, recipients: readonly Address[]): Wanted {
 }
 
 /** The transfers of our tokens to watched recipients. */
-export function transfersIn({ network, watch }: Judging, logs: readonly Log[]): readonly LoggedTransfer[] {
+export const transfersIn = (context: Judging, logs: readonly Log[]): readonly LoggedTransfer[] =>
+  logs.flatMap(readerOf(context));
+
+/** Reads a log: nothing where it is no such transfer. */
+function readerOf({ network, watch }: Judging): (log: Log) => readonly LoggedTransfer[] {
   const ours = new Set<string>(network.tokens.map(({ address }) => address));
-  return logs.flatMap((log) => {
+  return (log) => {
     const transfer = ours.has(log.address) ? readTransfer(log) : null;
     return transfer !== null && watch.hasRecipient(transfer.to) ? [transfer] : [];
-  });
+  };
 }
 
 /** A transfer to a watched recipient, and the receipt of its transaction, where that was read. */
@@ -62,10 +110,22 @@ interface Hit {
   readonly receipt?: Logged;
 }
 
+/** Transactions that are not known yet: those to begin with, and how many are looked up now. */
+interface LookUps {
+  readonly order: (unknown: readonly Unknown[]) => readonly Unknown[];
+  readonly most: number;
+}
+const ALL: LookUps = { order: (unknown) => unknown, most: Number.POSITIVE_INFINITY };
+
+interface Judgement extends Findings<Seen> {
+  /** Those that were not looked up, in their order. */
+  readonly left: readonly Unknown[];
+}
+
 /** Judges which of these transfers pay watched intents. Each costs one look-up of its transaction, once. */
-export async function judge(context: Judging, hits: readonly Hit[]): Promise<Findings<Seen>> {
+export async function judge(context: Judging, hits: readonly Hit[], lookUps = ALL): Promise<Judgement> {
   const { watch, memory, now } = context;
-  const { nested, unread } = await lookUp(context, hits);
+  const { nested, unread, left } = await lookUp(context, hits, lookUps);
   const { partly, unjudged } = await judgeNested(context, nested);
   const paymentBy = ({ log, from, to, amount }: LoggedTransfer): NestedPayment | null => {
     const { address, blockHash, logIndex, transactionHash: hash } = log;
@@ -75,24 +135,49 @@ export async function judge(context: Judging, hits: readonly Hit[]): Promise<Fin
     const { payment } = summary;
     // A call of the token by its sender makes one transfer, and nothing else moved.
     if (payment === null || summary.to !== address || summary.from !== from || payment.to !== to) return null;
-    return { reference: payment.reference, isProven: true, worth: from === to ? 0n : amount };
+    return { reference: payment.reference, isProven: true, isAuthorized: false, worth: from === to ? 0n : amount };
   };
   const payments = hits.flatMap(({ transfer }) => {
     const payment = paymentBy(transfer);
     return payment === null ? [] : [{ transfer, payment }];
   });
   await watch.recall(payments.map(({ payment }) => payment.reference));
-  const found = payments.flatMap(({ transfer, payment: { reference, isProven, worth } }): Seen[] => {
+  const found = payments.flatMap(({ transfer, payment }): Seen[] => {
+    const { reference, isProven, worth } = payment;
     const intent = watch.byReference(reference);
     const isLive = intent?.submission?.hash === transfer.log.transactionHash;
     // A live submission was verified. Its receipt is read until it can be explained again.
     if (intent === undefined || (!isProven && isLive)) return [];
     if (!isProven && isSettledBy(intent, transfer)) return [];
+    const failed = failedBy(intent, transfer, payment, now);
     // What it brought was taken away again in the same transaction.
-    if (worth === 0n && transfer.amount > 0n && !isLive) return [];
-    return [landed(intent.id, transfer, { reference: isProven ? reference : NO_REFERENCE, worth }, now)];
+    if (worth === 0n && transfer.amount > 0n && !isLive && failed.length === 0) return [];
+    return [landed(intent.id, transfer, { reference: isProven ? reference : NO_REFERENCE, worth }, now), ...failed];
   });
-  return { found, unjudged: [...unread, ...unjudged] };
+  return { found, unjudged: [...unread, ...unjudged], left };
+}
+
+/**
+ * The failure of an intent whose live authorization has made this transfer, where that is not its payment: the money
+ * has left the recipient again in the same transaction, for example. The nonce is used, so that nothing else ends it,
+ * and the money has moved: it was not dropped.
+ */
+function failedBy(
+  { id, submission }: WatchedIntent,
+  { log, from, to, amount }: LoggedTransfer,
+  { isAuthorized, worth }: NestedPayment,
+  now: number,
+): readonly Seen[] {
+  if (!isAuthorized || submission === null || !isAuthorization(submission) || submission.sender !== from) return [];
+  const { terms, hash } = submission;
+  const isPaid =
+    to === terms.requestor && worth === terms.amount && (log.address as string) === (terms.tokenAddress as string);
+  if (isPaid) return [];
+  const { transactionHash, blockNumber: block, blockHash } = log;
+  const reason =
+    `the authorization was used in transaction ${transactionHash}, which moved ${amount} base units of ` +
+    `${log.address} to ${to}: ${worth} of them stayed there`;
+  return [{ kind: 'reverted', intentId: id, hash, block, blockHash, reason, seenAt: now }];
 }
 
 /** True for the very transfer that the ledger has as the intent's settlement: it was proven before. */
@@ -103,12 +188,23 @@ const isSettledBy = ({ settlement }: WatchedIntent, { log }: LoggedTransfer): bo
 const isDirect = ({ to, isAuthorized }: TransactionSummary, { address }: Log): boolean =>
   to === address && !isAuthorized;
 
+/** A transaction that has not been looked up, by its first transfer to a watched recipient. */
+interface Unknown extends Parties {
+  readonly hash: TransactionHash;
+  readonly transfer: LoggedTransfer;
+}
+
 /** Learns what the transactions of these transfers call: the token itself, or a contract that calls it. */
 async function lookUp(
   context: Judging,
   hits: readonly Hit[],
-): Promise<{ readonly nested: readonly Nested[]; readonly unread: readonly Unjudged[] }> {
-  const { memory, node } = context;
+  { order, most }: LookUps,
+): Promise<{
+  readonly nested: readonly Nested[];
+  readonly unread: readonly Unjudged[];
+  readonly left: readonly Unknown[];
+}> {
+  const { memory, node, watch } = context;
   const byHash = Map.groupBy(hits, ({ transfer }) => transfer.log.transactionHash);
   const isKnown = (hash: TransactionHash, ofOne: readonly Hit[]): boolean => {
     const summary = memory.look(hash);
@@ -120,21 +216,41 @@ async function lookUp(
       )
     );
   };
-  const unknown = [...byHash].flatMap(([hash, ofOne]) => (isKnown(hash, ofOne) ? [] : [hash]));
+  const unknown = order(
+    [...byHash].flatMap(([hash, ofOne]) =>
+      isKnown(hash, ofOne)
+        ? []
+        : ofOne.slice(0, 1).map(({ transfer }) => ({
+            hash,
+            transfer,
+            ...keptParties(
+              watch,
+              ofOne.map((hit) => partyOf(hit.transfer)),
+            ),
+          })),
+    ),
+  );
   const nested: Nested[] = [];
   const unread: Unjudged[] = [];
+  const began = performance.now();
+  let looked = 0;
   // In parts, each remembered: on a slow plan a step that has no time for all goes on where the last one ended.
-  for (const part of partsOf(unknown, LOOKED_UP_AT_ONCE)) {
-    const found = await readTransactions(context, part);
-    for (const [place, hash] of part.entries()) {
-      const ofOne = byHash.get(hash) ?? [];
-      const transfers = ofOne.map(({ transfer }) => transfer);
+  for (const part of partsOf(unknown.slice(0, most), LOOKED_UP_AT_ONCE)) {
+    if (looked > 0 && performance.now() - began > LOOK_UP_MS) break;
+    looked += part.length;
+    const found = await readTransactions(
+      context,
+      part.map(({ hash }) => hash),
+    );
+    for (const [place, one] of part.entries()) {
+      const ofOne = byHash.get(one.hash) ?? [];
       const transaction = found[place] ?? 'it was not found';
       if (typeof transaction === 'string') {
-        unread.push(...transfers.slice(0, 1).map((transfer) => waiting(transfer, transaction)));
+        unread.push(waiting(one, transaction));
         continue;
       }
       const summary = memory.remember(transaction, node.name);
+      const transfers = ofOne.map(({ transfer }) => transfer);
       const receipt = ofOne[0]?.receipt;
       if (transfers.some(({ log }) => !isDirect(summary, log)))
         nested.push({ transaction, transfers, ...(receipt !== undefined && { receipt }) });
@@ -142,17 +258,15 @@ async function lookUp(
   }
   // Where none is shown of all that were logged, the upstreams are at fault: setting all aside could be too much.
   const isLogged = hits.every(({ receipt }) => receipt === undefined);
-  if (isLogged && unread.length > 1 && unread.length === unknown.length)
+  if (isLogged && unread.length > 1 && unread.length === looked)
     throw new RpcUpstreamError(`${node.name} shows none of ${unread.length} transactions that it logs`, 'no');
-  return { nested, unread };
+  return { nested, unread, left: unknown.slice(looked) };
 }
 
-const waiting = ({ log, to, from }: LoggedTransfer, reason: string): Unjudged => ({
-  hash: log.transactionHash,
-  place: log.blockNumber,
+const waiting = ({ transfer, ...one }: Unknown, reason: string): Unjudged => ({
+  ...one,
+  place: transfer.log.blockNumber,
   reason,
-  recipient: to,
-  payer: from,
 });
 
 /** What this node does not have may be had from another one, which is asked at once. */

@@ -64,14 +64,14 @@ export async function orphan(
     const canonical = hashes.get(block);
     return canonical !== undefined && canonical !== blockHash;
   };
-  const gone = seen.filter((one) => placeOf(one).block > ancestor && isOrphan(placeOf(one)));
+  const gone = new Set(seen.filter((one) => placeOf(one).block > ancestor && isOrphan(placeOf(one))));
   // The ledger may have a landing of a transaction as its settlement that it had before the reported one.
   const observations = new Map<string, Observation>();
   const add = (intentId: IntentId, landing: Landing): void =>
     void observations.set(`${landing.hash} ${landing.transfer.blockHash}`, lost(intentId, landing));
   for (const { id, settlement } of settled) if (isOrphan(settlement.transfer)) add(id, settlement);
   for (const one of gone) if (one.kind === 'landed' && one.reported) add(one.intentId, one);
-  return { observations: [...observations.values()], seen: seen.filter((one) => !gone.includes(one)) };
+  return { observations: [...observations.values()], seen: seen.filter((one) => !gone.has(one)) };
 }
 
 /** True for a landing that the ledger has as the intent's settlement. */

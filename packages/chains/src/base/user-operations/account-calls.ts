@@ -3,13 +3,13 @@ import { getAddress } from 'ethers/address';
 import { addressAt, bytesAt, type List, listAt, tailAt } from './abi.ts';
 
 /** A call that an account makes. */
-interface AccountCall {
+export interface AccountCall {
   readonly to: Address;
   readonly data: Buffer;
 }
 
 /** Of one operation. Real ones stay far below. */
-const CALLS_MAX = 256;
+export const CALLS_MAX = 256;
 /** Accounts that call themselves to make calls. */
 const DEPTH_MAX = 4;
 const SELECTOR = 4;

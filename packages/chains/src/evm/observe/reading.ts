@@ -10,7 +10,7 @@ import { type FirstReader, firstReaderAfter } from './first-reader.ts';
 import type { LogWindow } from './log-window.ts';
 
 /** A transaction that could not be judged, and why. */
-export type Unjudged = Pick<SetAside, 'hash' | 'place' | 'reason' | 'recipient' | 'payer'>;
+export type Unjudged = Omit<SetAside, 'since' | 'dueAt'>;
 
 /** What was found in transactions, and which of them could not be judged. */
 export interface Findings<T> {
@@ -21,6 +21,11 @@ export interface Findings<T> {
 /** The findings in a range of blocks, and the last of these as it was then. */
 export interface Reading<T> extends Findings<T> {
   readonly end: Pick<Block, 'number' | 'hash'>;
+}
+
+/** The findings in a range of blocks that was read once more, and up to which one. */
+export interface Rereading<T> extends Findings<T> {
+  readonly end: Pick<Block, 'number'>;
   /** Of the block after these, the logs up to this index were read too. Absent: none. */
   readonly within?: bigint;
 }
@@ -110,7 +115,7 @@ export const readerOf = (
 /** A second reading: up to which block, and what of it the ledger does not have. */
 interface SecondReading<T> extends Findings<T> {
   readonly end: bigint;
-  /** As of a Reading. */
+  /** As of a Rereading. */
   readonly within: bigint | undefined;
 }
 
@@ -122,7 +127,7 @@ export async function readAgain<T>(
   pool: RpcPool,
   node: RpcNode,
   firstReader: FirstReader,
-  read: (by: RpcNode) => Promise<Reading<T>>,
+  read: (by: RpcNode) => Promise<Rereading<T>>,
   isInLedger: (one: T) => boolean,
 ): Promise<SecondReading<T> | null> {
   const readings = await pool.doubleCheck(node, firstReader, read);

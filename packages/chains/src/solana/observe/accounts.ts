@@ -1,6 +1,7 @@
 import type { AccountId, Address as WalletAddress } from '@pf/domain';
 import { getU64Decoder } from '@solana/kit';
 import { Turns } from '../../in-turns.ts';
+import { ownersIn } from '../../owners.ts';
 import { partsOf } from '../../parts.ts';
 import type { Network, WatchSet } from '../../port.ts';
 import { ACCOUNTS_MAX, getMultipleAccounts, getSignaturesForAddress, type SignatureInfo } from '../calls.ts';
@@ -105,15 +106,6 @@ export async function deriveAccounts(
 export interface Recipients extends Pick<WatchSet, 'ownersOf'> {
   readonly awaited: ReadonlySet<WalletAddress>;
 }
-/** Of a recipient whose accounts are not known, and of none. */
-const UNKNOWN: readonly null[] = [null];
-export const ownersIn = (
-  watch: Pick<WatchSet, 'ownersOf'>,
-  recipient: WalletAddress,
-): readonly (AccountId | null)[] => {
-  const owners = watch.ownersOf(recipient);
-  return owners.length === 0 ? UNKNOWN : owners;
-};
 
 interface Place {
   readonly recipient: WalletAddress;

@@ -1,9 +1,10 @@
 import type { AccountId, Address, Reference, TransactionHash } from '@pf/domain';
 import { inTurns } from '../../in-turns.ts';
+import { ownersIn } from '../../owners.ts';
 import type { WatchSet } from '../../port.ts';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { getSignaturesForAddress, type SignatureInfo } from '../calls.ts';
-import { type Commit, listedAt, ownersIn } from './accounts.ts';
+import { type Commit, listedAt } from './accounts.ts';
 import type { ExpectedPayment, Memory } from './memory.ts';
 import { goesOn, LONG_PAGE, restOf } from './paging.ts';
 

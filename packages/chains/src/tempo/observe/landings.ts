@@ -9,10 +9,10 @@ import {
   worthOf,
 } from '@pf/domain';
 import { AbiCoder } from 'ethers/abi';
-import { getAddress } from 'ethers/address';
 import { id } from 'ethers/hash';
 import * as ReceivePolicyReceipt from 'ox/tempo/ReceivePolicyReceipt';
 import type { Log, Receipt } from '../../evm/calls.ts';
+import { checksummed } from '../../evm/checksummed.ts';
 import type { Network } from '../../port.ts';
 import { isToken, isVirtual } from '../address.ts';
 import { FEE_MANAGER } from '../calls.ts';
@@ -34,7 +34,7 @@ export interface Payment {
 
 /** Null for a topic that is no address. Never throws. */
 export const addressIn = (topic: string | undefined): Address | null =>
-  topic?.length === 66 ? (getAddress(`0x${topic.slice(26)}`) as Address) : null;
+  topic?.length === 66 ? checksummed(`0x${topic.slice(26)}`) : null;
 /** Null for data that is not one number. Never throws. */
 const unitsIn = (data: string): bigint | null => (data.length === 66 ? BigInt(data) : null);
 

@@ -24,7 +24,7 @@ export async function lookAgain(
   const found: Observation[] = [];
   const unjudged: Unjudged[] = [];
   const judged = new Set<TransactionHash>();
-  const due = dueAgain(aside, now, AGAIN_MAX);
+  const due = dueAgain(context.watch, aside, now, AGAIN_MAX);
   const receipts = await receiptsOf(
     context,
     due.map(({ hash }) => hash),

@@ -3,8 +3,9 @@ import { RpcUpstreamError } from '@pf/rpc';
 import { type Block, getBlock, type Log, type Receipt } from '../../evm/calls.ts';
 import type { LogWindow, Wanted } from '../../evm/observe/log-window.ts';
 import { Unreadable } from '../../evm/observe/read-each.ts';
-import type { Findings, Reading, Unjudged } from '../../evm/observe/reading.ts';
+import type { Findings, Reading, Rereading, Unjudged } from '../../evm/observe/reading.ts';
 import { least } from '../../bigints.ts';
+import { inPieces } from '../../parts.ts';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
 import { byTurns } from '../../set-aside.ts';
 import { callsInStep } from '../../step-share.ts';
@@ -161,7 +162,10 @@ export async function scan(
 ): Promise<Reading<Observation>> {
   const { hits, end } = await hitsIn(context, from, to, expected, recipients);
   const { left, ...findings } = await judge(context, hits, (unread) =>
-    byTurns(unread.filter(({ hash }) => !context.aside.has(hash))),
+    byTurns(
+      context.watch,
+      unread.filter(({ hash }) => !context.aside.has(hash)),
+    ),
   );
   if (left.length === 0) return { end, ...findings };
   if (hits.length <= WAITED_MAX)
@@ -181,14 +185,14 @@ export async function scanAgain(
   to: bigint,
   expected: string | null,
   after: bigint,
-): Promise<Reading<Observation>> {
+): Promise<Rereading<Observation>> {
   const { hits, end } = await hitsIn(context, from, to, expected, context.watch.recipients());
   const open = hits.filter(({ log }) => log.blockNumber > from || log.logIndex > after).sort(inOrder);
   const { left, ...findings } = await judge(context, open, (unread) => unread);
   const [first] = left;
   if (first === undefined) return { end, ...findings };
   const { blockNumber, logIndex } = first.log;
-  return { end: await blockBefore(context, blockNumber), within: logIndex - 1n, ...findings };
+  return { end: { number: blockNumber - 1n }, ...(logIndex > 0n && { within: logIndex - 1n }), ...findings };
 }
 
 const inOrder = ({ log: a }: Hit, { log: b }: Hit): number =>
@@ -204,7 +208,7 @@ async function hitsIn(
 ): Promise<{ readonly hits: readonly Hit[]; readonly end: Block }> {
   const { node, network, window } = context;
   const { logs, end } = await window.read(node, wanted(context, recipients), from, to, expected);
-  const claims = logs.flatMap((log) => claimIn(log, network) ?? []);
+  const claims = await inPieces(logs, (log) => [claimIn(log, network) ?? []].flat());
   await recallNamed(
     context,
     claims.map(({ reference }) => reference),

@@ -74,6 +74,24 @@ describe('the reference of a transfer in a bundle', () => {
     expect(explained(input, [transferred(), ended()])).toEqual(new Map([[0n, terms.reference]]));
   });
 
+  it('is known of 1,024 calls of all operations, of which each has its share', () => {
+    const bundle = (operations: number, calls: number): References => {
+      const callData = executeBatch([
+        [USDC, payment()],
+        ...Array.from({ length: calls - 1 }, () => [STRANGER, '0x'] as const),
+      ]);
+      const nonces = Array.from({ length: operations }, (_, nonce) => BigInt(nonce));
+      return explained(
+        handleOps(nonces.map((nonce) => ({ nonce, callData }))),
+        nonces.flatMap((nonce) => [transferred(), ended({ nonce })]),
+      );
+    };
+    expect(bundle(64, 16).size).toBe(64);
+    expect(bundle(64, 17)).toEqual(nothing);
+    expect(bundle(4, 256).size).toBe(4);
+    expect(bundle(5, 205)).toEqual(nothing);
+  });
+
   it('is unknown when the events are those of another operation, account or contract', () => {
     const input = handleOps([{ callData: execute(USDC, payment()) }]);
     for (const events of [

@@ -77,8 +77,9 @@ const explained = (...upstreams: readonly Shown[]): Promise<Explanation> =>
   withTrace(poolOf(...upstreams), transaction, transfers);
 
 describe('what a transfer carries', () => {
-  const paid = { references: new Map([[0n, terms.reference]]), isUnreadable: false, isOpen: false };
-  const unknown = { references: new Map(), isUnreadable: false, isOpen: true };
+  const references = new Map([[0n, terms.reference]]);
+  const paid = { references, said: 'explained' };
+  const unknown = { references: new Map(), said: 'not_now' };
   const ofOthers = { ...trace, calls: [] };
 
   it('comes from a trace', async () => {
@@ -100,17 +101,17 @@ describe('what a transfer carries', () => {
   });
 
   it('comes from the calldata where no upstream has any traces, and only there', async () => {
-    expect(await explained([refused('unsupported')], [refused('unsupported')])).toEqual(paid);
+    expect(await explained([refused('unsupported')], [refused('unsupported')])).toEqual({ references, said: 'none' });
     expect(await explained([refused('unsupported')], [refused('rpc')])).toEqual(unknown);
     expect(await explained()).toEqual(unknown);
     const ofAnother = { ...transaction, sent: { ...transaction.sent, from: terms.requestor } };
-    const never = { ...unknown, isOpen: false };
+    const never = { ...unknown, said: 'none' };
     expect(await withTrace(poolOf([refused('unsupported')]), ofAnother, transfers)).toEqual(never);
   });
 
   it('is not known yet where an upstream could not show a trace: it may be too long', async () => {
     for (const fault of ['unreachable', 'timeout', 'throttled', 'malformed'] as const)
-      expect(await explained([refused('unsupported')], [refused(fault)])).toEqual({ ...unknown, isUnreadable: true });
+      expect(await explained([refused('unsupported')], [refused(fault)])).toEqual({ ...unknown, said: 'unreadable' });
   });
 
   it('is known by an authorization without asking anyone', async () => {

@@ -3,6 +3,8 @@ import type { IntentId, Observation, TransactionHash } from '@pf/domain';
 import type { RpcCall, RpcNode, RpcPool } from '@pf/rpc';
 import { findLapsed } from '../../../src/base/observe/lapsed.ts';
 import { Memory } from '../../../src/base/observe/memory.ts';
+import { Unreadable } from '../../../src/evm/observe/read-each.ts';
+import { PARTIES_MAX } from '../../../src/set-aside.ts';
 import { named, Watched } from '../../conformance/watching.ts';
 import { fulfiller, terms } from '../payments.ts';
 
@@ -16,6 +18,8 @@ interface Says {
   readonly hash?: string;
   readonly timestamp?: bigint;
   readonly isUsed?: boolean;
+  /** The transactions that have used the authorization, by the token's log; an error where it shows none. */
+  readonly users?: readonly TransactionHash[] | Error;
 }
 const safe = ({ hash = '0x5afe', timestamp = VALID_BEFORE - 1n }: Says) => ({
   number: NUMBER,
@@ -25,8 +29,12 @@ const safe = ({ hash = '0x5afe', timestamp = VALID_BEFORE - 1n }: Says) => ({
   baseFeePerGas: 0n,
 });
 function nodeThat(says: Says): RpcNode {
-  const respond = ({ method }: RpcCall<unknown>): unknown =>
-    method === 'eth_call' ? `0x${(says.isUsed === true ? '1' : '0').padStart(64, '0')}` : safe(says);
+  const respond = ({ method }: RpcCall<unknown>): unknown => {
+    if (method === 'eth_call') return `0x${(says.isUsed === true ? '1' : '0').padStart(64, '0')}`;
+    if (method !== 'eth_getLogs') return safe(says);
+    const { users = new Error('no logs') } = says;
+    return users instanceof Error ? new Unreadable(users.message) : users.map((hash) => ({ transactionHash: hash }));
+  };
   return {
     name: 'node',
     plan: {},
@@ -94,16 +102,33 @@ describe('a live authorization', () => {
   });
 
   describe('beside a transaction that could not be read', () => {
-    const own: Unread = { recipient: terms.requestor, payer: fulfiller };
+    const UNREAD = `0x${'0c'.repeat(32)}` as TransactionHash;
+    const own: Unread = { hash: UNREAD, place: NUMBER, recipient: terms.requestor, payer: fulfiller };
     const { payer, recipient } = { payer: terms.requestor, recipient: fulfiller };
+    const dust = { ...own, payer, recipient };
+    const others = [{ recipient: terms.requestor, payer: fulfiller }];
+    const many = Array.from({ length: PARTIES_MAX - 1 }, () => ({ recipient, payer }));
+    const used = (...users: readonly TransactionHash[]): Says => ({ ...USED, users });
     it.each<[string, Says, Unread, number]>([
       ['is not dropped while that may have used it', USED, own, 0],
       ['is not dropped while that may have used it, also when its time is over', { ...OVER, ...USED }, own, 0],
       ['is dropped when its time is over and it is unused', OVER, own, 1],
       ['is not held up by a transfer of another payer', USED, { ...own, payer }, 1],
       ['is not held up by a transfer to another recipient', USED, { ...own, recipient }, 1],
+      ['is not dropped where its transfer comes behind those of others', USED, { ...dust, others }, 0],
+      ['is not dropped where it has more transfers than are kept', USED, { ...dust, others: many }, 0],
+      ['is not held up by what came after the safe block', USED, { ...own, place: NUMBER + 1n }, 1],
+      ['is dropped where the logs of the token say that it was not used there', used(), own, 1],
+      ['is not dropped where the logs of the token say that it was', used(UNREAD), own, 0],
     ])('is judged by what the token says: it %s', async (_what, says, unread, dropped) => {
       expect(await concluded([says, says], { unread: [unread] })).toHaveLength(dropped);
+    });
+
+    it.each<[string, Says]>([
+      ['shows that use', used(UNREAD)],
+      ['cannot show those logs', USED],
+    ])('is not dropped on the word of one upstream: another %s', async (_what, says) => {
+      expect(await concluded([used(), says], { unread: [own] })).toEqual([]);
     });
   });
 });
