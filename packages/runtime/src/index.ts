@@ -1,5 +1,6 @@
 export { boundedCache } from './bounded-cache.ts';
 export * from './config.ts';
+export { equalInConstantTime } from './constant-time.ts';
 export { errorTypeOf } from './error-type.ts';
 export { Gathering } from './gathering.ts';
 export * from './health.ts';
