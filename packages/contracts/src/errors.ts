@@ -332,12 +332,14 @@ export const ERRORS = {
   'intent.too_many_builds': {
     status: 429,
     retryAfterSeconds: 20,
-    message: 'Too many transactions were built for this payment intent. Sign one that you have, or build again later.',
+    message: 'Too many transactions were requested for this payment. Try again in a moment.',
     cause:
-      'New transactions were built too often for this intent, by this address or by all payers: each one takes ' +
-      'several calls to the chain. A repeated build returns the same transaction while it can land, and has a larger ' +
-      "budget of its own. Or other payers' builds were recorded first in every attempt.",
-    remedy: 'Sign the transaction that you have, or build again after `details.retry_after` seconds.',
+      'New transactions were built, or a paymaster was asked, too often for this intent, by this address or by all ' +
+      'payers: each one takes several calls to the chain. A repeated build returns the same transaction while it can ' +
+      "land, and has a larger budget of its own. Or other payers' builds were recorded first in every attempt.",
+    remedy:
+      'Repeat the request after `details.retry_after` seconds. A transaction that was built before can be signed as ' +
+      'long as it can land.',
   },
   'internal.error': {
     status: 500,
