@@ -326,7 +326,8 @@ export const ERRORS = {
       'The key, an intent with its client secret, or a client address that uses either of them or has no valid key, ' +
       'exceeded its rate limit, or too many commands or event streams of the account were in progress, or too many ' +
       'new wallets of the account, or of test mode, were being screened, or too much was submitted to an intent, too ' +
-      'many hashes that no node shows were looked for, or too many test events were sent or are on their way.',
+      'many hashes that no node shows were looked for, or too many test events were sent or are on their way, or too many ' +
+      'webhook endpoints were created.',
     remedy: 'Wait `details.retry_after` seconds, then send requests at a lower rate.',
   },
   'intent.too_many_builds': {

@@ -85,8 +85,8 @@ export const checkoutGuards: readonly Mutant[] = [
   {
     name: 'Other requests take no place of submits at the checkout',
     file: 'services/checkout/src/limits.ts',
-    guard: '`${what} ${group}`',
-    instead: '`${group}`',
+    guard: '`${what} of ${await owner()}`',
+    instead: '`of ${await owner()}`',
     test: {
       file: 'services/checkout/test/checkout.integration.test.ts',
       name: 'bound its requests under way, which take no place of its submits, nor of another merchant’s',
