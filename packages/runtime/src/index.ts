@@ -4,6 +4,7 @@ export { equalInConstantTime } from './constant-time.ts';
 export { errorTypeOf } from './error-type.ts';
 export { Gathering } from './gathering.ts';
 export * from './health.ts';
+export { KeyedPlaces } from './keyed-places.ts';
 export * from './logger.ts';
 export {
   type CounterName,

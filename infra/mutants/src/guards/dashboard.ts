@@ -390,6 +390,16 @@ export const dashboardGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A burst of one address leaves connections to Postgres to other people',
+    file: 'services/dashboard/src/endpoint.ts',
+    guard: 'dependencies.limits.lookUp(request.ip, admitting)',
+    instead: 'admitting()',
+    test: {
+      file: 'services/dashboard/test/endpoint.unit.test.ts',
+      name: 'is looked up when it is the turn of its address, which takes no turn of another',
+    },
+  },
+  {
     name: 'A refund gives its client secret only to those who may see secrets',
     file: 'services/gateway/src/intents/refund.ts',
     guard: 'seesSecrets(holder) ? clientSecrets.forPayer(refund) : {}',
