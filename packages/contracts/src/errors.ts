@@ -326,18 +326,21 @@ export const ERRORS = {
       'The key, an intent with its client secret, or a client address that uses either of them or has no valid key, ' +
       'exceeded its rate limit, or too many commands or event streams of the account were in progress, or too many ' +
       'new wallets of the account, or of test mode, were being screened, or too much was submitted to an intent, too ' +
-      'many hashes that no node shows were looked for, or too many test events were sent or are on their way.',
+      'many hashes that no node shows were looked for, or too many test events were sent or are on their way, or too many ' +
+      'webhook endpoints were created.',
     remedy: 'Wait `details.retry_after` seconds, then send requests at a lower rate.',
   },
   'intent.too_many_builds': {
     status: 429,
     retryAfterSeconds: 20,
-    message: 'Too many transactions were built for this payment intent. Sign one that you have, or build again later.',
+    message: 'Too many transactions were requested for this payment. Try again in a moment.',
     cause:
-      'New transactions were built too often for this intent, by this address or by all payers: each one takes ' +
-      'several calls to the chain. A repeated build returns the same transaction while it can land, and has a larger ' +
-      "budget of its own. Or other payers' builds were recorded first in every attempt.",
-    remedy: 'Sign the transaction that you have, or build again after `details.retry_after` seconds.',
+      'New transactions were built, or a paymaster was asked, too often for this intent, by this address or by all ' +
+      'payers: each one takes several calls to the chain. A repeated build returns the same transaction while it can ' +
+      "land, and has a larger budget of its own. Or other payers' builds were recorded first in every attempt.",
+    remedy:
+      'Repeat the request after `details.retry_after` seconds. A transaction that was built before can be signed as ' +
+      'long as it can land.',
   },
   'internal.error': {
     status: 500,

@@ -68,6 +68,12 @@ export const LOOK_QUOTAS = BUILD_QUOTAS;
 export const ENDPOINT_TEST_QUOTA: Quota = { requests: 30, windowSeconds: 600 };
 
 /**
+ * New webhook endpoints of an account in one mode: the first requests to each are quick, also where one to the same
+ * host has just failed and was removed.
+ */
+export const NEW_ENDPOINT_QUOTA: Quota = { requests: 60, windowSeconds: 600 };
+
+/**
  * What may wait at one gateway: test events for their receivers, of an account in one mode, of test mode and in all;
  * looks for hashes until a node shows them, also of an address for one intent.
  */

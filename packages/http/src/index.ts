@@ -21,5 +21,6 @@ export { serveApp } from './serve-app.ts';
 export { HttpServer } from './server.ts';
 export { Slots } from './slots.ts';
 export { OpenResponses, writeParts } from './streams.ts';
+export { trustProxies } from './trusted-proxies.ts';
 export { cachingOf, requireBuilt, webFiles } from './web-files.ts';
 export { write } from './write.ts';

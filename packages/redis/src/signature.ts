@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { equalInConstantTime } from '@pf/runtime';
 
 /** 32 bytes in base64url. */
 const MAC_LENGTH = 43;
@@ -15,12 +16,8 @@ export const signed = (secret: Uint8Array, channel: string, text: string): strin
 
 /** The signed text; null where none of the secrets has signed it for this channel. */
 export function verified(secrets: readonly Uint8Array[], channel: string, message: string): string | null {
-  const mac = Buffer.from(message.slice(0, MAC_LENGTH));
+  const mac = message.slice(0, MAC_LENGTH);
   const text = message.slice(MAC_LENGTH + 1);
   if (message[MAC_LENGTH] !== '.') return null;
-  const isBy = (secret: Uint8Array): boolean => {
-    const expected = Buffer.from(macOf(secret, channel, text));
-    return mac.length === expected.length && timingSafeEqual(mac, expected);
-  };
-  return secrets.some(isBy) ? text : null;
+  return secrets.some((secret) => equalInConstantTime(macOf(secret, channel, text), mac)) ? text : null;
 }

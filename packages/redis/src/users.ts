@@ -7,8 +7,11 @@ export const redisUser = (service: RedisService): string => `pf-${service}`;
 
 /** What every connection may do: log in, and learn what it is connected to. */
 const CONNECTED = ['auth', 'hello', 'select', 'ping', 'info', 'quit', 'cluster|slots', 'cluster|shards'];
-/** What BullMQ and the token buckets do: data, and scripts that name keys, but nothing of the server or channels. */
-const DATA = ['+@all', '-@pubsub', '-@admin', '-@dangerous'];
+/**
+ * What BullMQ and the token buckets do: data, and scripts that name keys, but nothing of the server or channels. The
+ * names of all keys, those of others too, would tell whose addresses and intents have limits.
+ */
+const DATA = ['+@all', '-@pubsub', '-@admin', '-@dangerous', '-scan', '-randomkey'];
 /** The webhook services' queue, and the gateways' token buckets, behind any REDIS_PREFIX. */
 const [QUEUE, BUCKETS] = ['~*{pf-webhook}:*', '~*pf:limit:*'];
 

@@ -1,8 +1,10 @@
 export { boundedCache } from './bounded-cache.ts';
 export * from './config.ts';
+export { equalInConstantTime } from './constant-time.ts';
 export { errorTypeOf } from './error-type.ts';
 export { Gathering } from './gathering.ts';
 export * from './health.ts';
+export { KeyedPlaces } from './keyed-places.ts';
 export * from './logger.ts';
 export {
   type CounterName,

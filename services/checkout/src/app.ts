@@ -1,6 +1,6 @@
 import { OPERATIONS } from '@pf/contracts';
 import type { Merchant } from '@pf/database';
-import { errorHandler, type Gateway, methodNotAllowed, requestLog, write } from '@pf/http';
+import { errorHandler, type Gateway, methodNotAllowed, requestLog, trustProxies, write } from '@pf/http';
 import type { Logger } from '@pf/runtime';
 import express, { type Express, type RequestHandler } from 'express';
 import { asHttpError, notFound } from './errors.ts';
@@ -50,7 +50,8 @@ const STRICT_TRANSPORT_SECONDS = 63_072_000;
 export function createApp(dependencies: AppDependencies): Express {
   const { forwarding, limits, log, merchants, trustedProxies, url } = dependencies;
   const app = express();
-  app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('trust proxy', trustedProxies);
+  app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
+  trustProxies(app, trustedProxies, log);
   app.use(requestLog(log));
   app.use(({ ip }, response, next) => {
     if (url.protocol === 'https:')

@@ -50,7 +50,7 @@ const MESSAGES: Readonly<Partial<Record<ErrorCode, string>>> = {
   'transaction.rejected': 'The payment would fail. Check that the wallet holds enough, and SOL for the fee.',
 };
 const OTHERWISE: Readonly<Partial<Record<number, string>>> = {
-  429: 'Too many tries. Wait a moment, and try again.',
+  429: 'Too many requests at this moment. Wait a little, and try again.',
   503: 'Payments cannot be prepared at the moment. Try again.',
 };
 const FAILED = 'This payment cannot be prepared. Try another way to pay.';

@@ -504,7 +504,7 @@ describe('limits of a merchant', () => {
     await Promise.all(hanging);
   });
 
-  it('bound its requests under way, and no other merchant’s', async () => {
+  it('bound its requests under way, which take no place of its submits, nor of another merchant’s', async () => {
     const other = await openShop(cluster.database, 'Other');
     const second = await addIntent(cluster.database, shop.accountId);
     gateway.answerWith(() => undefined);
@@ -519,10 +519,10 @@ describe('limits of a merchant', () => {
       429,
       { error: { code: 'rate_limit.exceeded', message: expect.stringContaining('this merchant') as unknown } },
     ]);
-    const served = build(other.intentId, '192.0.2.9');
-    await until('the request of another', () => gateway.received.length === 65);
+    const served = [build(other.intentId, '192.0.2.9'), post(shop.intentId, '192.0.2.0', 'submit')];
+    await until('the requests beside them', () => gateway.received.length === 66);
     answerAll();
-    expect((await served).status).toBe(200);
+    for (const response of await Promise.all(served)) expect(response.status).toBe(200);
     await Promise.all(hanging);
   });
 });

@@ -204,7 +204,7 @@ describe('a Solana Pay link while the gateway does not do its part', () => {
       'x-forwarded-for': '192.0.2.9',
     });
     gateway.answerWith(json(429, refusalOf('intent.too_many_builds'), { 'retry-after': '7' }));
-    expect(await answer()).toEqual([429, 'Too many tries. Wait a moment, and try again.', '7']);
+    expect(await answer()).toEqual([429, 'Too many requests at this moment. Wait a little, and try again.', '7']);
     for (const broken of [
       json(200, { transaction: null }),
       json(500, { error: {} }),

@@ -1,7 +1,7 @@
 import { OPERATIONS } from '@pf/contracts';
 import { DASHBOARD_OPERATIONS, dashboardDocument, type DashboardOperationId } from '@pf/contracts/dashboard';
 import type { Database } from '@pf/database';
-import { errorHandler, methodNotAllowed, requestLog, write } from '@pf/http';
+import { errorHandler, methodNotAllowed, requestLog, trustProxies, write } from '@pf/http';
 import type { Logger } from '@pf/runtime';
 import express, { type Express, type RequestHandler } from 'express';
 import { accountEndpoints } from './accounts/endpoints.ts';
@@ -67,7 +67,8 @@ interface Route {
 export function createApp(dependencies: AppDependencies): Express {
   const { log, trustedProxies } = dependencies;
   const app = express();
-  app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('trust proxy', trustedProxies);
+  app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
+  trustProxies(app, trustedProxies, log);
   app.use(requestLog(log));
   app.use(({ ip }, _response, next) => {
     dependencies.limits.admitAddress(ip);

@@ -75,7 +75,17 @@ type Admission<A extends Access> = Pick<DashboardOperation, 'sessionOnly' | 'any
  * personal token by itself, so that a request with one needs no origin; its cookies then play no part.
  * @throws DashboardError for a request that may not be made
  */
-export async function admit<A extends Access>(
+export function admit<A extends Access>(
+  request: Request,
+  response: Response,
+  admission: Admission<A>,
+  dependencies: ServingDependencies,
+): Promise<Admitted<A>> {
+  const admitting = (): Promise<Admitted<A>> => admitNow(request, response, admission, dependencies);
+  return admission.access === 'anyone' ? admitting() : dependencies.limits.lookUp(request.ip, admitting);
+}
+
+async function admitNow<A extends Access>(
   request: Request,
   response: Response,
   { access, anyOrigin, sessionOnly }: Admission<A>,

@@ -8,8 +8,8 @@ import {
   isRemembered,
   rememberKey,
 } from '@pf/database';
-import { AddressBuckets, type SharingGroup } from '@pf/http';
-import { boundedCache, count, TokenBucket } from '@pf/runtime';
+import { AddressBuckets, type SharingGroup, sharingGroups } from '@pf/http';
+import { boundedCache, count, KeyedPlaces, TokenBucket } from '@pf/runtime';
 import { DashboardError } from './dashboard-error.ts';
 
 /** What a limit counts by. `pair`: an e-mail address from one client address. */
@@ -85,6 +85,11 @@ const VERIFICATION_MAIL = limit('email', 1, QUARTER);
 const PLACE_MS = 30 * DAY_MS;
 /** Any requests of an address, in one process: of an office, perhaps, in which five persons ask all they may. */
 const ADDRESS_QUOTA = { requests: 3_000, windowSeconds: 60 };
+/**
+ * Requests of an address, or of the network that it shares, for which a session and an account are looked up at a time,
+ * and how many wait for how long: its burst must not take the few connections to Postgres from others.
+ */
+const LOOKUPS = { atOnce: 2, waiting: 200, waitMs: 2_000 } as const;
 /** Any requests of a person, in one process. */
 const PERSON_QUOTA = { requests: 600, windowSeconds: 60 };
 const PERSONS_KEPT = 10_000;
@@ -123,6 +128,7 @@ export class Limits {
   readonly #addresses: AddressBuckets;
   readonly #persons = boundedCache<string, TokenBucket>(PERSONS_KEPT);
   readonly #windows = boundedCache<string, Window>(WINDOWS_KEPT);
+  readonly #lookups = new KeyedPlaces(LOOKUPS.waiting);
 
   /** @param factor multiplies all limits, for tests */
   constructor(database: Database, factor: number, now: () => number = Date.now) {
@@ -137,6 +143,13 @@ export class Limits {
   admitAddress(ip: string | undefined): void {
     const nextMs = this.#addresses.take(ip);
     if (nextMs !== null) throw exceeded(nextMs);
+  }
+
+  /** Looks up who makes a request, when it is the turn of the address. @throws DashboardError `rate_limit.exceeded` */
+  lookUp<Result>(ip: string | undefined, work: () => Promise<Result>): Promise<Result> {
+    const key = sharingGroups(ip).at(-1)?.group ?? '';
+    const until = performance.now() + LOOKUPS.waitMs;
+    return this.#lookups.run({ key, most: LOOKUPS.atOnce, until, refuse: () => exceeded(LOOKUPS.waitMs) }, work);
   }
 
   /** Counts a request of a signed-in person. @throws DashboardError `rate_limit.exceeded` */

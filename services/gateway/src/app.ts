@@ -1,5 +1,5 @@
 import type { Database, IntentQueries, Keyring, SignedTransactions } from '@pf/database';
-import { errorHandler, methodNotAllowed, requestLog } from '@pf/http';
+import { errorHandler, methodNotAllowed, requestLog, trustProxies } from '@pf/http';
 import type { WakeQueue } from '@pf/redis/wakes';
 import type { Logger } from '@pf/runtime';
 import type { Screening } from '@pf/screening';
@@ -155,7 +155,8 @@ const ENDPOINTS: readonly ((dependencies: AppDependencies & ModeStore & { readon
 export function createApp(dependencies: AppDependencies): Express {
   const { log, stores, strangers, trustedProxies = 0 } = dependencies;
   const app = express();
-  app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('trust proxy', trustedProxies);
+  app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
+  trustProxies(app, trustedProxies, log);
   app.use(requestLog(log));
   const admitStranger: RequestHandler = ({ ip }, _response, next) => {
     strangers.admit(ip);

@@ -1,8 +1,9 @@
-import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 import { networkOf } from '@pf/chains';
 import { CLIENT_SECRETS, type ClientSecretKind, readClientSecret, writeClientSecret } from '@pf/contracts';
 import { derivedMacKeys, type Keyring } from '@pf/database';
 import type { IntentId, PaymentIntent, PublicIntent } from '@pf/domain';
+import { equalInConstantTime } from '@pf/runtime';
 import { bearerOf } from './api-keys.ts';
 
 /** What a client secret, a Solana Pay or paymaster token or an MPP challenge opens: one intent. */
@@ -79,7 +80,7 @@ export class ClientSecrets {
     if (!parts) return null;
     const { kind, id, mac } = parts;
     for (const livemode of MODES)
-      if (this.#keys[kind].some((key) => isEqual(macOf(key, kind, id, livemode), mac)))
+      if (this.#keys[kind].some((key) => equalInConstantTime(macOf(key, kind, id, livemode), mac)))
         return kind === 'payment_link_secret'
           ? { access: kind, linkId: id, livemode }
           : { access: kind, intentId: id as IntentId, livemode };
@@ -105,7 +106,3 @@ const macOf = (key: KeyObject, kind: ClientSecretKind, id: string, livemode: boo
     .update(`${id} ${livemode ? 'live' : 'test'}`)
     .digest()
     .subarray(0, CLIENT_SECRETS[kind].bytes);
-
-/** In constant time. */
-const isEqual = (made: Uint8Array, given: Uint8Array): boolean =>
-  made.length === given.length && timingSafeEqual(made, given);

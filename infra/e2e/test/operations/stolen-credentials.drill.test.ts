@@ -97,6 +97,7 @@ describe('whoever has the credentials of the webhook service', () => {
     ['give clients their limits back', ['del', 'pf:limit:any']],
     ['empty it', ['flushall']],
     ['list the keys', ['keys', '*']],
+    ['list the keys step by step', ['scan', '0']],
   ] as const)('cannot %s in Redis', async (_what, [command, ...values]) => {
     await expect(redis.call(command, ...values)).rejects.toThrow(/^NOPERM/);
   });

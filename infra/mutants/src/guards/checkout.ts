@@ -69,7 +69,7 @@ export const checkoutGuards: readonly Mutant[] = [
     instead: 'CAPACITY[what]',
     test: {
       file: 'services/checkout/test/checkout.integration.test.ts',
-      name: 'bound its requests under way, and no other merchant’s',
+      name: 'bound its requests under way, which take no place of its submits, nor of another merchant’s',
     },
   },
   {
@@ -80,6 +80,16 @@ export const checkoutGuards: readonly Mutant[] = [
     test: {
       file: 'services/checkout/test/checkout.integration.test.ts',
       name: 'bound its submits under way, which take no place of other requests',
+    },
+  },
+  {
+    name: 'Other requests take no place of submits at the checkout',
+    file: 'services/checkout/src/limits.ts',
+    guard: '`${what} of ${await owner()}`',
+    instead: '`of ${await owner()}`',
+    test: {
+      file: 'services/checkout/test/checkout.integration.test.ts',
+      name: 'bound its requests under way, which take no place of its submits, nor of another merchant’s',
     },
   },
 ];

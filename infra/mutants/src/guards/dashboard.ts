@@ -93,6 +93,16 @@ export const dashboardGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A new password and the end of what was made before it are one transaction',
+    file: 'packages/database/src/dashboard/passwords.ts',
+    guard: 'return inTransaction(database, async (client) => {',
+    instead: 'return Promise.resolve(database.sql as unknown as pg.PoolClient).then(async (client) => {',
+    test: {
+      file: 'services/dashboard/test/dashboard.integration.test.ts',
+      name: 'takes all that was made before with it, or stays, and the link with it',
+    },
+  },
+  {
     name: 'A passkey proves something only if its device has verified the person',
     file: 'services/dashboard/src/identity/passkeys.ts',
     guard: 'requireUserVerification: true };',
@@ -357,6 +367,36 @@ export const dashboardGuards: readonly Mutant[] = [
     test: {
       file: 'packages/database/test/dashboard/audit.integration.test.ts',
       name: 'has of a person in each of their accounts what concerns it, without the place',
+    },
+  },
+  {
+    name: 'An account sees nothing of what a person does as themselves that does not concern it',
+    file: 'packages/database/src/dashboard/audit.ts',
+    guard: 'if (isPrivate(change.action)) return;',
+    instead: '',
+    test: {
+      file: 'packages/database/test/dashboard/audit.integration.test.ts',
+      name: 'has of a person in each of their accounts what concerns it, without the place',
+    },
+  },
+  {
+    name: 'An account sees nothing of a person that older code has written, either',
+    file: 'packages/database/src/dashboard/audit.ts',
+    guard: "'action <> ALL($2)'",
+    instead: "'$2::text[] IS NOT NULL'",
+    test: {
+      file: 'packages/database/test/dashboard/audit.integration.test.ts',
+      name: 'hides what older code has written of a person',
+    },
+  },
+  {
+    name: 'A burst of one address leaves connections to Postgres to other people',
+    file: 'services/dashboard/src/endpoint.ts',
+    guard: 'dependencies.limits.lookUp(request.ip, admitting)',
+    instead: 'admitting()',
+    test: {
+      file: 'services/dashboard/test/endpoint.unit.test.ts',
+      name: 'is looked up when it is the turn of its address, which takes no turn of another',
     },
   },
   {

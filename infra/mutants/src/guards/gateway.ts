@@ -249,9 +249,9 @@ export const gatewayGuards: readonly Mutant[] = [
   },
   {
     name: 'A client secret that the service has not made opens nothing',
-    file: 'services/gateway/src/client-secrets.ts',
-    guard: 'made.length === given.length && timingSafeEqual(made, given)',
-    instead: 'made.length === given.length',
+    file: 'packages/runtime/src/constant-time.ts',
+    guard: 'one.length === other.length && timingSafeEqual(one, other)',
+    instead: 'one.length === other.length',
     test: {
       file: 'services/gateway/test/client-secrets.unit.test.ts',
       name: 'reject secrets and tokens that they did not issue',
@@ -330,7 +330,7 @@ export const gatewayGuards: readonly Mutant[] = [
   {
     name: 'An MPP credential opens only the intent of an unchanged challenge',
     file: 'services/gateway/src/mpp/challenges.ts',
-    guard: 'isEqual(macOf(key, intentId, livemode, challenge), given)',
+    guard: 'equalInConstantTime(macOf(key, intentId, livemode, challenge), given)',
     instead: 'macOf(key, intentId, livemode, challenge).length === given.length',
     test: {
       file: 'services/gateway/test/mpp/challenges.unit.test.ts',

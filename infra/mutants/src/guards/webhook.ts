@@ -175,4 +175,14 @@ export const webhookGuards: readonly Mutant[] = [
       name: 'is attempted once where it is a test event, whatever the receiver responds',
     },
   },
+  {
+    name: 'Whoever has the webhook service cannot list whose limits Redis counts',
+    file: 'packages/redis/src/users.ts',
+    guard: "'-scan', '-randomkey'",
+    instead: '',
+    test: {
+      file: 'packages/redis/test/users.integration.test.ts',
+      name: 'does not let webhook list the keys of others',
+    },
+  },
 ];

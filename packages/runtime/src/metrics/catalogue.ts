@@ -131,7 +131,7 @@ export const METRICS = {
       '`screening`: too many new wallets of the account, or of test mode, were being screened.',
       '`merchant`: the payers of one merchant had half of what a checkout process has under way.',
       '`submits`, `looks`, `tests`: too much was submitted to an intent, too many hashes that no node shows were',
-      'looked for, too many test events were sent or waited for.',
+      'looked for, too many test events were sent or waited for. `endpoints`: too many webhook endpoints were created.',
     ),
     labels: {
       policy: of(
@@ -143,6 +143,7 @@ export const METRICS = {
         'submits',
         'looks',
         'tests',
+        'endpoints',
         'person',
         'commands',
         'stranger',

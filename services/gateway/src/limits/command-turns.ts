@@ -1,7 +1,6 @@
 import type { AccountId, IntentId } from '@pf/domain';
-import { count } from '@pf/runtime';
+import { count, KeyedPlaces } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
-import { KeyedPlaces } from './keyed-places.ts';
 
 /**
  * Commands that one gateway has under way in one partition: of a live account, of a test account, and of all test

@@ -4,6 +4,7 @@ import {
   INTENT_QUOTA,
   KEY_QUOTAS,
   LOOK_QUOTAS,
+  NEW_ENDPOINT_QUOTA,
   PAYMENT_LINK_QUOTA,
   PAYER_ADDRESS_QUOTA,
   PAYER_ADDRESS_SHARE,
@@ -133,6 +134,15 @@ export class Limiter {
     if (!standing.allowed) throw tooMany('tests', 'Too many test events were sent', standing);
   }
 
+  /**
+   * Counts a new webhook endpoint of the account.
+   * @throws ApiError `rate_limit.exceeded`
+   */
+  async admitEndpoint({ accountId, livemode }: Pick<Holder, 'accountId' | 'livemode'>): Promise<void> {
+    const standing = await this.#limits.count(`endpoints ${accountId} ${livemode}`, this.#quota(NEW_ENDPOINT_QUOTA));
+    if (!standing.allowed) throw tooMany('endpoints', 'Too many webhook endpoints were created', standing);
+  }
+
   /** Counts what costs much for an intent: of a payer's address, and of all. @returns where it is refused */
   async #refusalOf(
     what: 'builds' | 'repeated builds' | 'submits' | 'looks',
@@ -225,7 +235,7 @@ function exceeded(policy: PolicyName, { requests, windowSeconds }: Quota, { retr
   });
 }
 
-function tooMany(policy: 'submits' | 'looks' | 'tests', what: string, { retryMs }: Standing): ApiError {
+function tooMany(policy: 'submits' | 'looks' | 'tests' | 'endpoints', what: string, { retryMs }: Standing): ApiError {
   count('payments.rate_limited', { policy });
   const retryAfterSeconds = secondsOf(retryMs);
   return new ApiError('rate_limit.exceeded', {

@@ -1,10 +1,10 @@
-import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 import type { MppMethod } from '@pf/chains';
 import { parseIntentId } from '@pf/contracts';
 import { derivedMacKeys, type Keyring } from '@pf/database';
 import { type PaymentIntent, termsOf } from '@pf/domain';
+import { equalInConstantTime } from '@pf/runtime';
 import type { OpenedIntent } from '../client-secrets.ts';
-
 import { type EchoedChallenge, readCredential } from './credential.ts';
 
 /** A challenge of MPP (paymentauth.org): a charge that one intent asks for. */
@@ -50,7 +50,8 @@ export class MppChallenges {
     const intentId = id === undefined ? undefined : parseIntentId(id, PARTITIONS_MAX)?.id;
     if (challenge === undefined || intentId === undefined || given === undefined) return null;
     for (const livemode of MODES)
-      if (this.#keys.some((key) => isEqual(macOf(key, intentId, livemode, challenge), given)))
+      // As text: decoded, the last of the 43 characters would have two bits that count for nothing.
+      if (this.#keys.some((key) => equalInConstantTime(macOf(key, intentId, livemode, challenge), given)))
         return { access: 'mpp_challenge', intentId, livemode };
     return null;
   }
@@ -71,9 +72,6 @@ const macOf = (
   createHmac('sha256', key)
     .update(JSON.stringify([intentId, livemode, realm, method, intent, request, expires]))
     .digest('base64url');
-
-/** Of two texts of 43 characters. Decoded, the last character would have two bits that count for nothing. */
-const isEqual = (made: string, given: string): boolean => timingSafeEqual(Buffer.from(made), Buffer.from(given));
 
 /** RFC 8785, for objects of text, whole numbers and lists: clients write the request again in this form. */
 const canonical = (value: object): string =>

@@ -2,10 +2,9 @@ import type { Network } from '@pf/chains/networks';
 import type { Sponsor } from '@pf/database';
 import type { Sender } from '@pf/egress';
 import { readAnswer, requestText, type ServiceCall } from '@pf/rpc';
-import { count, type Logger } from '@pf/runtime';
+import { count, KeyedPlaces, type Logger } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
 import { type Holder, isPayer } from '../api-keys.ts';
-import { KeyedPlaces } from '../limits/keyed-places.ts';
 
 /** For one whole request to a sponsor. Together with a wait it is less than clients wait for a response. */
 export const SPONSOR_TIMEOUT_MS = 5_000;

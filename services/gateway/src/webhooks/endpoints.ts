@@ -29,6 +29,7 @@ import { ApiError, validationFailed } from '../api-error.ts';
 import type { Holder } from '../api-keys.ts';
 import { readBody } from '@pf/http';
 import type { Endpoint } from '../endpoint.ts';
+import type { Limiter } from '../limits/limiter.ts';
 import { REPLAYED, requestKey } from './idempotency.ts';
 import { endpointIdOf } from './ids.ts';
 import { shownEndpoint } from './shown.ts';
@@ -50,8 +51,12 @@ export async function requireEndpoint(database: Database, holder: Holder, reques
   return endpoint;
 }
 
+interface Creating extends EndpointDependencies {
+  readonly limiter: Pick<Limiter, 'admitEndpoint'>;
+}
+
 /** POST /webhook-endpoints. */
-export const createEndpoint = ({ database, keyring, now, webhookAllowHttp }: EndpointDependencies): Endpoint => ({
+export const createEndpoint = ({ database, keyring, limiter, now, webhookAllowHttp }: Creating): Endpoint => ({
   operation: OPERATIONS.createEndpoint,
   async handle({ holder, request, response }) {
     const {
@@ -64,6 +69,7 @@ export const createEndpoint = ({ database, keyring, now, webhookAllowHttp }: End
     const url = body.url.trim();
     const problem = urlProblem(url, { httpAllowed: !holder.livemode || webhookAllowHttp });
     if (problem !== null) throw validationFailed([{ param: 'url', message: `url ${problem}` }]);
+    await limiter.admitEndpoint(holder);
     const at = new Date(now());
     const key = requestKey(holder, 'create-endpoint', idempotencyKey);
     const { answer, replayed } = await answerOnce(database, keyring, key, at, async (client) => {

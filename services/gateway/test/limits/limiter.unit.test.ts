@@ -4,6 +4,7 @@ import {
   ENDPOINT_TEST_QUOTA,
   INTENT_QUOTA,
   LOOK_QUOTAS,
+  NEW_ENDPOINT_QUOTA,
   newIntentId,
   PAYER_ADDRESS_QUOTA,
   PAYER_ADDRESS_SHARE,
@@ -148,14 +149,16 @@ describe('Limiter', () => {
     expect(await codeOf(limiter.admitBuild(intentId, { scope: 'full' }, '203.0.113.1'))).toBe('admitted');
   });
 
-  it('has a budget of test events for an account in each mode', async () => {
-    const { requests } = ENDPOINT_TEST_QUOTA;
-    expect(await times(requests + 1, () => codeOf(limiter.admitTest(key)))).toEqual({
+  it.each([
+    ['test events', ENDPOINT_TEST_QUOTA, 'admitTest'],
+    ['new webhook endpoints', NEW_ENDPOINT_QUOTA, 'admitEndpoint'],
+  ] as const)('has a budget of %s for an account in each mode', async (_what, { requests }, admit) => {
+    expect(await times(requests + 1, () => codeOf(limiter[admit](key)))).toEqual({
       admitted: requests,
       'rate_limit.exceeded': 1,
     });
-    expect(await codeOf(limiter.admitTest({ ...key, livemode: true }))).toBe('admitted');
-    expect(await codeOf(limiter.admitTest({ ...key, accountId: 'acct_2' as AccountId }))).toBe('admitted');
+    expect(await codeOf(limiter[admit]({ ...key, livemode: true }))).toBe('admitted');
+    expect(await codeOf(limiter[admit]({ ...key, accountId: 'acct_2' as AccountId }))).toBe('admitted');
   });
 
   it('says when to build again', async () => {

@@ -1,4 +1,4 @@
-import { Places } from '@pf/runtime';
+import { Places } from './places.ts';
 
 /** A number of places for each of many keys; one without work takes no memory. */
 export class KeyedPlaces {

@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import express from 'express';
+import { trustProxies } from '../src/trusted-proxies.ts';
+
+describe('The number of trusted proxies', () => {
+  /** @returns the addresses that the app has seen, and what it has logged */
+  async function asked(trustedProxies: number, headers: readonly Record<string, string>[]) {
+    const warnings: string[] = [];
+    const app = express();
+    trustProxies(app, trustedProxies, { warn: (text: string) => void warnings.push(text) } as never);
+    app.use(({ ip }, response) => void response.end(ip));
+    const server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const addresses: string[] = [];
+    for (const sent of headers) {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      addresses.push(await (await fetch(url, { headers: { ...sent, connection: 'close' } })).text());
+    }
+    server.close();
+    return { addresses, warnings };
+  }
+
+  it.each([['x-forwarded-for'], ['forwarded']])('of 0 warns once when requests have %s', async (name) => {
+    const { addresses, warnings } = await asked(0, [{}, { [name]: '192.0.2.1' }, { [name]: '192.0.2.2' }]);
+    expect(addresses).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1']);
+    expect(warnings).toEqual([expect.stringContaining('Set TRUSTED_PROXIES')]);
+  });
+
+  it('of 0 warns of no other requests', async () => {
+    expect((await asked(0, [{}, { 'x-request-id': 'one' }])).warnings).toEqual([]);
+  });
+
+  it('of 1 believes the header, and warns of nothing', async () => {
+    const { addresses, warnings } = await asked(1, [{ 'x-forwarded-for': '203.0.113.9, 192.0.2.1' }]);
+    expect([addresses, warnings]).toEqual([['192.0.2.1'], []]);
+  });
+});
