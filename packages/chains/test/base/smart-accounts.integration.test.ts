@@ -529,7 +529,11 @@ describe('a transaction through an unknown contract', () => {
     });
     // As of a version that did not compare it with the gain.
     const lifetime = { kind: 'unlimited' } as const;
-    watcher.watched.submit({ hash, sender: address, nonce: null, lifetime, terms }, base.clock.now());
+    const sender = address as string as Address;
+    watcher.watched.submit(
+      { hash: hash as string as TransactionHash, sender, nonce: null, lifetime, terms },
+      base.clock.now(),
+    );
     expect(await observed()).toEqual(paid({ id }));
     expect(watcher.watched.byReference(terms.reference)?.settlement?.transfer.amount).toBe(0n);
   });
