@@ -324,10 +324,9 @@ export const ERRORS = {
     message: 'Too many requests were made with this API key. Wait before you send more.',
     cause:
       'The key, an intent with its client secret, or a client address that uses either of them or has no valid key, ' +
-      'exceeded its rate limit, or too many commands or event streams of the account were in progress, or too many ' +
-      'new wallets of the account, or of test mode, were being screened, or too much was submitted to an intent, too ' +
-      'many hashes that no node shows were looked for, or too many test events were sent or are on their way, or too many ' +
-      'webhook endpoints were created.',
+      'exceeded its rate limit. Or there was too much of one kind: commands or event streams of the account in ' +
+      'progress, new wallets of the account, or of test mode, being screened, submits to an intent, hashes that no ' +
+      'node shows, test events sent or on their way, webhook endpoints created.',
     remedy: 'Wait `details.retry_after` seconds, then send requests at a lower rate.',
   },
   'intent.too_many_builds': {

@@ -23,17 +23,17 @@ describe('The number of trusted proxies', () => {
     return { addresses, warnings };
   }
 
-  it.each([['x-forwarded-for'], ['forwarded']])('of 0 warns once when requests have %s', async (name) => {
+  it.each([['x-forwarded-for'], ['forwarded']])('warns once, where none is trusted, of %s', async (name) => {
     const { addresses, warnings } = await asked(0, [{}, { [name]: '192.0.2.1' }, { [name]: '192.0.2.2' }]);
     expect(addresses).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1']);
     expect(warnings).toEqual([expect.stringContaining('Set TRUSTED_PROXIES')]);
   });
 
-  it('of 0 warns of no other requests', async () => {
+  it('warns of no other requests', async () => {
     expect((await asked(0, [{}, { 'x-request-id': 'one' }])).warnings).toEqual([]);
   });
 
-  it('of 1 believes the header, and warns of nothing', async () => {
+  it('believes the header where one is trusted, and warns of nothing', async () => {
     const { addresses, warnings } = await asked(1, [{ 'x-forwarded-for': '203.0.113.9, 192.0.2.1' }]);
     expect([addresses, warnings]).toEqual([['192.0.2.1'], []]);
   });

@@ -11,7 +11,7 @@ describe('A comparison in constant time', () => {
     ['abc', '', false],
     // As many characters, of which one takes two bytes.
     ['abc', 'abß', false],
-  ])('of %s and %s says %s', (made, given, equal) => {
+  ])('says of %s and %s: %s', (made, given, equal) => {
     expect(equalInConstantTime(made, given)).toBe(equal);
   });
 });
