@@ -1,0 +1,61 @@
+import type { Instant } from '../model/ids.ts';
+import type { Place } from '../model/landing.ts';
+import type { Deposit, DepositEvent, DepositEventData, DepositEventType, DepositObservation } from './deposit.ts';
+import { evolveDeposit } from './evolve.ts';
+
+/** An observation of a deposit that is held goes to the dead letters. */
+export class HeldDepositError extends Error {
+  override readonly name = 'HeldDepositError';
+}
+
+/** An event and the deposit after it. */
+export interface DepositTransition {
+  readonly event: DepositEvent;
+  readonly deposit: Deposit;
+}
+
+/**
+ * What a watcher saw of a deposit: the event that it leads to, or null where nothing of it is new. Pure, and the same
+ * observation twice changes nothing the second time: a transfer is received once, however often it is read.
+ * @param now stamped by the partition's owner
+ * @param before undefined where no event of it is in the log
+ * @throws HeldDepositError
+ */
+export const decideDeposit = (
+  observation: DepositObservation,
+  now: Instant,
+  before: Deposit | undefined,
+): DepositTransition | null => {
+  if (before?.heldFrom !== undefined)
+    throw new HeldDepositError(`${before.id} is held from version ${before.heldFrom}`);
+  const append = <Type extends DepositEventType>(type: Type, data: DepositEventData[Type]): DepositTransition => {
+    const { depositId } = observation;
+    const event = { type, depositId, version: (before?.version ?? 0) + 1, at: now, data } as DepositEvent;
+    return { event, deposit: evolveDeposit(before, event) };
+  };
+  switch (observation.type) {
+    case 'deposit_landed': {
+      const { data } = observation;
+      if (before === undefined || before.level === 'lost') return append('deposit.received', data);
+      if (before.level === 'finalized') return null;
+      // The intent counts it. A node that shows it as a deposit again must not have it counted twice.
+      if (before.level === 'withdrawn') return null;
+      // The reorg between them was seen by another watcher, or not yet.
+      if (!isAt(before.arrival, data.arrival)) return append('deposit.received', data);
+      return data.level === 'finalized' ? append('deposit.finalized', {}) : null;
+    }
+    case 'deposit_lost':
+      return counts(before) && isAt(before.arrival, observation.data.place) ? append('deposit.lost', {}) : null;
+    case 'deposit_withdrawn': {
+      const { place, intentId } = observation.data;
+      return counts(before) && isAt(before.arrival, place) ? append('deposit.withdrawn', { intentId }) : null;
+    }
+    default:
+      return observation satisfies never;
+  }
+};
+
+const counts = (deposit: Deposit | undefined): deposit is Deposit =>
+  deposit?.level === 'confirmed' || deposit?.level === 'finalized';
+
+const isAt = (one: Place, other: Place): boolean => one.block === other.block && one.blockHash === other.blockHash;

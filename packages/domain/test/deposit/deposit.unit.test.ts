@@ -1,0 +1,195 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  decideDeposit,
+  type Deposit,
+  type DepositEvent,
+  type DepositEventData,
+  type DepositEventType,
+  depositView,
+  evolveDeposit,
+  HeldDepositError,
+  holdDeposit,
+  type DepositObservation,
+  isDepositEventType,
+  VersionGapError,
+} from '@pf/domain';
+import {
+  arrival,
+  DEPOSIT,
+  depositLanded,
+  depositLost,
+  depositWithdrawn,
+  received,
+} from '../../src/testing/deposits.ts';
+import { INTENT, SCENARIO_START } from '../../src/testing/samples.ts';
+
+const STEP_MS = 1000;
+type Expected = { [Type in DepositEventType]: readonly [Type, DepositEventData[Type]] }[DepositEventType];
+
+const numbered = ([type, data]: Expected, version: number, at: number): DepositEvent =>
+  ({ type, depositId: DEPOSIT, version, at, data }) as DepositEvent;
+
+/** Folds the events, decides the observation, and expects exactly this event of it. */
+function given(...history: readonly Expected[]) {
+  const before = history.reduce<Deposit | undefined>(
+    (deposit, event, place) => evolveDeposit(deposit, numbered(event, place + 1, SCENARIO_START + place * STEP_MS)),
+    undefined,
+  );
+  const now = SCENARIO_START + history.length * STEP_MS;
+  return {
+    when(observation: DepositObservation) {
+      const decided = decideDeposit(observation, now, before);
+      return {
+        then(...expected: Expected): Deposit {
+          expect(decided?.event).toEqual(numbered(expected, history.length + 1, now));
+          if (decided === null) throw new Error('nothing was decided');
+          expect(evolveDeposit(before, decided.event)).toEqual(decided.deposit);
+          return decided.deposit;
+        },
+        thenNothing(): void {
+          expect(decided).toBeNull();
+        },
+      };
+    },
+  };
+}
+
+const final = { level: 'finalized' } as const;
+const elsewhere = arrival({ block: 101n, blockHash: `0x${'101'.padStart(64, '0')}` });
+const receivedOnce: Expected = ['deposit.received', received()];
+const finalized: Expected = ['deposit.finalized', {}];
+const lost: Expected = ['deposit.lost', {}];
+const withdrawn: Expected = ['deposit.withdrawn', { intentId: INTENT }];
+
+describe('a deposit', () => {
+  it('is received when it is first seen', () => {
+    expect(given().when(depositLanded()).then('deposit.received', received())).toMatchObject({
+      level: 'confirmed',
+      state: 'open',
+      version: 1,
+    });
+  });
+
+  it('is received as final when it is final at its first sight', () => {
+    const deposit = given().when(depositLanded(final)).then('deposit.received', received(final));
+    expect(deposit.level).toBe('finalized');
+  });
+
+  it('is received once, however often it is seen in its block', () => {
+    given(receivedOnce).when(depositLanded()).thenNothing();
+    given(receivedOnce, finalized).when(depositLanded()).thenNothing();
+    given(receivedOnce, finalized).when(depositLanded(final)).thenNothing();
+  });
+
+  it('is final once', () => {
+    expect(given(receivedOnce).when(depositLanded(final)).then('deposit.finalized', {}).level).toBe('finalized');
+  });
+
+  it('is lost when its block is undone, also where that was final', () => {
+    expect(given(receivedOnce).when(depositLost()).then('deposit.lost', {}).level).toBe('lost');
+    given(receivedOnce, finalized).when(depositLost()).then('deposit.lost', {});
+  });
+
+  it('is lost once, and never by the loss of another block', () => {
+    given(receivedOnce, lost).when(depositLost()).thenNothing();
+    given(receivedOnce).when(depositLost(elsewhere)).thenNothing();
+    given().when(depositLost()).thenNothing();
+  });
+
+  it('is received again where it lands again after it was lost', () => {
+    const again = received({ arrival: elsewhere });
+    const deposit = given(receivedOnce, lost).when(depositLanded(again)).then('deposit.received', again);
+    expect(deposit).toMatchObject({ level: 'confirmed', createdAt: SCENARIO_START, arrival: elsewhere });
+  });
+
+  it('is in its newest block where the loss of the former one comes late', () => {
+    const again = received({ arrival: elsewhere });
+    given(receivedOnce).when(depositLanded(again)).then('deposit.received', again);
+    given(receivedOnce, ['deposit.received', again]).when(depositLost()).thenNothing();
+    given(receivedOnce, finalized).when(depositLanded(again)).thenNothing();
+  });
+
+  it('is withdrawn once it pays an intent, also where it was final, and names it', () => {
+    const deposit = given(receivedOnce, finalized)
+      .when(depositWithdrawn())
+      .then(...withdrawn);
+    expect(deposit).toMatchObject({ level: 'withdrawn', intentId: INTENT });
+    given(receivedOnce)
+      .when(depositWithdrawn())
+      .then(...withdrawn);
+    given(receivedOnce, withdrawn).when(depositWithdrawn()).thenNothing();
+  });
+
+  it('is not withdrawn for a payment in another block, nor where it was lost or never received', () => {
+    given(receivedOnce).when(depositWithdrawn(elsewhere)).thenNothing();
+    given(receivedOnce, lost).when(depositWithdrawn()).thenNothing();
+    given().when(depositWithdrawn()).thenNothing();
+  });
+
+  it('stays withdrawn, so that it is not counted beside the payment', () => {
+    given(receivedOnce, withdrawn).when(depositLanded()).thenNothing();
+    given(receivedOnce, withdrawn)
+      .when(depositLanded({ arrival: elsewhere }))
+      .thenNothing();
+    given(receivedOnce, withdrawn).when(depositLost()).thenNothing();
+  });
+
+  it('grows updatedAt with each event, also within one millisecond', () => {
+    const first = evolveDeposit(undefined, numbered(receivedOnce, 1, SCENARIO_START));
+    expect(evolveDeposit(first, numbered(finalized, 2, SCENARIO_START)).updatedAt).toBe(SCENARIO_START + 1);
+  });
+});
+
+describe('the fold of a deposit', () => {
+  const first = evolveDeposit(undefined, numbered(receivedOnce, 1, SCENARIO_START));
+
+  it.each<readonly [string, Deposit | undefined, DepositEvent]>([
+    ['a repeated version', first, numbered(receivedOnce, 1, SCENARIO_START)],
+    ['a gap', first, numbered(lost, 3, SCENARIO_START)],
+    ['a first event that is none', undefined, numbered(finalized, 1, SCENARIO_START)],
+    ['an event of another deposit', { ...first, id: 'dp_other' as typeof DEPOSIT }, numbered(lost, 2, SCENARIO_START)],
+  ])('refuses %s', (_what, before, event) => {
+    expect(() => evolveDeposit(before, event)).toThrow(VersionGapError);
+  });
+
+  it('knows its event types', () => {
+    expect(isDepositEventType('deposit.lost')).toBe(true);
+    expect(isDepositEventType('intent.created')).toBe(false);
+  });
+});
+
+describe('a held deposit', () => {
+  const first = evolveDeposit(undefined, numbered(receivedOnce, 1, SCENARIO_START));
+  const head = { type: 'deposit.assigned', depositId: DEPOSIT, accountId: first.accountId, at: SCENARIO_START };
+  const shown = { ...depositView(first), state: 'assigned' as const };
+
+  it('shows what newer code has made of it, and is not decided about', () => {
+    const held = holdDeposit(first, { ...head, version: 2, shown });
+    expect(held).toMatchObject({ version: 2, state: 'assigned', arrival: first.arrival, heldFrom: 2 });
+    expect(() => decideDeposit(depositLost(), SCENARIO_START, held)).toThrow(HeldDepositError);
+    expect(() => holdDeposit(first, { ...head, version: 3, shown })).toThrow(VersionGapError);
+  });
+
+  it('is known by its view where its first event is not understood', () => {
+    const held = holdDeposit(undefined, { ...head, version: 1, shown });
+    expect(depositView(held)).toEqual({ ...shown, token: null, amount: null });
+  });
+});
+
+describe('the view of a deposit', () => {
+  it('has amounts as decimals and base units', () => {
+    expect(depositView(given().when(depositLanded()).then('deposit.received', received()))).toMatchObject({
+      token: 'USDC',
+      amount: '12.5',
+      amountBaseUnits: '12500000',
+      blockTime: '2026-11-21T12:00:00.000Z',
+      intentId: null,
+    });
+  });
+
+  it('has no amount, symbol, sender or time where they are not known', () => {
+    const data = received({ arrival: arrival({ token: null, from: null, at: null }), reason: 'unlisted_token' });
+    const deposit = given().when(depositLanded(data)).then('deposit.received', data);
+    expect(depositView(deposit)).toMatchObject({ token: null, amount: null, sender: null, blockTime: null });
+  });
+});
