@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { trace } from './messages.ts';
+import { trace } from './scalars.ts';
 
 /**
  * A record of `intent.dead`: why a message could not be processed, and where it is. One message can cause several dead

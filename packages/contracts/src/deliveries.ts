@@ -1,4 +1,4 @@
-import { PUBLIC_EVENT_TYPES } from '@pf/domain';
+import { DEPOSIT_EVENT_TYPES, PUBLIC_EVENT_TYPES } from '@pf/domain';
 import { z } from 'zod';
 import { must, word } from './api/fields.ts';
 import { pageQuery, pageResponse } from './api/paging.ts';
@@ -13,7 +13,12 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 export const DELIVERY_DAYS = 30;
 
 /** What a webhook can tell of. */
-export const DELIVERED_TYPES = [...PUBLIC_EVENT_TYPES, ...PAYMENT_LINK_EVENT_TYPES, ...ENDPOINT_EVENT_TYPES] as const;
+export const DELIVERED_TYPES = [
+  ...PUBLIC_EVENT_TYPES,
+  ...PAYMENT_LINK_EVENT_TYPES,
+  ...DEPOSIT_EVENT_TYPES,
+  ...ENDPOINT_EVENT_TYPES,
+] as const;
 
 /** GET /webhooks: filters are combined with AND. */
 export const listDeliveriesQuery = z.strictObject({

@@ -1,11 +1,16 @@
-import { PUBLIC_EVENT_TYPES } from '@pf/domain';
+import { DEPOSIT_EVENT_TYPES, PUBLIC_EVENT_TYPES } from '@pf/domain';
 import { z } from 'zod';
 import { moment, must, text, word } from './api/fields.ts';
 import { IDEMPOTENCY_KEY_LENGTH_MAX } from './api/limits.ts';
 import { PAYMENT_LINK_EVENT_TYPES } from './payment-links.ts';
 
 /** What a webhook endpoint can ask for. */
-const SELECTABLE_TYPES = [...PUBLIC_EVENT_TYPES, ...PAYMENT_LINK_EVENT_TYPES, 'webhook_endpoint.disabled'] as const;
+const SELECTABLE_TYPES = [
+  ...PUBLIC_EVENT_TYPES,
+  ...PAYMENT_LINK_EVENT_TYPES,
+  ...DEPOSIT_EVENT_TYPES,
+  'webhook_endpoint.disabled',
+] as const;
 /** Versions of what is sent, newest first. An endpoint keeps its version until the account changes it. */
 export const API_VERSIONS = ['2026-11-21'] as const;
 /** Whether this process can send in a version: one of an endpoint that newer code has made may be unknown to it. */

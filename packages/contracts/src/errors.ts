@@ -93,6 +93,12 @@ export const ERRORS = {
     cause: 'The id is unknown, or belongs to another account or to the other mode.',
     remedy: 'Check the id, and that links of test mode are requested with a test key and live links with a live key.',
   },
+  'deposit.not_found': {
+    status: 404,
+    message: 'No deposit has this id. Check the id, and whether the API key is of the same account and mode.',
+    cause: 'There is no such deposit, or it belongs to another account or to the other mode.',
+    remedy: 'Check the id, and the mode of the key.',
+  },
   'delivery.not_found': {
     status: 404,
     message: 'No webhook delivery has this id. Check the id, and whether the API key is of the same account and mode.',

@@ -1,15 +1,29 @@
-import { type EventType, PRIVATE_EVENT_TYPES, PUBLIC_EVENT_TYPES } from '@pf/domain';
+import {
+  DEPOSIT_EVENT_TYPES,
+  type DepositEventType,
+  type EventType,
+  isDepositEventType,
+  PRIVATE_EVENT_TYPES,
+  PUBLIC_EVENT_TYPES,
+} from '@pf/domain';
 import { z } from 'zod';
 import { publicIntent } from './api/intent.ts';
+import { depositDataSchema, depositEnvelope } from './deposit-messages.ts';
+import { publicDeposit } from './deposits.ts';
 import { EVENT_SCHEMA_VERSION, eventDataSchema, eventEnvelope } from './messages.ts';
 
 /** A JSON Schema (draft 2020-12). */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-export const EVENT_TYPES: readonly EventType[] = [...PUBLIC_EVENT_TYPES, ...PRIVATE_EVENT_TYPES];
+type LoggedType = EventType | DepositEventType;
+export const EVENT_TYPES: readonly LoggedType[] = [
+  ...PUBLIC_EVENT_TYPES,
+  ...DEPOSIT_EVENT_TYPES,
+  ...PRIVATE_EVENT_TYPES,
+];
 
 /** What each event says. */
-export const EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
+export const EVENT_MEANINGS: Readonly<Record<LoggedType, string>> = {
   'intent.created': 'A payment intent was created. `refundOf` names the original where it is a refund.',
   'intent.detected': 'A payer’s wallet has read the intent for the first time.',
   'intent.updated': 'Only what changed; `metadata` is the whole map after the change.',
@@ -32,6 +46,12 @@ export const EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
     'The report of a mismatched payment was wrong: read again, the transfer has the terms of the intent. What it ' +
     'pays is said by the next events.',
   'intent.late_payment': 'Follows the `intent.confirmed` of a payment after the end of the intent.',
+  'deposit.received':
+    'Money has arrived that pays no intent. Again: it has landed again, perhaps in another block. `index`: its place ' +
+    'in the transaction. `tokenAddress`: null for the chain’s own coin. `from`: null for a mint.',
+  'deposit.finalized': 'The deposit can no longer be undone.',
+  'deposit.lost': 'A reorganization has removed the deposit from the chain.',
+  'deposit.withdrawn': 'Judged again, the transfer pays this intent, whose own events count it. It stays so.',
   transaction_built: 'An unsigned transaction was built for a payer.',
   submission_prepared: 'A verified transaction claims the intent: it is about to be broadcast.',
   submission_released: 'The claim ended: no node accepted the transaction, or it can provably never land.',
@@ -46,7 +66,7 @@ export const EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
     '`metadata` and the idempotency key were erased: `sealed` of the events before can no longer be read.',
 };
 
-/** The definitions by name: one for each event type, and `intent`. */
+/** The definitions by name: one for each event type, `intent` and `deposit`. */
 export type EventDefinitions = Readonly<Record<string, JsonSchema>>;
 
 /**
@@ -55,24 +75,28 @@ export type EventDefinitions = Readonly<Record<string, JsonSchema>>;
  */
 export function eventSchemas(): JsonSchema & { readonly $defs: EventDefinitions } {
   const definitions = Object.fromEntries(
-    EVENT_TYPES.map((type) => [
-      type,
-      open(
-        z.toJSONSchema(
-          eventEnvelope.extend({ type: z.literal(type), data: eventDataSchema(type), intent: z.any() }),
-          OPTIONS,
-        ),
-      ),
-    ]),
+    EVENT_TYPES.map((type) => {
+      const [schema, subject] = isDepositEventType(type)
+        ? [
+            depositEnvelope.extend({ type: z.literal(type), data: depositDataSchema(type), deposit: z.any() }),
+            'deposit',
+          ]
+        : [eventEnvelope.extend({ type: z.literal(type), data: eventDataSchema(type), intent: z.any() }), 'intent'];
+      const definition = open(z.toJSONSchema(schema, OPTIONS));
+      (definition['properties'] as Record<string, unknown>)[subject] = { $ref: `#/$defs/${subject}` };
+      return [type, definition];
+    }),
   );
-  for (const definition of Object.values(definitions))
-    (definition['properties'] as Record<string, unknown>)['intent'] = { $ref: '#/$defs/intent' };
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Records of intent.events',
     description: `Schema version ${EVENT_SCHEMA_VERSION}. Later versions add fields and event types.`,
     oneOf: EVENT_TYPES.map((type) => ({ $ref: `#/$defs/${type}` })),
-    $defs: { ...definitions, intent: open(z.toJSONSchema(publicIntent, OPTIONS)) },
+    $defs: {
+      ...definitions,
+      intent: open(z.toJSONSchema(publicIntent, OPTIONS)),
+      deposit: open(z.toJSONSchema(publicDeposit, OPTIONS)),
+    },
   };
 }
 

@@ -22,6 +22,8 @@ export const FORMATS = {
   command: { name: 'a command', upcasters: [(command) => command] },
   observation: { name: 'an observation', upcasters: [] },
   intentState: { name: 'a stored intent', upcasters: [] },
+  depositEvent: { name: 'an event of a deposit', upcasters: [] },
+  depositState: { name: 'a stored deposit', upcasters: [] },
   outcome: { name: 'an outcome', upcasters: [] },
 } satisfies Readonly<Record<string, Format>>;
 

@@ -1,10 +1,11 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import type { AccountId, CommandId, Instant, IntentId } from '@pf/domain';
+import type { AccountId, Arrival, ChainId, CommandId, DepositId, Instant, IntentId } from '@pf/domain';
 import { base58 } from '@scure/base';
 import { v7 as timeOrdered } from 'uuid';
 
 const BYTES = 16;
 const pattern = /^pi_[1-9A-HJ-NP-Za-km-z]{16,22}$/;
+const depositPattern = /^dp_[1-9A-HJ-NP-Za-km-z]{16,22}$/;
 const paymentLinkPattern = /^pl_[1-9A-HJ-NP-Za-km-z]{1,22}$/;
 
 /** A new intent id: `pi_` and 16 bytes in base58. Byte 0 is the partition, the others are random. */
@@ -19,18 +20,48 @@ export function parseIntentId(
   text: string,
   partitions: number,
 ): { readonly id: IntentId; readonly partition: number } | null {
-  if (!pattern.test(text)) return null;
-  const bytes = base58.decode(text.slice(3));
-  const partition = bytes[0];
-  if (bytes.length !== BYTES || partition === undefined || partition >= partitions) return null;
-  return { id: text as IntentId, partition };
+  const partition = pattern.test(text) ? partitionIn(text, partitions) : null;
+  return partition === null ? null : { id: text as IntentId, partition };
 }
 
-/** The partition of an id that `newIntentId` made. */
-export function partitionOf(id: IntentId): number {
+/** The same of a deposit's id. */
+export function parseDepositId(
+  text: string,
+  partitions: number,
+): { readonly id: DepositId; readonly partition: number } | null {
+  const partition = depositPattern.test(text) ? partitionIn(text, partitions) : null;
+  return partition === null ? null : { id: text as DepositId, partition };
+}
+
+function partitionIn(id: string, partitions: number): number | null {
+  const bytes = base58.decode(id.slice(3));
+  const partition = bytes[0];
+  return bytes.length !== BYTES || partition === undefined || partition >= partitions ? null : partition;
+}
+
+/** The partition of an id that `newIntentId` or `depositIdOf` made. */
+export function partitionOf(id: IntentId | DepositId): number {
   const partition = base58.decode(id.slice(3))[0];
-  if (partition === undefined) throw new Error(`not an intent id: ${id}`);
+  if (partition === undefined) throw new Error(`not an id with a partition: ${id}`);
   return partition;
+}
+
+/**
+ * The id of the deposit that a transfer is to an account: the same one, whoever finds it and however often. The block
+ * is no part of it: after a reorg the same transfer is the same deposit.
+ */
+export function depositIdOf(
+  accountId: AccountId,
+  chain: ChainId,
+  { hash, index }: Pick<Arrival, 'hash' | 'index'>,
+  partitions: number,
+): DepositId {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([accountId, chain, hash, index]))
+    .digest();
+  const bytes = digest.subarray(4, 4 + BYTES);
+  bytes[0] = digest.readUInt32BE(0) % partitions;
+  return `dp_${base58.encode(bytes)}` as DepositId;
 }
 
 /** The partition of creates with this idempotency key: always the same one, so that one writer decides them all. */
@@ -55,7 +86,7 @@ export const randomPartition = (partitions: number): number => randomBytes(4).re
  *
  * @param at the event's time; null in examples
  */
-export const eventIdOf = (id: IntentId, version: number, at: Instant | null = null): string =>
+export const eventIdOf = (id: IntentId | DepositId, version: number, at: Instant | null = null): string =>
   `evt_${base58.encode(
     createHash('sha256')
       .update([id, version, at ?? []].flat().join(':'))

@@ -16,6 +16,7 @@ import type {
 } from '@pf/domain';
 import { INTENT_STATUSES, isEventType, isPublicType, LATE_STATES, PAYMENT_TERMS, paymentOf } from '@pf/domain';
 import { z } from 'zod';
+import { type DepositMessage, depositMessage, type LoggedDepositEvent, readDepositEvent } from './deposit-messages.ts';
 import { FORMATS, NewerVersionError, upcast, versionOf } from './evolution.ts';
 import { build, lifetime, metadata, preparedTransaction, transfer, unsignedTransaction } from './intent-state.ts';
 import {
@@ -32,16 +33,11 @@ import {
   text,
   tokenAddress,
   toJson,
+  trace,
+  type Trace,
   transactionHash,
   ttlSeconds,
 } from './scalars.ts';
-
-/** W3C trace context and the id of the HTTP request that caused the message; an observation starts a new trace. */
-export const trace = z.object({
-  traceparent: z.string().max(128).nullable(),
-  requestId: z.string().max(64).nullable(),
-});
-export type Trace = z.infer<typeof trace>;
 
 const none = z.object({});
 const networkFee = z.object({ payer: address, amount: bigintText, tokenAddress: tokenAddress.nullable() });
@@ -170,14 +166,19 @@ export function parseCommand(text: string, seal: CommandSeal | null = null): Com
 export class NoSealError extends Error {
   override readonly name = 'NoSealError';
 }
-export const parseObservation = (text: string): ObservationMessage =>
-  observationMessage.parse(upcast(FORMATS.observation, JSON.parse(text)));
+export const parseObservation = (text: string): ObservationMessage | DepositMessage => {
+  const document = upcast(FORMATS.observation, JSON.parse(text));
+  return isOfDeposit(document) ? depositMessage.parse(document) : observationMessage.parse(document);
+};
+/** Tells what is of a deposit from what is of an intent: messages, and records of the log. */
+const isOfDeposit = (document: unknown): document is { readonly depositId: unknown } =>
+  typeof document === 'object' && document !== null && 'depositId' in document;
 /**
  * `kind` is not encoded: the topic determines it.
  * @param seal encrypts what a command says of a person; null: it is written as it is
  */
 export function encodeInput(
-  { kind: _, ...message }: CommandMessage | ObservationMessage,
+  { kind: _, ...message }: CommandMessage | ObservationMessage | DepositMessage,
   seal: CommandSeal | null = null,
 ): string {
   if (seal === null || (message.type !== 'create' && message.type !== 'update'))
@@ -323,12 +324,23 @@ export interface ForeignEvent extends Omit<EventEnvelope, 'type' | 'data'> {
 export type LoggedEvent = EventEnvelope | ForeignEvent;
 export const isForeign = (event: LoggedEvent): event is ForeignEvent => 'isForeign' in event;
 
+/** Any record of `intent.events`. */
+export type LoggedRecord = LoggedEvent | LoggedDepositEvent;
+export const isDepositEvent = (record: LoggedRecord): record is LoggedDepositEvent => 'depositId' in record;
+
 /**
  * Reads a record of `intent.events`: for readers that can pass over an event that they do not understand.
  * @throws SyntaxError or ZodError if no version of the code wrote it: the log is damaged
  */
-export function readEvent(text: string): LoggedEvent {
+export function readRecord(text: string): LoggedRecord {
   const document: unknown = JSON.parse(text);
+  return isOfDeposit(document) ? readDepositEvent(document) : readIntentEvent(document);
+}
+
+/** Reads a record of an intent. @throws as readRecord, and for a record of a deposit */
+export const readEvent = (text: string): LoggedEvent => readIntentEvent(JSON.parse(text));
+
+function readIntentEvent(document: unknown): LoggedEvent {
   const envelope = eventEnvelope.parse(document);
   const { type } = envelope;
   if (!isEventType(type) || envelope.schemaVersion > SEALED_SCHEMA_VERSION) {

@@ -29,6 +29,7 @@ import {
   submitIntentRequest,
   updateIntentRequest,
 } from './api/intent-requests.ts';
+import { depositResponse, listDepositsQuery, listDepositsResponse } from './deposits.ts';
 import { deliveriesResponse, deliveryResponse, listDeliveriesQuery } from './deliveries.ts';
 import {
   attemptsResponse,
@@ -85,6 +86,9 @@ const replayPath = z.object({
 });
 const linkPath = z.object({
   id: z.string().meta({ description: 'The id of the payment link.', example: 'pl_5mUj8xNgYq3vWJ2hTfKd7' }),
+});
+const depositPath = z.object({
+  id: z.string().meta({ description: 'The id of the deposit.', example: 'dp_5mUj8xNgYq3vWJ2hTfKd7' }),
 });
 const json = <Schema extends z.ZodType>(description: string, schema: Schema) =>
   ({
@@ -296,6 +300,32 @@ export const OPERATIONS = {
     responses: { 200: json('The link.', fetchPaymentLinkResponse) },
     forPayers: payerPaymentLinkResponse,
     errors: ['payment_link.not_found'],
+  },
+  listDeposits: {
+    id: 'listDeposits',
+    method: 'get',
+    path: '/deposits',
+    tag: 'Deposits',
+    summary: 'List deposits',
+    description:
+      'Returns the deposits of the account in the mode of the API key, newest first: transfers to wallets that its ' +
+      'intents name, which pay none of them. Filters are combined with AND.',
+    scope: 'full',
+    request: { query: listDepositsQuery },
+    responses: { 200: json('A page of deposits.', listDepositsResponse) },
+    errors: ['chain.not_available', 'token.not_available'],
+  },
+  getDeposit: {
+    id: 'getDeposit',
+    method: 'get',
+    path: '/deposits/{id}',
+    tag: 'Deposits',
+    summary: 'Fetch a deposit',
+    description: 'Returns the current state of the deposit.',
+    scope: 'full',
+    request: { params: depositPath },
+    responses: { 200: json('The deposit.', depositResponse) },
+    errors: ['deposit.not_found'],
   },
   listPaymentLinks: {
     id: 'listPaymentLinks',

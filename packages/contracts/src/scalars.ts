@@ -3,6 +3,7 @@ import type {
   Address,
   ChainId,
   CommandId,
+  DepositId,
   IntentId,
   Reference,
   TokenAddress,
@@ -28,6 +29,7 @@ const branded = <T extends string>(max = 200) =>
   z.string().min(1).max(max).refine(isStorable, storable) as unknown as z.ZodType<T, string>;
 
 export const intentId = branded<IntentId>(64);
+export const depositId = branded<DepositId>(64);
 export const accountId = branded<AccountId>(64);
 /** A UUID, the type of its column. */
 export const commandId = z.uuid() as unknown as z.ZodType<CommandId, string>;
@@ -36,6 +38,12 @@ export const address = branded<Address>();
 export const tokenAddress = branded<TokenAddress>();
 export const transactionHash = branded<TransactionHash>();
 export const reference = branded<Reference>();
+/** W3C trace context and the id of the HTTP request that caused the message; an observation starts a new trace. */
+export const trace = z.object({
+  traceparent: z.string().max(128).nullable(),
+  requestId: z.string().max(64).nullable(),
+});
+export type Trace = z.infer<typeof trace>;
 /** Milliseconds since 1970. */
 export const instant = z.number().int().nonnegative();
 /** Base units, block numbers and so on: a decimal string on the wire, bigint in memory. */

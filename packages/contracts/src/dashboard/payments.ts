@@ -29,6 +29,8 @@ export const PAYMENT_ACCESS: Readonly<Record<PaymentOperationId, Roles>> = {
   intentEvents: ROLES,
   createPaymentLink: DEVELOPERS,
   listPaymentLinks: ROLES,
+  listDeposits: ROLES,
+  getDeposit: ROLES,
   getPaymentLink: ROLES,
   cancelPaymentLink: SUPPORT,
   chooseOffer: DEVELOPERS,

@@ -15,6 +15,7 @@ import {
   x402Settlement,
 } from '../api/index.ts';
 import { webhookDelivery } from '../deliveries.ts';
+import { publicDeposit } from '../deposits.ts';
 import { createEndpointRequest, deliveryAttempt, updateEndpointRequest, webhookEndpoint } from '../endpoints.ts';
 import { errorResponse } from '../errors.ts';
 import { intentEvent, payerEvent, unexpectedPayment } from '../intent-events.ts';
@@ -35,6 +36,7 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   Event: intentEvent,
   PayerEvent: payerEvent,
   UnexpectedPayment: unexpectedPayment,
+  Deposit: publicDeposit,
   WebhookDelivery: webhookDelivery,
   DeliveryAttempt: deliveryAttempt,
   WebhookEndpoint: webhookEndpoint,

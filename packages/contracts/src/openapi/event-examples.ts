@@ -2,6 +2,12 @@ import {
   type AccountId,
   type Address,
   type ChainId,
+  decideDeposit,
+  type DepositEventType,
+  type DepositId,
+  type DepositObservation,
+  type DepositTransition,
+  depositView,
   type EventData,
   evolve,
   type IntentEvent,
@@ -201,8 +207,77 @@ function bodyAfter(history: readonly Step[]): object {
   return JSON.parse(body ?? '') as object;
 }
 
+const DEPOSIT = 'dp_5mUj8xNgYq3vWJ2hTfKd7' as DepositId;
+const ARRIVAL = {
+  hash: HASH,
+  index: '0',
+  block: 34_000_000n,
+  blockHash: `0x${'b1'.repeat(32)}`,
+  tokenAddress: USDC,
+  token: { symbol: 'USDC', decimals: 6 },
+  from: FULFILLER,
+  to: REQUESTOR,
+  amount: AMOUNT,
+  reference: null,
+  at: Date.parse(CREATED_AT),
+} as const;
+const observedDeposit = (level: 'confirmed' | 'finalized'): DepositObservation => ({
+  kind: 'deposit',
+  type: 'deposit_landed',
+  depositId: DEPOSIT,
+  data: {
+    accountId: ACCOUNT,
+    livemode: false,
+    chain: 'eip155:84532' as ChainId,
+    level,
+    reason: 'no_reference',
+    intentId: null,
+    arrival: ARRIVAL,
+  },
+});
+const lostDeposit: DepositObservation = {
+  kind: 'deposit',
+  type: 'deposit_lost',
+  depositId: DEPOSIT,
+  data: { hash: HASH, place: ARRIVAL },
+};
+
+const withdrawnDeposit: DepositObservation = {
+  kind: 'deposit',
+  type: 'deposit_withdrawn',
+  depositId: DEPOSIT,
+  data: { hash: HASH, place: ARRIVAL, intentId: INTENT },
+};
+
+/** The bodies of a deposit that is seen, and then final, undone or the payment of an intent. */
+const DEPOSIT_EXAMPLES = Object.fromEntries(
+  [
+    [observedDeposit('confirmed')],
+    [observedDeposit('confirmed'), observedDeposit('finalized')],
+    [observedDeposit('confirmed'), lostDeposit],
+    [observedDeposit('confirmed'), withdrawnDeposit],
+  ].map((history) => {
+    const last = history.reduce<DepositTransition | null>(
+      (before, observation, place) =>
+        decideDeposit(observation, Date.parse(CREATED_AT) + place * 1_000, before?.deposit) ?? before,
+      null,
+    );
+    if (last === null) throw new Error('an example has an event');
+    const { event, deposit } = last;
+    const eventId = eventIdOf(DEPOSIT, event.version);
+    const createdAt = new Date(event.at).toISOString();
+    return [
+      event.type,
+      { eventId, type: event.type, createdAt, livemode: false, data: { deposit: depositView(deposit) } },
+    ];
+  }),
+) as Record<DepositEventType, object>;
+
 /** The body of a webhook of each type. */
-export const EVENT_EXAMPLES: Readonly<Record<PublicEventType | PaymentLinkEventType | EndpointEventType, object>> = {
+export const EVENT_EXAMPLES: Readonly<
+  Record<PublicEventType | PaymentLinkEventType | DepositEventType | EndpointEventType, object>
+> = {
+  ...DEPOSIT_EXAMPLES,
   ...(Object.fromEntries(Object.entries(HISTORIES).map(([type, history]) => [type, bodyAfter(history)])) as Record<
     PublicEventType,
     object

@@ -1,17 +1,22 @@
-import { hasPayment, type PublicEventType } from '@pf/domain';
+import { type DepositEventType, hasPayment, type PublicEventType } from '@pf/domain';
 import { z } from 'zod';
 import type { ZodOpenApiPathItemObject } from 'zod-openapi';
 import { publicIntent } from '../api/intent.ts';
+import { depositEvents } from '../deposits.ts';
 import { endpointEvents, type EndpointEventType } from '../endpoint-events.ts';
 import { FAILING_DAYS } from '../endpoints.ts';
 import { intentEvent, unexpectedPayment } from '../intent-events.ts';
 import { paymentLinkEvents, type PaymentLinkEventType } from '../payment-links.ts';
 import { EVENT_EXAMPLES, HEADER_EXAMPLES } from './event-examples.ts';
 
-type WebhookType = PublicEventType | PaymentLinkEventType | EndpointEventType;
+type WebhookType = PublicEventType | PaymentLinkEventType | DepositEventType | EndpointEventType;
 
 /** Events that do not belong to an intent. */
-const OTHER_EVENTS: Readonly<Partial<Record<WebhookType, z.ZodType>>> = { ...paymentLinkEvents, ...endpointEvents };
+const OTHER_EVENTS: Readonly<Partial<Record<WebhookType, z.ZodType>>> = {
+  ...paymentLinkEvents,
+  ...depositEvents,
+  ...endpointEvents,
+};
 
 /** When the service sends each type, as in docs/reference/contract.md. */
 const TRIGGERS: Readonly<Record<WebhookType, string>> = {
@@ -32,6 +37,10 @@ const TRIGGERS: Readonly<Record<WebhookType, string>> = {
   'payment_link.extra_payment': 'A payment link that was paid was paid again, by another of its intents.',
   'payment_link.cancelled': 'The payment link was cancelled.',
   'payment_link.expired': 'The payment link has expired.',
+  'deposit.received': 'Money has arrived that pays no intent. Sent again where it landed again after it was lost.',
+  'deposit.finalized': 'The deposit is final on chain.',
+  'deposit.lost': 'A reorg has undone the deposit.',
+  'deposit.withdrawn': 'The deposit turned out to pay an intent, whose own events tell of it.',
   'webhook_endpoint.disabled':
     'Another endpoint of the account was disabled: it returned 410, or had accepted nothing ' +
     `for ${FAILING_DAYS} days.`,

@@ -7,7 +7,7 @@ import { linesOf, RECORDED } from '../evolution/recorded.ts';
 import { PROMISE, schemaFile } from './events-document.ts';
 import { readerBreaks } from './reader-breaks.ts';
 
-const recorded = [...RECORDED, 'sealed' as const]
+const recorded = [...RECORDED, 'sealed' as const, 'deposits' as const]
   .flatMap((recording) => linesOf(recording, 'events'))
   .map((line) => JSON.parse(line) as { readonly type: string });
 

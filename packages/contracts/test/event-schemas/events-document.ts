@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { type EventType, isPublicType } from '@pf/domain';
+import { isDepositEventType, isPublicType } from '@pf/domain';
 import { EVENT_MEANINGS, EVENT_TYPES, eventSchemas } from '../../src/index.ts';
 import { linesOf, RECORDED } from '../evolution/recorded.ts';
 import { table } from '../table.ts';
@@ -55,6 +55,7 @@ ${table(
     ['`trace`', 'W3C `traceparent` and the id of the request, where there is one'],
     ['`data`', 'what the type says'],
     ['`intent`', 'the intent after the event, [as integrators see it](contract.md#payment-intent)'],
+    ['`depositId`, `deposit`', 'in the place of `intentId` and `intent`: [of a deposit](contract.md#deposit)'],
     ['`sealed`', 'only where personal data is sealed, see below'],
   ],
 ).join('\n')}
@@ -75,10 +76,15 @@ A program that reads events by this page goes on understanding them:
 
 /** docs/reference/events.md */
 export function eventsDocument(): string {
-  const group = (heading: string, isIn: (type: EventType) => boolean): string =>
+  const group = (heading: string, isIn: (type: string) => boolean): string =>
     [`## ${heading}`, ...EVENT_TYPES.filter(isIn).map(section)].join('\n\n');
-  const [isPublic, isPrivate] = [isPublicType, (type: EventType) => !isPublicType(type)];
-  return `${[HEAD.trimEnd(), group('Public events', isPublic), group('Private events', isPrivate)].join('\n\n')}\n`;
+  const isPrivate = (type: string): boolean => !isPublicType(type) && !isDepositEventType(type);
+  const groups = [
+    group('Public events', isPublicType),
+    group('Public events of deposits', isDepositEventType),
+    group('Private events', isPrivate),
+  ];
+  return `${[HEAD.trimEnd(), ...groups].join('\n\n')}\n`;
 }
 
 interface Schema {
@@ -93,7 +99,7 @@ interface Schema {
   readonly pattern?: string;
 }
 
-function section(type: EventType): string {
+function section(type: (typeof EVENT_TYPES)[number]): string {
   const definitions = eventSchemas().$defs as Readonly<Record<string, Schema>>;
   const data = definitions[type]?.properties?.['data'] ?? {};
   const rows = fieldsOf(data);
@@ -134,7 +140,8 @@ const valueOf = (value: unknown): string => `\`${String(value)}\``;
 
 /** The newest recorded data of each type. */
 const EXAMPLES: ReadonlyMap<string, unknown> = new Map(
-  RECORDED.flatMap((recording) => linesOf(recording, 'events'))
+  [...RECORDED, 'deposits' as const]
+    .flatMap((recording) => linesOf(recording, 'events'))
     .map((line) => JSON.parse(line) as { type: string; data: unknown })
     .map(({ type, data }) => [type, data]),
 );

@@ -1,8 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
-import { evolve, hold, type IntentEvent, type IntentId, type PaymentIntent, view } from '@pf/domain';
+import {
+  type Deposit,
+  DEPOSIT_EVENT_TYPES,
+  type DepositId,
+  depositView,
+  evolve,
+  evolveDeposit,
+  hold,
+  type IntentEvent,
+  type IntentId,
+  type PaymentIntent,
+  view,
+} from '@pf/domain';
 import {
   COMMAND_TYPES,
+  decodeDeposit,
   decodeIntent,
+  DEPOSIT_OBSERVATION_TYPES,
+  depositEventOf,
+  encodeDeposit,
+  encodeDepositEvent,
   encodeEvent,
   encodeInput,
   encodeIntent,
@@ -11,7 +28,9 @@ import {
   type Format,
   headOf,
   intentEvent,
+  isDepositEvent,
   isForeign,
+  isForeignDeposit,
   NewerVersionError,
   OBSERVATION_TYPES,
   parseCommand,
@@ -19,6 +38,7 @@ import {
   parseObservation,
   parseOutcome,
   readEvent,
+  readRecord,
   upcast,
   webhookBody,
 } from '../../src/index.ts';
@@ -101,6 +121,41 @@ describe('what this code writes', () => {
   it('had the bytes of commit b026edb in the log and in the projection before it reported such payments', () => {
     for (const kind of ['events', 'states'] as const)
       expect(linesOf('versions', kind)).toEqual(linesOf('b026edb', kind));
+  });
+});
+
+describe('what was recorded of deposits', () => {
+  const lines = linesOf('deposits', 'events');
+  const eventIn = (line: string) => {
+    const event = readRecord(line);
+    if (!isDepositEvent(event) || isForeignDeposit(event)) throw new Error(`it is not read as of a deposit: ${line}`);
+    return event;
+  };
+
+  it('has every event type, is read event by event, and written as it was', () => {
+    const events = lines.map(eventIn);
+    for (const [place, event] of events.entries())
+      expect(JSON.parse(encodeDepositEvent(event))).toEqual(JSON.parse(lines[place] ?? ''));
+    expect([...new Set(events.map(({ type }) => type))].sort()).toEqual([...DEPOSIT_EVENT_TYPES].sort());
+  });
+
+  it('folds into the states that were stored, byte for byte, and shows them', () => {
+    const deposits = new Map<DepositId, Deposit>();
+    for (const event of lines.map(eventIn)) {
+      const after = evolveDeposit(deposits.get(event.depositId), depositEventOf(event));
+      deposits.set(after.id, after);
+      expect(depositView(after)).toEqual(event.deposit);
+    }
+    expect([...deposits.values()].map(encodeDeposit)).toEqual(linesOf('deposits', 'states'));
+    for (const line of linesOf('deposits', 'states')) expect(encodeDeposit(decodeDeposit(line))).toBe(line);
+  });
+
+  it('has every observation type, each written as it was', () => {
+    const observations = linesOf('deposits', 'observations');
+    for (const line of observations) expect(JSON.parse(encodeInput(parseObservation(line)))).toEqual(JSON.parse(line));
+    expect([...new Set(observations.map((line) => parseObservation(line).type))].sort()).toEqual(
+      [...DEPOSIT_OBSERVATION_TYPES].sort(),
+    );
   });
 });
 
