@@ -1,4 +1,4 @@
-import { type LoggedEvent, readEvent } from '@pf/contracts';
+import { isDepositEvent, type LoggedEvent, type LoggedRecord, readRecord } from '@pf/contracts';
 import type { LogRecord } from '@pf/event-log';
 import { boolean, type Columns, integer, text, time } from './columns.ts';
 
@@ -66,7 +66,9 @@ export function toRow({ partition, offset, timestamp, key, value }: LogRecord): 
       intent: null,
       event: value,
     };
-  const { intentId, version, type, at, eventId, accountId, livemode, intent } = event;
+  const { type, at, eventId, accountId, livemode } = event;
+  // What is of a deposit has no intent, and no version of one.
+  const { intentId, version, intent } = isDepositEvent(event) ? { intentId: null, version: null, intent: null } : event;
   return {
     intentId,
     version,
@@ -82,9 +84,9 @@ export function toRow({ partition, offset, timestamp, key, value }: LogRecord): 
   };
 }
 
-function readable(value: string | null): LoggedEvent | null {
+function readable(value: string | null): LoggedRecord | null {
   try {
-    return readEvent(value ?? '');
+    return readRecord(value ?? '');
   } catch (error) {
     // Damaged; the archive keeps what is there, and whoever reads the ledger meets it.
     if (error instanceof Error) return null;

@@ -62,6 +62,11 @@ export const RECORDED_PAYMENTS: readonly string[] = readFileSync(path.join(FIXTU
   .filter((line) => line !== '')
   .map(withFee);
 
+/** Events of deposits. */
+export const RECORDED_DEPOSITS: readonly string[] = readFileSync(path.join(FIXTURES, 'deposits/events.ndjson'), 'utf8')
+  .split('\n')
+  .filter((line) => line !== '');
+
 /**
  * The webhooks of these payments, to one URL, in the order of their ends: it fails now and then, and was removed before
  * the last two.

@@ -40,6 +40,7 @@ export {
 } from './ledger/cold-intents.ts';
 export * from './ledger/command-outcomes.ts';
 export { decodeStateOrNull, UndecodableIntentError } from './ledger/decoding.ts';
+export * from './ledger/deposits.ts';
 export * from './ledger/fold.ts';
 export * from './ledger/settlements.ts';
 export * from './ledger/intent-events.ts';

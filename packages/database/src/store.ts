@@ -1,5 +1,14 @@
 import type { Outcome } from '@pf/contracts';
-import type { ChainId, CommandId, Instant, IntentId, Landing, PaymentIntent, TransactionHash } from '@pf/domain';
+import type {
+  ChainId,
+  CommandId,
+  Deposit,
+  Instant,
+  IntentId,
+  Landing,
+  PaymentIntent,
+  TransactionHash,
+} from '@pf/domain';
 import { type Checkpoint, readCheckpoint, readCheckpoints } from './ledger/checkpoints.ts';
 import { type Found, IntentStates, type Overdue, type Wanted } from './ledger/intent-states.ts';
 import { findIntent, findIntentByKey, findOutcomes, findReported, type IntentOwner } from './ledger/intents.ts';
@@ -8,7 +17,7 @@ import type { Database } from './postgres/database.ts';
 import { SqlNetworkWatches, type WatchCursor, type WatchLease } from './watching/network-watches.ts';
 import type { Shard } from './watching/shards.ts';
 import { SqlSignedTransactions, type StoredTransaction } from './watching/signed-transactions.ts';
-import { countRebuilds, loadWatchedIntents, type RestingTaker } from './watching/watched-intents.ts';
+import { countRebuilds, loadOpenDeposits, loadWatchedIntents, type RestingTaker } from './watching/watched-intents.ts';
 import { type DeliveryBatch, recordDeliveries, type RecordedDeliveries } from './webhooks/deliveries.ts';
 import { webhookPositions } from './webhooks/positions.ts';
 
@@ -150,6 +159,11 @@ export interface WatchedIntentSource {
     shard: Shard,
     resting?: RestingTaker,
   ): Promise<ReadonlyMap<number, bigint>>;
+  /**
+   * The deposits of these networks that are confirmed and not final, to recipients of the shard: as of a time after the
+   * last load().
+   */
+  openDeposits(chains: readonly ChainId[], shard: Shard): Promise<readonly Deposit[]>;
   /** How often partitions were rebuilt. Another number than at the load: rows may be there now that were missing. */
   rebuilds(): Promise<number>;
   /** These intents as they are projected now; one whose row cannot be decoded is held. */
@@ -192,6 +206,7 @@ export function createStore(database: Database): Store {
     watches: new SqlNetworkWatches(database),
     watchedIntents: {
       load: (...asked) => loadWatchedIntents(database, ...asked),
+      openDeposits: (chains, shard) => loadOpenDeposits(database, chains, shard),
       rebuilds: () => countRebuilds(database),
       find: (ids) => states.find(ids),
     },

@@ -3,6 +3,10 @@ import {
   COMMAND_DEADLINE_MS,
   type CommandMessage,
   type DeadLetter,
+  DEPOSIT_EVENT_SCHEMA_VERSION,
+  type DepositEnvelope,
+  type DepositMessage,
+  encodeDepositEvent,
   encodeEvent,
   EVENT_SCHEMA_VERSION,
   type EventEnvelope,
@@ -16,6 +20,8 @@ import {
   type EventSealer,
   type IntentKey,
   OUTCOME_RETENTION_MS,
+  type ProjectedDeposit,
+  projectedDepositEvent,
   type ProjectedEvent,
   projectedEvent,
   type ProjectedIntent,
@@ -25,7 +31,11 @@ import {
   CLOCK_TOLERANCE_MS,
   type CommandId,
   decide,
+  decideDeposit,
   type Decision,
+  type Deposit,
+  type DepositId,
+  depositView,
   type Instant,
   type IntentId,
   isoTime,
@@ -67,6 +77,7 @@ export interface DecidedBatch {
   /** The events of those records, each with the intent after it. */
   readonly transitions: readonly Transition[];
   readonly intents: readonly ProjectedIntent[];
+  readonly deposits: readonly ProjectedDeposit[];
   readonly events: readonly ProjectedEvent[];
   readonly outcomes: readonly ProjectedOutcome[];
   /** Of the sealed ones among the records. */
@@ -84,6 +95,7 @@ export interface DecidedBatch {
 /** What was read of the projection for a batch. */
 export interface Known {
   readonly intents: Iterable<PaymentIntent>;
+  readonly deposits: Iterable<Deposit>;
   readonly outcomes: Iterable<Outcome>;
 }
 
@@ -105,6 +117,9 @@ export class BatchDecider {
   readonly #sealer: Pick<EventSealer, 'seal'> | null;
   readonly #outcomes = new Map<CommandId, Outcome>();
   readonly #changed = new Map<IntentId, Changed>();
+  readonly #deposits = new Map<DepositId, Deposit>();
+  /** Of those that this batch has changed, the version before. */
+  readonly #depositsBefore = new Map<DepositId, number>();
   readonly #records: NewRecord[] = [];
   readonly #transitions: Transition[] = [];
   readonly #events: ProjectedEvent[] = [];
@@ -126,6 +141,7 @@ export class BatchDecider {
     this.#clock = clock;
     this.#sealer = sealer;
     this.#ledger = new Ledger(known.intents);
+    for (const deposit of known.deposits) this.#deposits.set(deposit.id, deposit);
     for (const outcome of known.outcomes) this.#outcomes.set(outcome.commandId, outcome);
   }
 
@@ -147,12 +163,12 @@ export class BatchDecider {
       }
     }
     try {
-      this.#decide(message);
+      if (message.kind === 'deposit') this.#decideDeposit(message);
+      else this.#decide(message);
     } catch (error) {
+      const intentId = message.kind === 'deposit' ? null : message.intentId;
       const head: MessageHead =
-        message.kind === 'command'
-          ? message
-          : { commandId: null, intentId: message.intentId, replyTo: null, trace: message.trace };
+        message.kind === 'command' ? message : { commandId: null, intentId, replyTo: null, trace: message.trace };
       this.#deadLetter(
         record,
         head,
@@ -174,6 +190,10 @@ export class BatchDecider {
       records: this.#records,
       transitions: this.#transitions,
       intents: changed,
+      deposits: [...this.#depositsBefore].flatMap(([id, before]) => {
+        const deposit = this.#deposits.get(id);
+        return deposit === undefined ? [] : [{ deposit, before }];
+      }),
       events: this.#events,
       outcomes: this.#newOutcomes,
       keys: this.#keys,
@@ -186,6 +206,32 @@ export class BatchDecider {
       dead: this.#dead,
       late: this.#late,
     };
+  }
+
+  #decideDeposit(message: DepositMessage): void {
+    const { depositId: id, trace } = message;
+    const before = this.#deposits.get(id);
+    const transition = decideDeposit(message, this.#at, before);
+    if (transition === null) return;
+    const { event, deposit } = transition;
+    const envelope: DepositEnvelope = {
+      eventId: eventIdOf(id, event.version, event.at),
+      type: event.type,
+      schemaVersion: DEPOSIT_EVENT_SCHEMA_VERSION,
+      depositId: id,
+      version: event.version,
+      accountId: deposit.accountId,
+      livemode: deposit.livemode,
+      commandId: null,
+      at: isoTime(event.at),
+      trace,
+      data: event.data,
+      deposit: depositView(deposit),
+    };
+    this.#records.push({ partition: this.#partition, key: id, value: encodeDepositEvent(envelope) });
+    this.#events.push(...projectedDepositEvent(envelope));
+    if (!this.#depositsBefore.has(id)) this.#depositsBefore.set(id, before?.version ?? 0);
+    this.#deposits.set(id, deposit);
   }
 
   #decide(message: InputMessage): void {

@@ -1,8 +1,5 @@
-import type { CommandMessage, ObservationMessage } from '@pf/contracts';
 import { isSampled, OpenSpan, SpanKind, type TraceContext } from '@pf/runtime';
-import type { Input } from './input.ts';
-
-type Message = CommandMessage | ObservationMessage;
+import type { Input, Message } from './input.ts';
 
 /** Collectors cut off more links than this. */
 const LINKS_AT_MOST = 128;
@@ -17,7 +14,9 @@ function messageAttributes({ topic, partition, offset }: Input['record'], messag
     'messaging.destination.name': topic,
     'messaging.destination.partition.id': String(partition),
     'messaging.kafka.offset': Number(offset),
-    'payments.intent.id': message.intentId,
+    ...(message.kind === 'deposit'
+      ? { 'payments.deposit.id': message.depositId }
+      : { 'payments.intent.id': message.intentId }),
     ...(message.kind === 'command'
       ? { 'messaging.message.id': message.commandId, 'payments.command.type': message.type }
       : { 'payments.observation.type': message.type }),

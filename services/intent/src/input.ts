@@ -2,9 +2,11 @@ import {
   commandId as commandIdSchema,
   type CommandMessage,
   type CommandSeal,
+  type DepositMessage,
   intentId as intentIdSchema,
   type ObservationMessage,
   parseCommand,
+  parseDepositId,
   parseIntentId,
   parseObservation,
   type Trace,
@@ -22,9 +24,12 @@ export interface MessageHead {
   readonly trace: Trace | null;
 }
 
+/** What an input topic has. */
+export type Message = CommandMessage | ObservationMessage | DepositMessage;
+
 /** A record of an input topic: the message in it, or why it holds none. */
 export type Input =
-  | { readonly record: LogRecord; readonly message: CommandMessage | ObservationMessage }
+  | { readonly record: LogRecord; readonly message: Message }
   | { readonly record: LogRecord; readonly message: null; readonly reason: string; readonly head: MessageHead };
 
 const UNREADABLE: MessageHead = { commandId: null, intentId: null, replyTo: null, trace: null };
@@ -48,6 +53,15 @@ export function readInput(record: LogRecord, partitions: number, seal: CommandSe
   try {
     const message =
       record.topic === 'intent.commands' ? parseCommand(record.value, seal) : parseObservation(record.value);
+    if (message.kind === 'deposit')
+      return parseDepositId(message.depositId, partitions)?.partition === record.partition
+        ? { record, message }
+        : {
+            record,
+            message: null,
+            reason: `${message.depositId} is not of this partition`,
+            head: headOf(record.value),
+          };
     const ids = message.type === 'refund' ? [message.intentId, message.data.refundIntentId] : [message.intentId];
     // Each intent has one writer: an intent of another partition is not this one's to change.
     const foreign = ids.find((id) => parseIntentId(id, partitions)?.partition !== record.partition);

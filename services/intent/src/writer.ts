@@ -1,27 +1,28 @@
 import { type Clock, PartitionTimes } from '@pf/clock';
-import type { CommandMessage, CommandSeal, LoggedEvent, ObservationMessage } from '@pf/contracts';
+import { type CommandMessage, type CommandSeal, isDepositEvent, type LoggedEvent } from '@pf/contracts';
 import {
   type EventSealer,
   fold,
+  foldDeposits,
   type Found,
   type IdempotencyKey,
   intentsOf,
   type LedgerStore,
   type OpenedEvents,
   type ProjectionBatch,
-  readEvents,
+  readRecords,
   ProjectionGapError,
   RepeatedVersionError,
   type Wanted,
 } from '@pf/database';
-import { type IntentId, type PaymentIntent, VersionGapError } from '@pf/domain';
+import { type DepositId, type IntentId, type PaymentIntent, VersionGapError } from '@pf/domain';
 import type { LogRecord, PartitionWork, Publisher, BatchResult } from '@pf/event-log';
 import { count, fieldsOf, inSpan, inWork, type Logger } from '@pf/runtime';
 import type { Announcer } from './announcer.ts';
 import { gatheredLedger } from './gathered-ledger.ts';
 import { owedReplies } from './owed-replies.ts';
 import { sendDeadLetters } from './dead-letters.ts';
-import { type Input, readInput } from './input.ts';
+import { type Input, type Message, readInput } from './input.ts';
 import { recordTransitions } from './ledger-metrics.ts';
 import { type DecidedBatch, type Known, BatchDecider } from './batch-decider.ts';
 import { BatchTrace } from './batch-trace.ts';
@@ -143,24 +144,44 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     return inSpan('catch up', null, () =>
       this.#withLedgerAlarm(partition, async () => {
         await this.#clock.prove();
-        const { events, recovered, missing } = await this.#opened(readEvents(records));
+        const logged = readRecords(records);
+        const ofIntents = logged.flatMap((one, place) => (isDepositEvent(one) ? [] : [{ one, place }]));
+        const ofDeposits = logged.filter(isDepositEvent);
+        const { events, recovered, missing } = await this.#opened(ofIntents.map(({ one }) => one));
         if (missing > 0)
           this.#dependencies.log.warn({ partition, missing }, 'events were erased, or their keys are lost');
-        const wanted = { partition, ids: intentsOf(events), keys: [], commandIds: [] };
-        const { position, intents, cold } = await this.#lookUp(wanted);
+        const depositIds = [...new Set(ofDeposits.map(({ depositId }) => depositId))];
+        const wanted = { partition, ids: intentsOf(events), keys: [], commandIds: [], depositIds };
+        const { position, intents, deposits, cold } = await this.#lookUp(wanted);
         const changed = new Set(wanted.ids);
         if (cold.some((id) => changed.has(id))) throw new Error(`${cold.join(', ')} must come back from the archive`);
         // Rows that are not as of `from` would make these events look repeated, or missing.
         if (position !== from) return false;
         const folded = fold(intents, events);
-        const { outcomes, replies, notices } = owedReplies(records, events, folded.intents, this.#clock.now());
+        const received = foldDeposits(deposits, ofDeposits);
+        const { outcomes, replies, notices } = owedReplies(
+          ofIntents.flatMap(({ place }) => records[place] ?? []),
+          events,
+          folded.intents,
+          this.#clock.now(),
+        );
         this.#alarmHeld(
           partition,
           folded.intents.map(({ intent }) => intent),
         );
-        const projected = await this.#ledger.project({ partition, from, next, ...folded, outcomes, keys: recovered });
+        const projected = await this.#ledger.project({
+          partition,
+          from,
+          next,
+          ...folded,
+          lastAt: Math.max(folded.lastAt, received.lastAt),
+          deposits: received.deposits,
+          events: [...folded.events, ...received.events],
+          outcomes,
+          keys: recovered,
+        });
         if (projected) this.#dependencies.announcer.announce({ replies, notices, intents: folded.intents });
-        this.#dependencies.log.info({ partition, events: events.length, projected }, 'caught up with the log');
+        this.#dependencies.log.info({ partition, events: logged.length, projected }, 'caught up with the log');
         return projected;
       }),
     );
@@ -241,7 +262,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   }
 
   async project(partition: number, from: bigint, next: bigint, { decided, trace }: WriterContext): Promise<boolean> {
-    const { at, intents, events, outcomes, keys, erased } = decided;
+    const { at, intents, deposits, events, outcomes, keys, erased } = decided;
     trace.committed(decided.records.length);
     recordTransitions(decided.transitions);
     // Only offsets have moved: there is nothing to write.
@@ -250,7 +271,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
       nothing ||
       (await trace.run(() =>
         this.#withLedgerAlarm(partition, () =>
-          this.#projected({ partition, from, next, lastAt: at, intents, events, outcomes, keys, erased }),
+          this.#projected({ partition, from, next, lastAt: at, intents, deposits, events, outcomes, keys, erased }),
         ),
       ));
     if (projected) trace.projected();
@@ -312,7 +333,8 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   /** A command whose intent cannot be read gets no outcome: whoever waits is told to send it again. */
   #process(input: Input, undecidable: ReadonlySet<IntentId>, decider: BatchDecider): void {
     const { record, message } = input;
-    if (message === null || !undecidable.has(message.intentId)) return decider.process(input);
+    if (message === null || message.kind === 'deposit' || !undecidable.has(message.intentId))
+      return decider.process(input);
     if (message.kind === 'command') return;
     const head = { commandId: null, intentId: message.intentId, replyTo: null, trace: message.trace };
     decider.process({ record, message: null, reason: 'its intent has left, and the archive is unavailable', head });
@@ -328,11 +350,16 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   }
 
   /** Reads everything that the decisions may need. */
-  #known(partition: number, messages: readonly (CommandMessage | ObservationMessage)[]): Promise<Found> {
+  #known(partition: number, messages: readonly Message[]): Promise<Found> {
     const ids: IntentId[] = [];
     const keys: IdempotencyKey[] = [];
     const commandIds: CommandMessage['commandId'][] = [];
+    const depositIds: DepositId[] = [];
     for (const message of messages) {
+      if (message.kind === 'deposit') {
+        depositIds.push(message.depositId);
+        continue;
+      }
       ids.push(message.intentId);
       if (message.kind === 'observation') continue;
       commandIds.push(message.commandId);
@@ -341,7 +368,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
         keys.push({ accountId, livemode, idempotencyKey: data.idempotencyKey });
       if (type === 'refund') ids.push(data.refundIntentId);
     }
-    return this.#lookUp({ partition, ids, keys, commandIds });
+    return this.#lookUp({ partition, ids, keys, commandIds, depositIds });
   }
 
   /** Decides in the batch's span and publishes dead letters before the commit. */

@@ -13,7 +13,7 @@ import { fold, intentsOf } from '@pf/database';
 import type { Instant, IntentId, PaymentIntent } from '@pf/domain';
 import type { InputTopic, LogRecord } from '@pf/event-log';
 import { samples } from '@pf/domain/testing';
-import { readInput } from '../src/input.ts';
+import { type Message, readInput } from '../src/input.ts';
 import { type DecidedBatch, type Known, BatchDecider } from '../src/batch-decider.ts';
 import { PARTITIONS } from './messages.ts';
 
@@ -39,23 +39,20 @@ export const raw = (
 });
 
 /** The record of a message, appended at `timestamp`. */
-export const recordAt = (message: CommandMessage | ObservationMessage, timestamp: Instant = NOW): LogRecord =>
+export const recordAt = (message: Message, timestamp: Instant = NOW): LogRecord =>
   raw(encodeInput(message), {
     topic: message.kind === 'command' ? 'intent.commands' : 'chain.observations',
-    partition: partitionOf(message.intentId),
+    partition: partitionOf(message.kind === 'deposit' ? message.depositId : message.intentId),
     timestamp,
   });
 
 /** Decides records of one partition as one batch. */
 export function decideBatch(
   records: readonly LogRecord[],
-  {
-    known = { intents: [], outcomes: [] },
-    now = NOW,
-    clock = now,
-  }: { known?: Known; now?: Instant; clock?: Instant } = {},
+  { known = {}, now = NOW, clock = now }: { known?: Partial<Known>; now?: Instant; clock?: Instant } = {},
 ): DecidedBatch {
-  const decider = new BatchDecider(records[0]?.partition ?? 0, { at: now, clock }, known);
+  const found = { intents: [], deposits: [], outcomes: [], ...known };
+  const decider = new BatchDecider(records[0]?.partition ?? 0, { at: now, clock }, found);
   for (const record of records) decider.process(readInput(record, PARTITIONS));
   return decider.decided();
 }
@@ -73,7 +70,7 @@ export class PartitionModel {
 
   /** Decides and projects a batch, and checks each row's version as the database does. */
   process(messages: readonly (CommandMessage | ObservationMessage)[], now: Instant): DecidedBatch {
-    const known: Known = { intents: [...this.rows.values()].map(decodeIntent), outcomes: this.outcomes.values() };
+    const known = { intents: [...this.rows.values()].map(decodeIntent), outcomes: this.outcomes.values() };
     const batch = decideBatch(
       messages.map((message) => recordAt(message, now)),
       { known, now },

@@ -35,7 +35,13 @@ describe('The gathered ledger', () => {
       lookUpAll: (all: readonly Wanted[]) =>
         state(
           all,
-          all.map(({ partition }): Found => ({ position: BigInt(partition), intents: [], outcomes: [], cold: [] })),
+          all.map(({ partition }): Found => ({
+            position: BigInt(partition),
+            intents: [],
+            outcomes: [],
+            deposits: [],
+            cold: [],
+          })),
         ),
       // The checkpoint of partition 9 is elsewhere.
       projectAll: (all: readonly ProjectionBatch[]) =>

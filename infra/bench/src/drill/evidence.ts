@@ -1,6 +1,6 @@
-import { eventOf, parseEvent, partitionOf } from '@pf/contracts';
+import { isDepositEvent, partitionOf, readRecord } from '@pf/contracts';
 import { Ledger, openStore } from '@pf/archive';
-import { isPublicType, type IntentId } from '@pf/domain';
+import { isDepositEventType, isPublicType, type IntentId } from '@pf/domain';
 import type { Cluster } from '@pf/testing';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
@@ -25,7 +25,7 @@ export async function readArchive({ cluster }: { readonly cluster: Pick<Cluster,
     const found = rows.parse(answer.rows);
     return {
       events: found.map(({ event }) => event),
-      heads: new Map(found.map(({ partition, event }) => [partition, Date.parse(parseEvent(event).at)])),
+      heads: new Map(found.map(({ partition, event }) => [partition, Date.parse(readRecord(event).at)])),
     };
   } finally {
     ledger.close();
@@ -35,7 +35,8 @@ export async function readArchive({ cluster }: { readonly cluster: Pick<Cluster,
 /** An event of the log as the checks need it. */
 export interface Logged {
   readonly eventId: string;
-  readonly intentId: IntentId;
+  /** Of an intent, or of a deposit. */
+  readonly intentId: string;
   readonly type: string;
   readonly isPublic: boolean;
   /** ms since 1970. */
@@ -53,9 +54,11 @@ export async function readLog(rig: DrillRig): Promise<readonly Logged[]> {
       for await (const { records } of reader.read('intent.events', partition, 0n, end))
         for (const { value } of records) {
           const text = value ?? '';
-          const { eventId } = parseEvent(text);
-          const { intentId, type, at } = eventOf(parseEvent(text));
-          events.push({ eventId, intentId, type, isPublic: isPublicType(type), at, text });
+          const event = readRecord(text);
+          const { eventId, type } = event;
+          const intentId = isDepositEvent(event) ? event.depositId : event.intentId;
+          const isPublic = isPublicType(type) || isDepositEventType(type);
+          events.push({ eventId, intentId, type, isPublic, at: Date.parse(event.at), text });
         }
   } finally {
     await reader.close();

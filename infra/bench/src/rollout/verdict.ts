@@ -1,5 +1,5 @@
-import { parseEvent } from '@pf/contracts';
-import { isPublicType } from '@pf/domain';
+import { readRecord } from '@pf/contracts';
+import { isDepositEventType, isPublicType } from '@pf/domain';
 import {
   type Cluster,
   hasValidSignature,
@@ -38,7 +38,12 @@ const WAIT_MS = 60_000;
  */
 export async function judge({ cluster, promised, receiver, received, archived }: Evidence): Promise<Verdict> {
   const contents = await readSettledLog(cluster, WAIT_MS);
-  const expected = new Set(contents.events.filter(({ type }) => isPublicType(type)).map(({ eventId }) => eventId));
+  const expected = new Set(
+    [
+      ...contents.events.filter(({ type }) => isPublicType(type)),
+      ...contents.depositEvents.filter(({ type }) => isDepositEventType(type)),
+    ].map(({ eventId }) => eventId),
+  );
   const problems = [...contents.problems, ...promisesBroken(contents, promised)];
 
   const came = (): ReadonlySet<string> => new Set(receiver.received.map(({ body }) => body.eventId));
@@ -58,15 +63,19 @@ export async function judge({ cluster, promised, receiver, received, archived }:
   const due = BigInt(promised.paid.size) * PAYMENT.units;
   if (received !== due) problems.push(`the merchant got ${received} base units, and should have ${due}`);
   if (archived) problems.push(...(await archiveProblems(cluster, contents)));
-  return { problems, events: contents.events.length, repeatedWebhooks: receiver.received.length - came().size };
+  return {
+    problems,
+    events: contents.events.length + contents.depositEvents.length,
+    repeatedWebhooks: receiver.received.length - came().size,
+  };
 }
 
 /** The archive has each event of the log, once. */
-async function archiveProblems(cluster: Cluster, { events }: LogContents): Promise<readonly string[]> {
-  const logged = events.map(({ eventId }) => eventId).sort();
+async function archiveProblems(cluster: Cluster, { events, depositEvents }: LogContents): Promise<readonly string[]> {
+  const logged = [...events, ...depositEvents].map(({ eventId }) => eventId).sort();
   let archived: readonly string[] = [];
   const isWhole = async (): Promise<boolean> => {
-    archived = (await readArchive({ cluster })).events.map((event) => parseEvent(event).eventId).sort();
+    archived = (await readArchive({ cluster })).events.map((event) => readRecord(event).eventId).sort();
     return archived.length === logged.length && archived.every((id, place) => id === logged[place]);
   };
   return until('the archive to have the whole log', isWhole, WAIT_MS).then(

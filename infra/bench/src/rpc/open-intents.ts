@@ -52,6 +52,12 @@ export class OpenIntents implements WatchSet {
   ownersOf(): [] {
     return [];
   }
+  depositsOf(): [] {
+    return [];
+  }
+  openDeposits(): [] {
+    return [];
+  }
   awaited(): Iterable<Address> {
     return this.#awaited;
   }

@@ -60,6 +60,7 @@ export class Checks {
       for (const record of this.#unread('intent.commands', partition)) this.#fold.sent(record);
       for (const record of this.#unread('intent.events', partition)) {
         const event = this.#fold.add(record);
+        if (event === null) continue;
         this.#finality(event, record);
         this.#worth(event);
       }
@@ -237,7 +238,7 @@ export class Checks {
   }
 
   #projection(): void {
-    const { intents } = this.#world.database.tables;
+    const { intents, deposits } = this.#world.database.tables;
     const same = (holds: boolean, what: () => string): void =>
       require(holds, 'the projection is the fold of the log', what);
     same(
@@ -251,6 +252,11 @@ export class Checks {
         () => `${id} is at version ${projected?.version} there, and at ${expected.version} in the log`,
       );
     }
+    const received = new Map([...deposits.values()].map(({ deposit }) => [deposit.id, deposit]));
+    same(
+      isDeepStrictEqual(received, this.#fold.deposits),
+      () => `it has ${received.size} deposits, and the log ${this.#fold.deposits.size}, or others`,
+    );
   }
 
   #deliveries(): void {
@@ -259,6 +265,9 @@ export class Checks {
       if (isPublicType(event.type) && webhookBody(event) !== null)
         require(delivered.has(event.eventId), 'a public event is due for delivery', () =>
           `${event.type}, version ${event.version} of ${event.intentId}, has no delivery`);
+    for (const { eventId, type, version, depositId } of this.#fold.depositEvents)
+      require(delivered.has(eventId), 'a public event is due for delivery', () =>
+        `${type}, version ${version} of ${depositId}, has no delivery`);
   }
 
   /** Whether a database that was set back has forgotten the bytes of a transaction. */

@@ -1,8 +1,22 @@
-import { COMMAND_DEADLINE_MS, type EventEnvelope, eventOf, hasDeadline, parseEvent } from '@pf/contracts';
+import {
+  COMMAND_DEADLINE_MS,
+  depositEventOf,
+  type EventEnvelope,
+  eventOf,
+  hasDeadline,
+  isDepositEvent,
+  isForeignDeposit,
+  type LoggedDepositEvent,
+  parseEvent,
+  readRecord,
+} from '@pf/contracts';
 import {
   type Address,
   type CommandType,
+  type Deposit,
+  type DepositId,
   evolve,
+  evolveDeposit,
   type IntentEvent,
   type IntentId,
   liveSubmission,
@@ -23,6 +37,8 @@ const CLOCK_SLACK_MS = 5_000;
 export class LogFold {
   readonly intents = new Map<IntentId, PaymentIntent>();
   readonly events: EventEnvelope[] = [];
+  readonly deposits = new Map<DepositId, Deposit>();
+  readonly depositEvents: LoggedDepositEvent[] = [];
   /** The wallets that `send` intents name. */
   readonly named = new Map<IntentId, Address>();
   /** `hash:index` of the transfers that an intent's account was told as mismatched, without those withdrawn. */
@@ -46,8 +62,13 @@ export class LogFold {
     if (hasDeadline(type)) this.#sentAt.set(commandId, timestamp);
   }
 
-  /** @returns its event */
-  add(record: LogRecord): IntentEvent {
+  /** @returns its event; null: of a deposit */
+  add(record: LogRecord): IntentEvent | null {
+    const logged = readRecord(record.value ?? '');
+    if (isDepositEvent(logged)) {
+      this.#addDeposit(logged);
+      return null;
+    }
     const envelope = parseEvent(record.value ?? '');
     const event = eventOf(envelope);
     const before = this.intents.get(event.intentId);
@@ -102,6 +123,18 @@ export class LogFold {
     this.intents.set(event.intentId, after);
     this.events.push(envelope);
     return event;
+  }
+
+  #addDeposit(logged: LoggedDepositEvent): void {
+    const { depositId, version, type } = logged;
+    const before = this.deposits.get(depositId);
+    if (isForeignDeposit(logged) || version !== (before?.version ?? 0) + 1)
+      throw new InvariantError(
+        'a version is in the log once',
+        `${type}, version ${version} of ${depositId} follows version ${before?.version ?? 0}`,
+      );
+    this.deposits.set(depositId, evolveDeposit(before, depositEventOf(logged)));
+    this.depositEvents.push(logged);
   }
 
   #checkPayer(event: IntentEvent, what: string): void {

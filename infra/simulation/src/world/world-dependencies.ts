@@ -5,7 +5,9 @@ import {
   type ObservationMessage,
   partitionOf,
   parseDeadLetter,
+  isDepositEvent,
   parseEvent,
+  readRecord,
 } from '@pf/contracts';
 import type { KeyHolder, Store } from '@pf/database';
 import {
@@ -286,6 +288,7 @@ export class WorldDependencies {
     }
     const folded = new Map<IntentId, PaymentIntent>();
     for (const { value } of this.committed('intent.events', partition, 0n).records) {
+      if (isDepositEvent(readRecord(value ?? ''))) continue;
       const event = eventOf(parseEvent(value ?? ''));
       folded.set(event.intentId, evolve(folded.get(event.intentId), event));
     }

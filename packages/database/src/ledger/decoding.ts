@@ -1,7 +1,8 @@
-import { decodeIntent } from '@pf/contracts';
+import { decodeDeposit, decodeIntent } from '@pf/contracts';
 import {
   type Address,
   type ChainId,
+  type Deposit,
   evolve,
   type IntentId,
   type PaymentIntent,
@@ -147,3 +148,16 @@ const heldIntent = (row: Row): PaymentIntent => ({
   closedAt: row.closed_at?.getTime() ?? null,
   heldFrom: row.version,
 });
+
+/** A stored deposit. One that newer code wrote is held as far as it can be read: nothing is decided about it. */
+export function decodeDepositState(document: string): Deposit {
+  try {
+    return decodeDeposit(document);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const stored = JSON.parse(document) as Deposit;
+    const { block, amount } = stored.arrival;
+    const arrival = { ...stored.arrival, block: BigInt(block), amount: BigInt(amount) };
+    return { ...stored, arrival, heldFrom: stored.heldFrom ?? stored.version };
+  }
+}

@@ -1,7 +1,32 @@
-import { eventOf, headOf, isForeign, type LoggedEvent, readEvent, webhookBody } from '@pf/contracts';
-import { evolve, hold, type Instant, type IntentId, isUnexpectedPayment, type PaymentIntent } from '@pf/domain';
+import {
+  depositEventOf,
+  depositHeadOf,
+  depositWebhookBody,
+  eventOf,
+  headOf,
+  isForeign,
+  isForeignDeposit,
+  type LoggedDepositEvent,
+  type LoggedEvent,
+  type LoggedRecord,
+  readRecord,
+  webhookBody,
+} from '@pf/contracts';
+import {
+  type Deposit,
+  type DepositId,
+  evolve,
+  evolveDeposit,
+  hold,
+  holdDeposit,
+  type Instant,
+  type IntentId,
+  isUnexpectedPayment,
+  type PaymentIntent,
+  VersionGapError,
+} from '@pf/domain';
 import { unsealed } from '../privacy/sealing.ts';
-import type { ProjectedEvent, ProjectedIntent } from './projection.ts';
+import type { ProjectedDeposit, ProjectedEvent, ProjectedIntent } from './projection.ts';
 
 /** A record of intent.events as it is read from the log. */
 export interface EventRecord {
@@ -24,10 +49,10 @@ export interface Folded {
  * Reads records of intent.events.
  * @throws Error with the offset of a record that is not an event of any version: the log is damaged.
  */
-export function readEvents(records: readonly EventRecord[]): readonly LoggedEvent[] {
+export function readRecords(records: readonly EventRecord[]): readonly LoggedRecord[] {
   return records.map(({ offset, value }) => {
     try {
-      return readEvent(value ?? '');
+      return readRecord(value ?? '');
     } catch (error) {
       throw new Error(`The record at offset ${offset} of intent.events cannot be read`, { cause: error });
     }
@@ -128,4 +153,64 @@ export function projectedEvent(envelope: LoggedEvent): readonly ProjectedEvent[]
   const { intentId, version, eventId, type, at, accountId, livemode } = envelope;
   const owner = isUnexpectedPayment(type) ? { accountId, livemode } : null;
   return [{ intentId, version, eventId, type, body, at, owner }];
+}
+
+/** The result of folding a batch of deposits' events onto the stored deposits. */
+export interface FoldedDeposits {
+  readonly deposits: readonly ProjectedDeposit[];
+  readonly events: readonly ProjectedEvent[];
+  readonly lastAt: Instant;
+}
+
+/**
+ * Folds events of deposits that were not folded before onto the stored ones, as fold() does those of intents.
+ * @throws VersionGapError if an event is missing, RepeatedVersionError if one is there twice
+ */
+export function foldDeposits(stored: Iterable<Deposit>, events: readonly LoggedDepositEvent[]): FoldedDeposits {
+  const { unfit, ...folded } = salvageDeposits(stored, events);
+  const [first] = unfit;
+  const event = first && events[first.index];
+  if (!event) return folded;
+  const place = `${event.type} is version ${event.version} of ${event.depositId}`;
+  if (first.kind === 'repeated') throw new RepeatedVersionError(`${place}, which has it already`);
+  throw new VersionGapError(`${place}, which lacks the one before`);
+}
+
+/** Folds what can be folded of a damaged log, as salvage() does. */
+export function salvageDeposits(
+  stored: Iterable<Deposit>,
+  events: readonly LoggedDepositEvent[],
+): FoldedDeposits & { readonly unfit: readonly UnfitEvent[] } {
+  const before = new Map<DepositId, Deposit>([...stored].map((deposit) => [deposit.id, deposit]));
+  const after = new Map<DepositId, Deposit>();
+  const unfit: UnfitEvent[] = [];
+  const applied: LoggedDepositEvent[] = [];
+  for (const [index, event] of events.entries()) {
+    const state = after.get(event.depositId) ?? before.get(event.depositId);
+    const version = state?.version ?? 0;
+    if (event.version !== version + 1) unfit.push({ kind: event.version <= version ? 'repeated' : 'gap', index });
+    // Without its first event a deposit does not exist; a missing one between has changed nothing.
+    if (event.version <= version || (state === undefined && event.version > 1)) continue;
+    after.set(event.depositId, foldedDeposit(state && { ...state, version: event.version - 1 }, event));
+    applied.push(event);
+  }
+  return {
+    deposits: [...after.values()].map((deposit) => ({ deposit, before: before.get(deposit.id)?.version ?? 0 })),
+    events: applied.flatMap(projectedDepositEvent),
+    lastAt: Math.max(0, ...events.map(({ at }) => Date.parse(at))),
+    unfit,
+  };
+}
+
+const foldedDeposit = (state: Deposit | undefined, event: LoggedDepositEvent): Deposit =>
+  isForeignDeposit(event) || state?.heldFrom !== undefined
+    ? holdDeposit(state, depositHeadOf(event))
+    : evolveDeposit(state, depositEventOf(event));
+
+/** The row of a public event of a deposit; empty for a private one. */
+export function projectedDepositEvent(event: LoggedDepositEvent): readonly ProjectedEvent[] {
+  const body = depositWebhookBody(event);
+  if (body === null) return [];
+  const { depositId: intentId, version, eventId, type, at } = event;
+  return [{ intentId, version, eventId, type, body, at, owner: null }];
 }

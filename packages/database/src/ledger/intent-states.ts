@@ -1,6 +1,6 @@
 import { type Outcome, parseOutcome } from '@pf/contracts';
-import type { AccountId, CommandId, Instant, IntentId, PaymentIntent } from '@pf/domain';
-import { decodeStates } from './decoding.ts';
+import type { AccountId, CommandId, Deposit, DepositId, Instant, IntentId, PaymentIntent } from '@pf/domain';
+import { decodeDepositState, decodeStates } from './decoding.ts';
 import { LEDGER, type ProjectionTables, type Queryable } from './projection.ts';
 
 /** An idempotency key, with its account and mode. */
@@ -16,6 +16,7 @@ export interface Wanted {
   readonly ids: readonly IntentId[];
   readonly keys: readonly IdempotencyKey[];
   readonly commandIds: readonly CommandId[];
+  readonly depositIds?: readonly DepositId[];
 }
 
 /** What the decisions about these inputs may read. */
@@ -28,6 +29,7 @@ export interface Found {
   /** An intent that was found in several ways is repeated. One whose row cannot be decoded is held. */
   readonly intents: readonly PaymentIntent[];
   readonly outcomes: readonly Outcome[];
+  readonly deposits: readonly Deposit[];
   /** Those of the intents with these ids, and of their originals and refunds, that have left for the archive. */
   readonly cold: readonly IntentId[];
 }
@@ -62,6 +64,17 @@ export class IntentStates {
     return decodeStates(this.#queryable, intents, rows);
   }
 
+  async findDeposits(ids: readonly DepositId[]): Promise<readonly Deposit[]> {
+    if (ids.length === 0) return [];
+    const { deposits } = this.#tables;
+    const { rows } = await this.#queryable.query<{ document: string }>({
+      name: `find ${deposits}`,
+      text: `SELECT document FROM ${deposits} WHERE id = ANY($1::text[])`,
+      values: [ids],
+    });
+    return rows.map(({ document }) => decodeDepositState(document));
+  }
+
   async lookUp(wanted: Wanted): Promise<Found> {
     const [found] = await this.lookUpAll([wanted]);
     if (!found) throw new Error('nothing was looked up');
@@ -70,7 +83,7 @@ export class IntentStates {
 
   /** Everything in one statement, so from one snapshot. @param wanted of different partitions */
   async lookUpAll(wanted: readonly Wanted[]): Promise<readonly Found[]> {
-    const { intents, checkpoints } = this.#tables;
+    const { intents, deposits, checkpoints } = this.#tables;
     const keys = wanted.flatMap((one) => one.keys);
     const { rows } = await this.#queryable.query<{
       partition: number | null;
@@ -81,6 +94,7 @@ export class IntentStates {
       state: string | null;
       outcome: string | null;
       position: string | null;
+      deposit: string | null;
     }>({
       name: `look up ${intents}`,
       text: `
@@ -88,16 +102,17 @@ export class IntentStates {
           WHERE id = ANY($1::text[])),
         original AS MATERIALIZED (SELECT partition, id, refunded_by, state FROM ${intents}
           WHERE id IN (SELECT refund_of FROM named WHERE refund_of IS NOT NULL))
-        SELECT partition, NULL::bigint AS key, id, state, NULL AS outcome, NULL::bigint AS position FROM named
-        UNION ALL SELECT partition, NULL, id, state, NULL, NULL FROM original
-        UNION ALL SELECT partition, NULL, id, state, NULL, NULL FROM ${intents}
+        SELECT partition, NULL::bigint AS key, id, state, NULL AS outcome, NULL::bigint AS position, NULL AS deposit
+          FROM named
+        UNION ALL SELECT partition, NULL, id, state, NULL, NULL, NULL FROM original
+        UNION ALL SELECT partition, NULL, id, state, NULL, NULL, NULL FROM ${intents}
           WHERE id IN (SELECT refunded_by FROM original WHERE refunded_by IS NOT NULL
             UNION SELECT refunded_by FROM named WHERE refunded_by IS NOT NULL)
-        UNION ALL SELECT partition, NULL, id, NULL, NULL, NULL FROM ledger.cold_intents
+        UNION ALL SELECT partition, NULL, id, NULL, NULL, NULL, NULL FROM ledger.cold_intents
           WHERE id = ANY($1::text[] || ARRAY(SELECT refund_of FROM named WHERE refund_of IS NOT NULL
             UNION SELECT refunded_by FROM original WHERE refunded_by IS NOT NULL
             UNION SELECT refunded_by FROM named WHERE refunded_by IS NOT NULL))
-        UNION ALL SELECT made.partition, key.number, made.id, made.state, NULL, NULL
+        UNION ALL SELECT made.partition, key.number, made.id, made.state, NULL, NULL, NULL
           FROM unnest($2::text[], $3::boolean[], $4::text[])
             WITH ORDINALITY AS key (account_id, livemode, idempotency_key, number)
         CROSS JOIN LATERAL (
@@ -109,10 +124,12 @@ export class IntentStates {
             AND intent.idempotency_key BETWEEN key.idempotency_key AND key.idempotency_key
           ORDER BY intent.idempotency_key, intent.created_at DESC LIMIT 1
         ) AS made
-        UNION ALL SELECT NULL, NULL, NULL, NULL, body, NULL FROM service.command_outcomes
+        UNION ALL SELECT NULL, NULL, NULL, NULL, body, NULL, NULL FROM service.command_outcomes
           WHERE command_id = ANY($5::uuid[])
-        UNION ALL SELECT partition, NULL, NULL, NULL, NULL, position FROM ${checkpoints}
-          WHERE partition = ANY($6::smallint[])`,
+        UNION ALL SELECT partition, NULL, NULL, NULL, NULL, position, NULL FROM ${checkpoints}
+          WHERE partition = ANY($6::smallint[])
+        UNION ALL SELECT partition, NULL, NULL, NULL, NULL, NULL, document FROM ${deposits}
+          WHERE id = ANY($7::text[])`,
       values: [
         wanted.flatMap((one) => one.ids),
         keys.map(({ accountId }) => accountId),
@@ -120,6 +137,7 @@ export class IntentStates {
         keys.map(({ idempotencyKey }) => idempotencyKey),
         wanted.flatMap((one) => one.commandIds),
         wanted.map(({ partition }) => partition),
+        wanted.flatMap(({ depositIds = [] }) => depositIds),
       ],
     });
     const decoded = await decodeStates(
@@ -146,6 +164,9 @@ export class IntentStates {
         position: BigInt(position ?? 0),
         intents: decoded.filter(({ id }) => found.has(id)),
         outcomes: outcomes.filter(({ commandId }) => asked.has(commandId)),
+        deposits: rows.flatMap(({ deposit, partition }) =>
+          deposit !== null && partition === one.partition ? [decodeDepositState(deposit)] : [],
+        ),
         cold: cold.filter((id) => found.has(id)),
       };
     });

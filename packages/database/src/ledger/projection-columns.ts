@@ -1,5 +1,5 @@
-import { encodeIntent } from '@pf/contracts';
-import type { Instant, PaymentIntent } from '@pf/domain';
+import { encodeDeposit, encodeIntent } from '@pf/contracts';
+import type { Deposit, Instant, PaymentIntent } from '@pf/domain';
 
 /** A column of ledger.intents and where its value comes from. */
 export interface IntentColumn {
@@ -54,3 +54,26 @@ export const INTENT_COLUMNS: readonly IntentColumn[] = [
   changing('closed_at', 'timestamptz', ({ closedAt }) => time(closedAt)),
   changing('state', 'text', encodeIntent),
 ];
+
+/** The row of a deposit, but for `partition`: by column, the type and the value. `document` holds the whole deposit. */
+export const DEPOSIT_COLUMNS: Readonly<
+  Record<string, readonly [type: string, value: (deposit: Deposit) => string | number | boolean | null]>
+> = {
+  id: ['text', ({ id }) => id],
+  version: ['integer', ({ version }) => version],
+  account_id: ['text', ({ accountId }) => accountId],
+  livemode: ['boolean', ({ livemode }) => livemode],
+  chain: ['text', ({ chain }) => chain],
+  token_address: ['text', ({ arrival }) => arrival.tokenAddress],
+  amount_base_units: ['numeric', ({ arrival }) => arrival.amount.toString()],
+  recipient: ['text', ({ arrival }) => arrival.to],
+  sender: ['text', ({ arrival }) => arrival.from],
+  tx_signature: ['text', ({ arrival }) => arrival.hash],
+  level: ['text', ({ level }) => level],
+  state: ['text', ({ state }) => state],
+  reason: ['text', ({ reason }) => reason],
+  intent_id: ['text', ({ intentId }) => intentId],
+  created_at: ['timestamptz', ({ createdAt }) => time(createdAt)],
+  updated_at: ['timestamptz', ({ updatedAt }) => time(updatedAt)],
+  document: ['text', encodeDeposit],
+};

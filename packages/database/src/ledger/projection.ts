@@ -1,11 +1,11 @@
 import type { Outcome } from '@pf/contracts';
 import { encodeOutcome } from '@pf/contracts';
-import type { Instant, IntentId, PaymentIntent } from '@pf/domain';
+import type { Deposit, Instant, IntentId, PaymentIntent } from '@pf/domain';
 import pg from 'pg';
 import type { IntentKey } from '../privacy/sealing.ts';
 import { erasedBody } from '../privacy/sealing.ts';
 import { textArray } from '../postgres/text-array.ts';
-import { INTENT_COLUMNS, type IntentColumn } from './projection-columns.ts';
+import { DEPOSIT_COLUMNS, INTENT_COLUMNS, type IntentColumn } from './projection-columns.ts';
 
 /** What runs a statement: the pool, or one connection inside a transaction. */
 export type Queryable = Pick<pg.Pool | pg.PoolClient, 'query'>;
@@ -17,8 +17,16 @@ export interface ProjectedIntent {
   readonly before: number;
 }
 
+/** A deposit after a batch of events. */
+export interface ProjectedDeposit {
+  readonly deposit: Deposit;
+  /** Its version before the batch: 0 if the batch created it. The row must be at exactly this one. */
+  readonly before: number;
+}
+
 /** A public event as history, stream and webhooks read it. */
 export interface ProjectedEvent {
+  /** Of an intent, or of a deposit. */
   readonly intentId: string;
   readonly version: number;
   readonly eventId: string;
@@ -47,6 +55,7 @@ export interface ProjectionBatch {
   /** The latest event time that the partition's writer has stamped. */
   readonly lastAt: Instant;
   readonly intents: readonly ProjectedIntent[];
+  readonly deposits?: readonly ProjectedDeposit[];
   readonly events: readonly ProjectedEvent[];
   readonly outcomes: readonly ProjectedOutcome[];
   /** Of sealed events among them. */
@@ -63,6 +72,7 @@ export class ProjectionGapError extends Error {
 /** The tables of a projection: those of the schema `ledger`, or the temporary ones of a rebuild. */
 export interface ProjectionTables {
   readonly intents: string;
+  readonly deposits: string;
   readonly events: string;
   readonly checkpoints: string;
   /** True where the keys of events are none of its business: of a check, which changes nothing. */
@@ -70,6 +80,7 @@ export interface ProjectionTables {
 }
 export const LEDGER: ProjectionTables = {
   intents: 'ledger.intents',
+  deposits: 'ledger.deposits',
   events: 'ledger.intent_events',
   checkpoints: 'ledger.checkpoints',
 };
@@ -94,7 +105,7 @@ export class ProjectionWriter {
   /**
    * Writes the batch and moves the checkpoint from `from` to `next`, all or nothing.
    * @returns false, and nothing is written, if the checkpoint is not at `from`: another writer has moved it.
-   * @throws ProjectionGapError if an intent is not at its version before the batch; nothing is written.
+   * @throws ProjectionGapError if an intent or deposit is not at its version before the batch; nothing is written.
    */
   async project(batch: ProjectionBatch): Promise<boolean> {
     return (await this.projectAll([batch])).has(batch.partition);
@@ -103,7 +114,8 @@ export class ProjectionWriter {
   /**
    * Writes batches of different partitions and moves their checkpoints, in one transaction.
    * @returns the partitions that were written; the checkpoint of the others is not at `from`
-   * @throws ProjectionGapError if an intent is not at its version before its batch; nothing of any batch is written
+   * @throws ProjectionGapError if an intent or deposit is not at its version before its batch; nothing of any batch is
+   *   written
    */
   async projectAll(batches: readonly ProjectionBatch[]): Promise<ReadonlySet<number>> {
     try {
@@ -242,12 +254,25 @@ const TYPES = {
 } as const satisfies Record<string, readonly string[]>;
 const ALL_TYPES: readonly string[] = Object.values(TYPES).flat();
 
-const parameters = (batches: readonly ProjectionBatch[], emptied: readonly EmptiedBody[]): unknown[] =>
-  valuesOf(batches, emptied).map((values, place) =>
+const parameters = (batches: readonly ProjectionBatch[], emptied: readonly EmptiedBody[]): unknown[] => [
+  ...valuesOf(batches, emptied).map((values, place) =>
     ALL_TYPES[place] === 'text' ? textArray(values as readonly (string | null)[]) : values,
+  ),
+  depositRows(batches),
+];
+
+const DEPOSIT_NAMES = Object.keys(DEPOSIT_COLUMNS);
+/** One document for all rows: most batches have none, and each array of a statement costs something. */
+const depositRows = (batches: readonly ProjectionBatch[]): string =>
+  JSON.stringify(
+    inPartitions(batches, ({ deposits = [] }) => deposits).map(({ partition, item: { deposit, before } }) => ({
+      partition,
+      before,
+      ...Object.fromEntries(DEPOSIT_NAMES.map((name) => [name, DEPOSIT_COLUMNS[name]?.[1](deposit)])),
+    })),
   );
 
-const projectionStatement = ({ intents, events, checkpoints, withoutKeys }: ProjectionTables): string => {
+const projectionStatement = ({ intents, deposits, events, checkpoints, withoutKeys }: ProjectionTables): string => {
   let next = 1;
   const arrays = (types: readonly string[]): string => types.map((type) => `$${next++}::${type}[]`).join(', ');
   const names = (columns: readonly IntentColumn[]): string => columns.map(({ name }) => name).join(', ');
@@ -261,6 +286,8 @@ const projectionStatement = ({ intents, events, checkpoints, withoutKeys }: Proj
   const keyed = arrays(TYPES.keyed);
   const erased = arrays(TYPES.erased);
   const emptied = arrays(TYPES.emptied);
+  const depositTypes = Object.entries(DEPOSIT_COLUMNS).map(([name, [type]]) => `${name} ${type}`);
+  const depositNames = DEPOSIT_NAMES.join(', ');
   const listedNames = 'intent_id, version, event_id, type, body, at, account_id, livemode';
   return `
     WITH held AS (
@@ -280,6 +307,17 @@ const projectionStatement = ({ intents, events, checkpoints, withoutKeys }: Proj
       FROM held, unnest(${changed}) AS changed (partition, id, before, ${names(CHANGING)})
       WHERE changed.partition = held.partition AND intent.id = changed.id AND intent.version = changed.before
       RETURNING changed.partition
+    ), deposited AS MATERIALIZED (
+      SELECT deposited.* FROM held JOIN jsonb_to_recordset($${next}::jsonb)
+        AS deposited (partition smallint, before integer, ${depositTypes.join(', ')}) USING (partition)
+    ), received AS (
+      INSERT INTO ${deposits} (partition, ${depositNames})
+      SELECT partition, ${depositNames} FROM deposited WHERE before = 0
+    ), followed AS (
+      UPDATE ${deposits} AS deposit
+      SET (${depositNames}) = ROW (${DEPOSIT_NAMES.map((name) => `deposited.${name}`).join(', ')})
+      FROM deposited WHERE deposit.id = deposited.id AND deposit.version = deposited.before
+      RETURNING deposited.partition
     ), listed AS (
       INSERT INTO ${events} (${listedNames})
       SELECT ${listedNames} FROM held JOIN unnest(${listed}) AS listed (partition, ${listedNames}) USING (partition)
@@ -308,7 +346,10 @@ const projectionStatement = ({ intents, events, checkpoints, withoutKeys }: Proj
     UPDATE ${checkpoints} AS checkpoint SET
       -- NULL, which the column refuses, if a row was not at the version before: then nothing of any batch is written.
       position = CASE WHEN (SELECT count(*) FROM changed WHERE changed.partition = held.partition) =
-        cardinality(array_positions($${changedPartitions}::smallint[], held.partition)) THEN held.next END,
+        cardinality(array_positions($${changedPartitions}::smallint[], held.partition))
+        AND (SELECT count(*) FROM followed WHERE followed.partition = held.partition) =
+        (SELECT count(*) FROM deposited WHERE deposited.partition = held.partition AND before > 0)
+        THEN held.next END,
       last_at = greatest(checkpoint.last_at, held.last_at)
     FROM held WHERE checkpoint.partition = held.partition
     RETURNING checkpoint.partition`;

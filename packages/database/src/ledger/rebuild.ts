@@ -1,4 +1,11 @@
-import { parseIntentId, type LoggedEvent } from '@pf/contracts';
+import {
+  isDepositEvent,
+  type LoggedDepositEvent,
+  type LoggedEvent,
+  type LoggedRecord,
+  parseDepositId,
+  parseIntentId,
+} from '@pf/contracts';
 import type { Instant } from '@pf/domain';
 import { pause } from '@pf/runtime';
 import type { PoolClient } from 'pg';
@@ -7,7 +14,7 @@ import { readDatabaseTime } from '../postgres/database-time.ts';
 import { BY_INDEX } from '../postgres/roles.ts';
 import { digestOf } from './cold-intents.ts';
 import { outcomesIn } from './command-outcomes.ts';
-import { type EventRecord, intentsOf, readEvents, salvage } from './fold.ts';
+import { type EventRecord, intentsOf, readRecords, salvage, salvageDeposits, type UnfitEvent } from './fold.ts';
 import { openEvents, type OpenedEvents } from '../privacy/intent-keys.ts';
 import type { Keyring } from '../webhooks/keyring.ts';
 import { IntentStates } from './intent-states.ts';
@@ -45,7 +52,7 @@ export interface RebuildReport {
   readonly end: bigint;
   readonly events: number;
   readonly intents: number;
-  /** Intents whose row or history differs, in any byte, from the fold of the log: at most 100 of them. */
+  /** Intents and deposits whose row or history differs in any byte from the fold of the log: at most 100 of them. */
   readonly differing: readonly string[];
   /** Those of them that have no row. */
   readonly missing: readonly string[];
@@ -75,10 +82,11 @@ export class UnsoundLogError extends Error {
 /** Temporary tables, dropped when the transaction ends. */
 const REBUILT: ProjectionTables = {
   intents: 'pg_temp.rebuilt_intents',
+  deposits: 'pg_temp.rebuilt_deposits',
   events: 'pg_temp.rebuilt_intent_events',
   checkpoints: 'pg_temp.rebuilt_checkpoints',
 };
-/** Intents that may differ from the log: compared while the writer went on. */
+/** Intents and deposits that may differ from the log: compared while the writer went on. */
 const SUSPECTS = 'pg_temp.suspects';
 /** Intents that do. */
 const WRONG = 'pg_temp.wrong';
@@ -171,7 +179,9 @@ export function rebuildProjection(
     await run(`DELETE FROM ledger.cold_intents WHERE id IN (SELECT id FROM ${WRONG})`);
     await run(`DELETE FROM ledger.intent_events WHERE intent_id IN (SELECT id FROM ${WRONG})`);
     await run(`DELETE FROM ledger.intents WHERE id IN (SELECT id FROM ${WRONG})`);
+    await run(`DELETE FROM ledger.deposits WHERE id IN (SELECT id FROM ${WRONG})`);
     await run(`INSERT INTO ledger.intents SELECT * FROM ${REBUILT.intents} WHERE id IN (SELECT id FROM ${WRONG})`);
+    await run(`INSERT INTO ledger.deposits SELECT * FROM ${REBUILT.deposits} WHERE id IN (SELECT id FROM ${WRONG})`);
     await run(
       `INSERT INTO ledger.intent_events
         SELECT * FROM ${REBUILT.events} WHERE intent_id IN (SELECT id FROM ${WRONG})`,
@@ -226,8 +236,9 @@ async function endOf(log: LogSource, projected: bigint): Promise<bigint> {
   }
 }
 
-/** The intents of the partition, by the projection or by the log: a history can be there without its row. */
-const OF_PARTITION = `SELECT id FROM ledger.intents WHERE partition = $1 UNION SELECT id FROM ${REBUILT.intents}`;
+/** The intents and deposits of the partition, by the projection or by the log: a history may have no row. */
+const OF_PARTITION = `SELECT id FROM ledger.intents WHERE partition = $1 UNION SELECT id FROM ${REBUILT.intents}
+  UNION SELECT id FROM ledger.deposits WHERE partition = $1 UNION SELECT id FROM ${REBUILT.deposits}`;
 
 async function projectedUpTo(client: PoolClient, partition: number, lock: '' | 'FOR UPDATE'): Promise<bigint> {
   const { rows } = await client.query<{ position: string }>({
@@ -269,6 +280,8 @@ class Refold {
     await client.query(`
       CREATE TEMPORARY TABLE rebuilt_intents
         (LIKE ledger.intents INCLUDING ALL EXCLUDING INDEXES, PRIMARY KEY (id)) ON COMMIT DROP;
+      CREATE TEMPORARY TABLE rebuilt_deposits
+        (LIKE ledger.deposits INCLUDING ALL EXCLUDING INDEXES, PRIMARY KEY (id)) ON COMMIT DROP;
       CREATE TEMPORARY TABLE rebuilt_intent_events
         (LIKE ledger.intent_events INCLUDING ALL EXCLUDING INDEXES, PRIMARY KEY (intent_id, version)) ON COMMIT DROP;
       CREATE TEMPORARY TABLE rebuilt_checkpoints (LIKE ledger.checkpoints INCLUDING ALL) ON COMMIT DROP;
@@ -312,24 +325,27 @@ class Refold {
     };
   }
 
-  #opened({ readable }: ParsedRecords): Promise<OpenedEvents> {
+  #opened({ intents }: ParsedRecords): Promise<OpenedEvents> {
     return openEvents(
       this.#client,
       this.#source.keyring,
-      readable.map(({ event }) => event),
+      intents.map(({ event }) => event),
     );
   }
 
   async #write(
-    { readable, unreadable }: ParsedRecords,
+    { intents, deposits, unreadable }: ParsedRecords,
     next: bigint,
     projected: bigint,
     { events, recovered: keys }: OpenedEvents,
   ): Promise<void> {
     const ids = intentsOf(events);
     const { unfit, ...folded } = salvage(await this.#states.find(ids), events);
+    const ofDeposits = deposits.map(({ event }) => event);
+    const depositIds = [...new Set(ofDeposits.map(({ depositId }) => depositId))];
+    const received = salvageDeposits(await this.#states.findDeposits(depositIds), ofDeposits);
     const isUnfit = new Set(unfit.map(({ index }) => index));
-    const unprojected = readable.filter(({ offset }, index) => offset >= projected && !isUnfit.has(index));
+    const unprojected = intents.filter(({ offset }, index) => offset >= projected && !isUnfit.has(index));
     const outcomes = outcomesIn(
       unprojected.map(({ event }) => event),
       this.#now,
@@ -337,21 +353,25 @@ class Refold {
     const { partition } = this.#source;
     const from = this.position;
     this.position = next;
-    await this.#writer.project({ partition, from, next, ...folded, outcomes, keys });
+    await this.#writer.project({
+      partition,
+      from,
+      next,
+      ...folded,
+      lastAt: Math.max(folded.lastAt, received.lastAt),
+      deposits: received.deposits,
+      events: [...folded.events, ...received.events],
+      outcomes,
+      keys,
+    });
     if (this.suspects !== null)
       await this.#client.query(
         `INSERT INTO ${this.suspects} (id) SELECT unnest($1::text[]) ON CONFLICT (id) DO NOTHING`,
-        [ids],
+        [[...ids, ...depositIds]],
       );
-    this.#events += events.length;
+    this.#events += events.length + ofDeposits.length;
     this.#intents += folded.intents.filter(({ before }) => before === 0).length;
-    const found = [
-      ...unreadable,
-      ...unfit.flatMap(({ kind, index }): LogFault[] => {
-        const one = readable[index];
-        return one ? [{ kind, offset: one.offset, intentId: one.event.intentId, version: one.event.version }] : [];
-      }),
-    ];
+    const found = [...unreadable, ...faultsOf(unfit, intents), ...faultsOf(received.unfit, deposits)];
     this.#faultCount += found.length;
     this.#faults.push(...found.slice(0, NAMED_AT_MOST - this.#faults.length));
   }
@@ -383,23 +403,43 @@ async function* gathered(batches: AsyncIterable<ReadBatch>): AsyncGenerator<Read
   if (next !== null) yield { records, next };
 }
 
+interface Placed<Event extends LoggedRecord> {
+  readonly offset: bigint;
+  readonly event: Event;
+}
+
+const faultsOf = (unfit: readonly UnfitEvent[], events: readonly Placed<LoggedRecord>[]): readonly LogFault[] =>
+  unfit.flatMap(({ kind, index }) => {
+    const one = events[index];
+    if (!one) return [];
+    const { event, offset } = one;
+    return [
+      { kind, offset, intentId: isDepositEvent(event) ? event.depositId : event.intentId, version: event.version },
+    ];
+  });
+
 interface ParsedRecords {
-  readonly readable: readonly { readonly offset: bigint; readonly event: LoggedEvent }[];
+  readonly intents: readonly Placed<LoggedEvent>[];
+  readonly deposits: readonly Placed<LoggedDepositEvent>[];
   readonly unreadable: readonly LogFault[];
 }
 
 /** The events in these records, and the records that are none. */
 function parsed(records: readonly EventRecord[]): ParsedRecords {
-  const readable: { offset: bigint; event: LoggedEvent }[] = [];
+  const intents: Placed<LoggedEvent>[] = [];
+  const deposits: Placed<LoggedDepositEvent>[] = [];
   const unreadable: LogFault[] = [];
   for (const record of records) {
+    const { offset } = record;
     try {
-      for (const event of readEvents([record])) readable.push({ offset: record.offset, event });
+      for (const event of readRecords([record]))
+        if (isDepositEvent(event)) deposits.push({ offset, event });
+        else intents.push({ offset, event });
     } catch {
-      unreadable.push({ kind: 'unreadable', offset: record.offset, intentId: null, version: null });
+      unreadable.push({ kind: 'unreadable', offset, intentId: null, version: null });
     }
   }
-  return { readable, unreadable };
+  return { intents, deposits, unreadable };
 }
 
 /** Changes server settings for the rest of the transaction. */
@@ -414,7 +454,7 @@ async function set(client: PoolClient, settings: Readonly<Record<string, string>
  */
 async function compare(client: PoolClient, partition: number, into: string, among?: string): Promise<void> {
   // Autovacuum does not, and the writer may be waiting: once, or only what is short.
-  await client.query(`ANALYZE ${among ?? `${REBUILT.intents}, ${REBUILT.events}`}`);
+  await client.query(`ANALYZE ${among ?? `${REBUILT.intents}, ${REBUILT.deposits}, ${REBUILT.events}`}`);
   const filter = (column: string): string => (among === undefined ? 'true' : `${column} IN (SELECT id FROM ${among})`);
   await client.query({
     text: `
@@ -432,12 +472,18 @@ async function compare(client: PoolClient, partition: number, into: string, amon
           FULL JOIN (SELECT * FROM ${REBUILT.intents} WHERE ${filter('id')}) AS rebuilt ON kept.id = rebuilt.id
         WHERE kept::text IS DISTINCT FROM rebuilt::text
         UNION ALL
+        SELECT coalesce(kept.id, rebuilt.id), kept.id IS NULL, rebuilt.id IS NULL
+        FROM (SELECT * FROM ledger.deposits WHERE partition = $1 AND ${filter('id')}) AS kept
+          FULL JOIN (SELECT * FROM ${REBUILT.deposits} WHERE ${filter('id')}) AS rebuilt ON kept.id = rebuilt.id
+        WHERE kept::text IS DISTINCT FROM rebuilt::text
+        UNION ALL
         SELECT id, false, NOT EXISTS (SELECT FROM ${REBUILT.intents} WHERE id = cold.id)
         FROM ledger.cold_intents AS cold
         WHERE partition = $1 AND ${filter('id')}
         UNION ALL
         SELECT coalesce(kept.intent_id, rebuilt.intent_id), false,
           NOT EXISTS (SELECT FROM ${REBUILT.intents} WHERE id = coalesce(kept.intent_id, rebuilt.intent_id))
+            AND NOT EXISTS (SELECT FROM ${REBUILT.deposits} WHERE id = coalesce(kept.intent_id, rebuilt.intent_id))
         FROM (SELECT * FROM ledger.intent_events WHERE
             intent_id IN (${among === undefined ? OF_PARTITION : `SELECT id FROM ${among}`})) AS kept
         FULL JOIN (SELECT * FROM ${REBUILT.events} WHERE ${filter('intent_id')}) AS rebuilt
@@ -474,7 +520,9 @@ async function orphansOf(client: PoolClient, partition: number): Promise<readonl
   await client.query({
     text: `DECLARE orphans NO SCROLL CURSOR FOR SELECT DISTINCT intent_id FROM ledger.intent_events AS event
       WHERE NOT EXISTS (SELECT FROM ledger.intents WHERE id = event.intent_id)
-        AND NOT EXISTS (SELECT FROM ${REBUILT.intents} WHERE id = event.intent_id)`,
+        AND NOT EXISTS (SELECT FROM ${REBUILT.intents} WHERE id = event.intent_id)
+        AND NOT EXISTS (SELECT FROM ledger.deposits WHERE id = event.intent_id)
+        AND NOT EXISTS (SELECT FROM ${REBUILT.deposits} WHERE id = event.intent_id)`,
     ...PATIENT,
   });
   const orphans: string[] = [];
@@ -483,7 +531,8 @@ async function orphansOf(client: PoolClient, partition: number): Promise<readonl
       text: `FETCH ${ROWS_A_FETCH} FROM orphans`,
       ...PATIENT,
     });
-    for (const { intent_id: id } of rows) if (parseIntentId(id, 256)?.partition === partition) orphans.push(id);
+    for (const { intent_id: id } of rows)
+      if ((parseIntentId(id, 256) ?? parseDepositId(id, 256))?.partition === partition) orphans.push(id);
     if (rows.length < ROWS_A_FETCH) return orphans;
   }
 }

@@ -61,6 +61,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
   pf_gateway: {
     rights: {
       'ledger.cold_intents': ['SELECT (id, account_id, livemode, created_at, bundle, first_byte, bytes, key)'],
+      'ledger.deposits': ['SELECT'],
       'ledger.intents': ['SELECT'],
       'ledger.intent_events': ['SELECT'],
       'service.accounts': ['SELECT (id, plan)'],
@@ -94,6 +95,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'ledger.checkpoints': ['SELECT', 'INSERT', 'UPDATE'],
       // What is old leaves, and comes back when it is needed.
       'ledger.cold_intents': ['SELECT', 'INSERT', 'DELETE'],
+      'ledger.deposits': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'ledger.intents': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'ledger.intent_events': ['SELECT', 'INSERT', 'UPDATE (body)', 'DELETE'],
       'service.command_outcomes': ['SELECT', 'INSERT', 'UPDATE (at)', 'DELETE'],
@@ -109,6 +111,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
   pf_watcher: {
     rights: {
       'ledger.checkpoints': ['SELECT'],
+      'ledger.deposits': ['SELECT'],
       'ledger.intents': ['SELECT'],
       'service.network_watches': ['SELECT', 'INSERT', 'UPDATE'],
       'service.signed_transactions': ['SELECT', 'INSERT', 'UPDATE (created_at)', 'DELETE'],

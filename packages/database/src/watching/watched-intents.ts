@@ -2,6 +2,7 @@ import type {
   AccountId,
   Address,
   ChainId,
+  Deposit,
   Direction,
   Instant,
   IntentId,
@@ -10,7 +11,7 @@ import type {
   TokenAddress,
 } from '@pf/domain';
 import type pg from 'pg';
-import { createdIntent, decodeStateOrNull, heldIntents } from '../ledger/decoding.ts';
+import { createdIntent, decodeDepositState, decodeStateOrNull, heldIntents } from '../ledger/decoding.ts';
 import { LEDGER } from '../ledger/projection.ts';
 import type { Database } from '../postgres/database.ts';
 import { inTransaction } from '../postgres/database.ts';
@@ -24,6 +25,7 @@ export interface RestingIntent {
   readonly id: IntentId;
   readonly version: number;
   readonly chain: ChainId;
+  readonly accountId: AccountId;
   readonly requestor: Address;
   readonly reference: Reference;
   readonly closedAt: Instant;
@@ -56,7 +58,7 @@ const OF_CLOSED = `
     '"lost":true',
     '"finalized":false',
     '"simulated":true',
-  )} THEN state END), version, chain, requestor, reference, (extract(epoch FROM closed_at) * 1000)::text, NULL,
+  )} THEN state END), version, chain, requestor, reference, (extract(epoch FROM closed_at) * 1000)::text, account_id,
   NULL::boolean, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`;
 function holds(...texts: readonly string[]): string {
   return texts.map((text) => `strpos(state, '${text}') > 0`).join(' OR ');
@@ -85,7 +87,7 @@ type OpenRow = readonly [
   createdAt: string,
   expiresAt: string,
 ];
-type Row = OpenRow | readonly [...Head, closedAt: string];
+type Row = OpenRow | readonly [...Head, closedAt: string, accountId: AccountId];
 
 /** WatchedIntentSource.load in Postgres. */
 export async function loadWatchedIntents(
@@ -114,9 +116,17 @@ export async function loadWatchedIntents(
     const undecodable: IntentId[] = [];
     for await (const rows of pages(client))
       for (const row of rows) {
-        const [id, state, version, chain, requestor, reference, closedAt] = row;
+        const [id, state, version, chain, requestor, reference, closedAt, accountId] = row;
         if (state === null && closedAt !== null) {
-          resting?.each({ id, version, chain, requestor, reference, closedAt: Math.round(Number(closedAt)) });
+          resting?.each({
+            id,
+            version,
+            chain,
+            accountId,
+            requestor,
+            reference,
+            closedAt: Math.round(Number(closedAt)),
+          });
           continue;
         }
         const intent = state === null ? intentOf(row as OpenRow) : decodeStateOrNull(state);
@@ -171,6 +181,20 @@ function intentOf(row: OpenRow): PaymentIntent {
     expiresAt: Math.round(Number(expiresAt)),
     refundOf,
   });
+}
+
+/** WatchedIntentSource.openDeposits in Postgres. */
+export async function loadOpenDeposits(
+  { sql }: Database,
+  chains: readonly ChainId[],
+  shard: Shard,
+): Promise<readonly Deposit[]> {
+  const { rows } = await sql.query<{ document: string }>(
+    `SELECT document FROM ledger.deposits
+      WHERE chain = ANY($1) AND level = 'confirmed' AND ${ofShard('recipient', '$2', '$3')}`,
+    [chains, shard.index, shard.count],
+  );
+  return rows.map(({ document }) => decodeDepositState(document));
 }
 
 /** WatchedIntentSource.rebuilds in Postgres. */

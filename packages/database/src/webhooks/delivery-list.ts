@@ -36,7 +36,9 @@ const COLUMN_OF: Readonly<Record<keyof DeliveryFilters, string>> = {
 
 /** The columns of a ListedDelivery, named as its properties. */
 export const LISTED_COLUMNS =
-  'id, event_id AS "eventId", event_type AS "type", intent_id AS "intentId", url, ' +
+  // The events of deposits are found by their ids in the place of an intent's.
+  'id, event_id AS "eventId", event_type AS "type", ' +
+  `CASE WHEN intent_id LIKE 'pi%' THEN intent_id END AS "intentId", url, ` +
   'response_status AS "responseStatus", attempt_count AS "attemptCount", ' +
   'created_at AS "createdAt", last_attempted_at AS "lastAttemptedAt", delivered_at AS "deliveredAt", ' +
   'failed_at AS "failedAt", next_attempt_at AS "nextAttemptAt"';

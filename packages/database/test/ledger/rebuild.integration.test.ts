@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { encodeEvent, newIntentId } from '@pf/contracts';
-import { events, samples } from '@pf/domain/testing';
+import { deposits, events, samples } from '@pf/domain/testing';
 import {
   createStore,
   type EventRecord,
@@ -13,6 +13,7 @@ import {
   verifyProjection,
 } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
+import { DepositLog, newDeposit } from './deposit-log.ts';
 import { PartitionLog } from './partition-log.ts';
 
 describe('Folding a partition of the log from empty', () => {
@@ -196,5 +197,53 @@ describe('Folding a partition of the log from empty', () => {
       expect((await readCheckpoint(own.database, partition)).position).toBe(last());
       expect((await verifyProjection(own.database, partition, truncated)).differing).toEqual([]);
     });
+  });
+});
+
+describe('Folding deposits from empty', () => {
+  const partition = 4;
+  const { id, hash } = newDeposit(partition);
+  const log = new DepositLog(partition);
+  let own: OwnDatabase;
+  beforeAll(async () => {
+    own = await createOwnDatabase();
+    await readCheckpoint(own.database, partition);
+    const projection = new ProjectionWriter(own.database.sql);
+    const landed = deposits.depositLanded({ arrival: deposits.arrival({ hash }) }, id);
+    await projection.project(log.append(0n, 1n, landed));
+    await projection.project(log.append(1n, 3n, deposits.depositLost(deposits.arrival(), id), landed));
+  });
+  afterAll(() => own.close());
+  const differences = async () => {
+    const { differing, missing, surplus, faultCount } = await verifyProjection(own.database, partition, log);
+    return { differing, missing, surplus, faultCount };
+  };
+  const SOUND = { differing: [], missing: [], surplus: [], faultCount: 0 };
+
+  it('gives the projection, byte for byte', async () => {
+    expect(await differences()).toEqual(SOUND);
+  });
+
+  it.each([
+    ['a changed row', "UPDATE ledger.deposits SET level = 'lost'", { differing: [id] }],
+    ['a missing row', 'DELETE FROM ledger.deposits', { differing: [id], missing: [id] }],
+    ['a missing event', 'DELETE FROM ledger.intent_events WHERE version = 2', { differing: [id] }],
+  ])('finds %s, and a rebuild repairs it', async (_what, damage, found) => {
+    await own.database.sql.query(damage);
+    expect(await differences()).toEqual({ ...SOUND, ...found });
+    await rebuildProjection(own.database, partition, log);
+    expect(await differences()).toEqual(SOUND);
+  });
+
+  it('finds a row that the log does not have, and a rebuild removes it', async () => {
+    const other = id.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'));
+    await own.database.sql.query(
+      `INSERT INTO ledger.deposits SELECT (jsonb_populate_record(d, jsonb_build_object('id', $1::text))).*
+        FROM ledger.deposits d`,
+      [other],
+    );
+    expect(await differences()).toEqual({ ...SOUND, differing: [other], surplus: [other] });
+    await rebuildProjection(own.database, partition, log);
+    expect(await differences()).toEqual(SOUND);
   });
 });

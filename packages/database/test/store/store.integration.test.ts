@@ -10,8 +10,9 @@ beforeAll(async () => {
 afterAll(() => own.close());
 
 const TABLES =
-  'ledger.intents, ledger.intent_events, ledger.checkpoints, service.command_outcomes, service.signed_transactions, ' +
-  'service.network_watches, service.watch_bookmarks, service.webhook_positions, service.accounts';
+  'ledger.deposits, ledger.intents, ledger.intent_events, ledger.checkpoints, service.command_outcomes, ' +
+  'service.signed_transactions, service.network_watches, service.watch_bookmarks, service.webhook_positions, ' +
+  'service.accounts';
 
 storeSuite((test) => async () => {
   const { database } = own;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventIdOf, newCommandId, newIntentId, type Outcome } from '@pf/contracts';
 import type { AccountId, ChainId, CommandId, Instant, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
-import { events, type ExpectedEvent, samples } from '@pf/domain/testing';
+import { deposits, events, type ExpectedEvent, samples } from '@pf/domain/testing';
 import {
   type DeliverableEvent,
   type DeliveryBatch,
@@ -16,6 +16,7 @@ import {
   type Store,
   UNSPLIT,
 } from '../../src/index.ts';
+import { DepositLog, newDeposit } from '../ledger/deposit-log.ts';
 import { NOW, PartitionLog } from '../ledger/partition-log.ts';
 import { deliverableEvent } from '../webhooks/deliverable-event.ts';
 
@@ -281,6 +282,47 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
     );
   });
 
+  describe('Projecting deposits', () => {
+    const { id, hash } = newDeposit(PARTITION);
+    const landed = deposits.depositLanded({ arrival: deposits.arrival({ hash }) }, id);
+    const lost = deposits.depositLost(deposits.arrival(), id);
+    const found = async (ledger: LedgerStore, partition = PARTITION) =>
+      (await ledger.lookUp({ partition, ids: [], keys: [], commandIds: [], depositIds: [id] })).deposits;
+
+    it(
+      'stores them as they were folded, one version after the other',
+      on(async ({ store: { ledger } }) => {
+        await ledger.checkpoint(PARTITION);
+        const log = new DepositLog(PARTITION);
+        const first = log.append(0n, 2n, landed);
+        expect([await ledger.project(first), await ledger.project(first)]).toEqual([true, false]);
+        expect(await found(ledger)).toEqual(first.deposits?.map(({ deposit }) => deposit));
+        const both = log.append(2n, 5n, lost, landed);
+        expect(await ledger.project(both)).toBe(true);
+        expect(await found(ledger)).toEqual(both.deposits?.map(({ deposit }) => deposit));
+        expect(await found(ledger)).toMatchObject([{ version: 3, level: 'confirmed' }]);
+        expect(await found(ledger, PARTITION + 1)).toEqual([]);
+      }),
+    );
+
+    it(
+      'writes nothing of a batch where one is at another version',
+      on(async ({ store: { ledger } }) => {
+        await ledger.checkpoint(PARTITION);
+        const log = new DepositLog(PARTITION);
+        const first = log.append(0n, 2n, landed);
+        const second = log.append(2n, 4n, lost);
+        await expect(ledger.project({ ...second, from: 0n })).rejects.toThrow(ProjectionGapError);
+        expect(await ledger.project(first)).toBe(true);
+        await expect(ledger.project({ ...first, from: 2n })).rejects.toThrow(ProjectionGapError);
+        expect([await found(ledger), (await ledger.checkpoint(PARTITION)).position]).toMatchObject([
+          [{ version: 1 }],
+          2n,
+        ]);
+      }),
+    );
+  });
+
   describe('The projection', () => {
     it(
       'returns intents as they were projected',
@@ -385,7 +427,13 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
       on(async ({ store }) => {
         const { ledger } = store;
         const wanted = { partition: PARTITION, ids: [], keys: [], commandIds: [] };
-        expect(await ledger.lookUp(wanted)).toEqual({ position: 0n, intents: [], outcomes: [], cold: [] });
+        expect(await ledger.lookUp(wanted)).toEqual({
+          position: 0n,
+          intents: [],
+          outcomes: [],
+          deposits: [],
+          cold: [],
+        });
         const projecting = new Projecting(store);
         const id = newIntentId(PARTITION);
         await projecting.project(events.of(id, events.created()));

@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { decodeIntent, encodeIntent, encodeOutcome, newWebhookEndpointId, parseOutcome } from '@pf/contracts';
+import {
+  decodeDeposit,
+  decodeIntent,
+  encodeDeposit,
+  encodeIntent,
+  encodeOutcome,
+  newWebhookEndpointId,
+  parseOutcome,
+} from '@pf/contracts';
 import type { Store, WatchCursor } from '@pf/database';
 import { type AccountId, type Instant, type IntentId, isAtRest, type PaymentIntent } from '@pf/domain';
 import { currentProcess, type Kernel } from '../kernel/index.ts';
@@ -88,11 +96,14 @@ export class SimulatedDatabase {
    * Postgres their text.
    */
   lossyRows(): readonly string[] {
-    const { intents, outcomes } = this.tables;
+    const { intents, deposits, outcomes } = this.tables;
     return [
       ...[...intents.values()]
         .filter(({ intent }) => !isDeepStrictEqual(decodeIntent(encodeIntent(intent)), intent))
         .map(({ intent }) => intent.id),
+      ...[...deposits.values()]
+        .filter(({ deposit }) => !isDeepStrictEqual(decodeDeposit(encodeDeposit(deposit)), deposit))
+        .map(({ deposit }) => deposit.id),
       ...[...outcomes.values()]
         .filter((outcome) => !isDeepStrictEqual(parseOutcome(encodeOutcome(outcome)), outcome))
         .map(({ commandId }) => commandId),
@@ -179,6 +190,8 @@ export class SimulatedDatabase {
           await run('end of watched intents', sameServer);
           return positions;
         },
+        openDeposits: (chains, shard) =>
+          run('load open deposits', (tables) => statements.openDeposits(tables, chains, shard)),
         rebuilds: () => run('count rebuilds', statements.countRebuilds),
         find: (ids) => run('find watched intents', (tables) => statements.findIntents(tables, ids)),
       },

@@ -21,6 +21,7 @@ import {
   type Address,
   type ChainId,
   type CommandId,
+  type Deposit,
   type Instant,
   type IntentId,
   type Landing,
@@ -59,7 +60,7 @@ function newestOf({ intents, intentsByKey }: Tables, key: IdempotencyKey): Payme
   return newest;
 }
 
-export function lookUp(tables: Tables, { partition, ids, keys, commandIds }: Wanted): Found {
+export function lookUp(tables: Tables, { partition, ids, keys, commandIds, depositIds = [] }: Wanted): Found {
   const named = findIntents(tables, ids);
   const originals = findIntents(
     tables,
@@ -74,6 +75,10 @@ export function lookUp(tables: Tables, { partition, ids, keys, commandIds }: Wan
     position: tables.checkpoints.get(partition)?.position ?? 0n,
     intents: [...named, ...originals, ...refunds, ...made],
     outcomes: findOutcomes(tables, commandIds),
+    deposits: [...new Set(depositIds)].flatMap((id) => {
+      const row = tables.deposits.get(id);
+      return row?.partition === partition ? [row.deposit] : [];
+    }),
     cold: [],
   };
 }
@@ -104,7 +109,7 @@ const inOrder = (one: Overdue, other: Overdue): number =>
 
 export function project(
   tables: Tables,
-  { partition, from, next, lastAt, intents, events, outcomes }: ProjectionBatch,
+  { partition, from, next, lastAt, intents, deposits = [], events, outcomes }: ProjectionBatch,
 ): boolean {
   const before = tables.checkpoints.get(partition);
   if (before?.position !== from) return false;
@@ -118,6 +123,11 @@ export function project(
     if (version > 0 || intent.idempotencyKey === null) continue;
     const key = keyOf({ ...intent, idempotencyKey: intent.idempotencyKey });
     tables.intentsByKey.set(key, [...(tables.intentsByKey.get(key) ?? NO_KEYS), intent.id]);
+  }
+  for (const { deposit, before: version } of deposits) {
+    const known = tables.deposits.get(deposit.id)?.deposit.version;
+    if (known !== (version === 0 ? undefined : version)) throw gap();
+    tables.deposits.set(deposit.id, { partition, deposit });
   }
   for (const event of events) {
     const key = `${event.intentId} ${event.version}`;
@@ -286,6 +296,13 @@ export const watchedRows = (
       (intent.closedAt === null || intent.closedAt > closedAfter) &&
       isOfShard(intent.requestor, shard),
   );
+
+export const openDeposits = ({ deposits }: Tables, chains: readonly ChainId[], shard: Shard): readonly Deposit[] =>
+  [...deposits.values()]
+    .map(({ deposit }) => deposit)
+    .filter(
+      ({ chain, level, arrival }) => chains.includes(chain) && level === 'confirmed' && isOfShard(arrival.to, shard),
+    );
 
 export const countRebuilds = ({ rebuilds }: Tables): number =>
   [...rebuilds.values()].reduce((sum, count) => sum + count, 0);

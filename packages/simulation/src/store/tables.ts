@@ -1,11 +1,16 @@
 import type { Outcome } from '@pf/contracts';
 import type { Checkpoint, DeliverableEvent, ProjectedEvent, StoredTransaction, WatchCursor } from '@pf/database';
-import type { ChainId, CommandId, Instant, IntentId, PaymentIntent } from '@pf/domain';
+import type { ChainId, CommandId, Deposit, DepositId, Instant, IntentId, PaymentIntent } from '@pf/domain';
 import { type Journal, Table } from './journal.ts';
 
 export interface IntentRow {
   readonly partition: number;
   readonly intent: PaymentIntent;
+}
+
+interface DepositRow {
+  readonly partition: number;
+  readonly deposit: Deposit;
 }
 
 export interface EndpointRow {
@@ -33,7 +38,8 @@ export class Tables {
   readonly intents: Table<IntentId, IntentRow>;
   /** By account, mode and key: the ids of the intents that it made, oldest first. */
   readonly intentsByKey: Table<string, readonly IntentId[]>;
-  /** By intent and version. */
+  readonly deposits: Table<DepositId, DepositRow>;
+  /** By intent or deposit, and version. */
   readonly events: Table<string, ProjectedEvent>;
   readonly checkpoints: Table<number, Checkpoint>;
   /** By partition. */
@@ -53,6 +59,7 @@ export class Tables {
   constructor(journal: Journal) {
     this.intents = new Table(journal);
     this.intentsByKey = new Table(journal);
+    this.deposits = new Table(journal);
     this.events = new Table(journal);
     this.checkpoints = new Table(journal);
     this.rebuilds = new Table(journal);

@@ -1,6 +1,15 @@
-import { encodeIntent, eventOf, type EventEnvelope, parseEvent } from '@pf/contracts';
-import type { Database } from '@pf/database';
-import { evolve, type IntentId, type PaymentIntent } from '@pf/domain';
+import {
+  encodeDeposit,
+  encodeIntent,
+  eventOf,
+  type EventEnvelope,
+  isDepositEvent,
+  type LoggedDepositEvent,
+  parseEvent,
+  readRecord,
+} from '@pf/contracts';
+import { type Database, salvageDeposits } from '@pf/database';
+import { type Deposit, evolve, type IntentId, type PaymentIntent } from '@pf/domain';
 import type { EventLog, LogReader } from '@pf/event-log';
 import { until } from '../until.ts';
 
@@ -9,6 +18,8 @@ export interface LogContents {
   readonly events: readonly EventEnvelope[];
   /** The fold of the log: every intent, from its events. */
   readonly intents: ReadonlyMap<IntentId, PaymentIntent>;
+  readonly deposits: readonly Deposit[];
+  readonly depositEvents: readonly LoggedDepositEvent[];
   /** The violated rules; empty when the log is consistent. */
   readonly problems: readonly string[];
 }
@@ -37,6 +48,7 @@ export async function readWholeLog({
 }): Promise<LogContents> {
   const events: EventEnvelope[] = [];
   const intents = new Map<IntentId, PaymentIntent>();
+  const ofDeposits: LoggedDepositEvent[] = [];
   const problems: string[] = [];
   /** Where a command's events are: one decision appends them consecutively, in one partition. */
   const decided = new Map<string, { partition: number; lastIndex: number }>();
@@ -47,6 +59,12 @@ export async function readWholeLog({
       let index = 0;
       for await (const batch of reader.read('intent.events', partition, 0n, end)) {
         for (const record of batch.records) {
+          const logged = readRecord(record.value ?? '');
+          if (isDepositEvent(logged)) {
+            ofDeposits.push(logged);
+            index++;
+            continue;
+          }
           const event = parseEvent(record.value ?? '');
           events.push(event);
           const before = intents.get(event.intentId);
@@ -66,7 +84,9 @@ export async function readWholeLog({
   } finally {
     await reader.close();
   }
-  return { events, intents, problems };
+  const { deposits, unfit } = salvageDeposits([], ofDeposits);
+  for (const { kind, index } of unfit) problems.push(`${ofDeposits[index]?.depositId}: an event of it is ${kind}`);
+  return { events, intents, deposits: deposits.map(({ deposit }) => deposit), depositEvents: ofDeposits, problems };
 }
 
 /** The whole log, as soon as the projection is its fold. @param withinMs fails with the differences after it */
@@ -78,7 +98,7 @@ export async function readSettledLog(
     'the projection to be the fold of the log',
     async () => {
       const contents = await readWholeLog(cluster);
-      const differences = await compareProjection(cluster.database, contents.intents);
+      const differences = await compareProjection(cluster.database, contents.intents, contents.deposits);
       if (differences.length > 0) throw new Error(differences.slice(0, 3).join('\n'));
       return contents;
     },
@@ -90,17 +110,23 @@ export async function readSettledLog(
 export async function compareProjection(
   database: Database,
   intents: ReadonlyMap<IntentId, PaymentIntent>,
+  deposits: readonly Deposit[] = [],
 ): Promise<readonly string[]> {
-  const { rows } = await database.sql.query<{ id: IntentId; state: string }>('SELECT id, state FROM ledger.intents');
+  const { rows } = await database.sql.query<{ id: string; state: string }>(
+    'SELECT id, state FROM ledger.intents UNION ALL SELECT id, document FROM ledger.deposits',
+  );
   const projected = new Map(rows.map((row) => [row.id, row.state]));
+  const folded = new Map<string, string>([
+    ...[...intents].map(([id, intent]) => [id, encodeIntent(intent)] as const),
+    ...deposits.map((deposit) => [deposit.id, encodeDeposit(deposit)] as const),
+  ]);
   const problems: string[] = [];
-  for (const [id, intent] of intents) {
+  for (const [id, logged] of folded) {
     const state = projected.get(id);
     if (state === undefined) problems.push(`${id} is in the log but not in the projection`);
-    else if (state !== encodeIntent(intent))
-      problems.push(`${id} differs: the projection has ${state}, the log ${encodeIntent(intent)}`);
+    else if (state !== logged) problems.push(`${id} differs: the projection has ${state}, the log ${logged}`);
   }
   for (const id of projected.keys())
-    if (!intents.has(id)) problems.push(`${id} is in the projection but not in the log`);
+    if (!folded.has(id)) problems.push(`${id} is in the projection but not in the log`);
   return problems;
 }
