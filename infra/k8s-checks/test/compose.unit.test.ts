@@ -89,6 +89,10 @@ describe('docker-compose.yml', () => {
       expect([name, services[name]?.environment['SEAL_PERSONAL_DATA']]).toEqual([name, 'true']);
   });
 
+  it('has deposits reported, for the same reason', () => {
+    expect(services['watcher']?.environment['DEPOSITS']).toBe('true');
+  });
+
   it('runs the image as its own unprivileged user on a read-only root filesystem', () => {
     const user = /^USER (\d+):/m.exec(dockerfile)?.[1];
     expect(Number(user)).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { COMMAND_TYPES, OBSERVATION_TYPES } from '@pf/contracts';
+import { COMMAND_TYPES, DEPOSIT_OBSERVATION_TYPES, OBSERVATION_TYPES } from '@pf/contracts';
 import { PRIVATE_EVENT_TYPES, PUBLIC_EVENT_TYPES } from '@pf/domain';
 import { METRICS, type Metric, prometheusName } from '@pf/runtime';
 import { z } from 'zod';
@@ -26,7 +26,7 @@ const oneOf = (values: readonly string[]): RegExp => new RegExp(`^(${values.join
 const TYPES: Partial<Record<string, RegExp>> = {
   'payments.command.duration': oneOf(COMMAND_TYPES),
   'payments.intent.events': oneOf([...PUBLIC_EVENT_TYPES, ...PRIVATE_EVENT_TYPES]),
-  'payments.observations': oneOf(OBSERVATION_TYPES),
+  'payments.observations': oneOf([...OBSERVATION_TYPES, ...DEPOSIT_OBSERVATION_TYPES]),
 };
 
 /** The series of the metric catalogue, by their names in Prometheus. */

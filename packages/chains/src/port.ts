@@ -2,7 +2,11 @@ import type { Authorization, RelayedCall, TypedData, X402Settlement } from '@pf/
 import type {
   AccountId,
   Address,
+  Arrival,
   Build,
+  Deposit,
+  DepositId,
+  DepositObservation,
   Direction,
   Instant,
   IntentId,
@@ -290,6 +294,9 @@ export interface WatchedIntent {
   readonly createdAt: Instant;
 }
 
+/** What a watcher needs to know about a deposit. */
+export type OpenDeposit = Pick<Deposit, 'id' | 'accountId' | 'livemode' | 'chain' | 'reason' | 'intentId' | 'arrival'>;
+
 /** The intents of one network that are watched now, indexed for matching. Changes only between steps. */
 export interface WatchSet {
   readonly size: number;
@@ -307,6 +314,12 @@ export interface WatchSet {
   recipients(): readonly Address[];
   /** The accounts whose intents are to be paid to this address: what one does must not delay another. */
   ownersOf(recipient: Address): readonly AccountId[];
+  /** Whose deposit a transfer to this address is, if it is one: of the accounts whose intents are to be paid to it. */
+  depositsOf(
+    arrival: Pick<Arrival, 'hash' | 'index' | 'to'>,
+  ): readonly { readonly accountId: AccountId; readonly depositId: DepositId }[];
+  /** Deposits that are confirmed, and not final yet. */
+  openDeposits(): Iterable<OpenDeposit>;
   /** The recipients of intents that were made recently, which are paid soonest. */
   awaited(): Iterable<Address>;
   /** Intents with a payment under way: in `created`, acknowledged by `detected`, with no live submission. */
@@ -329,6 +342,8 @@ export type Bookmarks = () => Promise<ReadonlyMap<string, Bookmark>>;
 
 export interface Step {
   readonly observations: readonly Observation[];
+  /** What has arrived without paying an intent. */
+  readonly deposits?: readonly DepositObservation[];
   /** Stored after the observations are acknowledged by the log. */
   readonly cursor: Cursor;
   /** Stored with the cursor: the bookmarks that changed, by recipient; null for one that is no longer needed. */

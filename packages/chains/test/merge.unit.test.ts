@@ -7,6 +7,20 @@ const at = (number: number) => ({ number: String(number), hash: `0x${number}` })
 
 describe('a cursor that is merged of those of several shards', () => {
   it('covers only blocks that every shard has read, on Base', () => {
+    const arrivedAt = (block: number) => ({
+      hash: samples.FIRST,
+      index: '3',
+      block: String(block),
+      blockHash: `0x${block}`,
+      tokenAddress: samples.USDC,
+      from: samples.BOB,
+      to: samples.ALICE,
+      amount: '5',
+      reference: null,
+      reason: 'no_reference',
+      seenAt: 1,
+      reported: false,
+    });
     const seenAt = (block: number, hash: string) => ({
       kind: 'reverted',
       intentId: samples.INTENT,
@@ -23,6 +37,7 @@ describe('a cursor that is merged of those of several shards', () => {
       rescanned: '860',
       firstReader: 'a.example',
       seen: [seenAt(880, samples.FIRST), seenAt(920, samples.SECOND)],
+      arrivals: [arrivedAt(909), arrivedAt(920)],
     };
     const behind = {
       genesis: '0x00',
@@ -38,9 +53,10 @@ describe('a cursor that is merged of those of several shards', () => {
       rescanned: '860',
       firstReader: null,
       seen: [seenAt(880, samples.FIRST), seenAt(909, samples.SECOND)],
+      arrivals: [arrivedAt(909)],
       setAside: [],
     });
-    expect(mergeCursors(base, [behind])).toEqual({ ...behind, firstReader: null, setAside: [] });
+    expect(mergeCursors(base, [behind])).toEqual({ ...behind, firstReader: null, arrivals: [], setAside: [] });
   });
 
   it('covers only blocks that every shard has read, on Tempo', () => {

@@ -5,7 +5,7 @@ const checkpoints = [{ number: '900', hash: '0x09' }];
 
 describe('a rewound cursor', () => {
   it('lets the observer of Base read logs a second time from a block on', () => {
-    const cursor = { genesis: '0x00', checkpoints, rescanned: '890', seen: [], setAside: [] };
+    const cursor = { genesis: '0x00', checkpoints, rescanned: '890', seen: [], arrivals: [], setAside: [] };
     expect(rewindCursor(networkNamed('base'), cursor, 500n)).toEqual({
       ...cursor,
       rescanned: '499',

@@ -17,6 +17,8 @@ export const watcherVariables = {
   NETWORKS: variables.list,
   /** How long an intent is watched after it was settled, failed, expired or cancelled. */
   WATCH_DAYS: z.coerce.number().min(0).max(3_650).default(30),
+  /** Whether transfers that pay no intent are reported as deposits. Earlier versions cannot read those in the log. */
+  DEPOSITS: variables.flag,
   /** How long after a watcher was killed another one takes over its networks. */
   WATCH_LEASE_SECONDS: z.coerce.number().min(1).max(300).default(10),
   /** Which shard of the recipients of its networks this process watches, of how many: `2/4`. */

@@ -102,6 +102,8 @@ runService('watcher', async (service) => {
       },
     },
     config.WATCH_SHARD,
+    undefined,
+    config.DEPOSITS ? eventLog.partitions : null,
   );
   const running = networks.map(({ observer, adapter }) => {
     const child = log.child({ network: observer.network.name });

@@ -9,7 +9,7 @@ import {
 } from '@pf/chains';
 import type { Clock } from '@pf/clock';
 import { isDatabaseUnavailable, type NetworkWatches, type Shard, type UnscreenedPayments, UNSPLIT } from '@pf/database';
-import { type IntentId, type Observation, VersionGapError } from '@pf/domain';
+import { type DepositObservation, type IntentId, type Observation, VersionGapError } from '@pf/domain';
 import { LogUnavailableError, type Publisher } from '@pf/event-log';
 import { BackOff, count, inWork, type Logger, pause } from '@pf/runtime';
 import { Lease, LeaseLostError } from './lease.ts';
@@ -255,14 +255,19 @@ export class NetworkWatch {
       this.#report(step, view, began);
       await this.#noteUnscreened(step.observations, view);
       await this.#storeBytes(step.observations, ended);
-      if (!(await this.#publish(step.observations, began, ended))) return null;
+      // An intent that is not known may name what seems to name none: it is read again.
+      const deposits = view.isWhole ? (step.deposits ?? []) : [];
+      const set = view.held.at(-1);
+      const withdrawals = set?.withdrawals() ?? [];
+      if (!(await this.#publish([...step.observations, ...deposits, ...withdrawals], began, ended))) return null;
+      set?.withdrawn(withdrawals);
       this.#broadcastAgain(view, ended);
       this.#metrics.stepped();
       return {
         cursor: step.cursor,
         bookmarks: step.bookmarks ?? new Map<string, Bookmark | null>(),
         isWhole: view.isWhole,
-        observed: step.observations.length > 0,
+        observed: step.observations.length + deposits.length > 0,
         behind: step.behind > 0n,
       };
     } finally {
@@ -331,7 +336,11 @@ export class NetworkWatch {
   }
 
   /** @returns false where it ended before the log had acknowledged all of them */
-  #publish(observations: readonly Observation[], began: number, ended: AbortSignal): Promise<boolean> {
+  #publish(
+    observations: readonly (Observation | DepositObservation)[],
+    began: number,
+    ended: AbortSignal,
+  ): Promise<boolean> {
     const { publisher, sets } = this.#dependencies;
     const seen = { network: this.name, observations, began, traceOf: (id: IntentId) => sets.traceOf(id) };
     return publishObservations(publisher, seen, ended, this.#log, () => this.#progress());

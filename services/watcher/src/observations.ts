@@ -1,5 +1,5 @@
 import { encodeInput, partitionOf } from '@pf/contracts';
-import type { IntentId, Observation } from '@pf/domain';
+import type { DepositId, DepositObservation, IntentId, Observation } from '@pf/domain';
 import { LogUnavailableError, type NewRecord, type Publisher } from '@pf/event-log';
 import { BackOff, count, currentTrace, inSpan, type Logger, OpenSpan, SpanKind, type TraceContext } from '@pf/runtime';
 
@@ -10,11 +10,19 @@ const asError = (reason: unknown): Error => (reason instanceof Error ? reason : 
 /** What the log refuses because of what it is, such as its size: it would otherwise stop all others of its network. */
 const isBad = (error: Error): boolean => error instanceof RangeError;
 
+/** What a watcher tells the writer, and of what. */
+type Told = Observation | DepositObservation;
+const subjectOf = (told: Told): IntentId | DepositId => (told.kind === 'deposit' ? told.depositId : told.intentId);
+/** For spans and logs. */
+const nameOf = (told: Told): Readonly<Record<string, string>> =>
+  told.kind === 'deposit' ? { depositId: told.depositId } : { intentId: told.intentId };
+const hashOf = ({ data }: Told): string => ('hash' in data ? data.hash : data.arrival.hash);
+
 /** The observations of one step. */
 export interface Seen {
   /** The network's name. */
   readonly network: string;
-  readonly observations: readonly Observation[];
+  readonly observations: readonly Told[];
   /** When the step began, by performance.now(). */
   readonly began: number;
   /** The trace in which an intent was last processed; null: its observation begins a new one. */
@@ -25,7 +33,7 @@ export interface Seen {
 const send = (
   publisher: Publisher,
   network: string,
-  observation: Observation,
+  observation: Told,
   parent: TraceContext | null,
   step: OpenSpan,
 ): Promise<void> =>
@@ -33,13 +41,15 @@ const send = (
     links: [step.trace],
     attributes: {
       'payments.network': network,
-      'payments.intent.id': observation.intentId,
-      'payments.transaction.hash': observation.data.hash,
+      ...(observation.kind === 'deposit'
+        ? { 'payments.deposit.id': observation.depositId }
+        : { 'payments.intent.id': observation.intentId }),
+      'payments.transaction.hash': hashOf(observation),
       ...('level' in observation.data && { 'payments.finality': observation.data.level }),
     },
   });
 
-const publish = (publisher: Publisher, observation: Observation): Promise<void> =>
+const publish = (publisher: Publisher, observation: Told): Promise<void> =>
   inSpan('send chain.observations', null, () => publisher.publish('chain.observations', recordOf(observation)), {
     kind: SpanKind.PRODUCER,
     attributes: {
@@ -47,13 +57,13 @@ const publish = (publisher: Publisher, observation: Observation): Promise<void> 
       'messaging.operation.name': 'send',
       'messaging.operation.type': 'send',
       'messaging.destination.name': 'chain.observations',
-      'messaging.destination.partition.id': String(partitionOf(observation.intentId)),
+      'messaging.destination.partition.id': String(partitionOf(subjectOf(observation))),
     },
   });
 
-const recordOf = (observation: Observation): NewRecord => ({
-  partition: partitionOf(observation.intentId),
-  key: observation.intentId,
+const recordOf = (observation: Told): NewRecord => ({
+  partition: partitionOf(subjectOf(observation)),
+  key: subjectOf(observation),
   value: encodeInput({ ...observation, trace: { ...currentTrace(), requestId: null } }),
 });
 
@@ -72,7 +82,9 @@ export async function publishObservations(
   onTry: () => void,
 ): Promise<boolean> {
   if (observations.length === 0) return true;
-  const parents = new Map(observations.map(({ intentId }) => [intentId, traceOf(intentId)]));
+  const parents = new Map(
+    observations.flatMap((one) => (one.kind === 'deposit' ? [] : [[subjectOf(one), traceOf(one.intentId)] as const])),
+  );
   const step = new OpenSpan(`watch ${network}`, null, {
     began,
     links: [...parents.values()].filter((parent) => parent !== null),
@@ -83,18 +95,18 @@ export async function publishObservations(
     for (let waiting = observations; waiting.length > 0;) {
       const results = await Promise.allSettled(
         waiting.map((observation) =>
-          send(publisher, network, observation, parents.get(observation.intentId) ?? null, step),
+          send(publisher, network, observation, parents.get(subjectOf(observation)) ?? null, step),
         ),
       );
       const failures = results.map((result) => (result.status === 'rejected' ? asError(result.reason) : null));
       const fatal = failures.find((error) => error !== null && !(error instanceof LogUnavailableError || isBad(error)));
       if (fatal) throw fatal;
-      for (const [at, { type, intentId, data }] of waiting.entries()) {
+      for (const [at, told] of waiting.entries()) {
         const failure = failures[at];
-        if (failure === null) count('payments.observations', { network, type });
+        if (failure === null) count('payments.observations', { network, type: told.type });
         else if (failure !== undefined && isBad(failure))
           log.error(
-            { err: failure, type, intentId, hash: data.hash },
+            { err: failure, type: told.type, ...nameOf(told), hash: hashOf(told) },
             'an observation cannot be written to the log, now or later: it is passed over',
           );
       }

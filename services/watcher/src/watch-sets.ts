@@ -1,4 +1,15 @@
-import { eventOf, headOf, isForeign, type LoggedEvent, partitionOf, readEvent } from '@pf/contracts';
+import {
+  depositEventOf,
+  eventOf,
+  headOf,
+  isDepositEvent,
+  isForeign,
+  isForeignDeposit,
+  type LoggedDepositEvent,
+  type LoggedRecord,
+  partitionOf,
+  readRecord,
+} from '@pf/contracts';
 import { type RestingTaker, type Shard, UNSPLIT, type WatchedIntentSource } from '@pf/database';
 import type { ChainId, Instant, IntentId, PaymentIntent } from '@pf/domain';
 import { type LogReader, type LogRecord, LogTruncatedError } from '@pf/event-log';
@@ -51,6 +62,8 @@ export class WatchSets {
   readonly #shard: Shard;
   readonly #restsAfterMs: number;
   readonly #now: () => Instant;
+  /** Of the log, where deposits are asked for. */
+  readonly #partitions: number | null;
   readonly #listener: LoadListener;
   readonly #traces = new RecentTraces();
   /** By chain id. */
@@ -81,6 +94,7 @@ export class WatchSets {
    * @param now milliseconds since 1970
    * @param shard whose recipients' intents are loaded, of each network
    * @param restsAfterMs how long after its end an intent stays in memory
+   * @param partitions of the log; null: deposits are not asked for
    */
   constructor(
     intents: WatchedIntentSource,
@@ -91,7 +105,9 @@ export class WatchSets {
     listener: LoadListener = {},
     shard = UNSPLIT,
     restsAfterMs = RESTS_AFTER_MS,
+    partitions: number | null = null,
   ) {
+    this.#partitions = partitions;
     this.#restsAfterMs = restsAfterMs;
     this.#shard = shard;
     this.#listener = listener;
@@ -258,7 +274,14 @@ export class WatchSets {
     const sets = new Map<string, WatchedIntents>(
       this.#chains.map((chain) => [
         chain,
-        new WatchedIntents(this.#watchMs, this.#shard, (ids) => this.#intents.find(ids), this.#now, this.#restsAfterMs),
+        new WatchedIntents(
+          this.#watchMs,
+          this.#shard,
+          (ids) => this.#intents.find(ids),
+          this.#now,
+          this.#restsAfterMs,
+          this.#partitions === null ? null : { chain, partitions: this.#partitions },
+        ),
       ]),
     );
     let loaded = 0;
@@ -286,6 +309,9 @@ export class WatchSets {
         },
       };
       const positions = await this.#intents.load(this.#chains, now - this.#watchMs, each, this.#shard, resting);
+      // Later than the positions: what the log tells again of them comes to the same.
+      for (const deposit of await this.#intents.openDeposits(this.#chains, this.#shard))
+        sets.get(deposit.chain)?.putDeposit(deposit);
       this.#listener.onLoading?.(loaded, true);
       this.#sets = sets;
       this.#wasLoaded = true;
@@ -325,13 +351,27 @@ export class WatchSets {
     for (const onProgress of this.#waiting) onProgress();
   }
 
+  #applyDeposit(logged: LoggedDepositEvent): void {
+    const set = this.#sets.get(logged.deposit.chain);
+    const event = isForeignDeposit(logged) ? null : depositEventOf(logged);
+    if (event?.type === 'deposit.received') set?.putDeposit({ id: event.depositId, ...event.data });
+    else set?.dropDeposit(logged.depositId);
+  }
+
   #apply(record: LogRecord): void {
     try {
       const event = eventIn(record);
+      if (isDepositEvent(event)) {
+        this.#applyDeposit(event);
+        return;
+      }
       const set = this.#sets.get(event.intent.chain);
       if (!set) return;
       this.#traces.note(event);
-      set.apply(isForeign(event) ? headOf(event) : eventOf(event), event.intent.reference);
+      const known = isForeign(event) ? null : eventOf(event);
+      set.apply(known ?? headOf(event), event.intent.reference);
+      if (known?.type === 'intent.mismatched_payment' && known.data.claimed === true)
+        set.claim(known.intentId, event.accountId, known.data.landing);
     } catch (cause) {
       throw new BrokenLogError(
         `Record ${record.offset} of partition ${record.partition} of intent.events cannot be applied`,
@@ -341,7 +381,7 @@ export class WatchSets {
   }
 }
 
-function eventIn(record: LogRecord): LoggedEvent {
+function eventIn(record: LogRecord): LoggedRecord {
   if (record.value === null) throw new Error('The record has no value');
-  return readEvent(record.value);
+  return readRecord(record.value);
 }

@@ -1,8 +1,14 @@
-import { aliasOf, type WatchedIntent, type WatchSet } from '@pf/chains';
+import { aliasOf, type OpenDeposit, type WatchedIntent, type WatchSet } from '@pf/chains';
+import { depositIdOf } from '@pf/contracts';
 import { isOfShard, type RestingIntent, type Shard, type WatchedIntentSource } from '@pf/database';
 import {
   type AccountId,
   type Address,
+  type Arrival,
+  type ChainId,
+  type Deposit,
+  type DepositId,
+  type DepositObservation,
   type EventHead,
   evolve,
   hold,
@@ -12,6 +18,7 @@ import {
   isAtRest,
   isSettlementFollowed,
   isWatched,
+  type Landing,
   liveSubmission,
   type PaymentIntent,
   type Reference,
@@ -20,6 +27,7 @@ import {
   type TransactionHash,
   watchedUntil,
 } from '@pf/domain';
+import { boundedCache } from '@pf/runtime';
 import { keptOf, sharedTexts } from './kept-intent.ts';
 import { Named } from './named.ts';
 import { type PackedIntent, Packing, packReference, unpack } from './packed-intent.ts';
@@ -36,6 +44,18 @@ export class ProjectionSetBackError extends Error {
   override readonly name = 'ProjectionSetBackError';
 }
 
+/** What names deposits: of which network, and in how many partitions. */
+interface DepositsTo {
+  readonly chain: ChainId;
+  readonly partitions: number;
+}
+
+/** To so many accounts that own intents of one recipient a transfer is a deposit: anyone may name any wallet. */
+const OWNERS_MAX = 16;
+/** So many transfers are remembered of which intents tell, for which a deposit could come. */
+const TOLD_MAX = 20_000;
+/** How long an intent may have told of a transfer before it is no longer remembered after a start. */
+const TOLD_MS = 3_600_000;
 /** How long after its expiry an intent's payment is looked for one last time: a watcher may have been down. */
 const LAPSED_MS = 15 * 60_000;
 /** How long after an intent was made its recipient is awaited: most are paid within minutes. */
@@ -77,6 +97,17 @@ interface Woken {
   readonly events: readonly WatchedEvent[];
 }
 
+const withdrawal = (
+  depositId: DepositId,
+  intentId: IntentId,
+  { hash, block, blockHash }: Pick<Arrival, 'hash' | 'block' | 'blockHash'>,
+): DepositObservation => ({
+  kind: 'deposit',
+  type: 'deposit_withdrawn',
+  depositId,
+  data: { hash, place: { block, blockHash }, intentId },
+});
+
 /**
  * The watched intents of a network, or of a shard of it: folded from the log, indexed for the observer.
  *
@@ -101,8 +132,15 @@ export class WatchedIntents implements WatchSet {
   /** The closed intents by the hour in which their time is up, so that only those have to be looked at. */
   readonly #until = new Map<number, Set<IntentId>>();
   readonly #resting = new RestingIntents();
-  /** Until when the recipients of intents at rest are watched. */
-  readonly #recipientsUntil = new Map<Address, Instant>();
+  /** Until when the recipients of intents at rest are watched, for each account that owns some. */
+  readonly #recipientsUntil = new Map<Address, Map<AccountId, Instant>>();
+  /** Those that are confirmed, and not final yet. */
+  readonly #deposits = new Map<DepositId, OpenDeposit>();
+  readonly #depositsTo: DepositsTo | null;
+  /** By the deposit that it would be: of which transfers an intent of the account tells. */
+  readonly #told = boundedCache<DepositId, IntentId>(TOLD_MAX);
+  /** Of deposits of which an intent tells by now, until the log has them. */
+  readonly #withdrawals = new Map<DepositId, DepositObservation>();
   /** Intents at rest that have changed: they are read back before the next step. */
   readonly #woken = new Map<IntentId, Woken>();
   /** Intents that were read in a later version than the log was read to: it is yet to tell the events up to there. */
@@ -119,6 +157,7 @@ export class WatchedIntents implements WatchSet {
    * @param find reads intents at rest
    * @param now milliseconds since 1970, when one is read
    * @param restsAfterMs how long after its end an intent stays in memory
+   * @param depositsTo null: deposits are not asked for
    */
   constructor(
     watchMs: number,
@@ -126,7 +165,9 @@ export class WatchedIntents implements WatchSet {
     find: WatchedIntentSource['find'] = () => Promise.resolve([]),
     now: () => Instant = Date.now,
     restsAfterMs = RESTS_AFTER_MS,
+    depositsTo: DepositsTo | null = null,
   ) {
+    this.#depositsTo = depositsTo;
     this.#restsAfterMs = restsAfterMs;
     this.#watchMs = watchMs;
     this.#shard = shard;
@@ -160,7 +201,84 @@ export class WatchedIntents implements WatchSet {
   }
 
   ownersOf(recipient: Address): readonly AccountId[] {
-    return this.#recipients.ownersOf(recipient);
+    const atRest = this.#recipientsUntil.get(recipient)?.keys() ?? [];
+    return [...new Set([...this.#recipients.ownersOf(recipient), ...atRest])];
+  }
+
+  depositsOf(arrival: Parameters<WatchSet['depositsOf']>[0]): ReturnType<WatchSet['depositsOf']> {
+    if (this.#depositsTo === null) return [];
+    const { chain, partitions } = this.#depositsTo;
+    return this.ownersOf(arrival.to)
+      .slice(0, OWNERS_MAX)
+      .map((accountId) => ({ accountId, depositId: depositIdOf(accountId, chain, arrival, partitions) }))
+      .filter(({ depositId }) => !this.#told.has(depositId));
+  }
+
+  /**
+   * What a payer reports is told by the intent, and is no deposit of its account. While the set is held, it waits.
+   */
+  claim(intentId: IntentId, accountId: AccountId, { hash, transfer }: Landing): void {
+    if (!isOfShard(transfer.to, this.#shard)) return;
+    const id = this.#depositOf(accountId, { hash, index: transfer.index });
+    if (id === null) return;
+    this.#change(() => {
+      this.#told.set(id, intentId);
+      this.#withdrawals.set(id, withdrawal(id, intentId, { hash, ...transfer }));
+    });
+  }
+
+  /** Deposits that are to be withdrawn, until they were. */
+  withdrawals(): readonly DepositObservation[] {
+    return [...this.#withdrawals.values()];
+  }
+  withdrawn(written: readonly DepositObservation[]): void {
+    for (const one of written)
+      if (this.#withdrawals.get(one.depositId) === one) this.#withdrawals.delete(one.depositId);
+  }
+
+  #depositOf(accountId: AccountId, transfer: Pick<Arrival, 'hash' | 'index'>): DepositId | null {
+    if (this.#depositsTo === null) return null;
+    return depositIdOf(accountId, this.#depositsTo.chain, transfer, this.#depositsTo.partitions);
+  }
+
+  /** Of an intent that is loaded: its report may have been the last thing that was heard here. */
+  #remember({ id, accountId, transfers, updatedAt }: PaymentIntent, now: Instant): void {
+    if (now - updatedAt > TOLD_MS) return;
+    for (const key of transfers) {
+      const [hash = '', index = ''] = key.split(':');
+      const deposit = this.#depositOf(accountId, { hash: hash as TransactionHash, index });
+      if (deposit !== null) this.#told.set(deposit, id);
+    }
+  }
+
+  openDeposits(): Iterable<OpenDeposit> {
+    return this.#deposits.values();
+  }
+
+  /** Replaces a deposit with its current state. While the set is held, it waits. */
+  putDeposit({
+    id,
+    level,
+    accountId,
+    livemode,
+    chain,
+    reason,
+    intentId,
+    arrival,
+    heldFrom,
+  }: OpenDeposit & Pick<Deposit, 'level' | 'heldFrom'>): void {
+    if (!isOfShard(arrival.to, this.#shard)) return;
+    this.#change(() => {
+      if (level !== 'confirmed' || heldFrom !== undefined) this.#deposits.delete(id);
+      else this.#deposits.set(id, { id, accountId, livemode, chain, reason, intentId, arrival });
+      const teller = this.#told.get(id);
+      if (level === 'confirmed' && teller !== undefined) this.#withdrawals.set(id, withdrawal(id, teller, arrival));
+    });
+  }
+
+  /** Of a deposit that is final, lost, or that newer code has changed. While the set is held, it waits. */
+  dropDeposit(id: DepositId): void {
+    this.#change(() => this.#deposits.delete(id));
   }
 
   async recall(names: Iterable<string>): Promise<void> {
@@ -213,6 +331,7 @@ export class WatchedIntents implements WatchSet {
     if (!isOfShard(intent.requestor, this.#shard)) return;
     this.#remove(intent.id);
     if (!isWatched(intent, now, this.#watchMs)) return;
+    this.#remember(intent, now);
     const until = watchedUntil(intent, this.#watchMs);
     if (until !== null) this.#dueOf(hourOf(until)).add(intent.id);
     const kept = keptOf(intent, texts);
@@ -242,11 +361,14 @@ export class WatchedIntents implements WatchSet {
   }
 
   /** Adds an intent at rest. */
-  putAtRest({ id, version, chain, requestor, reference, closedAt }: RestingIntent): void {
+  putAtRest({ id, version, chain, accountId, requestor, reference, closedAt }: RestingIntent): void {
     const until = closedAt + this.#watchMs;
     this.#resting.add(namesOf({ chain, reference }), id, version, until);
     const recipient = texts.one(requestor);
-    this.#recipientsUntil.set(recipient, Math.max(until, this.#recipientsUntil.get(recipient) ?? 0));
+    const owners = this.#recipientsUntil.get(recipient) ?? new Map<AccountId, Instant>();
+    this.#recipientsUntil.set(recipient, owners);
+    const owner = texts.one(accountId);
+    owners.set(owner, Math.max(until, owners.get(owner) ?? 0));
   }
 
   /** The intents in memory that may come to rest. */
@@ -321,7 +443,10 @@ export class WatchedIntents implements WatchSet {
       if (ids.size === 0) this.#until.delete(hour);
     }
     this.#resting.drop(now);
-    for (const [recipient, until] of this.#recipientsUntil) if (until <= now) this.#recipientsUntil.delete(recipient);
+    for (const [recipient, owners] of this.#recipientsUntil) {
+      for (const [owner, until] of owners) if (until <= now) owners.delete(owner);
+      if (owners.size === 0) this.#recipientsUntil.delete(recipient);
+    }
   }
 
   #viewOf(name: string, isNamed: (intent: PaymentIntent) => boolean): WatchedIntent | undefined {

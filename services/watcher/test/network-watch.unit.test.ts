@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import type { Bookmarks, ChainObserver, WatchSet } from '@pf/chains';
 import { newIntentId } from '@pf/contracts';
 import type { NetworkWatches, WatchedIntentSource } from '@pf/database';
-import type { Address, Observation } from '@pf/domain';
-import { about, samples, watcher } from '@pf/domain/testing';
+import type { Address, DepositObservation, Observation } from '@pf/domain';
+import { about, deposits, samples, watcher } from '@pf/domain/testing';
 import type { LogReader, Publisher } from '@pf/event-log';
 import { createLogger, type Logger } from '@pf/runtime';
 import { NetworkWatch } from '../src/network-watch.ts';
@@ -41,6 +41,7 @@ class Bench {
   warnings: readonly string[] = [];
   setAside: number | undefined = undefined;
   readonly observed: Observation[] = [];
+  readonly arrived: DepositObservation[] = [];
   readonly watch: NetworkWatch;
   readonly #watches: NetworkWatches = {
     acquire: async (chain, shard) => {
@@ -73,6 +74,7 @@ class Bench {
       const [marked] = this.marked.splice(0, 1);
       return {
         observations: this.observed.splice(0),
+        deposits: this.arrived.splice(0),
         cursor: next,
         ...(marked && { bookmarks: marked }),
         head: 1n,
@@ -93,7 +95,12 @@ class Bench {
       },
     } as unknown as LogReader;
     const sets = new WatchSets(
-      { load: async (...wanted) => this.load(...wanted), rebuilds: async () => 0, find: async () => [] },
+      {
+        load: async (...wanted) => this.load(...wanted),
+        openDeposits: async () => [],
+        rebuilds: async () => 0,
+        find: async () => [],
+      },
       reader,
       [BASE_SEPOLIA],
       30 * 86_400_000,
@@ -302,6 +309,20 @@ describe('NetworkWatch', () => {
       await jest.advanceTimersByTimeAsync(10_000);
     });
     expect(bench.bookmarks.size).toBe(0);
+  });
+
+  it('publishes what arrived for no intent, but not while a transaction of the log hangs', async () => {
+    await bench.run(async () => {
+      bench.arrived.push(deposits.depositLanded());
+      await jest.advanceTimersByTimeAsync(10_000);
+      expect(bench.happened.filter((one) => one === 'published')).toHaveLength(1);
+      bench.appended = [3n];
+      await jest.advanceTimersByTimeAsync(10_000);
+      bench.arrived.push(deposits.depositLanded());
+      await jest.advanceTimersByTimeAsync(10_000);
+      expect(bench.arrived).toEqual([]);
+      expect(bench.happened.filter((one) => one === 'published')).toHaveLength(1);
+    });
   });
 
   it('reads again what it had read while a transaction of the log hung', async () => {

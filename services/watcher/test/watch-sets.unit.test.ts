@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { newIntentId } from '@pf/contracts';
 import type { WatchedIntentSource } from '@pf/database';
-import { evolve, type IntentEvent, type IntentId, type PaymentIntent } from '@pf/domain';
+import { type Deposit, evolve, type IntentEvent, type IntentId, type PaymentIntent } from '@pf/domain';
 import { events, type ExpectedEvent, samples } from '@pf/domain/testing';
 import { LogUnavailableError, type LogReader, PositionOutOfRangeError, type RecordBatch } from '@pf/event-log';
 import { BrokenLogError, LogBehindError, WatchSets } from '../src/watch-sets.ts';
@@ -16,6 +16,7 @@ const TOPIC = 'intent.events';
 class WatchDependencies {
   readonly records: string[] = [];
   projected: PaymentIntent[] = [];
+  deposits: Deposit[] = [];
   checkpoint = 0;
   loads = 0;
   rebuilds = 0;
@@ -30,6 +31,7 @@ class WatchDependencies {
   };
   readonly source: WatchedIntentSource = {
     load: async (...asked) => this.load(...asked),
+    openDeposits: async () => this.deposits,
     rebuilds: async () => this.rebuilds,
     find: async (ids) => this.projected.filter(({ id }) => ids.includes(id)),
   };

@@ -88,9 +88,12 @@ export async function observationsOf(cluster: Cluster, id: IntentId): Promise<re
       0n,
       await reader.endOffset('chain.observations', partition),
     )) {
-      for (const { value } of records) observations.push(parseObservation(value ?? ''));
+      for (const { value } of records) {
+        const message = parseObservation(value ?? '');
+        if (message.kind === 'observation' && message.intentId === id) observations.push(message);
+      }
     }
-    return observations.filter(({ intentId }) => intentId === id);
+    return observations;
   } finally {
     await reader.close();
   }

@@ -60,6 +60,8 @@ function serviceSpecs(
     SECRETS_KEY: secretsKey,
     // All services change at once here, so nothing old has to read what is sealed.
     SEAL_PERSONAL_DATA: 'true',
+    // Nor what is of deposits.
+    DEPOSITS: 'true',
     // Networks without a local chain get no upstreams: those of the shell would make them served, but not watched.
     ...Object.fromEntries(networks.map(({ upstreamVariable }) => [upstreamVariable, ''])),
     RPC_CONFIG: '',

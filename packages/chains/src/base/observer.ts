@@ -1,4 +1,4 @@
-import type { Instant, Observation, TransactionHash } from '@pf/domain';
+import type { DepositObservation, Instant, Observation, TransactionHash } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { greatest, least } from '../bigints.ts';
 import { getBlock, getHead, type Block } from '../evm/calls.ts';
@@ -25,6 +25,7 @@ import {
   senderIn,
   type SentBy,
 } from './observe/pending-outcomes.ts';
+import { confirmArrivals, finalizeArrivals, orphanArrivals, paidArrivals } from './observe/arrivals.ts';
 import { judgeAgain } from './observe/judge-again.ts';
 import { awaitedAmong } from './observe/awaited.ts';
 import { findLapsed } from './observe/lapsed.ts';
@@ -35,6 +36,7 @@ import { type Position, readPosition, rescanFrom, type Seen, withSeen, writePosi
 import type { Scan } from './observe/context.ts';
 import { scan, scanAgain } from './observe/scan.ts';
 import { confirm, finalize, isInLedger, orphan } from './observe/settlements.ts';
+import { Sightings } from './observe/sightings.ts';
 import { type Signer, signerOf } from './signed-transaction.ts';
 
 /** `safe` and `finalized` advance every few seconds at most: they are read no more often. */
@@ -96,7 +98,7 @@ export class BaseObserver implements ChainObserver {
     if (head === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
     const watch = await synchronize();
     const setAside = new Map<TransactionHash, Instant>();
-    const context: Scan = {
+    const judging: Scan = {
       pool: this.#pool,
       node,
       network: this.network,
@@ -105,10 +107,12 @@ export class BaseObserver implements ChainObserver {
       now: this.#now(),
       waitsSince: (hash) => setAside.get(hash),
     };
-    const found = standing?.hash === newest.hash ? unmoved(stored) : await recover(context, stored, head);
+    const found = standing?.hash === newest.hash ? unmoved(stored) : await recover(judging, stored, head);
     if (found === 'behind') return idle(stored, head);
 
     const { position } = found;
+    const sightings = new Sightings(watch, position.arrivals);
+    const context: Scan = { ...judging, noteSighting: sightings.note, takeSighting: sightings.take };
     // Without what a reorg has undone: that has not waited yet.
     for (const { hash, since } of position.setAside) setAside.set(hash, since);
     const news = await readNew(context, position, head);
@@ -128,6 +132,9 @@ export class BaseObserver implements ChainObserver {
       again.unjudged,
     );
     const confirmed = await confirm(context, settled.seen);
+    const firstSeen = new Set([...position.seen, ...news.found, ...receipts.seen]);
+    const late = settled.seen.filter((one) => !firstSeen.has(one));
+    const arrived = await confirmArrivals(context, sightings.all(settled.seen), (one) => sightings.unheardBy(one));
 
     this.#memory.commit();
     if (news.whole >= head.number) this.#memory.wholeAt = context.now;
@@ -149,6 +156,12 @@ export class BaseObserver implements ChainObserver {
     const read = news.reached.number > newestOf(position).number ? advance(checkpoints, news.reached) : checkpoints;
     return {
       observations: [...found.observations, ...settled.observations, ...confirmed.observations],
+      deposits: [
+        ...found.deposits,
+        ...settled.deposits,
+        ...paidArrivals(watch, confirmed.seen, late),
+        ...arrived.deposits,
+      ],
       cursor: writePosition({
         genesis: position.genesis,
         checkpoints: read,
@@ -157,6 +170,7 @@ export class BaseObserver implements ChainObserver {
         rescannedWithin: settled.within,
         firstReader,
         seen: [...holding.seen],
+        arrivals: [...arrived.sightings],
         setAside: [...waiting.kept],
       }),
       head: head.number,
@@ -180,6 +194,7 @@ async function start(node: RpcNode): Promise<Position> {
     rescanned: start.number,
     firstReader: null,
     seen: [],
+    arrivals: [],
     setAside: [],
   };
 }
@@ -199,6 +214,7 @@ function readNew(context: Scan, position: Position, head: Block): Promise<NewBlo
 /** What a step finds out about blocks that are safe or final. */
 interface Finish {
   readonly observations: readonly Observation[];
+  readonly deposits: readonly DepositObservation[];
   readonly seen: readonly Seen[];
   /** All that this step could not judge. */
   readonly unjudged: readonly Unjudged[];
@@ -225,6 +241,7 @@ async function finish(
   if (!isDue)
     return {
       observations: [],
+      deposits: [],
       seen: position.seen,
       unjudged: before,
       warnings: [],
@@ -236,6 +253,7 @@ async function finish(
   memory.tagsAskedAt = now;
   const rescan = await readSafe(context, position, news, safe);
   const finals = await finalize(context, least(news.reached.number, finalized?.number ?? 0n));
+  const arrived = await finalizeArrivals(context, least(news.reached.number, finalized?.number ?? 0n));
   const seen = [rescan.found, finals.seen].reduce<readonly Seen[]>(withSeen, position.seen);
   // Unreported landings of an intent come first: the transaction that used the nonce may have paid it.
   const waiting = new Set(
@@ -253,12 +271,13 @@ async function finish(
       ...(dropped?.observations ?? []),
       ...(lapsed ?? []),
     ],
+    deposits: arrived.deposits,
     seen,
     unjudged,
-    warnings: [...finals.warnings, ...(dropped?.warnings ?? [])],
+    warnings: [...finals.warnings, ...arrived.warnings, ...(dropped?.warnings ?? [])],
     rescanned: rescan.rescanned,
     within: rescan.within,
-    hasMore: rescan.hasMore || finals.hasMore,
+    hasMore: rescan.hasMore || finals.hasMore || arrived.hasMore,
   };
 }
 
@@ -286,8 +305,8 @@ async function readSafe(
     (one) => isInLedger(watch, one),
   );
   if (again === null) return nothing;
-  // On a plan of short ranges one call is not all: the next step goes on at once.
-  const hasMore = again.end < all;
+  // On a plan of short ranges one call is not all: the next step goes on at once, unless there was no room for more.
+  const hasMore = again.end < all && (again.end > rescanned || again.within !== within);
   if (!hasMore) memory.rescannedAt = now;
   return { found: again.found, unjudged: again.unjudged, rescanned: again.end, within: again.within, hasMore };
 }
@@ -299,6 +318,7 @@ async function recover(context: Scan, position: Position, head: Block): Promise<
   if (found.kind === 'reorg') {
     const { checkpoints, ancestor, depth } = found;
     const orphaned = await orphan(context, position.seen, ancestor, head.number);
+    const arrived = await orphanArrivals(context, position.arrivals, ancestor, head.number);
     return {
       position: {
         ...position,
@@ -306,16 +326,19 @@ async function recover(context: Scan, position: Position, head: Block): Promise<
         ...(position.whole !== undefined && { whole: least(ancestor, position.whole) }),
         ...rescanFrom(least(ancestor, position.rescanned)),
         seen: [...orphaned.seen],
+        arrivals: [...arrived.sightings],
         // What is still on the chain is read again with its blocks.
         setAside: position.setAside.filter(({ place }) => place <= ancestor),
       },
       observations: orphaned.observations,
+      deposits: arrived.deposits,
       warnings: [`the chain was reorganized within the last ${depth} blocks: continuing at block ${ancestor}`],
     };
   }
   // Nothing that was read before is on this chain.
   const { genesis, from, warning } = found;
   const orphaned = await orphan(context, position.seen, -1n, -1n);
+  const arrived = await orphanArrivals(context, position.arrivals, -1n, -1n);
   return {
     position: {
       genesis,
@@ -323,9 +346,11 @@ async function recover(context: Scan, position: Position, head: Block): Promise<
       rescanned: from.number,
       firstReader: null,
       seen: [...orphaned.seen],
+      arrivals: [...arrived.sightings],
       setAside: [],
     },
     observations: orphaned.observations,
+    deposits: arrived.deposits,
     warnings: [warning],
   };
 }
@@ -333,12 +358,13 @@ async function recover(context: Scan, position: Position, head: Block): Promise<
 interface Found {
   readonly position: Position;
   readonly observations: readonly Observation[];
+  readonly deposits: readonly DepositObservation[];
   readonly warnings: readonly string[];
 }
 
 const isEmpty = (all: Iterable<unknown>): boolean => all[Symbol.iterator]().next().done === true;
 
-const unmoved = (position: Position): Found => ({ position, observations: [], warnings: [] });
+const unmoved = (position: Position): Found => ({ position, observations: [], deposits: [], warnings: [] });
 
 /** This node does not yet have the blocks that were read: nothing to do, and nothing to conclude. */
 const idle = (position: Position, head: Block): Step => ({

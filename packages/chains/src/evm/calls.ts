@@ -175,6 +175,8 @@ export interface Log {
   readonly transactionHash: TransactionHash;
   readonly logIndex: bigint;
   readonly removed: boolean;
+  /** Seconds since 1970. Absent where the node does not tell it. */
+  readonly blockTimestamp?: bigint;
 }
 
 /** Which logs are read, by the contract's address in lower case and the first topic: the others are passed over. */
@@ -189,7 +191,7 @@ function textIn(value: unknown, shape: RegExp): string {
 /** There may be thousands in one response, so each is read by hand: schemas take ten times as long. */
 function readLog(of: Readonly<Record<keyof Log, unknown>>, topics: readonly unknown[]): Log {
   const word = (value: unknown): string => textIn(value, WORD).toLowerCase();
-  const { address, data, blockNumber, blockHash, transactionHash, logIndex, removed = false } = of;
+  const { address, data, blockNumber, blockHash, transactionHash, logIndex, blockTimestamp, removed = false } = of;
   if (typeof removed !== 'boolean') throw new Error('it is not told whether a log was removed');
   return {
     address: checksummed(textIn(address, ADDRESS)),
@@ -200,6 +202,9 @@ function readLog(of: Readonly<Record<keyof Log, unknown>>, topics: readonly unkn
     transactionHash: word(transactionHash) as TransactionHash,
     logIndex: BigInt(textIn(logIndex, QUANTITY)),
     removed,
+    // For people only: what is wrong with it does not hold a payment up.
+    ...(typeof blockTimestamp === 'string' &&
+      QUANTITY.test(blockTimestamp) && { blockTimestamp: BigInt(blockTimestamp) }),
   };
 }
 

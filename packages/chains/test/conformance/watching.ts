@@ -1,13 +1,19 @@
-import type {
-  AccountId,
-  Address,
-  IntentId,
-  Observation,
-  PaymentTerms,
-  PreparedTransaction,
-  Reference,
-  Settlement,
-  Submission,
+import { depositIdOf } from '@pf/contracts';
+import {
+  type AccountId,
+  type Address,
+  type ChainId,
+  decideDeposit,
+  type Deposit,
+  type DepositId,
+  type DepositObservation,
+  type IntentId,
+  type Observation,
+  type PaymentTerms,
+  type PreparedTransaction,
+  type Reference,
+  type Settlement,
+  type Submission,
 } from '@pf/domain';
 import {
   aliasOf,
@@ -32,6 +38,7 @@ export class Watched implements WatchSet {
   readonly #recipients = new Set<Address>();
   readonly #awaited = new Set<Address>();
   readonly #owners = new Map<Address, readonly AccountId[]>();
+  readonly deposits = new Map<DepositId, Deposit>();
 
   add(id: string, terms: PaymentTerms): void {
     this.#recipients.add(terms.requestor);
@@ -99,6 +106,11 @@ export class Watched implements WatchSet {
     }
   }
 
+  applyDeposit(observation: DepositObservation): void {
+    const decided = decideDeposit(observation, 0, this.deposits.get(observation.depositId));
+    if (decided !== null) this.deposits.set(decided.deposit.id, decided.deposit);
+  }
+
   #of(reference: Reference): Mutable<WatchedIntent> {
     const intent = this.#intents.get(reference);
     if (intent === undefined) throw new Error('no such intent');
@@ -137,6 +149,15 @@ export class Watched implements WatchSet {
   }
   ownersOf(recipient: Address): readonly AccountId[] {
     return this.#owners.get(recipient) ?? [];
+  }
+  depositsOf(arrival: Parameters<WatchSet['depositsOf']>[0]): ReturnType<WatchSet['depositsOf']> {
+    return this.ownersOf(arrival.to).map((accountId) => ({
+      accountId,
+      depositId: depositIdOf(accountId, 'eip155:84532' as ChainId, arrival, 1),
+    }));
+  }
+  openDeposits(): Iterable<Deposit> {
+    return [...this.deposits.values()].filter(({ level }) => level === 'confirmed');
   }
   awaited(): Iterable<Address> {
     return this.#awaited;
@@ -213,7 +234,10 @@ export class Watcher {
       if (bookmark === null) this.bookmarks.delete(recipient);
       else this.bookmarks.set(recipient, bookmark);
     this.warnings.push(...step.warnings);
-    if (this.reaches) for (const observation of step.observations) this.watched.apply(observation);
+    if (this.reaches) {
+      for (const observation of step.observations) this.watched.apply(observation);
+      for (const observation of step.deposits ?? []) this.watched.applyDeposit(observation);
+    }
     return step;
   }
 

@@ -30,6 +30,17 @@ describe('a log of an EVM node', () => {
     ]);
   });
 
+  it('has the time of its block where the node tells it', () => {
+    const [told, ...others] = call.parse([
+      { ...log, blockTimestamp: '0x10' },
+      log,
+      { ...log, blockTimestamp: null },
+      { ...log, blockTimestamp: 16 },
+    ]);
+    expect(told?.blockTimestamp).toBe(16n);
+    for (const one of others) expect(one).not.toHaveProperty('blockTimestamp');
+  });
+
   it.each([
     { address: `0x${'ab'.repeat(19)}` },
     { topics: [word('cd'), null] },

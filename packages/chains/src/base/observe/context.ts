@@ -2,6 +2,7 @@ import type { Instant, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { Network, WatchSet } from '../../port.ts';
 import type { Memory } from './memory.ts';
+import type { Sighting } from './sightings.ts';
 
 /** What it takes to judge transactions. */
 export interface Judging {
@@ -15,9 +16,13 @@ export interface Judging {
   readonly now: number;
   /** Since when a transaction waits to be judged; undefined where it is not set aside. */
   readonly waitsSince: (hash: TransactionHash) => Instant | undefined;
+  /** Takes what pays no intent; absent where that is not asked for. */
+  readonly noteSighting?: (sighting: Sighting) => void;
 }
 
 /** What a step of the observer has. */
 export interface Scan extends Judging {
   readonly pool: RpcPool;
+  /** The same of what is not read again. False where there is no room: it has to be. Absent: as above */
+  readonly takeSighting?: (sighting: Sighting) => boolean;
 }

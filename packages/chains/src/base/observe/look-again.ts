@@ -7,6 +7,7 @@ import type { Seen } from './position.ts';
 import { fetchReceipts } from './receipts.ts';
 import { Room } from './room.ts';
 import { judge, transfersIn } from './scan.ts';
+import type { Sighting } from './sightings.ts';
 
 /** Transactions in one step. */
 const AGAIN_MAX = 8;
@@ -33,8 +34,16 @@ export async function lookAgain(context: Scan, setAside: readonly SetAside[]): P
   const hits = receipts.flatMap((receipt) =>
     transfersIn(context, receipt.logs).map((transfer) => ({ transfer, receipt })),
   );
-  const { found, unjudged } = await judge(context, hits);
-  const failed = [...unread, ...unjudged];
+  const arrived: Sighting[] = [];
+  const { found, unjudged } = await judge({ ...context, noteSighting: (one) => arrived.push(one) }, hits);
+  // Its blocks may have been read for the last time.
+  const full = new Set(arrived.filter((one) => context.takeSighting?.(one) === false).map(({ hash }) => hash));
+  const waiting = due.filter(({ hash }) => full.has(hash));
+  const failed = [
+    ...unread,
+    ...unjudged,
+    ...waiting.map((one) => ({ ...one, reason: 'too much that pays no intent arrived at once' })),
+  ];
   for (const { hash } of failed) judged.delete(hash);
   return { found, unjudged: failed, judged };
 }

@@ -1,4 +1,4 @@
-import type { Address, IntentId, Reference, TransactionHash } from '@pf/domain';
+import type { Address, DepositId, IntentId, Reference, TransactionHash } from '@pf/domain';
 import { boundedCache } from '@pf/runtime';
 import type { CallingTransaction } from '../../evm/calls.ts';
 import { LogWindow } from '../../evm/observe/log-window.ts';
@@ -116,10 +116,10 @@ export class Memory {
   }
 
   /** One transaction can settle several intents. */
-  wasFinalizedLately(id: IntentId, hash: TransactionHash, now: number): boolean {
+  wasFinalizedLately(id: IntentId | DepositId, hash: TransactionHash, now: number): boolean {
     return now - (this.#finalized.get(`${id} ${hash}`) ?? -Infinity) < REPEAT_MS;
   }
-  finalized(id: IntentId, hash: TransactionHash, now: number): void {
+  finalized(id: IntentId | DepositId, hash: TransactionHash, now: number): void {
     for (const [old, at] of this.#finalized) if (now - at >= REPEAT_MS) this.#finalized.delete(old);
     this.#finalized.set(`${id} ${hash}`, now);
   }

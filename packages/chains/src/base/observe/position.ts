@@ -7,6 +7,7 @@ import { wholeOf, writtenWhole } from '../../evm/observe/early-look.ts';
 import type { Cursor } from '../../port.ts';
 import { setAside } from '../../set-aside.ts';
 import { NO_REFERENCE } from './no-reference.ts';
+import { nameOf as nameOfSighting, sightings } from './sightings.ts';
 
 const seen = z.discriminatedUnion('kind', [
   z.object({
@@ -43,6 +44,8 @@ const position = z.object({
   /** The upstream that read what comes after. */
   firstReader: z.string().nullable().default(null),
   seen: z.array(seen),
+  /** What pays no intent: kept until the ledger has it as a deposit. Older watchers drop it, and find it again. */
+  arrivals: sightings.default([]),
   /** What could not be judged, and is looked at again. */
   setAside: z.array(setAside).default([]),
 });
@@ -64,8 +67,8 @@ export const rescanFrom = (rescanned: bigint): Pick<Position, 'rescanned' | 'res
  * not in the ledger is reported again: the log may have lost it.
  */
 export function rewind(cursor: Cursor, from: bigint): Cursor {
-  const { seen: sightings, ...before } = readPosition(cursor);
-  const seen = sightings.map((one) => (one.kind === 'landed' ? { ...one, reported: false } : one));
+  const { seen: landings, ...before } = readPosition(cursor);
+  const seen = landings.map((one) => (one.kind === 'landed' ? { ...one, reported: false } : one));
   return writePosition(
     from > before.rescanned ? { ...before, seen } : { ...before, seen, ...rescanFrom(from - 1n), firstReader: null },
   );
@@ -86,6 +89,13 @@ export function merge(cursors: readonly Cursor[]): Cursor {
       [],
       positions.flatMap(({ seen }) => seen).filter((one) => placeOf(one).block <= newest),
     ),
+    arrivals: [
+      ...new Map(
+        positions
+          .flatMap(({ arrivals }) => arrivals.filter(({ block }) => block <= newest))
+          .map((one) => [nameOfSighting(one), one]),
+      ).values(),
+    ],
     setAside: [...new Map(positions.flatMap(({ setAside }) => setAside.map((one) => [one.hash, one]))).values()],
   });
 }

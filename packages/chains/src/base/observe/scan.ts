@@ -4,6 +4,7 @@ import { type Block, type CallingTransaction, getCalling, type Log, type Logged 
 import type { Wanted } from '../../evm/observe/log-window.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import {
+  byPlace,
   endingBefore,
   type Findings,
   notYetReread,
@@ -23,6 +24,7 @@ import type { NestedPayment, TransactionSummary } from './memory.ts';
 import { judgeNested } from './nested-payments.ts';
 import type { Seen } from './position.ts';
 import type { Nested } from './receipts.ts';
+import { type Sighting, sightingOf } from './sightings.ts';
 
 /** Transactions that are looked up at a time, in one reading, and ms after which no more are. The others wait. */
 const LOOKED_UP_AT_ONCE = 20;
@@ -55,7 +57,7 @@ export async function scan(
 
 /**
  * Reads a range once more, in the order of the chain, and leaves out nothing: where there is more than a step can look
- * up, it ends within a block.
+ * up, or than there is room for, it ends within a block.
  * @param after the logs of the first block up to this index were read
  */
 export async function scanAgain(
@@ -67,10 +69,18 @@ export async function scanAgain(
 ): Promise<Rereading<Seen>> {
   const { hits, end } = await hitsIn(context, from, to, expected, context.watch.recipients());
   const open = notYetReread(hits, ({ transfer }) => transfer.log, from, after);
-  const { left, ...findings } = await judge(context, open, { order: (all) => all, most: lookUpsIn(context) });
-  const [first] = left;
+  const arrived: Sighting[] = [];
+  const { left, ...findings } = await judge({ ...context, noteSighting: (one) => arrived.push(one) }, open, {
+    order: (all) => all,
+    most: lookUpsIn(context),
+  });
+  const withoutRoom = arrived.find((one) => context.takeSighting?.(one) === false);
+  const [first] = [
+    ...left.slice(0, 1).map(({ transfer: { log } }) => log),
+    ...(withoutRoom ? [{ blockNumber: withoutRoom.block, logIndex: BigInt(withoutRoom.index) }] : []),
+  ].sort(byPlace);
   if (first === undefined) return { end, ...findings };
-  return { ...endingBefore(first.transfer.log), ...findings };
+  return { ...endingBefore(first), ...findings };
 }
 
 const lookUpsIn = ({ node }: Scan): number => Math.min(LOOKED_UP_MAX, callsInStep(node, 'eth_getTransactionByHash'));
@@ -140,6 +150,14 @@ export async function judge(context: Judging, hits: readonly Hit[], lookUps = AL
     if (payment === null || summary.to !== address || summary.from !== from || payment.to !== to) return null;
     return { reference: payment.reference, isProven: true, isAuthorized: false, worth: from === to ? 0n : amount };
   };
+  /** Whether all that its transaction may pay is known. */
+  const isJudged = ({ log }: LoggedTransfer): boolean => {
+    const summary = memory.look(log.transactionHash);
+    return (
+      summary !== undefined &&
+      (isDirect(summary, log) || memory.nested(log.transactionHash, log.blockHash) !== undefined)
+    );
+  };
   const payments = hits.flatMap(({ transfer }) => {
     const payment = paymentBy(transfer);
     return payment === null ? [] : [{ transfer, payment }];
@@ -157,6 +175,15 @@ export async function judge(context: Judging, hits: readonly Hit[], lookUps = AL
     if (worth === 0n && transfer.amount > 0n && !isLive && failed.length === 0) return [];
     return [landed(intent.id, transfer, { reference: isProven ? reference : NO_REFERENCE, worth }, now), ...failed];
   });
+  if (context.noteSighting !== undefined) {
+    const paying = new Map(payments.map(({ transfer, payment }) => [transfer, payment]));
+    for (const { transfer } of hits) {
+      const reference = paying.get(transfer)?.reference ?? null;
+      const isOfIntent = reference !== null && watch.byReference(reference) !== undefined;
+      if (!isOfIntent && isArrival(transfer) && isJudged(transfer))
+        context.noteSighting(sightingOf(transfer, reference, now));
+    }
+  }
   return { found, unjudged: [...unread, ...unjudged], left };
 }
 
@@ -182,6 +209,9 @@ function failedBy(
     `${log.address} to ${to}: ${worth} of them stayed there`;
   return [{ kind: 'reverted', intentId: id, hash, block, blockHash, reason, seenAt: now }];
 }
+
+/** Something has come from elsewhere. Anyone can have a token log that nothing was transferred. */
+const isArrival = ({ from, to, amount }: LoggedTransfer): boolean => from !== to && amount > 0n;
 
 /** True for the very transfer that the ledger has as the intent's settlement: it was proven before. */
 const isSettledBy = ({ settlement }: WatchedIntent, { log }: LoggedTransfer): boolean =>

@@ -30,6 +30,12 @@ export interface Rereading<T> extends Findings<T> {
   readonly within?: bigint;
 }
 
+type LogPlace = Pick<Log, 'blockNumber' | 'logIndex'>;
+
+/** For sorting logs in the order of the chain. */
+export const byPlace = (a: LogPlace, b: LogPlace): number =>
+  Number(a.blockNumber === b.blockNumber ? a.logIndex - b.logIndex : a.blockNumber - b.blockNumber);
+
 /**
  * What a rereading has still to judge, in the order of the chain.
  * @param from the first block of its range
@@ -38,13 +44,10 @@ export interface Rereading<T> extends Findings<T> {
 export const notYetReread = <T>(all: readonly T[], logOf: (one: T) => Log, from: bigint, after: bigint): readonly T[] =>
   all
     .filter((one) => logOf(one).blockNumber > from || logOf(one).logIndex > after)
-    .sort((one, other) => {
-      const [a, b] = [logOf(one), logOf(other)];
-      return Number(a.blockNumber === b.blockNumber ? a.logIndex - b.logIndex : a.blockNumber - b.blockNumber);
-    });
+    .sort((one, other) => byPlace(logOf(one), logOf(other)));
 
 /** Where a rereading ends that leaves this log, and all behind it, for the next one. */
-export const endingBefore = ({ blockNumber, logIndex }: Log): Pick<Rereading<never>, 'end' | 'within'> => ({
+export const endingBefore = ({ blockNumber, logIndex }: LogPlace): Pick<Rereading<never>, 'end' | 'within'> => ({
   end: { number: blockNumber - 1n },
   ...(logIndex > 0n && { within: logIndex - 1n }),
 });

@@ -1,0 +1,248 @@
+import type { DepositId, DepositObservation, Place } from '@pf/domain';
+import { RpcBehindError, type RpcNode } from '@pf/rpc';
+import { type Block, getBlock, getReceipt } from '../../evm/calls.ts';
+import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
+import { callsInStep } from '../../step-share.ts';
+import {
+  depositFinal,
+  depositLanded,
+  depositLost,
+  depositWithdrawn,
+  listedToken,
+  type UnpaidArrival,
+} from '../../deposits.ts';
+import type { Network, OpenDeposit, WatchSet } from '../../port.ts';
+import { keptLogsOf } from '../nested/kept-logs.ts';
+import type { Scan } from './context.ts';
+import { readTransfer } from './landings.ts';
+import type { Seen } from './position.ts';
+import { nameOf, placed, senderOf, type Sighting } from './sightings.ts';
+
+/** A transfer that pays no intent is reported when it is still canonical this long after it was seen. */
+const CONFIRM_MS = 2_000;
+/** A reported one that the ledger does not have is reported once more after this time: the log may have lost it. */
+const UNHEARD_MS = 30_000;
+/** Deposits that are looked up in one step when they are final. */
+const FINALIZED_MAX = 100;
+/** How often a request for receipts that are too long together is halved. */
+const SPLITS = 5;
+/** A deposit that no second upstream shows for so long is told of to the operator. */
+const UNSHOWN_WARNED_MS = 60_000;
+
+type Landed = Extract<Seen, { kind: 'landed' }>;
+const withdrawn = (depositId: DepositId, { hash, intentId, transfer }: Landed): DepositObservation =>
+  depositWithdrawn(depositId, { hash, ...transfer }, intentId);
+
+interface Told {
+  readonly deposits: readonly DepositObservation[];
+  readonly sightings: readonly Sighting[];
+}
+
+/**
+ * Reports what has stayed canonical long enough, to each account.
+ * @param waiting in the order of their turns
+ * @param unheardBy the accounts of which the ledger does not have it
+ */
+export async function confirmArrivals(
+  { node, network, now }: Pick<Scan, 'node' | 'network' | 'now'>,
+  waiting: readonly Sighting[],
+  unheardBy: (one: Sighting) => ReturnType<WatchSet['depositsOf']>,
+): Promise<Told> {
+  const most = callsInStep(node, 'eth_getBlockByNumber');
+  const asked = new Set<bigint>();
+  const due = new Set<Sighting>();
+  for (const one of waiting) {
+    const isDue = now - one.seenAt >= (one.reported ? UNHEARD_MS : CONFIRM_MS);
+    if (!isDue || (asked.size >= most && !asked.has(one.block))) continue;
+    asked.add(one.block);
+    due.add(one);
+  }
+  const blocks = await blocksOf(node, due);
+  const deposits: DepositObservation[] = [];
+  const kept: Sighting[] = [];
+  for (const one of waiting) {
+    const block = blocks.get(one.block);
+    // A lagging node does not have the block yet: the next step asks again.
+    if (!due.has(one) || block === undefined) kept.push(one);
+    if (!due.has(one) || block?.hash !== one.blockHash) continue;
+    for (const owner of unheardBy(one)) deposits.push(depositLanded(owner, network, arrivalOf(network, one, block)));
+    if (!one.reported) kept.push({ ...one, reported: true, seenAt: now });
+  }
+  return { deposits, sightings: kept };
+}
+
+function arrivalOf(
+  network: Network,
+  { hash, index, block, blockHash, tokenAddress, from, to, amount, reference, reason }: Sighting,
+  { timestamp }: Block,
+): UnpaidArrival {
+  const token = listedToken(network, tokenAddress);
+  const at = Number(timestamp) * 1000;
+  return { reason, arrival: { hash, index, block, blockHash, tokenAddress, token, from, to, amount, reference, at } };
+}
+
+async function blocksOf(
+  node: RpcNode,
+  places: Iterable<{ readonly block: bigint }>,
+): Promise<ReadonlyMap<bigint, Block>> {
+  const numbers = [...new Set([...places].map(({ block }) => block))];
+  if (numbers.length === 0) return new Map();
+  const found = await node.batch(numbers.map((number) => getBlock(number)));
+  return new Map(found.flatMap((block): [bigint, Block][] => (block === null ? [] : [[block.number, block]])));
+}
+
+/**
+ * After a reorg down to `ancestor`: deposits of orphaned blocks are lost, and what was seen there is forgotten. The
+ * scan finds it again where it landed again.
+ * @param head up to here the node must have every block
+ * @throws RpcBehindError where it does not
+ */
+export async function orphanArrivals(
+  { node, watch }: Pick<Scan, 'node' | 'watch'>,
+  all: readonly Sighting[],
+  ancestor: bigint,
+  head: bigint,
+): Promise<Told> {
+  const isAbove = ({ block }: { readonly block: bigint }): boolean => block > ancestor;
+  const open = [...watch.openDeposits()].filter(({ arrival }) => isAbove(arrival));
+  const above = all.filter(isAbove);
+  const blocks = await blocksOf(node, [...open.map(({ arrival }) => arrival), ...above]);
+  const isGone = (place: Place): boolean => {
+    const block = blocks.get(place.block);
+    if (block === undefined && place.block <= head)
+      throw new RpcBehindError(`${node.name} lags: it lacks block ${place.block}, and had ${head} before`);
+    return block !== undefined && block.hash !== place.blockHash;
+  };
+  const gone = new Set(above.filter(isGone));
+  // The ledger may have by now what was reported, or have it soon.
+  const reported = [...gone].flatMap((one) =>
+    one.reported ? watch.depositsOf(one).map(({ depositId }) => depositLost({ id: depositId, arrival: one })) : [],
+  );
+  const deposits = [...open.filter(({ arrival }) => isGone(arrival)).map(depositLost), ...reported];
+  return {
+    deposits: [...new Map(deposits.map((one) => [one.depositId, one])).values()],
+    sightings: all.filter((one) => !gone.has(one)),
+  };
+}
+
+/**
+ * Deposits of which a landing of an intent turns out to be the transfer: the intent tells of it.
+ * @param seen the landings that the cursor holds
+ * @param late those that no first reading of their block has found: the transfer may be a deposit that is final
+ */
+export function paidArrivals(
+  watch: Pick<WatchSet, 'openDeposits' | 'depositsOf'>,
+  seen: readonly Seen[],
+  late: readonly Seen[],
+): readonly DepositObservation[] {
+  const told = new Map<DepositId, DepositObservation>();
+  const landings = new Map(seen.filter((one) => one.kind === 'landed').map((one) => [nameOf(placed(one)), one]));
+  if (landings.size > 0)
+    for (const { id, arrival } of watch.openDeposits()) {
+      const landing = landings.get(nameOf(arrival));
+      if (landing !== undefined) told.set(id, withdrawn(id, landing));
+    }
+  for (const one of late.filter((each) => each.kind === 'landed'))
+    for (const { depositId } of watch.depositsOf({ ...placed(one), to: one.transfer.to }))
+      told.set(depositId, withdrawn(depositId, one));
+  return [...told.values()];
+}
+
+interface Finals {
+  readonly deposits: readonly DepositObservation[];
+  readonly warnings: readonly string[];
+  readonly hasMore: boolean;
+}
+
+/**
+ * Deposits at or below the final block: final where the chain still has them there, and a second upstream shows the
+ * same; otherwise lost.
+ */
+export async function finalizeArrivals(context: Scan, finalized: bigint): Promise<Finals> {
+  const { node, pool, watch, memory, now } = context;
+  const isDoubted = pool.size > 1;
+  const most = Math.min(
+    FINALIZED_MAX,
+    callsInStep(node, 'eth_getBlockByNumber'),
+    callsInStep(node, 'eth_getTransactionReceipt'),
+  );
+  const due: OpenDeposit[] = [];
+  for (const deposit of watch.openDeposits()) {
+    const { id, arrival } = deposit;
+    if (arrival.block > finalized || memory.wasFinalizedLately(id, arrival.hash, now)) continue;
+    if (isDoubted && !memory.isSecondDue(secondOf(deposit), now)) continue;
+    due.push(deposit);
+    if (due.length === most) break;
+  }
+  if (due.length === 0) return { deposits: [], warnings: [], hasMore: false };
+  const blocks = await blocksOf(
+    node,
+    due.map(({ arrival }) => arrival),
+  );
+  const isAt = ({ arrival }: OpenDeposit): boolean => blocks.get(arrival.block)?.hash === arrival.blockHash;
+  const gone = due.filter((one) => blocks.has(one.arrival.block) && !isAt(one));
+  const { shown, warnings } = await shownTwice(context, due.filter(isAt));
+  const final = shown.map((one) => {
+    memory.finalized(one.id, one.arrival.hash, now);
+    return depositFinal(one);
+  });
+  const deposits = [...gone.map(depositLost), ...final];
+  return { deposits, warnings, hasMore: due.length === most && deposits.length > 0 };
+}
+
+const secondOf = ({ id, arrival }: OpenDeposit): string => `${id} ${arrival.blockHash}`;
+
+/** Those that this upstream and another one each show, as payments are: nothing is final by one. */
+async function shownTwice(
+  { node, pool, network, memory, now }: Scan,
+  standing: readonly OpenDeposit[],
+): Promise<{ readonly shown: readonly OpenDeposit[]; readonly warnings: readonly string[] }> {
+  if (pool.size === 1 || standing.length === 0) return { shown: standing, warnings: [] };
+  const readings = await pool.doubleCheck(
+    node,
+    null,
+    (by) => shownBy(by, network, standing),
+    (shown) => standing.some((one) => !shown.has(one)),
+  );
+  const warnings: string[] = [];
+  const shown = standing.filter((one) => {
+    if (readings?.every((reading) => reading.has(one)) === true) return true;
+    // Asked again later and later, so that those which no other shows do not delay the others.
+    const pauseMs = memory.secondLacked(secondOf(one), now);
+    if (pauseMs >= UNSHOWN_WARNED_MS)
+      warnings.push(`${one.arrival.hash} is final at ${node.name}, and no second upstream shows it in its block`);
+    return false;
+  });
+  return { shown, warnings };
+}
+
+/** Which of these one upstream alone shows in its receipts: the same log in the same block. */
+async function shownBy(
+  node: RpcNode,
+  network: Network,
+  deposits: readonly OpenDeposit[],
+): Promise<ReadonlySet<OpenDeposit>> {
+  const hashes = [...new Set(deposits.map(({ arrival }) => arrival.hash))];
+  const receipts = await readEach(
+    node,
+    hashes.map((hash) => getReceipt(hash, keptLogsOf(network))),
+    SPLITS,
+  );
+  const byHash = new Map(hashes.map((hash, place) => [hash, receipts[place]]));
+  return new Set(
+    deposits.filter(({ arrival }) => {
+      const receipt = byHash.get(arrival.hash);
+      if (receipt === undefined || receipt === null || receipt instanceof Unreadable) return false;
+      const log = receipt.logs.find(({ logIndex }) => logIndex.toString() === arrival.index);
+      const transfer = log === undefined ? null : readTransfer(log);
+      return (
+        receipt.blockHash === arrival.blockHash &&
+        transfer !== null &&
+        (transfer.log.address as string) === arrival.tokenAddress &&
+        senderOf(transfer.from) === arrival.from &&
+        transfer.to === arrival.to &&
+        transfer.amount === arrival.amount
+      );
+    }),
+  );
+}

@@ -1,0 +1,211 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  depositIdOf,
+  type DepositEnvelope,
+  encodeDepositEvent,
+  encodeEvent,
+  eventIdOf,
+  newIntentId,
+} from '@pf/contracts';
+import { UNSPLIT, type WatchedIntentSource } from '@pf/database';
+import {
+  decideDeposit,
+  type Deposit,
+  type DepositObservation,
+  depositView,
+  evolve,
+  type IntentEvent,
+  type PaymentIntent,
+  view,
+} from '@pf/domain';
+import { deposits, events, samples } from '@pf/domain/testing';
+import type { LogReader } from '@pf/event-log';
+import { WatchSets } from '../src/watch-sets.ts';
+
+const { ACCOUNT, ALICE, BASE_SEPOLIA, OTHER_ACCOUNT, SCENARIO_START } = samples;
+const WATCH_MS = 30 * 86_400_000;
+const PARTITIONS = 6;
+const arrival = deposits.arrival();
+const id = depositIdOf(ACCOUNT, BASE_SEPOLIA, arrival, PARTITIONS);
+
+/** The record of what an observation leads to, and the deposit after it. */
+function logged(observation: DepositObservation, before?: Deposit): { readonly text: string; readonly after: Deposit } {
+  const decided = decideDeposit(observation, SCENARIO_START, before);
+  if (decided === null) throw new Error('nothing was decided');
+  const { event, deposit } = decided;
+  const envelope: DepositEnvelope = {
+    eventId: eventIdOf(id, event.version),
+    type: event.type,
+    schemaVersion: 1,
+    depositId: id,
+    version: event.version,
+    accountId: deposit.accountId,
+    livemode: deposit.livemode,
+    commandId: null,
+    at: new Date(event.at).toISOString(),
+    trace: { traceparent: null, requestId: null },
+    data: event.data,
+    deposit: depositView(deposit),
+  };
+  return { text: encodeDepositEvent(envelope), after: deposit };
+}
+const created = (accountId: typeof ACCOUNT): PaymentIntent =>
+  evolve(undefined, {
+    ...events.created(),
+    data: { ...events.created().data, accountId },
+    intentId: newIntentId(0),
+    version: 1,
+    at: SCENARIO_START,
+  } as IntentEvent);
+
+describe('A watch set that is asked for deposits', () => {
+  let records: string[];
+  let projected: { intents: PaymentIntent[]; deposits: Deposit[] };
+  beforeEach(() => {
+    records = [];
+    projected = { intents: [created(ACCOUNT)], deposits: [] };
+  });
+
+  const setsOf = (partitions: number | null = PARTITIONS): WatchSets => {
+    const source: WatchedIntentSource = {
+      load: async (_chains, _closedAfter, each) => {
+        for (const intent of projected.intents) each(intent);
+        return new Map([[0, 0n]]);
+      },
+      openDeposits: async () => projected.deposits,
+      rebuilds: async () => 0,
+      find: async () => [],
+    };
+    const reader = {
+      endOffsets: async () => [BigInt(records.length)],
+      appendedOffsets: async () => [BigInt(records.length)],
+      read: async function* (_topic: string, _partition: number, from: bigint, end: bigint) {
+        const some = records.slice(Number(from), Number(end));
+        yield { records: some.map((value) => ({ value })), next: end };
+      },
+    } as unknown as LogReader;
+    const now = () => SCENARIO_START;
+    return new WatchSets(source, reader, [BASE_SEPOLIA], WATCH_MS, now, {}, UNSPLIT, undefined, partitions);
+  };
+  const open = async (sets: WatchSets) => {
+    const set = await sets.synchronize(BASE_SEPOLIA);
+    const found = [...set.openDeposits()].map((deposit) => deposit.id);
+    set.release();
+    return found;
+  };
+
+  it('follows those that are confirmed, from the projection and the log, until they are final or lost', async () => {
+    const sets = setsOf();
+    const received = logged(deposits.depositLanded({}, id));
+    projected.deposits = [received.after];
+    expect(await open(sets)).toEqual([id]);
+    const lost = logged(deposits.depositLost(arrival, id), received.after);
+    records.push(lost.text);
+    expect(await open(sets)).toEqual([]);
+    const again = logged(deposits.depositLanded({}, id), lost.after);
+    records.push(again.text);
+    expect(await open(sets)).toEqual([id]);
+    records.push(logged(deposits.depositLanded({ level: 'finalized' }, id), again.after).text);
+    expect(await open(sets)).toEqual([]);
+  });
+
+  it('leaves alone what newer code has changed', async () => {
+    const received = logged(deposits.depositLanded({}, id));
+    records.push(received.text, received.text.replace('"deposit.received"', '"deposit.divided"'));
+    expect(await open(setsOf())).toEqual([]);
+  });
+
+  it('changes only between steps', async () => {
+    const sets = setsOf();
+    const set = await sets.synchronize(BASE_SEPOLIA);
+    records.push(logged(deposits.depositLanded({}, id)).text);
+    await sets.follow();
+    expect([...set.openDeposits()]).toEqual([]);
+    set.release();
+    expect([...set.openDeposits()]).toMatchObject([{ id }]);
+  });
+
+  it('names a deposit for each account whose intents name the recipient, open or at rest', async () => {
+    projected.intents.push(created(OTHER_ACCOUNT));
+    const set = await setsOf().synchronize(BASE_SEPOLIA);
+    const third = 'acc_third' as typeof ACCOUNT;
+    set.putAtRest({ ...created(third), closedAt: SCENARIO_START });
+    expect(set.depositsOf(arrival)).toEqual(
+      [ACCOUNT, OTHER_ACCOUNT, third].map((accountId) => ({
+        accountId,
+        depositId: depositIdOf(accountId, BASE_SEPOLIA, arrival, PARTITIONS),
+      })),
+    );
+    expect(set.depositsOf({ ...arrival, to: samples.BOB })).toEqual([]);
+    set.release();
+    set.prune(SCENARIO_START + WATCH_MS);
+    expect(set.ownersOf(ALICE)).toEqual([ACCOUNT, OTHER_ACCOUNT]);
+  });
+
+  /** The record of a payer's report that this transfer was for the intent of the account. */
+  const reported = (intent: PaymentIntent): string => {
+    const { hash, index, from, ...rest } = arrival;
+    const transfer = {
+      tokenAddress: samples.USDC,
+      from: from ?? samples.BOB,
+      to: rest.to,
+      amount: rest.amount,
+      reference: samples.REFERENCE,
+      block: rest.block,
+      blockHash: rest.blockHash,
+      index,
+    };
+    const data = { landing: { hash, transfer }, amount: '12.5', differs: ['reference'], claimed: true } as const;
+    const event = { type: 'intent.mismatched_payment', intentId: intent.id, version: 2, at: SCENARIO_START, data };
+    const after = evolve(intent, event as IntentEvent);
+    return encodeEvent({
+      eventId: eventIdOf(intent.id, 2),
+      type: 'intent.mismatched_payment',
+      schemaVersion: 1,
+      intentId: intent.id,
+      version: 2,
+      accountId: intent.accountId,
+      livemode: intent.livemode,
+      commandId: null,
+      at: new Date(SCENARIO_START).toISOString(),
+      trace: { traceparent: null, requestId: null },
+      data,
+      intent: view(after),
+    });
+  };
+
+  it('names none for the account whose intent tells of the transfer by the report of a payer', async () => {
+    const [intent] = projected.intents;
+    projected.intents.push(created(OTHER_ACCOUNT));
+    if (intent === undefined) throw new Error('there is an intent');
+    records.push(reported(intent));
+    const set = await setsOf().synchronize(BASE_SEPOLIA);
+    expect(set.depositsOf(arrival).map(({ accountId }) => accountId)).toEqual([OTHER_ACCOUNT]);
+    expect(set.depositsOf({ ...arrival, index: '1' })).toHaveLength(2);
+  });
+
+  it('withdraws the deposit of a reported transfer, whichever came first, until that is published', async () => {
+    const [intent] = projected.intents;
+    if (intent === undefined) throw new Error('there is an intent');
+    const withdrawn = deposits.depositWithdrawn(arrival, id);
+    const expected = { ...withdrawn, data: { ...withdrawn.data, intentId: intent.id } };
+    records.push(reported(intent));
+    const sets = setsOf();
+    const set = await sets.synchronize(BASE_SEPOLIA);
+    const written = set.withdrawals();
+    expect(written).toEqual([expected]);
+    set.withdrawn(written);
+    expect(set.withdrawals()).toEqual([]);
+    // Another watcher had seen the transfer before it knew of the report.
+    records.push(logged(deposits.depositLanded({}, id)).text);
+    await sets.follow();
+    set.release();
+    expect(set.withdrawals()).toEqual([expected]);
+  });
+
+  it('names none beyond sixteen accounts, and none where deposits are not asked for', async () => {
+    for (let n = 0; n < 20; n++) projected.intents.push(created(`acc_${n}` as typeof ACCOUNT));
+    expect((await setsOf().synchronize(BASE_SEPOLIA)).depositsOf(arrival)).toHaveLength(16);
+    expect((await setsOf(null).synchronize(BASE_SEPOLIA)).depositsOf(arrival)).toEqual([]);
+  });
+});
