@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Address, Observation, TransactionHash } from '@pf/domain';
+import type { Address, DepositObservation, Observation, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import { least } from '../bigints.ts';
 import { STEP_MS } from '../networks.ts';
@@ -23,6 +23,7 @@ import {
   judge,
   type Judgement,
   lostUntil,
+  type PendingDeposits,
   type PendingOutcome,
   pendingOutcomesOf,
   type PendingSettlement,
@@ -32,6 +33,14 @@ import {
 import { judgeAgain } from './observe/judge-again.ts';
 import { type LookupResult, readOutcome, readPendingOutcomes, readUnseen, recallNamed } from './observe/lookups.ts';
 import { Memory } from './observe/memory.ts';
+import {
+  type DepositJudgement,
+  dueDeposits,
+  finalDeposits,
+  judgeDeposits,
+  lostDeposits,
+  noteJudged,
+} from './observe/open-deposits.ts';
 import { dueReferences } from './observe/references.ts';
 import { type Position, readPosition, writePosition } from './observe/position.ts';
 
@@ -88,14 +97,15 @@ export class SolanaObserver implements ChainObserver {
   ): Promise<Step> {
     const round = await this.#begin(node, before, synchronize, bookmarks);
     const { memory, head, shortfall } = round;
-    const { judged, moved, isBehind: isPollBehind } = await this.#poll(round);
+    const { judged, judgedDeposits, moved, isBehind: isPollBehind } = await this.#poll(round);
     const isListBehind = await this.#list(round, moved);
-    const looked = await this.#look(round, judged);
+    const looked = await this.#look(round, judged, judgedDeposits);
     const observations = memory.notRepeated([...judged.observations, ...looked.observations], round.now);
     const isBehind = round.derived.isBehind || isPollBehind || isListBehind || looked.isBehind || memory.isPaging();
-    const end = this.#end(round, observations);
+    const end = this.#end(round, observations, looked.lost);
     return {
       observations,
+      deposits: [...lostDeposits(looked.lost), ...looked.deposits],
       ...end,
       head,
       behind: isBehind ? least(head, head - (round.origin.known ?? round.origin.slot) + 1n) : 0n,
@@ -136,9 +146,11 @@ export class SolanaObserver implements ChainObserver {
     const origin = { slot: least(position.slot, head), known: marked === null ? null : least(marked, head) };
     const derived = await deriveAccounts(memory, watch, this.network, origin, now);
     const pendingOutcomes = pendingOutcomesOf(watch, position.lost);
-    memory.isPending = pendingOutcomes.length > 0;
-    // The final head tells about pending outcomes only.
+    const [openDeposit] = watch.openDeposits();
+    memory.isPending = pendingOutcomes.length > 0 || openDeposit !== undefined;
+    // The final head tells about pending outcomes and deposits only.
     const finalized = early ?? (memory.isPending ? await node.call(getEpochInfo('finalized')) : NO_HEAD);
+    const heads = { confirmed, finalized };
     return {
       node,
       now,
@@ -150,24 +162,29 @@ export class SolanaObserver implements ChainObserver {
       marked,
       origin,
       derived,
-      heads: { confirmed, finalized },
+      heads,
       recipients: { awaited: new Set(watch.awaited()), ownersOf: (recipient) => watch.ownersOf(recipient) },
       pendingOutcomes,
+      pendingDeposits: dueDeposits(watch, memory, heads, now),
     };
   }
 
-  /** Reads the statuses of pending outcomes and the balances of accounts. */
-  async #poll({ node, now, memory, recipients, heads, pendingOutcomes }: Round): Promise<{
+  /** Reads the statuses of pending outcomes and deposits, and the balances of accounts. */
+  async #poll({ node, now, memory, recipients, heads, pendingOutcomes, pendingDeposits }: Round): Promise<{
     readonly judged: Judgement;
+    readonly judgedDeposits: DepositJudgement;
     readonly moved: ReturnType<BalancePoll['read']>;
     readonly isBehind: boolean;
   }> {
     const balances = pollBalances(memory, recipients, now, callsInStep(node, 'getMultipleAccounts'));
-    const states = statusCalls(pendingOutcomes);
+    // In one call, where it has room for both.
+    const states = statusCalls([...pendingOutcomes, ...pendingDeposits]);
     const [stateAnswers, balanceAnswers] = split(await node.batch([...states, ...balances.calls]), states.length);
-    const statuses = (stateAnswers as StateAnswer[]).flatMap(({ value }) => value);
+    const all = (stateAnswers as StateAnswer[]).flatMap(({ value }) => value);
+    const [statuses, depositStatuses] = split(all, pendingOutcomes.length);
     return {
       judged: judge(pendingOutcomes, statuses, heads),
+      judgedDeposits: judgeDeposits(pendingDeposits, depositStatuses, heads),
       moved: balances.read(balanceAnswers as BalanceAnswer[], now),
       isBehind: balances.isBehind,
     };
@@ -200,7 +217,7 @@ export class SolanaObserver implements ChainObserver {
   }
 
   /** Looks at the transactions themselves: what landed, what was listed, and what is missing or final. */
-  async #look(round: Round, judged: Judgement): Promise<LookupResult & { readonly isBehind: boolean }> {
+  async #look(round: Round, judged: Judgement, deposits: DepositJudgement): Promise<Looked> {
     const { node, now, memory, watch, head } = round;
     const { network } = this;
     const pool = this.#pool;
@@ -209,15 +226,24 @@ export class SolanaObserver implements ChainObserver {
     // What it sets aside is not asked for again at once, where it is listed too.
     ended.commit();
     const looked = await readUnseen(pool, node, memory, network, watch, now, most);
-    const proven = await this.#prove(round, judged.missing);
+    const proven = await this.#prove(round, judged.missing, deposits.missing);
     const final = [...judged.final, ...proven.final];
     const finalized = await observeFinal(pool, node, final, memory, network, watch, now, most);
+    // What payments leave of the rate.
+    const left = Math.max(1, most - final.length);
+    const arrived = [...deposits.final, ...proven.deposits.final];
+    const finalArrived = await finalDeposits(pool, node, arrived, memory, network, watch, now, left);
     const parts = [ended, looked, proven, finalized];
+    const lost = [...deposits.lost, ...proven.deposits.lost];
     looked.commit();
     finalized.commit();
+    finalArrived.commit();
+    noteJudged(memory, [...lost, ...deposits.missing], now)();
     return {
       observations: parts.flatMap(({ observations }) => observations),
-      warnings: parts.flatMap(({ warnings }) => warnings),
+      deposits: [...looked.deposits, ...finalArrived.deposits],
+      lost,
+      warnings: [...parts, finalArrived].flatMap(({ warnings }) => warnings),
       isBehind: looked.isBehind,
     };
   }
@@ -226,8 +252,9 @@ export class SolanaObserver implements ChainObserver {
   async #prove(
     { heads, memory, watch, now }: Round,
     missing: Judgement['missing'],
-  ): Promise<LookupResult & Pick<Judgement, 'final'>> {
-    const due = dueProofs(missing, heads, memory, this.#pool.size > 1, now);
+    missingDeposits: DepositJudgement['missing'],
+  ): Promise<Proven> {
+    const due = dueProofs([...missing, ...missingDeposits], heads, memory, this.#pool.size > 1, now);
     const proofs = await prove(this.#pool, due, now);
     for (const { hash } of due) memory.provenAt.set(hash, now);
     await recallNamed(
@@ -237,28 +264,39 @@ export class SolanaObserver implements ChainObserver {
     const observations: Observation[] = [];
     const warnings: string[] = [];
     const final: PendingSettlement[] = [];
+    const deposits: { final: PendingDeposits[]; lost: PendingDeposits[] } = { final: [], lost: [] };
     for (const proof of proofs) {
-      if (proof.kind === 'absent') observations.push(absence(proof));
+      const { pending } = proof;
+      if (pending.kind === 'deposits') {
+        if (proof.kind === 'absent') deposits.lost.push(pending);
+        if (proof.kind !== 'known') continue;
+        const known = judgeDeposits([pending], [proof.status], heads);
+        deposits.final.push(...known.final);
+        deposits.lost.push(...known.lost);
+        continue;
+      }
+      if (proof.kind === 'absent') observations.push(absence({ ...proof, pending }));
       if (proof.kind !== 'known' || proof.status === null || proof.reading === null) continue;
-      const known = judge([proof.pending], [proof.status], heads);
+      const known = judge([pending], [proof.status], heads);
       observations.push(...known.observations);
       final.push(...known.final);
-      for (const pending of known.landed) {
-        const read = readOutcome(pending, proof.reading, this.network, watch);
+      for (const landed of known.landed) {
+        const read = readOutcome(landed, proof.reading, this.network, watch);
         observations.push(...read.observations);
         warnings.push(...read.warnings);
       }
     }
-    return { observations, warnings, final };
+    return { observations, warnings, final, deposits };
   }
 
   /** Where the next step goes on. */
   #end(
     { now, memory, watch, position, head, shortfall, marked, derived, heads, pendingOutcomes }: Round,
     observations: readonly Observation[],
+    lost: readonly PendingDeposits[],
   ): Pick<Step, 'cursor' | 'bookmarks'> {
-    // From the slot of a lost settlement on, transactions may be elsewhere now: they are read again.
-    const forked = lostFrom(observations, watch);
+    // From the slot of a lost settlement or deposit on, transactions may be elsewhere now: they are read again.
+    const forked = lostFrom(observations, watch, lost);
     const slot = memory.readUpTo(head);
     const bookmarks = forked === null ? writeBookmarks(memory, this.network) : new Map<Address, Bookmark | null>();
     if (forked !== null) memory.readAgain();
@@ -293,6 +331,19 @@ interface Round {
   readonly heads: Heads;
   readonly recipients: Recipients;
   readonly pendingOutcomes: readonly PendingOutcome[];
+  readonly pendingDeposits: readonly PendingDeposits[];
+}
+
+/** What other upstreams say of what this one does not return. */
+interface Proven extends LookupResult, Pick<Judgement, 'final'> {
+  readonly deposits: Pick<DepositJudgement, 'final' | 'lost'>;
+}
+
+interface Looked extends LookupResult {
+  readonly deposits: readonly DepositObservation[];
+  /** Deposits of which a fork has undone the transaction. */
+  readonly lost: readonly PendingDeposits[];
+  readonly isBehind: boolean;
 }
 
 /** No transaction is final by it. */
@@ -318,13 +369,15 @@ const first = ({ absoluteSlot }: EpochInfo): Position => ({
   lost: {},
 });
 
-/** The lowest slot of settlements that are observed as lost; null without any. */
-function lostFrom(observations: readonly Observation[], watch: WatchSet): bigint | null {
+/** The lowest slot of settlements that are observed as lost, and of lost deposits; null without any. */
+function lostFrom(
+  observations: readonly Observation[],
+  watch: WatchSet,
+  deposits: readonly PendingDeposits[],
+): bigint | null {
   const lost = new Set(observations.filter(({ type }) => type === 'lost').map(({ data }) => data.hash));
-  if (lost.size === 0) return null;
-  const slots = [...watch.settling()]
-    .filter(({ settlement }) => lost.has(settlement.hash))
-    .map(({ settlement }) => settlement.transfer.block);
+  const settled = lost.size === 0 ? [] : [...watch.settling()].filter(({ settlement }) => lost.has(settlement.hash));
+  const slots = [...settled.map(({ settlement }) => settlement.transfer.block), ...deposits.map(({ block }) => block)];
   return slots.length === 0 ? null : slots.reduce(least);
 }
 

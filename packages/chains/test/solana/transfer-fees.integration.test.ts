@@ -60,6 +60,17 @@ describe('A Solana token that withholds a part of each transfer', () => {
     expect(seen).toMatchObject([{ type: 'landed', data: { transfer: { amount: credited } } }]);
   });
 
+  it('arrives without that part in a transfer that names no intent', async () => {
+    const { tokenAddress, requestor } = watched('pi_unnamed');
+    watcher.watched.own(requestor, 'acc_1');
+    await payer.transfer(tokenAddress, requestor, AMOUNT);
+    await solana.settle();
+    await watcher.step();
+    expect([...watcher.watched.deposits.values()]).toMatchObject([
+      { reason: 'no_reference', arrival: { tokenAddress, from: payer.address, amount: AMOUNT - FEE } },
+    ]);
+  });
+
   it('is refused by build, as less would arrive than the intent asks for', async () => {
     const built = await solana.adapter.build({
       intentId: 'pi_test' as IntentId,

@@ -86,7 +86,11 @@ export async function observeFinal(
   };
 }
 
-async function readingsOf(node: RpcNode, hashes: readonly TransactionHash[]): Promise<readonly (Reading | null)[]> {
+/** What this upstream shows of each; null where it does not, or not so that it can be judged. */
+export async function readingsOf(
+  node: RpcNode,
+  hashes: readonly TransactionHash[],
+): Promise<readonly (Reading | null)[]> {
   return (await lookAt(node, hashes)).map((look) => (look.kind === 'read' ? look.reading : null));
 }
 

@@ -2,7 +2,7 @@ import type { Address as WalletAddress, Observation, Reference, TokenAddress } f
 import type { Network, WatchedIntent, WatchSet } from '../../port.ts';
 import { SYSTEM_PROGRAM_ADDRESS } from '../programs.ts';
 import { gainOf, paidBy } from './paid.ts';
-import type { Reading, TokenTransfer } from './reading.ts';
+import type { Holding, Reading, TokenTransfer } from './reading.ts';
 
 /** All zeros: money has arrived, and who owned it has not signed for which intent. */
 const NO_REFERENCE = SYSTEM_PROGRAM_ADDRESS as string as Reference;
@@ -32,7 +32,7 @@ export function namesIn({ transfers, opaqueNames }: Reading): ReadonlySet<string
 }
 
 /** The intents that a transaction names, by those names: each is looked up once, in however many transfers it is. */
-function intentsIn(reading: Reading, watch: WatchSet): ReadonlyMap<string, WatchedIntent> {
+export function intentsIn(reading: Reading, watch: WatchSet): ReadonlyMap<string, WatchedIntent> {
   const intents = new Map<string, WatchedIntent>();
   for (const name of namesIn(reading)) {
     const intent = watch.byReference(name as Reference);
@@ -53,11 +53,7 @@ export function problemIn(reading: Reading, network: Network, watch: WatchSet): 
     const [held, gained] = [reading.after.get(place), gainOf(reading, place)];
     if (held === undefined || gained <= 0n || !network.tokens.some(({ address }) => address === (held.mint as string)))
       continue;
-    const claimed = reading.transfers.filter(({ destination }) => destination === place);
-    const names = namesIn({ ...reading, transfers: claimed });
-    const intent = [...intents].find(
-      ([name, { terms }]) => terms.requestor === (held.owner as string) && names.has(name),
-    )?.[1];
+    const intent = maybePaidAt(reading, place, held, intents);
     if (intent !== undefined)
       return (
         `${held.owner} gained ${gained} base units of ${held.mint} in it that may be for ${intent.id}, ` +
@@ -65,6 +61,19 @@ export function problemIn(reading: Reading, network: Network, watch: WatchSet): 
       );
   }
   return null;
+}
+
+/** The intent for which an opaque account's owner may have got what it gained, as its transaction names that intent. */
+export function maybePaidAt(
+  reading: Reading,
+  place: number,
+  { owner }: Holding,
+  intents: ReadonlyMap<string, WatchedIntent>,
+): WatchedIntent | undefined {
+  if (!reading.opaque.has(place)) return undefined;
+  const claimed = reading.transfers.filter(({ destination }) => destination === place);
+  const names = namesIn({ ...reading, transfers: claimed });
+  return [...intents].find(([name, { terms }]) => terms.requestor === (owner as string) && names.has(name))?.[1];
 }
 
 /** A transfer that names a watched intent, and nothing else. */
@@ -79,23 +88,27 @@ interface Claim {
  * money that reached an account of another owner or token than those watched here.
  */
 export function landingsIn(reading: Reading, network: Network, watch: WatchSet): Payments {
+  const { claims, warnings } = paymentsIn(reading, network, watch);
+  return { landings: claims.map(({ landing }) => landing), warnings };
+}
+
+/** The same with the transfers that make them. */
+export function paymentsIn(reading: Reading, network: Network, watch: WatchSet): ReturnType<typeof claimsIn> {
   const { claims, warnings } = claimsIn(reading, watch);
-  const landings = claims
-    .filter(
-      ({
-        transfer,
-        landing: {
-          data: {
-            transfer: { to, tokenAddress, amount },
-          },
+  const paying = claims.filter(
+    ({
+      transfer,
+      landing: {
+        data: {
+          transfer: { to, tokenAddress, amount },
         },
-      }) =>
-        network.tokens.some(({ address }) => address === tokenAddress) &&
-        watch.hasRecipient(to) &&
-        (amount > 0n || transfer.amount === 0n),
-    )
-    .map(({ landing }) => landing);
-  return { landings, warnings };
+      },
+    }) =>
+      network.tokens.some(({ address }) => address === tokenAddress) &&
+      watch.hasRecipient(to) &&
+      (amount > 0n || transfer.amount === 0n),
+  );
+  return { claims: paying, warnings };
 }
 
 /**

@@ -1,7 +1,8 @@
-import type { Address, Observation, Reference, TransactionHash } from '@pf/domain';
+import type { Address, DepositObservation, Observation, Reference, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { Network, WatchSet } from '../../port.ts';
 import type { Commit } from './accounts.ts';
+import { depositsIn } from './arrivals.ts';
 import { landingsIn, namesIn, problemIn, strayIn, textOf } from './landings.ts';
 import { type Look, lookTwice } from './looking.ts';
 import { type Memory, SET_ASIDE_MAX, type Unseen } from './memory.ts';
@@ -10,6 +11,10 @@ import type { Reading } from './reading.ts';
 
 /** Transactions of watched accounts that one step reads. */
 const LOOKED_MAX = 50;
+/** Deposits that one step tells of: one transaction may credit dozens of accounts, of several owners each. */
+const DEPOSITS_MAX = 1_000;
+/** What landed longer ago may have been told of before: its deposits may be final. */
+const LATE_MS = 60_000;
 /** A node may list a transaction before it returns it. After this it is warned of. */
 const SHOWN_WITHIN_MS = 300_000;
 /**
@@ -28,6 +33,7 @@ export interface LookupResult {
 export const recallNamed = (watch: WatchSet, readings: readonly (Reading | null)[]): Promise<void> =>
   watch.recall(readings.flatMap((one) => (one === null ? [] : [...namesIn(one)])));
 
+type Shown = Extract<Look, { kind: 'read' }>;
 const isLookedAt = (look: Look | undefined): boolean => look !== undefined && look.kind !== 'left';
 const readingOf = (look: Look | undefined): Reading | null => (look?.kind === 'read' ? look.reading : null);
 
@@ -120,7 +126,8 @@ export async function readPendingOutcomes(
 
 /**
  * Reads the transactions that watched accounts list, by turns of their recipients, and each only once, as soon as that
- * is committed. The cursor stays below those that no node returns, and those that cannot be judged.
+ * is committed. The cursor stays below those that no node returns, those that cannot be judged, and those for whose
+ * deposits there is no room: their payments are told at once.
  * @param most transactions that the upstream's rate allows in a step
  */
 export async function readUnseen(
@@ -131,27 +138,51 @@ export async function readUnseen(
   watch: WatchSet,
   now: number,
   most: number,
-): Promise<LookupResult & { readonly isBehind: boolean; readonly commit: Commit }> {
+): Promise<
+  LookupResult & {
+    readonly deposits: readonly DepositObservation[];
+    readonly isBehind: boolean;
+    readonly commit: Commit;
+  }
+> {
   const askedMost = Math.min(LOOKED_MAX, most);
   // One more tells that some are left.
   const due = byTurns(memory, now, askedMost + 1);
   const asked = due.slice(0, askedMost);
-  if (asked.length === 0) return { ...nothing, isBehind: false, commit: () => undefined };
+  if (asked.length === 0) return { ...nothing, deposits: [], isBehind: false, commit: () => undefined };
   const looks = await lookTwice(
     pool,
     node,
     asked.map(([hash]) => hash),
   );
   await recallNamed(watch, looks.map(readingOf));
+  const openDeposits = Map.groupBy(watch.openDeposits(), ({ arrival }) => arrival.hash);
+  const deposits: DepositObservation[] = [];
+  const tellers: (readonly [TransactionHash, string])[] = [];
+  /** @returns false where there is no room for them */
+  const tellDeposits = ({ reading, by }: Shown): boolean => {
+    const isLate = reading.at === null || now - reading.at >= LATE_MS;
+    const told = depositsIn(reading, network, watch, openDeposits.get(reading.hash) ?? [], isLate);
+    if (deposits.length > 0 && deposits.length + told.length > DEPOSITS_MAX) return false;
+    deposits.push(...told);
+    if (told.length > 0) tellers.push([reading.hash, by]);
+    return true;
+  };
   const done: TransactionHash[] = [];
   const open: Found[] = [];
+  let isFull = false;
   const looked = asked.map(([hash, unseen], place): LookupResult => {
     const look = looks[place];
     if (look === undefined || look.kind === 'left') return nothing;
     const age = now - unseen.since;
     const isGivenUp = age >= GIVEN_UP_MS;
     const [paid, problem] = judged(look, network, watch);
-    if (isGivenUp || (look.kind === 'read' && problem === null)) done.push(hash);
+    if (isGivenUp || (look.kind === 'read' && problem === null)) {
+      // Nothing may claim it any more: what pays no intent by now is told as a deposit.
+      const hasRoom = look.kind !== 'read' || tellDeposits(look);
+      if (hasRoom) done.push(hash);
+      else isFull = true;
+    }
     if (problem !== null) {
       if (isGivenUp)
         return joined([paid, warning(`${network.name}: ${hash} of slot ${unseen.slot} is given up: ${problem}`)]);
@@ -180,10 +211,12 @@ export async function readUnseen(
       asked.filter((_one, place) => isLookedAt(looks[place])),
     );
     rememberReaders(memory, looks, looked);
+    for (const [hash, by] of tellers) memory.depositsShownBy.set(hash, by);
   };
   const { observations, warnings } = joined(looked);
   return {
     observations,
+    deposits,
     warnings: [
       ...warnings,
       ...crowded.map(
@@ -192,7 +225,7 @@ export async function readUnseen(
           `judged: ${problem}`,
       ),
     ],
-    isBehind: due.length > looks.filter(isLookedAt).length,
+    isBehind: isFull || due.length > looks.filter(isLookedAt).length,
     commit,
   };
 }

@@ -85,6 +85,11 @@ export class Memory {
   /** Settlements, by such texts, that two upstreams have shown; and those that the second does not show yet. */
   readonly shownTwice = boundedCache<string, true>(LOOKED_MAX);
   readonly shownOnce = new Map<string, { readonly since: number; readonly dueAt: number }>();
+  /** The same of deposits: which upstream showed their transaction, and when it was last judged, by placeKeyOf(). */
+  readonly depositsShownBy = boundedCache<TransactionHash, string>(LOOKED_MAX);
+  readonly depositsJudgedAt = boundedCache<string, number>(LOOKED_MAX);
+  /** Whose deposits are judged. */
+  readonly depositTurns = new Turns<AccountId>();
   /** When all upstreams were last asked for each transaction, with their history. */
   readonly provenAt = new Map<TransactionHash, number>();
   readonly expected = new Map<Reference, ExpectedPayment>();
@@ -101,7 +106,7 @@ export class Memory {
   /** By our clock: when balances were last read, and when an account was last listed in turn. */
   polledAt = Number.NEGATIVE_INFINITY;
   turnedAt = Number.NEGATIVE_INFINITY;
-  /** Some transaction's outcome was pending in the last step. */
+  /** Some transaction's outcome was pending, or some deposit was not final, in the last step. */
   isPending = false;
   readonly #observedAt = new Map<string, number>();
 

@@ -2,7 +2,7 @@ import { worthOf } from '@pf/domain';
 import type { Holding, Holdings, Reading, TokenTransfer } from './reading.ts';
 
 /** The tokens of one owner in one mint. */
-const keyOf = ({ owner, mint }: Holding): string => `${owner} ${mint}`;
+export const keyOf = ({ owner, mint }: Holding): string => `${owner} ${mint}`;
 const sum = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((units, one) => units + one, 0n);
 
 /** What the account at this place has gained for its owner and in its token, by the chain's own balances. */
@@ -11,6 +11,13 @@ export function gainOf({ before, after }: Pick<Reading, 'before' | 'after'>, pla
   const isSame = was !== undefined && is !== undefined && keyOf(was) === keyOf(is);
   return (is?.amount ?? 0n) - (isSame ? was.amount : 0n);
 }
+
+/** The same of all accounts of one owner and token. @param owned by keyOf() */
+export const wholeGainOf = ({ before, after }: Pick<Reading, 'before' | 'after'>, owned: string | null): bigint =>
+  heldBy(owned, after) - heldBy(owned, before);
+
+const heldBy = (owned: string | null, holdings: Holdings): bigint =>
+  sum([...holdings.values()].filter((one) => keyOf(one) === owned).map(({ amount }) => amount));
 
 /**
  * What each claimed transfer has paid whoever owns the credited account after the transaction, in that account's token:
@@ -42,8 +49,6 @@ export function paidBy(
   type Moved = (typeof moved)[number];
   const worth = (credits: readonly Moved[], debits: readonly Moved[], gained: bigint): ReadonlyMap<Moved, bigint> =>
     worthOf({ credits, debited: sum(debits.map(({ amount }) => amount)), gained });
-  const heldBy = (owner: string | null, holdings: Holdings): bigint =>
-    sum([...holdings.values()].filter((one) => keyOf(one) === owner).map(({ amount }) => amount));
 
   const paid = new Map<TokenTransfer, bigint>();
   const claims = moved.filter(({ isClaimed }) => isClaimed);
@@ -51,7 +56,7 @@ export function paidBy(
     const byOwner = worth(
       moved.filter(({ from, to }) => to === owner && from !== owner),
       moved.filter(({ from, to }) => from === owner && to !== owner),
-      heldBy(owner, after) - heldBy(owner, before),
+      wholeGainOf({ before, after }, owner),
     );
     for (const [place, ofAccount] of Map.groupBy(ofOwner, ({ transfer }) => transfer.destination)) {
       const byAccount = worth(

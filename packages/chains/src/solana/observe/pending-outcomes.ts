@@ -1,6 +1,6 @@
 import type { Address, IntentId, Observation, Settlement, Submission, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
-import type { WatchedIntent, WatchSet } from '../../port.ts';
+import type { OpenDeposit, WatchedIntent, WatchSet } from '../../port.ts';
 import { finalRevert, ignoresReverts } from '../../final-revert.ts';
 import { lost } from '../../lost.ts';
 import { partsOf } from '../../parts.ts';
@@ -43,6 +43,15 @@ interface LostSettlement extends Pending {
 }
 /** A transaction whose outcome is not known: a live submission, or a settlement that is not final or was lost. */
 export type PendingOutcome = PendingSubmission | PendingSettlement | LostSettlement;
+/** The deposits of one transaction that are not final. */
+export interface PendingDeposits {
+  readonly kind: 'deposits';
+  readonly hash: TransactionHash;
+  readonly since: number;
+  readonly block: bigint;
+  readonly deposits: readonly OpenDeposit[];
+}
+type Provable = PendingOutcome | PendingDeposits;
 
 /** The newest confirmed and the newest final block. */
 export interface Heads {
@@ -94,9 +103,9 @@ export function pendingOutcomesOf(watch: WatchSet, lost: Readonly<Record<string,
 
 /** The calls for the status of each, 256 per call. */
 export const statusCalls = (
-  pendingOutcomes: readonly PendingOutcome[],
+  transactions: readonly Pick<Provable, 'hash'>[],
 ): readonly ReturnType<typeof getSignatureStatuses>[] =>
-  partsOf(pendingOutcomes, STATUSES_MAX).map((part) =>
+  partsOf(transactions, STATUSES_MAX).map((part) =>
     getSignatureStatuses(
       part.map(({ hash }) => hash),
       false,
@@ -104,11 +113,11 @@ export const statusCalls = (
   );
 
 /** True in a block that is at least confirmed. Old nodes do not name the level. */
-const isConfirmed = ({ confirmationStatus, slot }: SignatureStatus, { confirmed }: Heads): boolean =>
+export const isConfirmed = ({ confirmationStatus, slot }: SignatureStatus, { confirmed }: Heads): boolean =>
   confirmationStatus === 'confirmed' ||
   confirmationStatus === 'finalized' ||
   ((confirmationStatus ?? null) === null && slot <= confirmed.absoluteSlot);
-const isFinal = ({ confirmationStatus, slot }: SignatureStatus, { finalized }: Heads): boolean =>
+export const isFinal = ({ confirmationStatus, slot }: SignatureStatus, { finalized }: Heads): boolean =>
   confirmationStatus === 'finalized' || ((confirmationStatus ?? null) === null && slot <= finalized.absoluteSlot);
 
 /** Sorts the pending outcomes by their statuses. */
@@ -146,13 +155,13 @@ export function judge(
  * The missing transactions for which all upstreams are asked: the final chain is past every block that they could be
  * in. Or, with several upstreams, they are late: this node may be the only one that does not have them.
  */
-export function dueProofs(
-  missing: readonly PendingOutcome[],
+export function dueProofs<Asked extends Provable>(
+  missing: readonly Asked[],
   { finalized }: Heads,
   memory: Memory,
   hasOthers: boolean,
   now: number,
-): readonly PendingOutcome[] {
+): readonly Asked[] {
   memory.keepProven(new Set(missing.map(({ hash }) => hash)));
   return missing
     .filter((pending) => isPassed(pending, finalized) || (hasOthers && now - pending.since >= LATE_MS))
@@ -161,10 +170,12 @@ export function dueProofs(
 }
 
 /** True where the final chain is past every block that it could be in. */
-const isPassed = (pending: PendingOutcome, finalized: EpochInfo): boolean =>
-  pending.kind === 'settling'
+function isPassed(pending: Provable, finalized: EpochInfo): boolean {
+  if (pending.kind === 'deposits') return finalized.absoluteSlot > pending.block;
+  return pending.kind === 'settling'
     ? finalized.absoluteSlot > pending.settlement.transfer.block
     : pending.lastValid !== null && finalized.blockHeight > pending.lastValid;
+}
 
 /** What one upstream has of a transaction that others miss. */
 interface UpstreamEvidence {
@@ -175,8 +186,8 @@ interface UpstreamEvidence {
   readonly isProof: boolean;
 }
 
-export interface Proof {
-  readonly pending: PendingOutcome;
+export interface Proof<Asked extends Provable = PendingOutcome> {
+  readonly pending: Asked;
   /** known: it is in a confirmed block. absent: it is in no block and can be in none. open: neither is certain. */
   readonly kind: 'known' | 'absent' | 'open';
   readonly status: SignatureStatus | null;
@@ -188,14 +199,14 @@ export interface Proof {
  * Asks every upstream, with its history, for the transactions. `absent` only where all that respond are past it and do
  * not have it, at least two where two are configured: a node that lags, lies or has lost its history proves nothing.
  */
-export async function prove(
+export async function prove<Asked extends Provable>(
   pool: RpcPool,
-  pendingOutcomes: readonly PendingOutcome[],
+  asked: readonly Asked[],
   now: number,
-): Promise<readonly Proof[]> {
-  if (pendingOutcomes.length === 0) return [];
-  const { responses, conclusive } = await pool.onAll((node) => gatherEvidence(node, pendingOutcomes, now));
-  return pendingOutcomes.map((pending, place): Proof => {
+): Promise<readonly Proof<Asked>[]> {
+  if (asked.length === 0) return [];
+  const { responses, conclusive } = await pool.onAll((node) => gatherEvidence(node, asked, now));
+  return asked.map((pending, place): Proof<Asked> => {
     const of = responses.flatMap(({ of: all }) => all[place] ?? []);
     const known = of.find(({ status, reading }) => status !== null && reading !== null);
     if (known !== undefined)
@@ -213,23 +224,24 @@ export async function prove(
 
 async function gatherEvidence(
   node: RpcNode,
-  pendingOutcomes: readonly PendingOutcome[],
+  asked: readonly Provable[],
   now: number,
 ): Promise<{ readonly finalized: EpochInfo; readonly of: readonly UpstreamEvidence[] }> {
   // First the final slot, then the statuses: a result of an older slot would prove nothing about it.
   const finalized = await node.call(getEpochInfo('finalized'));
   const { context, value } = await node.call(
     getSignatureStatuses(
-      pendingOutcomes.map(({ hash }) => hash),
+      asked.map(({ hash }) => hash),
       true,
     ),
   );
-  const oldest = Math.min(...pendingOutcomes.map(({ since }) => since));
-  const reachesBack = now - oldest < PRUNED_MS || (await historyBegin(node)) <= oldest;
-  const shown = pendingOutcomes.flatMap(({ hash }, place) => ((value[place] ?? null) === null ? [] : [hash]));
+  const isRecent = ({ since }: Provable): boolean => now - since < PRUNED_MS;
+  const begin = asked.every(isRecent) ? 0 : await historyBegin(node);
+  const shown = asked.flatMap(({ hash }, place) => ((value[place] ?? null) === null ? [] : [hash]));
   const looks = await lookAt(node, shown);
   const readings = new Map(looks.flatMap((look) => (look.kind === 'read' ? [[look.reading.hash, look.reading]] : [])));
-  const of = pendingOutcomes.map((pending, place): UpstreamEvidence => {
+  const of = asked.map((pending, place): UpstreamEvidence => {
+    const reachesBack = isRecent(pending) || begin <= pending.since;
     return {
       status: value[place] ?? null,
       reading: readings.get(pending.hash) ?? null,

@@ -1,4 +1,10 @@
-import { credibleFee, type Address as WalletAddress, type NetworkFee, type TransactionHash } from '@pf/domain';
+import {
+  credibleFee,
+  type Address as WalletAddress,
+  type Instant,
+  type NetworkFee,
+  type TransactionHash,
+} from '@pf/domain';
 import {
   APPROVE_CHECKED_DISCRIMINATOR,
   APPROVE_DISCRIMINATOR,
@@ -31,6 +37,8 @@ const SIZE_MAX = 2 * 1024 * 1024;
 const TRANSFER_TEXT_MAX = 64;
 
 const U64_MAX = 2n ** 64n - 1n;
+/** The last second that a timestamp can name. */
+const SECONDS_MAX = 8_640_000_000_000;
 const index = z.number().int().nonnegative();
 const balance = z.object({
   accountIndex: index,
@@ -49,6 +57,8 @@ const innerInstruction = z.object({ programIdIndex: index, accounts: z.array(ind
 /** A transaction in a block (`getTransaction` with the encoding base64), and what it did. */
 const landedTransaction = z.object({
   slot: u64,
+  /** Seconds since 1970. */
+  blockTime: z.number().int().nonnegative().max(SECONDS_MAX).nullish().catch(null),
   transaction: base64,
   meta: z.object({
     err: transactionError,
@@ -91,6 +101,8 @@ export interface TokenTransfer {
 export interface Reading {
   readonly hash: TransactionHash;
   readonly slot: bigint;
+  /** The time of its block; null where the node does not tell it. */
+  readonly at: Instant | null;
   /** Why it failed, as text; null where it succeeded. */
   readonly failure: string | null;
   /** What it has cost its first signer: signatures and priority, without the rent of accounts. */
@@ -143,7 +155,7 @@ function isLargerThan(value: unknown, most: number): boolean {
 }
 
 function reading(landed: LandedTransaction, decoded: DecodedSigned): Reading {
-  const { meta, slot } = landed;
+  const { meta, slot, blockTime } = landed;
   const accounts = [
     ...decoded.accounts,
     ...(meta.loadedAddresses?.writable ?? []),
@@ -153,6 +165,7 @@ function reading(landed: LandedTransaction, decoded: DecodedSigned): Reading {
   return {
     hash: decoded.hash,
     slot,
+    at: typeof blockTime === 'number' ? blockTime * 1_000 : null,
     failure: meta.err === null ? null : `the transaction failed on chain: ${reasonOf(meta.err, programsOf(decoded))}`,
     fee:
       payer === undefined || typeof meta.fee !== 'bigint'

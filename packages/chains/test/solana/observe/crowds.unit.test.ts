@@ -82,3 +82,31 @@ describe(`a payment among ${SPAM} transactions of strangers that name the same a
     expect(await observed()).toEqual([payment]);
   });
 });
+
+describe('deposits of more accounts than one step has room for', () => {
+  it('are told of a step later where there is no room for them, and none is lost', async () => {
+    const [transactions, accounts] = [40, 30];
+    const memory = new Memory();
+    const watch = new Watched();
+    // The transactions carry the reference of no watched intent.
+    watch.add('pi_other', { ...termsIn('USDC'), requestor: terms.requestor });
+    watch.own(terms.requestor, ...Array.from({ length: accounts }, (_, at) => `acc_${at}`));
+    for (let at = 1; at <= transactions; at += 1) {
+      const [hash, shown] = await shownAs(SPAM + at, false);
+      chain.set(hash, shown);
+      memory.unseen.set(hash, { slot: 9n, since: 0, dueAt: 0, of: terms.requestor });
+    }
+    const steps: number[] = [];
+    const ids = new Set<string>();
+    for (let isBehind = true; isBehind;) {
+      const look = await readUnseen(alone, node, memory, network, watch, NOW, MANY);
+      look.commit();
+      steps.push(look.deposits.length);
+      for (const { depositId } of look.deposits) ids.add(depositId);
+      ({ isBehind } = look);
+    }
+    expect(steps).toEqual([990, 210]);
+    expect(ids.size).toBe(transactions * accounts);
+    expect(memory.unseen.size).toBe(0);
+  });
+});

@@ -1,6 +1,7 @@
 import type { PaymentTerms } from '@pf/domain';
 import { PublicKey } from '@solana/web3.js';
 import { networkOf } from '../../../src/index.ts';
+import { arrivalsIn } from '../../../src/solana/observe/arrivals.ts';
 import { landingsIn, namesIn } from '../../../src/solana/observe/landings.ts';
 import { readTransaction } from '../../../src/solana/observe/reading.ts';
 import { decodeSigned } from '../../../src/solana/signed-transaction.ts';
@@ -18,6 +19,11 @@ const watch = new Watched();
 for (const [place, terms] of intents.entries()) watch.add(`pi_${place}`, terms);
 const references = intents.map(({ reference }) => new PublicKey(reference));
 
+/** Each recipient with each token. */
+const watchedHolders = intents.flatMap(({ requestor }) =>
+  [...new Set(intents.map(({ tokenAddress }) => tokenAddress))].map((token) => `${requestor} ${token}`),
+);
+
 const asJson = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? Number(one) : one)));
 
@@ -29,16 +35,18 @@ interface Tally {
   landings: number;
   /** Of them those whose reference is not proven. */
   unproven: number;
+  /** What came without paying an intent. */
+  arrivals: number;
 }
 
 /**
  * Executes random transactions, and compares what is observed of them with what the chain's accounts hold.
  * @throws Error where more is observed than was gained, less of an honest payment, or a name that its payer has not
- *   signed
+ *   signed; and where payments and arrivals are not together what was gained
  */
 export async function checkGains(runs: number, seed: number): Promise<Tally> {
   const world = await World.open();
-  const tally: Tally = { executed: 0, failed: 0, honest: 0, landings: 0, unproven: 0 };
+  const tally: Tally = { executed: 0, failed: 0, honest: 0, landings: 0, unproven: 0, arrivals: 0 };
   for (let run = 0; run < runs; run += 1) {
     const random = randomOf(seed + run);
     world.reset(random);
@@ -77,6 +85,17 @@ export async function checkGains(runs: number, seed: number): Promise<Tally> {
       const gained = (after.get(holder) ?? 0n) - (before.get(holder) ?? 0n);
       if (sum > gained && sum > 0n)
         throw new Error(`${holder} is observed to get ${sum} and has gained ${gained} (seed ${seed + run})`);
+    }
+    const told = new Map(sums);
+    for (const { arrival } of arrivalsIn(reading.value, network, watch)) {
+      const holder = `${arrival.to} ${arrival.tokenAddress}`;
+      told.set(holder, (told.get(holder) ?? 0n) + arrival.amount);
+      tally.arrivals += 1;
+    }
+    for (const holder of watchedHolders) {
+      const gained = (after.get(holder) ?? 0n) - (before.get(holder) ?? 0n);
+      if ((told.get(holder) ?? 0n) !== (gained > 0n ? gained : 0n))
+        throw new Error(`${holder} is told of ${told.get(holder)} and has gained ${gained} (seed ${seed + run})`);
     }
     if (paid === null) continue;
     tally.honest += 1;

@@ -15,6 +15,7 @@ describe('what is observed of transactions of any kind on the token programs', (
       expect(tally.executed).toBeGreaterThan(0.4 * RUNS);
       expect(tally.landings).toBeGreaterThan(0.2 * RUNS);
       expect(tally.unproven).toBeGreaterThan(0);
+      expect(tally.arrivals).toBeGreaterThan(0.1 * RUNS);
     },
     TIMEOUT_MS,
   );
