@@ -12,6 +12,8 @@ import { type Findings, readAgain, readerOf, readNewBlocks } from '../evm/observ
 import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
 import { afterLook } from '../set-aside.ts';
+import { ArrivalReports, FIRST_REPORTED_MAX, paidArrivals } from './observe/arrival-reports.ts';
+import type { Sighting } from './observe/arrivals.ts';
 import { Finality } from './observe/finality.ts';
 import { judgeAgain } from './observe/judge-again.ts';
 import { lookAgain } from './observe/look-again.ts';
@@ -44,6 +46,7 @@ export class TempoObserver implements ChainObserver {
   readonly #receipts = boundedCache<TransactionHash, Shown>(RECEIPTS_KEPT);
   readonly #proven = boundedCache<TransactionHash, string>(RECEIPTS_KEPT);
   readonly #finality = new Finality();
+  readonly #arrivals = new ArrivalReports();
   readonly #schedule = new ReceiptSchedule();
   #isAwaiting = false;
   readonly #proofBlocks = new ProofBlocks();
@@ -80,6 +83,8 @@ export class TempoObserver implements ChainObserver {
     const [final, standing] = await node.batch([getBlock('finalized'), getBlock(newestOf(stored).number)]);
     if (final === null) throw new RpcUpstreamError(`${node.name} has no final block`, 'no');
     const watch = await synchronize();
+    const sighted: (readonly [RpcNode, readonly Sighting[]])[] = [];
+    const sightedAgain: typeof sighted = [];
     const context: Scan = {
       node,
       pool: this.#pool,
@@ -90,6 +95,7 @@ export class TempoObserver implements ChainObserver {
       proven: this.#proven,
       proofBlocks: this.#proofBlocks,
       aside: new Set(asideOf(stored).map(({ hash }) => hash)),
+      noteSightings: (...reading) => sighted.push(reading),
     };
     const now = this.#now();
 
@@ -117,12 +123,20 @@ export class TempoObserver implements ChainObserver {
     );
     const { reached, whole } = read;
     const firstReader = readerOf(position.firstReader, node, read, position.reread);
-    const again = await this.#reread(context, { ...position, firstReader }, whole, now);
+    const rereading: Scan = { ...context, noteSightings: (...reading) => sightedAgain.push(reading) };
+    const again = await this.#reread(rereading, { ...position, firstReader }, whole, now);
     const looked = await lookAgain(context, asideOf(position), final, now);
     // Nothing is dropped while blocks are unread: their contents come first.
     const pendingOutcomes = whole < final.number ? [] : duePendingOutcomes(context, this.#schedule, final, now);
     const ends = await readPendingOutcomes(context, this.#schedule, pendingOutcomes, final, now);
     const finalized = await this.#finality.finalize(context, now);
+    const late = [...again.found, ...looked.found];
+    const deposits = [
+      ...paidArrivals(watch, [...read.found, ...late], late),
+      ...sighted.flatMap(([by, all]) => this.#arrivals.report(context, by, all, FIRST_REPORTED_MAX)),
+      ...sightedAgain.flatMap(([by, all]) => this.#arrivals.report(context, by, all)),
+      ...(await this.#arrivals.finalize(context, position.reread, now)),
+    ];
     this.#schedule.commit();
 
     const observed = [...read.found, ...again.found, ...looked.found, ...ends.found, ...finalized.observations];
@@ -146,6 +160,7 @@ export class TempoObserver implements ChainObserver {
     this.#isAwaiting = watch.submitted()[Symbol.iterator]().next().done !== true;
     return {
       observations: [...new Map(observed.map((one) => [nameOf(one), one])).values()],
+      deposits,
       cursor: writePosition({
         genesis: position.genesis,
         checkpoints,

@@ -39,7 +39,7 @@ export const addressIn = (topic: string | undefined): Address | null =>
 const unitsIn = (data: string): bigint | null => (data.length === 66 ? BigInt(data) : null);
 
 /** A log that moved a token, or says that it did. */
-interface Move {
+export interface Move {
   readonly log: Log;
   readonly token: TokenAddress;
   readonly from: Address;
@@ -47,8 +47,8 @@ interface Move {
   readonly amount: bigint;
 }
 
-/** A Transfer log; null for any other. */
-function moveIn(log: Log): Move | null {
+/** A Transfer log; null for any other. Never throws. */
+export function moveIn(log: Log): Move | null {
   const [event, sender, recipient, more] = log.topics;
   if (event !== TRANSFER || more !== undefined || log.removed) return null;
   const [from, to, amount] = [addressIn(sender), addressIn(recipient), unitsIn(log.data)];

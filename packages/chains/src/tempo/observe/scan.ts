@@ -1,9 +1,10 @@
 import type { Address, Observation, Reference, TransactionHash } from '@pf/domain';
-import { RpcUpstreamError } from '@pf/rpc';
+import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { type Block, getBlock, type Log, type Receipt } from '../../evm/calls.ts';
 import type { LogWindow, Wanted } from '../../evm/observe/log-window.ts';
 import { Unreadable } from '../../evm/observe/read-each.ts';
 import {
+  byPlace,
   endingBefore,
   type Findings,
   notYetReread,
@@ -16,7 +17,9 @@ import { inPieces } from '../../parts.ts';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
 import { byTurns } from '../../set-aside.ts';
 import { callsInStep } from '../../step-share.ts';
+import { isVirtual } from '../address.ts';
 import { mppNameIn } from '../mpp.ts';
+import { arrivalsOf, type Sighting } from './arrivals.ts';
 import type { ProofBlocks } from './proof-blocks.ts';
 import {
   addressIn,
@@ -24,8 +27,10 @@ import {
   claimIn,
   feeIn,
   GUARD,
+  moveIn,
   type Payment,
   paymentsIn,
+  TRANSFER,
   TRANSFER_BLOCKED,
   TRANSFER_WITH_MEMO,
 } from './landings.ts';
@@ -36,6 +41,8 @@ import { type SecondShowing, type Verdict, verdictsOn } from './second-showing.t
 const LOOKED_MAX = 200;
 /** With more transactions in a range it does not wait until all are read. So many receipts are kept meanwhile. */
 const WAITED_MAX = RECEIPTS_KEPT / 2;
+/** What pays no intent, of one second reading: the others wait for the next step. */
+const SIGHTINGS_MAX = 1_000;
 
 export interface Scan extends SecondShowing {
   readonly watch: WatchSet;
@@ -43,6 +50,8 @@ export interface Scan extends SecondShowing {
   readonly proofBlocks: ProofBlocks;
   /** Those that could not be judged are looked at again by themselves (look-again.ts). */
   readonly aside: ReadonlySet<TransactionHash>;
+  /** Takes what a reading by this upstream shows that pays no intent; absent where that is not asked for. */
+  readonly noteSightings?: (by: RpcNode, all: readonly Sighting[]) => void;
 }
 
 /** The watched intent that a memo names, by its reference or as MPP's clients name it. */
@@ -158,16 +167,17 @@ const unjudgedOf = ({ hash, log, recipient, payer }: Hit, reason: string): Unjud
  * step can read, the range ends before the first that is left. Where there are many more, the range is passed: the
  * first that are left are set aside by turns, and all of them are for the second reading (scanAgain).
  * @param expected the hash of the last block, as this node reported it before
- * @param recipients default: all
+ * @param some these recipients only: an early look, which tells of payments alone. Default: all
  */
 export async function scan(
   context: Scan,
   from: bigint,
   to: bigint,
   expected: string | null,
-  recipients: readonly Address[] = context.watch.recipients(),
+  some?: readonly Address[],
 ): Promise<Reading<Observation>> {
-  const { hits, end } = await hitsIn(context, from, to, expected, recipients);
+  const { hits, sightings, end } = await hitsIn(context, from, to, expected, some ?? context.watch.recipients());
+  if (some === undefined) context.noteSightings?.(context.node, sightings);
   const { left, ...findings } = await judge(context, hits, (unread) =>
     byTurns(
       context.watch,
@@ -193,25 +203,30 @@ export async function scanAgain(
   expected: string | null,
   after: bigint,
 ): Promise<Rereading<Observation>> {
-  const { hits, end } = await hitsIn(context, from, to, expected, context.watch.recipients());
+  const { hits, sightings, end } = await hitsIn(context, from, to, expected, context.watch.recipients());
   const open = notYetReread(hits, ({ log }) => log, from, after);
+  const arrived = notYetReread(sightings, ({ log }) => log, from, after);
+  context.noteSightings?.(context.node, arrived.slice(0, SIGHTINGS_MAX));
   const { left, ...findings } = await judge(context, open, (unread) => unread);
-  const [first] = left;
+  const [first] = [...left.slice(0, 1), ...arrived.slice(SIGHTINGS_MAX, SIGHTINGS_MAX + 1)]
+    .map(({ log }) => log)
+    .sort(byPlace);
   if (first === undefined) return { end, ...findings };
-  return { ...endingBefore(first.log), ...findings };
+  return { ...endingBefore(first), ...findings };
 }
 
-/** The transactions that log a payment to a watched intent. */
+/** The transactions that log a payment to a watched intent, and what pays none. */
 async function hitsIn(
   context: Scan,
   from: bigint,
   to: bigint,
   expected: string | null,
   recipients: readonly Address[],
-): Promise<{ readonly hits: readonly Hit[]; readonly end: Block }> {
+): Promise<{ readonly hits: readonly Hit[]; readonly sightings: readonly Sighting[]; readonly end: Block }> {
   const { node, network, window } = context;
   const { logs, end } = await window.read(node, wanted(context, recipients), from, to, expected);
   const claims = await inPieces(logs, (log) => [claimIn(log, network) ?? []].flat());
+  const moves = await inPieces(logs, (log) => [moveIn(log) ?? []].flat());
   await recallNamed(
     context,
     claims.map(({ reference }) => reference),
@@ -221,7 +236,9 @@ async function hitsIn(
       .filter(({ reference }) => named(context, reference) !== undefined)
       .map((one) => [one.log.transactionHash, hitOf(one)]),
   );
-  return { hits: [...hits.values()], end };
+  const arrivals = arrivalsOf({ moves, claims }, network, (memo) => named(context, memo) !== undefined);
+  const sightings = arrivals.filter(({ arrival }) => context.watch.hasRecipient(arrival.to));
+  return { hits: [...hits.values()], sightings, end };
 }
 
 /**
@@ -268,12 +285,15 @@ async function blockBefore({ node }: Pick<Scan, 'node'>, number: bigint): Promis
   return block;
 }
 
-/** Null without recipients: there is nothing to look for. Both events have the recipient in the same topic. */
+/**
+ * Null without recipients: there is nothing to look for. All events have the recipient in the same topic. What a
+ * virtual address is paid is forwarded by its next Transfer, or given to the guard, which only that tells.
+ */
 function wanted({ network }: Scan, recipients: readonly Address[]): Wanted {
   if (recipients.length === 0) return null;
   return {
     address: [...network.tokens.map(({ address }) => address as string), GUARD],
-    events: [TRANSFER_WITH_MEMO, TRANSFER_BLOCKED],
-    recipients,
+    events: [TRANSFER_WITH_MEMO, TRANSFER_BLOCKED, TRANSFER],
+    recipients: recipients.some(isVirtual) ? [...recipients, GUARD] : recipients,
   };
 }

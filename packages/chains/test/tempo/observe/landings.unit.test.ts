@@ -1,49 +1,33 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Address, TransactionHash, Transfer } from '@pf/domain';
+import type { Address, Transfer } from '@pf/domain';
 import { AbiCoder } from 'ethers/abi';
 import { getAddress } from 'ethers/address';
-import { id } from 'ethers/hash';
-import { zeroPadValue } from 'ethers/utils';
 import * as ReceivePolicyReceipt from 'ox/tempo/ReceivePolicyReceipt';
-import type { Log, Receipt } from '../../../src/evm/calls.ts';
+import type { Receipt } from '../../../src/evm/calls.ts';
+import { claimIn, feeIn, GUARD, paymentsIn, TRANSFER_BLOCKED } from '../../../src/tempo/observe/landings.ts';
 import {
-  claimIn,
-  feeIn,
-  GUARD,
-  paymentsIn,
-  TRANSFER_BLOCKED,
-  TRANSFER_WITH_MEMO,
-} from '../../../src/tempo/observe/landings.ts';
-import { addressOf, network, payer, terms, tokenOf, usdc } from '../payments.ts';
+  type Event,
+  feeManager,
+  from,
+  hash,
+  logsOf,
+  master,
+  mint,
+  place,
+  transfer,
+  virtual,
+  withMemo,
+  word,
+  zero,
+} from '../logged.ts';
+import { network, terms, tokenOf, usdc } from '../payments.ts';
 
 /**
  * Receipts as the real chain gives them, where it can do more than the local one: receive policies (TIP-1028) and
  * virtual addresses (TIP-1022). What they log is in those proposals.
  */
 const abi = AbiCoder.defaultAbiCoder();
-const from = addressOf(payer);
-const virtual = getAddress(`0x12345678${'fd'.repeat(10)}010203040506`) as Address;
-const master = getAddress(`0x${'99'.repeat(20)}`) as Address;
-
-type Event = Pick<Log, 'address' | 'topics' | 'data'>;
-const word = (text: string): string => zeroPadValue(text, 32).toLowerCase();
-const amountOf = (units: bigint): string => abi.encode(['uint256'], [units]);
-const transfer = (sender: Address, to: Address, units = terms.amount, token: string = terms.tokenAddress): Event => ({
-  address: token as Address,
-  topics: [id('Transfer(address,address,uint256)'), word(sender), word(to)],
-  data: amountOf(units),
-});
-const withMemo = (sender: Address, to: Address, units = terms.amount, token: string = terms.tokenAddress): Event => ({
-  address: token as Address,
-  topics: [TRANSFER_WITH_MEMO, word(sender), word(to), terms.reference],
-  data: amountOf(units),
-});
-const fee = transfer(
-  from,
-  getAddress('0xfeec000000000000000000000000000000000000') as Address,
-  423n,
-  tokenOf('AlphaUSD').address,
-);
+const fee = transfer(from, feeManager, 423n, tokenOf('AlphaUSD').address);
 const blocked = (receiver: Address, memo: string = terms.reference, token: string = usdc): Event => {
   const witness = ReceivePolicyReceipt.encode({
     version: 1,
@@ -64,23 +48,13 @@ const blocked = (receiver: Address, memo: string = terms.reference, token: strin
   };
 };
 
-const hash = `0x${'ab'.repeat(32)}` as TransactionHash;
-const receiptOf = (events: readonly Event[], status = 1n): Receipt => {
-  const place = { blockNumber: 12n, blockHash: `0x${'cd'.repeat(32)}` };
-  return {
-    transactionHash: hash,
-    status,
-    from,
-    ...place,
-    logs: events.map((event, index) => ({
-      ...event,
-      ...place,
-      transactionHash: hash,
-      logIndex: BigInt(index),
-      removed: false,
-    })),
-  };
-};
+const receiptOf = (events: readonly Event[], status = 1n): Receipt => ({
+  transactionHash: hash,
+  status,
+  from,
+  ...place,
+  logs: logsOf(events),
+});
 const landings = (...events: readonly Event[]): readonly Transfer[] =>
   paymentsIn(receiptOf(events), network).map(({ transfer: paid }) => paid);
 
@@ -180,11 +154,8 @@ describe('Tempo landings', () => {
   });
 
   it('find the forward behind the log of a mint', () => {
-    const zero = getAddress(`0x${'00'.repeat(20)}`) as Address;
-    const mint = { ...transfer(zero, virtual), topics: [id('Mint(address,uint256)'), word(virtual)] };
-    expect(landings(transfer(zero, virtual), withMemo(zero, virtual), mint, transfer(virtual, master))).toMatchObject([
-      { from: zero, to: virtual, amount: terms.amount },
-    ]);
+    const minted = [transfer(zero, virtual), withMemo(zero, virtual), mint(virtual), transfer(virtual, master)];
+    expect(landings(...minted)).toMatchObject([{ from: zero, to: virtual, amount: terms.amount }]);
   });
 
   it('are worth nothing where the money came from the account that gets it', () => {
@@ -225,7 +196,6 @@ describe('Tempo landings', () => {
 
   it('are whole where the account that is paid pays the fee, and only the last log is a fee', () => {
     const to = terms.requestor;
-    const feeManager = getAddress('0xfeec000000000000000000000000000000000000') as Address;
     const ofRequestor = transfer(to, feeManager, 423n);
     expect(landings(transfer(from, to), withMemo(from, to), ofRequestor)).toMatchObject([{ amount: terms.amount }]);
     expect(landings(ofRequestor, transfer(from, to), withMemo(from, to), fee)).toMatchObject([

@@ -1,0 +1,171 @@
+import type { Arrival, DepositId, DepositObservation, Observation } from '@pf/domain';
+import type { RpcNode } from '@pf/rpc';
+import { boundedCache } from '@pf/runtime';
+import { depositFinal, depositLanded, depositLost, depositWithdrawn } from '../../deposits.ts';
+import { Unreadable } from '../../evm/observe/read-each.ts';
+import { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
+import type { OpenDeposit, WatchSet } from '../../port.ts';
+import { byTurns } from '../../set-aside.ts';
+import { arrivalsOf, nameOf, type Sighting } from './arrivals.ts';
+import { claimIn, moveIn } from './landings.ts';
+import { readReceipts } from './receipts.ts';
+import type { Scan } from './scan.ts';
+
+/** Of the first reading so many are reported in a step. The second one reports the others. */
+export const FIRST_REPORTED_MAX = 200;
+/** Transfers of which it is remembered who has shown them: those of some 20 s, until they are read again. */
+const SHOWN_MAX = 20_000;
+/** A deposit that was read twice, and is not final after this time, waits for what its receipt tells. */
+const UNHEARD_MS = 30_000;
+/** Deposits of which the receipts are read in one step. */
+const ASKED_MAX = 20;
+
+/**
+ * Reports what pays no intent, to each account. A transfer is final once two upstreams have shown it alike, and the two
+ * readings of each block are by two: so no call is made for it. Where one of them has left it out, or this process has
+ * not seen the first reading, receipts tell. In memory: what is forgotten costs receipts.
+ */
+export class ArrivalReports {
+  /** Which upstream was the first to show a transfer. */
+  readonly #shownBy = boundedCache<string, string>(SHOWN_MAX);
+  readonly #schedule = new ReceiptSchedule();
+  /** When a deposit that was read twice was first found not to be final, by our clock. */
+  readonly #leftSince = new Map<DepositId, number>();
+
+  /**
+   * @param by the upstream that has shown all of these
+   * @param most so many transfers are reported, by turns of accounts, recipients and payers
+   */
+  report(context: Scan, by: RpcNode, all: readonly Sighting[], most = all.length): readonly DepositObservation[] {
+    const { network, pool, watch } = context;
+    if (all.length === 0) return [];
+    const seen = all.map((one) => ({
+      one,
+      isFinal: this.#isShownByTwo(nameOf(one.arrival), by.name) || pool.size === 1,
+      recipient: one.arrival.to,
+      payer: one.arrival.from ?? undefined,
+    }));
+    const open = new Map([...watch.openDeposits()].map(({ id, arrival }) => [id, arrival]));
+    return (seen.length <= most ? seen : byTurns(watch, seen).slice(0, most)).flatMap(({ one, isFinal }) =>
+      ownersIn(watch, one).flatMap((owner): DepositObservation[] => {
+        const { arrival, reason } = one;
+        const { depositId: id, accountId } = owner;
+        const { chain, livemode } = network;
+        if (isFinal) return [depositFinal({ id, accountId, chain, livemode, reason, intentId: null, arrival })];
+        const known = open.get(id);
+        const isKnown = known !== undefined && nameOf(known) === nameOf(arrival);
+        return isKnown ? [] : [depositLanded(owner, network, one)];
+      }),
+    );
+  }
+
+  #isShownByTwo(name: string, by: string): boolean {
+    const first = this.#shownBy.get(name) ?? by;
+    this.#shownBy.set(name, first);
+    return first !== by;
+  }
+
+  /**
+   * Deposits that the second reading has not made final: they are where the receipts of two upstreams show them, and
+   * lost where neither does. Asked again at growing intervals.
+   * @param through up to this block all was read twice before this step
+   */
+  async finalize(context: Scan, through: bigint, now: number): Promise<readonly DepositObservation[]> {
+    const { node, pool, watch } = context;
+    const left = [...watch.openDeposits()].filter(({ arrival }) => arrival.block <= through);
+    const since = new Map(left.map(({ id }) => [id, this.#leftSince.get(id) ?? now]));
+    this.#leftSince.clear();
+    for (const [id, at] of since) this.#leftSince.set(id, at);
+    this.#schedule.keep(new Set(left.map(({ arrival }) => arrival.hash)));
+    const isUnheard = ({ id }: OpenDeposit): boolean => now - (since.get(id) ?? now) >= UNHEARD_MS;
+    const due = left.filter((one) => isUnheard(one) && this.#schedule.isDue(one.arrival.hash, now)).slice(0, ASKED_MAX);
+    if (due.length === 0) return [];
+    this.#schedule.begin();
+    const readings =
+      (await pool.doubleCheck(
+        node,
+        null,
+        (by) => shownIn(context, by, due),
+        (shown) => due.some((one) => shown.get(one) === undefined),
+      )) ?? [];
+    for (const { id, arrival } of due) this.#schedule.asked(arrival.hash, since.get(id) ?? now, now);
+    this.#schedule.commit();
+    const isEnough = readings.length === Math.min(pool.size, 2);
+    return due.flatMap((one) => {
+      const [first, ...others] = readings.map((shown) => shown.get(one));
+      if (!isEnough || first === undefined || others.some((other) => other !== first)) return [];
+      return [first ? depositFinal(one) : depositLost(one)];
+    });
+  }
+}
+
+type Landed = Extract<Observation, { type: 'landed' }>;
+const isLanded = (one: Observation): one is Landed => one.type === 'landed';
+/** Where its deposit may be: a payment has the place of its memo, right behind the transfer. */
+const placesOf = ({
+  data: { hash, transfer },
+}: Landed): readonly Pick<Arrival, 'hash' | 'index' | 'block' | 'blockHash' | 'to'>[] => {
+  const { index, block, blockHash, to } = transfer;
+  return [index, (BigInt(index) - 1n).toString()].map((at) => ({ hash, index: at, block, blockHash, to }));
+};
+const placeOf = ({ hash, index, blockHash }: Pick<Arrival, 'hash' | 'index' | 'blockHash'>): string =>
+  `${hash} ${index} ${blockHash}`;
+
+/**
+ * Deposits of which the payment of an intent turns out to be the transfer, whose memo an upstream had left out: the
+ * intent tells of it.
+ * @param found payments of this step
+ * @param late those that no first reading of their block has found: the transfer may be a deposit that is final
+ */
+export function paidArrivals(
+  watch: Pick<WatchSet, 'openDeposits' | 'depositsOf'>,
+  found: readonly Observation[],
+  late: readonly Observation[],
+): readonly DepositObservation[] {
+  const told = new Map<DepositId, DepositObservation>();
+  const landings = new Map(
+    found.filter(isLanded).flatMap((one) => placesOf(one).map((place) => [placeOf(place), one] as const)),
+  );
+  if (landings.size > 0)
+    for (const { id, arrival } of watch.openDeposits()) {
+      const landing = landings.get(placeOf(arrival));
+      if (landing !== undefined) told.set(id, depositWithdrawn(id, arrival, landing.intentId));
+    }
+  for (const landing of late.filter(isLanded))
+    for (const place of placesOf(landing))
+      for (const { depositId } of watch.depositsOf(place))
+        told.set(depositId, depositWithdrawn(depositId, place, landing.intentId));
+  return [...told.values()];
+}
+
+/** Whose it is: but for those who are told of it as arrived at the virtual address that has passed it on. */
+function ownersIn(watch: WatchSet, { arrival, via }: Sighting): ReturnType<WatchSet['depositsOf']> {
+  const told = via === null ? [] : watch.ownersOf(via);
+  return watch.depositsOf(arrival).filter(({ accountId }) => !told.includes(accountId));
+}
+
+/** Whether the receipt that one upstream has of its transaction shows each of these; absent where it has none. */
+async function shownIn(
+  { network }: Scan,
+  by: RpcNode,
+  deposits: readonly OpenDeposit[],
+): Promise<ReadonlyMap<OpenDeposit, boolean>> {
+  const hashes = [...new Set(deposits.map(({ arrival }) => arrival.hash))];
+  const receipts = await readReceipts(by, hashes, network);
+  const shown = new Map(
+    hashes.flatMap((hash, place) => {
+      const receipt = receipts[place];
+      if (receipt === undefined || receipt === null || receipt instanceof Unreadable) return [];
+      const claims = receipt.logs.flatMap((log) => claimIn(log, network) ?? []);
+      const moves = receipt.logs.flatMap((log) => moveIn(log) ?? []);
+      const arrivals = arrivalsOf({ moves, claims }, network, () => false);
+      return [[hash, new Set(arrivals.map(({ arrival }) => nameOf(arrival)))] as const];
+    }),
+  );
+  return new Map(
+    deposits.flatMap((one) => {
+      const names = shown.get(one.arrival.hash);
+      return names === undefined ? [] : [[one, names.has(nameOf(one.arrival))] as const];
+    }),
+  );
+}
