@@ -8,6 +8,7 @@ const NOUNS: ReadonlyMap<string, (terminal: Terminal) => Promise<Command>> = new
   ['logout', async (terminal) => (await import('./commands/login.ts')).logoutCommand(terminal)],
   ['whoami', async (terminal) => (await import('./commands/login.ts')).whoamiCommand(terminal)],
   ['intents', async (terminal) => (await import('./commands/intents.ts')).intentsCommand(terminal)],
+  ['deposits', async (terminal) => (await import('./commands/deposits.ts')).depositsCommand(terminal)],
   ['accounts', async (terminal) => (await import('./commands/accounts.ts')).accountsCommand(terminal)],
   ['keys', async (terminal) => (await import('./commands/keys.ts')).keysCommand(terminal)],
   ['webhooks', async (terminal) => (await import('./commands/webhooks.ts')).webhooksCommand(terminal)],

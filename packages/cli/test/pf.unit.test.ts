@@ -88,6 +88,8 @@ describe('pf', () => {
     [['webhooks', 'test'], "missing required argument 'endpoint'"],
     [['webhooks', 'attempts'], "missing required argument 'delivery'"],
     [['webhooks', 'deliveries', '--status', 'lost'], 'Allowed choices are'],
+    [['deposits', 'list', '--state', 'lost'], 'Allowed choices are open, assigned, ignored'],
+    [['deposits', 'get'], "missing required argument 'id'"],
     [['secrets', 'rotat'], 'Did you mean rotate'],
   ])('explains wrong arguments: %j', async (args, explanation) => {
     const { code, out, errors } = await pf(args);
@@ -105,6 +107,7 @@ describe('pf', () => {
   it.each([
     [['webhooks', 'create'], 'pf webhooks create https://shop.example/webhooks --name shop --events intent.confirmed'],
     [['webhooks', 'enable'], '--replay'],
+    [['deposits', 'list'], 'pf deposits list --state open'],
     [['webhooks', 'pause'], 'hold the deliveries of an endpoint'],
     [['webhooks', 'resume'], 'send the held deliveries'],
     [['webhooks', 'test'], 'send a test event'],

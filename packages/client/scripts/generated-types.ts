@@ -13,6 +13,7 @@ export async function generatedTypes(): Promise<string> {
     ListDeliveriesQuery: queryOf(document, OPERATIONS.listDeliveries),
     ListReplaysQuery: queryOf(document, OPERATIONS.listReplays),
     ListPaymentLinksQuery: queryOf(document, OPERATIONS.listPaymentLinks),
+    ListDepositsQuery: queryOf(document, OPERATIONS.listDeposits),
   };
   const types = await openapiTS(
     { openapi: '3.1.0', info: document.info, paths: {}, components: { schemas } } as unknown as OpenAPI3,

@@ -1,3 +1,4 @@
+import { Deposits } from './deposits.ts';
 import { type ClientOptions, Http } from './http.ts';
 import { Intents } from './intents.ts';
 import { PaymentLinks } from './payment-links.ts';
@@ -21,6 +22,7 @@ import { Webhooks } from './webhooks.ts';
  */
 export class PaymentClient {
   readonly intents: Intents;
+  readonly deposits: Deposits;
   readonly paymentLinks: PaymentLinks;
   readonly sponsors: Sponsors;
   readonly webhooks: Webhooks;
@@ -28,6 +30,7 @@ export class PaymentClient {
   constructor(options: ClientOptions) {
     const http = new Http(options);
     this.intents = new Intents(http);
+    this.deposits = new Deposits(http);
     this.paymentLinks = new PaymentLinks(http);
     this.sponsors = new Sponsors(http);
     this.webhooks = new Webhooks(http);

@@ -16,6 +16,9 @@ export type EventType = WebhookEvent['type'];
 /** In `data.payment` of the events of payments that the intent did not ask for. */
 export type UnexpectedPayment = Schemas['UnexpectedPayment'];
 
+export type Deposit = Schemas['Deposit'];
+export type ListDeposits = Schemas['ListDepositsQuery'];
+
 export type PaymentLink = Schemas['PaymentLink'];
 export type CreatePaymentLink = Schemas['CreatePaymentLinkRequest'];
 export type ListPaymentLinks = Schemas['ListPaymentLinksQuery'];

@@ -42,6 +42,23 @@ describe('PaymentClient', () => {
     });
   });
 
+  it('lists deposits page by page, and gets one', async () => {
+    const client = await respondingWith(
+      json(200, { deposits: [{ id: 'dp_2' }], hasMore: true, nextCursor: 'next' }),
+      json(200, { deposits: [{ id: 'dp_1' }], hasMore: false, nextCursor: null }),
+      json(200, { deposit: { id: 'dp_1' } }),
+    );
+    const ids: string[] = [];
+    for await (const { id } of client.deposits.list({ state: ['open'] })) ids.push(id);
+    expect(ids).toEqual(['dp_2', 'dp_1']);
+    expect(await client.deposits.get('dp_1')).toEqual({ id: 'dp_1' });
+    expect(service.requests.map(({ url }) => url)).toEqual([
+      '/v1/deposits?state=open',
+      '/v1/deposits?state=open&cursor=next',
+      '/v1/deposits/dp_1',
+    ]);
+  });
+
   it("keeps the caller's idempotency key", async () => {
     const client = await respondingWith(json(200, { intent: intent('created') }));
     await client.intents.create({ ...created, idempotencyKey: 'order-7' });

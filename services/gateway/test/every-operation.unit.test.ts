@@ -1,4 +1,6 @@
+import { deposits, samples } from '@pf/domain/testing';
 import {
+  depositIdOf,
   newAccountId,
   newApiKeyId,
   newDeliveryId,
@@ -229,6 +231,7 @@ describe.each(endpoints)('$verb $path', ({ id, method, path, request, scope }) =
     'webhook-endpoints': newWebhookEndpointId,
     'webhook-replays': newWebhookReplayId,
     'payment-links': newPaymentLinkId,
+    deposits: () => depositIdOf(newAccountId(), samples.BASE_SEPOLIA, deposits.arrival(), 6),
   };
   const target = path
     .replace('{id}', idOf[path.split('/')[1] ?? '']?.() ?? newIntentId(0))

@@ -1,6 +1,6 @@
-import { NewerVersionError, readEvent } from '@pf/contracts';
+import { isDepositEvent, NewerVersionError, readRecord } from '@pf/contracts';
 import type { DeliverableEvent, DeliveryBatch, NewDelivery, WebhookStore } from '@pf/database';
-import { isEventType, isPublicType } from '@pf/domain';
+import { isDepositEventType, isEventType, isPublicType } from '@pf/domain';
 import type { GroupWork, LogRecord } from '@pf/event-log';
 import { count, Gathering, type Logger } from '@pf/runtime';
 import { BatchTrace } from './batch-trace.ts';
@@ -60,11 +60,17 @@ export class EventConsumer implements GroupWork {
   /** Null for private events, and for unreadable ones: such a record must not block the webhooks of its partition. */
   #read({ topic, partition, offset, value }: LogRecord): DeliverableEvent | null {
     try {
-      const { eventId, type, intentId, version, accountId, livemode, trace } = readEvent(value ?? '');
+      const event = readRecord(value ?? '');
+      const { eventId, type, version, accountId, livemode, trace } = event;
       // A public event of a newer version: whether integrators know it is not known here.
-      if (type.startsWith('intent.') && !isEventType(type))
+      if (
+        (type.startsWith('intent.') && !isEventType(type)) ||
+        (type.startsWith('deposit.') && !isDepositEventType(type))
+      )
         throw new NewerVersionError(`${type} is not an event type that this version knows`);
-      return isPublicType(type) ? { eventId, eventType: type, intentId, version, accountId, livemode, ...trace } : null;
+      if (!isPublicType(type) && !isDepositEventType(type)) return null;
+      const intentId = isDepositEvent(event) ? event.depositId : event.intentId;
+      return { eventId, eventType: type, intentId, version, accountId, livemode, ...trace };
     } catch (error) {
       // Nothing is lost: the log keeps it, and setting the position back repeats no delivery:
       // docs/operations/runbooks/event-unreadable.md

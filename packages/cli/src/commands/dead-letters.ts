@@ -60,10 +60,11 @@ export function deadLettersCommand(context: CommandContext): Command {
                 failed.push({ message: nameOf(letter), ...observation });
                 continue;
               }
-              const { intentId } = parseObservation(observation);
+              const message = parseObservation(observation);
+              const id = message.kind === 'deposit' ? message.depositId : message.intentId;
               await publisher.publish('chain.observations', {
-                partition: partitionOf(intentId),
-                key: intentId,
+                partition: partitionOf(id),
+                key: id,
                 value: observation,
               });
               replayed.push(nameOf(letter));

@@ -1,30 +1,16 @@
-import { networks } from '@pf/chains/networks';
 import type { CreateIntent, ListIntents, Page, PaymentIntent } from '@pf/client';
 import { INTENT_STATUSES, type IntentStatus } from '@pf/domain';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type ApiSession, withApi } from '../api-session.ts';
+import { CHAIN_HELP, CHAINS, chainId, wholeNumber } from './arguments.ts';
 import { clock, createLines } from '../lines.ts';
 import { moment, table } from '../output.ts';
 import { globalOptions, type CommandContext } from '../session.ts';
 
-/** What people call the chains. Live ids: under a test key they mean the testnets. */
-const CHAINS: Readonly<Record<string, string>> = Object.fromEntries(
-  networks
-    .filter(({ livemode }) => livemode)
-    .map(({ name, chain }): [string, string] => [name, chain])
-    .sort(),
-);
-const chainId = (name: string): string => CHAINS[name.toLowerCase()] ?? name;
-const CHAIN_HELP = `${Object.keys(CHAINS).join(', ')}, or a CAIP-2 id`;
 const EXAMPLE_WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const EXAMPLE_ID = 'pi_5mUj8xNgYq3vWJ2hTfKd7';
 
 type Metadata = Readonly<Record<string, string>>;
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
-  return Number(text);
-}
 
 /** One `key=value` more. */
 function entry(text: string, before: Metadata = {}): Metadata {

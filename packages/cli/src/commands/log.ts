@@ -1,4 +1,4 @@
-import { type LoggedEvent, parseIntentId, readEvent } from '@pf/contracts';
+import { isDepositEvent, type LoggedRecord, parseIntentId, readRecord } from '@pf/contracts';
 import type { LogReader, LogRecord } from '@pf/event-log';
 import { Command } from 'commander';
 import { CliError } from '../cli-error.ts';
@@ -86,9 +86,9 @@ async function* read(
   }
 }
 
-function eventIn({ value }: LogRecord): LoggedEvent | null {
+function eventIn({ value }: LogRecord): LoggedRecord | null {
   try {
-    return readEvent(value ?? '');
+    return readRecord(value ?? '');
   } catch (error) {
     // No version of the code wrote it: it is shown as it is.
     if (error instanceof Error) return null;
@@ -96,9 +96,12 @@ function eventIn({ value }: LogRecord): LoggedEvent | null {
   }
 }
 
-function lineOf({ partition, offset, timestamp, key }: LogRecord, event: LoggedEvent | null): string {
+function lineOf({ partition, offset, timestamp, key }: LogRecord, event: LoggedRecord | null): string {
   const place = `${partition}/${offset}`.padEnd(10);
   if (!event) return `${clock(new Date(timestamp))}  ${place}  ${key ?? ''}  cannot be read`;
-  const { at, type, intentId, version, intent } = event;
-  return `${clock(new Date(at))}  ${place}  ${intentId}  v${version}  ${type.padEnd(28)}  ${intent.state}`;
+  const { at, type, version } = event;
+  const [id, state] = isDepositEvent(event)
+    ? [event.depositId, event.deposit.level]
+    : [event.intentId, event.intent.state];
+  return `${clock(new Date(at))}  ${place}  ${id}  v${version}  ${type.padEnd(28)}  ${state}`;
 }

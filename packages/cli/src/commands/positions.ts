@@ -1,4 +1,4 @@
-import { DELIVERY_DAYS, parseEvent } from '@pf/contracts';
+import { DELIVERY_DAYS, readRecord } from '@pf/contracts';
 import { readPositions, recordChange, setWebhookPosition } from '@pf/database';
 import type { LogReader, LogRecord } from '@pf/event-log';
 import { Command, InvalidArgumentError } from 'commander';
@@ -127,7 +127,7 @@ async function firstRecord(reader: LogReader, partition: number, from: bigint, e
 
 function timeIn({ value, timestamp }: LogRecord): number {
   try {
-    return Date.parse(parseEvent(value ?? '').at);
+    return Date.parse(readRecord(value ?? '').at);
   } catch {
     // It cannot be read here: its append is not earlier than its event.
     return timestamp;

@@ -57,6 +57,14 @@ export class SettledIntents implements WatchSet {
     return [];
   }
 
+  depositsOf(): [] {
+    return [];
+  }
+
+  openDeposits(): [] {
+    return [];
+  }
+
   awaited(): Iterable<Address> {
     return [];
   }

@@ -172,7 +172,7 @@ export interface components {
             /** @description Your own name for it. */
             readonly name?: string | null;
             /** @description The types that are sent; `null`: all, including those that are added later. */
-            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled")[] | null;
+            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "webhook_endpoint.disabled")[] | null;
             /**
              * @description The version of the payloads, also in the header `X-PF-Api-Version`. It changes only when you change it.
              * @enum {string}
@@ -185,7 +185,7 @@ export interface components {
             /** @description Your own name for it. */
             readonly name?: string | null;
             /** @description The types that are sent; `null`: all, including those that are added later. */
-            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled")[] | null;
+            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "webhook_endpoint.disabled")[] | null;
             /**
              * @description The version of the payloads, also in the header `X-PF-Api-Version`. It changes only when you change it.
              * @enum {string}
@@ -210,7 +210,7 @@ export interface components {
             /** @description The endpoint that receives the events, instead of their own. */
             readonly toEndpointId?: string;
             /** @description Only events of these types. */
-            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled")[];
+            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "webhook_endpoint.disabled")[];
             /**
              * @description `failed` (default): deliveries that failed. `all`: also those that arrived.
              * @enum {string}
@@ -417,10 +417,37 @@ export interface components {
             /** @description Whether its payments move real money. */
             readonly livemode: boolean;
         };
+        readonly Deposit: {
+            readonly id: string;
+            readonly chain: string;
+            readonly token: string | null;
+            readonly tokenAddress: string | null;
+            readonly amount: string | null;
+            readonly amountBaseUnits: string;
+            readonly recipient: string;
+            readonly sender: string | null;
+            readonly reference: string | null;
+            readonly txSignature: string;
+            readonly transferIndex: string;
+            readonly block: string;
+            readonly blockTime: string | null;
+            /** @enum {string} */
+            readonly level: "confirmed" | "finalized" | "lost" | "withdrawn";
+            /** @enum {string} */
+            readonly state: "open" | "assigned" | "ignored";
+            /** @enum {string} */
+            readonly reason: "no_reference" | "unknown_reference" | "unlisted_token" | "native_coin" | "two_references" | "several_intents" | "beyond_limits" | "unproven" | "unreadable";
+            readonly intentId: string | null;
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** Format: date-time */
+            readonly updatedAt: string;
+            readonly livemode: boolean;
+        };
         readonly Error: {
             readonly error: {
                 /** @enum {string} */
-                readonly code: "request.malformed_json" | "request.malformed_http" | "request.validation_failed" | "api_key.missing" | "api_key.invalid" | "api_key.test_mode_required" | "api_key.insufficient_scope" | "plan.upgrade_required" | "intent.not_found" | "payment_link.not_found" | "delivery.not_found" | "webhook_endpoint.not_found" | "webhook_replay.not_found" | "sponsor.not_found" | "route.not_found" | "request.method_not_allowed" | "request.timeout" | "request.headers_too_large" | "request.too_large" | "request.unsupported_media_type" | "intent.invalid_state" | "intent.already_fulfilled" | "intent.expired" | "intent.stale_update" | "intent.submission_in_progress" | "mpp.challenge_expired" | "intent.already_refunded" | "intent.original_unpaid" | "intent.limit_reached" | "payment_link.invalid_state" | "payment_link.limit_reached" | "webhook_endpoint.exists" | "webhook_endpoint.limit_reached" | "webhook_endpoint.not_enabled" | "webhook_replay.limit_reached" | "chain.not_available" | "token.not_available" | "address.sanctions_match" | "address.not_payable" | "transaction.malformed" | "transaction.mismatch" | "transaction.rejected" | "sponsor.refused" | "rate_limit.exceeded" | "intent.too_many_builds" | "internal.error" | "rpc.unavailable" | "transaction.not_visible" | "sponsor.unavailable" | "screening.unavailable" | "intent.unavailable" | "service.unavailable";
+                readonly code: "request.malformed_json" | "request.malformed_http" | "request.validation_failed" | "api_key.missing" | "api_key.invalid" | "api_key.test_mode_required" | "api_key.insufficient_scope" | "plan.upgrade_required" | "intent.not_found" | "payment_link.not_found" | "deposit.not_found" | "delivery.not_found" | "webhook_endpoint.not_found" | "webhook_replay.not_found" | "sponsor.not_found" | "route.not_found" | "request.method_not_allowed" | "request.timeout" | "request.headers_too_large" | "request.too_large" | "request.unsupported_media_type" | "intent.invalid_state" | "intent.already_fulfilled" | "intent.expired" | "intent.stale_update" | "intent.submission_in_progress" | "mpp.challenge_expired" | "intent.already_refunded" | "intent.original_unpaid" | "intent.limit_reached" | "payment_link.invalid_state" | "payment_link.limit_reached" | "webhook_endpoint.exists" | "webhook_endpoint.limit_reached" | "webhook_endpoint.not_enabled" | "webhook_replay.limit_reached" | "chain.not_available" | "token.not_available" | "address.sanctions_match" | "address.not_payable" | "transaction.malformed" | "transaction.mismatch" | "transaction.rejected" | "sponsor.refused" | "rate_limit.exceeded" | "intent.too_many_builds" | "internal.error" | "rpc.unavailable" | "transaction.not_visible" | "sponsor.unavailable" | "screening.unavailable" | "intent.unavailable" | "service.unavailable";
                 readonly message: string;
                 readonly param: string | null;
                 readonly details: {
@@ -905,7 +932,7 @@ export interface components {
              * @description Deliveries of events of this type.
              * @enum {string}
              */
-            readonly type?: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "webhook_endpoint.disabled" | "webhook_endpoint.test";
+            readonly type?: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "webhook_endpoint.disabled" | "webhook_endpoint.test";
             /**
              * @description `pending`: an attempt is still due. `delivered`: accepted by the receiver. `failed`: all attempts failed.
              * @enum {string}
@@ -929,6 +956,35 @@ export interface components {
             readonly limit?: number;
             /** @description The `nextCursor` of the previous page. */
             readonly cursor?: string;
+        };
+        readonly ListDepositsQuery: {
+            /**
+             * @description Number of objects to return.
+             * @default 20
+             */
+            readonly limit?: number;
+            /** @description The `nextCursor` of the previous page. */
+            readonly cursor?: string;
+            /** @description State of the deposit. Repeat it for several: `state=open&state=assigned`. */
+            readonly state?: readonly ("open" | "assigned" | "ignored")[];
+            /** @description CAIP-2 id. With a test key, the id of a live chain selects its testnet. */
+            readonly chain?: string;
+            /** @description A token symbol, which matches on all chains, or a token address. */
+            readonly token?: string;
+            /** @description The wallet that has received it. */
+            readonly recipient?: string;
+            /** @description Hash or signature of the transaction. */
+            readonly txSignature?: string;
+            /**
+             * Format: date-time
+             * @description First seen after this time.
+             */
+            readonly createdAfter?: string;
+            /**
+             * Format: date-time
+             * @description First seen before this time.
+             */
+            readonly createdBefore?: string;
         };
     };
     responses: never;

@@ -151,6 +151,7 @@ describe('the payment API in the dashboard', () => {
   const INVALID = [400, 'request.validation_failed'] as const;
   const NO_INTENT = [404, 'intent.not_found'] as const;
   const NO_LINK = [404, 'payment_link.not_found'] as const;
+  const NO_DEPOSIT = [404, 'deposit.not_found'] as const;
   const NO_DELIVERY = [404, 'delivery.not_found'] as const;
   const NO_ENDPOINT = [404, 'webhook_endpoint.not_found'] as const;
   const NO_REPLAY = [404, 'webhook_replay.not_found'] as const;
@@ -176,6 +177,8 @@ describe('the payment API in the dashboard', () => {
     createPaymentLink: { passes: DEVELOPERS, gets: INVALID },
     getPaymentLink: { passes: MEMBERS, gets: NO_LINK },
     listPaymentLinks: { passes: MEMBERS, gets: OK },
+    listDeposits: { passes: MEMBERS, gets: OK },
+    getDeposit: { passes: MEMBERS, gets: NO_DEPOSIT },
     cancelPaymentLink: { passes: SUPPORT, gets: NO_LINK },
     chooseOffer: { passes: DEVELOPERS, gets: NO_LINK },
     setSponsor: { passes: DEVELOPERS, gets: INVALID },

@@ -9,6 +9,7 @@ import type { Adapters } from './lookup.ts';
 /**
  * Translates the filters of a list into those of the database: chains and tokens mapped to the key's mode, addresses
  * and hashes canonical.
+ * @param requestorName the parameter that has the requestor
  * @throws ApiError `chain.not_available` and `token.not_available` for values that no intent of this mode can have, and
  *   `request.validation_failed` for invalid addresses and hashes
  */
@@ -16,6 +17,7 @@ export function filterOf(
   adapters: Adapters,
   query: Omit<ListIntentsQuery, 'limit' | 'cursor'>,
   livemode: boolean,
+  requestorName = 'requestor',
 ): IntentFilter {
   const {
     state,
@@ -56,7 +58,7 @@ export function filterOf(
       ? network && { tokens: network.tokens.map((each) => each.address) }
       : { tokens: tokensOf(among, token) }),
     ...(direction && { direction }),
-    ...(requestor !== undefined && { requestor: parse('requestor', requestor, address) }),
+    ...(requestor !== undefined && { requestor: parse(requestorName, requestor, address) }),
     ...(fulfiller !== undefined && { fulfiller: parse('fulfiller', fulfiller, address) }),
     // The schema has checked its format, which needs no adapter.
     ...(reference !== undefined && { reference: reference as Reference }),
