@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const OBSERVE = 'packages/chains/src/solana/observe';
 const TESTS = 'packages/chains/test/solana';
 const attacks = `${TESTS}/attacks.integration.test.ts`;
+const arrivals = `${TESTS}/observe/arrivals.unit.test.ts`;
 const paid = `${TESTS}/observe/paid.unit.test.ts`;
 const random = {
   file: `${TESTS}/property/gains.unit.test.ts`,
@@ -251,6 +252,74 @@ export const solanaGuards: readonly Mutant[] = [
     test: {
       file: attacks,
       name: 'sets aside with a warning what a batch pays, beside what is judged in the same transaction',
+    },
+  },
+  {
+    name: 'Solana: what pays an intent is no deposit',
+    file: `${OBSERVE}/arrivals.ts`,
+    guard: 'claims.filter(({ transfer: { destination } }) => keyAt(reading, destination) === owned);',
+    instead: 'claims.slice(0, 0);',
+    test: { file: arrivals, name: 'is all that payments of the same transaction leave, from whoever brought it' },
+  },
+  {
+    name: 'Solana: deposits and payments are no more than all accounts of the owner gained',
+    file: `${OBSERVE}/arrivals.ts`,
+    guard: 'gainOf(reading, place) - sumOf(paidHere), left);',
+    instead: 'gainOf(reading, place) - sumOf(paidHere), 2n ** 64n);',
+    test: { file: arrivals, name: 'is nothing of what its owner moves between accounts' },
+  },
+  {
+    name: 'Solana: a deposit has a sender only where one transfer has brought all of it',
+    file: `${OBSERVE}/arrivals.ts`,
+    guard: 'one !== undefined && others.length === 0 && one.amount >= amount',
+    instead: 'one !== undefined',
+    test: { file: arrivals, name: 'has no sender where not exactly one transfer brought it all' },
+  },
+  {
+    name: 'Solana: what may be for an intent is no deposit before it is given up',
+    file: `${OBSERVE}/lookups.ts`,
+    guard: "if (isGivenUp || (look.kind === 'read' && problem === null)) {",
+    instead: "if (isGivenUp || look.kind === 'read') {",
+    test: {
+      file: `${TESTS}/arrivals.integration.test.ts`,
+      name: 'is a deposit without proof once a payment of which nothing is certain is given up',
+    },
+  },
+  {
+    name: 'Solana: deposits for which there is no room are told of in the next step',
+    file: `${OBSERVE}/lookups.ts`,
+    guard: 'if (hasRoom) done.push(hash);',
+    instead: 'if (hasRoom || deposits.length > 0) done.push(hash);',
+    test: {
+      file: `${TESTS}/observe/crowds.unit.test.ts`,
+      name: 'are told of a step later where there is no room for them, and none is lost',
+    },
+  },
+  {
+    name: 'Solana: a deposit is final once two upstreams have shown it',
+    file: `${OBSERVE}/open-deposits.ts`,
+    guard: 'agreed.push(...deposits.filter(isShown));',
+    instead: 'agreed.push(...deposits);',
+    test: { file: `${TESTS}/arrivals.integration.test.ts`, name: 'is final once a second upstream has shown it, too' },
+  },
+  {
+    name: 'Solana: the deposits of one account do not delay those of another',
+    file: `${OBSERVE}/open-deposits.ts`,
+    guard: 'memory.depositTurns.order(due, ({ accountId }) => accountId)',
+    instead: 'memory.depositTurns.order(due, () => null as never)',
+    test: {
+      file: `${TESTS}/observe/open-deposits.unit.test.ts`,
+      name: 'are judged by turns of their accounts, a hundred transactions in a step',
+    },
+  },
+  {
+    name: 'Solana: after a lost deposit transactions are read again from its slot on',
+    file: 'packages/chains/src/solana/observer.ts',
+    guard: '...deposits.map(({ block }) => block)];',
+    instead: '...deposits.slice(0, 0).map(({ block }) => block)];',
+    test: {
+      file: `${TESTS}/arrivals.integration.test.ts`,
+      name: 'is lost and received again where a fork has it in another slot',
     },
   },
   {

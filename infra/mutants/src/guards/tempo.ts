@@ -9,6 +9,11 @@ const SECOND_TEST = 'packages/chains/test/tempo/observe/second-showing.unit.test
 const OBSERVER_TEST = 'packages/chains/test/tempo/observer.integration.test.ts';
 const SPAM_TEST = 'packages/chains/test/hostile/tempo-spam.integration.test.ts';
 const HOSTILE_TEST = 'packages/chains/test/hostile/tempo.integration.test.ts';
+const ARRIVALS = 'packages/chains/src/tempo/observe/arrivals.ts';
+const REPORTS = 'packages/chains/src/tempo/observe/arrival-reports.ts';
+const ARRIVALS_TEST = 'packages/chains/test/tempo/observe/arrivals.unit.test.ts';
+const REPORTS_TEST = 'packages/chains/test/tempo/observe/arrival-reports.unit.test.ts';
+const DEPOSITS_TEST = 'packages/chains/test/tempo/arrivals.integration.test.ts';
 
 /** What is called paid on Tempo has arrived, by the word of two, and nothing stops a step. */
 export const tempoGuards: readonly Mutant[] = [
@@ -144,6 +149,76 @@ export const tempoGuards: readonly Mutant[] = [
     guard: 'findings.unjudged.length > 0 || findings.found.some((one) => one.intentId === intentId)',
     instead: 'findings.found.length >= 0',
     test: { file: OBSERVER_TEST, name: 'ends a submission whose transaction succeeded and paid its intent nothing' },
+  },
+  {
+    name: 'Tempo: what arrives without a memo is looked for, too',
+    file: SCAN,
+    guard: 'events: [TRANSFER_WITH_MEMO, TRANSFER_BLOCKED, TRANSFER],',
+    instead: 'events: [TRANSFER_WITH_MEMO, TRANSFER_BLOCKED],',
+    test: { file: DEPOSITS_TEST, name: 'is a deposit that is final at once, and told once' },
+  },
+  {
+    name: 'Tempo: the payment of an intent is no deposit',
+    file: ARRIVALS,
+    guard: '...memos.filter(({ reference }) => !isNamed(reference)),',
+    instead: '...memos,',
+    test: { file: ARRIVALS_TEST, name: 'are none where the memo names an intent, whose payment it is' },
+  },
+  {
+    name: 'Tempo: a transfer and its memo are one',
+    file: ARRIVALS,
+    guard: '.filter((move) => !isSame(move, memoAt.get(placeOf(move.log, 1n))))',
+    instead: '.filter((move) => move !== undefined)',
+    test: { file: ARRIVALS_TEST, name: 'are one where a memo that no intent has stands beside the transfer' },
+  },
+  {
+    name: 'Tempo: what the guard keeps back has not arrived at a virtual address',
+    file: ARRIVALS,
+    guard: ' && !isKeptBack(one))',
+    instead: ')',
+    test: { file: ARRIVALS_TEST, name: 'are none where the guard keeps back what a virtual address is paid' },
+  },
+  {
+    name: 'Tempo: one account is told once of what a virtual address passes on',
+    file: REPORTS,
+    guard: '.filter(({ accountId }) => !told.includes(accountId))',
+    instead: '',
+    test: { file: REPORTS_TEST, name: 'go to no account that is told of it at the virtual address' },
+  },
+  {
+    name: 'Tempo: a deposit is final by what two upstreams show alike',
+    file: REPORTS,
+    guard: 'return first !== by;',
+    instead: 'return first !== undefined;',
+    test: { file: REPORTS_TEST, name: 'are confirmed by the first upstream that shows one, and final by the second' },
+  },
+  {
+    name: 'Tempo: a deposit is lost by the word of two upstreams only',
+    file: REPORTS,
+    guard: 'if (!isEnough || first === undefined || others.some((other) => other !== first)) return [];',
+    instead: 'if (first === undefined && others[0] === undefined) return [];',
+    test: { file: REPORTS_TEST, name: 'are never lost by the word of one upstream where there are two' },
+  },
+  {
+    name: 'Tempo: a deposit that pays an intent is withdrawn, also once it is final',
+    file: REPORTS,
+    guard: 'for (const landing of late.filter(isLanded))',
+    instead: 'for (const landing of found.slice(found.length).filter(isLanded))',
+    test: { file: REPORTS_TEST, name: 'are withdrawn once they are final where a second reading shows the memo' },
+  },
+  {
+    name: 'Tempo: many deposits at once delay none of other accounts',
+    file: REPORTS,
+    guard: 'byTurns(watch, seen).slice(0, most)',
+    instead: 'seen.slice(0, most)',
+    test: { file: REPORTS_TEST, name: 'are made by turns of the accounts' },
+  },
+  {
+    name: 'Tempo: the second reading leaves out no deposit',
+    file: SCAN,
+    guard: '[...left.slice(0, 1), ...arrived.slice(SIGHTINGS_MAX, SIGHTINGS_MAX + 1)]',
+    instead: 'left.slice(0, 1)',
+    test: { file: DEPOSITS_TEST, name: 'delays no payment and no other account where thousands come in a block' },
   },
   {
     name: 'The account that gets what a requestor is paid is screened',

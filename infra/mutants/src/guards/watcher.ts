@@ -45,11 +45,82 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'What a watcher saw is acknowledged by the log before its cursor moves',
     file: 'services/watcher/src/network-watch.ts',
-    guard: 'if (!(await this.#publish(step.observations, began, ended))) return null;',
-    instead: 'this.#publish(step.observations, began, ended).catch(() => false);',
+    guard:
+      'if (!(await this.#publish([...step.observations, ...deposits, ...withdrawals], began, ended))) return null;',
+    instead: 'this.#publish([...step.observations, ...deposits, ...withdrawals], began, ended).catch(() => false);',
     test: {
       file: 'services/watcher/test/watching.integration.test.ts',
       name: 'loses no observation when the log becomes unavailable before the publish and the watcher then ends',
+    },
+  },
+  {
+    name: 'A watcher that may not know all intents reports no deposits',
+    file: 'services/watcher/src/network-watch.ts',
+    guard: 'view.isWhole ? (step.deposits ?? []) : []',
+    instead: 'step.deposits ?? []',
+    test: {
+      file: 'services/watcher/test/network-watch.unit.test.ts',
+      name: 'publishes what arrived for no intent, but not while a transaction of the log hangs',
+    },
+  },
+  {
+    name: 'What a payer has reported is no deposit beside the report',
+    file: 'services/watcher/src/watched-intents.ts',
+    guard: '.filter(({ depositId }) => !this.#told.has(depositId))',
+    instead: '',
+    test: {
+      file: 'services/watcher/test/deposits.unit.test.ts',
+      name: 'names none for the account whose intent tells of the transfer by the report of a payer',
+    },
+  },
+  {
+    name: 'A deposit that pays an intent is not received again',
+    file: 'packages/domain/src/deposit/decide.ts',
+    guard: "if (before.level === 'withdrawn') return null;",
+    instead: '',
+    test: {
+      file: 'packages/domain/test/deposit/deposit.unit.test.ts',
+      name: 'stays withdrawn, so that it is not counted beside the payment',
+    },
+  },
+  {
+    name: 'The second reading ends before the first deposit for which there is no room',
+    file: 'packages/chains/src/base/observe/scan.ts',
+    guard: 'arrived.find((one) => context.takeSighting?.(one) === false)',
+    instead: 'arrived.find((one) => context.takeSighting?.(one) === null)',
+    test: {
+      file: 'packages/chains/test/base/observe/sightings.unit.test.ts',
+      name: 'ends before the first transfer for which there is no room, also within a block, and goes on there',
+    },
+  },
+  {
+    name: 'A deposit for which there is no room is not taken for seen',
+    file: 'packages/chains/src/base/observe/sightings.ts',
+    guard: 'if (this.#waiting.size >= WAITING_MAX) return false;',
+    instead: 'if (this.#waiting.size >= WAITING_MAX) return true;',
+    test: {
+      file: 'packages/chains/test/base/observe/sightings.unit.test.ts',
+      name: 'take no more than there is room for, and then what waits already',
+    },
+  },
+  {
+    name: 'A transfer is received once, however often it is read',
+    file: 'packages/domain/src/deposit/decide.ts',
+    guard: "if (before.level === 'finalized') return null;",
+    instead: '',
+    test: {
+      file: 'packages/domain/test/deposit/deposit.unit.test.ts',
+      name: 'is received once, however often it is seen in its block',
+    },
+  },
+  {
+    name: 'The late loss of a former block does not undo a deposit',
+    file: 'packages/domain/src/deposit/decide.ts',
+    guard: 'counts(before) && isAt(before.arrival, observation.data.place)',
+    instead: 'counts(before)',
+    test: {
+      file: 'packages/domain/test/deposit/deposit.unit.test.ts',
+      name: 'is lost once, and never by the loss of another block',
     },
   },
   {
@@ -293,7 +364,7 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'A watcher passes over an event that only newer code understands',
     file: 'services/watcher/src/watch-sets.ts',
-    guard: 'isForeign(event) ? headOf(event) : eventOf(event)',
+    guard: 'isForeign(event) ? null : eventOf(event)',
     instead: 'eventOf(event as never)',
     test: {
       file: 'services/watcher/test/watch-sets.unit.test.ts',
@@ -393,8 +464,8 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'The second reading of Base goes on where one call does not take all',
     file: 'packages/chains/src/base/observer.ts',
-    guard: 'const hasMore = again.end < all;',
-    instead: 'const hasMore = false;',
+    guard: 'again.end < all && (again.end > rescanned || again.within !== within)',
+    instead: 'again.end < all && false',
     test: {
       file: 'packages/chains/test/evm/second-reading.integration.test.ts',
       name: 'goes on in the next step where one call did not take all blocks',

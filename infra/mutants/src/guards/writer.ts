@@ -29,8 +29,8 @@ export const writerGuards: readonly Mutant[] = [
     file: 'packages/database/src/ledger/projection.ts',
     guard:
       'position = CASE WHEN (SELECT count(*) FROM changed WHERE changed.partition = held.partition) =\n' +
-      '        cardinality(array_positions($${changedPartitions}::smallint[], held.partition)) THEN held.next END,',
-    instead: 'position = held.next,',
+      '        cardinality(array_positions($${changedPartitions}::smallint[], held.partition))\n',
+    instead: 'position = CASE WHEN true\n',
     test: {
       file: 'packages/database/test/store/store.integration.test.ts',
       suite: 'packages/database/test/store/suite.ts',
@@ -297,8 +297,10 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'The next owner sends the replies that a killed one owed',
     file: 'services/intent/src/writer.ts',
-    guard: '...folded, outcomes, keys: recovered });\n        if (projected) this.#dependencies.announcer',
-    instead: '...folded, outcomes: [] });\n        if (outcomes.length < 0) this.#dependencies.announcer',
+    guard: 'outcomes,\n          keys: recovered,\n        });\n        if (projected) this.#dependencies.announcer',
+    instead:
+      'outcomes: [],\n          keys: recovered,\n        });\n' +
+      '        if (outcomes.length < 0) this.#dependencies.announcer',
     test: {
       file: 'services/intent/test/outages.integration.test.ts',
       name: 'leaves its reply to the next owner, which reads the outcome from the log',
