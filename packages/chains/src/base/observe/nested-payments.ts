@@ -6,7 +6,7 @@ import { byTurns, keptParties } from '../../set-aside.ts';
 import { argumentsOf, referencesBehind } from '../calldata.ts';
 import { authorizedIn } from '../nested/authorized.ts';
 import { areExplained, type NestedTransaction, withTrace } from '../nested/explain.ts';
-import { NOT_ORDERED, type References } from '../nested/references.ts';
+import { carriesReference, NOT_ORDERED, type References } from '../nested/references.ts';
 import { paidIn } from '../paid.ts';
 import type { Judging } from './context.ts';
 import { type LoggedTransfer, partyOf, readTransfer } from './landings.ts';
@@ -166,10 +166,9 @@ function paymentsAmong(
       named.set(log.logIndex, { reference: unnamed, isProven: false, isAuthorized: false });
     }
   }
-  const carries = (index: bigint): boolean => ![undefined, null, NOT_ORDERED].includes(references.get(index));
   const worth = paidIn(
     explained.logs.flatMap((log) => readTransfer(log) ?? []),
-    ({ log }) => named.has(log.logIndex) || carries(log.logIndex),
+    (transfer) => named.has(transfer.log.logIndex) || carriesReference(references, transfer),
   );
   return new Map([...named].map(([index, one]) => [index, { ...one, worth: worth.get(index) ?? 0n }] as const));
 }
