@@ -87,8 +87,8 @@ const PLACE_MS = 30 * DAY_MS;
 const ADDRESS_QUOTA = { requests: 3_000, windowSeconds: 60 };
 /**
  * What an address, or the network that it shares, has under way at a time, and how many of its requests wait for how
- * long: its burst must not take the few connections to Postgres from others. Look-ups are of sessions and accounts; what
- * anyone may ask has turns of its own, since a sign-in hashes a password.
+ * long: its burst must not take the few connections to Postgres from others. Look-ups are of sessions and accounts.
+ * What anyone may ask has turns of its own, in which a sign-in hashes a password.
  */
 const TURNS = {
   lookup: { atOnce: 2, waiting: 200, waitMs: 2_000 },
