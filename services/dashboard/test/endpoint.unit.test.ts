@@ -93,7 +93,7 @@ describe('A request of anyone', () => {
     return { ask, answerAll, begun, limits };
   }
 
-  it('is answered when it is the turn of its address, which takes no turn of another or of a session', async () => {
+  it('gets its response in the turn of its address, which takes no turn of another or of a session', async () => {
     const { ask, answerAll, begun, limits } = signInPage();
     const asked = ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2'].map(ask);
     await new Promise(setImmediate);

@@ -406,7 +406,7 @@ export const dashboardGuards: readonly Mutant[] = [
     instead: 'act()',
     test: {
       file: 'services/dashboard/test/endpoint.unit.test.ts',
-      name: 'is answered when it is the turn of its address, which takes no turn of another or of a session',
+      name: 'gets its response in the turn of its address, which takes no turn of another or of a session',
     },
   },
   {
