@@ -472,10 +472,10 @@ export const baseGuards: readonly Mutant[] = [
     test: { file: crowds, name: BESIDE_OTHERS },
   },
   {
-    name: 'Base: a second reading leaves out nothing that a step could not look up',
-    file: `${src}/observe/scan.ts`,
-    guard: 'return { end: { number: blockNumber - 1n }, ',
-    instead: 'return { end: { number: blockNumber }, ',
+    name: 'Base and Tempo: a second reading leaves out nothing that a step could not look up',
+    file: 'packages/chains/src/evm/observe/reading.ts',
+    guard: 'end: { number: blockNumber - 1n },',
+    instead: 'end: { number: blockNumber },',
     test: { file: crowds, name: BESIDE_OTHERS },
   },
   {

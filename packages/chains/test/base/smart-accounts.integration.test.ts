@@ -529,7 +529,7 @@ describe('a transaction through an unknown contract', () => {
     });
     // As of a version that did not compare it with the gain.
     const lifetime = { kind: 'unlimited' } as const;
-    const sender = address as string as Address;
+    const sender = address as Address;
     watcher.watched.submit(
       { hash: hash as string as TransactionHash, sender, nonce: null, lifetime, terms },
       base.clock.now(),

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Address, Observation, PaymentTerms, Reference } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
 import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
-import { getAddress, type Hex, numberToHex, pad, toHex } from 'viem';
+import { getAddress, type Hex, numberToHex, toHex } from 'viem';
 import { encodePayment } from '../../src/base/calldata.ts';
 import { BaseObserver } from '../../src/base/observer.ts';
 import { TRANSFER } from '../../src/base/observe/landings.ts';
@@ -10,10 +10,10 @@ import { networkOf } from '../../src/index.ts';
 import { Clock, poolOver } from '../base/chain.ts';
 import { CHAIN, terms } from '../base/payments.ts';
 import { named, Watcher } from '../conformance/watching.ts';
-import type { Place, Shown } from './base.ts';
+import { type At, logAt, type Shown, topic } from './base.ts';
 import { honest, ScriptedChain } from './scripted-chain.ts';
 
-type Made = (place: Pick<Place, 'hash' | 'block' | 'blockHash'>) => Shown;
+type Made = (place: At) => Shown;
 
 const ATTACKER: Hex = `0x${'ba'.repeat(20)}`;
 /** Transactions that a reading looks up, and landings that a cursor holds of an intent. */
@@ -38,18 +38,12 @@ const honestly = (all: readonly PaymentTerms[]): readonly Made[] =>
 /** A contract of the attacker's that pays by so many calls of the token, each with the reference. */
 const nested =
   ({ tokenAddress, requestor, amount, reference }: PaymentTerms, times: number): Made =>
-  ({ hash, block, blockHash }) => {
+  (at) => {
+    const { hash, block, blockHash } = at;
     const input = encodePayment(requestor, amount, reference) as Hex;
     const of = { hash, from: ATTACKER, to: ATTACKER, blockHash, type: '0x2', nonce: '0x1', value: '0x0' };
-    const logs = many(times, (at) => ({
-      address: tokenAddress,
-      topics: [TRANSFER, pad(ATTACKER), pad(requestor.toLowerCase() as Hex)],
-      data: toHex(amount, { size: 32 }),
-      blockNumber: numberToHex(block),
-      blockHash,
-      transactionHash: hash,
-      logIndex: numberToHex(at),
-    }));
+    const topics = [TRANSFER, topic(ATTACKER), topic(requestor)];
+    const logs = many(times, (index) => logAt(at, index, tokenAddress, topics, toHex(amount, { size: 32 })));
     return {
       logs,
       transaction: { ...of, gas: numberToHex(16_000_000), input: `0x12345678${input.slice(2)}` },

@@ -11,29 +11,18 @@ import { networkOf } from '../../src/index.ts';
 import { Clock, poolOver } from '../base/chain.ts';
 import { CHAIN, fulfiller, terms } from '../base/payments.ts';
 import { named, Watcher } from '../conformance/watching.ts';
-import type { Place, Shown } from './base.ts';
+import { type At, logAt, type Shown, topic } from './base.ts';
 import { ScriptedChain } from './scripted-chain.ts';
 
-type At = Pick<Place, 'hash' | 'block' | 'blockHash'>;
 const ATTACKER: Hex = `0x${'ba'.repeat(20)}`;
 const SAFE: Hex = `0x${'5a'.repeat(20)}`;
 const USDC = terms.tokenAddress as string as Hex;
 const addressOf = (at: number): Address => getAddress(toHex(0x0d0000 + at, { size: 20 })) as string as Address;
 const referenceOf = (at: number): Reference => toHex(at, { size: 32 }) as string as Reference;
-const topic = (address: string): Hex => pad(address.toLowerCase() as Hex);
 const mine: PaymentTerms = { ...terms, requestor: addressOf(0) };
 
-const logAt = ({ hash, block, blockHash }: At, index: number, topics: readonly string[], data: string) => ({
-  address: USDC,
-  topics,
-  data,
-  blockNumber: numberToHex(block),
-  blockHash,
-  transactionHash: hash,
-  logIndex: numberToHex(index),
-});
 const transferAt = (at: At, index: number, from: string, to: string, amount: bigint) =>
-  logAt(at, index, [TRANSFER, topic(from), topic(to)], toHex(amount, { size: 32 }));
+  logAt(at, index, USDC, [TRANSFER, topic(from), topic(to)], toHex(amount, { size: 32 }));
 
 /** A transaction that calls a contract, with what that logs. */
 const calling =
@@ -128,7 +117,7 @@ describe('an authorization', () => {
   const HASH = `0x${'a1'.repeat(32)}` as TransactionHash;
   const RELAYER: Hex = `0x${'cd'.repeat(20)}`;
   const usedAt = (at: At, index: number) => [
-    logAt(at, index, [AUTHORIZATION_USED, topic(fulfiller), mine.reference], '0x'),
+    logAt(at, index, USDC, [AUTHORIZATION_USED, topic(fulfiller), mine.reference], '0x'),
     transferAt(at, index + 1, fulfiller, mine.requestor, mine.amount),
   ];
   const relayed = (logsAt: (at: At) => readonly object[], shown: Partial<Shown> = {}) =>
@@ -168,7 +157,7 @@ describe('an authorization', () => {
     instead = () => undefined;
     chain.mine(
       relayed((at) => [
-        logAt(at, 0, [AUTHORIZATION_USED, topic(other), mine.reference], '0x'),
+        logAt(at, 0, USDC, [AUTHORIZATION_USED, topic(other), mine.reference], '0x'),
         transferAt(at, 1, other, mine.requestor, 1n),
       ]),
     );

@@ -21,19 +21,20 @@ export interface Place {
   readonly recipient: Address;
   readonly reference: Reference;
 }
+export type At = Pick<Place, 'hash' | 'block' | 'blockHash'>;
 
 const ATTACKER = `0x${'ba'.repeat(20)}` as Address;
 const CONTRACT = `0x${'cd'.repeat(20)}` as Address;
 const ENTRY_POINT = '0x0000000071727de22e5e9d8baf0edac6f37da032';
 const USER_OPERATION_EVENT = '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f';
 const AUTHORIZATION_USED = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5';
-const topic = (address: string): Hex => pad(address.toLowerCase() as Hex);
+export const topic = (address: string): Hex => pad(address.toLowerCase() as Hex);
 const word = (value: bigint): Hex => toHex(value, { size: 32 });
 const many = <T>(length: number, make: (number: number) => T): T[] =>
   Array.from({ length }, (_, number) => make(number));
 
-const logAt = (
-  { hash, block, blockHash }: Place,
+export const logAt = (
+  { hash, block, blockHash }: At,
   index: number,
   address: string,
   topics: readonly string[],

@@ -3,7 +3,7 @@ import type { RpcProxy, RpcRequest } from '@pf/testing/chains';
 import { type Hex, numberToHex, pad, toHex } from 'viem';
 import { encodePayment } from '../../src/base/calldata.ts';
 import { TRANSFER } from '../../src/base/observe/landings.ts';
-import type { Place, Shown } from './base.ts';
+import { type At, logAt, type Shown, topic } from './base.ts';
 
 const PAYER: Hex = `0x${'0a'.repeat(20)}`;
 const SAFE_DEPTH = 4n;
@@ -25,7 +25,7 @@ export class ScriptedChain {
   readonly #logs: Filtered[] = [];
 
   /** Puts transactions into the next block. */
-  mine(...made: readonly ((place: Pick<Place, 'hash' | 'block' | 'blockHash'>) => Shown)[]): readonly Hex[] {
+  mine(...made: readonly ((place: At) => Shown)[]): readonly Hex[] {
     this.#head += 1n;
     return made.map((make) => {
       const hash = toHex((this.#transactions += 1), { size: 32 });
@@ -101,17 +101,11 @@ const hashOf = (block: bigint): Hex => pad(numberToHex(block < 0n ? 0n : block +
 /** The payment that a wallet makes by calling the token itself. */
 export const honest =
   ({ tokenAddress, requestor, amount, reference }: PaymentTerms) =>
-  ({ hash, block, blockHash }: Pick<Place, 'hash' | 'block' | 'blockHash'>): Shown => {
+  (at: At): Shown => {
+    const { hash, block, blockHash } = at;
     const input = encodePayment(requestor, amount, reference);
-    const log = {
-      address: tokenAddress,
-      topics: [TRANSFER, pad(PAYER), pad(requestor.toLowerCase() as Hex)],
-      data: toHex(amount, { size: 32 }),
-      blockNumber: numberToHex(block),
-      blockHash,
-      transactionHash: hash,
-      logIndex: '0x0',
-    };
+    const topics = [TRANSFER, topic(PAYER), topic(requestor)];
+    const log = logAt(at, 0, tokenAddress, topics, toHex(amount, { size: 32 }));
     const base = { from: PAYER, to: tokenAddress };
     return {
       logs: [log],

@@ -168,7 +168,7 @@ function paymentsAmong(
   }
   const worth = paidIn(
     explained.logs.flatMap((log) => readTransfer(log) ?? []),
-    (transfer) => named.has(transfer.log.logIndex) || carriesReference(references, transfer),
+    (one) => named.has(one.log.logIndex) || carriesReference(references, one),
   );
   return new Map([...named].map(([index, one]) => [index, { ...one, worth: worth.get(index) ?? 0n }] as const));
 }

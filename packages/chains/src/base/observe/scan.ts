@@ -3,7 +3,14 @@ import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { type Block, type CallingTransaction, getCalling, type Log, type Logged } from '../../evm/calls.ts';
 import type { Wanted } from '../../evm/observe/log-window.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
-import type { Findings, Reading, Rereading, Unjudged } from '../../evm/observe/reading.ts';
+import {
+  endingBefore,
+  type Findings,
+  notYetReread,
+  type Reading,
+  type Rereading,
+  type Unjudged,
+} from '../../evm/observe/reading.ts';
 import { inPieces, partsOf } from '../../parts.ts';
 import type { WatchedIntent } from '../../port.ts';
 import { keptParties, type Parties } from '../../set-aside.ts';
@@ -59,18 +66,14 @@ export async function scanAgain(
   after: bigint,
 ): Promise<Rereading<Seen>> {
   const { hits, end } = await hitsIn(context, from, to, expected, context.watch.recipients());
-  const open = hits.filter(({ transfer: { log } }) => log.blockNumber > from || log.logIndex > after).sort(inOrder);
+  const open = notYetReread(hits, ({ transfer }) => transfer.log, from, after);
   const { left, ...findings } = await judge(context, open, { order: (all) => all, most: lookUpsIn(context) });
   const [first] = left;
   if (first === undefined) return { end, ...findings };
-  const { blockNumber, logIndex } = first.transfer.log;
-  return { end: { number: blockNumber - 1n }, ...(logIndex > 0n && { within: logIndex - 1n }), ...findings };
+  return { ...endingBefore(first.transfer.log), ...findings };
 }
 
 const lookUpsIn = ({ node }: Scan): number => Math.min(LOOKED_UP_MAX, callsInStep(node, 'eth_getTransactionByHash'));
-
-const inOrder = ({ transfer: { log: a } }: Hit, { transfer: { log: b } }: Hit): number =>
-  Number(a.blockNumber === b.blockNumber ? a.logIndex - b.logIndex : a.blockNumber - b.blockNumber);
 
 async function hitsIn(
   context: Scan,

@@ -3,7 +3,7 @@ import type { RpcNode, RpcPool } from '@pf/rpc';
 import { least } from '../../bigints.ts';
 import type { WatchSet } from '../../port.ts';
 import type { SetAside } from '../../set-aside.ts';
-import type { Block } from '../calls.ts';
+import type { Block, Log } from '../calls.ts';
 import { newestOf } from './checkpoints.ts';
 import { type ReadPosition, soonestPaid, WHOLE_MS, wholeOf } from './early-look.ts';
 import { type FirstReader, firstReaderAfter } from './first-reader.ts';
@@ -29,6 +29,25 @@ export interface Rereading<T> extends Findings<T> {
   /** Of the block after these, the logs up to this index were read too. Absent: none. */
   readonly within?: bigint;
 }
+
+/**
+ * What a rereading has still to judge, in the order of the chain.
+ * @param from the first block of its range
+ * @param after the logs of that block up to this index were read
+ */
+export const notYetReread = <T>(all: readonly T[], logOf: (one: T) => Log, from: bigint, after: bigint): readonly T[] =>
+  all
+    .filter((one) => logOf(one).blockNumber > from || logOf(one).logIndex > after)
+    .sort((one, other) => {
+      const [a, b] = [logOf(one), logOf(other)];
+      return Number(a.blockNumber === b.blockNumber ? a.logIndex - b.logIndex : a.blockNumber - b.blockNumber);
+    });
+
+/** Where a rereading ends that leaves this log, and all behind it, for the next one. */
+export const endingBefore = ({ blockNumber, logIndex }: Log): Pick<Rereading<never>, 'end' | 'within'> => ({
+  end: { number: blockNumber - 1n },
+  ...(logIndex > 0n && { within: logIndex - 1n }),
+});
 
 /**
  * Reads a range of blocks, as far as one call may reach.

@@ -3,7 +3,14 @@ import { RpcUpstreamError } from '@pf/rpc';
 import { type Block, getBlock, type Log, type Receipt } from '../../evm/calls.ts';
 import type { LogWindow, Wanted } from '../../evm/observe/log-window.ts';
 import { Unreadable } from '../../evm/observe/read-each.ts';
-import type { Findings, Reading, Rereading, Unjudged } from '../../evm/observe/reading.ts';
+import {
+  endingBefore,
+  type Findings,
+  notYetReread,
+  type Reading,
+  type Rereading,
+  type Unjudged,
+} from '../../evm/observe/reading.ts';
 import { least } from '../../bigints.ts';
 import { inPieces } from '../../parts.ts';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
@@ -187,16 +194,12 @@ export async function scanAgain(
   after: bigint,
 ): Promise<Rereading<Observation>> {
   const { hits, end } = await hitsIn(context, from, to, expected, context.watch.recipients());
-  const open = hits.filter(({ log }) => log.blockNumber > from || log.logIndex > after).sort(inOrder);
+  const open = notYetReread(hits, ({ log }) => log, from, after);
   const { left, ...findings } = await judge(context, open, (unread) => unread);
   const [first] = left;
   if (first === undefined) return { end, ...findings };
-  const { blockNumber, logIndex } = first.log;
-  return { end: { number: blockNumber - 1n }, ...(logIndex > 0n && { within: logIndex - 1n }), ...findings };
+  return { ...endingBefore(first.log), ...findings };
 }
-
-const inOrder = ({ log: a }: Hit, { log: b }: Hit): number =>
-  Number(a.blockNumber === b.blockNumber ? a.logIndex - b.logIndex : a.blockNumber - b.blockNumber);
 
 /** The transactions that log a payment to a watched intent. */
 async function hitsIn(
