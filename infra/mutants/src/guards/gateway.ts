@@ -23,6 +23,16 @@ export const gatewayGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'No client has its requests traced',
+    file: 'packages/http/src/request-log.ts',
+    guard: 'ofStranger: true,',
+    instead: '',
+    test: {
+      file: 'services/gateway/test/intents/intents.integration.test.ts',
+      name: 'write the request id and the trace into the event log, and no API key into any log line',
+    },
+  },
+  {
     name: 'A sponsor that hangs holds up its own account alone',
     file: 'services/gateway/src/sponsors/sponsor-calls.ts',
     guard: 'key: `${accountId} ${livemode}`',
