@@ -75,11 +75,13 @@ export const NEW_ENDPOINT_QUOTA: Quota = { requests: 60, windowSeconds: 600 };
 
 /**
  * What may wait at one gateway: test events for their receivers, of an account in one mode, of test mode and in all;
- * looks for hashes until a node shows them, also of an address for one intent.
+ * looks for hashes until a node shows them, also of an address for one intent. Of those only so few are read at a time,
+ * of an account, of test mode and of live mode, and others wait in line: a receipt and a trace may be megabytes.
  */
 export const WAIT_LIMITS = {
   tests: { account: 2, test: 8, all: 16 },
   looks: { address: 2, account: 16, test: 16, all: 64 },
+  reads: { account: 2, test: 4, live: 8 },
 } as const;
 
 /** The quota of one client address without a valid key, at each gateway: refused keys, preflights, unknown paths. */

@@ -368,6 +368,26 @@ export const gatewayGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'The hashes of an account are read and judged a few at a time',
+    file: 'services/gateway/src/limits/waits.ts',
+    guard: 'inTurn(`${accountId} ${livemode}`, account, () =>',
+    instead: 'inTurn(`${accountId} ${livemode}`, 1_000, () =>',
+    test: {
+      file: 'services/gateway/test/limits/waits.unit.test.ts',
+      name: 'read two of the hashes of an account at a time, a few of a mode, and the others in line',
+    },
+  },
+  {
+    name: 'What a hash has done is judged in the turns in which hashes are read',
+    file: 'services/gateway/src/intents/looks.ts',
+    guard: 'return this.#waits.read(holder, judge);',
+    instead: 'return judge();',
+    test: {
+      file: 'services/gateway/test/intents/looks.unit.test.ts',
+      name: 'ask a node for few hashes of an account at a time, and judge what was found in the same turns',
+    },
+  },
+  {
     name: 'An account waits for few test events at a time',
     file: 'services/gateway/src/limits/waits.ts',
     guard: '[`tests ${accountId} ${livemode}`]: this.#times(account),',

@@ -95,12 +95,19 @@ export class BaseAdapter extends EvmAdapter {
 
   async #verifySent(transaction: SignedTransaction, terms: PaymentTerms, fulfiller: Address): Promise<Verification> {
     const { hash } = transaction;
-    const nested = isNested(this.network, transaction) ? await this.#receiptSeen(hash) : null;
-    const verification = nested
-      ? await verifyNested(this.pool, this.network, transaction, nested, terms, fulfiller)
-      : await verifyPayment(this.pool, transaction, terms, fulfiller, true, this.#signer, this.#blocks);
+    if (isNested(this.network, transaction))
+      return verifyNested(this.pool, this.network, transaction, await this.#receiptSeen(hash), terms, fulfiller);
+    const verification = await verifyPayment(
+      this.pool,
+      transaction,
+      terms,
+      fulfiller,
+      true,
+      this.#signer,
+      this.#blocks,
+    );
     if (verification.kind !== 'mismatch') return verification;
-    const receipt = nested ?? (await this.firstOf((node) => node.call(getReceipt(hash, keptLogsOf(this.network)))));
+    const receipt = await this.firstOf((node) => node.call(getReceipt(hash, keptLogsOf(this.network))));
     const unnamed = await findUnnamed(this.pool, this.network, transaction, receipt, terms, fulfiller);
     return unnamed === null ? verification : { ...verification, unnamed };
   }
