@@ -368,6 +368,16 @@ export const gatewayGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'An account asks the chains for so much, however many intents it has',
+    file: 'services/gateway/src/limits/limiter.ts',
+    guard: '`chain ${accountId} ${livemode}`',
+    instead: '`chain ${intentId}`',
+    test: {
+      file: 'services/gateway/test/limits/limiter.unit.test.ts',
+      name: 'limits what an account asks the chains for in a mode, for whatever intents, and not what its payers do',
+    },
+  },
+  {
     name: 'The hashes of an account are read and judged a few at a time',
     file: 'services/gateway/src/limits/waits.ts',
     guard: 'inTurn(`${accountId} ${livemode}`, account, () =>',
