@@ -292,7 +292,7 @@ export const dashboardGuards: readonly Mutant[] = [
   {
     name: 'No service deletes an entry of the audit log that is younger than two years',
     file: 'packages/database/src/postgres/roles.ts',
-    guard: "functions: ['dashboard.forget_audit_entries(integer)'],",
+    guard: "functions: ['dashboard.forget_audit_entries(integer)', 'service.forget_removed_endpoints(integer)'],",
     instead: "functions: ['dashboard.forget_audit_entries(integer)'], predefined: ['pg_write_all_data'],",
     test: {
       file: 'packages/database/test/postgres/roles.integration.test.ts',

@@ -27,8 +27,8 @@ export const webhookGuards: readonly Mutant[] = [
   {
     name: 'The webhook service plans by index, whatever the statistics say',
     file: 'packages/database/src/postgres/roles.ts',
-    guard: "_entries(integer)'],\n    settings: { ...limits('9s', '5s', '15s'), ...BY_INDEX },",
-    instead: "_entries(integer)'],\n    settings: limits('9s', '5s', '15s'),",
+    guard: "_endpoints(integer)'],\n    settings: { ...limits('9s', '5s', '15s'), ...BY_INDEX },",
+    instead: "_endpoints(integer)'],\n    settings: limits('9s', '5s', '15s'),",
     test: {
       file: 'packages/database/test/webhooks/lane-plans.integration.test.ts',
       name: 'reads no delivery that has ended, though the statistics are from when all were due',
