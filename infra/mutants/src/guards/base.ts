@@ -489,6 +489,16 @@ export const baseGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Base: what was submitted is traced only as far as a step has room',
+    file: `${src}/observe/pending-outcomes.ts`,
+    guard: '!isDirect(receipt, pending.terms) && !memory.room.takeTrace()',
+    instead: 'pending.hash.length === 0',
+    test: {
+      file: crowds,
+      name: 'is confirmed in its usual time beside a hundred that were submitted, which are traced a few a step',
+    },
+  },
+  {
     name: 'Base: what a cursor has no room for waits with its transaction',
     file: `${src}/observe/held.ts`,
     guard: '(one.reported ? [] : [partiesOf(one)])',

@@ -185,4 +185,14 @@ export const webhookGuards: readonly Mutant[] = [
       name: 'does not let webhook list the keys of others',
     },
   },
+  {
+    name: 'Whoever has the webhook service is not told of the limits that Redis counts',
+    file: 'packages/redis/src/users.ts',
+    guard: "'-client', '+client|setname'",
+    instead: '',
+    test: {
+      file: 'packages/redis/test/users.integration.test.ts',
+      name: 'does not let webhook be told of the keys of others',
+    },
+  },
 ];
