@@ -12,4 +12,11 @@ export { type Answer, Ledger, QueryError } from './ledger/ledger.ts';
 export { type CopyOptions, TooLargeError } from './ledger/local-copies.ts';
 export { ArchiveDamagedError } from './partition-archive.ts';
 export { OtherEventsError, restorePartition, type RestoreReport } from './ledger/restore.ts';
-export { type NotedHead, type PartitionReport, partitionsIn, verifyPartition } from './ledger/verify.ts';
+export {
+  type ArchiveReport,
+  type NotedHead,
+  type PartitionReport,
+  partitionsIn,
+  verifyArchive,
+  verifyPartition,
+} from './ledger/verify.ts';

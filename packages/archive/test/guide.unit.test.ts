@@ -6,6 +6,7 @@ import { type Answer, FolderStore, Ledger, ParquetFiles, Signer } from '../src/i
 import { PartitionArchive } from '../src/partition-archive.ts';
 import { toRow } from '../src/row.ts';
 import { DeliveryArchive } from '../src/deliveries/delivery-archive.ts';
+import { archiveKey } from './archive-key.ts';
 import { EndedInMemory } from './deliveries/ended.ts';
 import { deliveriesOfPayments, recordAt, RECORDED_PAYMENTS } from './recorded.ts';
 
@@ -24,7 +25,9 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'pf-guide-test-'));
   const parquet = await ParquetFiles.open();
   const store = new FolderStore(folder);
-  const archive = await PartitionArchive.open(0, { store, parquet, signer: new Signer(Buffer.alloc(32, 7)) });
+  const signer = new Signer(Buffer.alloc(32, 7));
+  await archiveKey(store, signer);
+  const archive = await PartitionArchive.open(0, { store, parquet, signer });
   await archive.append(RECORDED_PAYMENTS.map((line, n) => toRow(recordAt(0, n, line))));
   const deliveries = new EndedInMemory();
   deliveries.rows.push(...deliveriesOfPayments());

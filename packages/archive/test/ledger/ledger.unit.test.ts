@@ -7,8 +7,10 @@ import { type EventType, evolve, type IntentId, type Landing, type PaymentIntent
 import { FolderStore, Ledger, ParquetFiles, QueryError, Signer } from '../../src/index.ts';
 import { PartitionArchive } from '../../src/partition-archive.ts';
 import { toRow } from '../../src/row.ts';
+import { archiveKey } from '../archive-key.ts';
 import { recordAt, RECORDED_PAYMENTS } from '../recorded.ts';
 
+const signer = new Signer(Buffer.alloc(32, 7));
 let folder: string;
 let ledger: Ledger;
 let parquet: ParquetFiles;
@@ -26,7 +28,8 @@ afterAll(async () => {
 
 async function ledgerOf(name: string, lines: readonly string[]): Promise<Ledger> {
   const store = new FolderStore(path.join(folder, name));
-  const archive = await PartitionArchive.open(0, { store, parquet, signer: new Signer(Buffer.alloc(32, 7)) });
+  await archiveKey(store, signer);
+  const archive = await PartitionArchive.open(0, { store, parquet, signer });
   const rows = lines.map((line, n) => toRow(recordAt(0, n, line)));
   await archive.append(rows.slice(0, 40));
   await archive.append(rows.slice(40));
@@ -51,7 +54,8 @@ describe('the ledger', () => {
 
   it('has every event once, also where files are merged after they were listed', async () => {
     const store = new FolderStore(path.join(folder, 'merged'));
-    const archive = await PartitionArchive.open(0, { store, parquet, signer: new Signer(Buffer.alloc(32, 7)) });
+    await archiveKey(store, signer);
+    const archive = await PartitionArchive.open(0, { store, parquet, signer });
     const rows = RECORDED_PAYMENTS.map((line, n) => toRow(recordAt(0, n, line)));
     for (const start of [0, 20, 40]) await archive.append(rows.slice(start, start + 20));
     const open = await Ledger.open(store);
@@ -180,6 +184,20 @@ describe('the ledger', () => {
       const { rows } = await ledger.query(`SELECT count(*)::INTEGER AS events FROM ${read}('${file}')`);
       expect(rows).toEqual([{ events: RECORDED_PAYMENTS.length }]);
     }
+  });
+
+  it('tells columns of one name apart', async () => {
+    expect(await ledger.query("SELECT 1 AS a, 2 AS a, 1.50::DECIMAL(4, 2) AS a, 'x' AS b")).toEqual({
+      columns: ['a', 'a:1', 'a:2', 'b'],
+      rows: [{ a: 1, 'a:1': 2, 'a:2': '1.5', b: 'x' }],
+    });
+  });
+
+  it('has its times in UTC, wherever it is asked', async () => {
+    const { rows } = await ledger.query(
+      `SELECT current_setting('TimeZone') AS zone, ("at"::TIMESTAMPTZ)::VARCHAR AS "at" FROM events LIMIT 1`,
+    );
+    expect(rows).toEqual([{ zone: 'UTC', at: '2026-11-21 12:00:01+00' }]);
   });
 
   it('says what is wrong with a query', async () => {
