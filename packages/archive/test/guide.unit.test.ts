@@ -8,7 +8,7 @@ import { toRow } from '../src/row.ts';
 import { DeliveryArchive } from '../src/deliveries/delivery-archive.ts';
 import { archiveKey } from './archive-key.ts';
 import { EndedInMemory } from './deliveries/ended.ts';
-import { deliveriesOfPayments, recordAt, RECORDED_PAYMENTS } from './recorded.ts';
+import { deliveriesOfPayments, OTHERS_PAYMENTS, recordAt, RECORDED_PAYMENTS } from './recorded.ts';
 
 const guide = await readFile(path.join(import.meta.dirname, '../../../docs/guide/analysts.md'), 'utf8');
 const QUESTION = /### ([^\n]+)\n\n```sql\n([^`]+)\n```\n\n```text\n([^`]*)\n```/g;
@@ -28,12 +28,14 @@ beforeAll(async () => {
   const signer = new Signer(Buffer.alloc(32, 7));
   await archiveKey(store, signer);
   const archive = await PartitionArchive.open(0, { store, parquet, signer });
-  await archive.append(RECORDED_PAYMENTS.map((line, n) => toRow(recordAt(0, n, line))));
+  const lines = [...RECORDED_PAYMENTS, ...OTHERS_PAYMENTS];
+  await archive.append(lines.map((line, n) => toRow(recordAt(0, n, line))));
   const deliveries = new EndedInMemory();
   deliveries.rows.push(...deliveriesOfPayments());
   await new DeliveryArchive({ store, parquet, deliveries, now: () => Date.now() }).round();
   await parquet.close();
-  ledger = await Ledger.open(store);
+  // As with `--mode test`.
+  ledger = await Ledger.open(store, undefined, { livemode: false });
 });
 afterAll(async () => {
   ledger.close();

@@ -26,7 +26,8 @@ export async function verifyDeliveries(store: ObjectStore): Promise<DeliveriesRe
   const named = deliveryFilesIn(keys);
   const known = new Set(named.map(({ key }) => key));
   for (const key of keys)
-    if (!known.has(key)) problems.push(`${key} is no file of deliveries: move it away, because other programs read it`);
+    if (key.endsWith('.parquet') && !known.has(key))
+      problems.push(`${key} is no file of deliveries: move it away, because other programs read it`);
   for (const file of named) {
     const content = await store.read(file.key);
     // It was merged meanwhile, into a file that need not be proven now.

@@ -8,7 +8,7 @@ import { FolderStore, Ledger, ParquetFiles, QueryError, Signer } from '../../src
 import { PartitionArchive } from '../../src/partition-archive.ts';
 import { toRow } from '../../src/row.ts';
 import { archiveKey } from '../archive-key.ts';
-import { recordAt, RECORDED_PAYMENTS } from '../recorded.ts';
+import { OTHERS_PAYMENTS, recordAt, RECORDED_PAYMENTS } from '../recorded.ts';
 
 const signer = new Signer(Buffer.alloc(32, 7));
 let folder: string;
@@ -88,11 +88,53 @@ describe('the ledger', () => {
     expect(rows.map(({ kind, status, payments }) => [payments, kind, status].join(' '))).toEqual([
       '1 extra confirmed',
       '2 late confirmed',
-      '1 mismatched confirmed',
+      '2 mismatched confirmed',
       '1 requested confirmed',
       '3 requested finalized',
       '2 requested lost',
     ]);
+  });
+
+  it('books to no wallet of ours what went to another', async () => {
+    const { rows } = await ledger.query(
+      `SELECT account, sum(amount) AS amount, count(DISTINCT wallet) AS wallets FROM journal
+       WHERE token = 'USDC' AND wallet IS NOT NULL AND account <> 'payer' GROUP BY ALL ORDER BY account`,
+    );
+    expect(rows).toEqual([
+      { account: 'other', amount: '8.88', wallets: '1' },
+      { account: 'requestor', amount: '67.600001', wallets: '1' },
+    ]);
+  });
+
+  it('names a token of a payment only where it is the one that was asked for', async () => {
+    const other = RECORDED_PAYMENTS.filter((line) => parseEvent(line).type === 'intent.mismatched_payment').map((line) =>
+      line.replace(/("transfer":\{"tokenAddress":")0x\w+/, '$10x808456652fdb597867f38412077A9182bf77359F'),
+    );
+    const inOther = await ledgerOf('another token', other);
+    const { rows } = await inOther.query('SELECT DISTINCT token, token_address FROM payments');
+    inOther.close();
+    expect(rows).toEqual([{ token: null, token_address: '0x808456652fdb597867f38412077A9182bf77359F' }]);
+  });
+
+  it('has payments of which no two sums are equal, so that a query of the guide that counts others has another', async () => {
+    const all = await ledgerOf('all payments', [...RECORDED_PAYMENTS, ...OTHERS_PAYMENTS]);
+    const { rows } = await all.query(
+      `SELECT bool_and(refund_of IS NOT NULL AND NOT livemode) AS is_refund, sum(amount * 1000000)::BIGINT AS units
+       FROM payments
+       GROUP BY CASE WHEN livemode THEN 'live' ELSE concat_ws(' ', kind, refund_of IS NULL, to_requestor,
+         status = 'lost', simulated) END`,
+    );
+    all.close();
+    expect(rows).toHaveLength(10);
+    // Each counts or does not; a refund may be added, too.
+    const sums = rows.reduce<readonly bigint[]>(
+      (before, { is_refund, units }) =>
+        (is_refund ? [-1n, 0n, 1n] : [0n, 1n]).flatMap((times) =>
+          before.map((sum) => sum + times * BigInt(String(units))),
+        ),
+      [0n],
+    );
+    expect(new Set(sums).size).toBe(2 ** 8 * 3 ** 2);
   });
 
   it('has in its journal every transfer that an event names', async () => {
@@ -115,8 +157,8 @@ describe('the ledger', () => {
        FROM journal GROUP BY entry ORDER BY entry`,
     );
     expect(rows).toEqual([
-      { entry: 'fee', transactions: '9', rest: '0', sides: '18' },
-      { entry: 'payment', transactions: '7', rest: '0', sides: '14' },
+      { entry: 'fee', transactions: '10', rest: '0', sides: '20' },
+      { entry: 'payment', transactions: '8', rest: '0', sides: '16' },
       { entry: 'refund', transactions: '2', rest: '0', sides: '4' },
       { entry: 'reversal', transactions: '2', rest: '0', sides: '8' },
     ]);
@@ -139,7 +181,7 @@ describe('the ledger', () => {
     );
     const fees = (entries: string, units: string) => ({ token: 'ETH', entries, units });
     expect(rows).toMatchObject([
-      { entry: 'fee', account: 'payer', ...fees('6', '-12600000000043'), amount: '-0.000012600000000043' },
+      { entry: 'fee', account: 'payer', ...fees('7', '-14700000000056'), amount: '-0.000014700000000056' },
       { entry: 'fee', account: 'requestor', ...fees('2', '-4200000000009'), amount: '-0.000004200000000009' },
       { entry: 'fee', account: 'sponsor', ...fees('1', '-2100000000012'), amount: '-0.000002100000000012' },
       { entry: 'reversal', account: 'network', ...fees('2', '-4200000000008'), amount: '-0.000004200000000008' },

@@ -75,7 +75,7 @@ describe('pf ledger on an archive in a bucket', () => {
   it('reports a missing bucket', async () => {
     const { code, errors } = await pf(count, { ARCHIVE_URL: url.replace(BUCKET, 'no-such-bucket') });
     expect(code).toBe(1);
-    expect(errors).toContain("The archive's bucket cannot be used: list events/: NoSuchBucket");
+    expect(errors).toContain("The archive's bucket cannot be used: list heads/: NoSuchBucket");
   });
 
   it.each([
