@@ -9,7 +9,6 @@ export function timeOf(text: string): Date {
   const at = new Date(`${day}T${time}${zone.toUpperCase().replace('UTC', 'Z')}`);
   // JavaScript takes February 30 for March 2.
   const hasDay = !Number.isNaN(at.getTime()) && new Date(day).toISOString().startsWith(day);
-  if (!hasDay)
-    throw new InvalidArgumentError('It is no time. Write it in UTC: 2026-11-23 or 2026-11-23T12:00:00Z.');
+  if (!hasDay) throw new InvalidArgumentError('It is no time. Write it in UTC: 2026-11-23 or 2026-11-23T12:00:00Z.');
   return at;
 }

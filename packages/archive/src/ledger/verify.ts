@@ -85,7 +85,8 @@ export async function verifyArchive(
     ...(await store.list('heads/')).flatMap((key) => partitionOfHead(key) ?? []),
   ]);
   const reports: PartitionReport[] = [];
-  for (const partition of [...partitions].sort((a, b) => a - b)) reports.push(await verifyPartition(partition, options));
+  for (const partition of [...partitions].sort((a, b) => a - b))
+    reports.push(await verifyPartition(partition, options));
 
   const problems = described.length === 0 ? [NO_EVENTS] : [];
   const unlisted = new Map<number, string[]>();

@@ -107,8 +107,8 @@ describe('the ledger', () => {
   });
 
   it('names a token of a payment only where it is the one that was asked for', async () => {
-    const other = RECORDED_PAYMENTS.filter((line) => parseEvent(line).type === 'intent.mismatched_payment').map((line) =>
-      line.replace(/("transfer":\{"tokenAddress":")0x\w+/, '$10x808456652fdb597867f38412077A9182bf77359F'),
+    const other = RECORDED_PAYMENTS.filter((line) => parseEvent(line).type === 'intent.mismatched_payment').map(
+      (line) => line.replace(/("transfer":\{"tokenAddress":")0x\w+/, '$10x808456652fdb597867f38412077A9182bf77359F'),
     );
     const inOther = await ledgerOf('another token', other);
     const { rows } = await inOther.query('SELECT DISTINCT token, token_address FROM payments');

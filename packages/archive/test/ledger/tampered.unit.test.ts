@@ -250,8 +250,7 @@ const TAMPERED: readonly Tampered[] = [
   {
     what: 'a file and its manifest in the middle are gone',
     async change() {
-      for (const prefix of ['events/', 'manifests/'])
-        await store.delete((await keysOf(prefix, PARTITION)).slice(1, 2));
+      for (const prefix of ['events/', 'manifests/']) await store.delete((await keysOf(prefix, PARTITION)).slice(1, 2));
     },
     found: /events \d+ to \d+ are missing before it/,
     query: 'refuses',

@@ -83,7 +83,10 @@ describe('pf ledger on an archive in a folder', () => {
 
   it('verifies all accounts in both modes, and refuses to narrow it', async () => {
     expect((await pf(['ledger', 'verify', '--no-log'])).code).toBe(0);
-    for (const options of [['--account', ACCOUNT], ['--mode', 'test']]) {
+    for (const options of [
+      ['--account', ACCOUNT],
+      ['--mode', 'test'],
+    ]) {
       const { code, errors } = await pf(['ledger', 'verify', '--no-log', ...options]);
       expect(code).toBe(1);
       expect(errors).toContain('leave out --account and --mode');
