@@ -53,7 +53,7 @@ const isReplacedBy = (file: FileName, other: FileName): boolean =>
   !(file.first === other.first && file.last === other.last);
 
 /** A key with what its name says. */
-export interface NamedKey extends FileName {
+interface NamedKey extends FileName {
   readonly key: string;
 }
 

@@ -4,8 +4,9 @@ import { DELIVERIES, DELIVERY_COLUMNS, deliveryFilesIn, lastEnds } from '../deli
 import { allRows, quoted, readParquet, type Selection } from '../parquet.ts';
 import { EVENT_COLUMNS } from '../row.ts';
 import type { ObjectStore } from '../store/object-store.ts';
+import { ArchiveDamagedError } from '../partition-archive.ts';
 import { damaged, listManifests, MovedError } from './listing.ts';
-import { copiedManifests, type CopyOptions, localCopies, type NamedFile, provenPaths } from './local-copies.ts';
+import { type CopyOptions, localCopies, manifestReader, type NamedFile, provenPaths } from './local-copies.ts';
 import { VIEWS } from './views.ts';
 
 /** What the ledger is narrowed to: each that is named. */
@@ -179,21 +180,23 @@ async function pathsIn(
   store: ObjectStore,
   copies: CopyOptions | undefined,
 ): Promise<{ readonly events: readonly string[]; readonly deliveries: readonly string[] }> {
-  const isHere = store.fileOf('') !== null;
-  if (!isHere && copies === undefined) throw new Error('This archive needs a folder for copies of its files.');
+  const elsewhere = store.fileOf(DELIVERIES) === null;
+  if (elsewhere && copies === undefined) throw new Error('This archive needs a folder for copies of its files.');
+  const into = elsewhere ? copies : undefined;
   for (let listing = 1; ; listing++) {
     try {
-      const readManifest = copies && !isHere ? copiedManifests(store, copies) : (key: string) => store.read(key);
-      const manifests = await listManifests(store, readManifest);
+      const manifests = await listManifests(store, manifestReader(store, into, listing === 1));
       const deliveries = deliveryFilesIn(await store.list(DELIVERIES));
       const files: readonly NamedFile[] = [
         ...manifests.map(({ file: key, sha256, bytes }) => ({ key, sha256, bytes })),
         ...deliveries.map(({ key, sha256 }) => ({ key, sha256, bytes: null })),
       ];
-      const paths = copies && !isHere ? await localCopies(files, store, copies) : await provenPaths(files, store);
+      const paths = into ? await localCopies(files, store, into) : await provenPaths(files, store);
       return { events: paths.slice(0, manifests.length), deliveries: paths.slice(manifests.length) };
     } catch (error) {
-      if (!(error instanceof MovedError)) throw error;
+      // It may be the copy of a manifest that is damaged.
+      const isOfCopy = error instanceof ArchiveDamagedError && into !== undefined && listing === 1;
+      if (!(error instanceof MovedError) && !isOfCopy) throw error;
       if (listing === LISTINGS_MAX) throw damaged(error.message);
     }
   }

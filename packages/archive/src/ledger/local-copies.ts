@@ -80,12 +80,13 @@ async function readProven({ key, sha256 }: NamedFile, store: ObjectStore): Promi
   return content;
 }
 
-/** Reads manifests, from copies where there are: neither they nor the files ever change. */
-export const copiedManifests =
-  (store: ObjectStore, { folder }: CopyOptions) =>
+/** Reads manifests, from copies where there are: neither they nor the files ever change. @param usesCopies or writes them */
+export const manifestReader =
+  (store: ObjectStore, copies: CopyOptions | undefined, usesCopies: boolean) =>
   async (key: string): Promise<Uint8Array | null> => {
-    const copy = path.join(folder, key);
-    const held = await readIfThere(copy);
+    if (copies === undefined) return store.read(key);
+    const copy = path.join(copies.folder, key);
+    const held = usesCopies ? await readIfThere(copy) : null;
     const known = held && readIfManifest(held);
     if (known && isOfKey(known, key)) return held;
     const content = await store.read(key);

@@ -59,11 +59,13 @@ const READINGS_MAX = 5;
 /** An event is archived within a minute: one that has waited for so long was not, or was cut off. */
 const LATE_MS = 5 * 60_000;
 
-/** The partitions that the archive has files of. */
-export const partitionsIn = async (store: ObjectStore): Promise<readonly number[]> =>
-  [...new Set(currentOf(await store.list('manifests/')).current.map(({ partition }) => partition))].sort(
-    (a, b) => a - b,
-  );
+/** The partitions of which the archive has a manifest, or a head: then it has lost the manifests. */
+export async function partitionsIn(store: ObjectStore): Promise<readonly number[]> {
+  const described = await store.list('manifests/');
+  return partitionsOf([...described, ...(await store.list('heads/'))]);
+}
+const partitionsOf = (keys: readonly string[]): readonly number[] =>
+  [...new Set(keys.flatMap((key) => readName(key)?.partition ?? partitionOfHead(key) ?? []))].sort((a, b) => a - b);
 
 /**
  * Proves the archive from what must be there: every partition of the log, and every one that was noted or that has a
@@ -81,8 +83,7 @@ export async function verifyArchive(
   const partitions = new Set([
     ...Array.from({ length: options.partitions ?? 0 }, (_, partition) => partition),
     ...noted.map(({ partition }) => partition),
-    ...[...described, ...files].flatMap((key) => readName(key)?.partition ?? []),
-    ...(await store.list('heads/')).flatMap((key) => partitionOfHead(key) ?? []),
+    ...partitionsOf([...described, ...files, ...(await store.list('heads/'))]),
   ]);
   const reports: PartitionReport[] = [];
   for (const partition of [...partitions].sort((a, b) => a - b))
@@ -93,12 +94,14 @@ export async function verifyArchive(
   for (const key of doubtful(files, described)) {
     const name = readName(key);
     const report = reports.find(({ partition }) => partition === name?.partition);
+    const found = (report && unlisted.get(report.partition)) ?? [];
+    if (found.length === PROBLEMS_MAX) continue;
     // The archiver is about to describe it. With the log it is known whether there is such an event.
     const isNewest = name?.last === null && name.first === report?.events && report.behind !== 0;
     if (isNewest || !(await isUnlisted(key, store))) continue;
     const problem = `${key} is named by no manifest: move it away, because other programs read it`;
     if (report === undefined) problems.push(problem);
-    else unlisted.set(report.partition, [...(unlisted.get(report.partition) ?? []), problem]);
+    else unlisted.set(report.partition, [...found, problem]);
   }
   return {
     problems: problems.slice(0, PROBLEMS_MAX),
@@ -110,7 +113,7 @@ export async function verifyArchive(
 }
 
 const NO_EVENTS =
-  'The archive has no events. Either it has lost them, or ARCHIVE_URL names another place, or no event was written yet.';
+  'The archive has no events. It has lost them, or ARCHIVE_URL names another place, or there was no event yet.';
 
 /** The files of which their names alone do not tell that a manifest names them. */
 function doubtful(files: readonly string[], described: readonly string[]): readonly string[] {

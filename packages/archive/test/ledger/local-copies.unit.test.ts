@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -77,6 +77,17 @@ describe('copies of an archive that lies elsewhere', () => {
     await writeFile(path.join(copies.folder, second), '');
     await writeFile(path.join(copies.folder, 'manifests/partition=0/000000000000.json'), '{');
     expect(await events()).toBe(6);
+    // A manifest with another signature, and with another file.
+    const manifest = path.join(copies.folder, 'manifests/partition=0/000000000002.json');
+    const text = await readFile(manifest, 'utf8');
+    for (const other of [/"signature": "..../, /"sha256": "..../]) {
+      await writeFile(
+        manifest,
+        text.replace(other, (found) => `${found.slice(0, -4)}0000`),
+      );
+      expect(await events()).toBe(6);
+      expect(await readFile(manifest, 'utf8')).toBe(text);
+    }
   });
 
   it('are refused where the archive itself has other bytes than its manifest says', async () => {

@@ -133,9 +133,13 @@ export function ledgerCommand(context: CommandContext): Command {
             database ? await coldVersions(database, partition) : new Map();
           const keyring = await keyringOf(stack);
           const { partitions, problems } = await verifyArchive({
-            ...{ store, parquet, reader, left, noted },
+            store,
+            parquet,
+            reader,
+            left,
+            noted,
             publicKey: key ?? null,
-            partitions: eventLog && eventLog.partitions,
+            partitions: eventLog?.partitions ?? null,
           });
           const reports: VerifyReport[] = [];
           for (const report of partitions)
@@ -166,7 +170,7 @@ export function ledgerCommand(context: CommandContext): Command {
               textOfDeliveries(deliveries),
             ].join('\n'),
           );
-          if (problems.length > 0) throw new CliError(`The check of ${url.href} failed: ${problems.join('; ')}`);
+          if (problems.length > 0) throw new CliError(`The check of ${url.href} failed. ${problems.join('; ')}`);
           const failed = reports.filter((report) => problemsOf(report).length > 0);
           if (failed.length > 0)
             throw new CliError(
@@ -238,7 +242,7 @@ const problemsOf = ({ problems, projection }: Pick<VerifyReport, 'problems' | 'p
 ];
 
 const NOT_MISSED =
-  'Without the log, partitions that are missing and newest events that were cut off are missed only with --heads.';
+  'Without the log, a missing partition and newest events that were cut off are noticed only with --heads.';
 
 const DENIED =
   'The rows of intents in the database were not checked: this role may not read them. Run `pf log verify`.';

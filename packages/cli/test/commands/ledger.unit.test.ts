@@ -93,8 +93,8 @@ describe('pf ledger on an archive in a folder', () => {
     }
   });
 
-  it('says what it cannot miss without the log and noted heads', async () => {
-    expect((await pf(['ledger', 'verify', '--no-log'])).out).toContain('are missed only with --heads');
+  it('says what it cannot notice without the log and noted heads', async () => {
+    expect((await pf(['ledger', 'verify', '--no-log'])).out).toContain('are noticed only with --heads');
   });
 
   it.each([
