@@ -93,7 +93,8 @@ export class SolanaAdapter implements ChainAdapter {
   expiryOf(lifetime: Lifetime): Expiry {
     const lastValidBlockHeight = this.#lastValidOf(lifetime);
     const leftMs = this.#heads.pace.msUntil(lastValidBlockHeight);
-    const expiresAt = leftMs === null || leftMs > LIFE_MAX_MS ? null : Date.now() + Math.round(leftMs);
+    const isKnown = leftMs !== null && Math.abs(leftMs) <= LIFE_MAX_MS;
+    const expiresAt = isKnown ? Date.now() + Math.round(leftMs) : null;
     return { expiresAt, lastValidBlockHeight };
   }
 

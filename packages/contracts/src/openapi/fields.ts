@@ -48,8 +48,8 @@ const TRANSACTION: Readonly<Record<keyof BuiltTransaction, string>> = {
   estimatedFeeUsdc: 'Estimated fee in USD, as a decimal string. Tempo only; `null` if another account pays it.',
   estimatedFeeEth: 'Estimated fee in ETH, as a decimal string. Base only.',
   expiresAt:
-    'Until when it can land; on Solana an estimate by the pace of its blocks. `null` where it does not expire (Base), ' +
-    'or nothing is known. Build again if a third of its time has passed when the wallet is to sign.',
+    'Until when it can land; on Solana an estimate by the pace of its blocks. `null` where it does not expire ' +
+    '(Base), or nothing is known. Build again if a third of its time has passed when the wallet is to sign.',
   lastValidBlockHeight: 'The last block height in which it can land. Solana only.',
 };
 

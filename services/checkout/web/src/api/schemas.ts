@@ -59,7 +59,7 @@ const transactionSchema = z.object({
   estimatedFeeUsdc: z.nullable(z.string()),
   estimatedFeeEth: z.nullable(z.string()),
   // A service from before the field says nothing of it.
-  expiresAt: z._default(z.nullable(z.iso.datetime()), null),
+  expiresAt: z._default(z.nullable(z.string()), null),
 });
 /** An unsigned transaction, what it will cost, and until when it can land. */
 export type Unsigned = z.infer<typeof transactionSchema>;
