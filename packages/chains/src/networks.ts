@@ -18,7 +18,7 @@ interface FamilyFacts {
   /** `Base`: in texts. */
   readonly label: string;
   readonly format: TransactionFormat;
-  /** ms between blocks or slots: of Base, between flashblocks. */
+  /** ms between blocks or slots that the network aims at. How fast they come is measured where it matters. */
   readonly blockMs: number;
   /** ms between an observer's steps: while a payment is under way, and otherwise. */
   readonly pollMs: { readonly awaiting: number; readonly idle: number };
@@ -27,8 +27,6 @@ interface FamilyFacts {
    * longer be released (UNRELEASABLE_AFTER_MS).
    */
   readonly rebroadcastAfterMs: number;
-  /** ms after which a page builds a transaction again before it is signed: Solana's dies after 30 to 60 seconds. */
-  readonly rebuildAfterMs: number;
   /** What fees are paid in, as wallets name it. */
   readonly coin: { readonly name: string; readonly symbol: string };
   /** What a wallet's address looks like, for the field of a form. */
@@ -49,7 +47,6 @@ export const families: Readonly<Record<ChainFamily, FamilyFacts & { readonly liv
     blockMs: 200,
     pollMs: POLL_MS,
     rebroadcastAfterMs: 15_000,
-    rebuildAfterMs: 600_000,
     coin: { name: 'Ether', symbol: 'ETH' },
     addressHint: '0x…',
     signingWallet: null,
@@ -58,10 +55,9 @@ export const families: Readonly<Record<ChainFamily, FamilyFacts & { readonly liv
   solana: {
     label: 'Solana',
     format: 'solana_v0_message',
-    blockMs: 400,
+    blockMs: 200,
     pollMs: POLL_MS,
     rebroadcastAfterMs: 2_000,
-    rebuildAfterMs: 20_000,
     coin: { name: 'Solana', symbol: 'SOL' },
     addressHint: 'Base58',
     signingWallet: null,
@@ -73,7 +69,6 @@ export const families: Readonly<Record<ChainFamily, FamilyFacts & { readonly liv
     blockMs: 500,
     pollMs: POLL_MS,
     rebroadcastAfterMs: 10_000,
-    rebuildAfterMs: 90_000,
     // It has no coin of its own: fees are paid in dollars.
     coin: { name: 'US Dollar', symbol: 'USD' },
     addressHint: '0x…',

@@ -33,6 +33,16 @@ export const gatewayGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'No transaction is handed out again of which most of the life is over',
+    file: 'services/gateway/src/intents/build.ts',
+    guard: 'if (live || (await adapter.isReusable(present, intent.expiresAt)))',
+    instead: 'if (live || (await adapter.isReusable(present, intent.expiresAt)) || present)',
+    test: {
+      file: 'services/gateway/test/intents/build.unit.test.ts',
+      name: 'builds again where most of the life of the last build is over',
+    },
+  },
+  {
     name: 'A sponsor that hangs holds up its own account alone',
     file: 'services/gateway/src/sponsors/sponsor-calls.ts',
     guard: 'key: `${accountId} ${livemode}`',
@@ -330,7 +340,7 @@ export const gatewayGuards: readonly Mutant[] = [
   {
     name: 'A Solana Pay token records no build',
     file: 'services/gateway/src/intents/build.ts',
-    guard: "if (owner.scope === 'solana_pay_token') return { intent: view(intent), transaction };",
+    guard: "if (owner.scope === 'solana_pay_token') return { intent: view(intent), transaction: answer };",
     instead: '',
     test: {
       file: 'services/gateway/test/access.integration.test.ts',

@@ -9,6 +9,7 @@ import type {
   BroadcastResult,
   BuildRequest,
   BuildResult,
+  Expiry,
   Network,
   Parsed,
   Paymasters,
@@ -66,7 +67,8 @@ export class BaseAdapter extends EvmAdapter {
     return this.pool.run((node) => buildPayment(node, request, this.#blocks));
   }
 
-  async canLand({ fulfiller, transaction: { blob } }: Build): Promise<boolean> {
+  /** It lives until its nonce is used, and is reused as long, unless the fees have outgrown it. */
+  async isReusable({ fulfiller, transaction: { blob } }: Build): Promise<boolean> {
     const { nonce, maxFeePerGas } = Transaction.from(`0x${Buffer.from(blob, 'base64').toString('hex')}`);
     const [latestCount, pendingCount, block] = await this.pool.batch([
       getTransactionCount(fulfiller, 'latest'),
@@ -80,6 +82,10 @@ export class BaseAdapter extends EvmAdapter {
         baseFee: block?.baseFeePerGas ?? 0n,
       }) === null
     );
+  }
+
+  expiryOf(): Expiry {
+    return { expiresAt: null, lastValidBlockHeight: null };
   }
 
   verify(

@@ -28,8 +28,8 @@ interface Ready {
   readonly payment: Payment;
   /** What the payment was compared with. */
   readonly terms: Terms;
-  /** ms, by this device's clock. */
-  readonly builtAt: number;
+  /** ms, by the service's clock: from then on it is built again before a wallet signs it. */
+  readonly signBy: number;
 }
 
 /** Everything that the page shows. */
@@ -57,6 +57,15 @@ const ENDING_PAUSE_MS = 4_000;
 const LAST_PAUSE_MS = 8_000;
 /** So long the page goes on telling the service of a hash that no node shows. */
 const UNSEEN_MAX_MS = 15 * 60_000;
+
+/** Without an end of its own, a transaction is built again for its fees. */
+const FEES_OLD_MS = 600_000;
+/** After this part of its life: the rest is for the person in the wallet, and the network. */
+const SIGNED_WITHIN = 1 / 3;
+
+/** @param now by the service's clock, in ms */
+const signByOf = ({ expiresAt }: Unsigned, now: number): number =>
+  now + (expiresAt === null ? FEES_OLD_MS : (Date.parse(expiresAt) - now) * SIGNED_WITHIN);
 
 const choosing: Step = { kind: 'choosing' };
 
@@ -182,7 +191,7 @@ export class Checkout {
     try {
       if (!shown) return this.#set({ step: { kind: 'stopped', differs: ['token'] } });
       this.#set({ step: { ...step, kind: 'confirming' }, problem: null });
-      const isOld = Date.now() - step.builtAt > shown.network.rebuildAfterMs;
+      const isOld = this.#client.now() > step.signBy;
       if (isOld || differencesBetween(step.terms, shown).length > 0)
         ready = await this.#build(wallet, session, shown, turn);
       if (ready === null) return;
@@ -281,7 +290,8 @@ export class Checkout {
       this.#set({ step: { kind: 'stopped', differs: [...new Set(differs)] } });
       return null;
     }
-    return { wallet, session, unsigned: transaction, payment: checked.payment, terms, builtAt: Date.now() };
+    const signBy = signByOf(transaction, this.#client.now());
+    return { wallet, session, unsigned: transaction, payment: checked.payment, terms, signBy };
   }
 
   /** Tells the service until it knows: a hash that a wallet has just sent may be unknown to its nodes for a while. */

@@ -255,6 +255,25 @@ describe('paying in the browser', () => {
     expect(standIn.submitted).toHaveLength(2);
   });
 
+  it('builds again at the click where a third of the life of what was built is over', async () => {
+    const wallet = new EvmWallet('base');
+    const { page, standIn } = await visitWith({ family: 'base', install: wallet.install });
+    // It was dying when it came.
+    standIn.lifeMs = -60_000;
+    await choose(page);
+    await page.getByRole('button', { name: /^Pay 12/ }).waitFor();
+    standIn.lifeMs = 3_600_000;
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(standIn.builds).toHaveLength(2);
+    standIn.become({ state: 'created', retryRequired: true, txSignature: null }, 'intent.retry_required');
+    await status(page, 'Please sign again').waitFor();
+    await choose(page);
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(standIn.builds).toHaveLength(3);
+  });
+
   it('can be done with the keyboard alone, and the focus stays where things happen', async () => {
     const wallet = new EvmWallet('base');
     const { page } = await visitWith({ family: 'base', install: wallet.install });
