@@ -1,4 +1,13 @@
-export { aliasOf, createChains, mergeCursors, rewindCursor, type Chains, type ChainsOptions } from './chains.ts';
+export {
+  aliasOf,
+  createChains,
+  examineUpstream,
+  mergeCursors,
+  rewindCursor,
+  type Chains,
+  type ChainsOptions,
+  type Examined,
+} from './chains.ts';
 export { upstreamsOf, upstreamVariables } from './upstreams.ts';
 export { findNetwork, networkNamed, networkOf, networks } from './networks.ts';
 export * from './port.ts';

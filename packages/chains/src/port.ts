@@ -258,7 +258,7 @@ export interface ChainAdapter {
   payee?(address: Address): Promise<Address | null>;
   /** The canonical form of a transaction hash or signature, for filters and `sent` submissions. */
   parseHash(text: string): Parsed<TransactionHash>;
-  /** By symbol (any case) or address. */
+  /** By one of its names (any case) or its address. */
   token(text: string): Token | null;
   build(request: BuildRequest): Promise<BuildResult>;
   /**

@@ -610,4 +610,34 @@ export const baseGuards: readonly Mutant[] = [
       name: 'is not visible for an hour after its block, and then has no reference that is proven',
     },
   },
+  {
+    name: "An address of the form of chains' own contracts is no wallet",
+    file: 'packages/chains/src/evm/address.ts',
+    guard: 'SYSTEM.test(parsed.value) ?',
+    instead: 'SYSTEM.test(network.name) ?',
+    test: {
+      file: 'packages/chains/test/evm/address.unit.test.ts',
+      name: 'refuses 0x8453000000000000000000000000000000000002: their own contracts',
+    },
+  },
+  {
+    name: 'The address of a B20 token is no wallet, whether the token is listed or not',
+    file: 'packages/chains/src/base/address.ts',
+    guard: 'if (B20.test(parsed.value))',
+    instead: 'if (B20.test(network.name))',
+    test: {
+      file: 'packages/chains/test/base/address.unit.test.ts',
+      name: 'refuses 0xb2000000000000000000002feb517dfec7415344: is the address of a B20 token',
+    },
+  },
+  {
+    name: 'A token with other decimals on its chain than in the registry is named',
+    file: 'packages/chains/src/token-facts.ts',
+    guard: 'holds: decimals === token.decimals,',
+    instead: 'holds: decimals !== null,',
+    test: {
+      file: 'packages/chains/test/token-facts.unit.test.ts',
+      name: 'names a wrong decimals: {"decimals":18}',
+    },
+  },
 ];

@@ -92,4 +92,14 @@ export const checkoutGuards: readonly Mutant[] = [
       name: 'bound its requests under way, which take no place of its submits, nor of another merchant’s',
     },
   },
+  {
+    name: 'The page shows a token by no other name than its own',
+    file: 'services/checkout/web/src/check/terms.ts',
+    guard: '|| !isCalled(token, intent.token)) return null;',
+    instead: '|| isCalled(token, intent.chain)) return null;',
+    test: {
+      file: 'services/checkout/web/test/check/terms.unit.test.ts',
+      name: 'are refused where the symbol is not in the registry',
+    },
+  },
 ];

@@ -2,7 +2,6 @@ import type { Address, Build, PaymentTerms, TransactionHash } from '@pf/domain';
 import { RpcBehindError, type RpcNode, type RpcPool } from '@pf/rpc';
 import { Transaction } from 'ethers/transaction';
 import { EvmAdapter } from '../evm/adapter.ts';
-import { parseWalletAddress } from '../evm/address.ts';
 import { getBlock, getReceipt, getTransaction, getTransactionCount, type Receipt } from '../evm/calls.ts';
 import type {
   Authorizations,
@@ -18,6 +17,7 @@ import type {
   Verification,
 } from '../port.ts';
 import { NewestHead } from '../newest-head.ts';
+import { parseBaseAddress } from './address.ts';
 import { buildAuthorization } from './authorization/build.ts';
 import { verifyAuthorization } from './authorization/verify.ts';
 import { broadcast } from './broadcast.ts';
@@ -60,7 +60,7 @@ export class BaseAdapter extends EvmAdapter {
   }
 
   parseAddress(text: string): Parsed<Address> {
-    return parseWalletAddress(this.network, text);
+    return parseBaseAddress(this.network, text);
   }
 
   build(request: BuildRequest): Promise<BuildResult> {

@@ -1,4 +1,4 @@
-import { findNetwork } from '@pf/chains/networks';
+import { findNetwork, isCalled } from '@pf/chains/networks';
 import { useEffect, useState } from 'preact/hooks';
 import type { LinkClient } from './api/link-client.ts';
 import { chosenLink, type OffersLink } from './api/link.ts';
@@ -151,7 +151,7 @@ interface OfferProps {
 function Offer({ offer, livemode, isBegun, isBusy, onChoose }: OfferProps) {
   const t = useTranslator();
   const network = findNetwork(offer.chain);
-  const isKnown = network?.livemode === livemode && network.tokens.some(({ symbol }) => symbol === offer.token);
+  const isKnown = network?.livemode === livemode && network.tokens.some((token) => isCalled(token, offer.token));
   const kind = offer.token.startsWith('EUR') ? t('token.eur') : t('token.usd');
   const hint = !isKnown ? t('offers.unknown') : isBegun ? t('offers.begun') : kind;
   return (
