@@ -640,4 +640,14 @@ export const baseGuards: readonly Mutant[] = [
       name: 'names a wrong decimals: {"decimals":18}',
     },
   },
+  {
+    name: 'An early look asks for so many recipients, by turns of accounts',
+    file: `${CHAINS}/src/evm/observe/early-look.ts`,
+    guard: 'inOrder.slice(0, EARLY_MAX)',
+    instead: 'inOrder',
+    test: {
+      file: `${CHAINS}/test/hostile/many-recipients.unit.test.ts`,
+      name: 'is seen by a step that asks for few lists of recipients',
+    },
+  },
 ];
