@@ -31,7 +31,7 @@ const FILES = 4;
 let parquet: ParquetFiles;
 let folder: string;
 let log: MemoryLog;
-/** The archive before it was changed, the heads that are noted of it, and its objects before its last one or two files. */
+/** The archive before it was changed, heads that are noted of it, and its objects before its last one or two files. */
 let whole: ReadonlyMap<string, Uint8Array>;
 let heads: readonly NotedHead[];
 let older: ReadonlyMap<string, Uint8Array>;
