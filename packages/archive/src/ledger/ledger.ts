@@ -15,7 +15,10 @@ export interface LedgerScope {
   readonly livemode?: boolean | undefined;
 }
 
-/** The answer to a query. Columns of one name are told apart: `state`, `state:1`. Numbers beyond a double, decimals and times are texts. */
+/**
+ * The answer to a query. Columns of one name are told apart: `state`, `state:1`. Numbers beyond a double, decimals and
+ * times are texts.
+ */
 export interface Answer {
   readonly columns: readonly string[];
   readonly rows: readonly Readonly<Record<string, unknown>>[];

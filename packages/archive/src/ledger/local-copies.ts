@@ -80,7 +80,10 @@ async function readProven({ key, sha256 }: NamedFile, store: ObjectStore): Promi
   return content;
 }
 
-/** Reads manifests, from copies where there are: neither they nor the files ever change. @param usesCopies or writes them */
+/**
+ * Reads manifests, from copies where there are: neither they nor the files ever change.
+ * @param usesCopies false: copies are written again
+ */
 export const manifestReader =
   (store: ObjectStore, copies: CopyOptions | undefined, usesCopies: boolean) =>
   async (key: string): Promise<Uint8Array | null> => {

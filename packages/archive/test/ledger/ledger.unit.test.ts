@@ -116,7 +116,7 @@ describe('the ledger', () => {
     expect(rows).toEqual([{ token: null, token_address: '0x808456652fdb597867f38412077A9182bf77359F' }]);
   });
 
-  it('has payments of which no two sums are equal, so that a query of the guide that counts others has another', async () => {
+  it('has payments of which no two sums are equal, so that whatever else is counted shows', async () => {
     const all = await ledgerOf('all payments', [...RECORDED_PAYMENTS, ...OTHERS_PAYMENTS]);
     const { rows } = await all.query(
       `SELECT bool_and(refund_of IS NOT NULL AND NOT livemode) AS is_refund, sum(amount * 1000000)::BIGINT AS units

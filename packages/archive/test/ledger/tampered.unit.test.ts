@@ -31,7 +31,7 @@ const FILES = 4;
 let parquet: ParquetFiles;
 let folder: string;
 let log: MemoryLog;
-/** The archive before anyone has changed it, what `verify` says of it, and its objects when its last file was written. */
+/** The archive before it was changed, heads that are noted of it, and its objects before its last one or two files. */
 let whole: ReadonlyMap<string, Uint8Array>;
 let heads: readonly NotedHead[];
 let older: ReadonlyMap<string, Uint8Array>;
@@ -50,7 +50,6 @@ const keysOf = async (prefix: string, partition: number): Promise<string[]> =>
 const removeAll = async (...prefixes: string[]): Promise<void> => {
   for (const prefix of prefixes) await store.delete(await store.list(prefix));
 };
-/** The events of a partition in files of their own. @param count how many of its files */
 const rowsOf = (partition: number) => (log.records[partition] ?? []).map(toRow);
 
 beforeAll(async () => {
@@ -121,7 +120,7 @@ interface Tampered {
   readonly found: RegExp;
   /** Only with the log, or a head that was noted. */
   readonly needsLog?: true;
-  /** What a query does: finds the events that were archived, or refuses; or finds less, where it cannot know of more. */
+  /** What a query does: finds what was archived, or refuses; or finds less, where it cannot know of more. */
   readonly query: 'whole' | 'refuses' | 'less';
 }
 

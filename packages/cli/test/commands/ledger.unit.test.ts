@@ -13,7 +13,7 @@ import { runPf } from '../../src/index.ts';
 
 const OWN = RECORDED_PAYMENTS.length;
 const OTHERS = OTHERS_PAYMENTS.length;
-const [{ accountId: ACCOUNT }] = RECORDED_PAYMENTS.map((line) => parseEvent(line)) as [{ accountId: string }];
+const { accountId: ACCOUNT } = parseEvent(RECORDED_PAYMENTS[0] ?? '');
 
 describe('pf ledger on an archive in a folder', () => {
   let folder: string;
