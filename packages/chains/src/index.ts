@@ -9,6 +9,7 @@ export {
   type Examined,
 } from './chains.ts';
 export { upstreamsOf, upstreamVariables } from './upstreams.ts';
+export { identifyWith } from './identify.ts';
 export { findNetwork, networkNamed, networkOf, networks } from './networks.ts';
 export * from './port.ts';
 export { RpcUnavailableError } from '@pf/rpc';

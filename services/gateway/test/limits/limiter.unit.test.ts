@@ -176,7 +176,7 @@ describe('Limiter', () => {
 
   it('says when to build again', async () => {
     const { intentId } = intent();
-    const build = () => limiter.admitBuild(intentId, { scope: 'payer' }, '192.0.2.1');
+    const build = () => limiter.admitBuild(intentId, { ...key, scope: 'payer' }, '192.0.2.1');
     for (let n = 0; n < BUILD_QUOTAS.address.requests; n++) await build();
     await expect(build()).rejects.toMatchObject({
       status: 429,
