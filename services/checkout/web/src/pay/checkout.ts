@@ -183,6 +183,8 @@ export class Checkout {
     const id = `${Date.now()}-${Math.random()}`;
     let isAsked = false;
     const onAsk = (): void => {
+      // A wallet that does not know one method is asked by another.
+      if (isAsked) return;
       isAsked = true;
       this.#know({ type: 'asked', id, at: this.#client.now(), payer: session.account });
     };
