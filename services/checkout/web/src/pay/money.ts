@@ -46,7 +46,7 @@ export type MoneyEvent =
   | { readonly type: 'stored'; readonly attempts: readonly Attempt[] }
   /** A wallet is asked for something that can move money. */
   | { readonly type: 'asked'; readonly id: string; readonly at: number; readonly payer: string }
-  /** It is proven that the attempt sent nothing: code 4001, or what was signed was given to nobody. */
+  /** It is proven that the attempt sent nothing: code 4001, or what was signed never left the page. */
   | { readonly type: 'not_sent'; readonly id: string }
   /** Any other error of a wallet. */
   | { readonly type: 'failed'; readonly id: string }

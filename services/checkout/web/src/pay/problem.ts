@@ -29,8 +29,8 @@ export type SponsorProblem = 'sponsor_refused' | 'sponsor_unavailable' | 'sponso
 export const isOfSponsor = (kind: ProblemKind): kind is SponsorProblem => kind.startsWith('sponsor_');
 
 /**
- * Whether an error of a wallet that was asked to pay proves that it has sent nothing: a person's refusal (code 4001), or
- * a wallet that does not know what it was asked for. No other one does: wallets report errors after they have sent.
+ * Whether an error of a wallet that was asked to pay proves that it has sent nothing: a person's refusal (code 4001),
+ * or a wallet that does not know what it was asked for. No other one does: wallets report errors after they have sent.
  */
 export const provesNothingSent = ({ kind }: Problem): boolean => kind === 'declined' || kind === 'sponsor_wallet';
 

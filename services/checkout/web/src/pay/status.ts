@@ -102,7 +102,7 @@ const STEPS: Readonly<Record<Step['kind'], Status | null>> = {
 /** Whether the person has to be told first what another payment may lead to. */
 export const isGuarded = (money: Money): boolean => TELLINGS[knownOf(money)].offers !== 'pay' && !money.isRestarted;
 
-/** The line that tells a person where the payment is. What is known of the money decides before what the person does. */
+/** The line that tells a person where the payment is. What is known of the money decides before the person's step. */
 export function statusOf({ missing, money, step }: Pick<State, 'missing' | 'money' | 'step'>): Status {
   if (missing !== null) return tell(missing, 'bad');
   const known = knownOf(money);

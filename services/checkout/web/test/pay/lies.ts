@@ -98,7 +98,7 @@ export function liesIn(real: Machine): readonly Lie[] {
       const after = real.advance(money, event);
       return { ...after, isRestarted: after.isRestarted || money.isRestarted };
     }),
-    advancing('nobody has to be warned', (money, event) => ({ ...real.advance(money, event), isRestarted: true })),
+    advancing('no warning is needed', (money, event) => ({ ...real.advance(money, event), isRestarted: true })),
     advancing('every wallet is one that has sent', (money, event) => {
       const after = real.advance(money, event);
       return {
