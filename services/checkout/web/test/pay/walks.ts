@@ -137,9 +137,9 @@ const walks = fc.commands(HAPPENINGS, { maxCommands: COMMANDS_MAX, size: 'max' }
  * @returns what led to it and what it said; null after that many walks without
  */
 export function walk(machine: Machine, walkCount: number, said = new Set<string>()): string | null {
-  const { failed, counterexample, errorInstance } = fc.check(
+  const details = fc.check(
     fc.property(walks, (commands) => fc.modelRun(() => ({ model: {}, real: new World(machine, said) }), commands)),
     { numRuns: walkCount, seed: SEED },
   );
-  return failed ? `${String(counterexample)}: ${String(errorInstance)}` : null;
+  return fc.defaultReportMessage(details) ?? null;
 }

@@ -249,7 +249,8 @@ export class World {
       case 'failed':
         this.become({ state: 'confirmed', txSignature });
         return this.arrive('intent.late_payment', txSignature);
-      default:
+      case 'created':
+      case 'pending':
         this.become({ state: 'confirmed', txSignature });
     }
   }
