@@ -102,7 +102,13 @@ export function OffersPage({ link, client }: Props) {
         </section>
         <section class="paying" aria-label={t('page.title')}>
           {status && <StatusLine status={status} params={params} />}
-          {problem && <ProblemNote problem={problem} params={params} />}
+          {problem && (
+            <ProblemNote
+              problem={problem}
+              note={{ help: `problem.${problem.kind}.text`, money: null }}
+              params={params}
+            />
+          )}
           {isOpen && (
             <div class="ways">
               <h2>{t('ways.title')}</h2>
@@ -167,7 +173,7 @@ function Offer({ offer, livemode, isBegun, isBusy, onChoose }: OfferProps) {
 
 /** Null while the payer can choose: the offers say all. */
 function statusOf(link: PaymentLink | null, missing: 'unknown' | 'unreachable' | null): Status | null {
-  const of = (key: Status['key'], tone: Status['tone']): Status => ({ key, tone, isPayable: false });
+  const of = (key: Status['key'], tone: Status['tone']): Status => ({ key, tone, offers: 'nothing' });
   if (link === null) return missing === null ? of('loading', 'busy') : of(missing, 'bad');
   switch (link.state) {
     case 'open':
