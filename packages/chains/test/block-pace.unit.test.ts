@@ -9,7 +9,7 @@ function seeing(blockMs: number) {
   return {
     pace,
     look: (lag = 0n) => pace.saw(head - lag),
-    pass(seconds: number, ms = blockMs, lag: () => bigint = () => 0n) {
+    pass: (seconds: number, ms = blockMs, lag: () => bigint = () => 0n) => {
       for (let second = 0; second < seconds; second += 6) {
         now += 6_000;
         head += BigInt(Math.round(6_000 / ms));

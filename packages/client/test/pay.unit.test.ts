@@ -32,7 +32,7 @@ describe('paying with a wallet that signs', () => {
 
   it('signs once what lives long enough', async () => {
     expect(await paying(built('A'), submitted)).toEqual(['A', 'sig']);
-    expect(service.requests.map(({ url, body }) => [url, JSON.parse(body)])).toEqual([
+    expect(service.requests.map(({ url, body }): readonly unknown[] => [url, JSON.parse(body)])).toEqual([
       [`/v1/intents/${ID}/build`, { fulfiller: '0x1' }],
       [`/v1/intents/${ID}/submit`, { signedTransaction: 'signed A', fulfiller: '0x1' }],
     ]);

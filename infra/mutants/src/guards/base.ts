@@ -617,7 +617,7 @@ export const baseGuards: readonly Mutant[] = [
     instead: 'SYSTEM.test(network.name) ?',
     test: {
       file: 'packages/chains/test/evm/address.unit.test.ts',
-      name: 'refuses 0x8453000000000000000000000000000000000002: their own contracts',
+      name: 'refuses the address 0x8453000000000000000000000000000000000002: their own contracts',
     },
   },
   {
@@ -627,7 +627,7 @@ export const baseGuards: readonly Mutant[] = [
     instead: 'if (B20.test(network.name))',
     test: {
       file: 'packages/chains/test/base/address.unit.test.ts',
-      name: 'refuses 0xb2000000000000000000002feb517dfec7415344: is the address of a B20 token',
+      name: 'refuses the address 0xb2000000000000000000002feb517dfec7415344: is the address of a B20 token',
     },
   },
   {

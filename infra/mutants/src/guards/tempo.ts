@@ -202,7 +202,7 @@ export const tempoGuards: readonly Mutant[] = [
     instead: 'ZONE_PORTAL.test(network.name) ?',
     test: {
       file: 'packages/chains/test/tempo/address.unit.test.ts',
-      name: "refuses 0x5ad0000000000000000000000000000000000007: is the chain's own contract: zone portal",
+      name: "refuses the address 0x5ad0000000000000000000000000000000000007: is the chain's own contract: zone portal",
     },
   },
 ];

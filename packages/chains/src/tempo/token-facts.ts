@@ -4,8 +4,8 @@ import type { Token } from '../networks.ts';
 import type { TokenFacts } from '../token-facts.ts';
 import { getTransferPolicy } from './calls.ts';
 
-/** The policies that every chain has: one lets nobody be paid, the other everybody (TIP-403). */
-const [NOBODY, EVERYBODY] = [0n, 1n];
+/** The policies that every chain has: by one no account can be paid, by the other any (TIP-403). */
+const [NO_ACCOUNT, ANY_ACCOUNT] = [0n, 1n];
 
 /** What TIP-20 tokens say of themselves, with their issuers' policies; null of one that is not there. */
 export async function factsOfTip20(node: RpcNode, tokens: readonly Token[]): Promise<readonly (TokenFacts | null)[]> {
@@ -16,8 +16,8 @@ export async function factsOfTip20(node: RpcNode, tokens: readonly Token[]): Pro
     if (known === null || policy === undefined || policy instanceof RpcRefusedError) return known;
     return {
       ...known,
-      blocklist: policy === EVERYBODY ? null : `TIP-403 policy ${policy}`,
-      obstacle: policy === NOBODY ? 'a policy that lets no account be paid (TIP-403 policy 0)' : null,
+      blocklist: policy === ANY_ACCOUNT ? null : `TIP-403 policy ${policy}`,
+      obstacle: policy === NO_ACCOUNT ? 'a policy that lets no account be paid (TIP-403 policy 0)' : null,
     };
   });
 }

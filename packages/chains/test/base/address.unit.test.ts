@@ -14,7 +14,7 @@ describe('parseBaseAddress', () => {
     ['0x8453000000000000000000000000000000000001', 'is an address that chains have for their own contracts'],
     ['0x0000000071727de22e5e9d8baf0edac6f37da032', 'is an EntryPoint of ERC-4337, not a wallet'],
     ['0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789', 'is an EntryPoint of ERC-4337, not a wallet'],
-  ])('refuses %s: %s', (text, problem) => {
+  ])('refuses the address %s: %s', (text, problem) => {
     expect(parseBaseAddress(network, text)).toEqual({ ok: false, problem });
   });
 

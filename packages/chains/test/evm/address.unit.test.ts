@@ -32,7 +32,7 @@ describe('Base wallet addresses', () => {
     ['0x70997970C51812dc3A010C7d01b50e0d17dc79C', '40 hexadecimal'],
     ['EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', '40 hexadecimal'],
     [`0x${'ü'.repeat(40)}`, '40 hexadecimal'],
-  ])('refuses %s: %s', (text, problem) => {
+  ])('refuses the address %s: %s', (text, problem) => {
     expect(parseWalletAddress(base, text)).toEqual({ ok: false, problem: expect.stringContaining(problem) });
   });
 });

@@ -17,7 +17,7 @@ describe('parseTempoAddress', () => {
     ['0x1234567800000000000000000000000000000003', 'is an address that chains have for their own contracts'],
     ['0x20c0000000000000000000006a37da5c996874be', 'is the address of the token OUSD'],
     ['0x20c000000000000000000000000000000000dead', 'is the address of a TIP-20 token'],
-  ])('refuses %s: %s', (text, problem) => {
+  ])('refuses the address %s: %s', (text, problem) => {
     expect(parseTempoAddress(network, text)).toEqual({ ok: false, problem });
   });
 

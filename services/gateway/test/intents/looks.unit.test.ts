@@ -73,6 +73,7 @@ describe('Looks', () => {
     const found = [1, 2, 3].map((n) =>
       finder.find(adapter, { ...wanted, id: newIntentId(0), hash: `0x${`1${n}`.repeat(32)}` as TransactionHash }),
     );
+    await jest.advanceTimersByTimeAsync(0);
     const judged = finder.judge(holder, async () => void asked.push('judged'));
     const outcomes = Promise.allSettled([...found, judged]);
     await jest.advanceTimersByTimeAsync(0);

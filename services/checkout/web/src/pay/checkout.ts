@@ -1,51 +1,15 @@
 import { type Client, UNEXPECTED, type Unexpected } from '../api/client.ts';
 import { ApiError } from '../api/requests.ts';
 import { type Connection, follow } from '../api/follow.ts';
-import type { Intent, IntentEvent, Merchant, Unsigned } from '../api/schemas.ts';
-import { check, type Payment } from '../check/check.ts';
-import type { Difference } from '../check/checked.ts';
+import type { Intent, IntentEvent, Unsigned } from '../api/schemas.ts';
+import { check } from '../check/check.ts';
 import { differencesBetween, type Terms, termsOf } from '../check/terms.ts';
 import type { Outcome, Session, Wallet } from '../wallets/wallet.ts';
 import { advance, isFull, isWaiting, type Money, type MoneyEvent, noMoney } from './money.ts';
 import { isOfSponsor, Problem, problemOf, provesNothingSent } from './problem.ts';
 import { type Kept, recall, remember } from './remembered.ts';
+import type { Ready, State, Step } from './state.ts';
 import { isGuarded } from './status.ts';
-
-/** How far the person is with a wallet. */
-export type Step =
-  | { readonly kind: 'choosing' }
-  | { readonly kind: 'connecting' | 'building'; readonly wallet: Wallet }
-  /** What was built for a sponsor may still be sent by it: nothing else is built until that is over. */
-  | { readonly kind: 'ending'; readonly wallet: Wallet }
-  | ({ readonly kind: 'ready' | 'confirming' } & Ready)
-  /** What was built is not what is shown. */
-  | { readonly kind: 'stopped'; readonly differs: readonly Difference[] };
-
-interface Ready {
-  readonly wallet: Wallet;
-  readonly session: Session;
-  readonly unsigned: Unsigned;
-  readonly payment: Payment;
-  /** What the payment was compared with. */
-  readonly terms: Terms;
-  /** ms, by the service's clock: from then on it is built again before a wallet signs it. */
-  readonly signBy: number;
-}
-
-/** Everything that the page shows. */
-export interface State {
-  readonly intent: Intent | null;
-  readonly merchant: Merchant | null;
-  readonly solanaPayToken: string | null;
-  /** Whether the merchant offers to pay the fee, and the person has not chosen to pay it. */
-  readonly hasSponsor: boolean;
-  readonly connection: Connection;
-  readonly money: Money;
-  readonly step: Step;
-  readonly problem: Problem | null;
-  /** Why the payment itself cannot be shown. */
-  readonly missing: 'unknown' | 'unreachable' | null;
-}
 
 const PAUSE_MS = { least: 1_000, most: 15_000 };
 /** Between looks whether what was built for a sponsor has ended. */

@@ -25,7 +25,7 @@ export interface Attempt {
  * - `claimed`: the service has accepted it.
  * - `landed`: it is on the chain, as asked for or otherwise.
  */
-export type Stage = 'asked' | 'handed' | 'resent' | 'held' | 'out' | 'unknown' | 'otherwise' | 'claimed' | 'landed';
+type Stage = 'asked' | 'handed' | 'resent' | 'held' | 'out' | 'unknown' | 'otherwise' | 'claimed' | 'landed';
 
 type Seen = Pick<Intent, 'state' | 'pendingAtExpiry' | 'retryRequired' | 'txSignature' | 'updatedAt'>;
 

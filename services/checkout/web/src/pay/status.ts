@@ -1,5 +1,5 @@
 import type { UnexpectedPayment } from '../api/schemas.ts';
-import type { State, Step } from './checkout.ts';
+import type { State, Step } from './state.ts';
 import { type Known, knownOf, type Money } from './money.ts';
 import type { ProblemKind } from './problem.ts';
 
@@ -63,7 +63,7 @@ const tell = (key: StatusKey, tone: Tone, offers: Offer = 'nothing', note: Money
 });
 
 /** Every text about the money is chosen here. Only `none` and `sign_again` say that nothing was sent. */
-export const TELLINGS: Readonly<Record<Known, Telling>> = {
+const TELLINGS: Readonly<Record<Known, Telling>> = {
   loading: tell('loading', 'busy'),
   nothing_asked: tell('waiting', 'calm', 'pay', 'none'),
   proven_not_sent: tell('sign_again', 'warn', 'pay', 'none'),

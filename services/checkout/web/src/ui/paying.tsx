@@ -1,7 +1,8 @@
 import type { Intent, Unsigned } from '../api/schemas.ts';
 import type { Terms } from '../check/terms.ts';
 import { formatAmount, solOf } from '../format/money.ts';
-import type { Checkout, State, Step } from '../pay/checkout.ts';
+import type { Checkout } from '../pay/checkout.ts';
+import type { State, Step } from '../pay/state.ts';
 import { codesOf } from '../pay/codes.ts';
 import { lastAskedAt } from '../pay/money.ts';
 import type { Status } from '../pay/status.ts';

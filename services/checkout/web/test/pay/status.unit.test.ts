@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Unexpected } from '../../src/api/client.ts';
 import { ApiError, UnreachableError } from '../../src/api/requests.ts';
-import type { State, Step } from '../../src/pay/checkout.ts';
+import type { State, Step } from '../../src/pay/state.ts';
 import { advance, noMoney } from '../../src/pay/money.ts';
 import { isOfSponsor, problemOf, provesNothingSent } from '../../src/pay/problem.ts';
 import { statusOf, timeLeft } from '../../src/pay/status.ts';

@@ -1,6 +1,6 @@
 import type { Unexpected } from '../../src/api/client.ts';
 import type { Attempt, Money, MoneyEvent } from '../../src/pay/money.ts';
-import type { Step } from '../../src/pay/checkout.ts';
+import type { Step } from '../../src/pay/state.ts';
 import type { Note, Status } from '../../src/pay/status.ts';
 
 /** What is tested: the page's knowledge and its texts. */
