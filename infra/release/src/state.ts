@@ -60,8 +60,8 @@ export function versionToRelease(state: State): { readonly version: string } | {
     ],
     [
       stale.length === 0,
-      `docs/operations/networks.md has facts that were read more than ${FACT_DAYS_MAX} days ago: ${stale.join('; ')}. ` +
-        'Read their sources again.',
+      `docs/operations/networks.md has facts that were read more than ${FACT_DAYS_MAX} days ago: ` +
+        `${stale.join('; ')}. Read their sources again.`,
     ],
     [state.changelog.includes(`\n## [${version}]`), `CHANGELOG.md has no section "## [${version}]". Add it.`],
     [

@@ -61,7 +61,7 @@ export interface Examined {
   readonly upstream: string;
   /** Why it does not serve this network: then its tokens are not read. */
   readonly problem: string | null;
-  /** The tokens of the registry in their order, each with what is said of it, and what of that is not as it should be. */
+  /** The tokens of the registry in their order, each with what is said of it, and what of that is wrong. */
   readonly tokens: readonly {
     readonly token: Token;
     readonly facts: TokenFacts | null;

@@ -24,8 +24,8 @@ export interface Difference {
 }
 
 const WRONG_TOKEN =
-  'Do not serve this network with this version: amounts and token accounts would be wrong. Check that the upstream is ' +
-  'one of this network, then look for a version whose registry has the fact as the chain has it.';
+  'Do not serve this network with this version: amounts and token accounts would be wrong. Check that the upstream ' +
+  'is one of this network, then look for a version whose registry has the fact as the chain has it.';
 const RENAMED =
   'Money is not at risk, as intents name the token by its address. Look for a version that has the new symbol; the ' +
   'old one stays an alias in it.';

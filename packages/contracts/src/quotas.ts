@@ -32,9 +32,9 @@ export const INTENT_QUOTA: Quota = { requests: 1_200, windowSeconds: 60 };
 export const PAYMENT_LINK_QUOTA: Quota = { requests: 1_200, windowSeconds: 60 };
 
 /**
- * What an account asks the chains for in one mode, by its plan: builds, submits and looks for hashes of all its intents,
- * with any of its keys, in the dashboard too. Each takes several calls of the upstreams that all accounts share, and
- * intents cost nothing. What payers ask for counts for their addresses.
+ * What an account asks the chains for in one mode, by its plan: builds, submits and looks for hashes of all its
+ * intents, with any of its keys, in the dashboard too. Each takes several calls of the upstreams that all accounts
+ * share, and intents cost nothing. What payers ask for counts for their addresses.
  */
 export const CHAIN_QUOTAS: Readonly<Record<Plan, Quota>> = {
   free: { requests: 100, windowSeconds: 10 },

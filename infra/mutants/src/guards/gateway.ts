@@ -384,7 +384,7 @@ export const gatewayGuards: readonly Mutant[] = [
     instead: '`chain ${intentId}`',
     test: {
       file: 'services/gateway/test/limits/limiter.unit.test.ts',
-      name: 'limits what an account asks the chains for in a mode, for whatever intents, and not what its payers do',
+      name: 'limits what an account asks the chains for in a mode, for all intents, and not what its payers do',
     },
   },
   {

@@ -8,7 +8,7 @@ export const isToken = (address: string): boolean => TIP20.test(address);
 /** TIP-1022: deposit addresses of a master account. They forward what they are paid, and cannot sign. */
 const VIRTUAL = /^0x[0-9a-f]{8}(?:fd){10}[0-9a-f]{12}$/i;
 
-/** Portals of zones, also those not yet opened: what is sent there without a deposit's data is lost. Then the number. */
+/** Portals of zones, opened or not, by number: without a deposit's data what is sent there is lost. */
 const ZONE_PORTAL = /^0x5ad00{20}[0-9a-f]{16}$/i;
 
 /** System contracts: payments to them are lost, and none can pay. Others are found by the form of their addresses.

@@ -148,7 +148,8 @@ export class Limiter {
   }
 
   /**
-   * Counts what costs much for an intent: of a payer's address or of the account, and of all. @returns where it is refused
+   * Counts what costs much for an intent: of a payer's address or of the account, and of all.
+   * @returns where it is refused
    * @throws ApiError `rate_limit.exceeded` where the account has asked too much for all its intents
    */
   async #refusalOf(

@@ -150,7 +150,7 @@ describe('Limiter', () => {
     expect(await codeOf(limiter.admitBuild(intentId, key, '203.0.113.1'))).toBe('admitted');
   });
 
-  it('limits what an account asks the chains for in a mode, for whatever intents, and not what its payers do', async () => {
+  it('limits what an account asks the chains for in a mode, for all intents, and not what its payers do', async () => {
     const { requests } = CHAIN_QUOTAS.free;
     const ask = (holder: Holder, n: number): Promise<string> =>
       codeOf(limiter[n % 2 === 0 ? 'admitBuild' : 'admitLook'](newIntentId(0), holder, '203.0.113.1'));
