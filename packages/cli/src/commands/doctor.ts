@@ -13,8 +13,8 @@ export function doctorCommand(context: CommandContext): Command {
   return new Command('doctor')
     .description(
       'ask every upstream for its chain and for the symbol, decimals, currency, pause and blocklist of each token, ' +
-        'and compare them with the registry of this version; ends with 1 where one differs or does not respond. Changes ' +
-        'nothing, and needs no database.',
+        'and compare them with the registry of this version; ends with 1 where one differs or does not respond. ' +
+        'Changes nothing, and needs no database.',
     )
     .option('--network <name>', 'such as base, or its CAIP-2 id (default: all that have upstreams)')
     .option('--rpc <urls>', 'upstreams of --network, separated by commas (default: RPC_… or RPC_CONFIG)')
