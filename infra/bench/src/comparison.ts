@@ -3,7 +3,8 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { freePorts, startCluster, until } from '@pf/testing';
 import { z } from 'zod';
-import { type Measured, measureCreates, median, type Target } from './creates.ts';
+import { type Measured, measureCreates, type Target } from './creates.ts';
+import { median } from './percentiles.ts';
 
 type Service = 'pf' | 'pg' | 'prisma';
 export interface Compared extends Target {

@@ -78,6 +78,3 @@ export function measureCreates(
  */
 export const measureReads = (target: Target, path: string, clients: number, seconds: number): Promise<Measured> =>
   measure(target, { method: 'GET', path, expected: 200 }, { clients, seconds });
-
-export const median = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { apiClient, type Cluster, type Instance, startCluster } from '@pf/testing';
 import { z } from 'zod';
-import { measureCreates, measureReads, median, type Measured, type Target } from './creates.ts';
+import { measureCreates, measureReads, type Measured, type Target } from './creates.ts';
+import { median } from './percentiles.ts';
 
 /**
  * What a ledger of many intents costs: creates, lists and reads of a cluster that is empty, beside one whose account

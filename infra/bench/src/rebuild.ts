@@ -12,7 +12,7 @@ import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { z } from 'zod';
 import { cpuSecondsOf, cpuSecondsOfChildren, parentOf } from './cpu.ts';
-import { median } from './creates.ts';
+import { median } from './percentiles.ts';
 
 /**
  * Events per second of everything that folds the whole log, beside the least that could be done with it: a consumer

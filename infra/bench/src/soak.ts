@@ -3,9 +3,9 @@ import { parseArgs } from 'node:util';
 import { addWebhookEndpoint } from '@pf/database';
 import { startCluster } from '@pf/testing';
 import { z } from 'zod';
-import { median } from './creates.ts';
 import { heapOf, memoryOf } from './memory.ts';
-import { growthOf, p99, type Window } from './soak/flatness.ts';
+import { median, p99 } from './percentiles.ts';
+import { growthOf, type Window } from './soak/flatness.ts';
 import { startMix } from './soak/mix.ts';
 import { startReceivers } from './webhooks/processes.ts';
 

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type Cluster, freePorts, startCluster } from '@pf/testing';
 import { cpuSecondsOf } from './cpu.ts';
-import { type Measured, measureCreates, median, type Target } from './creates.ts';
+import { type Measured, measureCreates, type Target } from './creates.ts';
+import { median } from './percentiles.ts';
 
 /**
  * What telemetry costs: creates per second without it, with metrics that are read every five seconds, and with metrics

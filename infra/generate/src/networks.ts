@@ -1,6 +1,6 @@
 // What is written once for each network, from the registry: its watcher's manifests, its place in the chart, and its
 // rows in the contract and in docs/internals/chains.md.
-import { networks } from '@pf/chains/networks';
+import { type Network, networks, type Token } from '@pf/chains/networks';
 import { formatted, withMarked } from './documents.ts';
 
 const HEADER = '# Generated from packages/chains/src/networks.ts by `npm run generate`: do not edit.\n';
@@ -38,13 +38,23 @@ function valuesSchema(current: string): Promise<string> {
   return formatted(SCHEMA, JSON.stringify(schema, null, 2));
 }
 
-/** The contract, with its table of networks between the marks: live ones first, in the order of the registry. */
-function contract(current: string): Promise<string> {
-  const rows = [...networks]
-    .sort((one, other) => Number(other.livemode) - Number(one.livemode))
-    .map(({ label, livemode, chain }) => `| ${label} | ${livemode ? 'live' : 'test'} | \`${chain}\` |`);
+const liveFirst = (): Network[] => [...networks].sort((one, other) => Number(other.livemode) - Number(one.livemode));
+
+/** The contract, with its tables of networks and tokens between the marks, in the order of the registry. */
+async function contract(current: string): Promise<string> {
+  const rows = liveFirst().map(
+    ({ label, livemode, chain }) => `| ${label} | ${livemode ? 'live' : 'test'} | \`${chain}\` |`,
+  );
   const table = ['| Network | Mode | `chain` |', '| --- | --- | --- |', ...rows].join('\n');
-  return withMarked(CONTRACT, current, 'networks', table);
+  return withMarked(CONTRACT, await withMarked(CONTRACT, current, 'networks', table), 'tokens', tokens());
+}
+
+/** A row for each network: its tokens, with their aliases. */
+function tokens(): string {
+  const named = ({ symbol, aliases }: Token): string =>
+    `\`${symbol}\`${aliases.length === 0 ? '' : ` (${aliases.map((alias) => `\`${alias}\``).join(', ')})`}`;
+  const rows = liveFirst().map(({ label, tokens: all }) => `| ${label} | ${all.map(named).join(', ')} |`);
+  return ['| Network | `token`, with its aliases |', '| --- | --- |', ...rows].join('\n');
 }
 
 /** The page about the chains, with its table of the variables of upstreams between the marks. */

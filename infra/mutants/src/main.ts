@@ -1,6 +1,8 @@
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { createEventLog } from '@pf/event-log';
 import { readBackingStack, stackFile } from '@pf/testing';
+import { foundByProperties } from './by-properties.ts';
 import { Copy } from './copy.ts';
 import type { Mutant } from './mutant.ts';
 import { mutants } from './mutants.ts';
@@ -10,6 +12,8 @@ import { runTests } from './tests.ts';
  * Takes each guard of the architecture's invariants out of a copy of the sources, one at a time, and runs the test that
  * is named to hold it. Passes only if every named test passes with its guard and fails without it. An argument chooses
  * guards by a part of their name or file. docs/internals/reliability.md lists the guards (`npm run generate`).
+ *
+ * With `--properties` it plants the faults that the properties of random transactions have to find, and runs those.
  */
 const root = path.join(import.meta.dirname, '../../..');
 const ANSWER_MS = 5_000;
@@ -56,15 +60,19 @@ async function check(chosen: readonly Mutant[], signal: AbortSignal): Promise<re
   return unheld;
 }
 
-const [only] = process.argv.slice(2);
-const chosen = mutants.filter(
+const {
+  values: { properties },
+  positionals: [only],
+} = parseArgs({ options: { properties: { type: 'boolean', default: false } }, allowPositionals: true });
+const chosen = (properties ? foundByProperties : mutants).filter(
   ({ name, file, test }) => only === undefined || [name, file, test.file].some((text) => text.includes(only)),
 );
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort(new Error('Stopped.')));
 try {
   if (chosen.length === 0) throw new Error(`No guard's name or file contains ${only}.`);
-  await requireStack();
+  // The properties start chains of their own.
+  if (!properties) await requireStack();
   const began = performance.now();
   const unheld = await check(chosen, stopping.signal);
   const minutes = ((performance.now() - began) / 60_000).toFixed(1);

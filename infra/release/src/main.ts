@@ -47,6 +47,8 @@ function versionHere(): string {
     versions: new Map(manifests.map((file) => [file, /"version": "([^"]+)"/.exec(read(file))?.[1] ?? 'no version'])),
     chart: [...read('k8s/chart/Chart.yaml').matchAll(/^(?:version|appVersion): (\S+)$/gm)].map(([, text = '']) => text),
     changelog: read('CHANGELOG.md'),
+    networks: read('docs/operations/networks.md'),
+    today: new Date().toISOString().slice(0, 10),
     image: process.env['IMAGE'],
   });
   if ('version' in found) return found.version;

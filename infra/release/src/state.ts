@@ -9,8 +9,25 @@ export interface State {
   /** The chart's `version` and `appVersion`. */
   readonly chart: readonly string[];
   readonly changelog: string;
+  /** docs/operations/networks.md: its rows end with the date on which their fact was read. */
+  readonly networks: string;
+  /** The day of the release: `2026-11-27`. */
+  readonly today: string;
   readonly image: string | undefined;
 }
+
+const FACT_DAYS_MAX = 90;
+const DAY_MS = 86_400_000;
+
+/** The facts about networks that were read too long ago, each by its row without the source. */
+function staleFacts({ networks, today }: Pick<State, 'networks' | 'today'>): readonly string[] {
+  const rows = networks.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+  return rows.flatMap(([, network = '', fact = '', , read = '']) => {
+    const days = (Date.parse(today) - Date.parse(read)) / DAY_MS;
+    return days > FACT_DAYS_MAX ? [`${network}: ${fact} (${read})`] : [];
+  });
+}
+const DATED_ROW = /^\| .* \d{4}-\d\d-\d\d +\|$/m;
 
 /** @returns the version that the tag names, or what must be fixed first */
 export function versionToRelease(state: State): { readonly version: string } | { readonly problems: string[] } {
@@ -25,6 +42,7 @@ export function versionToRelease(state: State): { readonly version: string } | {
     };
   const version = tag.slice(1);
   const others = [...state.versions].filter(([, other]) => other !== version);
+  const stale = staleFacts(state);
   const checks: [boolean, string][] = [
     [state.changed.length === 0, `Files differ from the commit: ${state.changed.join(', ')}. Commit or restore them.`],
     [
@@ -35,6 +53,15 @@ export function versionToRelease(state: State): { readonly version: string } | {
     [
       state.chart.every((other) => other === version),
       `The tag is ${tag}, but k8s/chart/Chart.yaml has ${state.chart.join(' and ')}. Set both to ${version}.`,
+    ],
+    [
+      DATED_ROW.test(state.networks),
+      'docs/operations/networks.md has no fact with the date on which it was read. Restore its table.',
+    ],
+    [
+      stale.length === 0,
+      `docs/operations/networks.md has facts that were read more than ${FACT_DAYS_MAX} days ago: ` +
+        `${stale.join('; ')}. Read their sources again.`,
     ],
     [state.changelog.includes(`\n## [${version}]`), `CHANGELOG.md has no section "## [${version}]". Add it.`],
     [

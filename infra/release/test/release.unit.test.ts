@@ -23,6 +23,9 @@ const ready: State = {
   ]),
   chart: ['1.2.0', '1.2.0'],
   changelog: '# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-12-01\n',
+  networks: '| Network | Fact | Source | Read |\n| Base | A block takes 200 ms | docs.base.org | 2026-11-27 |\n',
+  // 90 days later.
+  today: '2027-02-25',
   image: release.image,
 };
 
@@ -38,10 +41,23 @@ describe('versionToRelease', () => {
     ['a package of another version', { versions: new Map([['infra/e2e/package.json', '1.1.0']]) }, 'e2e/package.json'],
     ['a chart of another version', { chart: ['1.2.0', '1.1.0'] }, 'k8s/chart/Chart.yaml has 1.2.0 and 1.1.0'],
     ['no section in the changelog', { changelog: '## [Unreleased]\n' }, '## [1.2.0]'],
+    ['a fact that was read 91 days ago', { today: '2027-02-26' }, 'Base: A block takes 200 ms (2026-11-27)'],
+    ['no facts', { networks: '# Networks\n' }, 'docs/operations/networks.md has no fact with the date'],
     ['no image', { image: undefined }, 'IMAGE is not set'],
     ['an image with a tag', { image: 'images.example/payment-intents:1.2.0' }, ':1.2.0'],
   ])('says what to fix: %s', (_, state, said) => {
     expect(versionToRelease({ ...ready, ...state })).toEqual({ problems: [expect.stringContaining(said)] });
+  });
+});
+
+describe('docs/operations/networks.md', () => {
+  it('has facts whose dates a release can read, each with its source', () => {
+    const networks = readFileSync(path.join(import.meta.dirname, '../../../docs/operations/networks.md'), 'utf8');
+    const rows = networks.slice(networks.indexOf('## Facts')).match(/^\| (Solana|Base|Tempo) .*$/gm) ?? [];
+    expect(rows.length).toBeGreaterThan(20);
+    for (const row of rows) expect(row).toMatch(/^\| \w+ +\| \S.+ \| \S.+ \| 20\d\d-\d\d-\d\d \|$/);
+    const stale = versionToRelease({ ...ready, networks, today: '2099-01-01' });
+    expect('problems' in stale && stale.problems[0]?.match(/\(20\d\d-\d\d-\d\d\)/g)).toHaveLength(rows.length);
   });
 });
 

@@ -8,8 +8,15 @@ export { type ObjectStore, StoreUnavailableError, StoreUnfitError } from './stor
 export { archiveUrl } from './store/archive-url.ts';
 export { openStore } from './store/open-store.ts';
 export { S3Store, type S3StoreOptions } from './store/s3-store.ts';
-export { type Answer, Ledger, QueryError } from './ledger/ledger.ts';
+export { type Answer, Ledger, type LedgerScope, QueryError } from './ledger/ledger.ts';
 export { type CopyOptions, TooLargeError } from './ledger/local-copies.ts';
 export { ArchiveDamagedError } from './partition-archive.ts';
 export { OtherEventsError, restorePartition, type RestoreReport } from './ledger/restore.ts';
-export { type NotedHead, type PartitionReport, partitionsIn, verifyPartition } from './ledger/verify.ts';
+export {
+  type ArchiveReport,
+  type NotedHead,
+  type PartitionReport,
+  partitionsIn,
+  verifyArchive,
+  verifyPartition,
+} from './ledger/verify.ts';

@@ -1,5 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
+import { eventsKey, publicKeyKey, readName } from './names.ts';
+import type { ObjectStore } from './store/object-store.ts';
 
 const place = z.number().int().nonnegative();
 const offset = z.string().regex(/^\d+$/);
@@ -48,6 +50,16 @@ export function readIfManifest(content: Uint8Array): Manifest | null {
     return null;
   }
 }
+/** True where the file and the places in a manifest are those that its key stands for. */
+export function isOfKey({ partition, first, last, day, file }: Manifest, key: string): boolean {
+  const name = readName(key);
+  return (
+    name?.partition === partition &&
+    name.first === first &&
+    (name.last ?? last) === last &&
+    file === eventsKey(day, name)
+  );
+}
 export const writeManifest = (one: Manifest): Uint8Array =>
   Buffer.from(`${JSON.stringify(manifest.parse(one), null, 2)}\n`);
 
@@ -87,9 +99,15 @@ const publicKey = z.object({
   /** 32 bytes in base64. */
   publicKey: z.base64(),
 });
-export type PublicKey = z.infer<typeof publicKey>;
-export const readPublicKey = (content: Uint8Array): PublicKey =>
-  publicKey.parse(JSON.parse(Buffer.from(content).toString('utf8')));
+/** The public key that the archive has under an id, 32 bytes in base64; null where it has none. */
+export async function publicKeyOf(id: string, store: ObjectStore): Promise<string | null> {
+  const content = await store.read(publicKeyKey(id));
+  try {
+    return content && publicKey.parse(JSON.parse(Buffer.from(content).toString('utf8'))).publicKey;
+  } catch {
+    return null;
+  }
+}
 export const writePublicKey = ({ id, publicKey: key }: Pick<Signer, 'id' | 'publicKey'>): Uint8Array =>
   Buffer.from(`${JSON.stringify({ id, algorithm: 'Ed25519', publicKey: key }, null, 2)}\n`);
 

@@ -28,6 +28,11 @@ export const manifestKey = (file: FileName): string => `manifests/partition=${fi
 export const manifestsFrom = ({ partition, first }: FileName): string =>
   `manifests/partition=${partition}/${place(first)}`;
 export const headKey = (partition: number): string => `heads/partition=${partition}.json`;
+/** Null for what is not the head of a partition. */
+export function partitionOfHead(key: string): number | null {
+  const [, partition] = /^heads\/partition=(\d+)\.json$/.exec(key) ?? [];
+  return partition === undefined ? null : Number(partition);
+}
 export const publicKeyKey = (id: string): string => `keys/${id}.json`;
 
 const NAME = /^(?:events\/day=\d{4}-\d\d-\d\d|manifests)\/partition=(\d+)\/(\d{12})(?:-(\d{12}))?\.(?:parquet|json)$/;
@@ -48,7 +53,7 @@ const isReplacedBy = (file: FileName, other: FileName): boolean =>
   !(file.first === other.first && file.last === other.last);
 
 /** A key with what its name says. */
-export interface NamedKey extends FileName {
+interface NamedKey extends FileName {
   readonly key: string;
 }
 

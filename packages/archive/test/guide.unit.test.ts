@@ -6,8 +6,9 @@ import { type Answer, FolderStore, Ledger, ParquetFiles, Signer } from '../src/i
 import { PartitionArchive } from '../src/partition-archive.ts';
 import { toRow } from '../src/row.ts';
 import { DeliveryArchive } from '../src/deliveries/delivery-archive.ts';
+import { archiveKey } from './archive-key.ts';
 import { EndedInMemory } from './deliveries/ended.ts';
-import { deliveriesOfPayments, recordAt, RECORDED_PAYMENTS } from './recorded.ts';
+import { deliveriesOfPayments, OTHERS_PAYMENTS, recordAt, RECORDED_PAYMENTS } from './recorded.ts';
 
 const guide = await readFile(path.join(import.meta.dirname, '../../../docs/guide/analysts.md'), 'utf8');
 const QUESTION = /### ([^\n]+)\n\n```sql\n([^`]+)\n```\n\n```text\n([^`]*)\n```/g;
@@ -24,13 +25,17 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'pf-guide-test-'));
   const parquet = await ParquetFiles.open();
   const store = new FolderStore(folder);
-  const archive = await PartitionArchive.open(0, { store, parquet, signer: new Signer(Buffer.alloc(32, 7)) });
-  await archive.append(RECORDED_PAYMENTS.map((line, n) => toRow(recordAt(0, n, line))));
+  const signer = new Signer(Buffer.alloc(32, 7));
+  await archiveKey(store, signer);
+  const archive = await PartitionArchive.open(0, { store, parquet, signer });
+  const lines = [...RECORDED_PAYMENTS, ...OTHERS_PAYMENTS];
+  await archive.append(lines.map((line, n) => toRow(recordAt(0, n, line))));
   const deliveries = new EndedInMemory();
   deliveries.rows.push(...deliveriesOfPayments());
   await new DeliveryArchive({ store, parquet, deliveries, now: () => Date.now() }).round();
   await parquet.close();
-  ledger = await Ledger.open(store);
+  // As with `--mode test`.
+  ledger = await Ledger.open(store, undefined, { livemode: false });
 });
 afterAll(async () => {
   ledger.close();

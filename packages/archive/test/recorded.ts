@@ -56,8 +56,22 @@ function withFee(line: string): string {
   return encodeEvent({ ...event, data: { ...data, landing: { ...landing, fee } } });
 }
 
-/** Payments of every kind: on time, late, extra, mismatched, refunded, lost. One history of each intent. */
-export const RECORDED_PAYMENTS: readonly string[] = readFileSync(path.join(FIXTURES, 'payments/events.ndjson'), 'utf8')
+/** A wallet that is nobody's of the account: a transfer with the intent's reference went there. */
+const STRANGER = '0x57Ea60000000000000000000000000000000Face' as Address;
+/**
+ * Amounts of intents, in USDC, other than those that were recorded. So no sum of some payments is also the sum of
+ * others: a query that counts what it should not has another result.
+ */
+const AMOUNTS: Readonly<Record<string, string>> = {
+  pi_Q73tR3Bt6vZNRKQrshteA: '17.20',
+  pi_VLtf6Sp63BduoSNiYEcgp: '2.05',
+  pi_Tnfa3TjWsNf28fgyrQ5bE: '40.10',
+  pi_SYqNWi5stnK5SK6EbQMN8: '6.30',
+  pi_Qq11UmrY9m2r5mEqvDBP3: '9.40',
+  pi_PGDXL1LJKEKHTW3nJh7jM: '9.40',
+};
+
+const PAYMENTS: readonly string[] = readFileSync(path.join(FIXTURES, 'payments/events.ndjson'), 'utf8')
   .split('\n')
   .filter((line) => line !== '')
   .map(withFee);
@@ -66,6 +80,46 @@ export const RECORDED_PAYMENTS: readonly string[] = readFileSync(path.join(FIXTU
 export const RECORDED_DEPOSITS: readonly string[] = readFileSync(path.join(FIXTURES, 'deposits/events.ndjson'), 'utf8')
   .split('\n')
   .filter((line) => line !== '');
+
+const unitsOf = (amount: string): string => String(Math.round(Number(amount) * 1e6));
+const withAmount = (line: string, from: string, to: string): string =>
+  line.replaceAll(`"${from}"`, `"${to}"`).replaceAll(`"${unitsOf(from)}"`, `"${unitsOf(to)}"`);
+
+/** After a mismatched payment of its intent: another, to a wallet that is not the requestor's. */
+function withMisdirected(line: string): readonly string[] {
+  const event = parseEvent(line);
+  if (event.type !== 'intent.mismatched_payment') return [line];
+  const { landing } = event.data as { readonly landing: Landing };
+  const hash = landing.hash.replaceAll('ad', 'ab');
+  const transfer = { ...landing.transfer, to: STRANGER, amount: 8_880_000n };
+  return [
+    line,
+    encodeEvent({
+      ...event,
+      eventId: `${event.eventId}2`,
+      version: event.version + 1,
+      data: { landing: { ...landing, hash, transfer }, amount: '8.88', differs: ['recipient', 'amount'] },
+    }),
+  ];
+}
+
+/** Payments of every kind: on time, late, extra, mismatched, refunded, lost. One history of each intent. */
+export const RECORDED_PAYMENTS: readonly string[] = PAYMENTS.map((line) => {
+  const { intentId } = parseEvent(line);
+  const amount = AMOUNTS[intentId];
+  return amount === undefined ? line : withAmount(line, '12.50', amount);
+}).flatMap(withMisdirected);
+
+/** The same of another account, in live mode, with other amounts. */
+export const OTHER_ACCOUNT = 'acct_other';
+export const OTHERS_PAYMENTS: readonly string[] = PAYMENTS.map((line) =>
+  withAmount(withAmount(line, '12.50', '503.25'), '13', '1604.5')
+    .replaceAll(/"acct_\w+"/g, `"${OTHER_ACCOUNT}"`)
+    .replaceAll('"livemode":false', '"livemode":true')
+    .replaceAll(/"pi_(.)\w/g, '"pi_$1z')
+    .replaceAll(/"evt_\w/g, '"evt_z')
+    .replaceAll(/"(0x[0-9a-f]{62})[0-9a-f]{2}"/g, '"$1ff"'),
+);
 
 /**
  * The webhooks of these payments, to one URL, in the order of their ends: it fails now and then, and was removed before

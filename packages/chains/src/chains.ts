@@ -4,10 +4,12 @@ import type { Logger } from '@pf/runtime';
 import { base } from './base/family.ts';
 import type { Family } from './family.ts';
 import { withHints } from './hinted.ts';
-import { type ChainFamily, type Network, networkOf } from './networks.ts';
+import { identifyWith } from './identify.ts';
+import { type ChainFamily, type Network, networkOf, type Token } from './networks.ts';
 import type { ChainAdapter, ChainObserver, Cursor } from './port.ts';
 import { solana } from './solana/family.ts';
 import { tempo } from './tempo/family.ts';
+import { type Difference, differencesOf, type TokenFacts } from './token-facts.ts';
 import { concernsOf } from './upstream-needs.ts';
 
 /**
@@ -53,6 +55,57 @@ export const mergeCursors = ({ family }: Network, cursors: readonly Cursor[]): C
 export const aliasOf = (terms: Pick<PaymentTerms, 'chain' | 'reference'>): string | null =>
   families[networkOf(terms.chain).family].alias(terms);
 
+/** What an upstream says of a network: who it is for, and its tokens. */
+export interface Examined {
+  /** Its host, for texts. */
+  readonly upstream: string;
+  /** Why it does not serve this network: then its tokens are not read. */
+  readonly problem: string | null;
+  /** The tokens of the registry in their order, each with what is said of it, and what of that is wrong. */
+  readonly tokens: readonly {
+    readonly token: Token;
+    readonly facts: TokenFacts | null;
+    readonly differences: readonly Difference[];
+  }[];
+}
+
+/**
+ * Compares what one upstream says of a network with the registry.
+ * @throws RpcUnavailableError where it does not respond
+ */
+export async function examineUpstream(
+  network: Network,
+  upstream: string | UpstreamSettings,
+  log: Logger,
+): Promise<Examined> {
+  const family = families[network.family];
+  const pool = new RpcPool({
+    network: network.name,
+    upstreams: [upstream],
+    dialect: family.dialect,
+    // It is to be read as it is.
+    identify: () => Promise.resolve(null),
+    probe: family.probe(),
+    log,
+  });
+  try {
+    return await pool.run(async (node) => {
+      const problem = await family.whyOtherChain(network.chain)(node);
+      const facts = problem === null ? await family.tokenFacts(node, network.tokens) : [];
+      return {
+        upstream: node.name,
+        problem,
+        tokens: network.tokens.slice(0, facts.length).map((token, place) => {
+          const known = facts[place] ?? null;
+          return { token, facts: known, differences: differencesOf(network, token, known) };
+        }),
+      };
+    });
+  } finally {
+    await pool.close();
+  }
+}
+
 /** Makes no connection yet: the first request does. */
 export function createChains({
   upstreams,
@@ -72,7 +125,7 @@ export function createChains({
       network: network.name,
       upstreams: ofNetwork,
       dialect: family.dialect,
-      identify: family.identify(chain),
+      identify: identifyWith(chain, family),
       probe: family.probe(),
       log,
     });

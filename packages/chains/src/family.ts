@@ -1,13 +1,19 @@
 import type { ChainId, Instant, PaymentTerms } from '@pf/domain';
-import type { RpcPool, RpcPoolOptions, Subscription } from '@pf/rpc';
+import type { RpcNode, RpcPool, RpcPoolOptions, Subscription } from '@pf/rpc';
+import type { Token } from './networks.ts';
 import type { ChainAdapter, ChainObserver, Cursor, KeptBytes, Network, WatchSet } from './port.ts';
+import type { TokenFacts } from './token-facts.ts';
 
 /** How the networks of one family are served. Each family's folder has one in its `family.ts`. */
 export interface Family {
   /** Whose error codes its nodes use. */
   readonly dialect: RpcPoolOptions['dialect'];
-  /** What finds out an upstream that serves another chain. */
-  identify(chain: ChainId): RpcPoolOptions['identify'];
+  /** Why an upstream does not serve this chain; null where it does. */
+  whyOtherChain(chain: ChainId): RpcPoolOptions['identify'];
+  /** The decimals of these tokens, with as few calls as possible; null of one that is not there. */
+  decimalsOf(node: RpcNode, tokens: readonly Token[]): Promise<readonly (number | null)[]>;
+  /** All that it says of these tokens; null of one that is not there. */
+  tokenFacts(node: RpcNode, tokens: readonly Token[]): Promise<readonly (TokenFacts | null)[]>;
   /** A cheap call that reports an upstream's head. */
   probe(): RpcPoolOptions['probe'];
   /** @param now milliseconds since 1970 */

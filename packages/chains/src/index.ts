@@ -1,5 +1,15 @@
-export { aliasOf, createChains, mergeCursors, rewindCursor, type Chains, type ChainsOptions } from './chains.ts';
+export {
+  aliasOf,
+  createChains,
+  examineUpstream,
+  mergeCursors,
+  rewindCursor,
+  type Chains,
+  type ChainsOptions,
+  type Examined,
+} from './chains.ts';
 export { upstreamsOf, upstreamVariables } from './upstreams.ts';
+export { identifyWith } from './identify.ts';
 export { findNetwork, networkNamed, networkOf, networks } from './networks.ts';
 export * from './port.ts';
 export { RpcUnavailableError } from '@pf/rpc';

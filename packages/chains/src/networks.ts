@@ -5,10 +5,17 @@ export type { ChainFamily } from '@pf/domain';
 
 /** A token of a network. */
 export interface Token {
-  /** Canonical symbol: `USDC`. */
+  /** As its contract or mint has it: `USDC`, `USDC.e`. What the API calls it. */
   readonly symbol: string;
+  /**
+   * Other names that requests and stored intents have for it, such as an earlier `symbol`. An intent stores its token's
+   * address, so none of these changes what it means; no two tokens of a network share a name.
+   */
+  readonly aliases: readonly string[];
   readonly address: TokenAddress;
   readonly decimals: number;
+  /** What it stands for: an ISO 4217 code. */
+  readonly currency: 'USD' | 'EUR';
   /** The program of a Solana mint, which never changes it. Absent: the original token program, or another chain. */
   readonly program?: 'token-2022';
 }
@@ -18,7 +25,7 @@ interface FamilyFacts {
   /** `Base`: in texts. */
   readonly label: string;
   readonly format: TransactionFormat;
-  /** ms between blocks or slots: of Base, between flashblocks. */
+  /** ms between blocks or slots that the network aims at. How fast they come is measured where it matters. */
   readonly blockMs: number;
   /** ms between an observer's steps: while a payment is under way, and otherwise. */
   readonly pollMs: { readonly awaiting: number; readonly idle: number };
@@ -27,8 +34,6 @@ interface FamilyFacts {
    * longer be released (UNRELEASABLE_AFTER_MS).
    */
   readonly rebroadcastAfterMs: number;
-  /** ms after which a page builds a transaction again before it is signed: Solana's dies after 30 to 60 seconds. */
-  readonly rebuildAfterMs: number;
   /** What fees are paid in, as wallets name it. */
   readonly coin: { readonly name: string; readonly symbol: string };
   /** What a wallet's address looks like, for the field of a form. */
@@ -49,7 +54,6 @@ export const families: Readonly<Record<ChainFamily, FamilyFacts & { readonly liv
     blockMs: 200,
     pollMs: POLL_MS,
     rebroadcastAfterMs: 15_000,
-    rebuildAfterMs: 600_000,
     coin: { name: 'Ether', symbol: 'ETH' },
     addressHint: '0x…',
     signingWallet: null,
@@ -58,10 +62,9 @@ export const families: Readonly<Record<ChainFamily, FamilyFacts & { readonly liv
   solana: {
     label: 'Solana',
     format: 'solana_v0_message',
-    blockMs: 400,
+    blockMs: 200,
     pollMs: POLL_MS,
     rebroadcastAfterMs: 2_000,
-    rebuildAfterMs: 20_000,
     coin: { name: 'Solana', symbol: 'SOL' },
     addressHint: 'Base58',
     signingWallet: null,
@@ -73,7 +76,6 @@ export const families: Readonly<Record<ChainFamily, FamilyFacts & { readonly liv
     blockMs: 500,
     pollMs: POLL_MS,
     rebroadcastAfterMs: 10_000,
-    rebuildAfterMs: 90_000,
     // It has no coin of its own: fees are paid in dollars.
     coin: { name: 'US Dollar', symbol: 'USD' },
     addressHint: '0x…',
@@ -103,10 +105,21 @@ export interface Network extends FamilyFacts {
   readonly tokens: readonly Token[];
 }
 
-const token = (symbol: string, address: string, program?: Token['program']): Token => ({
+const token = (
+  symbol: string,
+  address: string,
+  {
+    aliases = [],
+    currency = 'USD',
+    decimals = 6,
+    program,
+  }: Partial<Pick<Token, 'aliases' | 'currency' | 'decimals' | 'program'>> = {},
+): Token => ({
   symbol,
+  aliases,
   address: address as TokenAddress,
-  decimals: 6,
+  decimals,
+  currency,
   ...(program !== undefined && { program }),
 });
 
@@ -128,7 +141,8 @@ function network<const Name extends string>(chain: string, entry: Entry<Name>): 
 /**
  * The registry: every network the API knows, and the tokens it accepts there, each address in canonical form (EIP-55 or
  * base58). It is the only list of networks: everything else derives from it. A network is served only where upstreams
- * are configured for it. Never remove an entry: old intents would be missing from lists by chain and token.
+ * are configured for it. Never remove an entry: old intents would be missing from lists by chain and token. A symbol
+ * that changes stays as an alias. docs/operations/networks.md says where each fact was read.
  */
 const registry = [
   network('solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', {
@@ -141,7 +155,10 @@ const registry = [
     tokens: [
       token('USDC', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
       token('USDT', 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'),
-      token('PYUSD', '2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo', 'token-2022'),
+      token('PYUSD', '2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo', { program: 'token-2022' }),
+      token('OUSD', 'ousd2mJsPEckLHcSCDxyKD7NDGARZcfLbDZkKiatYHB', { program: 'token-2022' }),
+      token('USDG', '2u1tszSeqZ3qBWF3uNGPFc8TzMk2tdiwknnRMWGWjGWH', { program: 'token-2022' }),
+      token('EURC', 'HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr', { currency: 'EUR' }),
     ],
   }),
   network('solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', {
@@ -153,7 +170,9 @@ const registry = [
     publicRpcUrl: null,
     tokens: [
       token('USDC', '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU'),
-      token('PYUSD', 'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM', 'token-2022'),
+      token('PYUSD', 'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM', { program: 'token-2022' }),
+      token('USDG', '4F6PM96JJxngmHnZLBh9n58RH4aTVNWvDs2nuwrT5BP7', { program: 'token-2022' }),
+      token('EURC', 'HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr', { currency: 'EUR' }),
     ],
   }),
   network('eip155:8453', {
@@ -165,8 +184,11 @@ const registry = [
     publicRpcUrl: 'https://mainnet.base.org',
     tokens: [
       token('USDC', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'),
-      token('EURC', '0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42'),
+      token('EURC', '0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42', { currency: 'EUR' }),
+      // Not issued by Tether: the bridge of the OP stack mints it.
       token('USDT', '0xfde4C96c8593536E31F229EA8f37b2ADa2699bb2'),
+      // A B20 token: part of the chain, without a contract of its own.
+      token('OUSD', '0xB2000000000000000000002fEb517dFeC7415344'),
     ],
   }),
   network('eip155:84532', {
@@ -178,7 +200,7 @@ const registry = [
     publicRpcUrl: 'https://sepolia.base.org',
     tokens: [
       token('USDC', '0x036CbD53842c5426634e7929541eC2318f3dCF7e'),
-      token('EURC', '0x808456652fdb597867f38412077A9182bf77359F'),
+      token('EURC', '0x808456652fdb597867f38412077A9182bf77359F', { currency: 'EUR' }),
     ],
   }),
   network('eip155:4217', {
@@ -190,9 +212,11 @@ const registry = [
     publicRpcUrl: 'https://rpc.tempo.xyz',
     tokens: [
       token('pathUSD', '0x20C0000000000000000000000000000000000000'),
-      token('USDC', '0x20C000000000000000000000b9537d11c60E8b50'),
-      token('USDT', '0x20C00000000000000000000014f22CA97301EB73'),
-      token('EURC', '0x20c0000000000000000000001621e21F71CF12fb'),
+      // Bridged: the issuers may bring tokens of their own, with the names that these had here first.
+      token('USDC.e', '0x20C000000000000000000000b9537d11c60E8b50', { aliases: ['USDC'] }),
+      token('USDT0', '0x20C00000000000000000000014f22CA97301EB73', { aliases: ['USDT'] }),
+      token('EURC.e', '0x20c0000000000000000000001621e21F71CF12fb', { aliases: ['EURC'], currency: 'EUR' }),
+      token('OUSD', '0x20c0000000000000000000006a37DA5C996874BE'),
     ],
   }),
   network('eip155:42431', {
@@ -207,7 +231,9 @@ const registry = [
       token('AlphaUSD', '0x20C0000000000000000000000000000000000001'),
       token('BetaUSD', '0x20C0000000000000000000000000000000000002'),
       token('ThetaUSD', '0x20C0000000000000000000000000000000000003'),
-      token('USDC', '0x20C0000000000000000000009e8d7eB59B783726'),
+      token('USDC.e', '0x20C0000000000000000000009e8d7eB59B783726', { aliases: ['USDC'] }),
+      token('OUSD', '0x20c0000000000000000000006a37DA5C996874BE'),
+      token('EURC.e', '0x20c000000000000000000000D72572838BbEe59C', { aliases: ['EURC'], currency: 'EUR' }),
     ],
   }),
 ] as const;
@@ -222,6 +248,12 @@ const byName: ReadonlyMap<string, Network> = new Map(networks.map((network) => [
 
 /** The network of a CAIP-2 chain id, if the registry has it. */
 export const findNetwork = (chain: string): Network | undefined => byChain.get(chain);
+
+/** True where this is one of the token's names, in any case. */
+export function isCalled({ symbol, aliases }: Token, text: string): boolean {
+  const name = text.toUpperCase();
+  return [symbol, ...aliases].some((one) => one.toUpperCase() === name);
+}
 
 /** The page of a transaction in a block explorer; null on a network that this version does not know. */
 export const explorerPage = (chain: string, hash: string): string | null =>

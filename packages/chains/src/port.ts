@@ -60,6 +60,14 @@ export type BuildResult =
   /** The payer lacks the amount or the fee, or the simulation fails: 422 `transaction.rejected`. */
   | { readonly kind: 'rejected'; readonly reason: string };
 
+/** Until when a transaction can land by itself. */
+export interface Expiry {
+  /** An estimate where the chain counts blocks. Null where it has no end, or none is known. */
+  readonly expiresAt: Instant | null;
+  /** The last block height in which it can land, where the chain counts blocks. */
+  readonly lastValidBlockHeight: bigint | null;
+}
+
 /** A decoded signed transaction. `raw` is what goes to the node. */
 export interface SignedTransaction {
   readonly hash: TransactionHash;
@@ -254,11 +262,17 @@ export interface ChainAdapter {
   payee?(address: Address): Promise<Address | null>;
   /** The canonical form of a transaction hash or signature, for filters and `sent` submissions. */
   parseHash(text: string): Parsed<TransactionHash>;
-  /** By symbol (any case) or address. */
+  /** By one of its names (any case) or its address. */
   token(text: string): Token | null;
   build(request: BuildRequest): Promise<BuildResult>;
-  /** False when the bytes of this build can provably no longer land. */
-  canLand(build: Build): Promise<boolean>;
+  /**
+   * Whether the bytes of this build are handed out again: while most of their life is left. Those of a sponsored one
+   * are until they can provably no longer land.
+   * @param expiresAt of the intent: on some chains a transaction lives no longer
+   */
+  isReusable(build: Build, expiresAt: Instant): Promise<boolean>;
+  /** Until when what lives so long can land. Asks no node: it is known from the last build, or from `isReusable`. */
+  expiryOf(lifetime: Lifetime): Expiry;
   /**
    * Decodes a wallet's submission: base64, or 0x hex on EVM chains. A problem: 422 `transaction.malformed`. It is
    * bounded in size by what a payment needs, and takes 5 ms at most, whatever the text is. What is done with it later

@@ -1,6 +1,6 @@
 import { formatAmount, type PaymentTerms } from '@pf/domain';
 import { getAddress, isAddress } from 'ethers/address';
-import { counterpartOf, findNetwork, type Network, networkOf, type Token } from './networks.ts';
+import { counterpartOf, findNetwork, isCalled, type Network, networkOf, type Token } from './networks.ts';
 
 /**
  * The network where a request in this mode moves money: a test key that names a live chain means its testnet. In bodies
@@ -21,13 +21,12 @@ export function resolveChain(text: string, livemode: boolean): Network | null {
 const spelling = (text: string): string => (isAddress(text) && text.startsWith('0x') ? getAddress(text) : text);
 
 /**
- * The token of a network by its symbol (any case) or address; on a testnet also by the address it has on the live
- * network, mapped by its symbol.
+ * The token of a network by one of its names (any case) or its address; on a testnet also by the address it has on the
+ * live network, mapped by its symbol.
  * @returns null where the network has no such token: 422 `token.not_available`
  */
 export function resolveToken(network: Network, text: string): Token | null {
-  const symbol = text.toUpperCase();
-  const own = network.tokens.find((token) => token.symbol.toUpperCase() === symbol);
+  const own = network.tokens.find((token) => isCalled(token, text));
   if (own !== undefined) return own;
   const address = spelling(text);
   const listed = network.tokens.find((token) => token.address === address);

@@ -1,12 +1,12 @@
 import type { Address } from '@pf/domain';
-import { parseWalletAddress as parseEvmWallet } from './evm/address.ts';
+import { parseBaseAddress } from './base/address.ts';
 import { type ChainFamily, networks, type Network } from './networks.ts';
 import type { Parsed } from './port.ts';
 import { parseWalletAddress as parseSolanaWallet } from './solana/address.ts';
 import { parseTempoAddress } from './tempo/address.ts';
 
 const PARSERS: Readonly<Record<ChainFamily, (network: Network, text: string) => Parsed<Address>>> = {
-  base: parseEvmWallet,
+  base: parseBaseAddress,
   solana: parseSolanaWallet,
   tempo: parseTempoAddress,
 };

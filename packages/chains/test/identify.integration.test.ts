@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ChainId } from '@pf/domain';
 import type { StackChain } from '@pf/testing';
 import { type RpcProxy, startAnvil, startRpcProxy, startSolana, startTempo } from '@pf/testing/chains';
-import { type ChainAdapter, createChains } from '../src/index.ts';
+import { type ChainAdapter, createChains, examineUpstream, networkOf } from '../src/index.ts';
 import { log } from './base/chain.ts';
 
 /** Where a mint has its decimals, and an account of another number of them, cut to that place. */
@@ -47,5 +47,20 @@ describe.each<[string, () => Promise<StackChain & { readonly stop: () => Promise
     expect(await found()).toBeNull();
     proxy.respond = respond;
     await expect(found()).rejects.toThrow(new RegExp(`has ${decimals} decimals there, and 6 in the registry`));
+  });
+
+  it('says of its tokens what the registry has, and names those that differ', async () => {
+    const chain = await start();
+    const proxy = await startRpcProxy(chain.rpcUrl);
+    closing.push(
+      () => chain.stop(),
+      () => proxy.stop(),
+    );
+    const network = networkOf(chain.caip2 as ChainId);
+    const { problem, tokens } = await examineUpstream(network, proxy.url, log);
+    expect(problem).toBeNull();
+    expect(tokens.flatMap(({ differences }) => differences)).toEqual([]);
+    const usdc = tokens.find(({ token }) => token.address === chain.tokens['USDC']);
+    expect(usdc?.facts).toMatchObject({ decimals: 6, obstacle: null });
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { parseAmount } from '@pf/domain';
 import { address as solanaAddress } from '@solana/kit';
 import { getAddress } from 'ethers/address';
 import {
@@ -11,6 +12,7 @@ import {
   upstreamVariables,
 } from '../src/index.ts';
 import { counterpartOf, explorerPage, findNetwork } from '../src/networks.ts';
+import { TOKEN_2022_PROGRAM_ADDRESS, tokenProgramOf } from '../src/solana/programs.ts';
 import { CHAIN } from './base/payments.ts';
 import { log } from './base/chain.ts';
 
@@ -22,8 +24,14 @@ describe('network registry', () => {
       expect(address).toBe(chain.startsWith('eip155:') ? getAddress(address) : solanaAddress(address));
   });
 
-  it.each(networks)('lists each token of $name once', ({ tokens }) => {
-    expect(new Set(tokens.map(({ symbol }) => symbol.toUpperCase())).size).toBe(tokens.length);
+  it.each(networks)('gives each symbol and alias of $name to one token', ({ tokens }) => {
+    const names = tokens.flatMap(({ symbol, aliases }) => [symbol, ...aliases]).map((name) => name.toUpperCase());
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('can express a million of each token in base units', () => {
+    for (const { decimals } of networks.flatMap(({ tokens }) => tokens))
+      expect(parseAmount('1000000', decimals)).toBe(10n ** BigInt(decimals + 6));
   });
 
   it('gives every network a chain id, a name, a label and an upstream variable of its own', () => {
@@ -117,6 +125,41 @@ describe('network registry', () => {
     ['', undefined],
   ])('finds on Base Sepolia the token %s: %s', (text, symbol) => {
     expect(resolveToken(base, text)?.symbol).toBe(symbol);
+  });
+
+  it.each([
+    ['solana', 'OUSD', 'ousd2mJsPEckLHcSCDxyKD7NDGARZcfLbDZkKiatYHB'],
+    ['base', 'OUSD', '0xB2000000000000000000002fEb517dFeC7415344'],
+    ['tempo', 'ousd', '0x20c0000000000000000000006a37DA5C996874BE'],
+    ['tempo-moderato', 'OUSD', '0x20c0000000000000000000006a37DA5C996874BE'],
+    ['solana', 'EURC', 'HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr'],
+    ['solana', 'USDG', '2u1tszSeqZ3qBWF3uNGPFc8TzMk2tdiwknnRMWGWjGWH'],
+  ] as const)('accepts on %s the token %s (F3)', (name, text, tokenAddress) => {
+    expect(resolveToken(networkNamed(name), text)?.address).toBe(tokenAddress);
+  });
+
+  // The addresses that these names have meant since they were first listed: stored intents and requests rely on them.
+  it.each([
+    ['tempo', 'USDC', 'USDC.e', '0x20C000000000000000000000b9537d11c60E8b50'],
+    ['tempo', 'usdt', 'USDT0', '0x20C00000000000000000000014f22CA97301EB73'],
+    ['tempo', 'EURC', 'EURC.e', '0x20c0000000000000000000001621e21F71CF12fb'],
+    ['tempo-moderato', 'USDC', 'USDC.e', '0x20C0000000000000000000009e8d7eB59B783726'],
+  ] as const)('takes on %s the earlier name %s for %s (F15)', (name, earlier, symbol, tokenAddress) => {
+    const network = networkNamed(name);
+    expect(resolveToken(network, earlier)).toMatchObject({ symbol, address: tokenAddress });
+    expect(resolveToken(network, symbol)).toBe(resolveToken(network, tokenAddress));
+  });
+
+  it('derives the accounts of each mint of Token-2022 by that program', () => {
+    const ofToken2022 = ['solana', 'solana-devnet'].map((name) =>
+      networkNamed(name as 'solana').tokens.flatMap(({ symbol, address }) =>
+        tokenProgramOf(address) === TOKEN_2022_PROGRAM_ADDRESS ? [symbol] : [],
+      ),
+    );
+    expect(ofToken2022).toEqual([
+      ['PYUSD', 'OUSD', 'USDG'],
+      ['PYUSD', 'USDG'],
+    ]);
   });
 
   it('maps no testnet address in live mode', () => {

@@ -22,6 +22,7 @@ const NOUNS: ReadonlyMap<string, (terminal: Terminal) => Promise<Command>> = new
   ['sanctions', async (terminal) => (await import('./commands/sanctions.ts')).sanctionsCommand(terminal)],
   ['privacy', async (terminal) => (await import('./commands/privacy.ts')).privacyCommand(terminal)],
   ['secrets', async (terminal) => (await import('./commands/secrets.ts')).secretsCommand(terminal)],
+  ['doctor', async (terminal) => (await import('./commands/doctor.ts')).doctorCommand(terminal)],
   ['capacity', async (terminal) => (await import('./commands/capacity.ts')).capacityCommand(terminal)],
   ['chain', async (terminal) => (await import('./commands/chain.ts')).chainCommand(terminal)],
 ]);

@@ -3,6 +3,7 @@ export * from './errors.ts';
 export type { Followed, FollowOptions } from './follow.ts';
 export type { CallOptions, ClientOptions } from './http.ts';
 export { type Page, Pages } from './pages.ts';
+export type { Payment } from './pay.ts';
 export { PayerClient, type PayerClientOptions } from './payer.ts';
 export type {
   BuiltIntent,

@@ -2,6 +2,7 @@ import { ConflictError } from './errors.ts';
 import { follow, type Followed, type FollowOptions } from './follow.ts';
 import type { CallOptions, Http } from './http.ts';
 import { Pages } from './pages.ts';
+import { pay, type Payment } from './pay.ts';
 import type {
   BuiltIntent,
   CreateIntent,
@@ -71,8 +72,15 @@ export class Intents {
     return this.#post(`/${encodeURIComponent(id)}/detected`, {}, options);
   }
 
-  /** Builds the unsigned transaction for the wallet `fulfiller`. */
-  build(id: string, body: { readonly fulfiller?: string } = {}, options?: CallOptions): Promise<BuiltIntent> {
+  /**
+   * Builds the unsigned transaction for the wallet `fulfiller`. Call it right before the wallet signs: it lives until
+   * `transaction.expiresAt`, and is replaced by a new one once a third of that time has passed.
+   */
+  build(
+    id: string,
+    body: { readonly fulfiller?: string; readonly sponsored?: boolean } = {},
+    options?: CallOptions,
+  ): Promise<BuiltIntent> {
     return this.#http.post(path(id, '/build'), body, options);
   }
 
@@ -83,6 +91,19 @@ export class Intents {
     options?: CallOptions,
   ): Promise<SubmittedIntent> {
     return this.#http.post(path(id, '/submit'), body, options);
+  }
+
+  /**
+   * Builds, has the wallet sign, submits; again if signing took longer than the transaction lived. For wallets that
+   * sign and do not send.
+   */
+  pay(id: string, { sign, ...body }: Payment, options?: CallOptions): Promise<SubmittedIntent> {
+    const { fulfiller } = body;
+    const named = fulfiller === undefined ? {} : { fulfiller };
+    return pay(sign, {
+      build: () => this.build(id, body, options),
+      submit: (signedTransaction) => this.submit(id, { signedTransaction, ...named }, options),
+    });
   }
 
   /** Cancels an intent for which no transaction was submitted. Succeeds if it is cancelled already. */

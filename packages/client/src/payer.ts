@@ -1,6 +1,7 @@
 import { follow, type Followed, type FollowOptions } from './follow.ts';
 import { type CallOptions, type ClientOptions, Http } from './http.ts';
 import { Pages } from './pages.ts';
+import { pay, type Payment } from './pay.ts';
 import type { BuiltIntent, PayerEvent, PayerIntent, SubmittedIntent } from './types.ts';
 
 export interface PayerClientOptions extends Omit<ClientOptions, 'apiKey'> {
@@ -57,7 +58,11 @@ export class PayerClient {
     return (await this.#http.post<{ intent: PayerIntent }>(`${this.#path}/detected`, {}, options)).intent;
   }
 
-  /** Builds the unsigned transaction for the wallet `fulfiller`; with `sponsored` another account pays its fee. */
+  /**
+   * Builds the unsigned transaction for the wallet `fulfiller`; with `sponsored` another account pays its fee. Call it
+   * right before the wallet signs: it lives until `transaction.expiresAt`, and is replaced by a new one once a third of
+   * that time has passed.
+   */
   build(
     body: { readonly fulfiller?: string; readonly sponsored?: boolean } = {},
     options?: CallOptions,
@@ -71,6 +76,19 @@ export class PayerClient {
     options?: CallOptions,
   ): Promise<SubmittedIntent<PayerIntent>> {
     return this.#http.post(`${this.#path}/submit`, body, options);
+  }
+
+  /**
+   * Builds, has the wallet sign, submits; again if signing took longer than the transaction lived. For wallets that
+   * sign and do not send.
+   */
+  pay({ sign, ...body }: Payment, options?: CallOptions): Promise<SubmittedIntent<PayerIntent>> {
+    const { fulfiller } = body;
+    const named = fulfiller === undefined ? {} : { fulfiller };
+    return pay(sign, {
+      build: () => this.build(body, options),
+      submit: (signedTransaction) => this.submit({ signedTransaction, ...named }, options),
+    });
   }
 
   /** The whole history, oldest first. Sends a request for each 100 events. */

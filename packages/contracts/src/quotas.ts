@@ -32,6 +32,17 @@ export const INTENT_QUOTA: Quota = { requests: 1_200, windowSeconds: 60 };
 export const PAYMENT_LINK_QUOTA: Quota = { requests: 1_200, windowSeconds: 60 };
 
 /**
+ * What an account asks the chains for in one mode, by its plan: builds, submits and looks for hashes of all its
+ * intents, with any of its keys, in the dashboard too. Each takes several calls of the upstreams that all accounts
+ * share, and intents cost nothing. What payers ask for counts for their addresses.
+ */
+export const CHAIN_QUOTAS: Readonly<Record<Plan, Quota>> = {
+  free: { requests: 100, windowSeconds: 10 },
+  growth: { requests: 500, windowSeconds: 10 },
+  scale: { requests: 5_000, windowSeconds: 10 },
+};
+
+/**
  * New transactions for one intent: of one payer's address, of all requests, and what of the former does not count in
  * the latter, at each gateway. What is built already has a budget of its own.
  */
@@ -75,11 +86,13 @@ export const NEW_ENDPOINT_QUOTA: Quota = { requests: 60, windowSeconds: 600 };
 
 /**
  * What may wait at one gateway: test events for their receivers, of an account in one mode, of test mode and in all;
- * looks for hashes until a node shows them, also of an address for one intent.
+ * looks for hashes until a node shows them, also of an address for one intent. Of those only so few are read at a time,
+ * of an account, of test mode and of live mode, and others wait in line: a receipt and a trace may be megabytes.
  */
 export const WAIT_LIMITS = {
   tests: { account: 2, test: 8, all: 16 },
   looks: { address: 2, account: 16, test: 16, all: 64 },
+  reads: { account: 2, test: 4, live: 8 },
 } as const;
 
 /** The quota of one client address without a valid key, at each gateway: refused keys, preflights, unknown paths. */

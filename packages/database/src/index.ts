@@ -84,6 +84,7 @@ export * from './webhooks/managed-endpoints.ts';
 export * from './webhooks/new-deliveries.ts';
 export * from './webhooks/outstanding.ts';
 export * from './webhooks/positions.ts';
+export * from './webhooks/removed-endpoints.ts';
 export * from './webhooks/replaying.ts';
 export * from './webhooks/replays.ts';
 export * from './webhooks/secrets.ts';

@@ -79,6 +79,7 @@ export const requestLog =
       },
       {
         kind: SpanKind.SERVER,
+        ofStranger: true,
         attributes: {
           'http.request.method': method,
           'url.scheme': 'http',

@@ -9,9 +9,10 @@ export const redisUser = (service: RedisService): string => `pf-${service}`;
 const CONNECTED = ['auth', 'hello', 'select', 'ping', 'info', 'quit', 'cluster|slots', 'cluster|shards'];
 /**
  * What BullMQ and the token buckets do: data, and scripts that name keys, but nothing of the server or channels. The
- * names of all keys, those of others too, would tell whose addresses and intents have limits.
+ * names of all keys, those of others too, would tell whose addresses and intents have limits: `client tracking` tells
+ * of each that changes, whatever keys the user may read.
  */
-const DATA = ['+@all', '-@pubsub', '-@admin', '-@dangerous', '-scan', '-randomkey'];
+const DATA = ['+@all', '-@pubsub', '-@admin', '-@dangerous', '-scan', '-randomkey', '-client', '+client|setname'];
 /** The webhook services' queue, and the gateways' token buckets, behind any REDIS_PREFIX. */
 const [QUEUE, BUCKETS] = ['~*{pf-webhook}:*', '~*pf:limit:*'];
 

@@ -82,7 +82,7 @@ export function admit<A extends Access>(
   dependencies: ServingDependencies,
 ): Promise<Admitted<A>> {
   const admitting = (): Promise<Admitted<A>> => admitNow(request, response, admission, dependencies);
-  return admission.access === 'anyone' ? admitting() : dependencies.limits.lookUp(request.ip, admitting);
+  return admission.access === 'anyone' ? admitting() : dependencies.limits.inTurn('lookup', request.ip, admitting);
 }
 
 async function admitNow<A extends Access>(
@@ -151,30 +151,34 @@ export const serve =
   ) =>
   async (request: Request, response: Response): Promise<void> => {
     response.locals['route'] = `/api${operation.path}`;
+    const { limits, streams } = dependencies;
     const admission: Admission<O['access']> = operation;
     const admitted = await admit(request, response, admission, dependencies);
     const { client, person, account } = admitted;
     const livemode = operation.path.includes('/{mode}/') ? isLive(paramOf(request, 'mode')) : undefined;
     const query = operation.query === undefined ? undefined : readQuery(request, operation.query);
     const body = operation.body === undefined ? undefined : await readBody(request, response, operation.body);
-    await dependencies.limits.admit(operation.id, {
-      address: addressGroup(client.address),
-      groups: sharingGroups(client.address),
-      email: emailOf(body),
-      userId: person?.userId,
-      accountId: account?.id,
-    });
     const ending = new AbortController();
-    const result = await handle({
-      ...admitted,
-      // The operation says which of these there are; Call has the types.
-      body: body as BodyOf<O>,
-      query: query as QueryOf<O>,
-      livemode: livemode as LivemodeOf<O>,
-      signal: ending.signal as SignalOf<O>,
-      param: (name) => paramOf(request, name),
-      setCookies: (cookies) => setCookies(response, cookies),
-    });
+    const act = async () => {
+      await limits.admit(operation.id, {
+        address: addressGroup(client.address),
+        groups: sharingGroups(client.address),
+        email: emailOf(body),
+        userId: person?.userId,
+        accountId: account?.id,
+      });
+      return handle({
+        ...admitted,
+        // The operation says which of these there are; Call has the types.
+        body: body as BodyOf<O>,
+        query: query as QueryOf<O>,
+        livemode: livemode as LivemodeOf<O>,
+        signal: ending.signal as SignalOf<O>,
+        param: (name) => paramOf(request, name),
+        setCookies: (cookies) => setCookies(response, cookies),
+      });
+    };
+    const result = await (operation.access === 'anyone' ? limits.inTurn('anyone', request.ip, act) : act());
     const type = operation.method === 'get' ? operation.type : undefined;
     if (type === undefined) write(response, operation.status, JSON.stringify(result));
     else if (type === 'text/csv') await writeCsv(response, operation.path, result as AsyncIterable<string>);
@@ -185,7 +189,7 @@ export const serve =
         admitted: admitted as Streaming['admitted'],
         ending,
         parts: result as AsyncIterable<string>,
-        streams: dependencies.streams,
+        streams,
       });
   };
 

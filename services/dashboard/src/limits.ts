@@ -86,10 +86,14 @@ const PLACE_MS = 30 * DAY_MS;
 /** Any requests of an address, in one process: of an office, perhaps, in which five persons ask all they may. */
 const ADDRESS_QUOTA = { requests: 3_000, windowSeconds: 60 };
 /**
- * Requests of an address, or of the network that it shares, for which a session and an account are looked up at a time,
- * and how many wait for how long: its burst must not take the few connections to Postgres from others.
+ * What an address, or the network that it shares, has under way at a time, and how many of its requests wait for how
+ * long: its burst must not take the few connections to Postgres from others. Look-ups are of sessions and accounts.
+ * What anyone may ask has turns of its own, in which a sign-in hashes a password.
  */
-const LOOKUPS = { atOnce: 2, waiting: 200, waitMs: 2_000 } as const;
+const TURNS = {
+  lookup: { atOnce: 2, waiting: 200, waitMs: 2_000 },
+  anyone: { atOnce: 2, waiting: 200, waitMs: 10_000 },
+} as const;
 /** Any requests of a person, in one process. */
 const PERSON_QUOTA = { requests: 600, windowSeconds: 60 };
 const PERSONS_KEPT = 10_000;
@@ -128,7 +132,10 @@ export class Limits {
   readonly #addresses: AddressBuckets;
   readonly #persons = boundedCache<string, TokenBucket>(PERSONS_KEPT);
   readonly #windows = boundedCache<string, Window>(WINDOWS_KEPT);
-  readonly #lookups = new KeyedPlaces(LOOKUPS.waiting);
+  readonly #turns = {
+    lookup: new KeyedPlaces(TURNS.lookup.waiting),
+    anyone: new KeyedPlaces(TURNS.anyone.waiting),
+  };
 
   /** @param factor multiplies all limits, for tests */
   constructor(database: Database, factor: number, now: () => number = Date.now) {
@@ -145,11 +152,12 @@ export class Limits {
     if (nextMs !== null) throw exceeded(nextMs);
   }
 
-  /** Looks up who makes a request, when it is the turn of the address. @throws DashboardError `rate_limit.exceeded` */
-  lookUp<Result>(ip: string | undefined, work: () => Promise<Result>): Promise<Result> {
+  /** Works for a request when it is the turn of its address. @throws DashboardError `rate_limit.exceeded` */
+  inTurn<Result>(kind: keyof typeof TURNS, ip: string | undefined, work: () => Promise<Result>): Promise<Result> {
     const key = sharingGroups(ip).at(-1)?.group ?? '';
-    const until = performance.now() + LOOKUPS.waitMs;
-    return this.#lookups.run({ key, most: LOOKUPS.atOnce, until, refuse: () => exceeded(LOOKUPS.waitMs) }, work);
+    const { atOnce: most, waitMs } = TURNS[kind];
+    const until = performance.now() + waitMs;
+    return this.#turns[kind].run({ key, most, until, refuse: () => exceeded(waitMs) }, work);
   }
 
   /** Counts a request of a signed-in person. @throws DashboardError `rate_limit.exceeded` */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
 import type { Database } from '@pf/database';
 import type { Request, Response } from 'express';
-import { admit, type ServingDependencies } from '../src/endpoint.ts';
+import { admit, serve, type ServingDependencies } from '../src/endpoint.ts';
 import { Limits } from '../src/limits.ts';
 
 describe('A request of a session', () => {
@@ -60,5 +61,61 @@ describe('A request of a session', () => {
       await waiting[answered];
     }
     await ended;
+  });
+});
+
+describe('A request of anyone', () => {
+  /** @returns what serves the ways to sign in, as slowly as it is told to */
+  function signInPage() {
+    const begun: string[] = [];
+    const answers: (() => void)[] = [];
+    const limits = new Limits({} as Database, 1);
+    const serving = serve(
+      DASHBOARD_OPERATIONS.getSignInOptions,
+      ({ client }) => {
+        begun.push(client.address ?? '');
+        return new Promise((resolve) => answers.push(() => resolve({ oidc: null })));
+      },
+      { limits } as unknown as ServingDependencies,
+    );
+    const ask = (ip: string): Promise<unknown> => {
+      const request = { ip, method: 'GET', headers: {}, get: () => undefined } as unknown as Request;
+      const response = { locals: {}, getHeader: () => 'req_1', writeHead: () => ({ end: () => undefined }) };
+      return serving(request, response as unknown as Response).catch((error: unknown) => error);
+    };
+    const answerAll = async (asked: readonly Promise<unknown>[]): Promise<void> => {
+      for (let answered = 0; answered < asked.length; answered += 1) {
+        answers[answered]?.();
+        await new Promise(setImmediate);
+      }
+      await Promise.all(asked);
+    };
+    return { ask, answerAll, begun, limits };
+  }
+
+  it('gets its response in the turn of its address, which takes no turn of another or of a session', async () => {
+    const { ask, answerAll, begun, limits } = signInPage();
+    const asked = ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2'].map(ask);
+    await new Promise(setImmediate);
+    expect(begun).toEqual(['192.0.2.1', '192.0.2.1', '192.0.2.2']);
+    expect(await limits.inTurn('lookup', '192.0.2.1', () => Promise.resolve('looked up'))).toBe('looked up');
+    await answerAll(asked);
+    expect(begun).toEqual(['192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.1']);
+  });
+
+  it('waits for its turn with the others of its /48', async () => {
+    const { ask, answerAll, begun } = signInPage();
+    const asked = ['2001:db8::1', '2001:db8:0:1::1', '2001:db8:0:2::1', '2001:db8:1::1'].map(ask);
+    await new Promise(setImmediate);
+    expect(begun).toEqual(['2001:db8::1', '2001:db8:0:1::1', '2001:db8:1::1']);
+    await answerAll(asked);
+  });
+
+  it('is refused where too many of its address wait already', async () => {
+    const { ask, answerAll } = signInPage();
+    const waiting = Array.from({ length: 202 }, () => ask('192.0.2.1'));
+    await new Promise(setImmediate);
+    expect(await ask('192.0.2.1')).toMatchObject({ code: 'rate_limit.exceeded' });
+    await answerAll(waiting);
   });
 });

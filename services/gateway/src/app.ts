@@ -101,7 +101,7 @@ export interface AppDependencies {
   readonly sponsorCalls: Pick<SponsorCalls, 'ask' | 'refused'>;
   readonly strangers: Pick<Strangers, 'admit'>;
   readonly streams: Pick<OpenStreams, 'open'>;
-  readonly waits: Pick<Waits, 'look' | 'test'>;
+  readonly waits: Pick<Waits, 'look' | 'read' | 'test'>;
   /** Whether live events and transactions may go to http:// URLs. */
   readonly webhookAllowHttp: boolean;
   /** Number of proxies in front of this process, whose X-Forwarded-For entries are believed. Default 0. */

@@ -5,6 +5,7 @@ import {
   forgetAuditEntries,
   forgetDeliveries,
   forgetGasPromises,
+  forgetRemovedEndpoints,
   forgetReplays,
   forgetRequestRecords,
 } from '@pf/database';
@@ -22,8 +23,8 @@ const BATCH_ROWS = 2_000;
 
 /**
  * Deletes deliveries, replays, records of requests, answers to requests with an idempotency key, counts of promises of
- * paymasters, and entries of the audit log, past their retention, every hour. Several processes may do so at once. The
- * dashboard, which people reach, has no right to.
+ * paymasters, and entries of the audit log, past their retention, and URLs that were removed, after their deliveries,
+ * every hour. Several processes may do so at once. The dashboard, which people reach, has no right to.
  */
 export function createRetention(database: Database, log: Logger, now: () => number): PeriodicTask {
   return new PeriodicTask({
@@ -40,6 +41,7 @@ export function createRetention(database: Database, log: Logger, now: () => numb
           rows,
         ),
       );
+      const endpoints = await clean(stopping, (rows) => forgetRemovedEndpoints(database, rows));
       const answers = await clean(stopping, (rows) =>
         forgetAnswers(database, new Date(now() - IDEMPOTENCY_WINDOW_MS), rows),
       );
@@ -51,8 +53,8 @@ export function createRetention(database: Database, log: Logger, now: () => numb
       );
       // The database knows how old they must be.
       const audited = await clean(stopping, (rows) => forgetAuditEntries(database, rows));
-      if (deliveries + answers + replays + promises + audited > 0)
-        log.info({ deliveries, answers, replays, promises, audited }, 'old rows deleted');
+      if (deliveries + endpoints + answers + replays + promises + audited > 0)
+        log.info({ deliveries, endpoints, answers, replays, promises, audited }, 'old rows deleted');
       if (await forgetRequestRecords(database, now())) log.info('the records of requests of eight days ago deleted');
     },
   });

@@ -1,4 +1,4 @@
-import { median } from '../creates.ts';
+import { median } from '../percentiles.ts';
 
 /** A figure in the second third of a run, and in the last. */
 export interface Window {
@@ -6,10 +6,6 @@ export interface Window {
   readonly after: number;
   readonly ratio: number;
 }
-
-/** The 99th percentile. @returns 0 of nothing */
-export const p99 = (values: readonly number[]): number =>
-  [...values].sort((one, other) => one - other)[Math.ceil(values.length * 0.99) - 1] ?? 0;
 
 /**
  * How a figure has grown from the second third of a run to the last: medians, so that a collection of garbage at the

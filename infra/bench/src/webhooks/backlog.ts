@@ -2,7 +2,7 @@ import { addWebhookEndpoint } from '@pf/database';
 import { readBackingStack, startCluster, until } from '@pf/testing';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { median } from '../creates.ts';
+import { median } from '../percentiles.ts';
 import { outstand, sentEvents } from './events.ts';
 import { end, type Receivers, run, startReceivers } from './processes.ts';
 

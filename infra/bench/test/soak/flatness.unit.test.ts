@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { growthOf, p99 } from '../../src/soak/flatness.ts';
+import { growthOf } from '../../src/soak/flatness.ts';
 
 describe('the growth of a figure over a run', () => {
   it('compares the last third with the one before it', () => {
@@ -8,10 +8,5 @@ describe('the growth of a figure over a run', () => {
 
   it('is not decided by one minute', () => {
     expect(growthOf([1, 1, 1, 100, 400, 100, 100, 900, 100]).ratio).toBe(1);
-  });
-
-  it('computes the 99th percentile', () => {
-    expect(p99(Array.from({ length: 200 }, (_, place) => 200 - place))).toBe(198);
-    expect(p99([])).toBe(0);
   });
 });

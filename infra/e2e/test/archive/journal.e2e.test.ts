@@ -92,7 +92,7 @@ describe('the journal of the ledger', () => {
       expect([false, true].flatMap((isCoin) => wallets.map((wallet) => booked(isCoin, wallet)))).toEqual(moved);
       // Both have paid fees: the payer two, the shop one for its refund.
       const fees = rows.filter(({ entry }) => entry === 'fee');
-      const coin = { base: 'ETH', solana: 'SOL', tempo: 'USDC' }[name];
+      const coin = { base: 'ETH', solana: 'SOL', tempo: 'USDC.e' }[name];
       expect(fees.map(({ token }) => token)).toEqual([coin, coin, coin]);
     },
     TEST_MS,

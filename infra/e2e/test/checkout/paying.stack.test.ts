@@ -108,7 +108,7 @@ describe('the payment page', () => {
     expect(await barriers(page)).toEqual([]);
     payer.mood = 'declines';
     await pay(page);
-    await page.getByRole('alert').filter({ hasText: 'No money has moved' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Nothing was sent from this page' }).waitFor();
     expect(await barriers(page)).toEqual([]);
     expect((await api.get(id)).body.intent).toMatchObject({ state: 'created', txSignature: null });
     payer.mood = 'pays';

@@ -92,7 +92,7 @@ describe('the guide to testing', () => {
         await api.simulate(id, 'expired');
         return api.build(id, newWallet(base).address);
       },
-      'token.not_available': () => api.create({ ...request, chain: stack.chains['solana']?.caip2, token: 'EURC' }),
+      'token.not_available': () => api.create({ ...request, token: 'PYUSD' }),
       'transaction.rejected': async () => api.build(await create(), newWallet(base).address),
     };
     const listed = (await tableUnder(PAGE, 'Refusals')).map(([cell = '']) => cell.split(' '));

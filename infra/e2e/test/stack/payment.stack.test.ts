@@ -21,20 +21,33 @@ const AMOUNT = '1.25';
 const UNITS = 1_250_000n;
 const FEE = expect.stringMatching(/^0\.\d+$/) as unknown;
 const LAMPORTS = expect.any(Number) as unknown;
+const TIME = expect.stringMatching(/^\d{4}-.*Z$/) as unknown;
 const noFees = { ataRentLamports: null, estimatedFeeLamports: null, estimatedFeeUsdc: null, estimatedFeeEth: null };
+const unlimited = { expiresAt: null, lastValidBlockHeight: null };
 
 /** What a client sees differently on each chain. */
 const chains = [
-  { name: 'base', reference: /^0x[0-9a-f]{64}$/, transaction: { ...noFees, format: 'evm_rlp', estimatedFeeEth: FEE } },
+  {
+    name: 'base',
+    reference: /^0x[0-9a-f]{64}$/,
+    transaction: { ...noFees, ...unlimited, format: 'evm_rlp', estimatedFeeEth: FEE },
+  },
   {
     name: 'solana',
     reference: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/,
-    transaction: { ...noFees, format: 'solana_v0_message', estimatedFeeLamports: LAMPORTS, ataRentLamports: LAMPORTS },
+    transaction: {
+      ...noFees,
+      format: 'solana_v0_message',
+      estimatedFeeLamports: LAMPORTS,
+      ataRentLamports: LAMPORTS,
+      expiresAt: TIME,
+      lastValidBlockHeight: expect.any(Number) as unknown,
+    },
   },
   {
     name: 'tempo',
     reference: /^0x[0-9a-f]{64}$/,
-    transaction: { ...noFees, format: 'tempo_tip20', estimatedFeeUsdc: FEE },
+    transaction: { ...noFees, ...unlimited, format: 'tempo_tip20', estimatedFeeUsdc: FEE, expiresAt: TIME },
   },
 ] as const;
 
@@ -112,7 +125,8 @@ describe.each(chains)('a payment on $name through the running stack', ({ name, r
       fulfiller: payer.address,
       ataRentLamports: built.body.transaction.ataRentLamports,
     });
-    expect((await api.build(created.id, payer.address)).body.transaction).toEqual(built.body.transaction);
+    const { blob } = built.body.transaction;
+    expect((await api.build(created.id, payer.address)).body.transaction).toMatchObject({ ...transaction, blob });
 
     const signed = await payer.sign(built.body.transaction.blob);
     const submitted = await api.submit(created.id, signed, payer.address);

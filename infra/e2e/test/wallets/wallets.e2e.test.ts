@@ -181,11 +181,12 @@ describe.each(NAMES)('a payment on %s', (name) => {
 
   it('reports at build how much of the amount the payer lacks', async () => {
     const refused = await refusal(name, walletAt(name, 0).address, newWallet(chains[name]).address);
+    const usdc = name === 'tempo' ? 'USDC.e' : 'USDC';
     expect(refused).toEqual([
       422,
       'transaction.rejected',
       null,
-      'The chain would reject this payment: the payer has 0 USDC and needs 3 USDC.',
+      `The chain would reject this payment: the payer has 0 ${usdc} and needs 3 ${usdc}.`,
     ]);
   });
 
@@ -196,7 +197,7 @@ describe.each(NAMES)('a payment on %s', (name) => {
       base: /the payer has 0 ETH for fees and may need 0\.\d+ ETH/,
       solana:
         /the payer has 0 SOL and needs 0\.\d+ SOL: 0\.\d+ SOL for the fee, and 0\.\d+ SOL that must stay in the wallet/,
-      tempo: /the payer has 3 USDC and needs 3 USDC, and up to 0\.\d+ more for the fee/,
+      tempo: /the payer has 3 USDC\.e and needs 3 USDC\.e, and up to 0\.\d+ more for the fee/,
     };
     expect([status, code, message]).toEqual([422, 'transaction.rejected', expect.stringMatching(missing[name])]);
   });

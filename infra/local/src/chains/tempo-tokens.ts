@@ -6,7 +6,7 @@ import type { Token } from './tokens.ts';
  */
 export { placeTempoTokens } from '@pf/testing/tempo-tokens';
 
-/** The testnet's tokens; USDC is the bridged one (USDC.e). */
+/** The testnet's tokens; USDC is the bridged one, which the API calls USDC.e. */
 export const TEMPO_TOKENS = [
   { symbol: 'pathUSD', address: '0x20C0000000000000000000000000000000000000' },
   { symbol: 'AlphaUSD', address: '0x20C0000000000000000000000000000000000001' },

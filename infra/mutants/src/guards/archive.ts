@@ -97,11 +97,81 @@ export const archiveGuards: readonly Mutant[] = [
   {
     name: 'A copy of a file of the archive is read only with the bytes of its manifest',
     file: 'packages/archive/src/ledger/local-copies.ts',
-    guard: 'const isGood = held !== null && digestOf(held) === sha256;',
+    guard: 'const isGood = held !== null && digestOf(held) === file.sha256;',
     instead: 'const isGood = held !== null;',
     test: {
       file: 'packages/archive/test/ledger/local-copies.unit.test.ts',
       name: 'are made again when they were changed or truncated',
+    },
+  },
+  {
+    name: 'A query reads files of the archive only with the bytes that are named',
+    file: 'packages/archive/src/ledger/local-copies.ts',
+    guard: 'const isNamed = digestOf(content) === sha256;',
+    instead: 'const isNamed = digestOf(content).length === sha256.length;',
+    test: {
+      file: 'packages/archive/test/ledger/tampered.unit.test.ts',
+      name: 'is found out where a file was changed in place',
+    },
+  },
+  {
+    name: 'A query reads only what a signed manifest names',
+    file: 'packages/archive/src/ledger/listing.ts',
+    guard: "if (!isSignedBy(signers.get(key) ?? '', manifest))",
+    instead: "if (!isSignedBy(signers.get(key) ?? '', manifest) && signers.size === 0)",
+    test: {
+      file: 'packages/archive/test/ledger/tampered.unit.test.ts',
+      name: 'is found out where a file was changed, and its manifest with it',
+    },
+  },
+  {
+    name: 'A query knows of events that the head names and no file has',
+    file: 'packages/archive/src/ledger/listing.ts',
+    guard: 'if (head && head.last > (ends.get(head.partition)?.last ?? -1))',
+    instead: 'if (head && head.last < 0)',
+    test: {
+      file: 'packages/archive/test/ledger/tampered.unit.test.ts',
+      name: 'is found out where the last file and its manifest are gone, and the head is there',
+    },
+  },
+  {
+    name: 'The proof looks at every file, also at those that no manifest names',
+    file: 'packages/archive/src/ledger/verify.ts',
+    guard: 'if (isNewest || !(await isUnlisted(key, store))) continue;',
+    instead: 'if (isNewest || !(await isUnlisted(key, store)) || name !== null) continue;',
+    test: {
+      file: 'packages/archive/test/ledger/tampered.unit.test.ts',
+      name: 'is found out where a forged event lies in a file of its own',
+    },
+  },
+  {
+    name: 'The proof asks for every partition of the log',
+    file: 'packages/archive/src/ledger/verify.ts',
+    guard: '...Array.from({ length: options.partitions ?? 0 }, (_, partition) => partition),',
+    instead: '...Array.from({ length: 0 }, (_, partition) => partition),',
+    test: {
+      file: 'packages/archive/test/ledger/tampered.unit.test.ts',
+      name: 'is found out where a partition is gone with its head',
+    },
+  },
+  {
+    name: 'An event that the log has had for long is archived, or the proof fails',
+    file: 'packages/archive/src/ledger/verify.ts',
+    guard: 'else if (goesOnAt !== null && startedAt - goesOnAt > LATE_MS)',
+    instead: 'else if (goesOnAt !== null && startedAt - goesOnAt > Infinity)',
+    test: {
+      file: 'packages/archive/test/ledger/tampered.unit.test.ts',
+      name: 'is found out where the last file and its manifest are gone, and the head of then was put back',
+    },
+  },
+  {
+    name: 'A manifest describes the file of its own name',
+    file: 'packages/archive/src/ledger/verify.ts',
+    guard: 'if (!isOfKey(manifest, key)) report',
+    instead: 'if (manifest.file.length === 0) report',
+    test: {
+      file: 'packages/archive/test/ledger/tampered.unit.test.ts',
+      name: 'is found out where a partition has the manifests and the head of another',
     },
   },
   {

@@ -489,6 +489,16 @@ export const baseGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Base: what was submitted is traced only as far as a step has room',
+    file: `${src}/observe/pending-outcomes.ts`,
+    guard: '!isDirect(receipt, pending.terms) && !memory.room.takeTrace()',
+    instead: 'pending.hash.length === 0',
+    test: {
+      file: crowds,
+      name: 'is confirmed in its usual time beside a hundred that were submitted, which are traced a few a step',
+    },
+  },
+  {
     name: 'Base: what a cursor has no room for waits with its transaction',
     file: `${src}/observe/held.ts`,
     guard: '(one.reported ? [] : [partiesOf(one)])',
@@ -598,6 +608,46 @@ export const baseGuards: readonly Mutant[] = [
     test: {
       file: `${CHAINS}/test/base/verify-nested.unit.test.ts`,
       name: 'is not visible for an hour after its block, and then has no reference that is proven',
+    },
+  },
+  {
+    name: "An address of the form of chains' own contracts is no wallet",
+    file: 'packages/chains/src/evm/address.ts',
+    guard: 'SYSTEM.test(parsed.value) ?',
+    instead: 'SYSTEM.test(network.name) ?',
+    test: {
+      file: 'packages/chains/test/evm/address.unit.test.ts',
+      name: 'refuses the address 0x8453000000000000000000000000000000000002: their own contracts',
+    },
+  },
+  {
+    name: 'The address of a B20 token is no wallet, whether the token is listed or not',
+    file: 'packages/chains/src/base/address.ts',
+    guard: 'if (B20.test(parsed.value))',
+    instead: 'if (B20.test(network.name))',
+    test: {
+      file: 'packages/chains/test/base/address.unit.test.ts',
+      name: 'refuses the address 0xb2000000000000000000002feb517dfec7415344: is the address of a B20 token',
+    },
+  },
+  {
+    name: 'A token with other decimals on its chain than in the registry is named',
+    file: 'packages/chains/src/token-facts.ts',
+    guard: 'holds: decimals === token.decimals,',
+    instead: 'holds: decimals !== null,',
+    test: {
+      file: 'packages/chains/test/token-facts.unit.test.ts',
+      name: 'names a wrong decimals: {"decimals":18}',
+    },
+  },
+  {
+    name: 'An early look asks for so many recipients, by turns of accounts',
+    file: `${CHAINS}/src/evm/observe/early-look.ts`,
+    guard: 'inOrder.slice(0, EARLY_MAX)',
+    instead: 'inOrder',
+    test: {
+      file: `${CHAINS}/test/hostile/many-recipients.unit.test.ts`,
+      name: 'is seen by a step that asks for few lists of recipients',
     },
   },
 ];

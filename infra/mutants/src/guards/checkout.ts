@@ -3,6 +3,36 @@ import type { Mutant } from '../mutant.ts';
 /** Guards of the page on which people pay. */
 export const checkoutGuards: readonly Mutant[] = [
   {
+    name: 'Only code 4001 of a wallet is a refusal of the person',
+    file: 'services/checkout/web/src/wallets/wallet.ts',
+    guard: "if (code === CODES.rejected) return new Problem('declined', { wallet }, { cause });",
+    instead: "if (/reject|denied|declin|cancel/i.test(reason)) return new Problem('declined', { wallet }, { cause });",
+    test: {
+      file: 'services/checkout/web/test/pay/status.unit.test.ts',
+      name: 'proves that nothing was sent by its code 4001 alone, not by its words',
+    },
+  },
+  {
+    name: 'What a wallet has sent is not forgotten when the service refuses it',
+    file: 'services/checkout/web/src/pay/money.ts',
+    guard: "if (stage === 'handed') return without(money, (attempt) => attempt.id === id);",
+    instead: 'return without(money, (attempt) => attempt.id === id);',
+    test: {
+      file: 'services/checkout/web/test/pay/money.unit.test.ts',
+      name: 'is true in every walk of wallets that do and say whatever they like',
+    },
+  },
+  {
+    name: 'Whoever may have paid is told so before the page offers to pay again',
+    file: 'services/checkout/web/src/pay/status.ts',
+    guard: 'if (isGuarded(money) && !isConfirming) return told;',
+    instead: 'if (isConfirming) return told;',
+    test: {
+      file: 'services/checkout/web/test/pay/money.unit.test.ts',
+      name: 'is true in every walk of wallets that do and say whatever they like',
+    },
+  },
+  {
     name: 'Of the checkout the gateway gets only the client secret of the intent in the path',
     file: 'services/checkout/src/ids.ts',
     guard: "if (id === request.params['id']) return authorization;",
@@ -90,6 +120,16 @@ export const checkoutGuards: readonly Mutant[] = [
     test: {
       file: 'services/checkout/test/checkout.integration.test.ts',
       name: 'bound its requests under way, which take no place of its submits, nor of another merchant’s',
+    },
+  },
+  {
+    name: 'The page shows a token by no other name than its own',
+    file: 'services/checkout/web/src/check/terms.ts',
+    guard: '|| !isCalled(token, intent.token)) return null;',
+    instead: '|| isCalled(token, intent.chain)) return null;',
+    test: {
+      file: 'services/checkout/web/test/check/terms.unit.test.ts',
+      name: 'are refused where the symbol is not in the registry',
     },
   },
 ];

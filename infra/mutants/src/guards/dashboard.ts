@@ -292,7 +292,7 @@ export const dashboardGuards: readonly Mutant[] = [
   {
     name: 'No service deletes an entry of the audit log that is younger than two years',
     file: 'packages/database/src/postgres/roles.ts',
-    guard: "functions: ['dashboard.forget_audit_entries(integer)'],",
+    guard: "functions: ['dashboard.forget_audit_entries(integer)', 'service.forget_removed_endpoints(integer)'],",
     instead: "functions: ['dashboard.forget_audit_entries(integer)'], predefined: ['pg_write_all_data'],",
     test: {
       file: 'packages/database/test/postgres/roles.integration.test.ts',
@@ -392,11 +392,21 @@ export const dashboardGuards: readonly Mutant[] = [
   {
     name: 'A burst of one address leaves connections to Postgres to other people',
     file: 'services/dashboard/src/endpoint.ts',
-    guard: 'dependencies.limits.lookUp(request.ip, admitting)',
+    guard: "dependencies.limits.inTurn('lookup', request.ip, admitting)",
     instead: 'admitting()',
     test: {
       file: 'services/dashboard/test/endpoint.unit.test.ts',
       name: 'is looked up when it is the turn of its address, which takes no turn of another',
+    },
+  },
+  {
+    name: 'A burst of sign-ins from one address leaves connections to Postgres to other people',
+    file: 'services/dashboard/src/endpoint.ts',
+    guard: "limits.inTurn('anyone', request.ip, act)",
+    instead: 'act()',
+    test: {
+      file: 'services/dashboard/test/endpoint.unit.test.ts',
+      name: 'gets its response in the turn of its address, which takes no turn of another or of a session',
     },
   },
   {

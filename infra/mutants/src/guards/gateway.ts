@@ -23,6 +23,26 @@ export const gatewayGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'No client has its requests traced',
+    file: 'packages/http/src/request-log.ts',
+    guard: 'ofStranger: true,',
+    instead: '',
+    test: {
+      file: 'services/gateway/test/intents/intents.integration.test.ts',
+      name: 'write the request id and the trace into the event log, and no API key into any log line',
+    },
+  },
+  {
+    name: 'No transaction is handed out again of which most of the life is over',
+    file: 'services/gateway/src/intents/build.ts',
+    guard: 'if (live || (await adapter.isReusable(present, intent.expiresAt)))',
+    instead: 'if (live || (await adapter.isReusable(present, intent.expiresAt)) || present)',
+    test: {
+      file: 'services/gateway/test/intents/build.unit.test.ts',
+      name: 'builds again where most of the life of the last build is over',
+    },
+  },
+  {
     name: 'A sponsor that hangs holds up its own account alone',
     file: 'services/gateway/src/sponsors/sponsor-calls.ts',
     guard: 'key: `${accountId} ${livemode}`',
@@ -320,7 +340,7 @@ export const gatewayGuards: readonly Mutant[] = [
   {
     name: 'A Solana Pay token records no build',
     file: 'services/gateway/src/intents/build.ts',
-    guard: "if (owner.scope === 'solana_pay_token') return { intent: view(intent), transaction };",
+    guard: "if (owner.scope === 'solana_pay_token') return { intent: view(intent), transaction: answer };",
     instead: '',
     test: {
       file: 'services/gateway/test/access.integration.test.ts',
@@ -355,6 +375,36 @@ export const gatewayGuards: readonly Mutant[] = [
     test: {
       file: 'services/gateway/test/intents/looks.unit.test.ts',
       name: 'end after eight requests, and ask for nothing while the hash is known to be absent',
+    },
+  },
+  {
+    name: 'An account asks the chains for so much, however many intents it has',
+    file: 'services/gateway/src/limits/limiter.ts',
+    guard: '`chain ${accountId} ${livemode}`',
+    instead: '`chain ${intentId}`',
+    test: {
+      file: 'services/gateway/test/limits/limiter.unit.test.ts',
+      name: 'limits what an account asks the chains for in a mode, for all intents, and not what its payers do',
+    },
+  },
+  {
+    name: 'The hashes of an account are read and judged a few at a time',
+    file: 'services/gateway/src/limits/waits.ts',
+    guard: 'inTurn(`${accountId} ${livemode}`, account, () =>',
+    instead: 'inTurn(`${accountId} ${livemode}`, 1_000, () =>',
+    test: {
+      file: 'services/gateway/test/limits/waits.unit.test.ts',
+      name: 'read two of the hashes of an account at a time, a few of a mode, and the others in line',
+    },
+  },
+  {
+    name: 'What a hash has done is judged in the turns in which hashes are read',
+    file: 'services/gateway/src/intents/looks.ts',
+    guard: 'return this.#waits.read(holder, judge);',
+    instead: 'return judge();',
+    test: {
+      file: 'services/gateway/test/intents/looks.unit.test.ts',
+      name: 'ask a node for few hashes of an account at a time, and judge what was found in the same turns',
     },
   },
   {

@@ -13,6 +13,36 @@ const random = {
 /** What a transaction on Solana has paid, and that one transaction stops no other. */
 export const solanaGuards: readonly Mutant[] = [
   {
+    name: 'Solana: no bytes are handed out that are about to die',
+    file: 'packages/chains/src/solana/build.ts',
+    guard: 'isSponsored ? left >= 0n : isWorthSigning(left, life)',
+    instead: 'isSponsored || life >= 0n ? left >= 0n : isWorthSigning(left, life)',
+    test: {
+      file: `${TESTS}/dying-bytes.integration.test.ts`,
+      name: 'are not handed out when a build is asked for just before its blockhash dies',
+    },
+  },
+  {
+    name: 'Solana: what a sponsor may have signed is built again only once it cannot land',
+    file: 'packages/chains/src/solana/build.ts',
+    guard: 'isSponsored ? left >= 0n : isWorthSigning(left, life)',
+    instead: 'isSponsored ? isWorthSigning(left, life) : isWorthSigning(left, life)',
+    test: {
+      file: `${TESTS}/dying-bytes.integration.test.ts`,
+      name: 'are handed out again where a sponsor may have them signed, until they can no longer land',
+    },
+  },
+  {
+    name: 'Solana: a node that is behind does not tell how long bytes live',
+    file: 'packages/chains/src/solana/build.ts',
+    guard: 'const left = lastValid - heads.pace.saw(height);',
+    instead: 'const left = lastValid - height;',
+    test: {
+      file: `${TESTS}/dying-bytes.integration.test.ts`,
+      name: 'are found out although a node that is behind would have them live',
+    },
+  },
+  {
     name: 'Solana: no more is observed than all accounts of the owner gained',
     file: `${OBSERVE}/paid.ts`,
     guard: 'paid.set(one.transfer, most < atMost ? most : atMost);',

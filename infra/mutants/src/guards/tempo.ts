@@ -270,4 +270,14 @@ export const tempoGuards: readonly Mutant[] = [
       name: 'has to be known in live mode, and need not be in test mode',
     },
   },
+  {
+    name: 'The portal of a zone is no wallet, whether the zone is open or not',
+    file: 'packages/chains/src/tempo/address.ts',
+    guard: 'ZONE_PORTAL.test(text) ?',
+    instead: 'ZONE_PORTAL.test(network.name) ?',
+    test: {
+      file: 'packages/chains/test/tempo/address.unit.test.ts',
+      name: "refuses the address 0x5ad0000000000000000000000000000000000007: is the chain's own contract: zone portal",
+    },
+  },
 ];

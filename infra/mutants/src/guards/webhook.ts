@@ -27,8 +27,8 @@ export const webhookGuards: readonly Mutant[] = [
   {
     name: 'The webhook service plans by index, whatever the statistics say',
     file: 'packages/database/src/postgres/roles.ts',
-    guard: "_entries(integer)'],\n    settings: { ...limits('9s', '5s', '15s'), ...BY_INDEX },",
-    instead: "_entries(integer)'],\n    settings: limits('9s', '5s', '15s'),",
+    guard: "_endpoints(integer)'],\n    settings: { ...limits('9s', '5s', '15s'), ...BY_INDEX },",
+    instead: "_endpoints(integer)'],\n    settings: limits('9s', '5s', '15s'),",
     test: {
       file: 'packages/database/test/webhooks/lane-plans.integration.test.ts',
       name: 'reads no delivery that has ended, though the statistics are from when all were due',
@@ -183,6 +183,16 @@ export const webhookGuards: readonly Mutant[] = [
     test: {
       file: 'packages/redis/test/users.integration.test.ts',
       name: 'does not let webhook list the keys of others',
+    },
+  },
+  {
+    name: 'Whoever has the webhook service is not told of the limits that Redis counts',
+    file: 'packages/redis/src/users.ts',
+    guard: "'-client', '+client|setname'",
+    instead: '',
+    test: {
+      file: 'packages/redis/test/users.integration.test.ts',
+      name: 'does not let webhook be told of the keys of others',
     },
   },
 ];

@@ -1,7 +1,7 @@
 import type { LogReader } from '@pf/event-log';
 import { digestOf } from '../chain.ts';
-import { isSignedBy, readIfManifest, readPublicKey } from '../manifest.ts';
-import { headKey, publicKeyKey } from '../names.ts';
+import { isSignedBy, publicKeyOf, readIfManifest } from '../manifest.ts';
+import { headKey } from '../names.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 
 /** More than the archive and the webhooks are ever behind. */
@@ -21,8 +21,7 @@ export async function unfinishedIn(
 ): Promise<ReadonlySet<string> | null> {
   const published = await store.read(headKey(partition));
   const head = published && readIfManifest(published);
-  const described = head && (await store.read(publicKeyKey(head.key)));
-  if (!head || !described || !isSignedBy(readPublicKey(described).publicKey, head)) return null;
+  if (!head || !isSignedBy((await publicKeyOf(head.key, store)) ?? '', head)) return null;
   const last = BigInt(head.offsets.last);
   const end = await reader.endOffset('intent.events', partition);
   const from = others < last ? others : last;

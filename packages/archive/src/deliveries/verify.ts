@@ -22,7 +22,13 @@ const PROBLEMS_MAX = 20;
 export async function verifyDeliveries(store: ObjectStore): Promise<DeliveriesReport> {
   const problems: string[] = [];
   let [files, rows] = [0, 0];
-  for (const file of deliveryFilesIn(await store.list(DELIVERIES))) {
+  const keys = await store.list(DELIVERIES);
+  const named = deliveryFilesIn(keys);
+  const known = new Set(named.map(({ key }) => key));
+  for (const key of keys)
+    if (key.endsWith('.parquet') && !known.has(key))
+      problems.push(`${key} is no file of deliveries: move it away, because other programs read it`);
+  for (const file of named) {
     const content = await store.read(file.key);
     // It was merged meanwhile, into a file that need not be proven now.
     if (content === null) continue;

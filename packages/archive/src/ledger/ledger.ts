@@ -1,14 +1,24 @@
 import { type DuckDBConnection, DuckDBInstance, DuckDBTypeId } from '@duckdb/node-api';
 import { type Columns, columnList } from '../columns.ts';
 import { DELIVERIES, DELIVERY_COLUMNS, deliveryFilesIn, lastEnds } from '../deliveries/files.ts';
-import { currentOf } from '../names.ts';
 import { allRows, quoted, readParquet, type Selection } from '../parquet.ts';
 import { EVENT_COLUMNS } from '../row.ts';
 import type { ObjectStore } from '../store/object-store.ts';
-import { type CopyOptions, type LedgerPaths, localCopies, MovedError } from './local-copies.ts';
+import { ArchiveDamagedError } from '../partition-archive.ts';
+import { damaged, listManifests, MovedError } from './listing.ts';
+import { type CopyOptions, localCopies, manifestReader, type NamedFile, provenPaths } from './local-copies.ts';
 import { VIEWS } from './views.ts';
 
-/** The answer to a query. Numbers beyond a double, decimals and times are texts. */
+/** What the ledger is narrowed to: each that is named. */
+export interface LedgerScope {
+  readonly accountId?: string | undefined;
+  readonly livemode?: boolean | undefined;
+}
+
+/**
+ * The answer to a query. Columns of one name are told apart: `state`, `state:1`. Numbers beyond a double, decimals and
+ * times are texts.
+ */
 export interface Answer {
   readonly columns: readonly string[];
   readonly rows: readonly Readonly<Record<string, unknown>>[];
@@ -25,7 +35,10 @@ const AT_HINT = 'at is a keyword of SQL: the column is "at", in double quotes.';
 const shortest = (value: unknown): unknown =>
   typeof value === 'string' ? value.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '') : value;
 
-/** The archive as DuckDB sees it: `events`, and the views. Each row counts once, also while files are merged. */
+/**
+ * The archive as DuckDB sees it: `events`, and the views, of files that its manifests name and that have their bytes.
+ * Each row counts once, also while files are merged.
+ */
 export class Ledger {
   readonly #connect: () => Promise<DuckDBConnection>;
   #connection: DuckDBConnection;
@@ -40,8 +53,8 @@ export class Ledger {
    * @param copies where copies of them go if the store is elsewhere
    * @throws StoreUnavailableError, TooLargeError, ArchiveDamagedError
    */
-  static async open(store: ObjectStore, copies?: CopyOptions): Promise<Ledger> {
-    const connect = (): Promise<DuckDBConnection> => connectionTo(store, copies);
+  static async open(store: ObjectStore, copies?: CopyOptions, scope: LedgerScope = {}): Promise<Ledger> {
+    const connect = (): Promise<DuckDBConnection> => connectionTo(store, copies, scope);
     return new Ledger(connect, await connect());
   }
 
@@ -66,7 +79,7 @@ export class Ledger {
   async #query(sql: string): Promise<Answer> {
     try {
       const reader = await this.#connection.runAndReadAll(sql);
-      const columns = reader.columnNames();
+      const columns = reader.deduplicatedColumnNames();
       const decimals = columns.filter((_, place) => reader.columnTypeId(place) === DuckDBTypeId.DECIMAL);
       const rows = reader.getRowObjectsJson().map((row) => ({
         ...row,
@@ -133,13 +146,18 @@ const LISTINGS_MAX = 5;
 const hasMoved = ({ message }: Error): boolean =>
   /No files found that match the pattern|Cannot open file .*No such file/.test(message);
 
-async function connectionTo(store: ObjectStore, copies: CopyOptions | undefined): Promise<DuckDBConnection> {
+async function connectionTo(
+  store: ObjectStore,
+  copies: CopyOptions | undefined,
+  scope: LedgerScope,
+): Promise<DuckDBConnection> {
   for (let listing = 1; ; listing++) {
-    const files = await filesOf(store, copies);
+    const files = await pathsIn(store, copies);
     const connection = await (await DuckDBInstance.create(':memory:')).connect();
     try {
-      await define(connection, 'events', files.events, EVENT_COLUMNS);
-      await define(connection, 'deliveries', files.deliveries, DELIVERY_COLUMNS, lastEnds);
+      await connection.run("SET TimeZone = 'UTC'");
+      await define(connection, 'events', files.events, EVENT_COLUMNS, within(scope, allRows));
+      await define(connection, 'deliveries', files.deliveries, DELIVERY_COLUMNS, within(scope, lastEnds));
       for (const [name, query] of Object.entries(VIEWS)) await connection.run(`CREATE VIEW ${name} AS ${query}`);
       return connection;
     } catch (error) {
@@ -149,18 +167,40 @@ async function connectionTo(store: ObjectStore, copies: CopyOptions | undefined)
   }
 }
 
-async function filesOf(store: ObjectStore, copies: CopyOptions | undefined): Promise<LedgerPaths> {
-  const pathsOf = (files: readonly { readonly key: string }[]) => files.flatMap(({ key }) => store.fileOf(key) ?? []);
+/** Narrowed before anything is counted, so that no view has more. */
+const within =
+  ({ accountId, livemode }: LedgerScope, query: Selection): Selection =>
+  (source) => {
+    const wanted = [
+      ...(accountId === undefined ? [] : [`account_id = ${quoted(accountId)}`]),
+      ...(livemode === undefined ? [] : [`livemode = ${livemode}`]),
+    ];
+    return wanted.length === 0 ? query(source) : `SELECT * FROM (${query(source)}) WHERE ${wanted.join(' AND ')}`;
+  };
+
+/** The paths of the files that count, which have the bytes that they should. */
+async function pathsIn(
+  store: ObjectStore,
+  copies: CopyOptions | undefined,
+): Promise<{ readonly events: readonly string[]; readonly deliveries: readonly string[] }> {
+  const elsewhere = store.fileOf(DELIVERIES) === null;
+  if (elsewhere && copies === undefined) throw new Error('This archive needs a folder for copies of its files.');
+  const into = elsewhere ? copies : undefined;
   for (let listing = 1; ; listing++) {
-    const { current: events } = currentOf(await store.list('events/'));
-    const deliveries = deliveryFilesIn(await store.list(DELIVERIES));
-    const here = { events: pathsOf(events), deliveries: pathsOf(deliveries) };
-    if (here.events.length === events.length && here.deliveries.length === deliveries.length) return here;
-    if (copies === undefined) throw new Error('This archive needs a folder for copies of its files.');
     try {
-      return await localCopies(store, { events, deliveries }, copies);
+      const manifests = await listManifests(store, manifestReader(store, into, listing === 1));
+      const deliveries = deliveryFilesIn(await store.list(DELIVERIES));
+      const files: readonly NamedFile[] = [
+        ...manifests.map(({ file: key, sha256, bytes }) => ({ key, sha256, bytes })),
+        ...deliveries.map(({ key, sha256 }) => ({ key, sha256, bytes: null })),
+      ];
+      const paths = into ? await localCopies(files, store, into) : await provenPaths(files, store);
+      return { events: paths.slice(0, manifests.length), deliveries: paths.slice(manifests.length) };
     } catch (error) {
-      if (!(error instanceof MovedError) || listing === LISTINGS_MAX) throw error;
+      // It may be the copy of a manifest that is damaged.
+      const isOfCopy = error instanceof ArchiveDamagedError && into !== undefined && listing === 1;
+      if (!(error instanceof MovedError) && !isOfCopy) throw error;
+      if (listing === LISTINGS_MAX) throw damaged(error.message);
     }
   }
 }

@@ -66,7 +66,10 @@ export const VIEWS: Readonly<Record<string, string>> = {
       FROM events WHERE type IN ('confirmation_lost', 'confirmation_restored', 'intent.finalized')
       GROUP BY ALL
     )
-    SELECT landed.intent_id, landed.account_id, landed.livemode, landed.chain, landed.token,
+    SELECT landed.intent_id, landed.account_id, landed.livemode, landed.chain,
+      -- A simulated payment has no transfer.
+      CASE WHEN coalesce(${of('data.landing.transfer.tokenAddress', 'landed.event')} =
+        ${of('intent.tokenAddress', 'landed.event')}, true) THEN landed.token END AS token,
       CASE type
         WHEN 'intent.extra_payment' THEN 'extra'
         WHEN 'intent.mismatched_payment' THEN 'mismatched'
@@ -87,7 +90,9 @@ export const VIEWS: Readonly<Record<string, string>> = {
       ${of('data.landing.transfer.to', 'landed.event')} AS recipient,
       ${of('data.landing.transfer.tokenAddress', 'landed.event')} AS token_address,
       paid_by AS tx_signature, landed."at" AS confirmed_at, ends.finalized_at,
-      coalesce(${of('data.simulated', 'landed.event')}::BOOLEAN, false) AS simulated
+      coalesce(${of('data.simulated', 'landed.event')}::BOOLEAN, false) AS simulated,
+      ${of('intent.refundOf', 'landed.event')} AS refund_of,
+      coalesce(recipient = ${of('intent.requestor', 'landed.event')}, true) AS to_requestor
     FROM landed LEFT JOIN ends USING (intent_id, paid_by)`,
   // Two rows for each transfer on the chain: one wallet has less, another one more; and two for the fee of a
   // transaction, which the network has. What a reorganization undid is booked back. A transfer counts once, also where
@@ -121,6 +126,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
         ${of('data.landing.transfer.from')} AS sender,
         ${of('data.landing.transfer.to')} AS recipient,
         ${of('data.landing.transfer.tokenAddress')} AS token_address,
+        recipient = ${of('intent.requestor')} AS to_requestor,
         CASE WHEN token_address = ${of('intent.tokenAddress')} THEN token END AS symbol,
         try_cast(CASE type
           WHEN 'intent.mismatched_payment' THEN ${of('data.amount')}
@@ -157,7 +163,8 @@ export const VIEWS: Readonly<Record<string, string>> = {
       FROM transfers, (VALUES (1), (-1)) AS signs (sign) WHERE sign = 1 OR lost_at IS NOT NULL
     )
     SELECT "at", entry,
-      CASE WHEN is_refund = (side = -1) THEN 'requestor' ELSE 'payer' END AS account,
+      CASE WHEN side = 1 AND NOT to_requestor THEN 'other'
+        WHEN is_refund = (side = -1) THEN 'requestor' ELSE 'payer' END AS account,
       CASE side WHEN -1 THEN sender ELSE recipient END AS wallet,
       side * sign * units AS base_units, side * sign * tokens AS amount,
       chain, symbol AS token, token_address, paid_by AS tx_signature, transfer_index, intent_id, account_id, livemode

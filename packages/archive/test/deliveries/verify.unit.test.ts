@@ -49,4 +49,11 @@ describe('a check of the files of deliveries', () => {
     await store.create('deliveries/day=2026-11-25/x.unfinished', Buffer.from('x'));
     expect(await verifyDeliveries(store)).toMatchObject({ files: 0, problems: [] });
   });
+
+  it('names a Parquet file that other programs would take for one', async () => {
+    await store.create('deliveries/day=2026-11-25/more.parquet', Buffer.from('x'));
+    expect((await verifyDeliveries(store)).problems).toEqual([
+      'deliveries/day=2026-11-25/more.parquet is no file of deliveries: move it away, because other programs read it',
+    ]);
+  });
 });

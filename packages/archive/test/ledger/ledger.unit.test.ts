@@ -7,8 +7,10 @@ import { type EventType, evolve, type IntentId, type Landing, type PaymentIntent
 import { FolderStore, Ledger, ParquetFiles, QueryError, Signer } from '../../src/index.ts';
 import { PartitionArchive } from '../../src/partition-archive.ts';
 import { toRow } from '../../src/row.ts';
-import { recordAt, RECORDED_PAYMENTS } from '../recorded.ts';
+import { archiveKey } from '../archive-key.ts';
+import { OTHERS_PAYMENTS, recordAt, RECORDED_PAYMENTS } from '../recorded.ts';
 
+const signer = new Signer(Buffer.alloc(32, 7));
 let folder: string;
 let ledger: Ledger;
 let parquet: ParquetFiles;
@@ -26,7 +28,8 @@ afterAll(async () => {
 
 async function ledgerOf(name: string, lines: readonly string[]): Promise<Ledger> {
   const store = new FolderStore(path.join(folder, name));
-  const archive = await PartitionArchive.open(0, { store, parquet, signer: new Signer(Buffer.alloc(32, 7)) });
+  await archiveKey(store, signer);
+  const archive = await PartitionArchive.open(0, { store, parquet, signer });
   const rows = lines.map((line, n) => toRow(recordAt(0, n, line)));
   await archive.append(rows.slice(0, 40));
   await archive.append(rows.slice(40));
@@ -51,7 +54,8 @@ describe('the ledger', () => {
 
   it('has every event once, also where files are merged after they were listed', async () => {
     const store = new FolderStore(path.join(folder, 'merged'));
-    const archive = await PartitionArchive.open(0, { store, parquet, signer: new Signer(Buffer.alloc(32, 7)) });
+    await archiveKey(store, signer);
+    const archive = await PartitionArchive.open(0, { store, parquet, signer });
     const rows = RECORDED_PAYMENTS.map((line, n) => toRow(recordAt(0, n, line)));
     for (const start of [0, 20, 40]) await archive.append(rows.slice(start, start + 20));
     const open = await Ledger.open(store);
@@ -84,11 +88,53 @@ describe('the ledger', () => {
     expect(rows.map(({ kind, status, payments }) => [payments, kind, status].join(' '))).toEqual([
       '1 extra confirmed',
       '2 late confirmed',
-      '1 mismatched confirmed',
+      '2 mismatched confirmed',
       '1 requested confirmed',
       '3 requested finalized',
       '2 requested lost',
     ]);
+  });
+
+  it('books to no wallet of ours what went to another', async () => {
+    const { rows } = await ledger.query(
+      `SELECT account, sum(amount) AS amount, count(DISTINCT wallet) AS wallets FROM journal
+       WHERE token = 'USDC' AND wallet IS NOT NULL AND account <> 'payer' GROUP BY ALL ORDER BY account`,
+    );
+    expect(rows).toEqual([
+      { account: 'other', amount: '8.88', wallets: '1' },
+      { account: 'requestor', amount: '67.600001', wallets: '1' },
+    ]);
+  });
+
+  it('names a token of a payment only where it is the one that was asked for', async () => {
+    const other = RECORDED_PAYMENTS.filter((line) => parseEvent(line).type === 'intent.mismatched_payment').map(
+      (line) => line.replace(/("transfer":\{"tokenAddress":")0x\w+/, '$10x808456652fdb597867f38412077A9182bf77359F'),
+    );
+    const inOther = await ledgerOf('another token', other);
+    const { rows } = await inOther.query('SELECT DISTINCT token, token_address FROM payments');
+    inOther.close();
+    expect(rows).toEqual([{ token: null, token_address: '0x808456652fdb597867f38412077A9182bf77359F' }]);
+  });
+
+  it('has payments of which no two sums are equal, so that whatever else is counted shows', async () => {
+    const all = await ledgerOf('all payments', [...RECORDED_PAYMENTS, ...OTHERS_PAYMENTS]);
+    const { rows } = await all.query(
+      `SELECT bool_and(refund_of IS NOT NULL AND NOT livemode) AS is_refund, sum(amount * 1000000)::BIGINT AS units
+       FROM payments
+       GROUP BY CASE WHEN livemode THEN 'live' ELSE concat_ws(' ', kind, refund_of IS NULL, to_requestor,
+         status = 'lost', simulated) END`,
+    );
+    all.close();
+    expect(rows).toHaveLength(10);
+    // Each counts or does not; a refund may be added, too.
+    const sums = rows.reduce<readonly bigint[]>(
+      (before, { is_refund, units }) =>
+        (is_refund ? [-1n, 0n, 1n] : [0n, 1n]).flatMap((times) =>
+          before.map((sum) => sum + times * BigInt(String(units))),
+        ),
+      [0n],
+    );
+    expect(new Set(sums).size).toBe(2 ** 8 * 3 ** 2);
   });
 
   it('has in its journal every transfer that an event names', async () => {
@@ -111,8 +157,8 @@ describe('the ledger', () => {
        FROM journal GROUP BY entry ORDER BY entry`,
     );
     expect(rows).toEqual([
-      { entry: 'fee', transactions: '9', rest: '0', sides: '18' },
-      { entry: 'payment', transactions: '7', rest: '0', sides: '14' },
+      { entry: 'fee', transactions: '10', rest: '0', sides: '20' },
+      { entry: 'payment', transactions: '8', rest: '0', sides: '16' },
       { entry: 'refund', transactions: '2', rest: '0', sides: '4' },
       { entry: 'reversal', transactions: '2', rest: '0', sides: '8' },
     ]);
@@ -135,7 +181,7 @@ describe('the ledger', () => {
     );
     const fees = (entries: string, units: string) => ({ token: 'ETH', entries, units });
     expect(rows).toMatchObject([
-      { entry: 'fee', account: 'payer', ...fees('6', '-12600000000043'), amount: '-0.000012600000000043' },
+      { entry: 'fee', account: 'payer', ...fees('7', '-14700000000056'), amount: '-0.000014700000000056' },
       { entry: 'fee', account: 'requestor', ...fees('2', '-4200000000009'), amount: '-0.000004200000000009' },
       { entry: 'fee', account: 'sponsor', ...fees('1', '-2100000000012'), amount: '-0.000002100000000012' },
       { entry: 'reversal', account: 'network', ...fees('2', '-4200000000008'), amount: '-0.000004200000000008' },
@@ -180,6 +226,20 @@ describe('the ledger', () => {
       const { rows } = await ledger.query(`SELECT count(*)::INTEGER AS events FROM ${read}('${file}')`);
       expect(rows).toEqual([{ events: RECORDED_PAYMENTS.length }]);
     }
+  });
+
+  it('tells columns of one name apart', async () => {
+    expect(await ledger.query("SELECT 1 AS a, 2 AS a, 1.50::DECIMAL(4, 2) AS a, 'x' AS b")).toEqual({
+      columns: ['a', 'a:1', 'a:2', 'b'],
+      rows: [{ a: 1, 'a:1': 2, 'a:2': '1.5', b: 'x' }],
+    });
+  });
+
+  it('has its times in UTC, wherever it is asked', async () => {
+    const { rows } = await ledger.query(
+      `SELECT current_setting('TimeZone') AS zone, ("at"::TIMESTAMPTZ)::VARCHAR AS "at" FROM events LIMIT 1`,
+    );
+    expect(rows).toEqual([{ zone: 'UTC', at: '2026-11-21 12:00:01+00' }]);
   });
 
   it('says what is wrong with a query', async () => {

@@ -1,10 +1,11 @@
-import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ArchiveDamagedError, Ledger, ParquetFiles, Signer, TooLargeError } from '../../src/index.ts';
 import { PartitionArchive } from '../../src/partition-archive.ts';
 import { EVENT_COLUMNS, toRow } from '../../src/row.ts';
+import { archiveKey } from '../archive-key.ts';
 import { MemoryStore } from '../memory-store.ts';
 import { onDay, recordAt } from '../recorded.ts';
 
@@ -49,7 +50,9 @@ beforeEach(async () => {
   store = new MemoryStore();
   folder = await mkdtemp(path.join(tmpdir(), 'pf-copies-test-'));
   copies = { folder: path.join(folder, 'copies'), maxBytes: MAX };
-  archive = await PartitionArchive.open(0, { store, parquet, signer: new Signer(Buffer.alloc(32, 7)) });
+  const signer = new Signer(Buffer.alloc(32, 7));
+  await archiveKey(store, signer);
+  archive = await PartitionArchive.open(0, { store, parquet, signer });
   for (let n = 0; n < 6; n += 2) await archive.append(rowsFrom(n, 2));
 });
 afterEach(() => rm(folder, { recursive: true }));
@@ -74,6 +77,17 @@ describe('copies of an archive that lies elsewhere', () => {
     await writeFile(path.join(copies.folder, second), '');
     await writeFile(path.join(copies.folder, 'manifests/partition=0/000000000000.json'), '{');
     expect(await events()).toBe(6);
+    // A manifest with another signature, and with another file.
+    const manifest = path.join(copies.folder, 'manifests/partition=0/000000000002.json');
+    const text = await readFile(manifest, 'utf8');
+    for (const other of [/"signature": "..../, /"sha256": "..../]) {
+      await writeFile(
+        manifest,
+        text.replace(other, (found) => `${found.slice(0, -4)}0000`),
+      );
+      expect(await events()).toBe(6);
+      expect(await readFile(manifest, 'utf8')).toBe(text);
+    }
   });
 
   it('are refused where the archive itself has other bytes than its manifest says', async () => {
@@ -83,9 +97,15 @@ describe('copies of an archive that lies elsewhere', () => {
     expect(await copied()).not.toContain(key);
   });
 
-  it('include a file without a manifest, which a process that ended has left', async () => {
-    store.objects.delete('manifests/partition=0/000000000004.json');
+  it('leave out a file without a manifest, which a process that ended has left', async () => {
+    const [key = '', other = ''] = await store.list('events/');
+    store.objects.set(key.replace('000000000000', '000000000006'), store.objects.get(other) ?? new Uint8Array());
     expect(await events()).toBe(6);
+  });
+
+  it('are refused where a file is gone, though it is looked for again', async () => {
+    store.objects.delete((await store.list('events/'))[1] ?? '');
+    await expect(events()).rejects.toThrow(/archive is damaged: events.*000000000002.parquet is missing/);
   });
 
   it('are no more than allowed, and then none', async () => {

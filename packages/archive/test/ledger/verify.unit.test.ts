@@ -8,6 +8,8 @@ import { MemoryStore } from '../memory-store.ts';
 import { recordAt, RECORDED_PAYMENTS } from '../recorded.ts';
 
 const PARTITION = 0;
+/** When the records of the log were. */
+const APPENDED = Date.parse('2026-11-23T12:00:00Z');
 const signer = new Signer(Buffer.alloc(32, 7));
 let parquet: ParquetFiles;
 let store: MemoryStore;
@@ -33,8 +35,14 @@ const verify = ({
   withLog = true,
   publicKey = signer.publicKey,
   noted = [],
-}: { withLog?: boolean; publicKey?: string | null; noted?: readonly NotedHead[] } = {}): Promise<PartitionReport> =>
-  verifyPartition(PARTITION, { store, parquet, publicKey, reader: withLog ? log : null, noted });
+  now = APPENDED,
+}: {
+  withLog?: boolean;
+  publicKey?: string | null;
+  noted?: readonly NotedHead[];
+  now?: number;
+} = {}): Promise<PartitionReport> =>
+  verifyPartition(PARTITION, { store, parquet, publicKey, reader: withLog ? log : null, noted, now: () => now });
 const keyOf = async (prefix: string, place: number): Promise<string> => (await store.list(prefix))[place] ?? '';
 
 describe('the proof of the archive', () => {
@@ -50,6 +58,15 @@ describe('the proof of the archive', () => {
     log.grow(PARTITION, 3);
     expect(await verify()).toMatchObject({ behind: 3, problems: [] });
     expect(await verify({ withLog: false })).toMatchObject({ behind: null, problems: [] });
+  });
+
+  it('fails where the log has had an event for more than five minutes that is not archived', async () => {
+    log.grow(PARTITION, 3);
+    expect((await verify({ now: APPENDED + 5 * 60_000 })).problems).toEqual([]);
+    expect(await verify({ now: APPENDED + 6 * 60_000 })).toMatchObject({
+      behind: 3,
+      problems: [expect.stringContaining('3 events of the log are not archived, the first of 2026-11-23T12:00:00')],
+    });
   });
 
   it('holds while the archiver archives and merges', async () => {

@@ -2,13 +2,13 @@ import type { Address, Build, PaymentTerms, TransactionHash } from '@pf/domain';
 import { RpcBehindError, type RpcNode, type RpcPool } from '@pf/rpc';
 import { Transaction } from 'ethers/transaction';
 import { EvmAdapter } from '../evm/adapter.ts';
-import { parseWalletAddress } from '../evm/address.ts';
 import { getBlock, getReceipt, getTransaction, getTransactionCount, type Receipt } from '../evm/calls.ts';
 import type {
   Authorizations,
   BroadcastResult,
   BuildRequest,
   BuildResult,
+  Expiry,
   Network,
   Parsed,
   Paymasters,
@@ -17,6 +17,7 @@ import type {
   Verification,
 } from '../port.ts';
 import { NewestHead } from '../newest-head.ts';
+import { parseBaseAddress } from './address.ts';
 import { buildAuthorization } from './authorization/build.ts';
 import { verifyAuthorization } from './authorization/verify.ts';
 import { broadcast } from './broadcast.ts';
@@ -59,14 +60,15 @@ export class BaseAdapter extends EvmAdapter {
   }
 
   parseAddress(text: string): Parsed<Address> {
-    return parseWalletAddress(this.network, text);
+    return parseBaseAddress(this.network, text);
   }
 
   build(request: BuildRequest): Promise<BuildResult> {
     return this.pool.run((node) => buildPayment(node, request, this.#blocks));
   }
 
-  async canLand({ fulfiller, transaction: { blob } }: Build): Promise<boolean> {
+  /** It lives until its nonce is used, and is reused as long, unless the fees have outgrown it. */
+  async isReusable({ fulfiller, transaction: { blob } }: Build): Promise<boolean> {
     const { nonce, maxFeePerGas } = Transaction.from(`0x${Buffer.from(blob, 'base64').toString('hex')}`);
     const [latestCount, pendingCount, block] = await this.pool.batch([
       getTransactionCount(fulfiller, 'latest'),
@@ -82,6 +84,10 @@ export class BaseAdapter extends EvmAdapter {
     );
   }
 
+  expiryOf(): Expiry {
+    return { expiresAt: null, lastValidBlockHeight: null };
+  }
+
   verify(
     transaction: SignedTransaction,
     terms: PaymentTerms,
@@ -95,12 +101,19 @@ export class BaseAdapter extends EvmAdapter {
 
   async #verifySent(transaction: SignedTransaction, terms: PaymentTerms, fulfiller: Address): Promise<Verification> {
     const { hash } = transaction;
-    const nested = isNested(this.network, transaction) ? await this.#receiptSeen(hash) : null;
-    const verification = nested
-      ? await verifyNested(this.pool, this.network, transaction, nested, terms, fulfiller)
-      : await verifyPayment(this.pool, transaction, terms, fulfiller, true, this.#signer, this.#blocks);
+    if (isNested(this.network, transaction))
+      return verifyNested(this.pool, this.network, transaction, await this.#receiptSeen(hash), terms, fulfiller);
+    const verification = await verifyPayment(
+      this.pool,
+      transaction,
+      terms,
+      fulfiller,
+      true,
+      this.#signer,
+      this.#blocks,
+    );
     if (verification.kind !== 'mismatch') return verification;
-    const receipt = nested ?? (await this.firstOf((node) => node.call(getReceipt(hash, keptLogsOf(this.network)))));
+    const receipt = await this.firstOf((node) => node.call(getReceipt(hash, keptLogsOf(this.network))));
     const unnamed = await findUnnamed(this.pool, this.network, transaction, receipt, terms, fulfiller);
     return unnamed === null ? verification : { ...verification, unnamed };
   }

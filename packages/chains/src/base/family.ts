@@ -1,8 +1,8 @@
 import { decimalsOfTokens, getHeadNumber, identifyChain } from '../evm/calls.ts';
 import { soonestPaid } from '../evm/observe/early-look.ts';
 import { logSubscription } from '../evm/observe/subscriptions.ts';
+import { factsOfTokens } from '../evm/token-facts.ts';
 import type { Family } from '../family.ts';
-import { identifyWith } from '../identify.ts';
 import { BaseAdapter } from './adapter.ts';
 import { BaseObserver } from './observer.ts';
 import { TRANSFER } from './observe/landings.ts';
@@ -10,7 +10,9 @@ import { merge, rewind } from './observe/position.ts';
 
 export const base: Family = {
   dialect: 'evm',
-  identify: (chain) => identifyWith(chain, identifyChain(chain), decimalsOfTokens),
+  whyOtherChain: identifyChain,
+  decimalsOf: decimalsOfTokens,
+  tokenFacts: factsOfTokens,
   probe: getHeadNumber,
   adapter: (network, pool) => new BaseAdapter(network, pool),
   rewind,

@@ -1,7 +1,6 @@
 import { type Address, formatAmount, type PaymentTerms } from '@pf/domain';
 import { getAddress } from 'ethers/address';
 import { z } from 'zod';
-import { parseWalletAddress } from '../evm/address.ts';
 import type {
   AskedOperation,
   Differences,
@@ -11,6 +10,7 @@ import type {
   PaymasterMethod,
   Paymasters,
 } from '../port.ts';
+import { parseBaseAddress } from './address.ts';
 import { decodePayment } from './calldata.ts';
 import type { SponsoredOperation } from './sponsored-operation.ts';
 import { callsOf } from './user-operations/account-calls.ts';
@@ -96,7 +96,7 @@ export const paymastersOf = (network: Network, judge: Judge): Paymasters => ({
       return malformed(`is for the chain ${BigInt(chainId)}, and the payment is on ${network.chain}`);
     const canonical = getAddress(entryPoint.toLowerCase());
     if (!isEntryPoint(canonical)) return malformed(`names an EntryPoint that is not known: ${entryPoint}`);
-    const sender = parseWalletAddress(network, op.sender);
+    const sender = parseBaseAddress(network, op.sender);
     if (!sender.ok) return malformed(`names a sender that ${sender.problem}`);
     const missing = method === 'pm_getPaymasterData' ? LIMITS.find((field) => op[field] === undefined) : undefined;
     if (missing !== undefined) return malformed(`has no ${missing}`);

@@ -5,7 +5,7 @@ import type { Network, SignedTransaction, UnnamedPayment } from '../port.ts';
 import { decodeTransfer } from './calldata.ts';
 import { explainTransfers } from './nested/explain.ts';
 import { carriesReference, type References } from './nested/references.ts';
-import { readTransfer, recorded } from './observe/landings.ts';
+import { type LoggedTransfer, readTransfer, recorded } from './observe/landings.ts';
 import { NO_REFERENCE } from './observe/no-reference.ts';
 import { paidIn } from './paid.ts';
 import { decodeSigned, SENT_TYPES, signerOf } from './signed-transaction.ts';
@@ -36,11 +36,7 @@ export async function findUnnamed(
   const decoded = decodeSigned(raw, SENT_TYPES);
   const from = decoded.ok ? signerOf(decoded.value) : null;
   if (!decoded.ok || from === null || receipt?.status !== 1n) return null;
-  const transfers = receipt.logs.flatMap((log) => {
-    const transfer = (log.address as string) === terms.tokenAddress ? readTransfer(log) : null;
-    const isAsked = transfer?.from === fulfiller && transfer.to === terms.requestor && transfer.amount === terms.amount;
-    return transfer !== null && isAsked ? [transfer] : [];
-  });
+  const transfers = askedIn(receipt, terms, fulfiller);
   if (transfers.length === 0) return null;
   const { to, data } = decoded.value;
   const direct = to === terms.tokenAddress ? decodeTransfer(Buffer.from(data.slice(2), 'hex')) : null;
@@ -54,7 +50,18 @@ export async function findUnnamed(
           )
         ).references
       : new Map(transfers.map(({ log }) => [log.logIndex, direct.reference]));
-  const unnamed = transfers.find(({ log }) => references.get(log.logIndex) === null);
+  return unnamedAmong(pool, receipt, terms, fulfiller, references);
+}
+
+/** As `findUnnamed`, in a transaction that succeeded and of whose transfers it is known what they name. */
+export async function unnamedAmong(
+  pool: RpcPool,
+  receipt: Receipt,
+  terms: PaymentTerms,
+  fulfiller: Address,
+  references: References,
+): Promise<UnnamedPayment | null> {
+  const unnamed = askedIn(receipt, terms, fulfiller).find(({ log }) => references.get(log.logIndex) === null);
   if (unnamed === undefined) return null;
   const worth = paidIn(
     receipt.logs.flatMap((log) => readTransfer(log) ?? []),
@@ -69,3 +76,11 @@ export async function findUnnamed(
     isConfirmed: head.timestamp - block.timestamp >= CONFIRM_S,
   };
 }
+
+/** The transfers that are what the terms ask, whatever they name. */
+const askedIn = ({ logs }: Receipt, terms: PaymentTerms, fulfiller: Address): readonly LoggedTransfer[] =>
+  logs.flatMap((log) => {
+    const transfer = (log.address as string) === terms.tokenAddress ? readTransfer(log) : null;
+    const isAsked = transfer?.from === fulfiller && transfer.to === terms.requestor && transfer.amount === terms.amount;
+    return transfer !== null && isAsked ? [transfer] : [];
+  });

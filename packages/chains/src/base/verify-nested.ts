@@ -8,6 +8,7 @@ import { type LoggedTransfer, readTransfer } from './observe/landings.ts';
 import { carriesReference } from './nested/references.ts';
 import { paidIn } from './paid.ts';
 import { decodeSigned, SENT_TYPES, signerOf } from './signed-transaction.ts';
+import { unnamedAmong } from './unnamed-payment.ts';
 
 /**
  * True for a transaction that calls another contract than a token, or brings it an authorization: only its effects show
@@ -80,13 +81,14 @@ export async function verifyNested(
     ),
   );
   const least = differing.sort((a, b) => a.length - b.length)[0];
-  if (least === undefined)
-    return { kind: 'mismatch', differs: { reference: { expected: terms.reference, actual: null } } };
-  if (least.length > 0) return { kind: 'mismatch', differs: Object.fromEntries(least) };
-  return {
-    kind: 'verified',
-    transaction: { hash, sender: fulfiller, nonce: null, lifetime: { kind: 'unlimited' }, terms },
-  };
+  if (least?.length === 0)
+    return {
+      kind: 'verified',
+      transaction: { hash, sender: fulfiller, nonce: null, lifetime: { kind: 'unlimited' }, terms },
+    };
+  const differs = least ? Object.fromEntries(least) : { reference: { expected: terms.reference, actual: null } };
+  const unnamed = await unnamedAmong(pool, receipt, terms, fulfiller, references);
+  return { kind: 'mismatch', differs, ...(unnamed && { unnamed }) };
 }
 
 /** Also where that cannot be told: the node lags, or there was a reorg. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Address, Build, PaymentTerms, Reference, TransactionHash } from '@pf/domain';
+import type { Address, Build, Instant, Lifetime, PaymentTerms, Reference, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { getAddress } from 'ethers/address';
 import type {
@@ -8,6 +8,7 @@ import type {
   BuildRequest,
   BuildResult,
   ChainAdapter,
+  Expiry,
   MppMethod,
   Network,
   Parsed,
@@ -51,7 +52,8 @@ export abstract class EvmAdapter implements ChainAdapter {
 
   abstract parseAddress(text: string): Parsed<Address>;
   abstract build(request: BuildRequest): Promise<BuildResult>;
-  abstract canLand(build: Build): Promise<boolean>;
+  abstract isReusable(build: Build, expiresAt: Instant): Promise<boolean>;
+  abstract expiryOf(lifetime: Lifetime): Expiry;
   abstract verify(
     transaction: SignedTransaction,
     terms: PaymentTerms,

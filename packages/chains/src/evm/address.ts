@@ -11,6 +11,12 @@ const LAST_PRECOMPILE = 0x1ffn;
 const FIRST_PREDEPLOY = BigInt('0x4200000000000000000000000000000000000000');
 const LAST_PREDEPLOY = FIRST_PREDEPLOY + 0x7ffn;
 
+/**
+ * Where chains put contracts of their own, today's and tomorrow's: up to eight bytes that name one, zeros, and a number
+ * of one byte. No key has such an address: that would take 2^88 attempts.
+ */
+const SYSTEM = /^0x[0-9a-f]{16}0{22}[0-9a-f]{2}$/i;
+
 const problem = (text: string): { readonly ok: false; readonly problem: string } => ({ ok: false, problem: text });
 
 /**
@@ -35,7 +41,8 @@ export function parseWalletAddress(network: Network, text: string): Parsed<Addre
   if (number <= LAST_PRECOMPILE) return problem('is a precompiled contract');
   if (number >= FIRST_PREDEPLOY && number <= LAST_PREDEPLOY) return problem("is one of the chain's own contracts");
   const token = network.tokens.find(({ address }) => (address as string) === parsed.value);
-  return token === undefined ? parsed : problem(`is the address of the token ${token.symbol}`);
+  if (token !== undefined) return problem(`is the address of the token ${token.symbol}`);
+  return SYSTEM.test(parsed.value) ? problem('is an address that chains have for their own contracts') : parsed;
 }
 
 export function parseEvmHash(text: string): Parsed<TransactionHash> {

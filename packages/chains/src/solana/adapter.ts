@@ -1,10 +1,11 @@
-import type { Address, Build, PaymentTerms, Reference, TransactionHash } from '@pf/domain';
+import type { Address, Build, Lifetime, PaymentTerms, Reference, TransactionHash } from '@pf/domain';
 import { refusable, type RpcNode, type RpcPool, RpcRefusedError, type RpcUpstreamError } from '@pf/rpc';
 import type {
   BroadcastResult,
   BuildRequest,
   BuildResult,
   ChainAdapter,
+  Expiry,
   Network,
   Parsed,
   SignedTransaction,
@@ -12,11 +13,12 @@ import type {
   Token,
   Verification,
 } from '../port.ts';
+import { BlockPace } from '../block-pace.ts';
 import { NewestHead } from '../newest-head.ts';
 import { resolveToken } from '../resolve.ts';
 import { parseSignature, parseWalletAddress, randomAddress, randomReference, randomSignature } from './address.ts';
 import { broadcast } from './broadcast.ts';
-import { buildPayment } from './build.ts';
+import { buildPayment, type Heads, isReusable } from './build.ts';
 import { getBlockHeight, getTransactionBytes } from './calls.ts';
 import { SolanaMpp } from './mpp.ts';
 import { decodeSigned, signedTransaction } from './signed-transaction.ts';
@@ -28,6 +30,8 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 /** The size of a packet: nodes accept no larger transaction of version 0. To decode one takes 2 ms at most. */
 const BYTES_MAX = 1_232;
 const TEXT_MAX = 4 * Math.ceil(BYTES_MAX / 3);
+/** No blockhash lives so long: where a node says so, nothing is known. */
+const LIFE_MAX_MS = 3_600_000;
 
 /** The bytes of a transaction, signed or not. */
 function parseBytes(text: string): Parsed<Uint8Array> {
@@ -52,12 +56,13 @@ export class SolanaAdapter implements ChainAdapter {
   readonly sponsors = 'named';
   readonly sponsoring = new SolanaSponsoring();
   readonly #pool: RpcPool;
-  readonly #slots = new NewestHead();
+  readonly #heads: Heads;
 
   constructor(network: Network, pool: RpcPool) {
     this.network = network;
     this.mpp = new SolanaMpp(network, (text) => this.parseSubmitted(text));
     this.#pool = pool;
+    this.#heads = { slots: new NewestHead(), pace: new BlockPace(network.blockMs) };
   }
 
   newReference(): Reference {
@@ -77,13 +82,26 @@ export class SolanaAdapter implements ChainAdapter {
   }
 
   build(request: BuildRequest): Promise<BuildResult> {
-    return this.#pool.run((node) => buildPayment(node, request, this.#slots));
+    return this.#pool.run((node) => buildPayment(node, request, this.#heads));
   }
 
-  async canLand({ lifetime }: Build): Promise<boolean> {
+  isReusable({ lifetime, transaction }: Build): Promise<boolean> {
+    const lastValid = this.#lastValidOf(lifetime);
+    return this.#pool.run((node) => isReusable(node, transaction, lastValid, this.#heads));
+  }
+
+  expiryOf(lifetime: Lifetime): Expiry {
+    const lastValidBlockHeight = this.#lastValidOf(lifetime);
+    const leftMs = this.#heads.pace.msUntil(lastValidBlockHeight);
+    const isKnown = leftMs !== null && Math.abs(leftMs) <= LIFE_MAX_MS;
+    const expiresAt = isKnown ? Date.now() + Math.round(leftMs) : null;
+    return { expiresAt, lastValidBlockHeight };
+  }
+
+  #lastValidOf(lifetime: Lifetime): bigint {
     if (lifetime.kind !== 'block_height')
       throw new Error(`a build on ${this.network.name} lives up to a block height, not ${lifetime.kind}`);
-    return (await this.#pool.call(getBlockHeight('confirmed'))) <= lifetime.lastValid;
+    return lifetime.lastValid;
   }
 
   parseSubmitted(text: string): Parsed<Submitted> {
@@ -128,11 +146,11 @@ export class SolanaAdapter implements ChainAdapter {
     fulfiller: Address,
     sent: boolean,
   ): Promise<Verification> {
-    return verifyPayment(this.#pool, transaction, terms, fulfiller, sent, this.#slots);
+    return verifyPayment(this.#pool, transaction, terms, fulfiller, sent, this.#heads.slots);
   }
 
   broadcast(transaction: SignedTransaction): Promise<BroadcastResult> {
-    return broadcast(this.#pool, transaction, this.#slots);
+    return broadcast(this.#pool, transaction, this.#heads.slots);
   }
 
   synthetic(): { readonly hash: TransactionHash; readonly address: Address } {

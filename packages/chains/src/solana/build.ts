@@ -1,16 +1,20 @@
-import { formatAmount } from '@pf/domain';
+import { formatAmount, type UnsignedTransaction } from '@pf/domain';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { type Address, isOffCurveAddress } from '@solana/kit';
 import type { BuildRequest, BuildResult, PartOfPayment } from '../port.ts';
 import { networkOf } from '../networks.ts';
+import type { BlockPace } from '../block-pace.ts';
 import type { NewestHead } from '../newest-head.ts';
+import { isWorthSigning } from '../reusable.ts';
 import {
   type AccountInfo,
+  getBlockHeight,
   getFeeForMessage,
   getLatestBlockhash,
   getMinimumBalanceForRentExemption,
   getMultipleAccounts,
   getRecentPrioritizationFees,
+  type LatestBlockhash,
   simulateTransaction,
 } from './calls.ts';
 import { feeOf, proposedPrice, UNITS } from './fees.ts';
@@ -22,8 +26,8 @@ import { isMintOrTokenAccount, type TokenAccount, tokenAccountIn } from './token
 const SOL_DECIMALS = 9;
 /** A token account without extensions; those of Token-2022 are larger. */
 const TOKEN_ACCOUNT_BYTES = 165;
-/** Slots that a node may be behind the newest that is known: some seconds of a blockhash's minute. */
-const LAG_MAX = 16n;
+/** A node may be behind the newest slot that is known by this part of a blockhash's life. */
+const LAG_PART = 10n;
 /** A wallet's account has no data. It may be emptied, but not left with less than its rent. */
 const WALLET_BYTES = 0;
 
@@ -36,6 +40,42 @@ const notPayable = (param: PartOfPayment, reason: string): BuildResult => ({
   reason,
 });
 
+/** The newest slot and block height that are known, of any node. */
+export interface Heads {
+  readonly slots: NewestHead;
+  readonly pace: BlockPace;
+}
+
+/**
+ * How many blocks the newest blockhash of this node lives from now on.
+ * @throws RpcBehindError for a node that is far behind: its blockhash dies early
+ */
+function lifeOf(node: RpcNode, height: bigint, { context, value }: LatestBlockhash, { slots, pace }: Heads): bigint {
+  const life = value.lastValidBlockHeight - pace.saw(height);
+  slots.requireReached(node, context.slot + life / LAG_PART);
+  slots.saw(context.slot);
+  return life;
+}
+
+/**
+ * Whether the bytes of an earlier build are handed out again. Those of a sponsored one are for as long as they can
+ * land: a sponsor may have them signed, and new ones could pay twice.
+ * @param lastValid the height up to which they can land
+ */
+export async function isReusable(
+  node: RpcNode,
+  { estimatedFeeLamports }: UnsignedTransaction,
+  lastValid: bigint,
+  heads: Heads,
+): Promise<boolean> {
+  const [height, latest] = await node.batch([getBlockHeight('confirmed'), getLatestBlockhash('confirmed')]);
+  const life = lifeOf(node, height, latest, heads);
+  // By the newest height of any node: this one may be some blocks behind.
+  const left = lastValid - heads.pace.saw(height);
+  const isSponsored = estimatedFeeLamports === null;
+  return isSponsored ? left >= 0n : isWorthSigning(left, life);
+}
+
 /**
  * Builds the unsigned version 0 transaction that pays these terms (docs/internals/chains.md), from the state of one
  * upstream in two round trips. The simulation tells what a new token account costs and what arrives in it.
@@ -43,23 +83,23 @@ const notPayable = (param: PartOfPayment, reason: string): BuildResult => ({
 export async function buildPayment(
   node: RpcNode,
   { terms, fulfiller, feePayer: sponsor = null }: BuildRequest,
-  slots: NewestHead,
+  heads: Heads,
 ): Promise<BuildResult> {
+  const { slots } = heads;
   const accounts = await accountsOf(terms, fulfiller);
   const { payer, recipient, mint, source, destination, tokenProgram } = accounts;
   const feePayer = sponsor === null ? payer : (sponsor as string as Address);
   if (isOffCurveAddress(payer)) return notPayable('fulfiller', OFF_CURVE);
   if (isOffCurveAddress(feePayer)) return notPayable('feePayer', OFF_CURVE);
-  const [found, latest, recent, tokenRent, walletRent] = await node.batch([
+  const [found, latest, height, recent, tokenRent, walletRent] = await node.batch([
     getMultipleAccounts([payer, recipient, source, destination, mint, feePayer]),
-    getLatestBlockhash(),
+    getLatestBlockhash('confirmed'),
+    getBlockHeight('confirmed'),
     getRecentPrioritizationFees([feePayer, source, destination]),
     getMinimumBalanceForRentExemption(TOKEN_ACCOUNT_BYTES),
     getMinimumBalanceForRentExemption(WALLET_BYTES),
   ]);
-  // The blockhash of a node that is far behind dies early.
-  slots.requireReached(node, latest.context.slot + LAG_MAX);
-  slots.saw(latest.context.slot);
+  lifeOf(node, height, latest, heads);
   /** A node that is behind may not have the account or the money. */
   const refused = (result: BuildResult, slot = found.context.slot): BuildResult => {
     slots.requireReached(node, slot);

@@ -52,8 +52,10 @@ export const getBlockHeight = (commitment: Commitment): RpcCall<bigint> =>
   rpcCall('getBlockHeight', [{ commitment }], u64);
 
 const latestBlockhash = inContext(z.object({ blockhash, lastValidBlockHeight: u64 }));
-export const getLatestBlockhash = (): RpcCall<z.infer<typeof latestBlockhash>> =>
-  rpcCall('getLatestBlockhash', [{ commitment: 'confirmed' }], latestBlockhash);
+export type LatestBlockhash = z.infer<typeof latestBlockhash>;
+/** The newest blockhash, and the height up to which it lives: the chain's rule for how long that is may change. */
+export const getLatestBlockhash = (commitment: Commitment): RpcCall<LatestBlockhash> =>
+  rpcCall('getLatestBlockhash', [{ commitment }], latestBlockhash);
 const flag = inContext(z.boolean());
 export const isBlockhashValid = (hash: Blockhash): RpcCall<z.infer<typeof flag>> =>
   rpcCall('isBlockhashValid', [hash, { commitment: 'processed' }], flag);

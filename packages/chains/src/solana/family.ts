@@ -1,14 +1,16 @@
 import type { Family } from '../family.ts';
 import { SolanaAdapter } from './adapter.ts';
-import { identifyWith } from '../identify.ts';
 import { decimalsOfMints, getHead, identifyGenesis } from './calls.ts';
+import { factsOfMints } from './mint-facts.ts';
 import { SolanaObserver } from './observer.ts';
 import { merge, rewind } from './observe/position.ts';
 import { subscriptionsOf } from './subscriptions.ts';
 
 export const solana: Family = {
   dialect: 'solana',
-  identify: (chain) => identifyWith(chain, identifyGenesis(chain), decimalsOfMints),
+  whyOtherChain: identifyGenesis,
+  decimalsOf: decimalsOfMints,
+  tokenFacts: factsOfMints,
   probe: getHead,
   adapter: (network, pool) => new SolanaAdapter(network, pool),
   rewind,

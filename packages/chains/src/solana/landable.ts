@@ -3,7 +3,7 @@ import { bestLandability, type Landability } from '../landability.ts';
 import type { NewestHead } from '../newest-head.ts';
 import type { SignedTransaction } from '../port.ts';
 import {
-  getBlockHeight,
+  getLatestBlockhash,
   getMultipleAccounts,
   getSignatureStatuses,
   isBlockhashValid,
@@ -14,7 +14,10 @@ import { reasonOf } from './refusal.ts';
 import { type DecodedTransaction, programsOf } from './signed-transaction.ts';
 import { tokenAccountIn } from './token-account.ts';
 
-/** A blockhash is valid for this many blocks after its own. */
+/**
+ * A blockhash is valid for this many blocks after its own: what watchers count with. Builds and claims read it from the
+ * chain.
+ */
 export const BLOCKHASH_BLOCKS = 150n;
 
 interface SolanaLandability extends Landability {
@@ -38,14 +41,15 @@ async function landabilityOn(
   { destination, recipient }: PaymentAccounts,
   slots: NewestHead,
 ): Promise<SolanaLandability> {
-  const [height, live, statuses, simulated, found] = await node.batch([
-    getBlockHeight('processed'),
+  const [latest, live, statuses, simulated, found] = await node.batch([
+    getLatestBlockhash('processed'),
     isBlockhashValid(decoded.blockhash),
     getSignatureStatuses([hash], false),
     refusable(simulateTransaction(raw, true)),
     getMultipleAccounts([destination]),
   ]);
-  const lastValid = height + BLOCKHASH_BLOCKS;
+  // Of the newest blockhash: that of any transaction which can land now dies no later.
+  const lastValid = latest.value.lastValidBlockHeight;
   const refused = (reason: string, slot: bigint): SolanaLandability => {
     slots.requireReached(node, slot);
     return { lastValid, reason };

@@ -11,11 +11,11 @@ import {
 } from '@solana-program/token';
 import type { Address } from '@solana/kit';
 import type { RpcPool } from '@pf/rpc';
-import { getBlockHeight } from './calls.ts';
+import { getLatestBlockhash } from './calls.ts';
 import type { Differences, SignedTransaction, Verification } from '../port.ts';
 import { FEE_MAX, feeOf, SPONSORED_FEE_MAX } from './fees.ts';
 import type { NewestHead } from '../newest-head.ts';
-import { BLOCKHASH_BLOCKS, landability } from './landable.ts';
+import { landability } from './landable.ts';
 import { accountsOf, decimalsOf, memoOf, type PaymentAccounts } from './payment.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
@@ -278,7 +278,7 @@ export async function verifyPayment(
   const differs = await differences(decoded.value, terms, fulfiller);
   if (Object.keys(differs).length > 0) return { kind: 'mismatch', differs };
   const { lastValid, reason } = sent
-    ? { lastValid: (await pool.call(getBlockHeight('processed'))) + BLOCKHASH_BLOCKS, reason: null }
+    ? { lastValid: (await pool.call(getLatestBlockhash('processed'))).value.lastValidBlockHeight, reason: null }
     : await landability(pool, signed, decoded.value, await accountsOf(terms, fulfiller), slots);
   if (reason !== null) return { kind: 'rejected', reason };
   return {

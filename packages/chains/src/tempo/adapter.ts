@@ -1,4 +1,4 @@
-import type { Address, Build, PaymentTerms, TransactionHash } from '@pf/domain';
+import type { Address, Build, Instant, Lifetime, PaymentTerms, TransactionHash } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { boundedCache } from '@pf/runtime';
 import { EvmAdapter } from '../evm/adapter.ts';
@@ -7,6 +7,7 @@ import type {
   BroadcastResult,
   BuildRequest,
   BuildResult,
+  Expiry,
   Network,
   Parsed,
   SignedTransaction,
@@ -20,6 +21,7 @@ import { getMaster, getTempoTransaction } from './calls.ts';
 import { TempoMpp } from './mpp.ts';
 import { BYTES_MAX, decodeSigned, fromChain, handedIn, signedTransaction } from './signed-transaction.ts';
 import { TempoSponsoring } from './sponsoring.ts';
+import { isFresh } from './time.ts';
 import { verifyPayment } from './verify.ts';
 
 /** Virtual addresses whose master account is remembered. */
@@ -60,12 +62,20 @@ export class TempoAdapter extends EvmAdapter {
     return this.pool.run((node) => buildPayment(node, this.#now(), request));
   }
 
-  canLand({ lifetime }: Build): Promise<boolean> {
+  isReusable({ lifetime, transaction }: Build, expiresAt: Instant): Promise<boolean> {
     return this.pool.run(async (node) => {
       const final = await node.call(getBlock('finalized'));
       if (final === null) throw new RpcUpstreamError(`${node.name} has no final block`, 'no');
-      return lifetime.kind === 'time' && final.timestamp < lifetime.validBefore;
+      if (lifetime.kind !== 'time' || final.timestamp >= lifetime.validBefore) return false;
+      // A sponsor may have it signed: new bytes could pay twice.
+      const isSponsored = transaction.estimatedFeeUsdc === null;
+      return isSponsored || isFresh(lifetime.validBefore, final, this.#now(), expiresAt);
     });
+  }
+
+  expiryOf(lifetime: Lifetime): Expiry {
+    const expiresAt = lifetime.kind === 'time' ? Number(lifetime.validBefore) * 1_000 : null;
+    return { expiresAt, lastValidBlockHeight: null };
   }
 
   verify(

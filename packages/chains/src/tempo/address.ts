@@ -8,7 +8,10 @@ export const isToken = (address: string): boolean => TIP20.test(address);
 /** TIP-1022: deposit addresses of a master account. They forward what they are paid, and cannot sign. */
 const VIRTUAL = /^0x[0-9a-f]{8}(?:fd){10}[0-9a-f]{12}$/i;
 
-/** System contracts: payments to them are lost, and none can pay.
+/** Portals of zones, opened or not, by number: without a deposit's data what is sent there is lost. */
+const ZONE_PORTAL = /^0x5ad00{20}[0-9a-f]{16}$/i;
+
+/** System contracts: payments to them are lost, and none can pay. Others are found by the form of their addresses.
  * https://docs.tempo.xyz/quickstart/predeployed-contracts */
 const SYSTEM = new Map<string, string>([
   ['0x20fc000000000000000000000000000000000000', 'TIP-20 factory'],
@@ -27,6 +30,12 @@ const SYSTEM = new Map<string, string>([
   ['0xcccccccc00000000000000000000000000000000', 'validator registry'],
   ['0xcccccccc00000000000000000000000000000001', 'validator registry'],
   ['0x5af2000000000000000000000000000000000000', 'zone factory'],
+  ['0x5ad1000000000000000000000000000000000000', "zone portals' code"],
+  ['0x5a4d000000000000000000000000000000000000', 'zone messenger'],
+  ['0x5a56000000000000000000000000000000000000', 'zone verifier'],
+  // Moderato's first portals.
+  ['0x7069dec4e64fd07334a0933ede836c17259c9b23', 'zone portal'],
+  ['0x3f5296303400b56271b476f5a0b9cbf74350d6ac', 'zone portal'],
   ['0x7702c00000000000000000000000000000000000', "accounts' default code"],
   ['0x7702ac0000000000000000000000000000000000', 'account registrar'],
 ]);
@@ -35,9 +44,9 @@ export const isVirtual = (address: string): boolean => VIRTUAL.test(address);
 
 /** A wallet's address on Tempo: one that can pay or be paid. */
 export function parseTempoAddress(network: Network, text: string): Parsed<Address> {
+  const system = SYSTEM.get(text.toLowerCase()) ?? (ZONE_PORTAL.test(text) ? 'zone portal' : undefined);
+  if (system !== undefined) return { ok: false, problem: `is the chain's own contract: ${system}` };
   const parsed = parseWalletAddress(network, text);
   if (!parsed.ok) return parsed;
-  const system = SYSTEM.get(parsed.value.toLowerCase());
-  if (system !== undefined) return { ok: false, problem: `is the chain's own contract: ${system}` };
   return TIP20.test(parsed.value) ? { ok: false, problem: 'is the address of a TIP-20 token' } : parsed;
 }

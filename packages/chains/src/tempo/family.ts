@@ -2,16 +2,18 @@ import { decimalsOfTokens, getHeadNumber, identifyChain } from '../evm/calls.ts'
 import { soonestPaid } from '../evm/observe/early-look.ts';
 import { logSubscription } from '../evm/observe/subscriptions.ts';
 import type { Family } from '../family.ts';
-import { identifyWith } from '../identify.ts';
 import { TempoAdapter } from './adapter.ts';
 import { mppNameOf } from './mpp.ts';
 import { TempoObserver } from './observer.ts';
 import { TRANSFER_WITH_MEMO } from './observe/landings.ts';
 import { merge, rewind } from './observe/position.ts';
+import { factsOfTip20 } from './token-facts.ts';
 
 export const tempo: Family = {
   dialect: 'evm',
-  identify: (chain) => identifyWith(chain, identifyChain(chain), decimalsOfTokens),
+  whyOtherChain: identifyChain,
+  decimalsOf: decimalsOfTokens,
+  tokenFacts: factsOfTip20,
   probe: getHeadNumber,
   adapter: (network, pool, now) => new TempoAdapter(network, pool, now),
   rewind,

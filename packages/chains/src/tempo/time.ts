@@ -1,5 +1,6 @@
 import type { Instant } from '@pf/domain';
 import type { Block } from '../evm/calls.ts';
+import { isWorthSigning } from '../reusable.ts';
 
 /**
  * How long a transaction that we build can land, in seconds: time for a person to sign. The chain allows at most 300
@@ -26,6 +27,12 @@ export function validBefore(newest: Block, now: Instant, expiresAt: Instant): bi
   const expiry = seconds(expiresAt) + (present - seconds(now));
   if (expiry <= present) return null;
   return expiry < present + LIFETIME ? expiry : present + LIFETIME;
+}
+
+/** True while one that can land up to this time has most of the life that a new one would have. */
+export function isFresh(until: bigint, newest: Block, now: Instant, expiresAt: Instant): boolean {
+  const present = chainTime(newest, now);
+  return isWorthSigning(until - present, (validBefore(newest, now, expiresAt) ?? present) - present);
 }
 
 /** True for a transaction that could land for longer than any wallet needs. */

@@ -49,11 +49,14 @@ async function paying(input: Hex, sentBack: bigint) {
     ],
   };
   const block = { number: 9n, hash: BLOCK, parentHash: BLOCK, timestamp: 100n, baseFeePerGas: 0n };
-  const respond = (asked: RpcCall<unknown>): unknown =>
-    asked.method === 'debug_traceTransaction' ? asked.parse(trace) : block;
+  const asked: string[] = [];
+  const respond = (call: RpcCall<unknown>): unknown => {
+    asked.push(call.method);
+    return call.method === 'debug_traceTransaction' ? call.parse(trace) : block;
+  };
   const node = {
     name: 'node',
-    call: (asked: RpcCall<unknown>) => Promise.resolve(respond(asked)),
+    call: (call: RpcCall<unknown>) => Promise.resolve(respond(call)),
   } as unknown as RpcNode;
   const pool = {
     async *attempts(work: (node: RpcNode) => Promise<unknown>) {
@@ -62,7 +65,7 @@ async function paying(input: Hex, sentBack: bigint) {
     batch: (calls: readonly RpcCall<unknown>[]) => Promise.resolve(calls.map(respond)),
   } as unknown as RpcPool;
   const receipt = { transactionHash: hash, status: 1n, blockNumber: 1n, blockHash: BLOCK, from: ACCOUNT, to: ACCOUNT };
-  return { pool, transaction: { hash, raw }, receipt: { ...receipt, logs } as unknown as Receipt };
+  return { pool, asked, transaction: { hash, raw }, receipt: { ...receipt, logs } as unknown as Receipt };
 }
 
 describe('a payment that names no intent', () => {
@@ -75,6 +78,16 @@ describe('a payment that names no intent', () => {
     expect(await found(0n)).toBe(terms.amount);
     expect(await found(1n)).toBe(terms.amount - 1n);
     expect(await found(terms.amount)).toBeNull();
+  });
+
+  it('differs in its reference and is told of, and its calls are read once', async () => {
+    const { pool, asked, transaction, receipt } = await paying(unnamed, 0n);
+    expect(await verifyNested(pool, NETWORK, transaction, receipt, terms, ACCOUNT)).toMatchObject({
+      kind: 'mismatch',
+      differs: { reference: { expected: terms.reference, actual: null } },
+      unnamed: { transfer: { amount: terms.amount } },
+    });
+    expect(asked.filter((method) => method === 'debug_traceTransaction')).toHaveLength(1);
   });
 });
 

@@ -148,7 +148,7 @@ describe('Base adapter', () => {
       });
     });
 
-    it('reports that a build cannot land once its nonce is used or the base fee exceeds its maximum', async () => {
+    it('reuses a build until its nonce is used, or while the base fee exceeds its maximum', async () => {
       const terms = newTerms();
       const built = await build(terms, payer(4).address);
       if (built.kind !== 'built') throw new Error('it can be built');
@@ -158,15 +158,15 @@ describe('Base adapter', () => {
         transaction: built.transaction,
         lifetime: built.lifetime,
       };
-      expect(await base.adapter.canLand(made)).toBe(true);
+      expect(await base.adapter.isReusable(made)).toBe(true);
       await base.anvil.rpc('anvil_setNextBlockBaseFeePerGas', '0x174876e800');
       await base.anvil.mine();
-      expect(await base.adapter.canLand(made)).toBe(false);
+      expect(await base.adapter.isReusable(made)).toBe(false);
       await base.anvil.rpc('anvil_setNextBlockBaseFeePerGas', '0x3b9aca00');
       await base.anvil.mine();
-      expect(await base.adapter.canLand(made)).toBe(true);
+      expect(await base.adapter.isReusable(made)).toBe(true);
       await base.anvil.rpc('anvil_setNonce', payer(4).address, '0x5');
-      expect(await base.adapter.canLand(made)).toBe(false);
+      expect(await base.adapter.isReusable(made)).toBe(false);
     });
   });
 

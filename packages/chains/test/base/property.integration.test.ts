@@ -221,8 +221,9 @@ class Round {
     return [this.transfer(own, terms), call(merchant, '0x12345678')];
   }
   /** What a merchant that is called sends to a payer. */
-  back(from: string): Step {
-    return this.transfer(from, { ...pick(this.intents), requestor: pick(puppets) as string as Address });
+  back(from: string, token: string = pick(tokens)): Step {
+    const tokenAddress = token as PaymentTerms['tokenAddress'];
+    return this.transfer(from, { ...pick(this.intents), tokenAddress, requestor: pick(puppets) as string as Address });
   }
   /** Bytes of payments, and of calls that make them, which say nothing about what the called contract does. */
   noise(own?: string): Hex {
@@ -277,7 +278,7 @@ async function play(
   round: Round,
 ): Promise<{ readonly hashes: readonly string[]; readonly honest: ReadonlyMap<string, Order> }> {
   const honest = new Map<string, Order>();
-  const [spender, payer, relay, puller, ...others] = puppets as readonly [Hex, Hex, Hex, Hex, ...Hex[]];
+  const [returned, payer, relay, puller, ...others] = puppets as readonly [Hex, Hex, Hex, Hex, ...Hex[]];
   const [first, second, third] = delegated as readonly [Hex, Hex, Hex];
   const plain = (): PaymentTerms => newIntent(pick(requestors.slice(2)));
   const paying = (order: Order | undefined, hash: string): string => {
@@ -290,19 +291,22 @@ async function play(
   const byPuppet = last();
   await learn(relay, [must(await round.authorized(plain()))]);
   const byAuthorization = last();
-  for (const [place, puppet] of [spender, ...others].entries())
-    await learn(puppet, await round.script(puppet, place + 3));
+  await learn(returned, round.takenBack(returned));
+  for (const [place, puppet] of others.entries()) await learn(puppet, await round.script(puppet, place + 4));
   const pulled = pick(round.intents);
   await learn(puller, [must(round.pull(pulled, third))]);
-  for (const merchant of requestors.slice(0, 2)) await learn(merchant, chance(0.5) ? [round.back(merchant)] : []);
+  for (const merchant of requestors.slice(0, 2))
+    await learn(merchant, chance(0.5) ? tokens.map((token) => round.back(merchant, token)) : []);
   await base.anvil.mine();
 
   const hashes: string[] = [];
   // A wallet's wrapper has what it is to pay in its calldata: without it no upstream is asked for a trace.
-  const trigger = (puppet: Hex): Promise<string> =>
-    send({ from: bundler(), to: puppet, data: round.noise(chance(0.8) || puppet === payer ? puppet : undefined) });
+  const trigger = (puppet: Hex): Promise<string> => {
+    const isNamed = chance(0.8) || puppet === payer || puppet === returned;
+    return send({ from: bundler(), to: puppet, data: round.noise(isNamed ? puppet : undefined) });
+  };
   hashes.push(paying(byPuppet, await trigger(payer)), paying(byAuthorization, await trigger(relay)));
-  for (const puppet of [spender, ...others]) hashes.push(await trigger(puppet));
+  for (const puppet of [returned, ...others]) hashes.push(await trigger(puppet));
   await base.anvil.mine(2);
 
   const [one, other] = wallets as readonly [SmartWallet, SmartWallet];

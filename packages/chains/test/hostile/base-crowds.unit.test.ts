@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Address, Observation, PaymentTerms, Reference } from '@pf/domain';
+import type { Address, Observation, PaymentTerms, Reference, TransactionHash } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
 import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
 import { getAddress, type Hex, numberToHex, toHex } from 'viem';
@@ -19,6 +19,8 @@ const ATTACKER: Hex = `0x${'ba'.repeat(20)}`;
 /** Transactions that a reading looks up, and landings that a cursor holds of an intent. */
 const LOOKED_UP_MAX = 500;
 const OF_INTENT_MAX = 20;
+/** Traces that a step has room for, of what is new and of what waits. */
+const TRACES_MAX = 40;
 
 const addressOf = (at: number): Address => getAddress(toHex(0x0d0000 + at, { size: 20 })) as string as Address;
 const referenceOf = (at: number): Reference => toHex(at, { size: 32 }) as string as Reference;
@@ -66,9 +68,10 @@ describe('a payment on Base beside dust', () => {
   /** How often each transaction was looked up, and in all. */
   const lookUps = new Map<string, number>();
   let looked = 0;
+  let traced = 0;
   beforeEach(async () => {
     chain = new ScriptedChain();
-    looked = 0;
+    [looked, traced] = [0, 0];
     lookUps.clear();
     proxy = await startRpcProxy('');
     proxy.respond = (request) => {
@@ -77,6 +80,7 @@ describe('a payment on Base beside dust', () => {
         lookUps.set(hash, (lookUps.get(hash) ?? 0) + 1);
         looked += 1;
       }
+      if (request.method === 'debug_traceTransaction') traced += 1;
       return chain.respond(request);
     };
     pool = poolOver([proxy.url]);
@@ -133,5 +137,26 @@ describe('a payment on Base beside dust', () => {
       expect(heldOf()).toBeLessThanOrEqual(OF_INTENT_MAX);
     }
     expect(watcher.watched.byReference(mine.reference)?.settlement?.finalized).toBe(true);
+  }, 60_000);
+
+  it('is confirmed in its usual time beside a hundred that were submitted, which are traced a few a step', async () => {
+    const others = many(100, otherOf);
+    for (const [at, one] of others.entries()) watcher.watched.add(`pi_other_${at}`, one);
+    const hashes = chain.mine(...others.map((one) => nested(one, 1)));
+    for (const [at, one] of others.entries())
+      watcher.watched.submit(
+        {
+          hash: hashes[at] as string as TransactionHash,
+          sender: getAddress(ATTACKER) as string as Address,
+          nonce: null,
+          lifetime: { kind: 'unlimited' },
+          terms: one,
+        },
+        0,
+      );
+    chain.mine(honest(mine));
+    const found = [...(await step()), ...(await step())];
+    expect(found).toContain('pi_mine landed confirmed');
+    expect(traced).toBeLessThanOrEqual(2 * TRACES_MAX);
   }, 60_000);
 });

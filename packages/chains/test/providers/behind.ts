@@ -64,7 +64,7 @@ const insistingAdapter = (adapter: ChainAdapter, looks: number): ChainAdapter =>
       return adapter.ready(timeoutMs);
     },
     build: (request) => insist(() => adapter.build(request)),
-    canLand: (build) => insist(() => adapter.canLand(build)),
+    isReusable: (...of) => insist(() => adapter.isReusable(...of)),
     fetchSent: async (hash) => {
       for (let look = 1; ; look += 1) {
         const found = await insist(() => adapter.fetchSent(hash));

@@ -322,18 +322,6 @@ describe('Solana adapter', () => {
       });
     });
 
-    it('reports that a build can no longer land once its blockhash has expired, and builds again', async () => {
-      const terms = newTerms();
-      const { transaction, lifetime } = await built(terms, payer(2).address);
-      const made = { version: 2, fulfiller: payer(2).address, transaction, lifetime };
-      expect(await solana.adapter.canLand(made)).toBe(true);
-      await solana.node.advance(150);
-      expect(await solana.adapter.canLand(made)).toBe(true);
-      await solana.node.advance(2);
-      expect(await solana.adapter.canLand(made)).toBe(false);
-      expect((await built(terms, payer(2).address)).transaction.blob).not.toBe(transaction.blob);
-    });
-
     it('takes two HTTP requests', async () => {
       const proxy = await startRpcProxy(solana.node.rpcUrl);
       const pool = solanaPool([proxy.url]);

@@ -13,7 +13,7 @@ describe('Tempo fees', () => {
     const { tokenAddress, amount } = terms;
     const other = tokenOf('AlphaUSD').address;
     expect(describeShortage(terms, tokenAddress, amount + 99n, 100n, true)).toBe(
-      'the payer has 12.345777 USDC and needs 12.345678 USDC, and up to 0.0001 more for the fee',
+      'the payer has 12.345777 USDC.e and needs 12.345678 USDC.e, and up to 0.0001 more for the fee',
     );
     expect(describeShortage(terms, tokenAddress, amount + 100n, 100n, true)).toBeNull();
     expect(describeShortage(terms, other, 99n, 100n, true)).toBe(
@@ -21,7 +21,7 @@ describe('Tempo fees', () => {
     );
     expect(describeShortage(terms, other, 100n, 100n, true)).toBeNull();
     expect(describeShortage(terms, tokenAddress, 99n, 100n, false)).toBe(
-      'the fee sponsor has 0.000099 USDC for the fee and may need 0.0001 USDC',
+      'the fee sponsor has 0.000099 USDC.e for the fee and may need 0.0001 USDC.e',
     );
   });
 });

@@ -218,12 +218,14 @@ describe('Tempo adapter', () => {
       const poor = Account.fromSecp256k1(`0x${'c2'.repeat(32)}`).address;
       expect(await build(newTerms(), poor)).toEqual({
         kind: 'rejected',
-        reason: 'the payer has 0 USDC and needs 3 USDC',
+        reason: 'the payer has 0 USDC.e and needs 3 USDC.e',
       });
       await send(payer(1).address, tokenOf('USDC'), transfer(poor, 3_000_000n));
       expect(await build(newTerms(), poor)).toEqual({
         kind: 'rejected',
-        reason: expect.stringMatching(/^the payer has 3 USDC and needs 3 USDC, and up to 0\.\d+ more for the fee$/),
+        reason: expect.stringMatching(
+          /^the payer has 3 USDC\.e and needs 3 USDC\.e, and up to 0\.\d+ more for the fee$/,
+        ),
       });
     });
 

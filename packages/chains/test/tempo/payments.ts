@@ -3,7 +3,7 @@ import * as SignatureEnvelope from 'ox/tempo/SignatureEnvelope';
 import * as TxEnvelopeTempo from 'ox/tempo/TxEnvelopeTempo';
 import type { Hex } from 'viem';
 import { Account } from 'viem/tempo';
-import { networkOf, type Token } from '../../src/index.ts';
+import { networkOf, resolveToken, type Token } from '../../src/index.ts';
 
 /** A good payment on Tempo's testnet without any chain: its terms, its payers, and ox's view of its transaction. */
 export const CHAIN = 'eip155:42431' as ChainId;
@@ -24,8 +24,8 @@ export type Signer = Pick<typeof payer, 'sign'>;
 export const addressOf = ({ address }: { readonly address: string }): Address => address as Address;
 
 export const tokenOf = (symbol: string): Token => {
-  const token = network.tokens.find((one) => one.symbol === symbol);
-  if (token === undefined) throw new Error(`Tempo has no ${symbol}`);
+  const token = resolveToken(network, symbol);
+  if (token === null) throw new Error(`Tempo has no ${symbol}`);
   return token;
 };
 

@@ -69,14 +69,14 @@ export const PLANS: readonly PlanFigures[] = [
     preset: 'alchemy-paid',
     idleMillions: [88, 87, 167],
     watched: { few: 271, many: 271 },
-    served: 303,
+    served: 323,
   },
   {
     family: 'solana',
     preset: 'helius-developer',
     idleMillions: [9.4, 9.4, 16.7],
     watched: { few: 46, many: 46 },
-    served: 17,
+    served: 18,
   },
 ];
 

@@ -5,14 +5,12 @@ import { createLogger } from '@pf/runtime';
 import { Command } from 'commander';
 import { reportAsJson, reportAsText, problemOf } from '../settlement-audit/report.ts';
 import { auditSettlements } from '../settlement-audit/settlements.ts';
-import { servedNetwork } from '../chain/served-network.ts';
+import { upstreamsFor, type UpstreamOptions } from '../chain/served-network.ts';
 import { CliError } from '../cli-error.ts';
-import { type CommandContext, globalOptions, type Session, withSession } from '../session.ts';
+import { type CommandContext, globalOptions, withSession } from '../session.ts';
 import { timeOf } from '../time-option.ts';
 
-interface Options {
-  readonly network?: string;
-  readonly rpc?: string;
+interface Options extends UpstreamOptions {
   readonly from: Date;
   readonly to?: Date;
   readonly after?: string;
@@ -43,7 +41,7 @@ export function auditCommand(context: CommandContext): Command {
       withSession(command, context, async (session) => {
         const { database, output } = session;
         const chains = createChains({
-          upstreams: await upstreamsFor(session, options),
+          upstreams: await upstreamsFor(session.stack, options),
           log: createLogger('pf', 'silent'),
           now: Date.now,
         });
@@ -70,19 +68,4 @@ export function auditCommand(context: CommandContext): Command {
       }),
     );
   return audit;
-}
-
-type Upstreams = Parameters<typeof createChains>[0]['upstreams'];
-
-async function upstreamsFor({ stack }: Session, { network: name, rpc }: Options): Promise<Upstreams> {
-  if (name === undefined) {
-    if (rpc !== undefined) throw new CliError('--rpc needs --network: name the network that it serves.');
-    return stack.upstreams();
-  }
-  const network = servedNetwork(name);
-  const named = rpc?.split(',').map((url) => url.trim());
-  const upstreams = named ?? (await stack.upstreams()).get(network.chain);
-  if (!upstreams)
-    throw new CliError(`${network.label} has no upstream. Set ${network.upstreamVariable}, or add --rpc URL.`);
-  return new Map([[network.chain, upstreams]]);
 }

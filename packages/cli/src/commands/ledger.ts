@@ -5,32 +5,33 @@ import {
   ArchiveDamagedError,
   type DeliveriesReport,
   Ledger,
+  type LedgerScope,
   type NotedHead,
   openStore,
   ParquetFiles,
   type PartitionReport,
-  partitionsIn,
   QueryError,
   StoreUnavailableError,
   TooLargeError,
+  verifyArchive,
   verifyDeliveries,
-  verifyPartition,
 } from '@pf/archive';
 import { ColdBundles, type ColdReport, verifyCold } from '@pf/archive/cold';
 import { coldByBundle, coldVersions, type Database, isDatabaseUnavailable, openDatabase } from '@pf/database';
-import type { LogReader } from '@pf/event-log';
+import type { EventLog, LogReader } from '@pf/event-log';
 import { Command, Option } from 'commander';
 import { z } from 'zod';
 import { CliError } from '../cli-error.ts';
 import { withEventLog } from '../event-log.ts';
 import { moment as momentText, table } from '../output.ts';
-import { type CommandContext, withoutDatabase } from '../session.ts';
+import { type CommandContext, globalOptions, withoutDatabase } from '../session.ts';
 import { timeOf } from '../time-option.ts';
 import type { StackAccess } from '../stack.ts';
 import { keyringOf, projectionProblems } from './projection.ts';
 
 const FORMATS = ['parquet', 'ndjson', 'csv'] as const;
 type FileFormat = (typeof FORMATS)[number];
+const SCOPED = '; of --account and --mode only where they are given';
 /** A cell of a table is no longer. */
 const CELL_MAX = 60;
 
@@ -39,7 +40,7 @@ export function ledgerCommand(context: CommandContext): Command {
   const ledger = new Command('ledger').description('the archive of the ledger: query, export and verify it');
   ledger
     .command('query')
-    .description('run an SQL query (DuckDB) over events, intents, payments and deliveries')
+    .description(`run an SQL query (DuckDB) over events, intents, payments, journal and deliveries${SCOPED}`)
     .argument('<sql>', 'the query; the column at is a keyword of SQL: write "at"')
     .addHelpText(
       'after',
@@ -48,7 +49,7 @@ export function ledgerCommand(context: CommandContext): Command {
     )
     .action(async (sql: string, _options: unknown, command: Command) => {
       const { output, stack } = withoutDatabase(command, context);
-      await withLedger(stack, async (open) => {
+      await withLedger(stack, scopeOf(command), async (open) => {
         const answer = await open.query(sql);
         output.answer(answer.rows, () => tableOf(answer));
       });
@@ -56,7 +57,7 @@ export function ledgerCommand(context: CommandContext): Command {
 
   ledger
     .command('export')
-    .description('write the events of a period to a file, in the order of the log')
+    .description(`write the events of a period to a file, in the order of the log${SCOPED}`)
     .requiredOption('--output <file>', 'the file; an existing one is replaced')
     .option('--from <time>', 'from this time, ISO 8601, in UTC (default: the first event)', timeOf)
     .option('--to <time>', 'before this time (default: now)', timeOf)
@@ -68,7 +69,7 @@ export function ledgerCommand(context: CommandContext): Command {
         command: Command,
       ) => {
         const { output, stack } = withoutDatabase(command, context);
-        await withLedger(stack, async (open) => {
+        await withLedger(stack, scopeOf(command), async (open) => {
           const wanted = [from && `"at" >= ${sqlOf(from)}`, to && `"at" < ${sqlOf(to)}`].filter(Boolean).join(' AND ');
           const events = `FROM events${wanted === '' ? '' : ` WHERE ${wanted}`}`;
           const { rows } = await open.query(`SELECT count(*) AS events ${events}`);
@@ -82,13 +83,13 @@ export function ledgerCommand(context: CommandContext): Command {
 
   ledger
     .command('as-of')
-    .description('show payment intents as they were at a time')
+    .description(`show payment intents as they were at a time${SCOPED}`)
     .argument('<time>', 'ISO 8601, in UTC: 2026-11-23 or 2026-11-23T12:00:00Z', timeOf)
     .option('--intent <id>', 'only this payment intent')
     .addHelpText('after', '\nExample:\n  pf ledger as-of 2026-11-23T12:00:00Z --intent pi_5mUj8xNgYq3vWJ2hTfKd7')
     .action(async (time: Date, { intent }: { intent?: string }, command: Command) => {
       const { output, stack } = withoutDatabase(command, context);
-      await withLedger(stack, async (open) => {
+      await withLedger(stack, scopeOf(command), async (open) => {
         const intents = await open.asOf(time, intent ?? null);
         if (intent !== undefined && intents.length === 0)
           throw new CliError(`The archive has no event of ${intent} up to ${momentText(time)}.`);
@@ -118,28 +119,40 @@ export function ledgerCommand(context: CommandContext): Command {
     .addHelpText('after', '\nExample:\n  pf ledger verify --no-log --key S3tH…= --heads heads-of-october.json')
     .action(async ({ key, log, heads }: { key?: string; log: boolean; heads?: string }, command: Command) => {
       const { output, stack } = withoutDatabase(command, context);
+      const { accountId, livemode } = scopeOf(command);
+      if (accountId !== undefined || livemode !== undefined)
+        throw new CliError('`pf ledger verify` proves all accounts in both modes: leave out --account and --mode.');
       const noted = heads === undefined ? [] : await readHeads(heads);
-      const store = openStore(await stack.archive());
+      const url = await stack.archive();
+      const store = openStore(url);
       const parquet = await ParquetFiles.open();
       const database = log ? await databaseIfNamed(stack) : null;
       try {
-        const verify = async (reader: LogReader | null): Promise<void> => {
+        const verify = async (reader: LogReader | null, eventLog: EventLog | null): Promise<void> => {
           const left = async (partition: number): Promise<ReadonlyMap<string, number>> =>
             database ? await coldVersions(database, partition) : new Map();
-          const reports: VerifyReport[] = [];
           const keyring = await keyringOf(stack);
-          const options = { store, parquet, publicKey: key ?? null, reader, left, noted };
-          const partitions = new Set([...(await partitionsIn(store)), ...noted.map(({ partition }) => partition)]);
-          for (const partition of [...partitions].sort((a, b) => a - b))
+          const { partitions, problems } = await verifyArchive({
+            store,
+            parquet,
+            reader,
+            left,
+            noted,
+            publicKey: key ?? null,
+            partitions: eventLog?.partitions ?? null,
+          });
+          const reports: VerifyReport[] = [];
+          for (const report of partitions)
             reports.push({
-              ...(await verifyPartition(partition, options)),
-              projection: database && reader && (await projectionProblems(database, reader, partition, keyring)),
+              ...report,
+              projection: database && reader && (await projectionProblems(database, reader, report.partition, keyring)),
             });
           const cold =
             database && (await verifyCold(coldByBundle(database), new ColdBundles(store, await keyringOf(stack))));
           const deliveries = await verifyDeliveries(store);
-          output.answer({ partitions: reports, cold, deliveries }, () =>
+          output.answer({ partitions: reports, problems, cold, deliveries }, () =>
             [
+              ...problems,
               table([
                 ['PARTITION', 'FILES', 'EVENTS', 'BEHIND', 'HEAD', 'RESULT'],
                 ...reports.map(({ partition, files, events, behind, head, ...found }) => [
@@ -151,14 +164,19 @@ export function ledgerCommand(context: CommandContext): Command {
                   problemsOf(found).join('; ') || 'ok',
                 ]),
               ]),
+              ...(log || noted.length > 0 ? [] : [NOT_MISSED]),
               textOf(cold),
               ...(log && database && reports.some(({ projection }) => projection === null) ? [DENIED] : []),
               textOfDeliveries(deliveries),
             ].join('\n'),
           );
+          if (problems.length > 0) throw new CliError(`The check of ${url.href} failed. ${problems.join('; ')}`);
           const failed = reports.filter((report) => problemsOf(report).length > 0);
           if (failed.length > 0)
-            throw new CliError(`The check failed for partition ${failed.map((one) => one.partition).join(', ')}.`);
+            throw new CliError(
+              `The check failed for partition ${failed.map((one) => one.partition).join(', ')}. ` +
+                'What to do: docs/operations/runbooks/archive-damaged.md.',
+            );
           if (cold && cold.problems.length > 0)
             throw new CliError(
               'Intents that have left the database cannot be read. Store all of them there again: ' +
@@ -169,7 +187,7 @@ export function ledgerCommand(context: CommandContext): Command {
               'Files of ended deliveries were changed, and queries refuse them (docs/operations/archive.md).',
             );
         };
-        await explained(() => (log ? withEventLog(stack, verify) : verify(null)));
+        await explained(() => (log ? withEventLog(stack, verify) : verify(null, null)));
       } finally {
         await parquet.close();
         await database?.close();
@@ -223,6 +241,9 @@ const problemsOf = ({ problems, projection }: Pick<VerifyReport, 'problems' | 'p
   ...(projection ?? []),
 ];
 
+const NOT_MISSED =
+  'Without the log, a missing partition and newest events that were cut off are noticed only with --heads.';
+
 const DENIED =
   'The rows of intents in the database were not checked: this role may not read them. Run `pf log verify`.';
 
@@ -234,21 +255,38 @@ const textOf = (cold: ColdReport | null): string =>
 const textOfDeliveries = ({ files, rows, problems }: DeliveriesReport): string =>
   `${rows} ends of deliveries in ${files} files: ${problems.join('; ') || 'ok'}`;
 
-async function withLedger(stack: StackAccess, work: (ledger: Ledger) => Promise<void>): Promise<void> {
+/** What --account and --mode narrow it to; without them it has all accounts, in both modes. */
+function scopeOf(command: Command): LedgerScope {
+  const { account, mode } = globalOptions(command);
+  const isChosen = command.getOptionValueSourceWithGlobals('mode') !== 'default';
+  return { accountId: account, livemode: isChosen ? mode === 'live' : undefined };
+}
+
+async function withLedger(
+  stack: StackAccess,
+  scope: LedgerScope,
+  work: (ledger: Ledger) => Promise<void>,
+): Promise<void> {
   await explained(async () => {
     const url = await stack.archive();
     // A folder needs no copies of its files.
-    const ledger = await Ledger.open(
-      openStore(url),
-      url.protocol === 'file:' ? undefined : await stack.archiveCopies(),
-    );
+    const copies = url.protocol === 'file:' ? undefined : await stack.archiveCopies();
+    const ledger = await Ledger.open(openStore(url), copies, scope);
     try {
+      const { rows } = await ledger.query('SELECT 1 FROM events LIMIT 1');
+      if (rows.length === 0) throw new CliError(`The archive at ${url.href} has no events${ofScope(scope)}.`);
       await work(ledger);
     } finally {
       ledger.close();
     }
   });
 }
+
+const ofScope = ({ accountId, livemode }: LedgerScope): string =>
+  accountId === undefined && livemode === undefined
+    ? ': is ARCHIVE_URL correct? New events are there within a minute'
+    : `${accountId === undefined ? '' : ` of account ${accountId}`}` +
+      `${livemode === undefined ? '' : ` in ${livemode ? 'live' : 'test'} mode`}`;
 
 /** What the message says to a person, without a stack. */
 async function explained(work: () => Promise<void>): Promise<void> {

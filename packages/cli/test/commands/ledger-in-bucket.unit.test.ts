@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openStore, ParquetFiles, Signer } from '@pf/archive';
 import { PartitionArchive } from '../../../archive/src/partition-archive.ts';
 import { toRow } from '../../../archive/src/row.ts';
+import { archiveKey } from '../../../archive/test/archive-key.ts';
 import { recordAt, RECORDED_PAYMENTS } from '../../../archive/test/recorded.ts';
 import { BUCKET, startMemoryS3 } from '../../../archive/test/store/memory-s3.ts';
 import { runPf } from '../../src/index.ts';
@@ -24,7 +25,9 @@ describe('pf ledger on an archive in a bucket', () => {
     folder = await mkdtemp(path.join(tmpdir(), 'pf-bucket-test-'));
     url = `s3://${BUCKET}/ledger?region=us-east-1&endpoint=${server.url}`;
     const parquet = await ParquetFiles.open();
-    const archive = await PartitionArchive.open(0, { store: openStore(new URL(url)), parquet, signer });
+    const store = openStore(new URL(url));
+    await archiveKey(store, signer);
+    const archive = await PartitionArchive.open(0, { store, parquet, signer });
     await archive.append(RECORDED_PAYMENTS.map((line, n) => toRow(recordAt(0, n, line))));
     await parquet.close();
   });
@@ -72,7 +75,7 @@ describe('pf ledger on an archive in a bucket', () => {
   it('reports a missing bucket', async () => {
     const { code, errors } = await pf(count, { ARCHIVE_URL: url.replace(BUCKET, 'no-such-bucket') });
     expect(code).toBe(1);
-    expect(errors).toContain("The archive's bucket cannot be used: list events/: NoSuchBucket");
+    expect(errors).toContain("The archive's bucket cannot be used: list heads/: NoSuchBucket");
   });
 
   it.each([

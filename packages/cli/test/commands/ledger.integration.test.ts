@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiClient, apiClient, type Cluster, roleUrls, startCluster, until } from '@pf/testing';
 import { z } from 'zod';
-import { type Pf, pfOn } from '../pf-on.ts';
+import { PARTITIONS, type Pf, pfOn } from '../pf-on.ts';
 
 const good = {
   chain: 'eip155:84532',
@@ -94,7 +94,10 @@ describe('pf ledger', () => {
     expect(whole.reduce((sum, { events }) => sum + events, 0)).toBe(4);
     for (const partition of whole) expect(partition).toMatchObject({ behind: 0, problems: [], projection: [] });
     const alone = proof.parse((await pf('ledger', 'verify', '--no-log')).answer).partitions;
-    expect(alone).toEqual(whole.map((partition) => ({ ...partition, behind: null, projection: null })));
+    expect(whole).toHaveLength(PARTITIONS);
+    // Without the log a partition that has no events is not known.
+    const filled = whole.filter(({ events }) => events > 0);
+    expect(alone).toEqual(filled.map((partition) => ({ ...partition, behind: null, projection: null })));
     const other = await pf('ledger', 'verify', '--no-log', '--key', Buffer.alloc(32, 1).toString('base64'));
     expect(other.errors).toContain('The check failed for partition');
   });

@@ -580,6 +580,10 @@ export interface components {
             readonly estimatedFeeUsdc: string | null;
             /** @description Estimated fee in ETH, as a decimal string. Base only. */
             readonly estimatedFeeEth: string | null;
+            /** @description Until when it can land; on Solana an estimate by the pace of its blocks. `null` where it does not expire (Base), or nothing is known. Build again if a third of its time has passed when the wallet is to sign. */
+            readonly expiresAt: string | null;
+            /** @description The last block height in which it can land. Solana only. */
+            readonly lastValidBlockHeight: number | null;
         } & {
             readonly [key: string]: unknown;
         };

@@ -1,4 +1,4 @@
-import type { PayerIntent, PublicIntent, UnsignedTransaction } from '@pf/domain';
+import type { PayerIntent, PublicIntent } from '@pf/domain';
 import { INTENT_STATUSES } from '@pf/domain';
 import { z } from 'zod';
 import { unsignedTransaction } from '../intent-state.ts';
@@ -108,7 +108,14 @@ const perhapsForPayer = {
 export const fetchIntentResponse = z.strictObject({ intent: publicIntent, ...perhapsForPayer });
 /** So do people in the dashboard whose role may see secrets. */
 export const refundIntentResponse = z.strictObject({ intent: publicIntent, ...perhapsForPayer });
-const built = { transaction: unsignedTransaction satisfies z.ZodType<UnsignedTransaction> };
+
+/** The unsigned transaction in the response of `build`, and until when it can land (docs/reference/contract.md). */
+export const builtTransaction = unsignedTransaction.extend({
+  expiresAt: time.nullable(),
+  lastValidBlockHeight: z.number().int().nullable(),
+});
+export type BuiltTransaction = z.infer<typeof builtTransaction>;
+const built = { transaction: builtTransaction };
 export const buildIntentResponse = z.strictObject({ intent: publicIntent, ...built });
 const submitted = { txSignature: transactionHash };
 export const submitIntentResponse = z.strictObject({ intent: publicIntent, ...submitted });

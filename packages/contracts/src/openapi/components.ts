@@ -3,6 +3,7 @@ import {
   authorization,
   buildAuthorizationRequest,
   buildIntentRequest,
+  builtTransaction,
   createIntentRequest,
   payerIntent,
   publicIntent,
@@ -19,7 +20,6 @@ import { publicDeposit } from '../deposits.ts';
 import { createEndpointRequest, deliveryAttempt, updateEndpointRequest, webhookEndpoint } from '../endpoints.ts';
 import { errorResponse } from '../errors.ts';
 import { intentEvent, payerEvent, unexpectedPayment } from '../intent-events.ts';
-import { unsignedTransaction } from '../intent-state.ts';
 import { createPaymentLinkRequest, payerPaymentLink, paymentLink } from '../payment-links.ts';
 import { createReplayRequest, webhookReplay } from '../replays.ts';
 import { setSponsorRequest, sponsor } from '../sponsors.ts';
@@ -28,7 +28,7 @@ import { setSponsorRequest, sponsor } from '../sponsors.ts';
 const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   PaymentIntent: publicIntent,
   PayerIntent: payerIntent,
-  Transaction: unsignedTransaction,
+  Transaction: builtTransaction,
   Authorization: authorization,
   TypedData: typedData,
   RelayedCall: relayedCall,

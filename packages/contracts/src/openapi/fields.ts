@@ -1,4 +1,5 @@
-import type { PublicIntent, PublicPayment, UnsignedTransaction } from '@pf/domain';
+import type { PublicIntent, PublicPayment } from '@pf/domain';
+import type { BuiltTransaction } from '../api/index.ts';
 import { FAILING_DAYS } from '../endpoints.ts';
 
 /** Field descriptions for the OpenAPI document, in Markdown. The type makes the compiler check that none is missing. */
@@ -37,7 +38,7 @@ const INTENT: Readonly<Record<keyof PublicIntent, string>> = {
   erasedAt: 'When its personal data was erased: `metadata` is empty from then on. Absent otherwise.',
 };
 
-const TRANSACTION: Readonly<Record<keyof UnsignedTransaction, string>> = {
+const TRANSACTION: Readonly<Record<keyof BuiltTransaction, string>> = {
   blob: 'The unsigned transaction in base64. Sign it without changes.',
   format:
     '`solana_v0_message`: a complete transaction with empty signatures. `evm_rlp`: EIP-1559, `0x02 ‖ rlp`. ' +
@@ -46,6 +47,10 @@ const TRANSACTION: Readonly<Record<keyof UnsignedTransaction, string>> = {
   estimatedFeeLamports: 'Estimated fee in lamports. Solana only.',
   estimatedFeeUsdc: 'Estimated fee in USD, as a decimal string. Tempo only; `null` if another account pays it.',
   estimatedFeeEth: 'Estimated fee in ETH, as a decimal string. Base only.',
+  expiresAt:
+    'Until when it can land; on Solana an estimate by the pace of its blocks. `null` where it does not expire ' +
+    '(Base), or nothing is known. Build again if a third of its time has passed when the wallet is to sign.',
+  lastValidBlockHeight: 'The last block height in which it can land. Solana only.',
 };
 
 const PAYMENT: Readonly<Record<keyof PublicPayment, string>> = {

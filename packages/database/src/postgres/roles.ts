@@ -138,8 +138,9 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'service.secrets_canary': ['SELECT', 'INSERT'],
       'service.webhook_secrets': ['SELECT'],
     },
-    // Deletes entries of the audit log that are past their retention, and can delete no others.
-    functions: ['dashboard.forget_audit_entries(integer)'],
+    // Deletes entries of the audit log that are past their retention, and URLs that have been marked as removed for as
+    // long as deliveries are kept. It can delete no others.
+    functions: ['dashboard.forget_audit_entries(integer)', 'service.forget_removed_endpoints(integer)'],
     settings: { ...limits('9s', '5s', '15s'), ...BY_INDEX },
   },
   pf_dashboard: {

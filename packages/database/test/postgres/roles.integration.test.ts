@@ -54,6 +54,7 @@ import {
   forgetDeliveries,
   forgetExpired,
   forgetOutcomes,
+  forgetRemovedEndpoints,
   forgetReplays,
   forgetRequestRecords,
   grantRights,
@@ -366,6 +367,7 @@ describe('the roles of the database', () => {
       while (await stepReplay(database, { now: later, perSecond: 1_000 }))
         expect(await nextReplayStep(database)).not.toBe(0);
       expect(await forgetReplays(database, new Date(later.getTime() + 1), 10)).toBeGreaterThan(0);
+      expect(await forgetRemovedEndpoints(database, 10)).toBe(0);
       expect(await forgetAnswers(database, new Date(Date.now() + 60_000), 10)).toBe(1);
       // Not in the last hour of a day.
       const noon = Math.floor(now.getTime() / 86_400_000) * 86_400_000 + 43_200_000;
@@ -612,6 +614,19 @@ describe('the roles of the database', () => {
     expect(await forgetAuditEntries(as.pf_webhook, 1_000)).toBe(0);
     const { rowCount } = await own.database.sql.query('SELECT FROM dashboard.audit_entries LIMIT 1');
     expect(rowCount).toBe(1);
+  });
+
+  it('let no service delete a webhook URL, but the webhook service what was removed long ago', async () => {
+    for (const role of DATABASE_ROLES.filter((name) => name !== 'pf_operator')) {
+      for (const statement of [
+        'DELETE FROM service.webhook_endpoints',
+        ...(role === 'pf_webhook' ? [] : ['SELECT service.forget_removed_endpoints(1)']),
+      ])
+        expect([role, statement, await codeOf(as[role], statement)]).toEqual([role, statement, DENIED]);
+    }
+    const { rowCount } = await own.database.sql.query('SELECT FROM service.webhook_endpoints');
+    expect(await forgetRemovedEndpoints(as.pf_webhook, 1_000)).toBe(0);
+    expect((await own.database.sql.query('SELECT FROM service.webhook_endpoints')).rowCount).toBe(rowCount);
   });
 
   it('let only the operator see what the sessions of others do, and end them', async () => {

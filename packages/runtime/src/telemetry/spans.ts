@@ -12,6 +12,7 @@ import {
   TraceFlags,
 } from '@opentelemetry/api';
 import { errorTypeOf } from '../error-type.ts';
+import { ofStranger } from './edge-sampler.ts';
 
 /** What travels with every message: its place in a trace, and the HTTP request that began the trace. */
 export interface TraceContext {
@@ -26,6 +27,8 @@ export interface SpanOptions {
   readonly links?: readonly TraceContext[];
   /** When it began, by performance.now(). Default: now. */
   readonly began?: number;
+  /** Its parent is of a caller who may be anyone: it says in which trace the span is, not whether that is kept. */
+  readonly ofStranger?: true;
 }
 
 const REQUEST_ID = createContextKey('request id');
@@ -116,7 +119,7 @@ export async function inSpan<T>(
   options: SpanOptions = {},
 ): Promise<T> {
   const base = continuing(context.active(), parent);
-  const span = tracer.startSpan(name, started(options), base);
+  const span = tracer.startSpan(name, started(options), options.ofStranger ? ofStranger(base) : base);
   return context.with(trace.setSpan(base, span), async () => {
     try {
       return await work(span);

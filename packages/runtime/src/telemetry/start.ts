@@ -19,6 +19,7 @@ import type { MetricsTargets } from '../metrics/exporting.ts';
 import type { ServiceName } from '../metrics/metric.ts';
 import { within } from '../pause.ts';
 import { DiagnosticLog } from './diagnostic-log.ts';
+import { EdgeSampler } from './edge-sampler.ts';
 import type { TelemetryConfig } from './variables.ts';
 
 /** The last spans and values are not worth a slow exit. */
@@ -53,8 +54,8 @@ export async function startTelemetry(service: ServiceName, config: TelemetryConf
   const sending = endpoint !== undefined && config.OTEL_TRACES_EXPORTER === 'otlp';
   const provider = new TracerProvider({
     resource,
-    // Without a collector: ids are created, and what callers sample is passed on as sampled.
-    sampler: sending ? samplerOf(config) : new ParentBasedSampler({ root: new AlwaysOffSampler() }),
+    // Without a collector: ids are created, and what our other services sample is passed on as sampled.
+    sampler: new EdgeSampler(sending ? samplerOf(config) : new ParentBasedSampler({ root: new AlwaysOffSampler() })),
     spanProcessors: sending ? [await spansTo(endpoint, config)] : [],
   });
   trace.setGlobalTracerProvider(provider);

@@ -1,4 +1,11 @@
-import { type ChainAdapter, type ChainObserver, type KeptBytes, type Network, networkNamed } from '@pf/chains';
+import {
+  type ChainAdapter,
+  type ChainObserver,
+  identifyWith,
+  type KeptBytes,
+  type Network,
+  networkNamed,
+} from '@pf/chains';
 import { base, BaseAdapter, BaseObserver } from '@pf/chains/base';
 import type { Instant } from '@pf/domain';
 import { RpcPool } from '@pf/rpc';
@@ -54,7 +61,7 @@ export class SimulatedNetwork {
       network: network.name,
       upstreams: [...byName.keys()],
       dialect: base.dialect,
-      identify: base.identify(network.chain),
+      identify: identifyWith(network.chain, base),
       probe: base.probe(),
       log,
       transports: {

@@ -47,12 +47,12 @@ export async function startAnvil({
     await mine();
   }
   const { tokens } = networkOf(chain as ChainId);
-  for (const { address, symbol } of tokens) {
+  for (const { address, symbol, currency } of tokens) {
     await rpc('anvil_setCode', address, bytecode);
     await asTokenOwner(address, 'initialize', [
       symbol,
       symbol,
-      'USD',
+      currency,
       owner.address,
       wallets.map((wallet) => wallet.address),
       EACH,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { nodeRpc } from './node-rpc.ts';
 import { until } from '../until.ts';
 
-/** The testnet's bridged USDC (USDC.e). */
+/** The testnet's bridged USDC, which the API calls USDC.e. */
 const USDC = '0x20C0000000000000000000009e8d7eB59B783726';
 const PATH_USD = '0x20C0000000000000000000000000000000000000';
 const FACTORY = '0x20Fc000000000000000000000000000000000000';

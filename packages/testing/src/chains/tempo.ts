@@ -33,7 +33,11 @@ export async function startTempo({ blockMs, genesisAt }: TempoOptions = {}): Pro
   return {
     caip2: CHAIN,
     rpcUrl,
-    tokens: Object.fromEntries(networkOf(CHAIN).tokens.map(({ symbol, address }) => [symbol, address])),
+    tokens: Object.fromEntries(
+      networkOf(CHAIN).tokens.flatMap(({ symbol, aliases, address }) =>
+        [symbol, ...aliases].map((name) => [name, address]),
+      ),
+    ),
     wallets: [...wallets],
     rpc,
     mine,

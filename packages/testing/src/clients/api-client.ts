@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { WebhookDelivery } from '@pf/contracts';
-import type { PublicIntent, UnsignedTransaction } from '@pf/domain';
+import type { BuiltTransaction, WebhookDelivery } from '@pf/contracts';
+import type { PublicIntent } from '@pf/domain';
 import { isBehindProviders } from '../stack/behind-providers.ts';
 import { checkAgainstContract } from './contract.ts';
 import { type OpenStream, openStream } from './event-stream.ts';
@@ -30,7 +30,7 @@ export interface ListBody {
   readonly nextCursor: string | null;
 }
 export interface BuildBody extends IntentBody {
-  readonly transaction: UnsignedTransaction;
+  readonly transaction: BuiltTransaction;
 }
 export interface SubmitBody extends IntentBody {
   readonly txSignature: string;

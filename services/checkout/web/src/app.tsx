@@ -9,7 +9,7 @@ import { formatAmount } from './format/money.ts';
 import { type Translator, translatorOf } from './i18n/i18n.ts';
 import { directionOf, type Language, LANGUAGES } from './i18n/languages.ts';
 import type { Checkout } from './pay/checkout.ts';
-import { statusOf } from './pay/status.ts';
+import { noteOf, receivedIn, statusOf } from './pay/status.ts';
 import { TranslatorContext, useTranslator } from './ui/context.ts';
 import { Ends } from './ui/ends.tsx';
 import { useAccent, useSource, useTitle } from './ui/hooks.ts';
@@ -59,7 +59,7 @@ export function App({ children, translator }: Props) {
 export function Unknown() {
   return (
     <main class="card alone">
-      <StatusLine status={{ key: 'unknown', tone: 'bad', isPayable: false }} params={{}} />
+      <StatusLine status={{ key: 'unknown', tone: 'bad', offers: 'nothing' }} params={{}} />
     </main>
   );
 }
@@ -78,17 +78,17 @@ export function Page({ link, client, checkout }: PageProps) {
     subscribe: (listener: () => void) => checkout.subscribe(listener),
   }));
   const state = useSource(source, checkout.state);
-  const { intent, merchant, problem, step, unexpected, missing, connection } = state;
+  const { intent, merchant, problem, step, money, missing, connection } = state;
   const status = statusOf(state);
   const name = merchant?.name ?? t('page.merchant_unknown');
   const terms = intent && termsOf(intent);
   const page = wholeLink(new URL(location.href), link);
-  const money = (decimal: string): string => `${formatAmount(decimal, t.language)}\u00a0${intent?.token ?? ''}`;
-  const received = unexpected?.payment.amount ?? null;
+  const amountOf = (decimal: string): string => `${formatAmount(decimal, t.language)}\u00a0${intent?.token ?? ''}`;
+  const received = receivedIn(money)?.amount ?? null;
   const params = {
     merchant: name,
-    amount: intent === null ? '' : money(intent.amount),
-    received: received === null ? t('difference.token') : money(received),
+    amount: intent === null ? '' : amountOf(intent.amount),
+    received: received === null ? t('difference.token') : amountOf(received),
     wallet: 'wallet' in step ? step.wallet.name : '',
   };
 
@@ -119,7 +119,14 @@ export function Page({ link, client, checkout }: PageProps) {
         <Summary intent={intent} terms={terms} merchant={merchant} name={name} clock={clock} />
         <section class="paying" ref={main} tabIndex={-1} aria-label={t('page.title')}>
           <StatusLine status={status} params={params} />
-          {problem && <ProblemNote problem={problem} params={params} onOwnFee={() => void checkout.payOwnFee()} />}
+          {problem && (
+            <ProblemNote
+              problem={problem}
+              note={noteOf(problem.kind, money)}
+              params={params}
+              onOwnFee={() => void checkout.payOwnFee()}
+            />
+          )}
           {connection !== 'live' && <p class="muted small connection">{t(`connection.${connection}`)}</p>}
           <Paying
             checkout={checkout}
@@ -130,6 +137,7 @@ export function Page({ link, client, checkout }: PageProps) {
             name={name}
             page={page}
             isEmbedded={window.top !== window.self}
+            clock={clock}
           />
           <Ends
             merchant={merchant}

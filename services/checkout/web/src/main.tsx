@@ -27,6 +27,8 @@ function payment(known: Link, clientSecret: string) {
   const client = new Client(known.intentId, clientSecret);
   const checkout = new Checkout(client, known.intentId, lastingStorage);
   void checkout.start();
+  // Other tabs may have asked a wallet.
+  addEventListener('storage', () => checkout.look());
   return <Page link={known} client={client} checkout={checkout} />;
 }
 

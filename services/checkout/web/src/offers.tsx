@@ -1,4 +1,4 @@
-import { findNetwork } from '@pf/chains/networks';
+import { findNetwork, isCalled } from '@pf/chains/networks';
 import { useEffect, useState } from 'preact/hooks';
 import type { LinkClient } from './api/link-client.ts';
 import { chosenLink, type OffersLink } from './api/link.ts';
@@ -102,7 +102,13 @@ export function OffersPage({ link, client }: Props) {
         </section>
         <section class="paying" aria-label={t('page.title')}>
           {status && <StatusLine status={status} params={params} />}
-          {problem && <ProblemNote problem={problem} params={params} />}
+          {problem && (
+            <ProblemNote
+              problem={problem}
+              note={{ help: `problem.${problem.kind}.text`, money: null }}
+              params={params}
+            />
+          )}
           {isOpen && (
             <div class="ways">
               <h2>{t('ways.title')}</h2>
@@ -151,7 +157,7 @@ interface OfferProps {
 function Offer({ offer, livemode, isBegun, isBusy, onChoose }: OfferProps) {
   const t = useTranslator();
   const network = findNetwork(offer.chain);
-  const isKnown = network?.livemode === livemode && network.tokens.some(({ symbol }) => symbol === offer.token);
+  const isKnown = network?.livemode === livemode && network.tokens.some((token) => isCalled(token, offer.token));
   const kind = offer.token.startsWith('EUR') ? t('token.eur') : t('token.usd');
   const hint = !isKnown ? t('offers.unknown') : isBegun ? t('offers.begun') : kind;
   return (
@@ -167,7 +173,7 @@ function Offer({ offer, livemode, isBegun, isBusy, onChoose }: OfferProps) {
 
 /** Null while the payer can choose: the offers say all. */
 function statusOf(link: PaymentLink | null, missing: 'unknown' | 'unreachable' | null): Status | null {
-  const of = (key: Status['key'], tone: Status['tone']): Status => ({ key, tone, isPayable: false });
+  const of = (key: Status['key'], tone: Status['tone']): Status => ({ key, tone, offers: 'nothing' });
   if (link === null) return missing === null ? of('loading', 'busy') : of(missing, 'bad');
   switch (link.state) {
     case 'open':

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { newUserId } from '@pf/contracts';
 import { PASSWORD_LENGTH } from '@pf/contracts/dashboard';
 import type { Database } from '@pf/database';
@@ -12,6 +13,8 @@ import { passkeyPlugin, PROVIDER_SESSION } from './passkey-plugin.ts';
 
 /** The header that carries the client's address to the library: it is never taken from a request. */
 export const ADDRESS_HEADER = 'x-client-address';
+/** What the library logs while it answers a call: its answer has not the cause of a failure that it has caught. */
+export const loggedErrors = new AsyncLocalStorage<unknown[]>();
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;
 
@@ -83,7 +86,10 @@ export function createAuth({ database, limits, url, secret, mailer, mails, log }
     telemetry: { enabled: false },
     logger: {
       level: 'error',
-      log: (_level, message, ...details: unknown[]) => log.error({ details: details.map(String) }, message),
+      log: (_level, message, ...details: unknown[]) => {
+        loggedErrors.getStore()?.push(message, ...details);
+        log.error({ details: details.map(String) }, message);
+      },
     },
     advanced: {
       // Browsers take a `__Host-` cookie from this origin only: no subdomain beside it can plant one.

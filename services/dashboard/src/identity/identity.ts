@@ -15,7 +15,7 @@ import {
 import { verifyJWT } from 'better-auth/crypto';
 import { z } from 'zod';
 import { DashboardError } from '../dashboard-error.ts';
-import { ADDRESS_HEADER, type Auth, type KnownPerson } from './auth.ts';
+import { ADDRESS_HEADER, type Auth, type KnownPerson, loggedErrors } from './auth.ts';
 import type { Passkeys } from './passkeys.ts';
 
 /** What is known of the sender of a request. */
@@ -82,7 +82,7 @@ export class Identity {
    * @returns the person, if they were not registered before
    */
   async signUp(person: { name: string; email: string; password: string }): Promise<KnownPerson | null> {
-    const { body, code, status } = await this.#answer(this.#auth.api.signUpEmail({ body: person, asResponse: true }));
+    const { body, code, status } = await this.#answer((api) => api.signUpEmail({ body: person, asResponse: true }));
     // What was sent is valid: the library calls it its own when Postgres fails, or when two sign up at once.
     if (status !== 200) throw new Error(`the person was not registered: ${String(code)}`);
     // For an address that is registered already, the library makes up the id that it returns.
@@ -104,7 +104,7 @@ export class Identity {
     const hash = user?.credentials[0]?.password;
     if (!user || typeof hash !== 'string' || !(await passwords.verify({ hash, password })))
       throw new DashboardError('link.invalid');
-    const { status } = await this.#answer(this.#auth.api.verifyEmail({ query: { token }, asResponse: true }));
+    const { status } = await this.#answer((api) => api.verifyEmail({ query: { token }, asResponse: true }));
     if (status >= 300) throw new DashboardError('link.invalid');
     return { userId: user.id, email: user.email };
   }
@@ -118,8 +118,8 @@ export class Identity {
     client: Client,
   ): Promise<{ readonly person: KnownPerson | null; readonly cookies: Cookies }> {
     const headers = headersOf({ ...client, cookie: undefined });
-    const answer = await this.#answer(
-      this.#auth.api.signInEmail({ body: { email, password }, headers, asResponse: true }),
+    const answer = await this.#answer((api) =>
+      api.signInEmail({ body: { email, password }, headers, asResponse: true }),
     );
     if (answer.code === 'EMAIL_NOT_VERIFIED') {
       await this.mailVerification(email);
@@ -140,8 +140,8 @@ export class Identity {
   ): Promise<{ readonly person: KnownPerson; readonly cookies: Cookies }> {
     const headers = headersOf({ ...client, cookie: only(client.cookie, CHALLENGE) });
     const call = { body: { code }, headers, asResponse: true } as const;
-    const answer = await this.#answer(
-      TOTP_CODE.test(code) ? this.#auth.api.verifyTOTP(call) : this.#auth.api.verifyBackupCode(call),
+    const answer = await this.#answer((api) =>
+      TOTP_CODE.test(code) ? api.verifyTOTP(call) : api.verifyBackupCode(call),
     );
     if (answer.status !== 200) throw new DashboardError('second_factor.invalid');
     return { person: requirePerson(answer.body), cookies: answer.cookies };
@@ -151,7 +151,7 @@ export class Identity {
   async session(client: Client): Promise<{ readonly person: SignedIn; readonly cookies: Cookies } | null> {
     const headers = withSession(client);
     if (!headers.has('cookie')) return null;
-    const answer = await this.#answer(this.#auth.api.getSession({ headers, asResponse: true }));
+    const answer = await this.#answer((api) => api.getSession({ headers, asResponse: true }));
     const { session, user } = answer.body as {
       session?: { id: string };
       user?: { id: string; name: string; email: string; twoFactorEnabled?: boolean | null; createdAt: string };
@@ -175,12 +175,12 @@ export class Identity {
   }
 
   async signOut(client: Client): Promise<Cookies> {
-    return (await this.#answer(this.#auth.api.signOut({ headers: withSession(client), asResponse: true }))).cookies;
+    return (await this.#answer((api) => api.signOut({ headers: withSession(client), asResponse: true }))).cookies;
   }
 
   /** Mails a link, if a person has this address. @returns that person */
   async forgotPassword(email: string): Promise<KnownPerson | null> {
-    await this.#answer(this.#auth.api.requestPasswordReset({ body: { email }, asResponse: true }));
+    await this.#answer((api) => api.requestPasswordReset({ body: { email }, asResponse: true }));
     return this.#find({ email: email.toLowerCase() });
   }
 
@@ -218,8 +218,8 @@ export class Identity {
     password: string,
     client: Client,
   ): Promise<{ readonly uri: string; readonly backupCodes: readonly string[] }> {
-    const answer = await this.#answer(
-      this.#auth.api.enableTwoFactor({
+    const answer = await this.#answer((api) =>
+      api.enableTwoFactor({
         body: { password, method: 'totp' },
         headers: withSession(client),
         asResponse: true,
@@ -232,8 +232,8 @@ export class Identity {
   }
 
   async confirmSecondFactor(code: string, client: Client): Promise<Cookies> {
-    const answer = await this.#answer(
-      this.#auth.api.verifyTOTP({ body: { code }, headers: withSession(client), asResponse: true }),
+    const answer = await this.#answer((api) =>
+      api.verifyTOTP({ body: { code }, headers: withSession(client), asResponse: true }),
     );
     if (answer.code === 'TOTP_NOT_ENABLED') throw new DashboardError('second_factor.not_begun');
     if (answer.status !== 200) throw new DashboardError('second_factor.invalid');
@@ -241,8 +241,8 @@ export class Identity {
   }
 
   async disableSecondFactor(password: string, client: Client): Promise<Cookies> {
-    const answer = await this.#answer(
-      this.#auth.api.disableTwoFactor({ body: { password }, headers: withSession(client), asResponse: true }),
+    const answer = await this.#answer((api) =>
+      api.disableTwoFactor({ body: { password }, headers: withSession(client), asResponse: true }),
     );
     if (answer.status !== 200) throw new DashboardError('credentials.invalid');
     return answer.cookies;
@@ -250,8 +250,8 @@ export class Identity {
 
   /** @throws DashboardError `credentials.invalid` */
   async checkPassword(password: string, client: Client): Promise<void> {
-    const { status } = await this.#answer(
-      this.#auth.api.verifyPassword({ body: { password }, headers: withSession(client), asResponse: true }),
+    const { status } = await this.#answer((api) =>
+      api.verifyPassword({ body: { password }, headers: withSession(client), asResponse: true }),
     );
     if (status !== 200) throw new DashboardError('credentials.invalid');
   }
@@ -333,7 +333,7 @@ export class Identity {
   /** Begins a session of a person who needs no second factor: they have just proved who they are. */
   async #beginVerifiedSession(userId: string, client: Client): Promise<Answer> {
     const headers = headersOf({ ...client, cookie: undefined });
-    return this.#answer(this.#auth.api.beginPasskeySession({ body: { userId }, headers, asResponse: true }));
+    return this.#answer((api) => api.beginPasskeySession({ body: { userId }, headers, asResponse: true }));
   }
 
   /** Begins to make a passkey. The caller has checked the password. */
@@ -362,7 +362,7 @@ export class Identity {
 
   /** Mails a link that confirms an address, unless one was mailed a moment ago. */
   async mailVerification(email: string): Promise<void> {
-    await this.#answer(this.#auth.api.sendVerificationEmail({ body: { email }, asResponse: true }));
+    await this.#answer((api) => api.sendVerificationEmail({ body: { email }, asResponse: true }));
   }
 
   /** Keeps the checks of a sign-in at the identity provider for this browser. */
@@ -383,8 +383,8 @@ export class Identity {
     client: Client,
   ): Promise<{ readonly isComplete: boolean; readonly cookies: Cookies }> {
     const headers = headersOf({ ...client, cookie: undefined });
-    const { body, cookies } = await this.#answer(
-      this.#auth.api.beginProviderSession({ body: { userId }, headers, asResponse: true }),
+    const { body, cookies } = await this.#answer((api) =>
+      api.beginProviderSession({ body: { userId }, headers, asResponse: true }),
     );
     if (body['twoFactorRedirect'] === true) return { isComplete: false, cookies };
     requirePerson(body);
@@ -398,7 +398,7 @@ export class Identity {
   ): Promise<Cookies> {
     const body = { ...kept, cookie };
     const headers = headersOf({ ...client, cookie: undefined });
-    return (await this.#answer(this.#auth.api.keepChallenge({ body, headers, asResponse: true }))).cookies;
+    return (await this.#answer((api) => api.keepChallenge({ body, headers, asResponse: true }))).cookies;
   }
 
   /** Takes a challenge, which is then gone, whatever follows; null if there is none for this purpose. */
@@ -408,8 +408,8 @@ export class Identity {
     client: Client,
   ): Promise<{ readonly challenge: string; readonly cookies: Cookies } | null> {
     const headers = headersOf({ ...client, cookie: only(client.cookie, CHALLENGES[cookie]) });
-    const { body, cookies } = await this.#answer(
-      this.#auth.api.takeChallenge({ body: { purpose, cookie }, headers, asResponse: true }),
+    const { body, cookies } = await this.#answer((api) =>
+      api.takeChallenge({ body: { purpose, cookie }, headers, asResponse: true }),
     );
     const taken = challenged.safeParse(body);
     return taken.success ? { challenge: taken.data.challenge, cookies } : null;
@@ -426,21 +426,24 @@ export class Identity {
   }
 
   /** @throws DashboardError `service.unavailable`, or the library's own error, if it failed */
-  async #answer(call: Promise<Response>): Promise<Answer> {
+  async #answer(call: (api: Auth['api']) => Promise<Response>): Promise<Answer> {
+    const logged: unknown[] = [];
     let cause: unknown;
     try {
-      const response = await call;
+      const response = await loggedErrors.run(logged, () => call(this.#auth.api));
       const text = await response.text();
       const parsed: unknown = text === '' ? null : JSON.parse(text);
       const body = (parsed ?? {}) as Record<string, unknown>;
       const { status } = response;
       const code = typeof body['code'] === 'string' ? body['code'] : null;
-      if (status < 500) return { status, code, body, cookies: response.headers.getSetCookie() };
-      cause = new Error(`the sign-in library failed: ${String(code)}`);
+      const unavailable = status >= 400 ? logged.find(isDatabaseUnavailable) : undefined;
+      if (status < 500 && unavailable === undefined)
+        return { status, code, body, cookies: response.headers.getSetCookie() };
+      cause = unavailable ?? new Error(`the sign-in library failed: ${String(code)}`);
     } catch (error) {
       cause = error;
     }
-    // The library hides the cause of some failures.
+    // The library hides the cause of some failures from its log, too.
     if (isDatabaseUnavailable(cause) || !(await this.#database.ready(1_000)))
       throw new DashboardError('service.unavailable', { cause });
     throw cause;

@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BuildResult, ChainAdapter } from '@pf/chains';
-import { type BuildIntentRequest, buildIntentRequest, OPERATIONS } from '@pf/contracts';
+import { type BuildIntentRequest, buildIntentRequest, type BuiltTransaction, OPERATIONS } from '@pf/contracts';
 import type { IntentQueries } from '@pf/database';
 import {
   type ChainId,
   type IntentId,
   isAuthorization,
+  isoTime,
+  type Lifetime,
   liveSubmission,
   type PublicIntent,
   refusalInProgress,
@@ -50,10 +52,20 @@ interface Dependencies extends CosigningDependencies {
 
 interface Built {
   readonly intent: PublicIntent;
-  readonly transaction: UnsignedTransaction;
+  readonly transaction: BuiltTransaction;
 }
 
-/** POST /intents/{id}/build: the same bytes for the same payer while they can land, else new ones. */
+/** What the payer signs, and until when it can land. */
+function withExpiry(adapter: ChainAdapter, transaction: UnsignedTransaction, lifetime: Lifetime): BuiltTransaction {
+  const { expiresAt, lastValidBlockHeight } = adapter.expiryOf(lifetime);
+  return {
+    ...transaction,
+    expiresAt: expiresAt === null ? null : isoTime(expiresAt),
+    lastValidBlockHeight: lastValidBlockHeight === null ? null : Number(lastValidBlockHeight),
+  };
+}
+
+/** POST /intents/{id}/build: the same bytes for the same payer while most of their life is left, else new ones. */
 export const buildIntent = (dependencies: Dependencies): Endpoint => ({
   operation: OPERATIONS.buildIntent,
   async handle(call) {
@@ -124,7 +136,8 @@ async function tryBuild(
     throw refused(refusalInProgress(intent));
   if (present) {
     if (!live) await dependencies.limiter.admitRepeatedBuild(id, owner, request.ip);
-    if (live || (await adapter.canLand(present))) return { intent: view(intent), transaction: present.transaction };
+    if (live || (await adapter.isReusable(present, intent.expiresAt)))
+      return { intent: view(intent), transaction: withExpiry(adapter, present.transaction, present.lifetime) };
   }
 
   await dependencies.limiter.admitBuild(id, owner, request.ip);
@@ -141,8 +154,9 @@ async function tryBuild(
     throw dependencies.sponsorCalls.refused(asked, `the account that it named ${result.reason}`);
   if (result.kind !== 'built') throw unbuilt(result, id);
   const { transaction, lifetime } = result;
+  const answer = withExpiry(adapter, transaction, lifetime);
   // The wallet replaces the blockhash, so nothing is known of what it will sign.
-  if (owner.scope === 'solana_pay_token') return { intent: view(intent), transaction };
+  if (owner.scope === 'solana_pay_token') return { intent: view(intent), transaction: answer };
   const { accountId, livemode } = owner;
   const recorded = await dependencies.commands.send({
     type: 'record_build',
@@ -165,5 +179,5 @@ async function tryBuild(
       intentId: id,
     });
   }
-  return { intent: await intentAfter(dependencies.intents, recorded, owner), transaction };
+  return { intent: await intentAfter(dependencies.intents, recorded, owner), transaction: answer };
 }

@@ -28,7 +28,7 @@ interface Wanted {
 /** Looks for transactions that wallets have sent. Anyone can submit the hash of none, so this has limits of its own. */
 export class Looks {
   readonly #limiter: Pick<Limiter, 'admitLook'>;
-  readonly #waits: Pick<Waits, 'look'>;
+  readonly #waits: Pick<Waits, 'look' | 'read'>;
   readonly #absent = boundedCache<string, true>(ABSENT_MAX, { ttl: ABSENT_MS });
 
   constructor({
@@ -36,7 +36,7 @@ export class Looks {
     waits,
   }: {
     readonly limiter: Pick<Limiter, 'admitLook'>;
-    readonly waits: Pick<Waits, 'look'>;
+    readonly waits: Pick<Waits, 'look' | 'read'>;
   }) {
     this.#limiter = limiter;
     this.#waits = waits;
@@ -55,11 +55,16 @@ export class Looks {
       const backOff = new BackOff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
       for (let look = 0; look < LOOKS; look += 1) {
         if (look > 0) await backOff.wait();
-        const sent = await adapter.fetchSent(hash, look);
+        const sent = await this.#waits.read(holder, () => adapter.fetchSent(hash, look));
         if (sent) return sent;
       }
       this.#absent.set(name, true);
       throw notVisible();
     });
+  }
+
+  /** Judges what was found. @throws ApiError `rate_limit.exceeded` */
+  judge<Judged>(holder: Holder, judge: () => Promise<Judged>): Promise<Judged> {
+    return this.#waits.read(holder, judge);
   }
 }

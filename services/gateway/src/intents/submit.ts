@@ -6,6 +6,7 @@ import {
   RpcUnavailableError,
   type SignedTransaction,
   type UnnamedPayment,
+  type Verification,
 } from '@pf/chains';
 import { OPERATIONS, submitIntentRequest } from '@pf/contracts';
 import type { IntentOwner, SignedTransactions } from '@pf/database';
@@ -39,7 +40,7 @@ import type { Looks } from './looks.ts';
 export interface SubmitDependencies extends ClaimDependencies, ScreeningDependencies, CosigningDependencies {
   readonly adapters: Adapters;
   readonly limiter: Pick<Limiter, 'admitSubmit'>;
-  readonly looks: Pick<Looks, 'find'>;
+  readonly looks: Pick<Looks, 'find' | 'judge'>;
   readonly partitions: number;
   readonly signedTransactions: SignedTransactions;
 }
@@ -54,6 +55,7 @@ interface SubmitRequest extends RequestedIntent {
   readonly senderOf: SenderOf | undefined;
   readonly cosign: (handed: Handed) => Promise<SignedTransaction>;
   readonly fetchSent: (hash: TransactionHash) => Promise<SignedTransaction>;
+  readonly judgeSent: (judge: () => Promise<Verification>) => Promise<Verification>;
 }
 
 /** The wallet that a transaction itself names as its payer. */
@@ -125,6 +127,7 @@ export async function submitPayment(
     senderOf,
     cosign: (handed) => cosign(dependencies, handed),
     fetchSent: (hash) => dependencies.looks.find(adapter, { id, hash, holder, ip: request.ip }),
+    judgeSent: (judge) => dependencies.looks.judge(holder, judge),
   };
   const hash = submitted.kind === 'handed' ? null : hashOf(submitted);
   const earlier = hash === null ? undefined : submissionOf(intent, hash);
@@ -173,7 +176,7 @@ export const hashOf = (submitted: Complete): TransactionHash =>
 
 /** Verifies a transaction that this intent does not know, or whose claim was released. */
 async function begin(
-  { adapter, signedTransactions, intent, submitted, named, senderOf, cosign, fetchSent }: SubmitRequest,
+  { adapter, signedTransactions, intent, submitted, named, senderOf, cosign, fetchSent, judgeSent }: SubmitRequest,
   screen: (fulfiller: Address) => Promise<void>,
   report: (hash: TransactionHash, payment: UnnamedPayment) => Promise<Told>,
 ): Promise<Payment> {
@@ -195,7 +198,8 @@ async function begin(
   const fulfiller = payerOf(intent, early && senderOf ? senderOf(early) : named);
   await screen(fulfiller);
   const signed = early ?? (await read(fulfiller));
-  const verification = await adapter.verify(signed, termsOf(intent), fulfiller, isOut);
+  const verify = () => adapter.verify(signed, termsOf(intent), fulfiller, isOut);
+  const verification = await (isOut ? judgeSent(verify) : verify());
   if (verification.kind === 'mismatch') {
     const { differs, unnamed } = verification;
     const told = unnamed === undefined ? 'nothing' : await report(signed.hash, unnamed);

@@ -1,5 +1,6 @@
 import {
   BUILD_QUOTAS,
+  CHAIN_QUOTAS,
   ENDPOINT_TEST_QUOTA,
   INTENT_QUOTA,
   KEY_QUOTAS,
@@ -33,6 +34,9 @@ const CALLERS: Readonly<Record<PolicyName, string>> = {
   link: 'This payment link, with its client secret,',
   person: 'This person',
 };
+
+/** Who asks a chain for something. */
+type Asking = Pick<Holder, 'accountId' | 'livemode' | 'plan' | 'scope'>;
 
 /** Of what costs much for one intent: of a payer's address, of all, and what of the first does not count in that. */
 type IntentQuotas = Readonly<Record<'address' | 'intent' | 'share', Quota>>;
@@ -91,18 +95,18 @@ export class Limiter {
 
   /**
    * Counts a transaction that is to be built for an intent, which asks the chain's upstreams several times.
-   * @throws ApiError `intent.too_many_builds`
+   * @throws ApiError `intent.too_many_builds`, `rate_limit.exceeded`
    */
-  async admitBuild(intentId: IntentId, holder: Pick<Holder, 'scope'>, ip: string | undefined): Promise<void> {
+  async admitBuild(intentId: IntentId, holder: Asking, ip: string | undefined): Promise<void> {
     const refused = await this.#refusalOf('builds', BUILD_QUOTAS, intentId, holder, ip);
     if (refused) throw tooManyBuilds(intentId, refused);
   }
 
   /**
    * Counts a build that is asked for again: the chain is asked whether it can still land.
-   * @throws ApiError `intent.too_many_builds`
+   * @throws ApiError `intent.too_many_builds`, `rate_limit.exceeded`
    */
-  async admitRepeatedBuild(intentId: IntentId, holder: Pick<Holder, 'scope'>, ip: string | undefined): Promise<void> {
+  async admitRepeatedBuild(intentId: IntentId, holder: Asking, ip: string | undefined): Promise<void> {
     const refused = await this.#refusalOf('repeated builds', REPEATED_BUILD_QUOTAS, intentId, holder, ip);
     if (refused) throw tooManyBuilds(intentId, refused);
   }
@@ -111,7 +115,7 @@ export class Limiter {
    * Counts what is submitted to an intent, before it is parsed.
    * @throws ApiError `rate_limit.exceeded`
    */
-  async admitSubmit(intentId: IntentId, holder: Pick<Holder, 'scope'>, ip: string | undefined): Promise<void> {
+  async admitSubmit(intentId: IntentId, holder: Asking, ip: string | undefined): Promise<void> {
     const refused = await this.#refusalOf('submits', SUBMIT_QUOTAS, intentId, holder, ip);
     if (refused) throw tooMany('submits', 'Too much was submitted to this payment intent', refused);
   }
@@ -120,7 +124,7 @@ export class Limiter {
    * Counts a hash that is to be looked for, which asks the chain's upstreams several times.
    * @throws ApiError `rate_limit.exceeded`
    */
-  async admitLook(intentId: IntentId, holder: Pick<Holder, 'scope'>, ip: string | undefined): Promise<void> {
+  async admitLook(intentId: IntentId, holder: Asking, ip: string | undefined): Promise<void> {
     const refused = await this.#refusalOf('looks', LOOK_QUOTAS, intentId, holder, ip);
     if (refused) throw tooMany('looks', 'Too many hashes were submitted to this payment intent', refused);
   }
@@ -143,12 +147,16 @@ export class Limiter {
     if (!standing.allowed) throw tooMany('endpoints', 'Too many webhook endpoints were created', standing);
   }
 
-  /** Counts what costs much for an intent: of a payer's address, and of all. @returns where it is refused */
+  /**
+   * Counts what costs much for an intent: of a payer's address or of the account, and of all.
+   * @returns where it is refused
+   * @throws ApiError `rate_limit.exceeded` where the account has asked too much for all its intents
+   */
   async #refusalOf(
     what: 'builds' | 'repeated builds' | 'submits' | 'looks',
     quotas: IntentQuotas,
     intentId: IntentId,
-    holder: Pick<Holder, 'scope'>,
+    holder: Asking,
     ip: string | undefined,
   ): Promise<Standing | null> {
     if (isPayer(holder)) {
@@ -157,6 +165,10 @@ export class Limiter {
       if (!own.allowed) return own;
       // Whoever has the intent's id in a QR code must not keep others from paying.
       if (this.#isWithinShare(payer, quotas.share)) return null;
+    } else {
+      const { accountId, livemode, plan } = holder;
+      const standing = await this.#limits.count(`chain ${accountId} ${livemode}`, this.#quota(CHAIN_QUOTAS[plan]));
+      if (!standing.allowed) throw tooMany('chain', 'This account asks the chains for too much at a time', standing);
     }
     const all = await this.#limits.count(`${what} ${intentId}`, this.#quota(quotas.intent));
     return all.allowed ? null : all;
@@ -235,7 +247,11 @@ function exceeded(policy: PolicyName, { requests, windowSeconds }: Quota, { retr
   });
 }
 
-function tooMany(policy: 'submits' | 'looks' | 'tests' | 'endpoints', what: string, { retryMs }: Standing): ApiError {
+function tooMany(
+  policy: 'chain' | 'submits' | 'looks' | 'tests' | 'endpoints',
+  what: string,
+  { retryMs }: Standing,
+): ApiError {
   count('payments.rate_limited', { policy });
   const retryAfterSeconds = secondsOf(retryMs);
   return new ApiError('rate_limit.exceeded', {

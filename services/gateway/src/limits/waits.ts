@@ -1,11 +1,16 @@
 import { WAIT_LIMITS } from '@pf/contracts';
 import type { IntentId } from '@pf/domain';
 import { addressGroup, Slots } from '@pf/http';
-import { count } from '@pf/runtime';
+import { count, KeyedPlaces } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
 import type { Holder } from '../api-keys.ts';
 
 const RETRY_AFTER_SECONDS = 5;
+/** How long one waits for its turn to read, and how many of an account, and of a mode. */
+const READ_WAIT_MS = 3_000;
+const READS_WAITING = 64;
+
+type Policy = 'tests' | 'looks';
 
 /** Whose request waits. */
 type Waiter = Pick<Holder, 'accountId' | 'livemode'>;
@@ -17,6 +22,7 @@ type Waiter = Pick<Holder, 'accountId' | 'livemode'>;
 export class Waits {
   readonly #factor: number;
   readonly #slots = new Slots();
+  readonly #reads = new KeyedPlaces(READS_WAITING);
 
   /** @param factor multiplies the limits of an account and an address, as it does the quotas */
   constructor(factor = 1) {
@@ -50,20 +56,30 @@ export class Waits {
     return this.#run(wanted, 'looks', 'Too many hashes are being looked for', wait);
   }
 
+  /**
+   * Reads from a node what is known of a hash, when it is the turn of the account: anyone can submit the hash of the
+   * longest transaction there is, and what is parsed holds up whatever this gateway does.
+   * @throws ApiError `rate_limit.exceeded`
+   */
+  read<Result>({ accountId, livemode }: Waiter, read: () => Promise<Result>): Promise<Result> {
+    const { account, test, live } = WAIT_LIMITS.reads;
+    const until = performance.now() + READ_WAIT_MS;
+    const refuse = (): ApiError => refused('looks', 'Too many hashes are being read');
+    const inTurn = <Of>(key: string, most: number, work: () => Promise<Of>): Promise<Of> =>
+      this.#reads.run({ key, most, until, refuse }, work);
+    return inTurn(`${accountId} ${livemode}`, account, () =>
+      inTurn(livemode ? 'live' : 'test', livemode ? live : test, read),
+    );
+  }
+
   async #run<Result>(
     wanted: Readonly<Record<string, number>>,
-    policy: 'tests' | 'looks',
+    policy: Policy,
     what: string,
     wait: () => Promise<Result>,
   ): Promise<Result> {
     const taken = this.#slots.take(wanted);
-    if (typeof taken !== 'function') {
-      count('payments.rate_limited', { policy });
-      throw new ApiError('rate_limit.exceeded', {
-        message: `${what} at this moment. Nothing was done. Retry after ${RETRY_AFTER_SECONDS} s.`,
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
-    }
+    if (typeof taken !== 'function') throw refused(policy, what);
     try {
       return await wait();
     } finally {
@@ -74,4 +90,12 @@ export class Waits {
   #times(limit: number): number {
     return Math.max(1, Math.round(limit * this.#factor));
   }
+}
+
+function refused(policy: Policy, what: string): ApiError {
+  count('payments.rate_limited', { policy });
+  return new ApiError('rate_limit.exceeded', {
+    message: `${what} at this moment. Nothing was done. Retry after ${RETRY_AFTER_SECONDS} s.`,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 }

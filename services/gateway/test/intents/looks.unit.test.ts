@@ -59,6 +59,30 @@ describe('Looks', () => {
     expect([asked, counted()]).toEqual([[0, 1, 2], 1]);
   });
 
+  it('ask a node for few hashes of an account at a time, and judge what was found in the same turns', async () => {
+    const { promise, resolve } = Promise.withResolvers<null>();
+    const asked: string[] = [];
+    const adapter = {
+      network,
+      fetchSent: (one: TransactionHash): Promise<null> => {
+        asked.push(one);
+        return promise;
+      },
+    };
+    const finder = new Looks({ limiter: { admitLook: async () => undefined }, waits: new Waits() });
+    const found = [1, 2, 3].map((n) =>
+      finder.find(adapter, { ...wanted, id: newIntentId(0), hash: `0x${`1${n}`.repeat(32)}` as TransactionHash }),
+    );
+    await jest.advanceTimersByTimeAsync(0);
+    const judged = finder.judge(holder, async () => void asked.push('judged'));
+    const outcomes = Promise.allSettled([...found, judged]);
+    await jest.advanceTimersByTimeAsync(0);
+    expect(asked).toHaveLength(2);
+    resolve(null);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected', 'fulfilled']);
+  });
+
   it('end after eight requests, and ask for nothing while the hash is known to be absent', async () => {
     const { asked, find, counted } = looks(8);
     expect(await find()).toBe('transaction.not_visible');

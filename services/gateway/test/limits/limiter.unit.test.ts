@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   BUILD_QUOTAS,
+  CHAIN_QUOTAS,
   ENDPOINT_TEST_QUOTA,
   INTENT_QUOTA,
   LOOK_QUOTAS,
@@ -79,7 +80,7 @@ describe('Limiter', () => {
 
   it('has a budget of builds for the /48 of IPv6 addresses', async () => {
     const id = newIntentId(0);
-    const build = (ip: string) => codeOf(limiter.admitBuild(id, { scope: 'client_secret' }, ip));
+    const build = (ip: string) => codeOf(limiter.admitBuild(id, { ...key, scope: 'client_secret' }, ip));
     const most = BUILD_QUOTAS.address.requests * 16;
     // Each network stays within its share, which does not count for the intent.
     const counts = await times(most + 100, (n) => build(`2001:db8:1:${n.toString(16)}::1`));
@@ -112,7 +113,7 @@ describe('Limiter', () => {
   it('has a budget of builds for an intent and for each address of its payers', async () => {
     const { intentId } = intent();
     const build = (ip: string, scope: Holder['scope'] = 'client_secret') =>
-      codeOf(limiter.admitBuild(intentId, { scope }, ip));
+      codeOf(limiter.admitBuild(intentId, { ...key, scope }, ip));
     const { address, intent: all, share } = BUILD_QUOTAS;
     expect(await times(address.requests + 1, () => build('192.0.2.1'))).toEqual({
       admitted: address.requests,
@@ -125,7 +126,7 @@ describe('Limiter', () => {
     expect(await build('203.0.113.1')).toBe('intent.too_many_builds');
     expect(await build('203.0.113.1', 'full')).toBe('intent.too_many_builds');
     const other = newIntentId(0);
-    expect(await codeOf(limiter.admitBuild(other, { scope: 'full' }, '203.0.113.1'))).toBe('admitted');
+    expect(await codeOf(limiter.admitBuild(other, key, '203.0.113.1'))).toBe('admitted');
   });
 
   it.each([
@@ -135,7 +136,7 @@ describe('Limiter', () => {
   ] as const)('has a budget of %s for an intent and for each of its addresses', async (_what, quotas, admit, code) => {
     const { intentId } = intent();
     const by = (ip: string, scope: Holder['scope'] = 'client_secret') =>
-      codeOf(limiter[admit](intentId, { scope }, ip));
+      codeOf(limiter[admit](intentId, { ...key, scope }, ip));
     const { address, intent: all, share } = quotas;
     expect(await times(address.requests + 1, () => by('192.0.2.1'))).toEqual({
       admitted: address.requests,
@@ -146,7 +147,19 @@ describe('Limiter', () => {
     expect(await by('203.0.113.1')).toBe(code);
     expect(await by('203.0.113.1', 'full')).toBe(code);
     // Builds have another.
-    expect(await codeOf(limiter.admitBuild(intentId, { scope: 'full' }, '203.0.113.1'))).toBe('admitted');
+    expect(await codeOf(limiter.admitBuild(intentId, key, '203.0.113.1'))).toBe('admitted');
+  });
+
+  it('limits what an account asks the chains for in a mode, for all intents, and not what its payers do', async () => {
+    const { requests } = CHAIN_QUOTAS.free;
+    const ask = (holder: Holder, n: number): Promise<string> =>
+      codeOf(limiter[n % 2 === 0 ? 'admitBuild' : 'admitLook'](newIntentId(0), holder, '203.0.113.1'));
+    const counts = await times(requests * 2, (n) => ask({ ...key, keyId: `key_${n}` }, n));
+    expect(counts['admitted']).toBeLessThan(requests * 2);
+    expect(counts['rate_limit.exceeded']).toBeGreaterThan(0);
+    expect(await ask({ ...key, livemode: true }, 0)).toBe('admitted');
+    expect(await ask({ ...key, accountId: 'acct_2' as AccountId }, 0)).toBe('admitted');
+    expect(await ask({ ...key, scope: 'client_secret' }, 0)).toBe('admitted');
   });
 
   it.each([
@@ -163,7 +176,7 @@ describe('Limiter', () => {
 
   it('says when to build again', async () => {
     const { intentId } = intent();
-    const build = () => limiter.admitBuild(intentId, { scope: 'payer' }, '192.0.2.1');
+    const build = () => limiter.admitBuild(intentId, { ...key, scope: 'payer' }, '192.0.2.1');
     for (let n = 0; n < BUILD_QUOTAS.address.requests; n++) await build();
     await expect(build()).rejects.toMatchObject({
       status: 429,

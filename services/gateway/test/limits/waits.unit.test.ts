@@ -58,6 +58,41 @@ describe('Waits', () => {
     await Promise.all([address, own, test, live].map(({ end }) => end()));
   });
 
+  it('read two of the hashes of an account at a time, a few of a mode, and the others in line', async () => {
+    const { reads } = WAIT_LIMITS;
+    const waits = new Waits();
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    const read = (name: string, n: number, livemode: boolean): Promise<void> =>
+      waits.read(account(n, livemode), () => {
+        begun.push(name);
+        return new Promise<void>((resolve) => ends.push(resolve));
+      });
+    const asked = [
+      ...Array.from({ length: 2 * reads.account }, () => read('one', 1, false)),
+      ...Array.from({ length: reads.test }, (_, n) => read('others', 2 + n, false)),
+      read('live', 1, true),
+    ];
+    await new Promise(setImmediate);
+    const count = (name: string): number => begun.filter((one) => one === name).length;
+    expect([count('one'), count('others'), count('live')]).toEqual([reads.account, reads.test - reads.account, 1]);
+    for (let ended = 0; ended < asked.length; ended += 1) {
+      ends[ended]?.();
+      await new Promise(setImmediate);
+    }
+    await Promise.all(asked);
+    expect([count('one'), count('others')]).toEqual([2 * reads.account, reads.test]);
+  });
+
+  it('refuse to read more hashes of an account than may wait', async () => {
+    const waits = new Waits();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const asked = Array.from({ length: 66 }, () => waits.read(account(1), () => promise));
+    await expect(waits.read(account(1), () => promise)).rejects.toMatchObject({ code: 'rate_limit.exceeded' });
+    resolve();
+    await Promise.all(asked);
+  });
+
   it('give their room back where they fail', async () => {
     const waits = new Waits(0.1);
     for (let n = 0; n < 3; n += 1)

@@ -55,7 +55,7 @@ describe('POST /intents/{id}/mpp', () => {
       'application/problem+json; charset=utf-8',
       'no-store',
     ]);
-    expect(body).toMatchObject({ status: 402, challengeId: challenge.id, detail: `Pay 3 USDC on ${TEMPO}.` });
+    expect(body).toMatchObject({ status: 402, challengeId: challenge.id, detail: `Pay 3 USDC.e on ${TEMPO}.` });
     expect(challenge).toMatchObject({ realm: intent.reference, intent: 'charge', expires: intent.expiresAt });
   });
 

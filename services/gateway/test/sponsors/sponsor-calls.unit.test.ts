@@ -129,4 +129,24 @@ describe('a request to a sponsor', () => {
     await Promise.all(asked);
     clearInterval(drain);
   });
+
+  it('takes few of the places of test mode for one account, however many of its requests wait', async () => {
+    let sent = 0;
+    const calls = callsTo(() => {
+      sent += 1;
+      return new Promise(() => undefined);
+    });
+    const ofTest = (accountId: string): Asking => ({
+      ...asking,
+      holder: { ...holder, livemode: false, accountId: accountId as AccountId },
+    });
+    const ask = (accountId: string) => void calls.ask(ofTest(accountId), call, () => null).catch(() => undefined);
+    for (let number = 0; number < 100; number += 1) ask('acct_1');
+    for (let number = 0; number < 100; number += 1) ask('acct_2');
+    await new Promise(setImmediate);
+    expect(sent).toBe(8);
+    ask('acct_3');
+    await new Promise(setImmediate);
+    expect(sent).toBe(9);
+  });
 });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from '@jest/globals';
+import { median, p99 } from '@pf/bench/percentiles';
 import { type Instance, until } from '@pf/testing';
 import { z } from 'zod';
 
@@ -149,13 +150,6 @@ async function measure(others: readonly Other[], ms: number, failures: string[])
   return took;
 }
 
-const p99 = (took: readonly number[]): number =>
-  took.toSorted((a, b) => a - b)[Math.ceil(took.length * 0.99) - 1] ?? Number.NaN;
-
-/** What other work on the machine makes slow does not count as the usual. */
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? Number.NaN;
-
 /** What is flooded, and who else is there. */
 export interface Scene {
   /** With the quotas of production. */
@@ -201,6 +195,7 @@ export class Flooding {
       const took = await measure(this.#scene.others, WINDOW_MS, this.failures);
       stopping.abort();
       await running;
+      // The median: what other work on the machine makes slow does not count as the usual.
       best = Math.min(best, p99(took) / median(this.#quiet));
     }
     flooder.close();

@@ -33,6 +33,7 @@ const LINK = {
 
 /** Whoever floods: an account of its own on the free plan, whose lists are as long as is quickly made. */
 export interface Stranger {
+  readonly accountId: string;
   readonly key: string;
   readonly api: ApiClient;
   readonly intent: { readonly id: string; readonly clientSecret: string };
@@ -50,7 +51,7 @@ interface PayerBody {
 
 /** @param hanging the URL of a receiver that never answers */
 export async function newStranger(cluster: Cluster, url: string, hanging: string): Promise<Stranger> {
-  const { apiKeys } = await openAccount(cluster.database, cluster.secretsKey, { name: 'stranger' });
+  const { id: accountId, apiKeys } = await openAccount(cluster.database, cluster.secretsKey, { name: 'stranger' });
   const api = apiClient(`${url}/v1`, apiKeys.test);
   const create = () => api.create({ ...PAYMENT, metadata: METADATA });
   const [{ body: first }, link, endpoint] = await Promise.all([
@@ -61,6 +62,7 @@ export async function newStranger(cluster: Cluster, url: string, hanging: string
   ]);
   const { paymasterUrl } = await shownToPayer(url, first);
   return {
+    accountId,
     key: apiKeys.test,
     api,
     intent: { id: first.intent.id, clientSecret: first.clientSecret },

@@ -17,7 +17,8 @@ import type { Step, WatchSet } from '../../port.ts';
 import { finalRevert, ignoresReverts } from '../../final-revert.ts';
 import { decodeSigned, SENT_TYPES, type Signer } from '../signed-transaction.ts';
 import type { Seen } from './position.ts';
-import { readReceipt } from './receipt.ts';
+import { isDirect, readReceipt } from './receipt.ts';
+import { Room } from './room.ts';
 import type { Scan } from './context.ts';
 
 /** A transaction whose outcome is not known: it can still land, or landed and was orphaned. */
@@ -90,12 +91,17 @@ export interface Receipts {
   readonly warnings: readonly string[];
 }
 
-/** Reads the receipts of the transactions that are in a block. One that cannot be read is asked for again later. */
+/**
+ * Reads the receipts of the transactions that are in a block. One that cannot be read is asked for again later; one
+ * whose trace a step has no room for, in the next step. Anyone can submit dozens that are slow to trace.
+ */
 export async function readPendingOutcomes(
   context: Scan,
   pendingOutcomes: readonly PendingOutcome[],
 ): Promise<Receipts> {
   const { memory, now } = context;
+  // What strangers pay never takes the room of what was submitted.
+  memory.room = new Room();
   const receipts = await withSecondOpinions(
     context,
     pendingOutcomes.map(({ hash }) => hash),
@@ -111,6 +117,7 @@ export async function readPendingOutcomes(
       warnings.push(`the receipt of ${pending.hash}, which was submitted, cannot be read: ${receipt.reason}`);
     else if (receipt.status === 0n && pending.ignoresRevert)
       ignoredReverts.push({ pending, block: receipt.blockNumber });
+    else if (receipt.status !== 0n && !isDirect(receipt, pending.terms) && !memory.room.takeTrace()) continue;
     else seen.push(...(await readReceipt(context, pending, receipt)));
     memory.receipts.asked(pending.hash, pending.since, now);
   }

@@ -30,12 +30,17 @@ export function feeIn({ from, gasUsed, effectiveGasPrice, l1Fee }: Receipt): Net
   return credibleFee({ payer: from, amount: gasUsed * effectiveGasPrice + (l1Fee ?? 0n), tokenAddress: null });
 }
 
+/** True where the token itself was called, with calldata that was verified. */
+export const isDirect = ({ to }: Pick<Receipt, 'to'>, { tokenAddress }: Pick<PaymentTerms, 'tokenAddress'>): boolean =>
+  (to as string | null | undefined) === tokenAddress;
+
 /** The transfers or the failure in the receipt of a transaction that was verified to pay an intent. */
 export async function readReceipt(
   context: Scan,
   { intentId, hash, terms }: Verified,
-  { status, blockNumber, blockHash, to, logs }: Receipt,
+  receipt: Receipt,
 ): Promise<readonly Seen[]> {
+  const { status, blockNumber, blockHash, logs } = receipt;
   const { now } = context;
   const failed = (reason: string): readonly Seen[] => [
     { kind: 'reverted', intentId, hash, block: blockNumber, blockHash, reason, seenAt: now },
@@ -50,9 +55,9 @@ export async function readReceipt(
     const { reference } = terms;
     return paying.map((one) => landed(intentId, one, { reference, worth: worth.get(one.log.logIndex) ?? 0n }, now));
   };
-  // The token itself was called, with calldata that was verified.
-  const isDirect = (to as string | null | undefined) === terms.tokenAddress;
-  const paying = isDirect ? transfers : await findPaying(context, hash, logs, transfers, terms.reference);
+  const paying = isDirect(receipt, terms)
+    ? transfers
+    : await findPaying(context, hash, logs, transfers, terms.reference);
   if (paying === null) return [];
   return paying.length > 0
     ? seen(paying)

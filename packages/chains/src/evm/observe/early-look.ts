@@ -1,4 +1,6 @@
-import type { Address } from '@pf/domain';
+import type { AccountId, Address } from '@pf/domain';
+import { Turns } from '../../in-turns.ts';
+import { ownersIn } from '../../owners.ts';
 import type { WatchSet } from '../../port.ts';
 import { newestOf, type Checkpoint } from './checkpoints.ts';
 
@@ -24,10 +26,27 @@ export const wholeOf = (position: ReadPosition): bigint => position.whole ?? new
 export const writtenWhole = (position: ReadPosition, whole: bigint): { readonly whole?: bigint } =>
   whole < newestOf(position).number ? { whole } : {};
 
-/** The recipients of new intents, of announced payments and of live submissions. */
-export function soonestPaid(watch: Pick<WatchSet, 'awaited' | 'expected' | 'submitted'>): readonly Address[] {
-  const soonest = new Set(watch.awaited());
-  for (const { terms } of watch.expected()) soonest.add(terms.requestor);
+/** Recipients of one early look. Few upstreams take more than a thousand of them in a call, and a step is soon over. */
+const EARLY_MAX = 4_000;
+
+/**
+ * The recipients of live submissions, of announced payments and of new intents. Of very many, so many as an early look
+ * takes, by turns of the accounts that own the intents: the reading of all recipients has the others.
+ */
+export function soonestPaid(
+  watch: Pick<WatchSet, 'awaited' | 'expected' | 'ownersOf' | 'submitted'>,
+): readonly Address[] {
+  const soonest = new Set<Address>();
   for (const { terms } of watch.submitted()) soonest.add(terms.requestor);
-  return [...soonest];
+  for (const { terms } of watch.expected()) soonest.add(terms.requestor);
+  for (const recipient of watch.awaited()) soonest.add(recipient);
+  const all = [...soonest];
+  if (all.length <= EARLY_MAX) return all;
+  const turns = new Turns<AccountId | null>();
+  const inOrder = turns.orderShared(
+    all,
+    (recipient) => ownersIn(watch, recipient),
+    (ofOne) => ofOne,
+  );
+  return inOrder.slice(0, EARLY_MAX).map(([, recipient]) => recipient);
 }

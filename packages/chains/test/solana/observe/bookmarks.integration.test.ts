@@ -133,9 +133,9 @@ describe('SolanaObserver, by what it has stored of each recipient', () => {
     restart();
     proxy.calls.clear();
     expect((await after(60_000)).map(({ data }) => data.hash).sort()).toEqual(hashes.sort());
-    // Both, and one in turn. 600 accounts.
+    // Both, and one in turn. 1,200 accounts: of four tokens each.
     expect(calls('getSignaturesForAddress')).toBe(3);
-    expect(calls('getMultipleAccounts')).toBeLessThanOrEqual(7);
+    expect(calls('getMultipleAccounts')).toBeLessThanOrEqual(13);
   });
 
   it('finds the payment of a new intent while it catches up with thousands of recipients', async () => {

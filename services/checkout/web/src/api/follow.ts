@@ -13,6 +13,8 @@ export interface Follower {
   readonly onIntent: (intent: Intent) => void;
   readonly onEvent: (event: IntentEvent) => void;
   readonly onConnection: (connection: Connection) => void;
+  /** Whether something may still arrive after the intent has ended. */
+  readonly isWaiting: () => boolean;
 }
 
 const PAUSE_MS = { first: 500, most: 15_000, polling: 3_000 };
@@ -31,7 +33,8 @@ const isOver = ({ state, pendingAtExpiry }: Intent): boolean =>
 
 /**
  * Follows an intent by its stream: `EventSource` would send no `Authorization`. It connects again where it left off,
- * with growing pauses, and asks in between while no stream opens. It ends when the intent has ended.
+ * with growing pauses, and asks in between while no stream opens. It ends when the intent has ended and nothing may
+ * still arrive.
  */
 export async function follow(source: Source, follower: Follower, signal: AbortSignal): Promise<void> {
   let [after, failures, pauseMs]: [string | null, number, number] = [null, 0, PAUSE_MS.first];
@@ -61,7 +64,7 @@ export async function follow(source: Source, follower: Follower, signal: AbortSi
     const openedAt = Date.now();
     const closed = await readStream(source, after, signal, parser, heard);
     parser.reset();
-    if (signal.aborted || (closed && hasEnded)) return;
+    if (signal.aborted || (closed && hasEnded && !follower.isWaiting())) return;
     // Before the pause that the server may have asked for.
     if (Date.now() - openedAt > LASTED_MS) pauseMs = Math.min(pauseMs, PAUSE_MS.first);
     if (!closed) failures += 1;
@@ -69,7 +72,7 @@ export async function follow(source: Source, follower: Follower, signal: AbortSi
       try {
         see((await source.fetchIntent()).intent);
         follower.onConnection('polling');
-        if (hasEnded) return;
+        if (hasEnded && !follower.isWaiting()) return;
         await sleep(PAUSE_MS.polling, signal);
         continue;
       } catch {

@@ -58,8 +58,10 @@ const transactionSchema = z.object({
   estimatedFeeLamports: z.nullable(z.number()),
   estimatedFeeUsdc: z.nullable(z.string()),
   estimatedFeeEth: z.nullable(z.string()),
+  // A service from before the field says nothing of it.
+  expiresAt: z._default(z.nullable(z.string()), null),
 });
-/** An unsigned transaction, and what it will cost. */
+/** An unsigned transaction, what it will cost, and until when it can land. */
 export type Unsigned = z.infer<typeof transactionSchema>;
 export const builtSchema = z.object({ intent: intentSchema, transaction: transactionSchema });
 

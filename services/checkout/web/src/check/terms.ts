@@ -1,4 +1,4 @@
-import { findNetwork, type Network } from '@pf/chains/networks';
+import { findNetwork, isCalled, type Network } from '@pf/chains/networks';
 import type { Intent } from '../api/schemas.ts';
 import type { Difference } from './checked.ts';
 
@@ -14,14 +14,14 @@ export interface Terms {
 }
 
 /**
- * The terms of an intent, read from what is shown of it: the token by its symbol and the amount by its decimals, both
+ * The terms of an intent, read from what is shown of it: the token by its name and the amount by its decimals, both
  * with the table of networks that the page has brought along. Null if the intent contradicts that table or itself:
  * then a person would be shown one thing and sign another.
  */
 export function termsOf(intent: Intent): Terms | null {
   const network = findNetwork(intent.chain);
-  const token = network?.tokens.find(({ symbol }) => symbol === intent.token);
-  if (network === undefined || token === undefined || (token.address as string) !== intent.tokenAddress) return null;
+  const token = network?.tokens.find(({ address }) => (address as string) === intent.tokenAddress);
+  if (network === undefined || token === undefined || !isCalled(token, intent.token)) return null;
   const amount = baseUnits(intent.amount, token.decimals);
   if (amount === null || amount === 0n || amount !== BigInt(intent.amountBaseUnits)) return null;
   if (network.livemode !== intent.livemode) return null;

@@ -68,6 +68,8 @@ export const de: Messages = {
   'pay.start_again_hint':
     'Beginnen Sie nur neu, wenn Ihre Wallet sagt, dass die Transaktion fehlgeschlagen ist oder abgebrochen ' +
     'wurde. Sonst könnten Sie zweimal bezahlen.',
+  'pay.again_after_another':
+    'Wenn Sie noch einmal bezahlen, hat {merchant} beide Zahlungen, bis die erste zurückgegeben ist.',
   'pay.reload': 'Erneut laden',
   'back.offers': 'Anderes Netzwerk wählen',
   'back.do': 'Zurück zu {merchant}',
@@ -85,7 +87,7 @@ export const de: Messages = {
     'Er ist vielleicht unvollständig, oder die Zahlung gibt es nicht. Öffnen Sie den ganzen Link noch einmal, ' +
     'oder bitten Sie um einen neuen.',
   'status.unreachable.title': 'Die Zahlung konnte nicht geladen werden',
-  'status.unreachable.text': 'Prüfen Sie Ihre Verbindung und laden Sie erneut. Es wurde nichts bezahlt.',
+  'status.unreachable.text': 'Prüfen Sie Ihre Verbindung und laden Sie erneut.',
   'status.waiting.title': 'Wir warten auf Ihre Zahlung',
   'status.waiting.text': 'Diese Seite merkt von selbst, wenn sie ankommt.',
   'status.sign_again.title': 'Bitte noch einmal bestätigen',
@@ -94,8 +96,8 @@ export const de: Messages = {
     'Sie noch einmal, um abzuschließen.',
   'status.wrong_payment.title': 'Etwas anderes ist angekommen',
   'status.wrong_payment.text':
-    'Bei {merchant} ist eine Überweisung angekommen, die nicht verlangt war: {received}. Sie zählt nicht für ' +
-    'diese Zahlung. Wenden Sie sich an {merchant}, um sie zurückzubekommen.',
+    'Bei {merchant} ist eine Überweisung angekommen, die nicht verlangt war: {received}. Sie zählt nicht für diese ' +
+    'Zahlung. Wenden Sie sich an {merchant}, um sie zurückzubekommen, bevor Sie noch einmal bezahlen.',
   'status.connecting.title': 'Verbindung mit {wallet}',
   'status.connecting.text': 'Ihre Wallet fragt, ob diese Seite Ihre Adresse sehen darf. Das allein kostet nichts.',
   'status.building.title': 'Ihre Zahlung wird vorbereitet',
@@ -105,20 +107,30 @@ export const de: Messages = {
     'Die erste Transaktion könnte noch mit der von {merchant} bezahlten Gebühr gesendet werden. Damit Sie nicht ' +
     'doppelt zahlen, wartet diese Seite, bis das vorbei ist: höchstens vier Minuten.',
   'status.ready.title': 'Bereit zum Bezahlen',
-  'status.ready.text':
-    'Sehen Sie sich die Angaben an und fahren Sie fort. Bezahlt wird erst, wenn Sie in {wallet} bestätigen.',
+  'status.ready.text': 'Sehen Sie sich die Angaben an und fahren Sie fort. {wallet} fragt Sie, bevor bezahlt wird.',
   'status.confirming.title': 'In {wallet} bestätigen',
-  'status.confirming.text': 'Ihre Wallet zeigt jetzt die Zahlung. Bezahlt wird erst, wenn Sie dort bestätigen.',
+  'status.confirming.text': 'Ihre Wallet zeigt jetzt die Zahlung. Sie bezahlt nur, wenn Sie dort bestätigen.',
+  'status.asked.title': 'Ihre Wallet wurde um die Zahlung gebeten',
+  'status.asked.text': 'Antworten Sie dort. Wenn Sie bestätigen, zeigt diese Seite, wann die Zahlung ankommt.',
   'status.sending.title': 'Ihre Zahlung wird gesendet',
   'status.sending.text': 'Bitte lassen Sie diese Seite einen Moment offen.',
   'status.unseen.title': 'Ihre Wallet hat gesendet',
   'status.unseen.text':
-    'Das Netzwerk zeigt die Zahlung noch nicht. Das kann eine Minute dauern. Bitte bezahlen Sie nicht noch ' +
-    'einmal.',
+    'Das Netzwerk zeigt die Zahlung noch nicht. Das kann eine Minute dauern, oder länger, wenn andere Inhaber ' +
+    'Ihrer Wallet sie bestätigen müssen. Bitte bezahlen Sie nicht noch einmal.',
+  'status.unsure.title': 'Ihre Wallet hat vielleicht gesendet',
+  'status.unsure.text':
+    'Sehen Sie in Ihrer Wallet nach. Wenn die Zahlung dort unterwegs ist oder andere sie bestätigen müssen, warten ' +
+    'Sie: Diese Seite zeigt, wann sie ankommt.',
+  'status.sent_otherwise.title': 'Ihre Wallet hat etwas anderes gesendet',
+  'status.sent_otherwise.text':
+    'Es zählt vielleicht nicht für diese Zahlung, aber Ihr Geld kann bewegt worden sein. Sehen Sie in Ihrer Wallet ' +
+    'nach und wenden Sie sich an {merchant}, bevor Sie noch einmal bezahlen.',
+  'status.again.title': 'Sie können noch einmal bezahlen',
+  'status.again.text': 'Ihre Wallet wurde schon einmal gebeten. Wenn auch das ankommt, haben Sie zweimal bezahlt.',
   'status.stopped.title': 'Zu Ihrer Sicherheit angehalten',
   'status.stopped.text':
-    'Die Transaktion war nicht die, die diese Seite zeigt. Ihre Wallet wurde deshalb nicht gefragt, und es wurde ' +
-    'nichts bezahlt.',
+    'Die Transaktion war nicht die, die diese Seite zeigt. Ihre Wallet wurde deshalb nicht gebeten, sie zu bezahlen.',
   'status.pending.title': 'Gesendet',
   'status.pending.text': 'Das Netzwerk bestätigt Ihre Zahlung. Das dauert meist nur Sekunden.',
   'status.paid.title': 'Bezahlt',
@@ -135,20 +147,38 @@ export const de: Messages = {
   'status.failed.text':
     'Das Netzwerk hat die Transaktion abgelehnt. Der Betrag ist noch in Ihrer Wallet; eine kleine Netzwerkgebühr ' +
     'kann angefallen sein. Bitten Sie {merchant} um eine neue Zahlung.',
-  'status.failed_wrong.title': 'Etwas anderes ist angekommen',
-  'status.failed_wrong.text':
+  'status.ended_wrong.title': 'Etwas anderes ist angekommen',
+  'status.ended_wrong.text':
     'Ihre Wallet hat nicht das gesendet, was verlangt war: {received} sind angekommen. Wenden Sie sich an ' +
     '{merchant}, damit es zurückgegeben oder angerechnet wird.',
   'status.expired.title': 'Die Zeit ist abgelaufen',
   'status.expired.text':
-    'Diese Zahlung ist nicht mehr möglich. Es wurde nichts bezahlt. Bitten Sie {merchant} um eine neue.',
+    'Diese Zahlung ist nicht mehr möglich: Es ist keine rechtzeitig angekommen. Bitten Sie {merchant} um eine neue.',
   'status.expired_pending.title': 'Die Zeit ist abgelaufen, aber Ihre Zahlung ist unterwegs',
   'status.expired_pending.text':
     'Wenn sie noch ankommt, zählt sie. Bitte bezahlen Sie nicht noch einmal: Diese Seite zeigt, wie es ausgeht.',
+  'status.expired_open.title': 'Die Zeit ist abgelaufen, aber Ihre Wallet wurde um die Zahlung gebeten',
+  'status.expired_open.text':
+    'Wenn sie die Zahlung gesendet hat, zeigt diese Seite, wann sie ankommt. Sehen Sie in Ihrer Wallet nach und ' +
+    'wenden Sie sich an {merchant}, bevor Sie anders bezahlen.',
   'status.cancelled.title': 'Abgebrochen',
   'status.cancelled.text': '{merchant} hat diese Zahlung abgebrochen. Bitte bezahlen Sie sie nicht mehr.',
+  'status.ended_open.title': 'Diese Zahlung ist beendet, aber Ihre Wallet wurde um sie gebeten',
+  'status.ended_open.text':
+    'Wenn sie die Zahlung gesendet hat, zeigt diese Seite, wann sie ankommt. Sehen Sie in Ihrer Wallet nach und ' +
+    'wenden Sie sich an {merchant}, bevor Sie anders bezahlen.',
+  'money.none': 'Von dieser Seite aus wurde nichts gesendet.',
+  'money.asked': 'Ihre Wallet wurde schon um die Zahlung gebeten. Antworten Sie zuerst dort.',
+  'money.handed': 'Ihre Zahlung ist vielleicht unterwegs. Bitte bezahlen Sie nicht noch einmal.',
+  'money.out':
+    'Ihre Wallet hat eine Zahlung gesendet. Bitte bezahlen Sie nicht noch einmal: Diese Seite zeigt, wann sie ankommt.',
+  'money.unknown':
+    'Ihre Wallet hat die Zahlung vielleicht trotzdem gesendet. Sehen Sie dort nach, bevor Sie noch einmal bezahlen.',
+  'money.otherwise':
+    'Ihr Geld kann bewegt worden sein. Sehen Sie in Ihrer Wallet nach und wenden Sie sich an {merchant}, bevor Sie ' +
+    'noch einmal bezahlen.',
   'problem.declined.title': 'Sie haben in {wallet} abgelehnt',
-  'problem.declined.text': 'Es wurde kein Geld bewegt. Sie können es noch einmal versuchen.',
+  'problem.declined.text': 'Sie können es noch einmal versuchen.',
   'problem.request_open.title': '{wallet} wartet auf Sie',
   'problem.request_open.text':
     'Dort ist schon eine Anfrage offen. Öffnen Sie die Wallet, beantworten Sie sie und versuchen Sie es noch ' +
@@ -167,51 +197,45 @@ export const de: Messages = {
     'einmal.',
   'problem.wrong_network.title': '{wallet} ist in einem anderen Netzwerk',
   'problem.wrong_network.text': 'Wechseln Sie dort zu {network} und versuchen Sie es noch einmal.',
-  'problem.wallet_failed.title': '{wallet} konnte es nicht ausführen',
-  'problem.wallet_failed.text':
-    'Es wurde nichts gesendet. Versuchen Sie es noch einmal oder bezahlen Sie anders. {reason}',
+  'problem.wallet_failed.title': '{wallet} hat einen Fehler gemeldet',
+  'problem.wallet_failed.text': 'Versuchen Sie es noch einmal oder bezahlen Sie anders.',
   'problem.balance.title': 'In dieser Wallet ist nicht genug',
-  'problem.balance.text': 'Es wurde nichts bezahlt. Laden Sie sie auf oder wählen Sie eine andere Wallet.',
+  'problem.balance.text': 'Laden Sie sie auf oder wählen Sie eine andere Wallet.',
   'problem.fee.title': 'Es reicht nicht für die Netzwerkgebühr',
   'problem.fee.text':
-    'Es wurde nichts bezahlt. Das Netzwerk verlangt eine kleine Gebühr: Laden Sie die Wallet etwas auf oder ' +
-    'wählen Sie eine andere.',
+    'Das Netzwerk verlangt eine kleine Gebühr: Laden Sie die Wallet etwas auf oder wählen Sie eine andere.',
   'problem.rejected.title': 'Das Netzwerk würde diese Zahlung ablehnen',
-  'problem.rejected.text': 'Es wurde nichts bezahlt. Versuchen Sie es mit einer anderen Wallet.',
+  'problem.rejected.text': 'Versuchen Sie es mit einer anderen Wallet.',
   'problem.blocked.title': 'Diese Wallet kann hier nicht verwendet werden',
-  'problem.blocked.text': 'Es wurde nichts bezahlt. Wählen Sie eine andere Wallet oder wenden Sie sich an {merchant}.',
+  'problem.blocked.text': 'Wählen Sie eine andere Wallet oder wenden Sie sich an {merchant}.',
   'problem.wallet_not_payable.title': 'Diese Art von Wallet kann hier nicht bezahlen',
-  'problem.wallet_not_payable.text': 'Es wurde nichts bezahlt. Wählen Sie eine andere Wallet.',
+  'problem.wallet_not_payable.text': 'Wählen Sie eine andere Wallet.',
   'problem.recipient_not_payable.title': 'Der Empfänger kann im Moment nicht bezahlt werden',
-  'problem.recipient_not_payable.text': 'Es wurde nichts bezahlt. Wenden Sie sich an {merchant}.',
+  'problem.recipient_not_payable.text': 'Wenden Sie sich an {merchant}.',
   'problem.busy.title': 'Jemand bezahlt das gerade',
   'problem.busy.text':
     'Eine andere Transaktion ist unterwegs. Warten Sie einen Moment: Diese Seite zeigt, wie es ausgeht.',
   'problem.sponsor_refused.title': '{merchant} kann die Netzwerkgebühr hierfür nicht zahlen',
   'problem.sponsor_refused.text':
-    'Diese Seite hat nichts gesendet. Versuchen Sie es noch einmal, oder zahlen Sie die Gebühr selbst. Sie ' +
-    'zahlen nicht doppelt.',
+    'Versuchen Sie es noch einmal, oder zahlen Sie die Gebühr selbst. Sie zahlen nicht doppelt.',
   'problem.sponsor_unavailable.title': '{merchant} kann die Netzwerkgebühr gerade nicht zahlen',
   'problem.sponsor_unavailable.text':
-    'Der Dienst, der sie zahlt, hat nicht geantwortet. Diese Seite hat nichts gesendet. Versuchen Sie es noch ' +
-    'einmal, oder zahlen Sie die Gebühr selbst. Sie zahlen nicht doppelt.',
+    'Der Dienst, der sie zahlt, hat nicht geantwortet. Versuchen Sie es noch einmal, oder zahlen Sie die Gebühr ' +
+    'selbst. Sie zahlen nicht doppelt.',
   'problem.sponsor_wallet.title': '{wallet} kann die Gebühr nicht von anderen zahlen lassen',
-  'problem.sponsor_wallet.text':
-    'Es wurde nichts gesendet. Zahlen Sie die Netzwerkgebühr selbst, oder wählen Sie eine andere Wallet.',
+  'problem.sponsor_wallet.text': 'Zahlen Sie die Netzwerkgebühr selbst, oder wählen Sie eine andere Wallet.',
   'problem.signed_otherwise.title': 'Die Wallet hat etwas anderes unterschrieben',
-  'problem.signed_otherwise.text':
-    'Es wurde nicht gesendet und nichts bezahlt. Versuchen Sie es noch einmal oder wählen Sie eine andere Wallet.',
+  'problem.signed_otherwise.text': 'Versuchen Sie es noch einmal oder wählen Sie eine andere Wallet.',
   'problem.limit.title': 'Zu viele Versuche',
   'problem.limit.text': 'Diese Zahlung wurde zu oft versucht. Bitten Sie {merchant} um eine neue.',
   'problem.too_many.title': 'Einen Moment, bitte',
   'problem.too_many.text': 'Es gab zu viele Anfragen. Versuchen Sie es in einer Minute noch einmal.',
   'problem.unavailable.title': 'Das Netzwerk ist gerade nicht erreichbar',
-  'problem.unavailable.text': 'Es wurde nichts bezahlt. Versuchen Sie es gleich noch einmal.',
+  'problem.unavailable.text': 'Versuchen Sie es gleich noch einmal.',
   'problem.offline.title': 'Keine Verbindung',
   'problem.offline.text': 'Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.',
   'problem.other.title': 'Das hat nicht geklappt',
-  'problem.other.text':
-    'Es wurde nichts bezahlt. Versuchen Sie es noch einmal. Wenn es so bleibt, nennen Sie {merchant} dies: {code}',
+  'problem.other.text': 'Versuchen Sie es noch einmal. Wenn es so bleibt, nennen Sie {merchant} dies: {code}',
   'difference.malformed': 'die Transaktion ließ sich nicht lesen',
   'difference.chain': 'ein anderes Netzwerk',
   'difference.token': 'ein anderer Token',

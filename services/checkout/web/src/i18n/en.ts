@@ -60,6 +60,7 @@ export const en = {
   'pay.start_again_hint':
     'Only start again if your wallet says that the transaction failed or was cancelled. Otherwise you could pay ' +
     'twice.',
+  'pay.again_after_another': 'If you pay again, {merchant} has both payments until it sends the first one back.',
   'pay.reload': 'Load again',
   'back.offers': 'Choose another network',
   'back.do': 'Back to {merchant}',
@@ -76,7 +77,7 @@ export const en = {
   'status.unknown.text':
     'It may be incomplete, or the payment does not exist. Open the whole link again, or ask for a new one.',
   'status.unreachable.title': 'The payment could not be loaded',
-  'status.unreachable.text': 'Check your connection, then load it again. Nothing has been paid.',
+  'status.unreachable.text': 'Check your connection, then load it again.',
   'status.waiting.title': 'Waiting for your payment',
   'status.waiting.text': 'This page notices by itself when it arrives.',
   'status.sign_again.title': 'Please sign again',
@@ -84,8 +85,8 @@ export const en = {
     'The network did not take your last transaction in time. No money has moved. Pay once more to finish.',
   'status.wrong_payment.title': 'Something else arrived',
   'status.wrong_payment.text':
-    'A transfer reached {merchant} that is not the one asked for: {received}. It does not count for this ' +
-    'payment. Contact {merchant} to get it back.',
+    'A transfer reached {merchant} that is not the one asked for: {received}. It does not count for this payment. ' +
+    'Contact {merchant} to get it back, before you pay again.',
   'status.connecting.title': 'Connecting to {wallet}',
   'status.connecting.text': 'Your wallet asks whether this page may see your address. That alone costs nothing.',
   'status.building.title': 'Preparing your payment',
@@ -95,16 +96,30 @@ export const en = {
     'The first transaction could still be sent with the fee paid by {merchant}. So that you do not pay twice, ' +
     'this page waits until that is over: four minutes at most.',
   'status.ready.title': 'Ready to pay',
-  'status.ready.text': 'Look at the details, then continue. Nothing is paid before you confirm in {wallet}.',
+  'status.ready.text': 'Look at the details, then continue. {wallet} asks you before it pays.',
   'status.confirming.title': 'Confirm in {wallet}',
-  'status.confirming.text': 'Your wallet shows the payment now. Nothing is paid before you confirm there.',
+  'status.confirming.text': 'Your wallet shows the payment now. It pays only if you confirm there.',
+  'status.asked.title': 'Your wallet was asked to pay',
+  'status.asked.text': 'Answer there. If you confirm, this page shows when the payment arrives.',
   'status.sending.title': 'Sending your payment',
   'status.sending.text': 'Please leave this page open for a moment.',
   'status.unseen.title': 'Your wallet has sent it',
-  'status.unseen.text': 'The network does not show the payment yet. This can take a minute. Please do not pay again.',
+  'status.unseen.text':
+    'The network does not show the payment yet. This can take a minute, or longer where other owners of your ' +
+    'wallet have to confirm it. Please do not pay again.',
+  'status.unsure.title': 'Your wallet may have sent it',
+  'status.unsure.text':
+    'Look in your wallet. If the payment is on its way there, or others have to confirm it, wait: this page shows ' +
+    'when it arrives.',
+  'status.sent_otherwise.title': 'Your wallet has sent something else',
+  'status.sent_otherwise.text':
+    'It may not count for this payment, but your money may have moved. Look in your wallet and contact {merchant} ' +
+    'before you pay again.',
+  'status.again.title': 'You can pay again',
+  'status.again.text': 'Your wallet was asked before. If what it was asked for arrives too, you have paid twice.',
   'status.stopped.title': 'Stopped for your safety',
   'status.stopped.text':
-    'The transaction was not the one that this page shows, so your wallet was not asked. Nothing has been paid.',
+    'The transaction was not the one that this page shows, so your wallet was not asked to pay it.',
   'status.pending.title': 'Sent',
   'status.pending.text': 'The network is confirming your payment. It usually takes a few seconds.',
   'status.paid.title': 'Paid',
@@ -121,19 +136,33 @@ export const en = {
   'status.failed.text':
     'The network has refused the transaction. The amount is still in your wallet; a small network fee may have ' +
     'been charged. Ask {merchant} for a new payment.',
-  'status.failed_wrong.title': 'Something else arrived',
-  'status.failed_wrong.text':
+  'status.ended_wrong.title': 'Something else arrived',
+  'status.ended_wrong.text':
     'What your wallet sent is not what was asked for: {received} arrived. Contact {merchant} to get it back or ' +
     'to have it counted.',
   'status.expired.title': 'The time has run out',
-  'status.expired.text': 'This payment can no longer be made. Nothing was paid. Ask {merchant} for a new one.',
+  'status.expired.text': 'This payment can no longer be made: none had arrived in time. Ask {merchant} for a new one.',
   'status.expired_pending.title': 'The time has run out, but your payment is on its way',
   'status.expired_pending.text':
     'If it still arrives, it counts. Please do not pay again: this page shows how it ends.',
+  'status.expired_open.title': 'The time has run out, but your wallet was asked to pay',
+  'status.expired_open.text':
+    'If it has sent the payment, this page shows when it arrives. Look in your wallet, and contact {merchant} ' +
+    'before you pay in another way.',
   'status.cancelled.title': 'Cancelled',
   'status.cancelled.text': '{merchant} has cancelled this payment. Please do not pay it any more.',
+  'status.ended_open.title': 'This payment has ended, but your wallet was asked to pay',
+  'status.ended_open.text':
+    'If it has sent the payment, this page shows when it arrives. Look in your wallet, and contact {merchant} ' +
+    'before you pay in another way.',
+  'money.none': 'Nothing was sent from this page.',
+  'money.asked': 'Your wallet was already asked to pay. Answer there first.',
+  'money.handed': 'Your payment may be on its way. Please do not pay again.',
+  'money.out': 'Your wallet has sent a payment. Please do not pay again: this page shows when it arrives.',
+  'money.unknown': 'Your wallet may have sent the payment all the same. Look there before you pay again.',
+  'money.otherwise': 'Your money may have moved. Look in your wallet and contact {merchant} before you pay again.',
   'problem.declined.title': 'You have declined in {wallet}',
-  'problem.declined.text': 'No money has moved. You can try again.',
+  'problem.declined.text': 'You can try again.',
   'problem.request_open.title': '{wallet} is waiting for you',
   'problem.request_open.text': 'A request is already open there. Open the wallet, answer it, then try again.',
   'problem.wrong_account.title': 'This payment is for another account',
@@ -145,44 +174,41 @@ export const en = {
   'problem.no_account.text': 'Unlock the wallet and allow this page to see an account. Then try again.',
   'problem.wrong_network.title': '{wallet} is on another network',
   'problem.wrong_network.text': 'Switch it to {network}, then try again.',
-  'problem.wallet_failed.title': '{wallet} could not do it',
-  'problem.wallet_failed.text': 'Nothing was sent. Try again, or choose another way. {reason}',
+  'problem.wallet_failed.title': '{wallet} reported an error',
+  'problem.wallet_failed.text': 'Try again, or choose another way.',
   'problem.balance.title': 'There is not enough in this wallet',
-  'problem.balance.text': 'Nothing has been paid. Top it up or choose another wallet.',
+  'problem.balance.text': 'Top it up or choose another wallet.',
   'problem.fee.title': 'There is not enough for the network fee',
-  'problem.fee.text':
-    'Nothing has been paid. The network takes a small fee: top the wallet up a little, or choose another.',
+  'problem.fee.text': 'The network takes a small fee: top the wallet up a little, or choose another.',
   'problem.rejected.title': 'The network would refuse this payment',
-  'problem.rejected.text': 'Nothing has been paid. Try another wallet.',
+  'problem.rejected.text': 'Try another wallet.',
   'problem.blocked.title': 'This wallet cannot be used here',
-  'problem.blocked.text': 'Nothing has been paid. Choose another wallet, or contact {merchant}.',
+  'problem.blocked.text': 'Choose another wallet, or contact {merchant}.',
   'problem.wallet_not_payable.title': 'This kind of wallet cannot pay here',
-  'problem.wallet_not_payable.text': 'Nothing has been paid. Choose another wallet.',
+  'problem.wallet_not_payable.text': 'Choose another wallet.',
   'problem.recipient_not_payable.title': 'The recipient cannot be paid at the moment',
-  'problem.recipient_not_payable.text': 'Nothing has been paid. Contact {merchant}.',
+  'problem.recipient_not_payable.text': 'Contact {merchant}.',
   'problem.busy.title': 'This is being paid already',
   'problem.busy.text': 'Another transaction is on its way. Wait a moment: this page shows how it ends.',
   'problem.sponsor_refused.title': '{merchant} cannot pay the network fee for this',
-  'problem.sponsor_refused.text':
-    'This page has sent nothing. Try again, or pay the fee yourself. You will not pay twice.',
+  'problem.sponsor_refused.text': 'Try again, or pay the fee yourself. You will not pay twice.',
   'problem.sponsor_unavailable.title': '{merchant} cannot pay the network fee right now',
   'problem.sponsor_unavailable.text':
-    'The service that pays it did not respond. This page has sent nothing. Try again, or pay the fee yourself. ' +
-    'You will not pay twice.',
+    'The service that pays it did not respond. Try again, or pay the fee yourself. You will not pay twice.',
   'problem.sponsor_wallet.title': '{wallet} cannot have its fee paid by another',
-  'problem.sponsor_wallet.text': 'Nothing was sent. Pay the network fee yourself, or choose another wallet.',
+  'problem.sponsor_wallet.text': 'Pay the network fee yourself, or choose another wallet.',
   'problem.signed_otherwise.title': 'The wallet signed something else',
-  'problem.signed_otherwise.text': 'It was not sent, and nothing has been paid. Try again, or choose another wallet.',
+  'problem.signed_otherwise.text': 'Try again, or choose another wallet.',
   'problem.limit.title': 'Too many attempts',
   'problem.limit.text': 'This payment has been tried too often. Ask {merchant} for a new one.',
   'problem.too_many.title': 'A moment, please',
   'problem.too_many.text': 'There were too many requests. Try again in a minute.',
   'problem.unavailable.title': 'The network cannot be reached right now',
-  'problem.unavailable.text': 'Nothing has been paid. Try again in a moment.',
+  'problem.unavailable.text': 'Try again in a moment.',
   'problem.offline.title': 'No connection',
   'problem.offline.text': 'Check your connection, then try again.',
   'problem.other.title': 'This did not work',
-  'problem.other.text': 'Nothing has been paid. Try again. If it stays like this, tell {merchant}: {code}',
+  'problem.other.text': 'Try again. If it stays like this, tell {merchant}: {code}',
   'difference.malformed': 'the transaction could not be read',
   'difference.chain': 'another network',
   'difference.token': 'another token',

@@ -68,6 +68,7 @@ export const es: Messages = {
   'pay.start_again_hint':
     'Empiece de nuevo solo si su monedero dice que la transacción falló o se canceló. Si no, podría pagar dos ' +
     'veces.',
+  'pay.again_after_another': 'Si paga otra vez, {merchant} tendrá los dos pagos hasta que devuelva el primero.',
   'pay.reload': 'Cargar de nuevo',
   'back.offers': 'Elegir otra red',
   'back.do': 'Volver a {merchant}',
@@ -83,7 +84,7 @@ export const es: Messages = {
   'status.unknown.title': 'Este enlace no se puede abrir',
   'status.unknown.text': 'Puede estar incompleto o el pago no existe. Abra de nuevo el enlace entero o pida uno nuevo.',
   'status.unreachable.title': 'No se ha podido cargar el pago',
-  'status.unreachable.text': 'Compruebe su conexión y cargue de nuevo. No se ha pagado nada.',
+  'status.unreachable.text': 'Compruebe su conexión y cargue de nuevo.',
   'status.waiting.title': 'Esperamos su pago',
   'status.waiting.text': 'Esta página se entera sola cuando llega.',
   'status.sign_again.title': 'Firme otra vez, por favor',
@@ -91,8 +92,8 @@ export const es: Messages = {
     'La red no aceptó a tiempo su última transacción. No se ha movido dinero. Pague una vez más para terminar.',
   'status.wrong_payment.title': 'Ha llegado otra cosa',
   'status.wrong_payment.text':
-    '{merchant} ha recibido una transferencia que no es la pedida: {received}. No cuenta para este pago. ' +
-    'Contacte con {merchant} para recuperarla.',
+    '{merchant} ha recibido una transferencia que no es la pedida: {received}. No cuenta para este pago. Contacte ' +
+    'con {merchant} para recuperarla antes de pagar otra vez.',
   'status.connecting.title': 'Conectando con {wallet}',
   'status.connecting.text': 'Su monedero pregunta si esta página puede ver su dirección. Eso no cuesta nada.',
   'status.building.title': 'Preparando su pago',
@@ -102,17 +103,30 @@ export const es: Messages = {
     'La primera transacción aún podría enviarse con la comisión pagada por {merchant}. Para que no pague dos ' +
     'veces, esta página espera a que eso ya no sea posible: cuatro minutos como máximo.',
   'status.ready.title': 'Listo para pagar',
-  'status.ready.text': 'Mire los detalles y continúe. No se paga nada hasta que confirme en {wallet}.',
+  'status.ready.text': 'Mire los detalles y continúe. {wallet} le pregunta antes de pagar.',
   'status.confirming.title': 'Confirme en {wallet}',
-  'status.confirming.text': 'Su monedero muestra ahora el pago. No se paga nada hasta que confirme allí.',
+  'status.confirming.text': 'Su monedero muestra ahora el pago. Solo paga si usted confirma allí.',
+  'status.asked.title': 'Se ha pedido el pago a su monedero',
+  'status.asked.text': 'Responda allí. Si confirma, esta página muestra cuándo llega el pago.',
   'status.sending.title': 'Enviando su pago',
   'status.sending.text': 'Deje esta página abierta un momento.',
   'status.unseen.title': 'Su monedero lo ha enviado',
-  'status.unseen.text': 'La red aún no muestra el pago. Puede tardar un minuto. No pague otra vez, por favor.',
+  'status.unseen.text':
+    'La red aún no muestra el pago. Puede tardar un minuto, o más si otros titulares de su monedero tienen que ' +
+    'confirmarlo. No pague otra vez, por favor.',
+  'status.unsure.title': 'Puede que su monedero lo haya enviado',
+  'status.unsure.text':
+    'Mire en su monedero. Si el pago está en camino, o si otros tienen que confirmarlo, espere: esta página ' +
+    'muestra cuándo llega.',
+  'status.sent_otherwise.title': 'Su monedero ha enviado otra cosa',
+  'status.sent_otherwise.text':
+    'Puede que no cuente para este pago, pero su dinero puede haberse movido. Mire en su monedero y contacte con ' +
+    '{merchant} antes de pagar otra vez.',
+  'status.again.title': 'Puede pagar otra vez',
+  'status.again.text': 'Ya se había pedido el pago a su monedero. Si eso también llega, habrá pagado dos veces.',
   'status.stopped.title': 'Detenido por su seguridad',
   'status.stopped.text':
-    'La transacción no era la que muestra esta página, así que no se ha preguntado a su monedero. No se ha ' +
-    'pagado nada.',
+    'La transacción no era la que muestra esta página, así que no se ha pedido a su monedero que la pague.',
   'status.pending.title': 'Enviado',
   'status.pending.text': 'La red está confirmando su pago. Suele tardar unos segundos.',
   'status.paid.title': 'Pagado',
@@ -128,18 +142,33 @@ export const es: Messages = {
   'status.failed.text':
     'La red ha rechazado la transacción. El importe sigue en su monedero; puede haberse cobrado una pequeña ' +
     'comisión. Pida a {merchant} un pago nuevo.',
-  'status.failed_wrong.title': 'Ha llegado otra cosa',
-  'status.failed_wrong.text':
+  'status.ended_wrong.title': 'Ha llegado otra cosa',
+  'status.ended_wrong.text':
     'Lo que envió su monedero no es lo que se pedía: han llegado {received}. Contacte con {merchant} para ' +
     'recuperarlo o para que cuente.',
   'status.expired.title': 'El tiempo ha terminado',
-  'status.expired.text': 'Este pago ya no se puede hacer. No se ha pagado nada. Pida uno nuevo a {merchant}.',
+  'status.expired.text': 'Este pago ya no se puede hacer: ninguno llegó a tiempo. Pida uno nuevo a {merchant}.',
   'status.expired_pending.title': 'El tiempo ha terminado, pero su pago está en camino',
   'status.expired_pending.text': 'Si llega, cuenta. No pague otra vez, por favor: esta página muestra cómo termina.',
+  'status.expired_open.title': 'El tiempo ha terminado, pero se pidió el pago a su monedero',
+  'status.expired_open.text':
+    'Si lo ha enviado, esta página muestra cuándo llega. Mire en su monedero y contacte con {merchant} antes de ' +
+    'pagar de otra forma.',
   'status.cancelled.title': 'Cancelado',
   'status.cancelled.text': '{merchant} ha cancelado este pago. Por favor, ya no lo pague.',
+  'status.ended_open.title': 'Este pago ha terminado, pero se pidió a su monedero',
+  'status.ended_open.text':
+    'Si lo ha enviado, esta página muestra cuándo llega. Mire en su monedero y contacte con {merchant} antes de ' +
+    'pagar de otra forma.',
+  'money.none': 'Desde esta página no se ha enviado nada.',
+  'money.asked': 'Ya se ha pedido el pago a su monedero. Responda primero allí.',
+  'money.handed': 'Puede que su pago esté en camino. No pague otra vez, por favor.',
+  'money.out': 'Su monedero ha enviado un pago. No pague otra vez, por favor: esta página muestra cuándo llega.',
+  'money.unknown': 'Puede que su monedero haya enviado el pago de todos modos. Mire allí antes de pagar otra vez.',
+  'money.otherwise':
+    'Su dinero puede haberse movido. Mire en su monedero y contacte con {merchant} antes de pagar otra vez.',
   'problem.declined.title': 'Lo ha rechazado en {wallet}',
-  'problem.declined.text': 'No se ha movido dinero. Puede intentarlo de nuevo.',
+  'problem.declined.text': 'Puede intentarlo de nuevo.',
   'problem.request_open.title': '{wallet} le está esperando',
   'problem.request_open.text': 'Ya hay una solicitud abierta. Abra el monedero, respóndala e inténtelo de nuevo.',
   'problem.wrong_account.title': 'Este pago es para otra cuenta',
@@ -152,44 +181,41 @@ export const es: Messages = {
     'Desbloquee el monedero y permita que esta página vea una cuenta. Después, inténtelo de nuevo.',
   'problem.wrong_network.title': '{wallet} está en otra red',
   'problem.wrong_network.text': 'Cámbielo a {network} e inténtelo de nuevo.',
-  'problem.wallet_failed.title': '{wallet} no ha podido hacerlo',
-  'problem.wallet_failed.text': 'No se ha enviado nada. Inténtelo de nuevo o pague de otra forma. {reason}',
+  'problem.wallet_failed.title': '{wallet} ha comunicado un error',
+  'problem.wallet_failed.text': 'Inténtelo de nuevo o pague de otra forma.',
   'problem.balance.title': 'No hay suficiente en este monedero',
-  'problem.balance.text': 'No se ha pagado nada. Añada fondos o elija otro monedero.',
+  'problem.balance.text': 'Añada fondos o elija otro monedero.',
   'problem.fee.title': 'No alcanza para la comisión de la red',
-  'problem.fee.text':
-    'No se ha pagado nada. La red cobra una pequeña comisión: añada un poco al monedero o elija otro.',
+  'problem.fee.text': 'La red cobra una pequeña comisión: añada un poco al monedero o elija otro.',
   'problem.rejected.title': 'La red rechazaría este pago',
-  'problem.rejected.text': 'No se ha pagado nada. Pruebe con otro monedero.',
+  'problem.rejected.text': 'Pruebe con otro monedero.',
   'problem.blocked.title': 'Este monedero no se puede usar aquí',
-  'problem.blocked.text': 'No se ha pagado nada. Elija otro monedero o contacte con {merchant}.',
+  'problem.blocked.text': 'Elija otro monedero o contacte con {merchant}.',
   'problem.wallet_not_payable.title': 'Este tipo de monedero no puede pagar aquí',
-  'problem.wallet_not_payable.text': 'No se ha pagado nada. Elija otro monedero.',
+  'problem.wallet_not_payable.text': 'Elija otro monedero.',
   'problem.recipient_not_payable.title': 'Ahora no se puede pagar al destinatario',
-  'problem.recipient_not_payable.text': 'No se ha pagado nada. Contacte con {merchant}.',
+  'problem.recipient_not_payable.text': 'Contacte con {merchant}.',
   'problem.busy.title': 'Alguien ya lo está pagando',
   'problem.busy.text': 'Otra transacción está en camino. Espere un momento: esta página muestra cómo termina.',
   'problem.sponsor_refused.title': '{merchant} no puede pagar la comisión de red de este pago',
-  'problem.sponsor_refused.text':
-    'Esta página no ha enviado nada. Inténtelo de nuevo o pague usted la comisión. No pagará dos veces.',
+  'problem.sponsor_refused.text': 'Inténtelo de nuevo o pague usted la comisión. No pagará dos veces.',
   'problem.sponsor_unavailable.title': '{merchant} no puede pagar la comisión de red en este momento',
   'problem.sponsor_unavailable.text':
-    'El servicio que la paga no ha respondido. Esta página no ha enviado nada. Inténtelo de nuevo o pague usted ' +
-    'la comisión. No pagará dos veces.',
+    'El servicio que la paga no ha respondido. Inténtelo de nuevo o pague usted la comisión. No pagará dos veces.',
   'problem.sponsor_wallet.title': '{wallet} no permite que otro pague la comisión',
-  'problem.sponsor_wallet.text': 'No se ha enviado nada. Pague usted la comisión de red o elija otro monedero.',
+  'problem.sponsor_wallet.text': 'Pague usted la comisión de red o elija otro monedero.',
   'problem.signed_otherwise.title': 'El monedero firmó otra cosa',
-  'problem.signed_otherwise.text': 'No se ha enviado ni pagado nada. Inténtelo de nuevo o elija otro monedero.',
+  'problem.signed_otherwise.text': 'Inténtelo de nuevo o elija otro monedero.',
   'problem.limit.title': 'Demasiados intentos',
   'problem.limit.text': 'Este pago se ha intentado demasiadas veces. Pida uno nuevo a {merchant}.',
   'problem.too_many.title': 'Un momento, por favor',
   'problem.too_many.text': 'Ha habido demasiadas solicitudes. Inténtelo de nuevo en un minuto.',
   'problem.unavailable.title': 'Ahora no se puede llegar a la red',
-  'problem.unavailable.text': 'No se ha pagado nada. Inténtelo de nuevo en un momento.',
+  'problem.unavailable.text': 'Inténtelo de nuevo en un momento.',
   'problem.offline.title': 'Sin conexión',
   'problem.offline.text': 'Compruebe su conexión e inténtelo de nuevo.',
   'problem.other.title': 'Esto no ha funcionado',
-  'problem.other.text': 'No se ha pagado nada. Inténtelo de nuevo. Si sigue igual, diga esto a {merchant}: {code}',
+  'problem.other.text': 'Inténtelo de nuevo. Si sigue igual, diga esto a {merchant}: {code}',
   'difference.malformed': 'la transacción no se pudo leer',
   'difference.chain': 'otra red',
   'difference.token': 'otro token',

@@ -66,6 +66,7 @@ export const ja: Messages = {
   'pay.start_again_hint':
     'ウォレットに、取引が失敗した、または取り消されたと表示された場合だけ、' +
     'やり直してください。そうでないと、二重に支払うおそれがあります。',
+  'pay.again_after_another': 'もう一度支払うと、最初の分が返金されるまで、{merchant}が両方を受け取った状態になります。',
   'pay.reload': 'もう一度読み込む',
   'back.offers': '別のネットワークを選ぶ',
   'back.do': '{merchant}に戻る',
@@ -82,7 +83,7 @@ export const ja: Messages = {
   'status.unknown.text':
     'リンクが不完全か、支払いが存在しません。リンク全体をもう一度開くか、' + '新しいリンクを依頼してください。',
   'status.unreachable.title': '支払いを読み込めませんでした',
-  'status.unreachable.text': '接続を確認して、もう一度読み込んでください。支払いは行われていません。',
+  'status.unreachable.text': '接続を確認して、もう一度読み込んでください。',
   'status.waiting.title': 'お支払いをお待ちしています',
   'status.waiting.text': '届くと、このページに自動的に表示されます。',
   'status.sign_again.title': 'もう一度署名してください',
@@ -90,8 +91,8 @@ export const ja: Messages = {
     '前回の取引はネットワークに間に合いませんでした。お金は動いていません。' + 'もう一度支払うと完了します。',
   'status.wrong_payment.title': '別の送金が届きました',
   'status.wrong_payment.text':
-    '{merchant}に、依頼と異なる送金が届きました: ' +
-    '{received}。この支払いには数えられません。返金については{merchant}にお問い合わせください。',
+    '{merchant}に、依頼と異なる送金が届きました: {received}。この支払いには数えられません。もう一度支払う前に、' +
+    '返金について{merchant}にお問い合わせください。',
   'status.connecting.title': '{wallet}に接続しています',
   'status.connecting.text':
     'このページにアドレスを見せてよいか、ウォレットが確認します。それだけで' + '費用はかかりません。',
@@ -103,17 +104,29 @@ export const ja: Messages = {
     'の手数料負担でまだ送信される可能性があります。二重に支払わないように、その可能性がなくなるまで(最長 ' +
     '4 分)このページでお待ちください。',
   'status.ready.title': '支払いの準備ができました',
-  'status.ready.text': '内容を確認して進んでください。{wallet}で承認するまで、支払いは行われません' + '。',
+  'status.ready.text': '内容を確認して進んでください。支払う前に{wallet}が確認します。',
   'status.confirming.title': '{wallet}で承認してください',
-  'status.confirming.text': 'ウォレットに支払いが表示されています。承認するまで、支払いは行われません' + '。',
+  'status.confirming.text': 'ウォレットに支払いが表示されています。そこで承認した場合にだけ支払われます。',
+  'status.asked.title': 'ウォレットに支払いを依頼しました',
+  'status.asked.text': 'ウォレットで返答してください。承認すると、届いたときにこのページに表示されます。',
   'status.sending.title': '支払いを送信しています',
   'status.sending.text': 'このページを開いたまま少しお待ちください。',
   'status.unseen.title': 'ウォレットが送信しました',
   'status.unseen.text':
-    'まだネットワークに表示されていません。1分ほどかかることがあります。' + 'もう一度支払わないでください。',
+    'まだネットワークに表示されていません。1分ほど、' +
+    'ウォレットのほかの所有者の承認が必要な場合はさらにかかることがあります。もう一度支払わないでください。',
+  'status.unsure.title': 'ウォレットが送信した可能性があります',
+  'status.unsure.text':
+    'ウォレットを確認してください。送信中の場合や、ほかの人の承認が必要な場合は、お待ちください。' +
+    '届くとこのページに表示されます。',
+  'status.sent_otherwise.title': 'ウォレットが別の内容を送信しました',
+  'status.sent_otherwise.text':
+    'この支払いには数えられない可能性がありますが、お金が動いた可能性があります。もう一度支払う前に、' +
+    'ウォレットを確認し、{merchant}にお問い合わせください。',
+  'status.again.title': 'もう一度支払えます',
+  'status.again.text': 'ウォレットにはすでに支払いを依頼しています。それも届くと、二重に支払うことになります。',
   'status.stopped.title': '安全のため停止しました',
-  'status.stopped.text':
-    '取引がこのページの表示と異なっていたため、ウォレットには渡していません。' + '支払いは行われていません。',
+  'status.stopped.text': '取引がこのページの表示と異なっていたため、ウォレットには渡していません。',
   'status.pending.title': '送信済み',
   'status.pending.text': 'ネットワークが支払いを確認しています。通常は数秒です。',
   'status.paid.title': '支払い完了',
@@ -130,19 +143,36 @@ export const ja: Messages = {
     'ネットワークが取引を拒否しました。金額はウォレットに残っています。少額の' +
     '手数料がかかった可能性があります。{merchant}に新しい支払いを依頼してくだ' +
     'さい。',
-  'status.failed_wrong.title': '別の送金が届きました',
-  'status.failed_wrong.text':
+  'status.ended_wrong.title': '別の送金が届きました',
+  'status.ended_wrong.text':
     'ウォレットが送ったものは依頼と異なります: ' +
     '{received}が届きました。返金や充当については{merchant}にお問い合わせください。',
   'status.expired.title': '期限が過ぎました',
   'status.expired.text':
-    'この支払いはもう行えません。支払いは行われていません。{merchant}に新しい' + '支払いを依頼してください。',
+    'この支払いはもう行えません。期限までに届いた支払いはありませんでした。{merchant}' +
+    'に新しい支払いを依頼してください。',
   'status.expired_pending.title': '期限が過ぎましたが、支払いは処理中です',
   'status.expired_pending.text': '届けば有効です。もう一度支払わないでください。結果はこのページに表示され' + 'ます。',
+  'status.expired_open.title': '期限が過ぎましたが、ウォレットに支払いを依頼しています',
+  'status.expired_open.text':
+    '送信済みの場合は、届いたときにこのページに表示されます。ほかの方法で支払う前に、ウォレットを確認し、{merchant}' +
+    'にお問い合わせください。',
   'status.cancelled.title': 'キャンセルされました',
   'status.cancelled.text': '{merchant}がこの支払いをキャンセルしました。支払わないでください。',
+  'status.ended_open.title': 'この支払いは終了しましたが、ウォレットに支払いを依頼しています',
+  'status.ended_open.text':
+    '送信済みの場合は、届いたときにこのページに表示されます。ほかの方法で支払う前に、ウォレットを確認し、{merchant}' +
+    'にお問い合わせください。',
+  'money.none': 'このページからは何も送信されていません。',
+  'money.asked': 'ウォレットにはすでに支払いを依頼しています。先にそちらで返答してください。',
+  'money.handed': '支払いが処理中の可能性があります。もう一度支払わないでください。',
+  'money.out': 'ウォレットが支払いを送信しました。もう一度支払わないでください。届くとこのページに表示されます。',
+  'money.unknown':
+    'それでもウォレットが支払いを送信した可能性があります。もう一度支払う前に、ウォレットを確認してください。',
+  'money.otherwise':
+    'お金が動いた可能性があります。もう一度支払う前に、ウォレットを確認し、{merchant}にお問い合わせください。',
   'problem.declined.title': '{wallet}で拒否されました',
-  'problem.declined.text': 'お金は動いていません。もう一度試せます。',
+  'problem.declined.text': 'もう一度試せます。',
   'problem.request_open.title': '{wallet}が返答を待っています',
   'problem.request_open.text': 'すでに確認画面が開いています。ウォレットで返答してから、もう一度試して' + 'ください。',
   'problem.wrong_account.title': 'この支払いは別のアカウント用です',
@@ -155,50 +185,42 @@ export const ja: Messages = {
     'ウォレットのロックを解除し、アカウントの表示を許可してから、もう一度試し' + 'てください。',
   'problem.wrong_network.title': '{wallet}は別のネットワークにつながっています',
   'problem.wrong_network.text': '{network}に切り替えてから、もう一度試してください。',
-  'problem.wallet_failed.title': '{wallet}で処理できませんでした',
-  'problem.wallet_failed.text': '何も送信されていません。もう一度試すか、別の方法を選んでください。{reason}',
+  'problem.wallet_failed.title': '{wallet}がエラーを報告しました',
+  'problem.wallet_failed.text': 'もう一度試すか、別の方法を選んでください。',
   'problem.balance.title': 'ウォレットの残高が足りません',
-  'problem.balance.text': '支払いは行われていません。入金するか、別のウォレットを選んでください。',
+  'problem.balance.text': '入金するか、別のウォレットを選んでください。',
   'problem.fee.title': 'ネットワーク手数料が足りません',
-  'problem.fee.text':
-    '支払いは行われていません。少額の手数料が必要です。ウォレットに少し入金' +
-    'するか、別のウォレットを選んでください。',
+  'problem.fee.text': '少額の手数料が必要です。ウォレットに少し入金するか、別のウォレットを選んでください。',
   'problem.rejected.title': 'ネットワークがこの支払いを拒否します',
-  'problem.rejected.text': '支払いは行われていません。別のウォレットを試してください。',
+  'problem.rejected.text': '別のウォレットを試してください。',
   'problem.blocked.title': 'このウォレットはここでは使えません',
-  'problem.blocked.text': '支払いは行われていません。別のウォレットを選ぶか、{merchant}にお問い合わせ' + 'ください。',
+  'problem.blocked.text': '別のウォレットを選ぶか、{merchant}にお問い合わせください。',
   'problem.wallet_not_payable.title': 'この種類のウォレットでは支払えません',
-  'problem.wallet_not_payable.text': '支払いは行われていません。別のウォレットを選んでください。',
+  'problem.wallet_not_payable.text': '別のウォレットを選んでください。',
   'problem.recipient_not_payable.title': '現在、受取人は受け取れません',
-  'problem.recipient_not_payable.text': '支払いは行われていません。{merchant}にお問い合わせください。',
+  'problem.recipient_not_payable.text': '{merchant}にお問い合わせください。',
   'problem.busy.title': 'すでに支払いが進んでいます',
   'problem.busy.text': '別の取引が処理中です。少しお待ちください。結果はこのページに表示されます' + '。',
   'problem.sponsor_refused.title': '{merchant} はこの支払いのネットワーク手数料を負担できません',
-  'problem.sponsor_refused.text':
-    'このページからは何も送信していません。もう一度試すか、手数料を自分で支払' +
-    'ってください。二重に支払うことはありません。',
+  'problem.sponsor_refused.text': 'もう一度試すか、手数料を自分で支払ってください。二重に支払うことはありません。',
   'problem.sponsor_unavailable.title': '{merchant} は現在ネットワーク手数料を負担できません',
   'problem.sponsor_unavailable.text':
-    '手数料を支払うサービスが応答しませんでした。このページからは何も送信し' +
-    'ていません。もう一度試すか、手数料を自分で支払ってください。二重に支払う' +
-    'ことはありません。',
+    '手数料を支払うサービスが応答しませんでした。もう一度試すか、手数料を自分で支払ってください。' +
+    '二重に支払うことはありません。',
   'problem.sponsor_wallet.title': '{wallet} では手数料を他者が負担できません',
-  'problem.sponsor_wallet.text':
-    '何も送信していません。ネットワーク手数料を自分で支払うか、別のウォレット' + 'を選んでください。',
+  'problem.sponsor_wallet.text': 'ネットワーク手数料を自分で支払うか、別のウォレットを選んでください。',
   'problem.signed_otherwise.title': 'ウォレットが別の内容に署名しました',
-  'problem.signed_otherwise.text':
-    '送信されておらず、支払いは行われていません。もう一度試すか、別の' + 'ウォレットを選んでください。',
+  'problem.signed_otherwise.text': 'もう一度試すか、別のウォレットを選んでください。',
   'problem.limit.title': '試行回数が多すぎます',
   'problem.limit.text': 'この支払いは試行の上限に達しました。{merchant}に新しい支払いを依頼してくだ' + 'さい。',
   'problem.too_many.title': '少しお待ちください',
   'problem.too_many.text': 'リクエストが多すぎます。1分後にもう一度試してください。',
   'problem.unavailable.title': '現在ネットワークに接続できません',
-  'problem.unavailable.text': '支払いは行われていません。少ししてからもう一度試してください。',
+  'problem.unavailable.text': '少ししてからもう一度試してください。',
   'problem.offline.title': '接続がありません',
   'problem.offline.text': '接続を確認してから、もう一度試してください。',
   'problem.other.title': 'うまくいきませんでした',
-  'problem.other.text':
-    '' + '支払いは行われていません。もう一度試してください。続く場合は{merchant}に次を伝えてください: ' + '{code}',
+  'problem.other.text': 'もう一度試してください。続く場合は{merchant}に次を伝えてください: {code}',
   'difference.malformed': '取引を読み取れませんでした',
   'difference.chain': 'ネットワークが違います',
   'difference.token': '別のトークン',

@@ -1,54 +1,15 @@
 import { type Client, UNEXPECTED, type Unexpected } from '../api/client.ts';
 import { ApiError } from '../api/requests.ts';
 import { type Connection, follow } from '../api/follow.ts';
-import type { Intent, IntentEvent, Merchant, Unsigned } from '../api/schemas.ts';
-import { check, type Payment } from '../check/check.ts';
-import type { Difference } from '../check/checked.ts';
+import type { Intent, IntentEvent, Unsigned } from '../api/schemas.ts';
+import { check } from '../check/check.ts';
 import { differencesBetween, type Terms, termsOf } from '../check/terms.ts';
 import type { Outcome, Session, Wallet } from '../wallets/wallet.ts';
-import { type Problem, problemOf } from './problem.ts';
-import { forget, recall, remember } from './remembered.ts';
-
-/** How far the person is with a wallet. */
-export type Step =
-  | { readonly kind: 'choosing' }
-  | { readonly kind: 'connecting' | 'building'; readonly wallet: Wallet }
-  /** What was built for a sponsor may still be sent by it: nothing else is built until that is over. */
-  | { readonly kind: 'ending'; readonly wallet: Wallet }
-  | ({ readonly kind: 'ready' | 'confirming' } & Ready)
-  /** The service is told; or the wallet has sent, and the service does not see it yet. */
-  | { readonly kind: 'sending'; readonly since: number; readonly isUnseen: boolean }
-  /** What was built is not what is shown. */
-  | { readonly kind: 'stopped'; readonly differs: readonly Difference[] };
-
-interface Ready {
-  readonly wallet: Wallet;
-  readonly session: Session;
-  readonly unsigned: Unsigned;
-  readonly payment: Payment;
-  /** What the payment was compared with. */
-  readonly terms: Terms;
-  /** ms, by this device's clock. */
-  readonly builtAt: number;
-}
-
-/** Everything that the page shows. */
-export interface State {
-  readonly intent: Intent | null;
-  readonly merchant: Merchant | null;
-  readonly solanaPayToken: string | null;
-  /** Whether the merchant offers to pay the fee, and the person has not chosen to pay it. */
-  readonly hasSponsor: boolean;
-  readonly connection: Connection;
-  /** What arrived otherwise than asked for: the newest. */
-  readonly unexpected: Unexpected | null;
-  readonly step: Step;
-  readonly problem: Problem | null;
-  /** Why the payment itself cannot be shown. */
-  readonly missing: 'unknown' | 'unreachable' | null;
-}
-
-type Kept = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+import { advance, isFull, isWaiting, type Money, type MoneyEvent, noMoney } from './money.ts';
+import { isOfSponsor, Problem, problemOf, provesNothingSent } from './problem.ts';
+import { type Kept, recall, remember } from './remembered.ts';
+import type { Ready, State, Step } from './state.ts';
+import { isGuarded } from './status.ts';
 
 const PAUSE_MS = { least: 1_000, most: 15_000 };
 /** Between looks whether what was built for a sponsor has ended. */
@@ -57,6 +18,15 @@ const ENDING_PAUSE_MS = 4_000;
 const LAST_PAUSE_MS = 8_000;
 /** So long the page goes on telling the service of a hash that no node shows. */
 const UNSEEN_MAX_MS = 15 * 60_000;
+
+/** Without an end of its own, a transaction is built again for its fees. */
+const FEES_OLD_MS = 600_000;
+/** After this part of its life: the rest is for the person in the wallet, and the network. */
+const SIGNED_WITHIN = 1 / 3;
+
+/** @param now by the service's clock, in ms */
+const signByOf = ({ expiresAt }: Unsigned, now: number): number =>
+  now + (expiresAt === null ? FEES_OLD_MS : (Date.parse(expiresAt) - now) * SIGNED_WITHIN);
 
 const choosing: Step = { kind: 'choosing' };
 
@@ -68,7 +38,7 @@ export class Checkout {
     solanaPayToken: null,
     hasSponsor: false,
     connection: 'live',
-    unexpected: null,
+    money: noMoney,
     step: choosing,
     problem: null,
     missing: null,
@@ -107,7 +77,8 @@ export class Checkout {
         this.#client.fetchUnexpected(),
       ]);
       this.#paymasterUrl = paymasterUrl;
-      this.#set({ solanaPayToken, hasSponsor, unexpected: unexpected.at(-1) ?? null });
+      this.#set({ solanaPayToken, hasSponsor });
+      for (const one of unexpected) this.#know({ type: 'arrived', unexpected: one });
       this.#see(intent);
       this.#recover(intent);
     } catch (error) {
@@ -116,7 +87,8 @@ export class Checkout {
       return;
     }
     const onEvent = ({ type, data: { payment } }: IntentEvent): void => {
-      if (payment && UNEXPECTED.has(type)) this.#set({ unexpected: { type: type as Unexpected['type'], payment } });
+      if (!payment || !UNEXPECTED.has(type)) return;
+      this.#know({ type: 'arrived', unexpected: { type: type as Unexpected['type'], payment } });
     };
     const source = {
       openStream: (after: string | null, signal: AbortSignal) => this.#client.openStream(after, signal),
@@ -126,6 +98,7 @@ export class Checkout {
       onIntent: (intent: Intent) => this.#see(intent),
       onEvent,
       onConnection: (connection: Connection) => this.#set({ connection }),
+      isWaiting: () => isWaiting(this.state.money),
     };
     await follow(source, follower, this.#ended.signal);
   }
@@ -166,6 +139,7 @@ export class Checkout {
 
   /** Goes on with the wallet that was chosen last, without the merchant's sponsor. */
   async payOwnFee(): Promise<void> {
+    if (isGuarded(this.state.money)) this.#know({ type: 'restarted' });
     this.#set({ hasSponsor: false });
     if (this.#wallet) await this.connect(this.#wallet);
   }
@@ -179,49 +153,86 @@ export class Checkout {
     const shown = termsOf(intent);
     let ready: Ready | null = step;
     let outcome: Outcome;
+    const id = `${Date.now()}-${Math.random()}`;
+    let isAsked = false;
+    const onAsk = (): void => {
+      // A wallet that does not know one method is asked by another.
+      if (isAsked) return;
+      isAsked = true;
+      this.#know({ type: 'asked', id, at: this.#client.now(), payer: session.account });
+    };
     try {
       if (!shown) return this.#set({ step: { kind: 'stopped', differs: ['token'] } });
       this.#set({ step: { ...step, kind: 'confirming' }, problem: null });
-      const isOld = Date.now() - step.builtAt > shown.network.rebuildAfterMs;
+      const isOld = this.#client.now() > step.signBy;
       if (isOld || differencesBetween(step.terms, shown).length > 0)
         ready = await this.#build(wallet, session, shown, turn);
       if (ready === null) return;
       // The person has agreed to what the page said of the fee.
       if (ready.payment.isSponsored !== step.payment.isSponsored)
         return this.#set({ step: { kind: 'ready', ...ready } });
-      outcome = await session.pay(ready.payment);
-      // Before anything is awaited: from here on the money may be on its way.
-      if (outcome.kind === 'sent') this.#remember(outcome.hash, session.account);
+      this.look();
+      // Another tab has asked a wallet meanwhile: the person is told first.
+      if (isGuarded(this.state.money)) return void this.#begin(choosing);
+      if (isFull(this.state.money)) throw new Problem('limit');
+      outcome = await session.pay(ready.payment, onAsk);
     } catch (error) {
+      const problem = problemOf(error);
+      if (isAsked) this.#know({ type: provesNothingSent(problem) ? 'not_sent' : 'failed', id });
       if (turn !== this.#turn) return;
-      this.#set({ step: { ...(ready ?? step), kind: 'ready' }, problem: problemOf(error) });
+      const isSafe = !isGuarded(this.state.money);
+      this.#set({ step: isSafe ? { ...(ready ?? step), kind: 'ready' } : choosing, problem });
       void this.#refreshAfter(error);
       return;
     }
     // The person has gone back, and what was signed is nowhere but here.
-    if (turn !== this.#turn && outcome.kind === 'signed') return;
-    await this.#tell(outcome, session.account);
+    if (turn !== this.#turn && outcome.kind === 'signed') return this.#know({ type: 'not_sent', id });
+    await this.#tell(outcome, id, session.account);
   }
 
-  /** Tells the service what a wallet has made. */
-  async #tell(outcome: Outcome, payer: string): Promise<void> {
-    const turn = this.#begin({ kind: 'sending', since: Date.now(), isUnseen: false });
+  /** Tells the service what a wallet has made. Nothing is awaited before it is known: the money may be on its way. */
+  async #tell(outcome: Outcome, id: string, payer: string): Promise<void> {
+    if (outcome.kind === 'signed') this.#know({ type: 'signed', id });
+    else {
+      const [hash, callsId] = outcome.kind === 'sent' ? [outcome.hash, null] : [null, outcome.id];
+      this.#know({ type: 'sent', id, hash, callsId });
+    }
+    const turn = this.#begin(choosing);
     try {
-      if (outcome.kind === 'signed') return await this.#submit(outcome.transaction, payer, turn);
-      const hash = outcome.kind === 'sent' ? outcome.hash : await outcome.hash();
+      if (outcome.kind === 'signed') return await this.#submit(outcome.transaction, id, payer);
+      const hash = outcome.kind === 'sent' ? outcome.hash : await this.#hashOf(outcome, id);
       // A smart wallet that never says it: the payment is found by its reference.
-      if (hash === null) return;
-      if (outcome.kind === 'calls') this.#remember(hash, payer);
-      await this.#submit(hash, payer, turn);
+      if (hash !== null) await this.#submit(hash, id, payer);
     } catch (error) {
       if (turn === this.#turn) this.#fail(error);
     }
   }
 
+  async #hashOf({ id: callsId, hash: find }: Extract<Outcome, { kind: 'calls' }>, id: string): Promise<string | null> {
+    try {
+      const hash = await find();
+      if (hash !== null) this.#know({ type: 'sent', id, hash, callsId });
+      return hash;
+    } catch (error) {
+      this.#know({ type: 'failed', id });
+      throw error;
+    }
+  }
+
   /** Back to the choice of a wallet. */
   back(): void {
-    if (this.state.step.kind === 'sending') forget(this.#kept, this.#intentId);
     this.#begin(choosing);
+  }
+
+  /** Lets the person pay who was told what may happen. */
+  restart(): void {
+    this.#know({ type: 'restarted' });
+    this.#begin(choosing);
+  }
+
+  /** Reads what other tabs have kept. */
+  look(): void {
+    this.#set({ money: this.#stored() });
   }
 
   async #loadMerchant(): Promise<void> {
@@ -253,7 +264,10 @@ export class Checkout {
       const built = await this.#buildOnce(wallet, session, terms, turn, isForSponsor);
       if (built === null || isForSponsor) return built;
       const isAlive = built.payment.isSponsored;
-      if (!isAlive && !wasAlive) return built;
+      if (!isAlive && !wasAlive) {
+        this.#know({ type: 'rebuilt' });
+        return built;
+      }
       this.#set({ step: { kind: 'ending', wallet } });
       // What has landed at the last moment ends this before the person can sign again.
       await new Promise((resolve) => setTimeout(resolve, isAlive ? ENDING_PAUSE_MS : LAST_PAUSE_MS));
@@ -281,28 +295,30 @@ export class Checkout {
       this.#set({ step: { kind: 'stopped', differs: [...new Set(differs)] } });
       return null;
     }
-    return { wallet, session, unsigned: transaction, payment: checked.payment, terms, builtAt: Date.now() };
+    const signBy = signByOf(transaction, this.#client.now());
+    return { wallet, session, unsigned: transaction, payment: checked.payment, terms, signBy };
   }
 
-  /** Tells the service until it knows: a hash that a wallet has just sent may be unknown to its nodes for a while. */
-  async #submit(signed: string, payer: string, turn: number): Promise<void> {
+  /**
+   * Tells the service until it knows: a hash that a wallet has just sent may be unknown to its nodes for a while. It
+   * goes on whatever the person does meanwhile.
+   */
+  async #submit(signed: string, id: string, payer: string): Promise<void> {
     let pauseMs = PAUSE_MS.least;
     const since = Date.now();
-    while (turn === this.#turn && !this.#ended.signal.aborted) {
+    while (!this.#ended.signal.aborted) {
       try {
-        this.#see(await this.#client.submit(signed, payer));
+        const intent = await this.#client.submit(signed, payer);
+        this.#know({ type: 'accepted', id, hash: intent.txSignature });
+        this.#see(intent);
         return;
       } catch (error) {
-        const problem = problemOf(error);
-        const isUnseen = error instanceof ApiError && error.code === 'transaction.not_visible';
-        const isTemporary = ['offline', 'unavailable', 'too_many'].includes(problem.kind);
+        const event = eventOf(error);
+        this.#know({ ...event, id });
         if (this.#isPaid() || (error instanceof ApiError && error.code === 'intent.already_fulfilled')) return;
-        if (!isTemporary || Date.now() - since > UNSEEN_MAX_MS) {
-          // What the service will not take must not be offered to it at each reload.
-          if (!isTemporary) forget(this.#kept, this.#intentId);
-          throw error;
-        }
-        if (isUnseen) this.#set({ step: { kind: 'sending', since, isUnseen } });
+        if (event.type !== 'lost') throw error;
+        // The person was told all the time that it is out.
+        if (Date.now() - since > UNSEEN_MAX_MS) return;
         const wait = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
         await new Promise((resolve) => setTimeout(resolve, Math.min(Math.max(wait, pauseMs), PAUSE_MS.most)));
         pauseMs *= 2;
@@ -311,13 +327,14 @@ export class Checkout {
   }
 
   /** After a reload: what a wallet had sent is told to the service again. */
-  #recover(intent: Intent): void {
-    const sent = recall(this.#kept, this.#intentId);
-    if (sent === null || intent.state !== 'created') return;
-    const turn = this.#begin({ kind: 'sending', since: Date.now(), isUnseen: true });
-    this.#submit(sent.hash, sent.payer, turn).catch((error: unknown) => {
-      if (turn === this.#turn) this.#fail(error);
-    });
+  #recover({ state }: Intent): void {
+    if (state !== 'created') return;
+    const turn = this.#turn;
+    for (const { id, hash, payer } of this.state.money.attempts)
+      if (hash !== null)
+        this.#submit(hash, id, payer).catch((error: unknown) => {
+          if (turn === this.#turn) this.#fail(error);
+        });
   }
 
   #isPaid(): boolean {
@@ -325,8 +342,15 @@ export class Checkout {
     return state === 'pending' || state === 'confirmed' || state === 'finalized';
   }
 
-  #remember(hash: string, payer: string): void {
-    remember(this.#kept, this.#intentId, { hash, payer, at: this.#client.now() });
+  /** The only way in which what is known of the money changes. It is kept before anything else happens. */
+  #know(event: MoneyEvent): void {
+    const money = advance(this.#stored(), event);
+    remember(this.#kept, this.#intentId, money.attempts);
+    this.#set({ money });
+  }
+
+  #stored(): Money {
+    return advance(this.state.money, { type: 'stored', attempts: recall(this.#kept, this.#intentId) });
   }
 
   #begin(step: Step): number {
@@ -355,11 +379,8 @@ export class Checkout {
   #see(intent: Intent): void {
     const known = this.state.intent;
     if (known !== null && known.updatedAt > intent.updatedAt) return;
+    this.#know({ type: 'seen', intent });
     const isOver = intent.state !== 'created';
-    // What was sent before a drop is what was dropped.
-    const isDropped =
-      intent.retryRequired && (recall(this.#kept, this.#intentId)?.at ?? 0) < Date.parse(intent.updatedAt);
-    if (isOver || isDropped) forget(this.#kept, this.#intentId);
     const wasPending = known?.state === 'pending';
     if (isOver || wasPending) {
       if (this.state.step.kind !== 'choosing') this.#begin(choosing);
@@ -371,4 +392,14 @@ export class Checkout {
     this.state = { ...this.state, ...changes };
     this.#listeners.forEach((listener) => listener());
   }
+}
+
+/** What a refused submit says of the money. */
+function eventOf(
+  error: unknown,
+): { readonly type: 'lost' | 'sponsor_failed' } | { readonly type: 'refused'; readonly isMismatch: boolean } {
+  const { kind } = problemOf(error);
+  if (isOfSponsor(kind)) return { type: 'sponsor_failed' };
+  const isFinal = error instanceof ApiError && error.retryAfterMs === null;
+  return isFinal ? { type: 'refused', isMismatch: kind === 'signed_otherwise' } : { type: 'lost' };
 }

@@ -28,6 +28,12 @@ export type ProblemKind =
 export type SponsorProblem = 'sponsor_refused' | 'sponsor_unavailable' | 'sponsor_wallet';
 export const isOfSponsor = (kind: ProblemKind): kind is SponsorProblem => kind.startsWith('sponsor_');
 
+/**
+ * Whether an error of a wallet that was asked to pay proves that it has sent nothing: a person's refusal (code 4001),
+ * or a wallet that does not know what it was asked for. No other one does: wallets report errors after they have sent.
+ */
+export const provesNothingSent = ({ kind }: Problem): boolean => kind === 'declined' || kind === 'sponsor_wallet';
+
 /** A payment could not go on. Nothing that it says comes from outside except the parameters. */
 export class Problem extends Error {
   override readonly name = 'Problem';

@@ -1,27 +1,34 @@
 import * as z from 'zod/mini';
+import type { Attempt } from './money.ts';
 
-/** A transaction that a wallet has sent by itself, until the service knows it. */
-const rememberedSchema = z.object({ hash: z.string(), payer: z.string(), at: z.number() });
-export type Remembered = z.infer<typeof rememberedSchema>;
+const attemptsSchema = z.array(
+  z.object({
+    id: z.string(),
+    at: z.number(),
+    payer: z.string(),
+    stage: z.enum(['asked', 'handed', 'resent', 'held', 'out', 'unknown', 'otherwise', 'claimed', 'landed']),
+    hash: z.nullable(z.string()),
+    callsId: z.nullable(z.string()),
+  }),
+);
 
-const keyOf = (intentId: string): string => `sent:${intentId}`;
-type Kept = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+const keyOf = (intentId: string): string => `asked:${intentId}`;
+export type Kept = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
-/** Kept on the device: a phone may close the tab while the person is in the wallet. */
-export function remember(kept: Kept, intentId: string, sent: Remembered): void {
-  kept.setItem(keyOf(intentId), JSON.stringify(sent));
+/** Kept on the device: a phone may close the tab while the person is in the wallet, and other tabs read it. */
+export function remember(kept: Kept, intentId: string, attempts: readonly Attempt[]): void {
+  if (attempts.length === 0) kept.removeItem(keyOf(intentId));
+  else kept.setItem(keyOf(intentId), JSON.stringify(attempts));
 }
 
-export function recall(kept: Kept, intentId: string): Remembered | null {
+export function recall(kept: Kept, intentId: string): readonly Attempt[] {
   const text = kept.getItem(keyOf(intentId));
-  if (text === null) return null;
+  if (text === null) return [];
   try {
-    return z.parse(rememberedSchema, JSON.parse(text));
+    return z.parse(attemptsSchema, JSON.parse(text));
   } catch {
     // Whatever it is, it is not ours: the watcher finds the payment by its reference anyway.
-    forget(kept, intentId);
-    return null;
+    kept.removeItem(keyOf(intentId));
+    return [];
   }
 }
-
-export const forget = (kept: Kept, intentId: string): void => kept.removeItem(keyOf(intentId));

@@ -1,8 +1,10 @@
 import type { Intent, Unsigned } from '../api/schemas.ts';
 import type { Terms } from '../check/terms.ts';
 import { formatAmount, solOf } from '../format/money.ts';
-import type { Checkout, State, Step } from '../pay/checkout.ts';
+import type { Checkout } from '../pay/checkout.ts';
+import type { State, Step } from '../pay/state.ts';
 import { codesOf } from '../pay/codes.ts';
+import { lastAskedAt } from '../pay/money.ts';
 import type { Status } from '../pay/status.ts';
 import { Address } from './address.tsx';
 import { useTranslator } from './context.ts';
@@ -23,18 +25,23 @@ export interface PayingProps {
   /** The whole link, secret included. */
   readonly page: string;
   readonly isEmbedded: boolean;
+  readonly clock: () => number;
 }
 
 /** What a person can do now. */
 export function Paying(props: PayingProps) {
-  const { checkout, state, intent, terms, status, page, name, isEmbedded } = props;
+  const { checkout, state, intent, terms, status, page, name, isEmbedded, clock } = props;
   const t = useTranslator();
   const { step } = state;
   if (intent.state === 'confirmed' || intent.state === 'finalized') return <Receipt intent={intent} terms={terms} />;
   if (step.kind === 'stopped') return <Stopped step={step} name={name} onBack={() => checkout.back()} />;
-  if (step.kind === 'sending' && intent.state === 'created')
-    return step.isUnseen ? <Unseen since={step.since} onBack={() => checkout.back()} /> : null;
-  if (!status.isPayable || terms === null) return null;
+  if (status.offers === 'again' || status.offers === 'again_later') {
+    const since = status.offers === 'again' ? null : lastAskedAt(state.money);
+    const isAnother = status.key === 'wrong_payment';
+    const hint = isAnother ? t('pay.again_after_another', { merchant: name }) : t('pay.start_again_hint');
+    return <Again since={since} hint={hint} clock={clock} onRestart={() => checkout.restart()} />;
+  }
+  if (status.offers === 'nothing' || terms === null) return null;
   if (isEmbedded)
     return (
       <div class="stack">
@@ -65,8 +72,6 @@ export function Paying(props: PayingProps) {
     case 'ready':
     case 'confirming':
       return <Confirm step={step} intent={intent} checkout={checkout} merchant={name} />;
-    case 'sending':
-      return null;
   }
 }
 
@@ -138,13 +143,23 @@ function feeIn({ estimatedFeeLamports, estimatedFeeEth, estimatedFeeUsdc }: Unsi
 /** After so long a person may wonder, and may be right that nothing was sent. */
 const START_AGAIN_FROM_MS = 60_000;
 
-function Unseen({ since, onBack }: { readonly since: number; readonly onBack: () => void }) {
+interface AgainProps {
+  /** When the wallet was asked; null where the person may begin again at once. */
+  readonly since: number | null;
+  readonly hint: string;
+  readonly clock: () => number;
+  readonly onRestart: () => void;
+}
+
+/** What another payment may lead to, and the way to it all the same. */
+function Again({ since, hint, clock, onRestart }: AgainProps) {
   const t = useTranslator();
-  if (useNow(Date.now) - since < START_AGAIN_FROM_MS) return null;
+  const now = useNow(clock);
+  if (since !== null && now - since < START_AGAIN_FROM_MS) return null;
   return (
     <div class="stack">
-      <p class="muted small">{t('pay.start_again_hint')}</p>
-      <button type="button" class="secondary" onClick={onBack}>
+      <p class="muted small">{hint}</p>
+      <button type="button" class="secondary" onClick={onRestart}>
         {t('pay.start_again')}
       </button>
     </div>

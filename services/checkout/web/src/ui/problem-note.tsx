@@ -1,27 +1,37 @@
-import { isOfSponsor, type Problem } from '../pay/problem.ts';
+import { isOfSponsor, type Problem, type ProblemKind } from '../pay/problem.ts';
+import type { Note } from '../pay/status.ts';
 import { useTranslator } from './context.ts';
 import { Icon } from './icon.tsx';
 
 interface Props {
   readonly problem: Problem;
+  readonly note: Note;
   readonly params: Readonly<Record<string, string>>;
   /** Lets the person pay the network fee that the merchant's sponsor was to pay. */
   readonly onOwnFee?: () => void;
 }
 
-/** What went wrong and what helps. What the chain says is in English, whatever the page's language is. */
-export function ProblemNote({ problem: { kind, params: own }, params, onOwnFee }: Props) {
+const WITH_REASON: readonly ProblemKind[] = [
+  'balance',
+  'fee',
+  'rejected',
+  'wallet_failed',
+  'wallet_not_payable',
+  'recipient_not_payable',
+];
+
+/** What went wrong and what helps. What chains and wallets say is in English, whatever the page's language is. */
+export function ProblemNote({ problem: { kind, params: own }, note, params, onOwnFee }: Props) {
   const t = useTranslator();
   const all = { ...params, ...own };
-  const reason = ['balance', 'fee', 'rejected', 'wallet_not_payable', 'recipient_not_payable'].includes(kind)
-    ? own['reason']
-    : '';
+  const reason = WITH_REASON.includes(kind) ? own['reason'] : '';
   return (
     <div class="note" role="alert">
       <Icon name="alert" />
       <div class="words">
         <strong>{t(`problem.${kind}.title`, all)}</strong>
-        <span>{t(`problem.${kind}.text`, all)}</span>
+        {note.help && <span>{t(note.help, all)}</span>}
+        {note.money && <span>{t(note.money, all)}</span>}
         {reason && (
           <span class="reason small" lang="en" dir="ltr">
             {reason}

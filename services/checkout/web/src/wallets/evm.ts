@@ -92,17 +92,17 @@ function walletOf({ rdns, ...info }: Info, provider: Provider): Wallet {
         account,
         signsOnly: maySignOnly && !isSmart,
         asksPaymaster: paymasterUrl !== null,
-        async pay(payment) {
+        async pay(payment, onAsk) {
           if (!('data' in payment)) throw new Problem('wrong_network', { wallet: name, network: network.label });
           // Between the click and the wallet's window nothing may come that takes long: browsers would block it.
           const accounts = textsIn(await ask('eth_accounts')).map((text) => text.toLowerCase());
           if (!accounts.includes(account.toLowerCase())) throw new Problem('wrong_account', { wallet: name, account });
           if (!(await isOn(network, name, provider))) await switchTo(network, name, provider);
           if (isSmart) {
-            const sent = await sendCalls(provider, name, account, payment, paymasterUrl);
+            const sent = await sendCalls(provider, name, account, payment, paymasterUrl, onAsk);
             if (sent !== null) return sent;
           }
-          return send(provider, name, account, payment, maySignOnly);
+          return send(provider, name, account, payment, maySignOnly, onAsk);
         },
         onChange: (listener) => watch(provider, listener),
       } satisfies Session;
@@ -183,6 +183,7 @@ async function sendCalls(
   from: string,
   { chainId, to, data }: EvmPayment,
   paymasterUrl: string | null,
+  onAsk: () => void,
 ): Promise<Outcome | null> {
   const calls = [{ to, data, value: '0x0' }];
   const bundle = {
@@ -194,11 +195,12 @@ async function sendCalls(
     ...(paymasterUrl !== null && { capabilities: { paymasterService: { url: paymasterUrl } } }),
   };
   let answer: unknown;
+  onAsk();
   try {
     answer = await provider.request({ method: 'wallet_sendCalls', params: [bundle] });
   } catch (cause) {
     const problem = problemIn(name, cause);
-    // Why it failed is in the wallet's words. It has sent nothing, and may do so where the payer pays the gas.
+    // Why it failed is in the wallet's words: it may be for the sponsor, and the payer can pay the gas.
     if (paymasterUrl !== null && problem.kind === 'wallet_failed') throw new Problem('sponsor_refused', {}, { cause });
     if (isUnsupported(cause)) return null;
     throw problem;
@@ -206,7 +208,7 @@ async function sendCalls(
   // Older wallets answer the id alone.
   const id = typeof answer === 'string' ? answer : (answer as { readonly id?: unknown } | null)?.id;
   if (typeof id !== 'string') throw new Problem('wallet_failed', { wallet: name, reason: '' });
-  return { kind: 'calls', hash: () => hashOfCalls(provider, name, id) };
+  return { kind: 'calls', id, hash: () => hashOfCalls(provider, name, id) };
 }
 
 /** Waits until the wallet knows the transaction of its calls. @throws Problem if they have failed */
@@ -242,8 +244,10 @@ async function send(
   from: string,
   payment: EvmPayment,
   maySignOnly: boolean,
+  onAsk: () => void,
 ): Promise<Outcome> {
   if ('envelope' in payment && maySignOnly) {
+    onAsk();
     try {
       const params = [tempoRequest(payment, from)];
       const signed = await provider.request({ method: 'eth_signTransaction', params });
@@ -256,6 +260,7 @@ async function send(
   // What the wallet sends by itself has it pay the fee, and the page has said otherwise.
   if (payment.isSponsored) throw new Problem('sponsor_wallet', { wallet: name });
   const transaction = { from, to: payment.to, data: payment.data, value: '0x0' };
+  onAsk();
   const hash = await asking(name, () => provider.request({ method: 'eth_sendTransaction', params: [transaction] }));
   if (typeof hash !== 'string' || !/^0x[\da-f]{64}$/i.test(hash))
     throw new Problem('wallet_failed', { wallet: name, reason: '' });

@@ -104,12 +104,13 @@ function walletOf(wallet: Standard, id: string, chain: `solana:${string}`): Wall
         account: chosen,
         signsOnly,
         asksPaymaster: false,
-        async pay(payment) {
+        async pay(payment, onAsk) {
           if (payment.family !== 'solana')
             throw new Problem('wrong_network', { wallet: name, network: wanted.network.label });
           const account = [...wallet.accounts, ...accounts].find(({ address }) => address === chosen);
           if (account === undefined) throw new Problem('wrong_account', { wallet: name, account: chosen });
           if (payment.isSponsored && !signsOnly) throw new Problem('sponsor_wallet', { wallet: name });
+          onAsk();
           return sign(wallet, name, { account, chain, transaction: payment.transaction });
         },
         onChange: (listener) => featuresOf(wallet)['standard:events']?.on('change', listener) ?? (() => undefined),

@@ -9,7 +9,7 @@ export type Outcome =
   /** Sent by the wallet itself. */
   | { readonly kind: 'sent'; readonly hash: string }
   /** Sent by a smart wallet, in a transaction whose hash it will know: null if it never says it. */
-  | { readonly kind: 'calls'; readonly hash: () => Promise<string | null> };
+  | { readonly kind: 'calls'; readonly id: string; readonly hash: () => Promise<string | null> };
 
 /** An account of a wallet that is ready to pay. */
 export interface Session {
@@ -18,8 +18,12 @@ export interface Session {
   readonly signsOnly: boolean;
   /** Whether it asks the paymaster that it was given to pay the fee. */
   readonly asksPaymaster: boolean;
-  /** Opens the wallet. @throws Problem */
-  pay(payment: Payment): Promise<Outcome>;
+  /**
+   * Opens the wallet.
+   * @param onAsk called before the wallet is asked for anything that may move money
+   * @throws Problem
+   */
+  pay(payment: Payment, onAsk: () => void): Promise<Outcome>;
   /** Calls when the person has chosen another account or network in the wallet. @returns how to stop */
   onChange(listener: () => void): () => void;
 }
@@ -82,16 +86,16 @@ export function accountAmong(accounts: readonly string[], wallet: string, { paye
 }
 
 /** EIP-1193 and EIP-1474. */
-const CODES = { rejected: 4001, unauthorized: 4100, unsupported: 4200, open: -32002, noMethod: -32601, upgrade: 5750 };
+const CODES = { rejected: 4001, unauthorized: 4100, unsupported: 4200, open: -32002, noMethod: -32601 };
 
 export const codeOf = (cause: unknown): number | null => {
   const { code, data } = (cause ?? {}) as { readonly code?: unknown; readonly data?: unknown };
   const inner = ((data ?? {}) as { readonly originalError?: { readonly code?: unknown } }).originalError?.code;
   return typeof inner === 'number' ? inner : typeof code === 'number' ? code : null;
 };
+/** By the code alone: such words are also in the errors of wallets that have sent. */
 export const isUnsupported = (cause: unknown): boolean =>
-  [CODES.unsupported, CODES.noMethod].includes(codeOf(cause) ?? 0) ||
-  /not supported|unsupported|does not exist|not available/i.test(messageOf(cause));
+  [CODES.unsupported, CODES.noMethod].includes(codeOf(cause) ?? 0);
 const messageOf = (cause: unknown): string => {
   const { message } = (cause ?? {}) as { readonly message?: unknown };
   return typeof message === 'string' ? message.slice(0, 200) : '';
@@ -106,13 +110,15 @@ export async function asking<Answer>(wallet: string, work: () => Promise<Answer>
   }
 }
 
-/** What an error of a wallet means for a payer: it is seldom written for one. */
+/**
+ * What an error of a wallet means for a payer: it is seldom written for one. Only the code is a person's refusal: nodes
+ * reject and requests are cancelled after a wallet has sent.
+ */
 export function problemIn(wallet: string, cause: unknown): Problem {
   if (cause instanceof Problem) return cause;
   const code = codeOf(cause);
   const reason = cleanReason(messageOf(cause));
-  if (code === CODES.rejected || code === CODES.upgrade || /reject|denied|declin|cancel/i.test(reason))
-    return new Problem('declined', { wallet }, { cause });
+  if (code === CODES.rejected) return new Problem('declined', { wallet }, { cause });
   if (code === CODES.open) return new Problem('request_open', { wallet }, { cause });
   if (code === CODES.unauthorized) return new Problem('no_account', { wallet }, { cause });
   return new Problem('wallet_failed', { wallet, reason }, { cause });

@@ -15,7 +15,11 @@ const inChunks = (text: string): Response =>
   new Response(new Blob([text]).stream(), { headers: { 'content-type': 'text/event-stream' } });
 
 /** Follows until the intent has ended. Each stream is an answer in turn; what is left is refused. */
-async function followed(streams: readonly (() => Response)[], fetched: Intent['state'] = 'failed') {
+async function followed(
+  streams: readonly (() => Response)[],
+  fetched: Intent['state'] = 'failed',
+  isWaiting: () => boolean = () => false,
+) {
   const seen: string[] = [];
   const connections: Connection[] = [];
   const resumedAfter: (string | null)[] = [];
@@ -34,6 +38,7 @@ async function followed(streams: readonly (() => Response)[], fetched: Intent['s
       onIntent: ({ state }) => void seen.push(state),
       onEvent: () => undefined,
       onConnection: (connection) => void connections.push(connection),
+      isWaiting,
     },
     ended.signal,
   );
@@ -46,6 +51,20 @@ describe('following a payment', () => {
       () => inChunks(snapshot(1, 'created') + ': keep-alive\n\n' + changed(2, 'pending') + changed(3, 'finalized')),
     ]);
     expect([seen, resumedAfter]).toEqual([['created', 'pending', 'finalized'], [null]]);
+  });
+
+  it('goes on after the end while something that a wallet was asked for may still arrive', async () => {
+    let waits = 2;
+    const { seen } = await followed(
+      [
+        () => inChunks(snapshot(1, 'expired')),
+        () => inChunks(snapshot(1, 'expired')),
+        () => inChunks(changed(2, 'confirmed') + changed(3, 'finalized')),
+      ],
+      'failed',
+      () => (waits -= 1) >= 0,
+    );
+    expect(seen).toEqual(['expired', 'expired', 'confirmed', 'finalized']);
   });
 
   it('reopens the stream after the last version that it has read', async () => {

@@ -53,7 +53,7 @@ describe('paying in the browser', () => {
     expect(wallet.of('wallet_addEthereumChain')).toMatchObject([[{ chainId: '0x14a34', chainName: 'Base Sepolia' }]]);
   });
 
-  it('says that nothing moved when the person declines, and pays at the second try', async () => {
+  it('says that nothing was sent when the person declines, and pays at the second try', async () => {
     let tries = 0;
     const wallet = new EvmWallet('base', {
       eth_sendTransaction: () => {
@@ -65,7 +65,7 @@ describe('paying in the browser', () => {
     const { page, standIn } = await visitWith({ family: 'base', install: wallet.install });
     await choose(page);
     await pay(page);
-    expect(await page.getByRole('alert').textContent()).toContain('No money has moved');
+    expect(await page.getByRole('alert').textContent()).toContain('Nothing was sent from this page');
     expect(standIn.submitted).toEqual([]);
     await pay(page);
     await status(page, 'Sent').waitFor();
@@ -120,7 +120,8 @@ describe('paying in the browser', () => {
     expect(wallet.of('eth_sendTransaction')).toHaveLength(1);
     standIn.become(confirmed);
     await status(page, 'Paid').waitFor();
-    expect(await page.evaluate('localStorage.length')).toBe(0);
+    standIn.become({ state: 'finalized' });
+    await page.waitForFunction('localStorage.length === 0');
   });
 
   it('waits as long as it is told until the network shows the transaction', async () => {
@@ -239,6 +240,7 @@ describe('paying in the browser', () => {
     await choose(page);
     await pay(page);
     await page.getByRole('alert').filter({ hasText: 'cannot be used here' }).waitFor();
+    expect(await alert.textContent()).toContain('Your wallet has sent a payment');
   });
 
   it('asks to sign again after a drop, and builds again', async () => {
@@ -253,6 +255,25 @@ describe('paying in the browser', () => {
     await pay(page);
     await status(page, 'Sent').waitFor();
     expect(standIn.submitted).toHaveLength(2);
+  });
+
+  it('builds again at the click where a third of the life of what was built is over', async () => {
+    const wallet = new EvmWallet('base');
+    const { page, standIn } = await visitWith({ family: 'base', install: wallet.install });
+    // It was dying when it came.
+    standIn.lifeMs = -60_000;
+    await choose(page);
+    await page.getByRole('button', { name: /^Pay 12/ }).waitFor();
+    standIn.lifeMs = 3_600_000;
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(standIn.builds).toHaveLength(2);
+    standIn.become({ state: 'created', retryRequired: true, txSignature: null }, 'intent.retry_required');
+    await status(page, 'Please sign again').waitFor();
+    await choose(page);
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(standIn.builds).toHaveLength(3);
   });
 
   it('can be done with the keyboard alone, and the focus stays where things happen', async () => {
@@ -270,6 +291,101 @@ describe('paying in the browser', () => {
     }
     await page.keyboard.press('Enter');
     await status(page, 'Sent').waitFor();
+  });
+});
+
+describe('a wallet that was asked to pay', () => {
+  const startAgain = (page: Page) => page.getByRole('button', { name: 'Start again' });
+  const saysNothingSent = async (page: Page): Promise<boolean> =>
+    /nothing (was|has been)|no money|try again/i.test(await page.locator('main').innerText());
+  const smart = (callsStatus: () => unknown): EvmWallet =>
+    new EvmWallet('base', {
+      wallet_getCapabilities: () => ({ '0x14a34': { atomic: { status: 'supported' } } }),
+      wallet_sendCalls: () => ({ id: '0x01' }),
+      wallet_getCallsStatus: callsStatus,
+    });
+  const asked = async (wallet: EvmWallet, prepare?: (standIn: Opened['standIn']) => void): Promise<Opened> => {
+    const opened = await visitWith({ family: 'base', install: wallet.install, ...(prepare && { prepare }) });
+    await choose(opened.page);
+    await pay(opened.page);
+    return opened;
+  };
+
+  it.each([
+    ['a node that rejects', { code: -32603, message: 'transaction rejected: already known' }],
+    ['a request that is cancelled', { message: 'Request was cancelled by timeout' }],
+    ['no hash', null],
+  ])('may have sent it when it answers with %s, also after a reload and in another tab', async (_, error) => {
+    const wallet = new EvmWallet('base', {
+      eth_sendTransaction: () => {
+        if (error !== null) throw Object.assign(new Error(error.message), error);
+        return null;
+      },
+    });
+    const { page, standIn } = await asked(wallet);
+    await status(page, 'Your wallet may have sent it').waitFor();
+    expect(await page.getByRole('alert').textContent()).toContain('Amber reported an error');
+    expect(await saysNothingSent(page)).toBe(false);
+    expect(await barriers(page)).toEqual([]);
+    const tab = await page.context().newPage();
+    await tab.goto(standIn.link());
+    await status(tab, 'Your wallet may have sent it').waitFor();
+    await page.reload();
+    await status(page, 'Your wallet may have sent it').waitFor();
+    expect(await page.getByRole('button', { name: 'Amber' }).count()).toBe(0);
+    await startAgain(page).click();
+    await status(page, 'You can pay again').waitFor();
+    await page.getByRole('button', { name: 'Amber' }).waitFor();
+    standIn.become({ ...confirmed, txSignature: HASH });
+    await status(page, 'Paid').waitFor();
+    await status(tab, 'Paid').waitFor();
+  });
+
+  it('is not asked again when what it sent differs', async () => {
+    const { page } = await asked(new EvmWallet('base'), (standIn) =>
+      standIn.refuse('submit', { status: 422, code: 'transaction.mismatch' }),
+    );
+    await status(page, 'Your wallet has sent something else').waitFor();
+    expect(await saysNothingSent(page)).toBe(false);
+    expect(await page.getByRole('alert').textContent()).toContain('Your money may have moved');
+  });
+
+  it('may have sent it when the time runs out, and the page goes on until it arrives', async () => {
+    const { page, standIn } = await asked(new EvmWallet('base'), (prepared) => {
+      prepared.refuse('submit', { status: 409, code: 'intent.expired' });
+    });
+    standIn.become({ state: 'expired' });
+    await status(page, 'The time has run out, but your wallet was asked to pay').waitFor();
+    expect(await saysNothingSent(page)).toBe(false);
+    standIn.become({ ...confirmed, txSignature: HASH }, 'intent.late_payment', {
+      txSignature: HASH,
+      sender: ACCOUNT,
+      amount: '12.345678',
+      differs: [],
+    });
+    await status(page, 'Paid, a little late').waitFor();
+  });
+
+  it('is remembered by its calls, also before it knows their transaction', async () => {
+    const { page } = await asked(smart(() => ({ status: 100 })));
+    await status(page, 'Your wallet has sent it').waitFor();
+    await page.reload();
+    await status(page, 'Your wallet has sent it').waitFor();
+  });
+
+  it.each([400, 500, 600])('may have sent its calls when it says that they ended with %i', async (code) => {
+    const { page } = await asked(smart(() => ({ status: code })));
+    await status(page, 'Your wallet may have sent it').waitFor();
+    expect(await saysNothingSent(page)).toBe(false);
+  });
+
+  it('is still asked when the person goes back', async () => {
+    const wallet = new EvmWallet('base', { eth_sendTransaction: () => new Promise(() => undefined) });
+    const { page } = await asked(wallet);
+    await page.getByRole('button', { name: 'Choose another way' }).click();
+    await status(page, 'Your wallet was asked to pay').waitFor();
+    expect(await page.getByRole('button', { name: 'Amber' }).count()).toBe(0);
+    await startAgain(page).waitFor();
   });
 });
 

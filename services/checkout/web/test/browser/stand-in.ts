@@ -92,6 +92,8 @@ export class StandIn {
   paymasterUrl: string | null = null;
   /** Whether each build was asked for a sponsor. */
   readonly builds: boolean[] = [];
+  /** Of what is built from now on; null: without an end. */
+  lifeMs: number | null = null;
   /** What was built for a sponsor can still land, so that nothing else is built. */
   isSponsoredAlive = false;
   merchant: Merchant = {
@@ -249,6 +251,7 @@ export class StandIn {
       estimatedFeeLamports: isSolana && !sponsored ? 5_060 : null,
       estimatedFeeUsdc: this.family === 'tempo' && !sponsored ? '0.0012' : null,
       estimatedFeeEth: this.family === 'base' && !sponsored ? '0.0000021' : null,
+      expiresAt: this.lifeMs === null ? null : new Date(Date.now() + this.lifeMs).toISOString(),
     };
     this.#json(response, 'build', { intent: this.intent, transaction });
   }

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { baseUnits, differencesBetween, termsOf } from '../../src/check/terms.ts';
 import { terms as base } from '../../../../../packages/chains/test/base/payments.ts';
+import { terms as tempo } from '../../../../../packages/chains/test/tempo/payments.ts';
 import { intentOf, shown } from './intents.ts';
 
 describe('the terms that the page shows', () => {
@@ -11,6 +12,12 @@ describe('the terms that the page shows', () => {
       decimals: 6,
       tokenAddress: base.tokenAddress,
     });
+  });
+
+  it('are read by each name of the token, also by one that it had when the intent was made (F15)', () => {
+    for (const token of ['USDC', 'USDC.e'])
+      expect(termsOf(intentOf(tempo, { token }))).toMatchObject({ tokenAddress: tempo.tokenAddress });
+    expect(termsOf(intentOf(tempo, { token: 'OUSD' }))).toBeNull();
   });
 
   it.each([

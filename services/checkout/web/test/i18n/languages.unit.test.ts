@@ -11,6 +11,15 @@ const messagesOf = async (language: string): Promise<Readonly<Record<string, str
 };
 const paramsIn = (message = ''): readonly string[] => [...new Set(message.match(/\{\w+\}/g) ?? [])].sort();
 
+/** How each language says that nothing was sent or paid. */
+const NOTHING_SENT: Readonly<Record<keyof typeof LANGUAGES, RegExp>> = {
+  en: /(?:nothing|no money|not) (?:(?:has|was|is|been) )*(?:paid|sent|moved)|sent nothing/i,
+  es: /no (?:se )?ha (?:pagado|enviado|movido)|no se paga|enviado nada|pagado nada/i,
+  de: /kein Geld|nichts (?:wurde )?(?:bezahlt|gesendet)|nicht gesendet/i,
+  ja: /行われていません|行われません|動いていません|何も送信/,
+  ar: /لم (?:يُدفع|يُرسل|يُرسَل|تتحرك|ترسل)|لا يُدفع/,
+};
+
 describe('the languages of the payment page', () => {
   it('are those of which there is a file', async () => {
     const files = (await readdir(FOLDER)).filter((name) => /^[a-z]{2}\.ts$/.test(name));
@@ -24,6 +33,15 @@ describe('the languages of the payment page', () => {
       expect([key, paramsIn(messages[key])]).toEqual([key, paramsIn(message)]);
   });
 
+  it.each(Object.entries(NOTHING_SENT))(
+    'say only of what is proven that nothing was sent: %s',
+    async (language, words) => {
+      const messages = await messagesOf(language);
+      const found = Object.keys(messages).filter((key) => words.test(messages[key] ?? ''));
+      expect(found).toEqual(['status.sign_again.text', 'money.none']);
+    },
+  );
+
   it('have words for everything that the code can say', async () => {
     const english = await messagesOf('en');
     const sources = await readdir(path.join(FOLDER, '..'), { recursive: true });
@@ -32,7 +50,7 @@ describe('the languages of the payment page', () => {
       const text = await readFile(path.join(FOLDER, '..', file), 'utf8');
       for (const [, key = ''] of text.matchAll(/\bt\('([\w.]+)'/g)) used.add(key);
     }
-    const isGeneral = (key: string): boolean => /^(status|problem|difference|connection|qr)\./.test(key);
+    const isGeneral = (key: string): boolean => /^(status|money|problem|difference|connection|qr)\./.test(key);
     expect(Object.keys(english).filter((key) => !isGeneral(key) && !used.has(key))).toEqual([]);
   });
 

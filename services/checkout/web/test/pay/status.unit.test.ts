@@ -1,26 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Unexpected } from '../../src/api/client.ts';
 import { ApiError, UnreachableError } from '../../src/api/requests.ts';
-import type { State, Step } from '../../src/pay/checkout.ts';
-import { isOfSponsor, problemOf } from '../../src/pay/problem.ts';
+import type { State, Step } from '../../src/pay/state.ts';
+import { advance, noMoney } from '../../src/pay/money.ts';
+import { isOfSponsor, problemOf, provesNothingSent } from '../../src/pay/problem.ts';
 import { statusOf, timeLeft } from '../../src/pay/status.ts';
+import { problemIn } from '../../src/wallets/wallet.ts';
 import { terms } from '../../../../../packages/chains/test/base/payments.ts';
 import { intentOf } from '../check/intents.ts';
 
-const stateWith = (changes: Partial<State>, intent: Parameters<typeof intentOf>[1] = {}): State => ({
-  intent: intentOf(terms, intent),
-  merchant: null,
-  solanaPayToken: null,
-  hasSponsor: false,
-  connection: 'live',
-  unexpected: null,
-  step: { kind: 'choosing' },
-  problem: null,
-  missing: null,
-  ...changes,
-});
+type Shown = Pick<State, 'missing' | 'money' | 'step'>;
 const payment = { txSignature: '0x', sender: '0x', amount: '1', differs: [] };
-const unexpected = (name: string): Unexpected => ({ type: `intent.${name}_payment` as Unexpected['type'], payment });
+const shownWith = (
+  step: Step,
+  intent: Parameters<typeof intentOf>[1] = {},
+  unexpected: string | null = null,
+): Shown => {
+  const money = advance(noMoney, { type: 'seen', intent: intentOf(terms, intent) });
+  if (unexpected === null) return { missing: null, money, step };
+  const type = `intent.${unexpected}_payment` as Unexpected['type'];
+  return { missing: null, money: advance(money, { type: 'arrived', unexpected: { type, payment } }), step };
+};
+const choosing: Step = { kind: 'choosing' };
 const stopped: Step = { kind: 'stopped', differs: ['amount'] };
 
 describe('the status line', () => {
@@ -33,25 +34,23 @@ describe('the status line', () => {
       ['expired', 'expired'],
       ['cancelled', 'cancelled'],
     ] as const)
-      expect(statusOf(stateWith({ step: stopped }, { state }))).toMatchObject({ key, isPayable: false });
+      expect(statusOf(shownWith(stopped, { state }))).toMatchObject({ key, offers: 'nothing' });
   });
 
   it('tells what arrived otherwise', () => {
     const keyOf = (name: string, state: 'created' | 'confirmed' | 'failed'): string =>
-      statusOf(stateWith({ unexpected: unexpected(name) }, { state })).key;
+      statusOf(shownWith(choosing, { state }, name)).key;
     expect(keyOf('mismatched', 'created')).toBe('wrong_payment');
-    expect(keyOf('mismatched', 'failed')).toBe('failed_wrong');
+    expect(keyOf('mismatched', 'failed')).toBe('ended_wrong');
     expect(keyOf('late', 'confirmed')).toBe('paid_late');
     expect(keyOf('extra', 'confirmed')).toBe('paid_twice');
     expect(keyOf('mismatched', 'confirmed')).toBe('paid');
   });
 
-  it('does not let a person pay while something is on its way, or is not what is shown', () => {
-    const sending: Step = { kind: 'sending', since: 0, isUnseen: true };
-    expect(statusOf(stateWith({ step: sending }))).toMatchObject({ key: 'unseen', isPayable: false });
-    expect(statusOf(stateWith({ step: stopped }))).toMatchObject({ key: 'stopped', isPayable: false });
-    expect(statusOf(stateWith({}, { state: 'expired', pendingAtExpiry: true })).key).toBe('expired_pending');
-    expect(statusOf(stateWith({}, { retryRequired: true }))).toMatchObject({ key: 'sign_again', isPayable: true });
+  it('does not let a person pay what is not what is shown, nor what may still arrive', () => {
+    expect(statusOf(shownWith(stopped))).toMatchObject({ key: 'stopped', offers: 'nothing' });
+    expect(statusOf(shownWith(choosing, { state: 'expired', pendingAtExpiry: true })).key).toBe('expired_pending');
+    expect(statusOf(shownWith(choosing, { retryRequired: true }))).toMatchObject({ key: 'sign_again', offers: 'pay' });
   });
 
   it('counts the last five minutes only', () => {
@@ -59,6 +58,25 @@ describe('the status line', () => {
     expect(timeLeft('2026-11-22T12:00:00.000Z', end - 300_001)).toBeNull();
     expect(timeLeft('2026-11-22T12:00:00.000Z', end - 300_000)).toBe(300_000);
     expect(timeLeft('2026-11-22T12:00:00.000Z', end + 1)).toBe(0);
+  });
+});
+
+describe('an error of a wallet', () => {
+  const proves = (cause: unknown): boolean => provesNothingSent(problemIn('Amber', cause));
+
+  it('proves that nothing was sent by its code 4001 alone, not by its words', () => {
+    expect(proves({ code: 4001, message: 'no' })).toBe(true);
+    expect(proves({ code: -32603, data: { originalError: { code: 4001 } } })).toBe(true);
+    for (const cause of [
+      { code: -32603, message: 'transaction rejected: already known' },
+      { message: 'User denied transaction signature.' },
+      { message: 'Request was cancelled by timeout' },
+      { code: 5750, message: 'Rejected the upgrade' },
+      { code: -32002, message: 'Request already pending' },
+      { code: '4001' },
+      null,
+    ])
+      expect(proves(cause)).toBe(false);
   });
 });
 

@@ -1,3 +1,4 @@
+import { isCalled } from '@pf/chains/networks';
 import type { Mode } from '../api/client.ts';
 import { ExplainedError } from '../api/error.ts';
 import type { PaymentLink } from '../api/types.ts';
@@ -16,13 +17,16 @@ export interface Offerable {
   readonly chain: string;
   readonly token: string;
   readonly requestor: string;
+  /** It is Circle's dollar, which most payers have: ticked at first. */
+  readonly isUsual: boolean;
 }
 
 /** Each token of each network on which the account has a wallet. @param wallets by family of networks */
 export const offerable = (mode: Mode, wallets: Readonly<Record<string, string | null>>): readonly Offerable[] =>
   networksOf(mode).flatMap(({ chain, family, tokens }) => {
     const requestor = wallets[family];
-    return requestor ? tokens.map(({ symbol }) => ({ chain, token: symbol, requestor })) : [];
+    if (!requestor) return [];
+    return tokens.map((token) => ({ chain, token: token.symbol, requestor, isUsual: isCalled(token, 'USDC') }));
   });
 
 /**

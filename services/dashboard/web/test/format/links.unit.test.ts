@@ -15,6 +15,11 @@ describe('the form of a payment link', () => {
     expect(offerable('live', { base: null, solana: null, tempo: null })).toEqual([]);
   });
 
+  it("ticks Circle's dollar on every network, by whatever name", () => {
+    const offers = offerable('live', { base: WALLET, solana: WALLET, tempo: WALLET });
+    expect(offers.filter(({ isUsual }) => isUsual).map(({ token }) => token)).toEqual(['USDC', 'USDC', 'USDC.e']);
+  });
+
   it('reads metadata line by line, with any characters in the values', () => {
     expect(metadataIn(' order = A=1 \n\nnote=')).toEqual({ order: 'A=1', note: '' });
     expect(metadataIn(' \n ')).toBeUndefined();

@@ -105,7 +105,7 @@ function Fields({ offers, onClose }: { readonly offers: readonly Offerable[]; re
                   To <code title={offer.requestor}>{short(offer.requestor)}</code>
                 </>
               }
-              initial={offer.token === 'USDC'}
+              initial={offer.isUsual}
             />
           ))}
         </div>

@@ -1,3 +1,4 @@
+import { isCalled } from '@pf/chains/networks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
@@ -69,7 +70,7 @@ export function NewPayment({ onClose }: { readonly onClose: () => void }) {
             key={network?.chain}
             label="Token"
             name="token"
-            initial="USDC"
+            initial={network?.tokens.find((token) => isCalled(token, 'USDC'))?.symbol ?? ''}
             options={(network?.tokens ?? []).map(({ symbol }) => [symbol, symbol] as const)}
           />
         </div>

@@ -1,0 +1,42 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import type { Database } from '@pf/database';
+import { createAuth } from '../../src/identity/auth.ts';
+import { Identity } from '../../src/identity/identity.ts';
+import type { Passkeys } from '../../src/identity/passkeys.ts';
+
+describe('a sign-in library whose statement fails', () => {
+  const secret = 's'.repeat(32);
+  const token = 't'.repeat(32);
+  const signature = createHmac('sha256', secret).update(token).digest('base64');
+  const client = {
+    address: '192.0.2.1',
+    userAgent: undefined,
+    cookie: `pf.session_token=${encodeURIComponent(`${token}.${signature}`)}`,
+  };
+
+  /** The sign-in on a database that is ready whenever it is asked, and a table of sessions that fails. */
+  function identityWith(failure: Error): Identity {
+    const database = {
+      prisma: { session: { findFirst: () => Promise.reject(failure) } },
+      ready: () => Promise.resolve(true),
+    } as unknown as Database;
+    const auth = createAuth({
+      database,
+      secret,
+      url: new URL('http://127.0.0.1'),
+      log: { error: () => undefined },
+    } as unknown as Parameters<typeof createAuth>[0]);
+    return new Identity(auth, database, {} as Passkeys);
+  }
+
+  it('makes the service unavailable where there was no connection in time, though there is one by then', async () => {
+    const identity = identityWith(new Error('timeout exceeded when trying to connect'));
+    await expect(identity.session(client)).rejects.toMatchObject({ code: 'service.unavailable' });
+  });
+
+  it('fails with an error of ours where the statement was wrong', async () => {
+    const identity = identityWith(new Error('column "x" does not exist'));
+    await expect(identity.session(client)).rejects.toThrow('the sign-in library failed: FAILED_TO_GET_SESSION');
+  });
+});
