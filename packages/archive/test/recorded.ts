@@ -56,7 +56,7 @@ function withFee(line: string): string {
   return encodeEvent({ ...event, data: { ...data, landing: { ...landing, fee } } });
 }
 
-/** A wallet that is nobody's of the account: a transfer with the intent's reference went there. */
+/** A wallet that the account does not have: a transfer with the intent's reference went there. */
 const STRANGER = '0x57Ea60000000000000000000000000000000Face' as Address;
 /**
  * Amounts of intents, in USDC, other than those that were recorded. So no sum of some payments is also the sum of

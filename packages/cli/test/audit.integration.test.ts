@@ -109,6 +109,7 @@ describe('pf, as an operator', () => {
   /** Those that change nothing, or nothing of the service. */
   const READING = [
     'capacity',
+    'doctor',
     'accounts list',
     'keys list',
     'webhooks list',

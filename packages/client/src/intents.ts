@@ -97,12 +97,10 @@ export class Intents {
    * Builds, has the wallet sign, submits; again if signing took longer than the transaction lived. For wallets that
    * sign and do not send.
    */
-  pay(id: string, { sign, ...body }: Payment, options?: CallOptions): Promise<SubmittedIntent> {
-    const { fulfiller } = body;
-    const named = fulfiller === undefined ? {} : { fulfiller };
-    return pay(sign, {
-      build: () => this.build(id, body, options),
-      submit: (signedTransaction) => this.submit(id, { signedTransaction, ...named }, options),
+  pay(id: string, payment: Payment, options?: CallOptions): Promise<SubmittedIntent> {
+    return pay(payment, {
+      build: (body) => this.build(id, body, options),
+      submit: (body) => this.submit(id, body, options),
     });
   }
 

@@ -82,12 +82,10 @@ export class PayerClient {
    * Builds, has the wallet sign, submits; again if signing took longer than the transaction lived. For wallets that
    * sign and do not send.
    */
-  pay({ sign, ...body }: Payment, options?: CallOptions): Promise<SubmittedIntent<PayerIntent>> {
-    const { fulfiller } = body;
-    const named = fulfiller === undefined ? {} : { fulfiller };
-    return pay(sign, {
-      build: () => this.build(body, options),
-      submit: (signedTransaction) => this.submit({ signedTransaction, ...named }, options),
+  pay(payment: Payment, options?: CallOptions): Promise<SubmittedIntent<PayerIntent>> {
+    return pay(payment, {
+      build: (body) => this.build(body, options),
+      submit: (body) => this.submit(body, options),
     });
   }
 

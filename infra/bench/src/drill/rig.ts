@@ -120,8 +120,9 @@ export async function startDrillRig(): Promise<DrillRig> {
       );
       return { code, answer: parsed(stdout), errors: stderr };
     };
+    // What is archived is verified for all accounts at once.
     const pf = (...args: readonly string[]): Promise<Ended> =>
-      image(['pf', ...args, '--account', cluster.accountId, '--json']);
+      image(['pf', ...args, ...(args[0] === 'ledger' ? [] : ['--account', cluster.accountId]), '--json']);
     const must = async (name: string, ending: Promise<Ended>): Promise<unknown> => {
       const { code, answer, errors } = await ending;
       if (code !== 0) throw new Error(`\`${name}\` ended with ${code}: ${errors || JSON.stringify(answer)}`);

@@ -38,6 +38,7 @@ const PAID = 3;
 const PAYER_AFTERWARDS = 5;
 
 const archiveReport = z.object({
+  problems: z.array(z.string()),
   partitions: z.array(z.object({ behind: z.number().nullable(), problems: z.array(z.string()) })),
 });
 
@@ -433,10 +434,11 @@ async function archiveProblems(rig: DrillRig): Promise<readonly string[]> {
   const { answer, errors } = await rig.pf('ledger', 'verify');
   const found = archiveReport.safeParse(answer);
   if (!found.success) return [errors];
-  return found.data.partitions.flatMap(({ behind, problems }) => [
-    ...problems,
-    ...(behind === 0 ? [] : ['it is behind']),
-  ]);
+  const { partitions, problems: ofNoPartition } = found.data;
+  return [
+    ...ofNoPartition,
+    ...partitions.flatMap(({ behind, problems }) => [...problems, ...(behind === 0 ? [] : ['it is behind'])]),
+  ];
 }
 
 /** The problems that do not pass. */

@@ -29,11 +29,13 @@ const unlimited = { expiresAt: null, lastValidBlockHeight: null };
 const chains = [
   {
     name: 'base',
+    symbol: 'USDC',
     reference: /^0x[0-9a-f]{64}$/,
     transaction: { ...noFees, ...unlimited, format: 'evm_rlp', estimatedFeeEth: FEE },
   },
   {
     name: 'solana',
+    symbol: 'USDC',
     reference: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/,
     transaction: {
       ...noFees,
@@ -46,6 +48,7 @@ const chains = [
   },
   {
     name: 'tempo',
+    symbol: 'USDC.e',
     reference: /^0x[0-9a-f]{64}$/,
     transaction: { ...noFees, ...unlimited, format: 'tempo_tip20', estimatedFeeUsdc: FEE, expiresAt: TIME },
   },
@@ -76,7 +79,7 @@ const reach = (id: string, ...states: string[]): Promise<PublicIntent> =>
     return states.includes(intent.state) && intent;
   });
 
-describe.each(chains)('a payment on $name through the running stack', ({ name, reference, transaction }) => {
+describe.each(chains)('a payment on $name through the running stack', ({ name, symbol, reference, transaction }) => {
   const chain = chainOf(stack, name);
   const usdc = chain.tokens['USDC'] ?? '';
   // The demo uses wallets 0 and 1.
@@ -100,7 +103,7 @@ describe.each(chains)('a payment on $name through the running stack', ({ name, r
     const created = await create({ metadata: { order: 'A-1001' } });
     expect(created).toMatchObject({
       chain: chain.caip2,
-      token: 'USDC',
+      token: symbol,
       tokenAddress: usdc,
       amount: AMOUNT,
       amountBaseUnits: UNITS.toString(),

@@ -271,10 +271,14 @@ export const identifyChain =
     return `eip155:${actual}` === chain ? null : `it serves eip155:${actual}, not ${chain}`;
   };
 
-/** `decimals()` of ERC-20, which anyone may call. */
-const DECIMALS = { from: `0x${'00'.repeat(20)}`, data: '0x313ce567' };
+/** In whose name contracts are asked what anyone may ask. */
+export const NO_ACCOUNT = `0x${'00'.repeat(20)}`;
+/** `decimals()` of ERC-20. */
+export const DECIMALS = '0x313ce567';
 /** The decimals of tokens; null of one that the upstream does not have. */
 export async function decimalsOfTokens(node: RpcNode, tokens: readonly Token[]): Promise<readonly (number | null)[]> {
-  const answers = await node.batch(tokens.map(({ address }) => refusable(callContract({ ...DECIMALS, to: address }))));
+  const answers = await node.batch(
+    tokens.map(({ address }) => refusable(callContract({ from: NO_ACCOUNT, to: address, data: DECIMALS }))),
+  );
   return answers.map((answer) => (answer instanceof RpcRefusedError || answer === '0x' ? null : Number(answer)));
 }

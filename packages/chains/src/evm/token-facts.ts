@@ -3,14 +3,13 @@ import { AbiCoder } from 'ethers/abi';
 import type { Token } from '../networks.ts';
 import type { TokenFacts } from '../token-facts.ts';
 import { isBlacklisted } from './account.ts';
-import { callContract } from './calls.ts';
+import { callContract, DECIMALS, NO_ACCOUNT } from './calls.ts';
 
-const NOBODY = `0x${'00'.repeat(20)}`;
-/** `symbol()` and `decimals()` of ERC-20; `currency()` of Circle's tokens, TIP-20 and B20. */
-const [SYMBOL, DECIMALS, CURRENCY] = ['0x95d89b41', '0x313ce567', '0xe5a6b10f'];
+/** `symbol()` of ERC-20; `currency()` of Circle's tokens, TIP-20 and B20. */
+const [SYMBOL, CURRENCY] = ['0x95d89b41', '0xe5a6b10f'];
 /** `paused()` of Circle's tokens and TIP-20; `isPaused(TRANSFER)` of B20. */
 const [PAUSED, TRANSFERS_PAUSED] = ['0x5c975abb', `0xbc61e733${'0'.repeat(64)}`];
-const QUESTIONS = [SYMBOL, DECIMALS, CURRENCY, PAUSED, TRANSFERS_PAUSED, isBlacklisted(NOBODY)] as const;
+const QUESTIONS = [SYMBOL, DECIMALS, CURRENCY, PAUSED, TRANSFERS_PAUSED, isBlacklisted(NO_ACCOUNT)] as const;
 
 /** A contract without the function reverts, or answers with nothing or with something else. */
 function answered<T>(answer: string | RpcRefusedError | undefined, type: 'string' | 'uint8' | 'bool'): T | null {
@@ -27,7 +26,7 @@ function answered<T>(answer: string | RpcRefusedError | undefined, type: 'string
 export async function factsOfTokens(node: RpcNode, tokens: readonly Token[]): Promise<readonly (TokenFacts | null)[]> {
   const answers = await node.batch(
     tokens.flatMap(({ address }) =>
-      QUESTIONS.map((data) => refusable(callContract({ from: NOBODY, to: address, data }))),
+      QUESTIONS.map((data) => refusable(callContract({ from: NO_ACCOUNT, to: address, data }))),
     ),
   );
   return tokens.map((_, place) => {
