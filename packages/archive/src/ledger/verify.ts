@@ -146,13 +146,13 @@ async function isUnlisted(key: string, store: ObjectStore): Promise<boolean> {
 export async function verifyPartition(partition: number, options: VerifyOptions): Promise<PartitionReport> {
   for (let reading = 1; ; reading++) {
     const report = await verifyOnce(partition, options);
-    if (report !== 'merged meanwhile') return report;
+    if (report !== 'changed meanwhile') return report;
     if (reading === READINGS_MAX)
       throw new StoreUnavailableError(`The files of partition ${partition} change faster than they can be read.`);
   }
 }
 
-async function verifyOnce(partition: number, options: VerifyOptions): Promise<PartitionReport | 'merged meanwhile'> {
+async function verifyOnce(partition: number, options: VerifyOptions): Promise<PartitionReport | 'changed meanwhile'> {
   const { store, parquet, now = Date.now } = options;
   const problems: string[] = [];
   const startedAt = now();
@@ -176,7 +176,7 @@ async function verifyOnce(partition: number, options: VerifyOptions): Promise<Pa
   meet(next, head);
   for (const { key } of current) {
     const described = await store.read(key);
-    if (described === null) return 'merged meanwhile';
+    if (described === null) return 'changed meanwhile';
     const manifest = readIfManifest(described);
     if (manifest === null) {
       report(`${key} is not a manifest`);
@@ -190,7 +190,7 @@ async function verifyOnce(partition: number, options: VerifyOptions): Promise<Pa
     meet(manifest.last + 1, manifest.chain.after);
     const content = await store.read(manifest.file);
     if (content === null) {
-      if ((await store.read(key)) === null) return 'merged meanwhile';
+      if ((await store.read(key)) === null) return 'changed meanwhile';
       report(`${manifest.file} is missing`);
     } else if (digestOf(content) !== manifest.sha256)
       report(`${manifest.file} does not have the bytes of its manifest`);
@@ -218,6 +218,8 @@ async function verifyOnce(partition: number, options: VerifyOptions): Promise<Pa
     }
     [next, head] = [manifest.last + 1, manifest.chain.after];
   }
+  // The partition had no file yet: its first was described meanwhile, and its head comes after that.
+  if (publishedBefore === null && (await store.read(headKey(partition))) !== null) return 'changed meanwhile';
   for (const { problem } of expected) report(problem);
   for (const [id, version] of (await options.left?.(partition)) ?? []) {
     const archived = versions.get(id) ?? 0;

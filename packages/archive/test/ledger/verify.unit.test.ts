@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type NotedHead, type PartitionReport, ParquetFiles, Signer, verifyPartition } from '../../src/index.ts';
 import { readManifest, writeManifest } from '../../src/manifest.ts';
+import { headKey } from '../../src/names.ts';
 import { PartitionArchive } from '../../src/partition-archive.ts';
 import { toRow } from '../../src/row.ts';
 import { MemoryLog } from '../memory-log.ts';
@@ -82,6 +83,30 @@ describe('the proof of the archive', () => {
     };
     expect((await verify({ withLog: false })).problems).toEqual([]);
     expect(reads).toBeGreaterThan(6);
+  });
+
+  it.each([
+    ['and its head', 0],
+    ['and later its head', 3],
+  ])('holds while the archiver writes the first file of a partition %s', async (_, readsLater) => {
+    store = new MemoryStore();
+    const archive = await PartitionArchive.open(PARTITION, { store, parquet, signer });
+    const [read, list] = [store.read.bind(store), store.list.bind(store)];
+    let [isWritten, head, reads]: [boolean, Uint8Array | undefined, number] = [false, undefined, 0];
+    store.list = async (prefix, after) => {
+      if (!isWritten) {
+        isWritten = true;
+        await archive.append((log.records[PARTITION] ?? []).map(toRow));
+        head = store.objects.get(headKey(PARTITION));
+        store.objects.delete(headKey(PARTITION));
+      }
+      return await list(prefix, after);
+    };
+    store.read = async (key) => {
+      if (head && reads++ === readsLater) store.objects.set(headKey(PARTITION), head);
+      return await read(key);
+    };
+    expect(await verify({ withLog: false })).toMatchObject({ events: RECORDED_PAYMENTS.length, problems: [] });
   });
 
   it('does not accept a head of other events', async () => {
