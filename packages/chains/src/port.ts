@@ -328,6 +328,8 @@ export interface WatchSet {
   recipients(): readonly Address[];
   /** The accounts whose intents are to be paid to this address: what one does must not delay another. */
   ownersOf(recipient: Address): readonly AccountId[];
+  /** Whether what pays no intent is a deposit: where it is not, it need not be looked for. */
+  readonly hasDeposits: boolean;
   /** Whose deposit a transfer to this address is, if it is one: of the accounts whose intents are to be paid to it. */
   depositsOf(
     arrival: Pick<Arrival, 'hash' | 'index' | 'to'>,

@@ -93,6 +93,7 @@ describe('pf, after observations were lost', () => {
     const next = await watches.acquire(CHAIN, UNSPLIT, 'two', 60_000);
     expect(z.looseObject({ rescanned: z.string() }).parse(next?.cursor)).toEqual({
       ...cursor,
+      arrivals: [],
       rescanned: '499',
       firstReader: null,
       setAside: [],

@@ -205,6 +205,10 @@ export class WatchedIntents implements WatchSet {
     return [...new Set([...this.#recipients.ownersOf(recipient), ...atRest])];
   }
 
+  get hasDeposits(): boolean {
+    return this.#depositsTo !== null;
+  }
+
   depositsOf(arrival: Parameters<WatchSet['depositsOf']>[0]): ReturnType<WatchSet['depositsOf']> {
     if (this.#depositsTo === null) return [];
     const { chain, partitions } = this.#depositsTo;

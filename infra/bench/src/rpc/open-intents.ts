@@ -52,6 +52,7 @@ export class OpenIntents implements WatchSet {
   ownersOf(): [] {
     return [];
   }
+  readonly hasDeposits = false;
   depositsOf(): [] {
     return [];
   }

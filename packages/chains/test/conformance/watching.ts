@@ -32,6 +32,7 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
  * neither a submission nor a settlement is found by a name only in a step that has recalled it, as if it were at rest.
  */
 export class Watched implements WatchSet {
+  hasDeposits = true;
   readonly #intents = new Map<Reference, Mutable<WatchedIntent>>();
   readonly #recalled = new Set<string>();
   readonly #detected = new Set<Reference>();

@@ -115,7 +115,7 @@ describe('A transfer on Tempo to a recipient of intents that pays none', () => {
         arrival: { hash, from: payer.address, to: recipient, amount: AMOUNT, reference: null },
       },
     ]);
-    expect(deposits()[0]?.arrival.token).toEqual({ symbol: 'USDC', decimals: 6 });
+    expect(deposits()[0]?.arrival.token).toEqual({ symbol: 'USDC.e', decimals: 6 });
     expect(proxy.calls.get('eth_getLogs')).toBe(1);
     expect(proxy.calls.get('eth_getTransactionReceipt')).toBeUndefined();
     await readAgain();
@@ -124,6 +124,14 @@ describe('A transfer on Tempo to a recipient of intents that pays none', () => {
     expect(deposits()).toMatchObject([{ version: 1 }]);
     await chain.pass(15_000);
     expect((await watcher.stepOnce()).deposits).toEqual([]);
+  });
+
+  it('is not asked for where deposits are not', async () => {
+    watcher.watched.hasDeposits = false;
+    await pay();
+    await watcher.step();
+    await readAgain();
+    expect(deposits()).toEqual([]);
   });
 
   it('is one deposit where its memo names no intent', async () => {

@@ -57,6 +57,7 @@ export class SettledIntents implements WatchSet {
     return [];
   }
 
+  readonly hasDeposits = false;
   depositsOf(): [] {
     return [];
   }

@@ -55,18 +55,11 @@ export async function listDeposits(
   if (after !== null)
     common.push(`(created_at, id) < (${parameter(new Date(after.createdAt))}, ${parameter(after.id)})`);
   // Each combination is one range of an index in the list's order; they are merged as they are read.
-  const runs = [
-    ['state', states],
-    ['token_address', tokens],
-  ].reduce(
-    (before, [column, of]) =>
-      of === undefined
-        ? before
-        : [...new Set(of)].flatMap((value) =>
-            before.map((run) => `${run} AND ${String(column)} = ${parameter(value)}`),
-          ),
-    [common.join(' AND ')],
-  );
+  const eachOf = (runs: readonly string[], column: string, of: readonly string[] | undefined): readonly string[] =>
+    of === undefined
+      ? runs
+      : [...new Set(of)].flatMap((value) => runs.map((run) => `${run} AND ${column} = ${parameter(value)}`));
+  const runs = eachOf(eachOf([common.join(' AND ')], 'state', states), 'token_address', tokens);
   const few = `LIMIT ${parameter(limit)}`;
   const rows = runs.map((run) => `(SELECT created_at, id, document FROM ledger.deposits WHERE ${run} ${ORDER} ${few})`);
   const found = await sql.query<{ document: string }>(

@@ -10,7 +10,7 @@ import {
 import { deposits, samples } from '@pf/domain/testing';
 import { foldDeposits, type ProjectionBatch, type ReadEvents } from '../../src/index.ts';
 
-export const NOW = samples.SCENARIO_START;
+const NOW = samples.SCENARIO_START;
 
 /** A deposit of this partition. */
 export function newDeposit(partition: number): { readonly id: DepositId; readonly hash: TransactionHash } {

@@ -89,8 +89,8 @@ describe('Loading what is watched', () => {
     const later = 1_795_453_843_123 + 60_000;
     const { whole, resting } = await loadResting(later);
     const found = new Map(resting.map((intent) => [intent.id, intent]));
-    for (const { id, version, chain, requestor, reference, closedAt } of atRest)
-      expect(found.get(id)).toEqual({ id, version, chain, requestor, reference, closedAt });
+    for (const { id, accountId, version, chain, requestor, reference, closedAt } of atRest)
+      expect(found.get(id)).toEqual({ id, accountId, version, chain, requestor, reference, closedAt });
     for (const { id } of others) expect([whole.has(id), found.has(id)]).toEqual([true, false]);
     const early = await loadResting(1_795_453_843_123);
     for (const { id } of [...atRest, ...others]) expect(early.whole.has(id)).toBe(true);

@@ -66,7 +66,7 @@ describe('GET /deposits', () => {
     await receive(1, { arrival: deposits.arrival({ hash: hashOf(1), to: BOB, from: null }) });
     await receive(2, { arrival: deposits.arrival({ hash: hashOf(2), to: ALICE, tokenAddress: EURC as TokenAddress }) });
     await receive(3, LIVE);
-    await receive(4, { accountId: other as AccountId });
+    await receive(4, { accountId: other });
   });
   afterAll(() => cluster.close());
 

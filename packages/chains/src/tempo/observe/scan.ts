@@ -289,11 +289,12 @@ async function blockBefore({ node }: Pick<Scan, 'node'>, number: bigint): Promis
  * Null without recipients: there is nothing to look for. All events have the recipient in the same topic. What a
  * virtual address is paid is forwarded by its next Transfer, or given to the guard, which only that tells.
  */
-function wanted({ network }: Scan, recipients: readonly Address[]): Wanted {
+function wanted({ network, watch }: Scan, recipients: readonly Address[]): Wanted {
   if (recipients.length === 0) return null;
+  const payments = [TRANSFER_WITH_MEMO, TRANSFER_BLOCKED];
   return {
     address: [...network.tokens.map(({ address }) => address as string), GUARD],
-    events: [TRANSFER_WITH_MEMO, TRANSFER_BLOCKED, TRANSFER],
-    recipients: recipients.some(isVirtual) ? [...recipients, GUARD] : recipients,
+    events: watch.hasDeposits ? [...payments, TRANSFER] : payments,
+    recipients: watch.hasDeposits && recipients.some(isVirtual) ? [...recipients, GUARD] : recipients,
   };
 }

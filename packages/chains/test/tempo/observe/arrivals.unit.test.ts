@@ -53,7 +53,7 @@ describe('Arrivals on Tempo', () => {
           block: place.blockNumber,
           blockHash: place.blockHash,
           tokenAddress: terms.tokenAddress,
-          token: { symbol: 'USDC', decimals: 6 },
+          token: { symbol: 'USDC.e', decimals: 6 },
           from,
           to,
           amount: terms.amount,
