@@ -39,8 +39,9 @@ describe('The list of deliveries', () => {
     // has failed.
     for (let first = 1; first <= ROWS; first += PART)
       await database.sql.query(
-        `INSERT INTO service.deliveries (id, endpoint_id, account_id, livemode, event_id, event_type, intent_id, version,
-                                         url, status, attempt_count, created_at, delivered_at, next_attempt_at)
+        `INSERT INTO service.deliveries (id, endpoint_id, account_id, livemode, event_id, event_type, intent_id,
+                                         version, url, status, attempt_count, created_at, delivered_at,
+                                         next_attempt_at)
          SELECT 'whd_' || lpad(n::text, 6, 'z'), $1, $2, n % 2 = 0, 'evt_' || n,
                 CASE WHEN n % 4001 = 0 THEN 'intent.failed' ELSE 'intent.created' END, 'pi_' || n / 8, 1,
                 'https://shop.example',
