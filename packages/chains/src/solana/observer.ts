@@ -205,7 +205,7 @@ export class SolanaObserver implements ChainObserver {
     const { network } = this;
     const pool = this.#pool;
     const most = callsInStep(node, 'getTransaction');
-    const ended = await readPendingOutcomes(pool, node, judged.landed, memory, network, watch, head, now);
+    const ended = await readPendingOutcomes(pool, node, judged.landed, memory, network, watch, head, now, most);
     // What it sets aside is not asked for again at once, where it is listed too.
     ended.commit();
     const looked = await readUnseen(pool, node, memory, network, watch, now, most);

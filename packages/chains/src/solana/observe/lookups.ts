@@ -8,7 +8,7 @@ import { type Memory, SET_ASIDE_MAX, type Unseen } from './memory.ts';
 import type { PendingOutcome } from './pending-outcomes.ts';
 import type { Reading } from './reading.ts';
 
-/** Transactions of watched accounts that one step reads. */
+/** Transactions of watched accounts that one step reads; and of submissions that have landed. */
 const LOOKED_MAX = 50;
 /** A node may list a transaction before it returns it. After this it is warned of. */
 const SHOWN_WITHIN_MS = 300_000;
@@ -75,10 +75,14 @@ function movedNothing(pending: PendingOutcome): Observation {
     : { kind: 'observation', type: 'reverted', intentId, data: { hash, reason } };
 }
 
+const hashOf = ({ hash }: PendingOutcome): TransactionHash => hash;
+const requestorOf = ({ requestor }: PendingOutcome): Address => requestor;
+
 /**
- * Reads the transactions that landed; what no node returns yet is read by a later step, and what cannot be judged is
- * set aside.
+ * Reads the transactions that landed, by turns of their recipients; what no node returns yet is read by a later step,
+ * behind the recipient's others, and what cannot be judged is set aside.
  * @param head set aside as of this slot: nothing below it waits for them
+ * @param most transactions that the upstream's rate allows in a step
  */
 export async function readPendingOutcomes(
   pool: RpcPool,
@@ -89,11 +93,15 @@ export async function readPendingOutcomes(
   watch: WatchSet,
   head: bigint,
   now: number,
+  most: number,
 ): Promise<LookupResult & { readonly commit: Commit }> {
-  const asked = pendingOutcomes.filter(({ hash }) => {
+  const due = pendingOutcomes.filter(({ hash }) => {
     const unseen = memory.unseen.get(hash);
     return unseen?.problem === undefined || unseen.dueAt <= now;
   });
+  const asked = memory.landedTurns
+    .order(memory.landedHashTurns.order(due, hashOf), requestorOf)
+    .slice(0, Math.min(LOOKED_MAX, most));
   const looks = await lookTwice(
     pool,
     node,
@@ -113,6 +121,9 @@ export async function readPendingOutcomes(
   });
   const commit = (): void => {
     for (const [hash, unseen] of strange) memory.unseen.set(hash, unseen);
+    const looked = asked.filter((_one, place) => isLookedAt(looks[place]));
+    memory.landedTurns.served(looked.map(requestorOf), new Set(due.map(requestorOf)));
+    memory.landedHashTurns.served(looked.map(hashOf), new Set(due.map(hashOf)));
     rememberReaders(memory, looks, results);
   };
   return { ...joined(results), commit };
