@@ -106,6 +106,7 @@ export class SolanaObserver implements ChainObserver {
           : []),
       ],
       setAside: memory.setAside,
+      givenUp: looked.givenUp,
     };
   }
 
@@ -200,7 +201,10 @@ export class SolanaObserver implements ChainObserver {
   }
 
   /** Looks at the transactions themselves: what landed, what was listed, and what is missing or final. */
-  async #look(round: Round, judged: Judgement): Promise<LookupResult & { readonly isBehind: boolean }> {
+  async #look(
+    round: Round,
+    judged: Judgement,
+  ): Promise<LookupResult & { readonly givenUp: number; readonly isBehind: boolean }> {
     const { node, now, memory, watch, head } = round;
     const { network } = this;
     const pool = this.#pool;
@@ -218,6 +222,7 @@ export class SolanaObserver implements ChainObserver {
     return {
       observations: parts.flatMap(({ observations }) => observations),
       warnings: parts.flatMap(({ warnings }) => warnings),
+      givenUp: looked.givenUp,
       isBehind: looked.isBehind,
     };
   }

@@ -142,12 +142,12 @@ export async function readUnseen(
   watch: WatchSet,
   now: number,
   most: number,
-): Promise<LookupResult & { readonly isBehind: boolean; readonly commit: Commit }> {
+): Promise<LookupResult & { readonly givenUp: number; readonly isBehind: boolean; readonly commit: Commit }> {
   const askedMost = Math.min(LOOKED_MAX, most);
   // One more tells that some are left.
   const due = byTurns(memory, now, askedMost + 1);
   const asked = due.slice(0, askedMost);
-  if (asked.length === 0) return { ...nothing, isBehind: false, commit: () => undefined };
+  if (asked.length === 0) return { ...nothing, givenUp: 0, isBehind: false, commit: () => undefined };
   const looks = await lookTwice(
     pool,
     node,
@@ -156,6 +156,7 @@ export async function readUnseen(
   await recallNamed(watch, looks.map(readingOf));
   const done: TransactionHash[] = [];
   const open: Found[] = [];
+  let givenUp = 0;
   const looked = asked.map(([hash, unseen], place): LookupResult => {
     const look = looks[place];
     if (look === undefined || look.kind === 'left') return nothing;
@@ -163,6 +164,7 @@ export async function readUnseen(
     const isGivenUp = age >= GIVEN_UP_MS;
     const [paid, problem] = judged(look, network, watch);
     if (isGivenUp || (look.kind === 'read' && problem === null)) done.push(hash);
+    if (isGivenUp && (look.kind !== 'read' || problem !== null)) givenUp += 1;
     if (problem !== null) {
       if (isGivenUp)
         return joined([paid, warning(`${network.name}: ${hash} of slot ${unseen.slot} is given up: ${problem}`)]);
@@ -203,6 +205,7 @@ export async function readUnseen(
           `judged: ${problem}`,
       ),
     ],
+    givenUp: givenUp + crowded.length,
     isBehind: due.length > looks.filter(isLookedAt).length,
     commit,
   };

@@ -34,9 +34,11 @@ describe('a transaction that a list names', () => {
     memory = new Memory();
     memory.unseen.set(HASH, { slot: 7n, since: 0, dueAt: 0, of: MINE });
   });
+  let givenUp: number;
   async function read(node: RpcNode, now: number, most = MANY): Promise<readonly string[]> {
     const read = await readUnseen(alone, node, memory, network, new Watched(), now, most);
     read.commit();
+    ({ givenUp } = read);
     return read.warnings;
   }
 
@@ -61,6 +63,7 @@ describe('a transaction that a list names', () => {
 
   it('is given up when no node has returned it for a day', async () => {
     expect(await read(nodeOf(null), DAY)).toEqual(['node lists listed but does not return it: it is skipped']);
+    expect(givenUp).toBe(1);
     expect(memory.readUpTo(100n)).toBe(100n);
     expect(memory.looked.has(HASH)).toBe(true);
   });
@@ -76,7 +79,7 @@ describe('a transaction that a list names', () => {
       'solana-devnet: listed of slot 7 is set aside: node refuses it: no',
     ]);
     expect(await read(of(-32_015), 60 * MINUTE)).toEqual([]);
-    expect([memory.unseen.size, memory.setAside]).toEqual([1, 1]);
+    expect([memory.unseen.size, memory.setAside, givenUp]).toEqual([1, 1, 0]);
     expect(await read(of(-32_015), DAY)).toEqual(['solana-devnet: listed of slot 7 is given up: node refuses it: no']);
     expect(memory.unseen.size).toBe(0);
   });
@@ -187,7 +190,7 @@ describe('a transaction that a list names', () => {
     expect(await read(nodeOf({}), 0)).toEqual([
       'solana-devnet: busy 499 of slot 1 is given up, as its recipient has too many that cannot be judged: odd',
     ]);
-    expect([memory.setAside, memory.unseen.has('one' as TransactionHash)]).toEqual([500, true]);
+    expect([memory.setAside, givenUp, memory.unseen.has('one' as TransactionHash)]).toEqual([500, 1, true]);
   });
 
   it('waits for its turn, the oldest first, where the rate of the upstream allows fewer in a step', async () => {
