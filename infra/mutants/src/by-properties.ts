@@ -33,6 +33,12 @@ const PROPERTIES: readonly { readonly test: Mutant['test']; readonly faults: rea
         instead: 'credit.amount',
       },
       {
+        name: 'What one claim has got is not there for the next one',
+        file: GAIN,
+        guard: 'units -= share;',
+        instead: '',
+      },
+      {
         name: 'Each claim gets its part of what is left, and not of the rest',
         file: GAIN,
         guard: 'open -= credit.amount;',

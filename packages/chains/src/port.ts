@@ -371,6 +371,8 @@ export interface Step {
   readonly warnings: readonly string[];
   /** How many transactions could not be judged, and wait to be looked at again (packages/chains/src/set-aside.ts). */
   readonly setAside?: number;
+  /** How many of these are looked at no more: for a day in vain, or others had their places. */
+  readonly givenUp?: number;
 }
 
 /** The signed bytes of a transaction that may have to be broadcast again; null where they are not stored. */

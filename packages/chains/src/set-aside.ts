@@ -6,8 +6,11 @@ import { ownersIn } from './owners.ts';
 import type { WatchSet } from './port.ts';
 
 const address = z.string().transform((text) => text as Address);
-/** Whom a transaction may have paid, and from which wallet; without a payer where that is not known. */
-const party = z.object({ recipient: address, payer: address.optional() });
+/**
+ * Whom a transaction may have paid, and from which wallet; without a payer where that is not known.
+ * `amount`: the most that one of its transfers between them has moved, in base units. Absent: not known.
+ */
+const party = z.object({ recipient: address, payer: address.optional(), amount: bigintText.optional() });
 export type Party = z.infer<typeof party>;
 
 /** A stranger can make a transaction with hundreds of transfers: it is kept with so many parties. */
@@ -48,17 +51,24 @@ const nextLook = (since: Instant, now: Instant): Instant =>
   now + Math.min(Math.max(Math.round((now - since) / 2), AGAIN_MIN_MS), AGAIN_MAX_MS);
 
 /** Whom a transaction that could not be judged may have paid. */
-export type Parties = Pick<SetAside, 'recipient' | 'payer' | 'others'>;
-export const partiesOf = ({ recipient, payer, others = [] }: Parties): readonly Party[] => [
-  { recipient, payer },
+export type Parties = Pick<SetAside, 'recipient' | 'payer' | 'amount' | 'others'>;
+export const partiesOf = ({ recipient, payer, amount, others = [] }: Parties): readonly Party[] => [
+  { recipient, payer, ...(amount !== undefined && { amount }) },
   ...others,
 ];
 
 type Owners = Pick<WatchSet, 'ownersOf'>;
 
+const amountOf = ({ amount = 0n }: Party): bigint => amount;
+const largestFirst = (one: Party, other: Party): number => {
+  const [a, b] = [amountOf(one), amountOf(other)];
+  return a < b ? 1 : a > b ? -1 : 0;
+};
+
 /**
- * By turns of the accounts, within each by turns of its recipients, and within each of those by turns of the payers: so
- * none delays another by its number. What may have paid several has the first turn of any of them.
+ * By turns of the accounts, within each by turns of its recipients, and within each of those by turns of the payers,
+ * the largest amounts first: so none delays another by its number, and a crowd of payers a payment only by paying its
+ * recipient more. What may have paid several has the first turn of any of them.
  */
 export function byTurns<T extends Parties>(watch: Owners, all: readonly T[]): readonly T[] {
   const shares = all.flatMap((one) => partiesOf(one).map((party) => ({ one, party })));
@@ -66,7 +76,9 @@ export function byTurns<T extends Parties>(watch: Owners, all: readonly T[]): re
     shares,
     ({ party }) => ownersIn(watch, party.recipient),
     (ofAccount) => {
-      const byRecipient = [...Map.groupBy(ofAccount, ({ party }) => party.recipient).values()];
+      const byRecipient = [...Map.groupBy(ofAccount, ({ party }) => party.recipient).values()].map((ofOne) =>
+        ofOne.toSorted((one, other) => largestFirst(one.party, other.party)),
+      );
       return inTurns(
         byRecipient.flatMap((ofOne) => inTurns(ofOne, ({ party }) => party.payer)),
         ({ party }) => party.recipient,
@@ -76,9 +88,18 @@ export function byTurns<T extends Parties>(watch: Owners, all: readonly T[]): re
   return [...new Set(inOrder.map(([, { one }]) => one))];
 }
 
-/** The parties of one transaction, each once, as many as are kept: by turns too, so that no account fills them up. */
+/**
+ * The parties of one transaction, each once with its largest amount, as many as are kept: by turns too, so that no
+ * account fills them up.
+ */
 export function keptParties(watch: Owners, all: readonly Party[]): Parties {
-  const each = [...new Map(all.map((one) => [`${one.recipient} ${one.payer ?? ''}`, one])).values()];
+  const byNames = new Map<string, Party>();
+  for (const one of all) {
+    const names = `${one.recipient} ${one.payer ?? ''}`;
+    const known = byNames.get(names);
+    if (known === undefined || amountOf(known) < amountOf(one)) byNames.set(names, one);
+  }
+  const each = [...byNames.values()];
   const [first, ...others] = each.length > PARTIES_MAX ? byTurns(watch, each).slice(0, PARTIES_MAX) : each;
   if (first === undefined) throw new Error('what can have paid no recipient is not set aside');
   return { ...first, ...(others.length > 0 && { others }) };
@@ -95,6 +116,8 @@ export interface SetAsideUpdate {
   readonly kept: readonly SetAside[];
   /** For the operator: what is new here, and what is given up. */
   readonly warnings: readonly string[];
+  /** How many are given up, after a day or as there is no room for them. */
+  readonly givenUp: number;
 }
 
 /** What a step has looked at. */
@@ -124,18 +147,20 @@ export function afterLook(
     kept.set(one.hash, { ...one, ...parties, since, dueAt: nextLook(since, now) });
   }
   const isHeld = heldAmong([...kept.values()]);
+  const all = kept.size;
   for (const one of kept.values())
     if (now - one.since >= GIVEN_UP_MS && !isHeld(one)) {
       warnings.push(`${one.hash} of ${one.place} is given up: ${one.reason}`);
       kept.delete(one.hash);
     }
-  // Whoever has the most gives up the newest ones first.
+  // Whoever has the most gives up the smallest ones first, and of these the newest.
   for (const [turn, one] of byTurns(watch, [...kept.values()]).entries()) {
     if (turn < KEPT_MAX || (turn < HELD_MAX && isHeld(one))) continue;
     warnings.push(`${one.hash} of ${one.place} is given up: its account has too many that could not be judged`);
     kept.delete(one.hash);
   }
+  const givenUp = all - kept.size;
   const untold = warnings.splice(WARNED_MAX).length;
   if (untold > 0) warnings.push(`${untold} more transactions are set aside or given up`);
-  return { kept: [...kept.values()], warnings };
+  return { kept: [...kept.values()], warnings, givenUp };
 }

@@ -59,6 +59,7 @@ describe('transactions that are set aside', () => {
     expect(afterLook(failedOnce(1).kept, look({ judged: new Set([hashOf(1)]), now: START + 1_000 }))).toEqual({
       kept: [],
       warnings: [],
+      givenUp: 0,
     });
   });
 
@@ -76,6 +77,7 @@ describe('transactions that are set aside', () => {
     expect(afterLook(before, look({ now: START + DAY }))).toEqual({
       kept: [],
       warnings: [`${hashOf(1)} of 7 is given up: its receipt is too long`],
+      givenUp: 1,
     });
   });
 
@@ -107,6 +109,25 @@ describe('transactions that are set aside', () => {
     expect(numbers(kept)).toEqual(expect.arrayContaining([1_000, 2_000, 0, 497]));
     expect(numbers(kept)).not.toContain(498);
     expect(warnings).toContainEqual(expect.stringContaining(`${hashOf(498)} of 7 is given up`));
+  });
+
+  it('are the largest of one recipient, where each of 500 payers has dust there', () => {
+    const paying = (number: number, payer: string, amount: bigint): SetAside => ({
+      ...one(number, 'merchant', payer),
+      amount,
+    });
+    const dust = Array.from({ length: 500 }, (_, number) => paying(number, `payer ${number}`, 1n));
+    const { kept, givenUp } = afterLook(dust, look({ failed: [paying(2_000, 'customer', 5_000_000n)] }));
+    expect([kept.length, givenUp, numbers(kept).includes(2_000), numbers(kept).includes(499)]).toEqual([
+      500,
+      1,
+      true,
+      false,
+    ]);
+    expect(numbers(dueAgain(watch, [...dust, ...kept], START + 1_000, 1))).toEqual([2_000]);
+    // A payer's dust takes no place of its own payment, and its payments none of another payer's.
+    const greedy = [paying(1, 'greedy', 1n), paying(2, 'greedy', 9n), paying(3, 'greedy', 8n), paying(4, 'one', 2n)];
+    expect(numbers(byTurns(watch, greedy))).toEqual([2, 4, 3, 1]);
   });
 
   it('are 1,000 at most where an intent waits for all of them', () => {
@@ -151,6 +172,8 @@ describe('transactions that are set aside', () => {
     const parties = partiesOf(keptParties(owned, [...crowd, honest]));
     expect(parties).toHaveLength(PARTIES_MAX);
     expect(parties).toContain(honest);
+    const transfers = [1n, 3n, 2n].map((amount) => ({ ...honest, amount }));
+    expect(partiesOf(keptParties(owned, transfers))).toEqual([{ ...honest, amount: 3n }]);
     const before = failedOnce(1).kept;
     const { kept } = afterLook(before, look({ failed: [{ ...one(1), ...honest }] }));
     expect(kept.flatMap(partiesOf).map(({ recipient }) => recipient)).toEqual(['merchant', 'honest']);
@@ -162,10 +185,12 @@ describe('transactions that are set aside', () => {
     expect(numbers(kept)).toEqual(numbers(all));
   });
 
-  it('are read back from a cursor, also from one without payers', () => {
+  it('are read back from a cursor, also from one without payers and amounts', () => {
     const others = [{ recipient: 'other' as Address, payer: 'payer' as Address }];
-    for (const aside of [one(1), { ...one(1, 'merchant', 'payer'), others }]) {
-      const written = JSON.parse(JSON.stringify({ ...aside, place: '7' })) as unknown;
+    for (const aside of [one(1), { ...one(1, 'merchant', 'payer'), amount: 5n, others }]) {
+      const written = JSON.parse(
+        JSON.stringify(aside, (_name, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+      ) as unknown;
       expect(setAside.parse(written)).toEqual(aside);
     }
   });

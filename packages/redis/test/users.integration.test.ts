@@ -1,19 +1,30 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readBackingStack } from '@pf/testing';
 import { openConnection, type RedisConnection } from '../src/index.ts';
-import { REDIS_SERVICES, type RedisService } from '../src/users.ts';
+import { REDIS_RIGHTS, REDIS_SERVICES, redisUser, type RedisService } from '../src/users.ts';
 import { recordedLog } from './recorded-log.ts';
 
-const { redis, redisLogins = {} } = readBackingStack();
+const { redis } = readBackingStack();
 const connect = (url: string): RedisConnection =>
   openConnection(url, { log: recordedLog().log, withoutRedis: 'the test fails' });
-const users = Object.fromEntries(
-  REDIS_SERVICES.map((service) => [service, connect(redisLogins[service] ?? '')]),
-) as Record<RedisService, RedisConnection>;
 const admin = connect(redis);
+const run = randomUUID();
+/** Users of this test with the rights that stand in the source: those of the stack have them since it was started. */
+const nameOf = (service: RedisService): string => `${redisUser(service)}-${run}`;
+let users: Record<RedisService, RedisConnection>;
 
-afterAll(() => {
-  for (const connection of [admin, ...Object.values(users)]) connection.disconnect();
+beforeAll(async () => {
+  for (const service of REDIS_SERVICES)
+    await admin.call('acl', 'setuser', nameOf(service), 'on', '>local', ...REDIS_RIGHTS[service].split(' '));
+  users = Object.fromEntries(
+    REDIS_SERVICES.map((service) => [service, connect(redis.replace('admin:', `${nameOf(service)}:`))]),
+  ) as typeof users;
+});
+afterAll(async () => {
+  for (const connection of Object.values(users)) connection.disconnect();
+  await admin.call('acl', 'deluser', ...REDIS_SERVICES.map(nameOf));
+  admin.disconnect();
 });
 
 const BUCKET = 'test:pf:limit:account:acct_test';

@@ -302,7 +302,7 @@ export class NetworkWatch {
   }
 
   /** To the health page, the metrics and the log. */
-  #report({ head, behind, observations, warnings, setAside }: Step, view: StepView, began: number): void {
+  #report({ head, behind, observations, warnings, setAside, givenUp = 0 }: Step, view: StepView, began: number): void {
     const facts = { head: head.toString(), behind: behind.toString(), watched: view.held.at(-1)?.size ?? null };
     this.#status = {
       role: 'active',
@@ -314,6 +314,7 @@ export class NetworkWatch {
     const ms = Math.round(performance.now() - began);
     this.#log.debug({ ...facts, observations: observations.length, ms }, 'step');
     this.#warn(warnings);
+    if (givenUp > 0) count('payments.watcher.given_up', { network: this.name }, givenUp);
     for (const { type, intentId, data } of observations)
       this.#log.info({ type, intentId, hash: data.hash, ...('level' in data && { finality: data.level }) }, 'observed');
   }

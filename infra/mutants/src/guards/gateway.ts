@@ -53,6 +53,24 @@ export const gatewayGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'What waits for a place of its account takes none of the sponsors of test mode',
+    file: 'services/gateway/src/sponsors/sponsor-calls.ts',
+    guard:
+      'this.#places.run(own, () =>\n' +
+      "      livemode ? asked() : this.#places.run({ key: 'test', most: UNDER_WAY.allTest, until, refuse }, asked),\n" +
+      '    );',
+    instead:
+      'livemode\n' +
+      '      ? this.#places.run(own, asked)\n' +
+      "      : this.#places.run({ key: 'test', most: UNDER_WAY.allTest, until, refuse }, () =>\n" +
+      '          this.#places.run(own, asked),\n' +
+      '        );',
+    test: {
+      file: 'services/gateway/test/sponsors/sponsor-calls.unit.test.ts',
+      name: 'takes few of the places of test mode for one account, however many of its requests wait',
+    },
+  },
+  {
     name: 'Creates with one idempotency key go to one partition',
     file: 'services/gateway/src/intents/create.ts',
     guard:

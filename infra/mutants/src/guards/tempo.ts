@@ -251,6 +251,16 @@ export const tempoGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A crowd of payers’ dust takes no place of a payment that cannot be judged yet',
+    file: 'packages/chains/src/set-aside.ts',
+    guard: 'largestFirst(one.party, other.party)',
+    instead: 'largestFirst(one.party, one.party)',
+    test: {
+      file: 'packages/chains/test/set-aside.unit.test.ts',
+      name: 'are the largest of one recipient, where each of 500 payers has dust there',
+    },
+  },
+  {
     name: 'What an intent waits for is not given up',
     file: 'packages/chains/src/set-aside.ts',
     guard: 'now - one.since >= GIVEN_UP_MS && !isHeld(one)',

@@ -442,6 +442,26 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Base, Tempo: what recipients an account names does not decide how many lists a reading takes',
+    file: 'packages/chains/src/evm/observe/log-window.ts',
+    guard: 'isOfAll ? [null] : ',
+    instead: '',
+    test: {
+      file: 'packages/chains/test/hostile/many-recipients.unit.test.ts',
+      name: 'is seen by a step that asks for few lists of recipients',
+    },
+  },
+  {
+    name: 'Base, Tempo: of the transfers to anyone those to watched recipients count alone',
+    file: 'packages/chains/src/evm/observe/log-window.ts',
+    guard: 'isOfAll ? ofRecipients(logs, wanted.recipients) : logs',
+    instead: 'logs',
+    test: {
+      file: 'packages/chains/test/evm/observe/log-window.unit.test.ts',
+      name: 'asks for those of all at once beyond 16 lists, and returns those of its recipients alone',
+    },
+  },
+  {
     name: 'An early look never moves the block up to which the logs of all recipients were read',
     file: 'packages/chains/src/evm/observe/reading.ts',
     guard: 'return { ...idle, reached: end, ...findings };',

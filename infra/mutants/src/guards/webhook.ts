@@ -178,7 +178,7 @@ export const webhookGuards: readonly Mutant[] = [
   {
     name: 'Whoever has the webhook service cannot list whose limits Redis counts',
     file: 'packages/redis/src/users.ts',
-    guard: "'-scan', '-randomkey'",
+    guard: "'-scan', '-randomkey', ",
     instead: '',
     test: {
       file: 'packages/redis/test/users.integration.test.ts',

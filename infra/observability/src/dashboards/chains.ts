@@ -63,8 +63,12 @@ export const chains: DashboardSpec = {
         chart(
           'Transactions set aside',
           'short',
-          'They could not be judged, and wait to be looked at again. Normally 0.',
+          'They could not be judged, and wait to be looked at again; and how many are given up. Normally 0.',
           [`max by (network, shard) (payments_watcher_set_aside{${NETWORK}})`, '{{network}} {{shard}}'],
+          [
+            `sum by (network) (increase(payments_watcher_given_up_total{${NETWORK}}[$__rate_interval]))`,
+            '{{network}} given up',
+          ],
         ),
         chart('Intents in memory', 'short', 'Of the process that holds most. Grows from 0 while a watcher loads.', [
           `max by (network) (payments_watcher_loaded{${NETWORK}})`,

@@ -177,6 +177,7 @@ export class BaseObserver implements ChainObserver {
       behind: news.isEarly ? 0n : greatest(0n, head.number - news.whole),
       warnings: [...found.warnings, ...receipts.warnings, ...settled.warnings, ...waiting.warnings],
       setAside: waiting.kept.length,
+      givenUp: waiting.givenUp,
     };
   }
 }

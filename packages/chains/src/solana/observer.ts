@@ -116,6 +116,7 @@ export class SolanaObserver implements ChainObserver {
           : []),
       ],
       setAside: memory.setAside,
+      givenUp: looked.givenUp,
     };
   }
 
@@ -222,7 +223,7 @@ export class SolanaObserver implements ChainObserver {
     const { network } = this;
     const pool = this.#pool;
     const most = callsInStep(node, 'getTransaction');
-    const ended = await readPendingOutcomes(pool, node, judged.landed, memory, network, watch, head, now);
+    const ended = await readPendingOutcomes(pool, node, judged.landed, memory, network, watch, head, now, most);
     // What it sets aside is not asked for again at once, where it is listed too.
     ended.commit();
     const looked = await readUnseen(pool, node, memory, network, watch, now, most);
@@ -244,6 +245,7 @@ export class SolanaObserver implements ChainObserver {
       deposits: [...looked.deposits, ...finalArrived.deposits],
       lost,
       warnings: [...parts, finalArrived].flatMap(({ warnings }) => warnings),
+      givenUp: looked.givenUp,
       isBehind: looked.isBehind,
     };
   }
@@ -343,6 +345,8 @@ interface Looked extends LookupResult {
   readonly deposits: readonly DepositObservation[];
   /** Deposits of which a fork has undone the transaction. */
   readonly lost: readonly PendingDeposits[];
+  /** Transactions that are looked at no more, and were not judged. */
+  readonly givenUp: number;
   readonly isBehind: boolean;
 }
 

@@ -174,6 +174,7 @@ export class TempoObserver implements ChainObserver {
       behind: final.number > whole && !read.isEarly ? final.number - whole : 0n,
       warnings: [...warnings, ...aside.warnings, ...finalized.warnings],
       setAside: aside.kept.length,
+      givenUp: aside.givenUp,
     };
   }
 

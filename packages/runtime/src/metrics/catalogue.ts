@@ -367,6 +367,15 @@ export const METRICS = {
     ),
     labels: { network, shard },
   }),
+  'payments.watcher.given_up': counter({
+    services: ['watcher'],
+    unit: '{transaction}',
+    description: lines(
+      'Transactions that are looked at no more, without a judgement: for 24 h in vain, or others of the same account,',
+      'of more worth, had their places. The log names each; what one of them paid is not known.',
+    ),
+    labels: { network },
+  }),
   'payments.watcher.intents': gauge({
     services: ['watcher'],
     unit: '{intent}',

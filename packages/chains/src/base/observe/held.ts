@@ -56,6 +56,7 @@ const partiesOf = ({ hash, transfer }: Landed): Unjudged & { readonly payer: Add
   reason: 'its intent, or all of them, were paid too often at once',
   recipient: transfer.to,
   payer: transfer.from,
+  amount: transfer.amount,
 });
 
 const openFirst = (all: readonly Landed[]): readonly Landed[] => [

@@ -15,7 +15,7 @@ export interface LoggedTransfer {
   readonly log: Log;
 }
 
-export const partyOf = ({ from, to }: LoggedTransfer): Party => ({ recipient: to, payer: from });
+export const partyOf = ({ from, to, amount }: LoggedTransfer): Party => ({ recipient: to, payer: from, amount });
 
 const addressIn = (topic: string): Address => checksummed(`0x${topic.slice(26)}`);
 

@@ -8,7 +8,7 @@ import {
 } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { getCalling, getReceipt, getTransactionCount, type Block, type Receipt } from '../../evm/calls.ts';
-import { isAbsentEverywhere } from '../../evm/observe/absence.ts';
+import { absentEverywhere } from '../../evm/observe/absence.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import type { Unjudged } from '../../evm/observe/reading.ts';
 import { keptLogsOf } from '../nested/kept-logs.ts';
@@ -182,22 +182,20 @@ export async function findDropped(
     safe.number,
   );
   if (counts === null) return { observations: [], warnings: [WITHOUT_STATE] };
-  const observations: Observation[] = [];
-  for (const [place, pending] of known.entries()) {
+  const used = known.flatMap((pending, place) => {
     const count = counts[place];
-    if (count === undefined || count <= pending.nonce) continue;
-    if (!(await isAbsentEverywhere(pool, pending.hash, safe))) continue;
-    const proof =
-      `another transaction used nonce ${pending.nonce} of ${pending.sender}: the account's transaction count is ` +
-      `${count} at the safe block ${safe.number}, up to which every transfer was read, ` +
-      `and this transaction has no receipt`;
-    observations.push({
-      kind: 'observation',
-      type: 'dropped',
-      intentId: pending.intentId,
-      data: { hash: pending.hash, proof },
+    return count === undefined || count <= pending.nonce ? [] : [{ ...pending, count, at: safe }];
+  });
+  const absent = await absentEverywhere(pool, used);
+  const observations = used
+    .filter(({ hash }) => absent.has(hash))
+    .map(({ intentId, hash, nonce, sender, count }): Observation => {
+      const proof =
+        `another transaction used nonce ${nonce} of ${sender}: the account's transaction count is ` +
+        `${count} at the safe block ${safe.number}, up to which every transfer was read, ` +
+        `and this transaction has no receipt`;
+      return { kind: 'observation', type: 'dropped', intentId, data: { hash, proof } };
     });
-  }
   return { observations, warnings: [] };
 }
 

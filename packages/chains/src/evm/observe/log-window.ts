@@ -2,6 +2,7 @@ import type { Address } from '@pf/domain';
 import { limited, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import { partsOf } from '../../parts.ts';
 import { wordOf } from '../account.ts';
+import { checksummed } from '../checksummed.ts';
 import { type Block, getBlock, getHeadNumber, getLogs, type Log, type LogFilter } from '../calls.ts';
 
 /** Blocks of one eth_getLogs while catching up, where an upstream's own limit is not known. */
@@ -10,6 +11,11 @@ const BLOCKS_MAX = 2_000n;
 const LEARNED_MS = 60 * 60_000;
 /** Recipients in the filter of one call, and contracts: geth takes no more values in a position. */
 const VALUES_MAX = 1_000;
+/**
+ * Lists of recipients of one reading. With more of them one call for the logs of all recipients costs less, whatever
+ * the number of ours: one account may name any number of wallets.
+ */
+const LISTS_MAX = 16;
 /** A refusal of the list of contracts: as publicnode says it, and Ankr. */
 const OF_ADDRESSES = /parameter: \S*address|(?:number|many) (?:of )?address/i;
 /** A refusal of the filter, not of the range: as geth, Infura and web servers say it. */
@@ -53,6 +59,7 @@ type Learned = { readonly [Name in keyof Reach]?: { readonly value: Reach[Name];
 /**
  * Reads logs in ranges as long as each upstream allows, and for as many contracts and recipients at a time: by its
  * plan, or learned from what it refuses, as it suggests or halving down. Ranges approach the limit again by halves.
+ * For very many recipients it reads the logs of all there are.
  */
 export class LogWindow {
   readonly #learned = new WeakMap<RpcNode, Learned>();
@@ -108,21 +115,26 @@ export class LogWindow {
     if (wanted === null) return [[], await node.call(getBlock(toBlock))];
     try {
       const most = this.#reachOf(node);
-      const lists = partsOf(wanted.recipients, most.recipients);
+      const isOfAll = this.#asksForAll(node, wanted);
+      const lists = isOfAll ? [null] : partsOf(wanted.recipients, most.recipients);
       const calls = partsOf(wanted.address, most.addresses).flatMap((address) =>
-        lists.map((recipients) => limited(getLogs(filterOf({ ...wanted, address, recipients }, fromBlock, toBlock)))),
+        lists.map((recipients) => limited(getLogs(filterOf({ ...wanted, address }, recipients, fromBlock, toBlock)))),
       );
       const [end, ...parts] = await node.batch([getBlock(toBlock), ...calls] as const);
-      return [
-        parts.find((part) => part instanceof RpcRefusedError) ?? (parts as readonly (readonly Log[])[]).flat(),
-        end,
-      ];
+      const refusal = parts.find((part) => part instanceof RpcRefusedError);
+      if (refusal !== undefined) return [refusal, end];
+      const logs = (parts as readonly (readonly Log[])[]).flat();
+      return [isOfAll ? ofRecipients(logs, wanted.recipients) : logs, end];
     } catch (error) {
       // It may have been too much to return in time: the next call asks for less.
       const { range } = this.#reachOf(node);
       this.#adjust(node, { ...range, blocks: halfOf(range.blocks) });
       throw error;
     }
+  }
+
+  #asksForAll(node: RpcNode, { recipients }: NonNullable<Wanted>): boolean {
+    return recipients.length > LISTS_MAX * this.#reachOf(node).recipients;
   }
 
   #reachOf(node: RpcNode): Reach {
@@ -164,7 +176,7 @@ export class LogWindow {
   #shortened(node: RpcNode, wanted: NonNullable<Wanted>, message: string): boolean {
     for (const [name, text, list] of [
       ['addresses', OF_ADDRESSES, wanted.address],
-      ['recipients', OF_FILTER, wanted.recipients],
+      ['recipients', OF_FILTER, this.#asksForAll(node, wanted) ? [] : wanted.recipients],
     ] as const) {
       const longest = Math.min(this.#reachOf(node)[name], list.length);
       if (!text.test(message) || longest <= 1) continue;
@@ -198,8 +210,24 @@ const halfOf = (blocks: bigint): bigint => (blocks > 1n ? blocks / 2n : 1n);
 /** An address as a log's topic has it. */
 export const topicOf = (address: Address): string => `0x${wordOf(address)}`;
 
+/** @param recipients null: all there are */
 const filterOf = (
-  { address, events, recipients }: NonNullable<Wanted>,
+  { address, events }: Pick<NonNullable<Wanted>, 'address' | 'events'>,
+  recipients: readonly Address[] | null,
   fromBlock: bigint,
   toBlock: bigint,
-): LogFilter => ({ fromBlock, toBlock, address, topics: [events, null, recipients.map(topicOf)] });
+): LogFilter => ({
+  fromBlock,
+  toBlock,
+  address,
+  topics: recipients === null ? [events] : [events, null, recipients.map(topicOf)],
+});
+
+/** Those of these logs that have one of the recipients, who may be very many. */
+function ofRecipients(logs: readonly Log[], recipients: readonly Address[]): readonly Log[] {
+  const recipientOf = ({ topics: [, , to] }: Log): Address | null =>
+    to === undefined ? null : checksummed(`0x${to.slice(26)}`);
+  const logged = new Set(logs.map(recipientOf));
+  const ours = new Set<Address | null>(recipients.filter((one) => logged.has(one)));
+  return logs.filter((log) => ours.has(recipientOf(log)));
+}

@@ -9,7 +9,7 @@ import { type Memory, SET_ASIDE_MAX, type Unseen } from './memory.ts';
 import type { PendingOutcome } from './pending-outcomes.ts';
 import type { Reading } from './reading.ts';
 
-/** Transactions of watched accounts that one step reads. */
+/** Transactions of watched accounts that one step reads; and of submissions that have landed. */
 const LOOKED_MAX = 50;
 /** Deposits that one step tells of: one transaction may credit dozens of accounts, of several owners each. */
 const DEPOSITS_MAX = 1_000;
@@ -81,10 +81,14 @@ function movedNothing(pending: PendingOutcome): Observation {
     : { kind: 'observation', type: 'reverted', intentId, data: { hash, reason } };
 }
 
+const hashOf = ({ hash }: PendingOutcome): TransactionHash => hash;
+const requestorOf = ({ requestor }: PendingOutcome): Address => requestor;
+
 /**
- * Reads the transactions that landed; what no node returns yet is read by a later step, and what cannot be judged is
- * set aside.
+ * Reads the transactions that landed, by turns of their recipients; what no node returns yet is read by a later step,
+ * behind the recipient's others, and what cannot be judged is set aside.
  * @param head set aside as of this slot: nothing below it waits for them
+ * @param most transactions that the upstream's rate allows in a step
  */
 export async function readPendingOutcomes(
   pool: RpcPool,
@@ -95,11 +99,15 @@ export async function readPendingOutcomes(
   watch: WatchSet,
   head: bigint,
   now: number,
+  most: number,
 ): Promise<LookupResult & { readonly commit: Commit }> {
-  const asked = pendingOutcomes.filter(({ hash }) => {
+  const due = pendingOutcomes.filter(({ hash }) => {
     const unseen = memory.unseen.get(hash);
     return unseen?.problem === undefined || unseen.dueAt <= now;
   });
+  const asked = memory.landedTurns
+    .order(memory.landedHashTurns.order(due, hashOf), requestorOf)
+    .slice(0, Math.min(LOOKED_MAX, most));
   const looks = await lookTwice(
     pool,
     node,
@@ -119,6 +127,9 @@ export async function readPendingOutcomes(
   });
   const commit = (): void => {
     for (const [hash, unseen] of strange) memory.unseen.set(hash, unseen);
+    const looked = asked.filter((_one, place) => isLookedAt(looks[place]));
+    memory.landedTurns.served(looked.map(requestorOf), new Set(due.map(requestorOf)));
+    memory.landedHashTurns.served(looked.map(hashOf), new Set(due.map(hashOf)));
     rememberReaders(memory, looks, results);
   };
   return { ...joined(results), commit };
@@ -141,6 +152,7 @@ export async function readUnseen(
 ): Promise<
   LookupResult & {
     readonly deposits: readonly DepositObservation[];
+    readonly givenUp: number;
     readonly isBehind: boolean;
     readonly commit: Commit;
   }
@@ -149,7 +161,7 @@ export async function readUnseen(
   // One more tells that some are left.
   const due = byTurns(memory, now, askedMost + 1);
   const asked = due.slice(0, askedMost);
-  if (asked.length === 0) return { ...nothing, deposits: [], isBehind: false, commit: () => undefined };
+  if (asked.length === 0) return { ...nothing, deposits: [], givenUp: 0, isBehind: false, commit: () => undefined };
   const looks = await lookTwice(
     pool,
     node,
@@ -171,6 +183,7 @@ export async function readUnseen(
   const done: TransactionHash[] = [];
   const open: Found[] = [];
   let isFull = false;
+  let givenUp = 0;
   const looked = asked.map(([hash, unseen], place): LookupResult => {
     const look = looks[place];
     if (look === undefined || look.kind === 'left') return nothing;
@@ -180,8 +193,11 @@ export async function readUnseen(
     if (isGivenUp || (look.kind === 'read' && problem === null)) {
       // Nothing may claim it any more: what pays no intent by now is told as a deposit.
       const hasRoom = look.kind !== 'read' || tellDeposits(look);
-      if (hasRoom) done.push(hash);
-      else isFull = true;
+      if (!hasRoom) isFull = true;
+      else {
+        done.push(hash);
+        if (look.kind !== 'read' || problem !== null) givenUp += 1;
+      }
     }
     if (problem !== null) {
       if (isGivenUp)
@@ -225,6 +241,7 @@ export async function readUnseen(
           `judged: ${problem}`,
       ),
     ],
+    givenUp: givenUp + crowded.length,
     isBehind: isFull || due.length > looks.filter(isLookedAt).length,
     commit,
   };

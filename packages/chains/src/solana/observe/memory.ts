@@ -78,6 +78,9 @@ export class Memory {
   /** Of which recipient a transaction is read, and a reference is looked up. */
   readonly lookTurns = new Turns<WalletAddress>();
   readonly expectedTurns = new Turns<WalletAddress>();
+  /** Of which recipient, and which of its, a submission that has landed is read. */
+  readonly landedTurns = new Turns<WalletAddress>();
+  readonly landedHashTurns = new Turns<TransactionHash>();
   /** Of a recipient's transactions: those of which reference, or without any, are read. */
   readonly queueTurns = new Turns<Reference | WalletAddress>();
   /** The upstream that showed each payment, by the text of the payment. */

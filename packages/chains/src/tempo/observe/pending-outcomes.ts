@@ -1,6 +1,6 @@
-import type { Observation } from '@pf/domain';
+import type { Observation, TransactionHash } from '@pf/domain';
 import type { Block } from '../../evm/calls.ts';
-import { isAbsentEverywhere } from '../../evm/observe/absence.ts';
+import { absentEverywhere } from '../../evm/observe/absence.ts';
 import { Unreadable } from '../../evm/observe/read-each.ts';
 import type { Findings, Unjudged } from '../../evm/observe/reading.ts';
 import type { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
@@ -34,7 +34,9 @@ export function duePendingOutcomes(
   schedule.keep(hashes);
   proofBlocks.keep(hashes);
   const most = Math.min(RECEIPTS_MAX, callsInStep(node, 'eth_getTransactionReceipt'));
-  return all.filter((one) => hasExpired(one, final) || schedule.isDue(one.submission.hash, now)).slice(0, most);
+  const isDue = (one: Submitted): boolean => schedule.isDue(one.submission.hash, now);
+  // Those last of which no proof could be had the last time.
+  return [...all.filter(isDue), ...all.filter((one) => !isDue(one) && hasExpired(one, final))].slice(0, most);
 }
 
 /**
@@ -76,8 +78,9 @@ export async function readPendingOutcomes(
   );
   const observations: Observation[] = [];
   const unjudged: Unjudged[] = [];
+  const expired: { readonly hash: TransactionHash; readonly at: Block; readonly of: Submitted }[] = [];
   for (const pending of pendingOutcomes) {
-    const { id, submission } = pending;
+    const { submission } = pending;
     const found = receipts.get(submission.hash);
     if (found === undefined) continue;
     schedule.asked(submission.hash, submission.preparedAt, now);
@@ -88,14 +91,18 @@ export async function readPendingOutcomes(
       observations.push(...end.found);
       unjudged.push(...end.unjudged);
     } else if (hasExpired(pending, final) && !context.aside.has(submission.hash)) {
-      const at = context.proofBlocks.of(submission.hash, final, now);
-      if (!(await isAbsentEverywhere(context.pool, submission.hash, at))) continue;
-      const validBefore = submission.lifetime.kind === 'time' ? submission.lifetime.validBefore : 0n;
-      const proof =
-        `it has expired: the final block ${at.number} has the timestamp ${at.timestamp}, ` +
-        `its validBefore is ${validBefore}, and it has no receipt`;
-      observations.push({ kind: 'observation', type: 'dropped', intentId: id, data: { hash: submission.hash, proof } });
+      const { hash } = submission;
+      expired.push({ hash, at: context.proofBlocks.of(hash, final, now), of: pending });
     }
+  }
+  const absent = await absentEverywhere(context.pool, expired);
+  for (const { hash, at, of } of expired.filter((one) => absent.has(one.hash))) {
+    const { lifetime } = of.submission;
+    const validBefore = lifetime.kind === 'time' ? lifetime.validBefore : 0n;
+    const proof =
+      `it has expired: the final block ${at.number} has the timestamp ${at.timestamp}, ` +
+      `its validBefore is ${validBefore}, and it has no receipt`;
+    observations.push({ kind: 'observation', type: 'dropped', intentId: of.id, data: { hash, proof } });
   }
   return { found: observations, unjudged };
 }

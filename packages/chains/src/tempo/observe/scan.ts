@@ -124,6 +124,7 @@ export async function observedIn(context: Scan, all: readonly Shown[]): Promise<
         reason: `${shown.by} shows it in a block in which another upstream does not have it`,
         recipient: first.transfer.to,
         payer: first.transfer.from,
+        amount: first.transfer.amount,
       });
   }
   return { found, unjudged };
@@ -135,14 +136,16 @@ interface Hit {
   readonly log: Log;
   readonly recipient: Address;
   readonly payer?: Address;
+  readonly amount: bigint;
 }
 
-const hitOf = ({ log, to, from }: Claim): Hit => ({
+const hitOf = ({ log, to, from, amount }: Claim): Hit => ({
   hash: log.transactionHash,
   log,
   // The guard names whom it was for.
   recipient: addressIn(log.topics[2]) ?? to,
   ...(from !== null && { payer: from }),
+  amount,
 });
 
 /** Why the receipt of a hit cannot be judged; null where it can. */
@@ -152,12 +155,13 @@ function problemOf({ log }: Hit, found: Found): string | null {
   return found.receipt.blockHash === log.blockHash ? null : 'its receipt is of another block than its log';
 }
 
-const unjudgedOf = ({ hash, log, recipient, payer }: Hit, reason: string): Unjudged => ({
+const unjudgedOf = ({ hash, log, recipient, payer, amount }: Hit, reason: string): Unjudged => ({
   hash,
   place: log.blockNumber,
   reason,
   recipient,
   payer,
+  amount,
 });
 
 /**

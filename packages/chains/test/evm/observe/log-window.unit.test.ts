@@ -2,25 +2,27 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import type { Address } from '@pf/domain';
 import { type RpcCall, type RpcNode, RpcRefusedError } from '@pf/rpc';
 import { z } from 'zod';
-import { LogWindow } from '../../../src/evm/observe/log-window.ts';
+import { LogWindow, topicOf } from '../../../src/evm/observe/log-window.ts';
 
 const filter = z.object({
   fromBlock: z.string(),
   toBlock: z.string(),
   address: z.array(z.string()),
-  topics: z.tuple([z.array(z.string()), z.null(), z.array(z.string())]),
+  topics: z.union([z.tuple([z.array(z.string()), z.null(), z.array(z.string())]), z.tuple([z.array(z.string())])]),
 });
 const LEARNED_MS = 60 * 60_000;
 const TOKENS = ['0xa', '0xb', '0xc'];
 const recipients = (count: number): Address[] =>
   Array.from({ length: count }, (_, place) => `0x${place.toString(16).padStart(40, 'A')}` as Address);
+const [TOKEN, STRANGER] = ['0x036CbD53842c5426634e7929541eC2318f3dCF7e', `0x${'1'.repeat(40)}`] as [Address, Address];
 const WANTED = { address: TOKENS, events: ['0xe'], recipients: recipients(1) };
 const hash = (number: string): string => `0x${BigInt(number).toString(16).padStart(64, '0')}`;
 
 interface Asked {
   readonly blocks: number;
   readonly tokens: number;
-  readonly recipients: readonly string[];
+  /** Null: all. */
+  readonly recipients: readonly string[] | null;
 }
 
 /** How a node limits eth_getLogs, beside the number of blocks. */
@@ -30,6 +32,7 @@ interface Limits {
   readonly contracts?: number;
   /** Blocks below its head (1,000,000). */
   readonly history?: number;
+  readonly logs?: readonly unknown[];
   /** What it says of too many blocks. */
   readonly ofRange?: (from: bigint, most: number) => string;
 }
@@ -45,6 +48,7 @@ function nodeOf(
     refusal = 'exceed max addresses or topics per search position',
     contracts = Number.POSITIVE_INFINITY,
     history = Number.POSITIVE_INFINITY,
+    logs = [],
     ofRange = () => 'too many blocks',
   }: Limits = {},
 ): RpcNode & { readonly asked: Asked[] } {
@@ -55,13 +59,14 @@ function nodeOf(
     if (method === 'eth_blockNumber') return parse(`0x${HEAD.toString(16)}`);
     const { fromBlock, toBlock, address, topics } = filter.parse(params[0]);
     const blocks = Number(toBlock) - Number(fromBlock) + 1;
-    asked.push({ blocks, tokens: address.length, recipients: topics[2] });
-    if (topics[2].length > listed) return new RpcRefusedError(refusal, -32_602, undefined);
+    const list = topics[2] ?? null;
+    asked.push({ blocks, tokens: address.length, recipients: list });
+    if ((list?.length ?? 0) > listed) return new RpcRefusedError(refusal, -32_602, undefined);
     if (address.length > contracts)
       return new RpcRefusedError('Request blocked. Details: blocked parameter: params.0.address.#', -32_602, undefined);
     if (HEAD - Number(fromBlock) > history)
       return new RpcRefusedError('Archive requests require a personal token.', -32_602, undefined);
-    return blocks > most ? new RpcRefusedError(ofRange(BigInt(fromBlock), most), -32_600, undefined) : [];
+    return blocks > most ? new RpcRefusedError(ofRange(BigInt(fromBlock), most), -32_600, undefined) : logs;
   };
   return {
     name: 'node',
@@ -209,7 +214,7 @@ describe('LogWindow', () => {
     const read = async (node: RpcNode, count: number, window = new LogWindow()): Promise<void> =>
       void (await window.read(node, { ...WANTED, recipients: recipients(count) }, 1n, 100n, null));
     const listsOf = ({ asked }: { readonly asked: readonly Asked[] }): readonly number[] =>
-      asked.map(({ recipients: list }) => list.length);
+      asked.map(({ recipients: list }) => list?.length ?? Number.POSITIVE_INFINITY);
 
     it('asks for the logs of each in exactly one list of a thousand', async () => {
       const node = nodeOf({}, 2_000);
@@ -243,8 +248,35 @@ describe('LogWindow', () => {
       expect(new Set(blocksOf(node))).toEqual(new Set([100]));
     });
 
+    it('asks for those of all at once beyond 16 lists, and returns those of its recipients alone', async () => {
+      const to = (...topics: readonly string[]): object => ({
+        address: TOKEN,
+        topics: ['0xe', topicOf(TOKEN), ...topics],
+        data: '0x01',
+        blockNumber: '0x1',
+        blockHash: hash('0x1'),
+        transactionHash: hash('0x2'),
+        logIndex: '0x0',
+      });
+      const node = nodeOf({}, 2_000, { logs: [to(topicOf(TOKEN)), to(topicOf(STRANGER)), to()] });
+      await read(node, 16_000);
+      expect(listsOf(node)).toEqual(Array.from({ length: 16 }, () => 1_000));
+      node.asked.length = 0;
+      const wanted = { ...WANTED, recipients: [...recipients(16_000), TOKEN] };
+      const { logs } = await new LogWindow().read(node, wanted, 1n, 100n, null);
+      expect(node.asked.map(({ recipients: list }) => list)).toEqual([null]);
+      expect(logs.map(({ topics }) => topics[2])).toEqual([topicOf(TOKEN)]);
+    });
+
+    it('halves the range, and not lists, where the upstream refuses those of all', async () => {
+      const refusal = 'query exceeds max results, narrow the topics';
+      const node = nodeOf({}, 60, { ofRange: () => refusal });
+      await read(node, 16_001);
+      expect(blocksOf(node)).toEqual([100, 50]);
+    });
+
     it('gives up on an upstream that refuses a single block for a single recipient', async () => {
-      await expect(read(nodeOf({}, 2_000, { listed: 0 }), 1_000)).rejects.toThrow(
+      await expect(read(nodeOf({}, 2_000, { listed: 0 }), 10)).rejects.toThrow(
         'node refuses the logs of block 1: exceed max',
       );
     });

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { Address, Reference, TransactionHash } from '@pf/domain';
+import type { Address, IntentId, Reference, TransactionHash } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import { networkOf } from '../../../src/index.ts';
-import { readUnseen } from '../../../src/solana/observe/lookups.ts';
+import { readPendingOutcomes, readUnseen } from '../../../src/solana/observe/lookups.ts';
 import { Memory } from '../../../src/solana/observe/memory.ts';
+import type { PendingOutcome } from '../../../src/solana/observe/pending-outcomes.ts';
 import { Watched } from '../../conformance/watching.ts';
 import { DEVNET } from '../payments.ts';
 
@@ -33,9 +34,11 @@ describe('a transaction that a list names', () => {
     memory = new Memory();
     memory.unseen.set(HASH, { slot: 7n, since: 0, dueAt: 0, of: MINE });
   });
+  let givenUp: number;
   async function read(node: RpcNode, now: number, most = MANY): Promise<readonly string[]> {
     const read = await readUnseen(alone, node, memory, network, new Watched(), now, most);
     read.commit();
+    ({ givenUp } = read);
     return read.warnings;
   }
 
@@ -60,6 +63,7 @@ describe('a transaction that a list names', () => {
 
   it('is given up when no node has returned it for a day', async () => {
     expect(await read(nodeOf(null), DAY)).toEqual(['node lists listed but does not return it: it is skipped']);
+    expect(givenUp).toBe(1);
     expect(memory.readUpTo(100n)).toBe(100n);
     expect(memory.looked.has(HASH)).toBe(true);
   });
@@ -75,7 +79,7 @@ describe('a transaction that a list names', () => {
       'solana-devnet: listed of slot 7 is set aside: node refuses it: no',
     ]);
     expect(await read(of(-32_015), 60 * MINUTE)).toEqual([]);
-    expect([memory.unseen.size, memory.setAside]).toEqual([1, 1]);
+    expect([memory.unseen.size, memory.setAside, givenUp]).toEqual([1, 1, 0]);
     expect(await read(of(-32_015), DAY)).toEqual(['solana-devnet: listed of slot 7 is given up: node refuses it: no']);
     expect(memory.unseen.size).toBe(0);
   });
@@ -186,7 +190,7 @@ describe('a transaction that a list names', () => {
     expect(await read(nodeOf({}), 0)).toEqual([
       'solana-devnet: busy 499 of slot 1 is given up, as its recipient has too many that cannot be judged: odd',
     ]);
-    expect([memory.setAside, memory.unseen.has('one' as TransactionHash)]).toEqual([500, true]);
+    expect([memory.setAside, givenUp, memory.unseen.has('one' as TransactionHash)]).toEqual([500, 1, true]);
   });
 
   it('waits for its turn, the oldest first, where the rate of the upstream allows fewer in a step', async () => {
@@ -194,5 +198,52 @@ describe('a transaction that a list names', () => {
     memory.unseen.set('older' as TransactionHash, { slot: 3n, since: 0, dueAt: 0, of: MINE });
     await read(nodeOf(null, asked), 0, 1);
     expect(asked).toEqual(['older']);
+  });
+});
+
+describe('a submission that has landed', () => {
+  const landed = (hash: string, requestor: string): PendingOutcome => ({
+    kind: 'submitted',
+    intentId: `pi_${hash}` as IntentId,
+    requestor: requestor as Address,
+    hash: hash as TransactionHash,
+    since: 0,
+    lastValid: 100n,
+    ignoresRevert: false,
+  });
+  const crowd = Array.from({ length: 300 }, (_, n) => landed(`busy ${n}`, 'busy'));
+  let memory: Memory;
+  beforeEach(() => {
+    memory = new Memory();
+  });
+  /** The transactions that a step asks for. */
+  async function asked(of: readonly PendingOutcome[], most: number, response: unknown = null): Promise<unknown[]> {
+    const all: unknown[] = [];
+    const node = nodeOf(response, all);
+    const watch = new Watched();
+    const read = await readPendingOutcomes(alone, node, of, memory, network, watch, 9n, 0, most);
+    read.commit();
+    return all;
+  }
+
+  it('is read beside 300 of another recipient, of which a step asks for what the rate allows', async () => {
+    expect(await asked([...crowd, landed('mine', 'mine')], 4)).toEqual(['busy 0', 'mine', 'busy 1', 'busy 2']);
+  });
+
+  it('is one of 50 at most that a step asks for, whatever the rate', async () => {
+    expect(await asked(crowd, Number.POSITIVE_INFINITY)).toHaveLength(50);
+  });
+
+  it('is asked for before those of its recipient that no node returned', async () => {
+    const of = [...crowd.slice(0, 2), landed('mine', 'busy')];
+    expect(await asked(of, 2)).toEqual(['busy 0', 'busy 1']);
+    expect(await asked(of, 2)).toEqual(['mine', 'busy 0']);
+    expect(await asked(of, 2)).toEqual(['busy 1', 'busy 0']);
+  });
+
+  it('takes no place of others while it is set aside', async () => {
+    const of = [...crowd.slice(0, 2), landed('mine', 'busy')];
+    expect(await asked(of, 2, { slot: 'soon' })).toEqual(['busy 0', 'busy 1']);
+    expect(await asked(of, 2)).toEqual(['mine']);
   });
 });

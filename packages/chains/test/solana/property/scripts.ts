@@ -57,12 +57,15 @@ export class Script {
       else this.#step();
   }
 
-  /** Payments that go to requestors and stay there. @returns how much of it is for intents, by `owner mint` */
+  /**
+   * Payments that go to requestors and stay there.
+   * @returns how much of it has arrived for intents, without what the token withholds, by `owner mint`
+   */
   honest(): ReadonlyMap<string, bigint> {
     const paid = new Map<string, bigint>();
     const count = 1 + this.#random(3);
     for (let n = 0; n < count; n += 1) {
-      const mint = this.#world.hasFee || this.#random(2) === 0 ? USDC : PYUSD;
+      const mint = this.#random(2) === 0 ? USDC : PYUSD;
       const owner = this.#random(2) === 0 ? first : second;
       const from = this.#accounts((one) => one.owner === payer && one.mint === mint && !one.isScratch)[0];
       const to = this.#accounts((one) => one.owner === owner && one.mint === mint && !one.isScratch)[0];
@@ -71,7 +74,7 @@ export class Script {
       const units = BigInt(1 + this.#random(1_000));
       this.#transfer(from, to, units, payer, [reference], this.#random(3) === 0);
       const key = `${owner.toBase58()} ${mint.toBase58()}`;
-      paid.set(key, (paid.get(key) ?? 0n) + units);
+      paid.set(key, (paid.get(key) ?? 0n) + units - this.#feeOf(mint, units));
     }
     return paid;
   }
@@ -159,7 +162,7 @@ export class Script {
     const { mint } = from;
     if (mint === null) return;
     const make = tokenInstructions(programOf(mint));
-    const fee = mint === PYUSD && this.#world.hasFee ? (units + FEE_PART - 1n) / FEE_PART : 0n;
+    const fee = this.#feeOf(mint, units);
     const form = this.#random(4);
     const instruction =
       mint === PYUSD
@@ -181,6 +184,10 @@ export class Script {
     if (from === to) return;
     from.amount -= units;
     to.amount += units - fee;
+  }
+
+  #feeOf(mint: PublicKey, units: bigint): bigint {
+    return mint === PYUSD && this.#world.hasFee ? (units + FEE_PART - 1n) / FEE_PART : 0n;
   }
 
   #give(

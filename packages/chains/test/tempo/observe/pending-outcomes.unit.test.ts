@@ -37,14 +37,31 @@ const nodeAt = (head: bigint): RpcNode => ({
     ) as never,
 });
 
+/** The same nodes, and how often they were asked for blocks, all together. */
+function counted(...nodes: readonly [RpcNode, RpcNode]): readonly [readonly [RpcNode, RpcNode], () => number] {
+  let sent = 0;
+  for (const node of nodes) {
+    const batch = node.batch.bind(node);
+    node.batch = (calls) => {
+      if (calls.some(({ method }) => method === 'eth_getBlockByNumber')) sent += 1;
+      return batch(calls);
+    };
+  }
+  return [nodes, () => sent];
+}
+
 describe('an expired transaction on Tempo', () => {
   let context: Omit<Scan, 'node' | 'pool'>;
-  const schedule = new ReceiptSchedule();
-  beforeEach(() => {
-    const watch = new Watched();
-    watch.add('pi_test', terms);
+  let watch: Watched;
+  let schedule: ReceiptSchedule;
+  function submit(id: string, hash: TransactionHash, of: typeof terms): void {
+    watch.add(id, of);
     const lifetime = { kind: 'time', validBefore: VALID_BEFORE } as const;
-    watch.submit({ hash: HASH, sender: terms.requestor, nonce: null, lifetime, terms }, 0);
+    watch.submit({ hash, sender: terms.requestor, nonce: null, lifetime, terms: of }, 0);
+  }
+  beforeEach(() => {
+    [watch, schedule] = [new Watched(), new ReceiptSchedule()];
+    submit('pi_test', HASH, terms);
     context = {
       network,
       watch,
@@ -56,9 +73,19 @@ describe('an expired transaction on Tempo', () => {
     };
   });
 
+  function submitOthers(count: number): void {
+    for (let n = 1; n <= count; n += 1) {
+      const name = hashOf(BigInt(n));
+      submit(`pi_${n}`, name as TransactionHash, { ...terms, reference: name as typeof terms.reference });
+    }
+  }
   /** What a step at this final block observes, beside an upstream that is so many blocks behind. */
-  async function stepAt(final: bigint, behind: bigint, now: number): Promise<readonly string[]> {
-    const nodes = [nodeAt(final), nodeAt(final - behind)] as const;
+  async function stepAt(
+    final: bigint,
+    behind: bigint,
+    now: number,
+    nodes: readonly [RpcNode, RpcNode] = [nodeAt(final), nodeAt(final - behind)],
+  ): Promise<readonly string[]> {
     const pool = {
       onAnother: () => Promise.resolve(null),
       onAll: async (work: (node: RpcNode) => Promise<unknown>) => ({
@@ -90,5 +117,27 @@ describe('an expired transaction on Tempo', () => {
     expect(await stepAt(7n, 5n, 0)).toEqual([]);
     expect(await stepAt(11n, 5n, 500)).toEqual([]);
     expect(await stepAt(12n, 5n, 1_000)).toEqual(['dropped']);
+  });
+
+  it('is dropped with 99 others by one look of every upstream, each at the block that was chosen for it', async () => {
+    expect(await stepAt(7n, 1n, 0)).toEqual([]);
+    submitOthers(99);
+    const [nodes, looks] = counted(nodeAt(8n), nodeAt(7n));
+    // The others are proven absent at block 8, which the second upstream does not have yet.
+    expect(await stepAt(8n, 1n, 500, nodes)).toEqual(['dropped']);
+    expect(await stepAt(9n, 1n, 1_000, [nodeAt(9n), nodeAt(8n)])).toHaveLength(100);
+    expect(looks()).toBe(2);
+  });
+
+  it('waits for no proof of a hundred others that have expired', async () => {
+    submitOthers(199);
+    // The second upstream has none of these blocks. What a step asked for waits behind what it did not.
+    expect(await stepAt(7n, 9n, 0)).toEqual([]);
+    schedule.commit();
+    const scan = { ...context, node: nodeAt(7n), pool: {} as RpcPool };
+    const due = duePendingOutcomes(scan, schedule, blockAt(7n), 500);
+    expect(due.map(({ submission: { hash } }) => hash)).toEqual(
+      Array.from({ length: 100 }, (_, n) => hashOf(BigInt(n + 100))),
+    );
   });
 });
