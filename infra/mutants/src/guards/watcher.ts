@@ -554,7 +554,7 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'Blocks that a lagging node does not have are no reorganization',
     file: 'packages/chains/src/evm/observe/chain-position.ts',
-    guard: '!hashes.has(expected.number) && head.number - expected.number <= SHORTFALL_WARNED',
+    guard: '!hashes.has(expected.number) && head.number - expected.number <= near',
     instead: 'hashes.size === 0',
     test: {
       file: 'packages/chains/test/evm/observe/chain-position.unit.test.ts',
@@ -604,7 +604,7 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'The first position is block 0 only on a chain that has just begun',
     file: 'packages/chains/src/evm/observe/chain-position.ts',
-    guard: 'if (finalized === null && (head === null || head.number >= YOUNG_BLOCKS))',
+    guard: 'if (finalized === null && (head === null || head.number >= blocksIn(YOUNG_MS, chain)))',
     instead: 'if (finalized === null && head === null)',
     test: {
       file: 'packages/chains/test/evm/observe/chain-position.unit.test.ts',

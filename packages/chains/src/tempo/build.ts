@@ -1,9 +1,10 @@
 import { type Address, formatAmount, type Instant, type TokenAddress } from '@pf/domain';
 import { ifSupported, refusable, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import * as TxEnvelopeTempo from 'ox/tempo/TxEnvelopeTempo';
+import type { BlockPace } from '../block-pace.ts';
 import { isContract } from '../evm/account.ts';
 import { getBlock, getCode, getFeeHistory } from '../evm/calls.ts';
-import { FEE_HISTORY_BLOCKS, proposedTip } from '../evm/fees.ts';
+import { feeHistoryBlocks, proposedTip } from '../evm/fees.ts';
 import type { BuildRequest, BuildResult } from '../port.ts';
 import { inTokens } from '../resolve.ts';
 import { isVirtual } from './address.ts';
@@ -42,6 +43,7 @@ export async function buildPayment(
   node: RpcNode,
   now: Instant,
   { terms, fulfiller, expiresAt, sponsored = false }: BuildRequest,
+  pace: BlockPace,
 ): Promise<BuildResult> {
   const { tokenAddress: token, requestor } = terms;
   if (isVirtual(fulfiller))
@@ -49,12 +51,13 @@ export async function buildPayment(
   const [code, newest, fees, client, held, keptBack] = await node.batch([
     getCode(fulfiller),
     getBlock('latest'),
-    getFeeHistory(FEE_HISTORY_BLOCKS),
+    getFeeHistory(feeHistoryBlocks(pace.blockMs())),
     ifSupported(refusable(getClientVersion())),
     getTokenBalance(token, fulfiller),
     refusable(isBlockedByReceivePolicy(token, fulfiller, requestor)),
   ]);
   if (newest === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
+  pace.saw(newest.number);
   if (isContract(code)) return notPayable('fulfiller', 'is a contract account, which cannot sign the payment itself');
   if (keptBack === true) return notPayable('requestor', 'has a receive policy that would block this payment');
   if (held < terms.amount)
