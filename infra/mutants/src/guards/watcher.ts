@@ -562,6 +562,16 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Solana: a node that no longer has the word `confirmed` stops no payment',
+    file: 'packages/rpc/src/node.ts',
+    guard: "if (response.error?.code === INVALID_PARAMS && call.otherwise !== undefined) return 'refused words';",
+    instead: '',
+    test: {
+      file: 'packages/rpc/test/batches.unit.test.ts',
+      name: 'ask in other words what the upstream refuses as invalid, and at once in those from then on',
+    },
+  },
+  {
     name: 'A node that is behind the block of a build refuses no payment',
     file: 'packages/chains/src/newest-head.ts',
     guard: 'if (isKnown && head < this.#head)',
