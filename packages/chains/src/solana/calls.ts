@@ -1,8 +1,18 @@
 import type { TransactionHash } from '@pf/domain';
-import { otherwise, reportingHead, type RpcCall, rpcCall, type RpcNode } from '@pf/rpc';
+import {
+  ifSupported,
+  otherwise,
+  refusable,
+  reportingHead,
+  type RpcCall,
+  rpcCall,
+  type RpcNode,
+  RpcRefusedError,
+} from '@pf/rpc';
 import type { Address, Blockhash } from '@solana/kit';
 import { z } from 'zod';
 import type { Token } from '../networks.ts';
+import { type Rules, UNTOLD } from '../rules.ts';
 import { isAddressText, isSignatureText } from './address.ts';
 
 /** The calls to Solana nodes (solana.com/docs/rpc), each with the schema of its result. */
@@ -223,6 +233,16 @@ export const identifyGenesis =
     const actual = `solana:${(await node.call(getGenesisHash())).slice(0, REFERENCE_LENGTH)}`;
     return actual === chain ? null : `it serves ${actual}, not ${chain}`;
   };
+
+const genesisCertificate = z
+  .unknown()
+  .nullable()
+  .transform((certificate): string => (certificate === null ? 'TowerBFT' : 'Alpenglow'));
+/** Which consensus the network runs: with Alpenglow a confirmed block is final. Nodes before Agave 4.3 do not tell. */
+export async function rulesOfSolana(node: RpcNode): Promise<Rules> {
+  const consensus = await node.call(ifSupported(refusable(rpcCall('getAgGenesisCert', [], genesisCertificate))));
+  return consensus instanceof RpcRefusedError ? UNTOLD : { name: consensus, unknown: [] };
+}
 
 /** Where a mint's decimals are in its account. */
 const DECIMALS_AT = { offset: 44, length: 1 };

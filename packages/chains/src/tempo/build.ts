@@ -4,7 +4,7 @@ import * as TxEnvelopeTempo from 'ox/tempo/TxEnvelopeTempo';
 import type { BlockPace } from '../block-pace.ts';
 import { isContract } from '../evm/account.ts';
 import { getBlock, getCode, getFeeHistory } from '../evm/calls.ts';
-import { feeHistoryBlocks, proposedTip } from '../evm/fees.ts';
+import { baseFeeOf, feeHistoryBlocks, proposedTip } from '../evm/fees.ts';
 import type { BuildRequest, BuildResult } from '../port.ts';
 import { inTokens } from '../resolve.ts';
 import { isVirtual } from './address.ts';
@@ -18,15 +18,13 @@ import {
   isForbiddenAccount,
   isBlockedByReceivePolicy,
 } from './calls.ts';
-import { FEE_DECIMALS, feeOf, resolveFeeToken, describeShortage } from './fees.ts';
+import { describeShortage, FEE_DECIMALS, feeOf, maxFeeOf, resolveFeeToken } from './fees.ts';
 import { EXPIRING, newNonceKey } from './nonce.ts';
 import { refusalOf } from './refusal.ts';
 import { validBefore } from './time.ts';
 
 /** A recipient whose balance drops to zero costs a new slot, and a passkey's signature costs more than a key's. */
 const GAS_MARGIN = 275_000n;
-/** The base fee may double between build and landing, while a person decides. Only what is needed is paid. */
-const BASE_FEE_HEADROOM = 2n;
 
 const rejected = (reason: string): BuildResult => ({ kind: 'rejected', reason });
 const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResult => ({
@@ -79,10 +77,10 @@ export async function buildPayment(
       return notPayable('requestor', 'may not receive this token: its issuer has blocked the address');
     return isRecipientFault ? notPayable('requestor', reason) : rejected(`the transfer would fail: ${reason}`);
   }
-  const baseFee = fees.baseFeePerGas.at(-1) ?? 0n;
+  const baseFee = baseFeeOf(fees);
   const tip = proposedTip(fees);
   const gasLimit = gas + gas / 5n + GAS_MARGIN;
-  const maxFee = baseFee * BASE_FEE_HEADROOM + tip;
+  const maxFee = maxFeeOf(baseFee, tip);
   const missing = sponsored ? null : describeShortage(terms, feeToken, feeBalance, feeOf(gasLimit, maxFee), true);
   if (missing !== null) return rejected(missing);
 

@@ -9,6 +9,19 @@ const PATH_USD = '0x20C0000000000000000000000000000000000000' as TokenAddress;
 const ATTO_PER_UNIT = 1_000_000_000_000n;
 export const FEE_DECIMALS = 6;
 
+/**
+ * The base fee may double between build and landing, while a person decides; and since T7 it goes from its floor to its
+ * cap within 13 s of full blocks (TIP-1067): what is worth less than a cent outlives that. Only what is needed is paid.
+ */
+const BASE_FEE_HEADROOM = 2n;
+const BASE_FEE_CAP = 12_000_000_000n;
+
+/** The `maxFeePerGas` that we propose, in 10^-18 USD. */
+export const maxFeeOf = (baseFee: bigint, tip: bigint): bigint => {
+  const doubled = baseFee * BASE_FEE_HEADROOM;
+  return (doubled > BASE_FEE_CAP ? doubled : BASE_FEE_CAP) + tip;
+};
+
 /** A fee in base units of the fee token. @param price 10^-18 USD for one gas */
 export const feeOf = (gas: bigint, price: bigint): bigint => (gas * price + ATTO_PER_UNIT - 1n) / ATTO_PER_UNIT;
 
