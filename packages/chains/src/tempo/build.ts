@@ -18,13 +18,20 @@ import {
   isForbiddenAccount,
   isBlockedByReceivePolicy,
 } from './calls.ts';
-import { describeShortage, FEE_DECIMALS, feeOf, maxFeeOf, resolveFeeToken } from './fees.ts';
+import { describeShortage, FEE_DECIMALS, feeOf, maxFeeOf, otherFeeToken, resolveFeeToken } from './fees.ts';
 import { EXPIRING, newNonceKey } from './nonce.ts';
 import { refusalOf } from './refusal.ts';
 import { validBefore } from './time.ts';
 
 /** A recipient whose balance drops to zero costs a new slot, and a passkey's signature costs more than a key's. */
 const GAS_MARGIN = 275_000n;
+const limitFor = (estimate: bigint): bigint => estimate + estimate / 5n + GAS_MARGIN;
+/** Where there is no estimate, as with a fee token of which the payer has nothing. */
+const GAS_ASSUMED = 1_000_000n;
+
+/** True where another fee token may do: the payer has too little of this one, or no validator can swap it. */
+const cannotPay = ({ gas, missing }: { readonly gas: bigint | RpcRefusedError; readonly missing: string | null }) =>
+  missing !== null || (gas instanceof RpcRefusedError && /liquidity/i.test(gas.message));
 
 const rejected = (reason: string): BuildResult => ({ kind: 'rejected', reason });
 const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResult => ({
@@ -63,25 +70,32 @@ export async function buildPayment(
   const until = validBefore(newest, now, expiresAt);
   if (until === null) return rejected('the payment intent expires before a transaction could land');
 
-  const feeToken = await resolveFeeToken(node, { chosen: null, feePayer: fulfiller, called: sponsored ? null : token });
+  const baseFee = baseFeeOf(fees);
+  const tip = proposedTip(fees);
+  const maxFee = maxFeeOf(baseFee, tip);
   const nonceKey = newNonceKey(client);
   const data = encodePayment({ to: requestor, amount: terms.amount, reference: terms.reference });
   const nonce = { nonceKey, nonce: 0n, ...(nonceKey === EXPIRING ? { validBefore: until } : {}) };
-  const [gas, feeBalance] = await node.batch([
-    refusable(estimateTempoGas({ from: fulfiller, to: token, data, feeToken, nonce })),
-    getTokenBalance(feeToken, fulfiller),
-  ]);
+  const estimate = async (feeToken: TokenAddress) => {
+    const [gas, balance] = await node.batch([
+      refusable(estimateTempoGas({ from: fulfiller, to: token, data, feeToken, nonce })),
+      getTokenBalance(feeToken, fulfiller),
+    ]);
+    const most = feeOf(gas instanceof RpcRefusedError ? GAS_ASSUMED : limitFor(gas), maxFee);
+    return { feeToken, gas, missing: sponsored ? null : describeShortage(terms, feeToken, balance, most, true) };
+  };
+  const called = sponsored ? null : token;
+  const first = await estimate(await resolveFeeToken(node, { chosen: null, feePayer: fulfiller, called }));
+  const other = cannotPay(first)
+    ? await otherFeeToken(node, terms, fulfiller, first.feeToken, feeOf(GAS_ASSUMED, maxFee))
+    : null;
+  const { feeToken, gas, missing } = other === null ? first : await estimate(other);
   if (gas instanceof RpcRefusedError) {
     const { reason, isRecipientFault, isPolicyRefusal } = refusalOf(gas);
     if (isPolicyRefusal && (await isForbiddenBy(node, token, requestor)))
       return notPayable('requestor', 'may not receive this token: its issuer has blocked the address');
     return isRecipientFault ? notPayable('requestor', reason) : rejected(`the transfer would fail: ${reason}`);
   }
-  const baseFee = baseFeeOf(fees);
-  const tip = proposedTip(fees);
-  const gasLimit = gas + gas / 5n + GAS_MARGIN;
-  const maxFee = maxFeeOf(baseFee, tip);
-  const missing = sponsored ? null : describeShortage(terms, feeToken, feeBalance, feeOf(gasLimit, maxFee), true);
   if (missing !== null) return rejected(missing);
 
   const unsigned = TxEnvelopeTempo.serialize({
@@ -89,7 +103,7 @@ export async function buildPayment(
     calls: [{ to: token as string as `0x${string}`, data }],
     // The sponsor chooses the token, and signs for it after the payer.
     ...(sponsored ? { feePayerSignature: null } : { feeToken: feeToken as string as `0x${string}` }),
-    gas: gasLimit,
+    gas: limitFor(gas),
     maxFeePerGas: maxFee,
     maxPriorityFeePerGas: tip,
     nonceKey,

@@ -1,7 +1,8 @@
 import { formatAmount, type Address, type PaymentTerms, type TokenAddress } from '@pf/domain';
 import { refusable, type RpcNode } from '@pf/rpc';
+import { networkOf, type Token } from '../networks.ts';
 import { inTokens } from '../resolve.ts';
-import { getCurrency, getUserToken } from './calls.ts';
+import { getCurrency, getTokenBalance, getUserToken } from './calls.ts';
 
 /** The fee token where nothing else determines it. */
 const PATH_USD = '0x20C0000000000000000000000000000000000000' as TokenAddress;
@@ -42,6 +43,31 @@ export async function resolveFeeToken(node: RpcNode, { chosen, feePayer, called 
   if (chosen !== null) return chosen;
   const [own, currency] = await node.batch([getUserToken(feePayer), refusable(getCurrency(called ?? PATH_USD))]);
   return own ?? (called !== null && currency === 'USD' ? called : PATH_USD);
+}
+
+/**
+ * Another dollar token of the registry of which the payer has enough: the payment's first, then pathUSD. Null where
+ * there is none.
+ * @param fee the most that it may cost, in base units
+ */
+export async function otherFeeToken(
+  node: RpcNode,
+  terms: PaymentTerms,
+  payer: Address,
+  not: TokenAddress,
+  fee: bigint,
+): Promise<TokenAddress | null> {
+  const isOfPayment = ({ address }: Token): boolean => address === terms.tokenAddress;
+  const dollars = networkOf(terms.chain).tokens.filter(
+    ({ address, currency }) => currency === 'USD' && address !== not,
+  );
+  const tokens = [...dollars.filter(isOfPayment), ...dollars.filter((token) => !isOfPayment(token))];
+  const balances = await node.batch(tokens.map(({ address }) => refusable(getTokenBalance(address, payer))));
+  const found = tokens.find(({ address }, place) => {
+    const held = balances[place];
+    return typeof held === 'bigint' && describeShortage(terms, address, held, fee, true) === null;
+  });
+  return found?.address ?? null;
 }
 
 /**
