@@ -572,6 +572,26 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Base: bytes whose maximum fee is about to be outgrown are not handed out again',
+    file: 'packages/chains/src/base/adapter.ts',
+    guard: 'outlivesSigning(maxFee, baseFee) &&',
+    instead: '',
+    test: {
+      file: 'packages/chains/test/base/payment.integration.test.ts',
+      name: 'reuses a build until its nonce is used, or while the base fee exceeds half of its maximum',
+    },
+  },
+  {
+    name: 'Tempo: a maximum fee outlives the rise of the base fee from its floor to its cap',
+    file: 'packages/chains/src/tempo/fees.ts',
+    guard: 'return (doubled > BASE_FEE_CAP ? doubled : BASE_FEE_CAP) + tip;',
+    instead: 'return doubled + tip;',
+    test: {
+      file: 'packages/chains/test/tempo/fees.unit.test.ts',
+      name: 'outlive 26 full blocks, in which the base fee goes from its floor to its cap',
+    },
+  },
+  {
     name: 'A node that is behind the block of a build refuses no payment',
     file: 'packages/chains/src/newest-head.ts',
     guard: 'if (isKnown && head < this.#head)',
