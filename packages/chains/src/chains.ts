@@ -7,6 +7,7 @@ import { withHints } from './hinted.ts';
 import { identifyWith } from './identify.ts';
 import { type ChainFamily, type Network, networkOf, type Token } from './networks.ts';
 import type { ChainAdapter, ChainObserver, Cursor } from './port.ts';
+import { rulesOf, type Rules, UNTOLD, warningOfRules } from './rules.ts';
 import { solana } from './solana/family.ts';
 import { tempo } from './tempo/family.ts';
 import { type Difference, differencesOf, type TokenFacts } from './token-facts.ts';
@@ -61,6 +62,8 @@ export interface Examined {
   readonly upstream: string;
   /** Why it does not serve this network: then its tokens are not read. */
   readonly problem: string | null;
+  /** The rules that the network runs, as far as it tells them. */
+  readonly rules: Rules;
   /** The tokens of the registry in their order, each with what is said of it, and what of that is wrong. */
   readonly tokens: readonly {
     readonly token: Token;
@@ -91,10 +94,12 @@ export async function examineUpstream(
   try {
     return await pool.run(async (node) => {
       const problem = await family.whyOtherChain(network.chain)(node);
+      const rules = problem === null ? await rulesOf(family, node) : UNTOLD;
       const facts = problem === null ? await family.tokenFacts(node, network.tokens) : [];
       return {
         upstream: node.name,
         problem,
+        rules,
         tokens: network.tokens.slice(0, facts.length).map((token, place) => {
           const known = facts[place] ?? null;
           return { token, facts: known, differences: differencesOf(network, token, known) };
@@ -125,7 +130,7 @@ export function createChains({
       network: network.name,
       upstreams: ofNetwork,
       dialect: family.dialect,
-      identify: identifyWith(chain, family),
+      identify: warningOfRules(identifyWith(chain, family), family, network.name, log),
       probe: family.probe(),
       log,
     });

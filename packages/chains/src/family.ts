@@ -2,6 +2,7 @@ import type { ChainId, Instant, PaymentTerms } from '@pf/domain';
 import type { RpcNode, RpcPool, RpcPoolOptions, Subscription } from '@pf/rpc';
 import type { Token } from './networks.ts';
 import type { ChainAdapter, ChainObserver, Cursor, KeptBytes, Network, WatchSet } from './port.ts';
+import type { Rules } from './rules.ts';
 import type { TokenFacts } from './token-facts.ts';
 
 /** How the networks of one family are served. Each family's folder has one in its `family.ts`. */
@@ -14,6 +15,8 @@ export interface Family {
   decimalsOf(node: RpcNode, tokens: readonly Token[]): Promise<readonly (number | null)[]>;
   /** All that it says of these tokens; null of one that is not there. */
   tokenFacts(node: RpcNode, tokens: readonly Token[]): Promise<readonly (TokenFacts | null)[]>;
+  /** The rules that the network runs, as far as this node tells them. */
+  rules(node: RpcNode): Promise<Rules>;
   /** A cheap call that reports an upstream's head. */
   probe(): RpcPoolOptions['probe'];
   /** @param now milliseconds since 1970 */

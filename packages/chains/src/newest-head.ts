@@ -1,4 +1,5 @@
 import { RpcBehindError, type RpcNode } from '@pf/rpc';
+import { BlockPace } from './block-pace.ts';
 
 /** A blockhash is dead by then: what was seen before refuses nothing any more, should it have been wrong. */
 const FORGOTTEN_MS = 60_000;
@@ -22,5 +23,21 @@ export class NewestHead {
   requireReached(node: RpcNode, head: bigint): void {
     const isKnown = performance.now() - this.#seenAt < FORGOTTEN_MS;
     if (isKnown && head < this.#head) throw new RpcBehindError(`${node.name} is at ${head}, behind ${this.#head}`);
+  }
+}
+
+/** The newest block of a chain whose builds count in blocks what is meant in time. */
+export class PacedHead extends NewestHead {
+  readonly pace: BlockPace;
+
+  /** @param blockMs between blocks, until it is measured */
+  constructor(blockMs: number) {
+    super();
+    this.pace = new BlockPace(blockMs);
+  }
+
+  override saw(head: bigint): void {
+    super.saw(head);
+    this.pace.saw(head);
   }
 }

@@ -5,6 +5,7 @@ export {
   boundedTo,
   ifSupported,
   limited,
+  otherwise,
   refusable,
   reportingHead,
   type Results,

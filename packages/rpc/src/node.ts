@@ -15,6 +15,8 @@ export interface RpcCall<T> {
   readonly method: string;
   readonly params: readonly unknown[];
   readonly parse: (result: unknown) => T;
+  /** What is asked where the upstream refuses these: a version of a node may no longer have one of their words. */
+  readonly otherwise?: readonly unknown[];
   /** Which errors are a result: the chain's answers, or also the limits of a plan. Any other is no response. */
   readonly refusable?: 'answers' | 'limits';
   /** Where the upstream does not have the method the result is null. */
@@ -33,6 +35,12 @@ export const rpcCall = <T>(method: string, params: readonly unknown[], schema: z
 
 /** The same call, for callers to whom the chain's refusal is a result. */
 export const refusable = <T>(call: RpcCall<T>): RpcCall<T | RpcRefusedError> => ({ ...call, refusable: 'answers' });
+
+/** The same call, for nodes to which its parameters are invalid. */
+export const otherwise = <T>(call: RpcCall<T>, params: readonly unknown[]): RpcCall<T> => ({
+  ...call,
+  otherwise: params,
+});
 
 /** The same call, for callers that ask for less where the upstream's plan refuses so much. */
 export const limited = <T>(call: RpcCall<T>): RpcCall<T | RpcRefusedError> => ({ ...call, refusable: 'limits' });
@@ -106,8 +114,23 @@ export interface TransportNodeOptions {
 const isUnusable = ({ fault, delivered }: RpcUpstreamError): boolean =>
   fault === 'malformed' || (fault === 'http' && delivered === 'maybe');
 
-/** The outcome of a call in a request: undefined where it has to be asked again. */
-type Outcome = { readonly value: unknown } | undefined;
+/** JSON-RPC 2.0: invalid parameters. */
+const INVALID_PARAMS = -32_602;
+
+/** The outcome of a call in a request: undefined where it has to be asked again, or with its other parameters. */
+type Outcome = { readonly value: unknown } | 'refused words' | undefined;
+/** A call of a batch. */
+interface Asked {
+  readonly call: RpcCall<unknown>;
+  readonly index: number;
+  readonly isReworded: boolean;
+}
+
+/** With its other parameters, where it has some. */
+function reworded(asked: Asked): Asked {
+  const { otherwise, ...call } = asked.call;
+  return otherwise === undefined ? asked : { ...asked, call: { ...call, params: otherwise }, isReworded: true };
+}
 
 /** One upstream over a transport. */
 export class TransportNode implements RpcNode {
@@ -121,6 +144,8 @@ export class TransportNode implements RpcNode {
   /** Methods that it does not have: by its plan, and learned. */
   readonly #unsupported: ReadonlySet<string>;
   readonly #lacks = new Map<string, Lack>();
+  /** Methods whose first words it refused, and answered the others. */
+  readonly #refusedWords = new Map<string, Lack>();
 
   constructor(options: TransportNodeOptions) {
     const { plan } = options;
@@ -148,15 +173,23 @@ export class TransportNode implements RpcNode {
   async batch<const Calls extends readonly RpcCall<unknown>[]>(calls: Calls): Promise<Results<Calls>> {
     const results: unknown[] = calls.map(() => null);
     let open = calls
-      .map((call, index) => ({ call, index }))
+      .map((call, index): Asked => ({ call, index, isReworded: false }))
+      .map((asked) => (this.#refusesWordsOf(asked.call) ? reworded(asked) : asked))
       .filter(({ call }) => call.isOptional !== true || !this.#doesLack(call.method));
     while (open.length > 0) {
       const outcomes = await this.#part(open.map(({ call }) => call));
-      for (const [place, { index }] of open.entries()) {
+      const left: Asked[] = [];
+      for (const [place, asked] of open.entries()) {
         const outcome = outcomes[place];
-        if (outcome !== undefined) results[index] = outcome.value;
+        if (outcome === undefined) left.push(asked);
+        else if (outcome === 'refused words') left.push(reworded(asked));
+        else {
+          results[asked.index] = outcome.value;
+          const isAnswered = !(outcome.value instanceof RpcRefusedError);
+          if (asked.isReworded && isAnswered) this.#learn(this.#refusedWords, asked.call.method);
+        }
       }
-      open = open.filter((_call, place) => outcomes[place] === undefined);
+      open = left;
     }
     return results as Results<Calls>;
   }
@@ -243,9 +276,17 @@ export class TransportNode implements RpcNode {
   }
 
   #learnLacking(method: string): void {
-    const lack = this.#lacks.get(method) ?? new Lack();
+    this.#learn(this.#lacks, method);
+  }
+
+  #refusesWordsOf({ method }: RpcCall<unknown>): boolean {
+    return this.#refusedWords.get(method)?.isKnown(performance.now()) ?? false;
+  }
+
+  #learn(lacks: Map<string, Lack>, method: string): void {
+    const lack = lacks.get(method) ?? new Lack();
     lack.learned(performance.now());
-    this.#lacks.set(method, lack);
+    lacks.set(method, lack);
   }
 
   /** 0 where the upstream's prices are not known. */
@@ -272,6 +313,7 @@ export class TransportNode implements RpcNode {
       throw new RpcUpstreamError(`${this.name} refused a broadcast for its number`, 'maybe', undefined, 'throttled');
     const result = calls.map((call, index): Outcome => {
       const response = responses[index] ?? { id: index };
+      if (response.error?.code === INVALID_PARAMS && call.otherwise !== undefined) return 'refused words';
       return later.includes(response) ? undefined : { value: this.#read(call, response, askedAt) };
     });
     return { result, fault: later.length > 0 ? 'throttled' : null };

@@ -1,6 +1,14 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
-import { limited, refusable, rpcCall, type RpcPool, RpcRefusedError, RpcUnavailableError } from '../src/index.ts';
+import {
+  limited,
+  otherwise,
+  refusable,
+  rpcCall,
+  type RpcPool,
+  RpcRefusedError,
+  RpcUnavailableError,
+} from '../src/index.ts';
 import { LEARNED_MS } from '../src/pace.ts';
 import { type Call, error, type Provider, type Response, result, startProvider } from './provider.ts';
 import { poolOver } from './upstreams.ts';
@@ -41,6 +49,41 @@ describe('batches', () => {
     expect(lengths).toEqual([33, 16, 8, 8, 8, 8, 0]);
     expect(await ask(base, 9)).toEqual(values(9));
     expect(lengths.slice(7)).toEqual([8, 0]);
+  });
+
+  it('ask in other words what the upstream refuses as invalid, and at once in those from then on', async () => {
+    const asked: unknown[] = [];
+    const base = await over((calls, isArray) => {
+      const answer = (call: Call): object => {
+        if (call.method !== 'state') return result(call);
+        asked.push(call.params);
+        const [word] = call.params as unknown as readonly string[];
+        return word === 'confirmed' || word === 'nonsense'
+          ? error(call.id, -32_602, `Invalid params: unknown variant \`${word}\``)
+          : { jsonrpc: '2.0', id: call.id, result: word };
+      };
+      return { body: isArray ? calls.map(answer) : answer(calls[0] as Call) };
+    });
+    const state = (first: string, second: string) => otherwise(rpcCall('state', [first], z.string()), [second]);
+    expect(await base.batch([echo(1), state('confirmed', 'finalized'), echo(2)])).toEqual([1, 'finalized', 2]);
+    expect(asked.splice(0)).toEqual([['confirmed'], ['finalized']]);
+    expect(await base.call(state('confirmed', 'finalized'))).toBe('finalized');
+    expect(asked.splice(0)).toEqual([['finalized']]);
+  });
+
+  it('ask in the first words again where the others are refused, too', async () => {
+    const words: unknown[] = [];
+    const base = await over((calls, isArray) => {
+      const answer = (call: Call): object => {
+        if (call.method !== 'state') return result(call);
+        words.push(call.params[0]);
+        return error(call.id, -32_602, 'Invalid params: no such account');
+      };
+      return { body: isArray ? calls.map(answer) : answer(calls[0] as Call) };
+    });
+    const state = refusable(otherwise(rpcCall('state', ['confirmed'], z.string()), ['finalized']));
+    for (let time = 0; time < 2; time += 1) expect(await base.call(state)).toBeInstanceOf(RpcRefusedError);
+    expect(words).toEqual(['confirmed', 'finalized', 'confirmed', 'finalized']);
   });
 
   it('are as long as before an hour after the upstream refused some', async () => {

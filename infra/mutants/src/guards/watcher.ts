@@ -645,11 +645,41 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'Blocks that a lagging node does not have are no reorganization',
     file: 'packages/chains/src/evm/observe/chain-position.ts',
-    guard: '!hashes.has(expected.number) && head.number - expected.number <= SHORTFALL_WARNED',
+    guard: '!hashes.has(expected.number) && head.number - expected.number <= near',
     instead: 'hashes.size === 0',
     test: {
       file: 'packages/chains/test/evm/observe/chain-position.unit.test.ts',
       name: 'concludes nothing from a node that lacks blocks below the head which another one reported',
+    },
+  },
+  {
+    name: 'Solana: a node that no longer has the word `confirmed` stops no payment',
+    file: 'packages/rpc/src/node.ts',
+    guard: "if (response.error?.code === INVALID_PARAMS && call.otherwise !== undefined) return 'refused words';",
+    instead: '',
+    test: {
+      file: 'packages/rpc/test/batches.unit.test.ts',
+      name: 'ask in other words what the upstream refuses as invalid, and at once in those from then on',
+    },
+  },
+  {
+    name: 'Base: bytes whose maximum fee is about to be outgrown are not handed out again',
+    file: 'packages/chains/src/base/adapter.ts',
+    guard: 'outlivesSigning(maxFee, baseFee) &&',
+    instead: '',
+    test: {
+      file: 'packages/chains/test/base/payment.integration.test.ts',
+      name: 'reuses a build until its nonce is used, or while the base fee exceeds half of its maximum',
+    },
+  },
+  {
+    name: 'Tempo: a maximum fee outlives the rise of the base fee from its floor to its cap',
+    file: 'packages/chains/src/tempo/fees.ts',
+    guard: 'return (doubled > BASE_FEE_CAP ? doubled : BASE_FEE_CAP) + tip;',
+    instead: 'return doubled + tip;',
+    test: {
+      file: 'packages/chains/test/tempo/fees.unit.test.ts',
+      name: 'outlive 26 full blocks, in which the base fee goes from its floor to its cap',
     },
   },
   {
@@ -695,7 +725,7 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'The first position is block 0 only on a chain that has just begun',
     file: 'packages/chains/src/evm/observe/chain-position.ts',
-    guard: 'if (finalized === null && (head === null || head.number >= YOUNG_BLOCKS))',
+    guard: 'if (finalized === null && (head === null || head.number >= blocksIn(YOUNG_MS, chain)))',
     instead: 'if (finalized === null && head === null)',
     test: {
       file: 'packages/chains/test/evm/observe/chain-position.unit.test.ts',

@@ -3,6 +3,7 @@ import { RpcBehindError, type RpcNode, type RpcPool } from '@pf/rpc';
 import { Transaction } from 'ethers/transaction';
 import { EvmAdapter } from '../evm/adapter.ts';
 import { getBlock, getReceipt, getTransaction, getTransactionCount, type Receipt } from '../evm/calls.ts';
+import { outlivesSigning } from '../evm/fees.ts';
 import type {
   Authorizations,
   BroadcastResult,
@@ -16,7 +17,7 @@ import type {
   Submitted,
   Verification,
 } from '../port.ts';
-import { NewestHead } from '../newest-head.ts';
+import { PacedHead } from '../newest-head.ts';
 import { parseBaseAddress } from './address.ts';
 import { buildAuthorization } from './authorization/build.ts';
 import { verifyAuthorization } from './authorization/verify.ts';
@@ -44,10 +45,11 @@ export class BaseAdapter extends EvmAdapter {
   override readonly paymasters: Paymasters;
   protected override readonly bytesMax = SUBMITTED_BYTES_MAX;
   readonly #signer: Signer;
-  readonly #blocks = new NewestHead();
+  readonly #blocks: PacedHead;
 
   constructor(network: Network, pool: RpcPool, signer: Signer = signerOf) {
     super(network, pool);
+    this.#blocks = new PacedHead(network.blockMs);
     this.authorizations = {
       build: (request) => pool.run((node) => buildAuthorization(node, request, this.#blocks)),
       verify: (signed, terms, fulfiller, expiresAt) =>
@@ -67,7 +69,7 @@ export class BaseAdapter extends EvmAdapter {
     return this.pool.run((node) => buildPayment(node, request, this.#blocks));
   }
 
-  /** It lives until its nonce is used, and is reused as long, unless the fees have outgrown it. */
+  /** It lives until its nonce is used, and is reused as long, unless the fees are about to outgrow it. */
   async isReusable({ fulfiller, transaction: { blob } }: Build): Promise<boolean> {
     const { nonce, maxFeePerGas } = Transaction.from(`0x${Buffer.from(blob, 'base64').toString('hex')}`);
     const [latestCount, pendingCount, block] = await this.pool.batch([
@@ -75,12 +77,10 @@ export class BaseAdapter extends EvmAdapter {
       getTransactionCount(fulfiller, 'pending'),
       getBlock('latest'),
     ]);
+    const [maxFee, baseFee] = [maxFeePerGas ?? 0n, block?.baseFeePerGas ?? 0n];
     return (
-      whyNotLandable(BigInt(nonce), maxFeePerGas ?? 0n, {
-        latestCount,
-        pendingCount,
-        baseFee: block?.baseFeePerGas ?? 0n,
-      }) === null
+      outlivesSigning(maxFee, baseFee) &&
+      whyNotLandable(BigInt(nonce), maxFee, { latestCount, pendingCount, baseFee }) === null
     );
   }
 

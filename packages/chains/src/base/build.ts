@@ -4,9 +4,9 @@ import { Transaction } from 'ethers/transaction';
 import { dataSlice } from 'ethers/utils';
 import { balanceOf, isBlacklisted, isContract } from '../evm/account.ts';
 import { callContract, estimateGas, getBalance, getCode, getFeeHistory, getTransactionCount } from '../evm/calls.ts';
-import { baseFeeOf, FEE_HISTORY_BLOCKS, newestBlockOf, proposedFee, proposedTip } from '../evm/fees.ts';
+import { baseFeeOf, feeHistoryBlocks, newestBlockOf, proposedFee, proposedTip } from '../evm/fees.ts';
 import { reasonOf } from '../evm/refusal.ts';
-import type { NewestHead } from '../newest-head.ts';
+import type { PacedHead } from '../newest-head.ts';
 import { inTokens } from '../resolve.ts';
 import type { BuildRequest, BuildResult } from '../port.ts';
 import { encodePayment } from './calldata.ts';
@@ -31,7 +31,7 @@ const notPayable = (param: 'requestor' | 'fulfiller', reason: string): Refusal =
 export async function buildPayment(
   node: RpcNode,
   { terms, fulfiller, sponsored = false }: BuildRequest,
-  blocks: NewestHead,
+  blocks: PacedHead,
 ): Promise<BuildResult> {
   const call = {
     from: fulfiller,
@@ -41,7 +41,7 @@ export async function buildPayment(
   const [code, nonce, fees, wei, balance, gas] = await node.batch([
     getCode(fulfiller),
     getTransactionCount(fulfiller, 'pending'),
-    getFeeHistory(FEE_HISTORY_BLOCKS),
+    getFeeHistory(feeHistoryBlocks(blocks.pace.blockMs())),
     getBalance(fulfiller),
     refusable(callContract({ from: fulfiller, to: terms.tokenAddress, data: balanceOf(fulfiller) })),
     refusable(estimateGas(call)),

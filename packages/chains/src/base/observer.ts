@@ -1,4 +1,4 @@
-import type { DepositObservation, Instant, Observation, TransactionHash } from '@pf/domain';
+import type { ChainId, DepositObservation, Instant, Observation, TransactionHash } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { greatest, least } from '../bigints.ts';
 import { getBlock, getHead, type Block } from '../evm/calls.ts';
@@ -92,7 +92,7 @@ export class BaseObserver implements ChainObserver {
   /** Read, look again, finalize, confirm: each is a function that knows nothing of the others. */
   async #step(node: RpcNode, before: Position | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
     this.#memory.begin();
-    const stored = before ?? (await start(node));
+    const stored = before ?? (await start(node, this.network.chain));
     const newest = newestOf(stored);
     const [head, standing] = await node.batch([getHead(), getBlock(newest.number)]);
     if (head === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
@@ -108,7 +108,7 @@ export class BaseObserver implements ChainObserver {
       waitsSince: (hash) => setAside.get(hash),
     };
     const found = standing?.hash === newest.hash ? unmoved(stored) : await recover(judging, stored, head);
-    if (found === 'behind') return idle(stored, head);
+    if (found === 'behind') return idle(this.network.chain, stored, head);
 
     const { position } = found;
     const sightings = new Sightings(watch, position.arrivals);
@@ -187,8 +187,8 @@ const isNew =
   (one: Seen): boolean =>
     !isInLedger(watch, one);
 
-async function start(node: RpcNode): Promise<Position> {
-  const { genesis, checkpoints, start } = await begin(node);
+async function start(node: RpcNode, chain: ChainId): Promise<Position> {
+  const { genesis, checkpoints, start } = await begin(node, chain);
   return {
     genesis,
     checkpoints: [...checkpoints],
@@ -368,10 +368,10 @@ const isEmpty = (all: Iterable<unknown>): boolean => all[Symbol.iterator]().next
 const unmoved = (position: Position): Found => ({ position, observations: [], deposits: [], warnings: [] });
 
 /** This node does not yet have the blocks that were read: nothing to do, and nothing to conclude. */
-const idle = (position: Position, head: Block): Step => ({
+const idle = (chain: ChainId, position: Position, head: Block): Step => ({
   observations: [],
   cursor: writePosition(position),
   head: head.number,
   behind: 0n,
-  warnings: shortfallOf(position, head),
+  warnings: shortfallOf(chain, position, head),
 });

@@ -3,9 +3,9 @@ import { ifSupported, refusable, type RpcNode, RpcRefusedError } from '@pf/rpc';
 import { getCreateAddress } from 'ethers/address';
 import { wordOf } from '../evm/account.ts';
 import { type FeeHistory, getFeeHistory, simulateCalls, type Simulated, type SimulatedCall } from '../evm/calls.ts';
-import { baseFeeOf, FEE_HISTORY_BLOCKS, highestFee, newestBlockOf, proposedTip, sponsoredFee } from '../evm/fees.ts';
+import { baseFeeOf, feeHistoryBlocks, highestFee, newestBlockOf, proposedTip, sponsoredFee } from '../evm/fees.ts';
 import { reasonOf } from '../evm/refusal.ts';
-import type { NewestHead } from '../newest-head.ts';
+import type { PacedHead } from '../newest-head.ts';
 import type { OperationJudgment } from '../port.ts';
 import { getL1Fee } from './l1-fee.ts';
 import { TRANSFER } from './observe/landings.ts';
@@ -42,10 +42,10 @@ export async function judgeOperation(
   node: RpcNode,
   operation: SponsoredOperation,
   terms: PaymentTerms,
-  blocks: NewestHead,
+  blocks: PacedHead,
 ): Promise<OperationJudgment | null> {
   const [fees, simulated] = await node.batch([
-    getFeeHistory(FEE_HISTORY_BLOCKS),
+    getFeeHistory(feeHistoryBlocks(blocks.pace.blockMs())),
     ifSupported(refusable(simulateCalls(callsOf(operation)))),
   ]);
   const newest = newestBlockOf(fees);

@@ -1,8 +1,18 @@
 import type { TransactionHash } from '@pf/domain';
-import { reportingHead, type RpcCall, rpcCall, type RpcNode } from '@pf/rpc';
+import {
+  ifSupported,
+  otherwise,
+  refusable,
+  reportingHead,
+  type RpcCall,
+  rpcCall,
+  type RpcNode,
+  RpcRefusedError,
+} from '@pf/rpc';
 import type { Address, Blockhash } from '@solana/kit';
 import { z } from 'zod';
 import type { Token } from '../networks.ts';
+import { type Rules, UNTOLD } from '../rules.ts';
 import { isAddressText, isSignatureText } from './address.ts';
 
 /** The calls to Solana nodes (solana.com/docs/rpc), each with the schema of its result. */
@@ -38,24 +48,39 @@ export const transactionError = z
     return value === null ? null : known.success ? known.data : JSON.stringify(value);
   });
 
+/**
+ * A call about blocks of this level. The word `confirmed` is to be removed, as with Alpenglow a confirmed block is
+ * final at once: a node that no longer has it is asked for what is final.
+ */
+function callAt<T>(
+  commitment: Commitment,
+  method: string,
+  params: (commitment: Commitment) => readonly unknown[],
+  schema: z.ZodType<T>,
+): RpcCall<T> {
+  const call = rpcCall(method, params(commitment), schema);
+  return commitment === 'confirmed' ? otherwise(call, params('finalized')) : call;
+}
+const inConfig = (commitment: Commitment): readonly unknown[] => [{ commitment }];
+
 const getGenesisHash = (): RpcCall<string> => rpcCall('getGenesisHash', [], blockhash);
 
 const epochInfo = z.object({ absoluteSlot: u64, blockHeight: u64 });
 export type EpochInfo = z.infer<typeof epochInfo>;
 /** Slot and block height of the newest bank of that commitment. */
 export const getEpochInfo = (commitment: Commitment): RpcCall<EpochInfo> =>
-  rpcCall('getEpochInfo', [{ commitment }], epochInfo);
+  callAt(commitment, 'getEpochInfo', inConfig, epochInfo);
 /** The same of the newest confirmed one. */
 export const getHead = (): RpcCall<EpochInfo> =>
   reportingHead(getEpochInfo('confirmed'), ({ absoluteSlot }) => absoluteSlot);
 export const getBlockHeight = (commitment: Commitment): RpcCall<bigint> =>
-  rpcCall('getBlockHeight', [{ commitment }], u64);
+  callAt(commitment, 'getBlockHeight', inConfig, u64);
 
 const latestBlockhash = inContext(z.object({ blockhash, lastValidBlockHeight: u64 }));
 export type LatestBlockhash = z.infer<typeof latestBlockhash>;
 /** The newest blockhash, and the height up to which it lives: the chain's rule for how long that is may change. */
 export const getLatestBlockhash = (commitment: Commitment): RpcCall<LatestBlockhash> =>
-  rpcCall('getLatestBlockhash', [{ commitment }], latestBlockhash);
+  callAt(commitment, 'getLatestBlockhash', inConfig, latestBlockhash);
 const flag = inContext(z.boolean());
 export const isBlockhashValid = (hash: Blockhash): RpcCall<z.infer<typeof flag>> =>
   rpcCall('isBlockhashValid', [hash, { commitment: 'processed' }], flag);
@@ -69,9 +94,10 @@ export const getMultipleAccounts = (
   addresses: readonly Address[],
   dataSlice?: { readonly offset: number; readonly length: number },
 ): RpcCall<z.infer<typeof accounts>> =>
-  rpcCall(
+  callAt(
+    'confirmed',
     'getMultipleAccounts',
-    [addresses, { commitment: 'confirmed', encoding: 'base64', ...(dataSlice === undefined ? {} : { dataSlice }) }],
+    (commitment) => [addresses, { commitment, encoding: 'base64', ...(dataSlice === undefined ? {} : { dataSlice }) }],
     accounts,
   );
 
@@ -85,7 +111,7 @@ export const getMinimumBalanceForRentExemption = (bytes: number): RpcCall<bigint
 const fee = inContext(u64.nullable());
 /** Lamports; null where the message's blockhash is not live. */
 export const getFeeForMessage = (message: string): RpcCall<z.infer<typeof fee>> =>
-  rpcCall('getFeeForMessage', [message, { commitment: 'confirmed' }], fee);
+  callAt('confirmed', 'getFeeForMessage', (commitment) => [message, { commitment }], fee);
 
 const simulation = inContext(z.object({ err: transactionError, accounts: z.array(account.nullable()).nullish() }));
 export type Simulation = z.infer<typeof simulation>;
@@ -151,12 +177,13 @@ export const getSignaturesForAddress = (
   of: string,
   { before, until, limit, atLeast }: SignaturesRange,
 ): RpcCall<readonly SignatureInfo[]> =>
-  rpcCall(
+  callAt(
+    'confirmed',
     'getSignaturesForAddress',
-    [
+    (commitment) => [
       of,
       {
-        commitment: 'confirmed',
+        commitment,
         limit,
         minContextSlot: Number(atLeast),
         ...(before === undefined ? {} : { before }),
@@ -166,20 +193,23 @@ export const getSignaturesForAddress = (
     signatures,
   );
 
-const forTransaction = (hash: TransactionHash): readonly unknown[] => [
-  hash,
-  { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 1 },
-];
+const forTransaction =
+  (hash: TransactionHash) =>
+  (commitment: Commitment): readonly unknown[] => [
+    hash,
+    { encoding: 'base64', commitment, maxSupportedTransactionVersion: 1 },
+  ];
 /**
  * As the node shows it, of whatever form, so that one transaction never spoils the others of a batch: `readTransaction`
  * of observe/reading.ts judges each by itself. Null where the node knows no such transaction in a confirmed block: no
  * proof that there is none.
  */
 export const getTransaction = (hash: TransactionHash): RpcCall<unknown> =>
-  rpcCall('getTransaction', forTransaction(hash), z.unknown());
+  callAt('confirmed', 'getTransaction', forTransaction(hash), z.unknown());
 /** The transaction alone, as it was sent. */
 export const getTransactionBytes = (hash: TransactionHash): RpcCall<Uint8Array | null> =>
-  rpcCall(
+  callAt(
+    'confirmed',
     'getTransaction',
     forTransaction(hash),
     z
@@ -203,6 +233,16 @@ export const identifyGenesis =
     const actual = `solana:${(await node.call(getGenesisHash())).slice(0, REFERENCE_LENGTH)}`;
     return actual === chain ? null : `it serves ${actual}, not ${chain}`;
   };
+
+const genesisCertificate = z
+  .unknown()
+  .nullable()
+  .transform((certificate): string => (certificate === null ? 'TowerBFT' : 'Alpenglow'));
+/** Which consensus the network runs: with Alpenglow a confirmed block is final. Nodes before Agave 4.3 do not tell. */
+export async function rulesOfSolana(node: RpcNode): Promise<Rules> {
+  const consensus = await node.call(ifSupported(refusable(rpcCall('getAgGenesisCert', [], genesisCertificate))));
+  return consensus instanceof RpcRefusedError ? UNTOLD : { name: consensus, unknown: [] };
+}
 
 /** Where a mint's decimals are in its account. */
 const DECIMALS_AT = { offset: 44, length: 1 };

@@ -1,6 +1,6 @@
 import type { Family } from '../family.ts';
 import { SolanaAdapter } from './adapter.ts';
-import { decimalsOfMints, getHead, identifyGenesis } from './calls.ts';
+import { decimalsOfMints, getHead, identifyGenesis, rulesOfSolana } from './calls.ts';
 import { factsOfMints } from './mint-facts.ts';
 import { SolanaObserver } from './observer.ts';
 import { merge, rewind } from './observe/position.ts';
@@ -11,6 +11,7 @@ export const solana: Family = {
   whyOtherChain: identifyGenesis,
   decimalsOf: decimalsOfMints,
   tokenFacts: factsOfMints,
+  rules: rulesOfSolana,
   probe: getHead,
   adapter: (network, pool) => new SolanaAdapter(network, pool),
   rewind,

@@ -1,6 +1,7 @@
 import type { Address, Build, Instant, Lifetime, PaymentTerms, TransactionHash } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { boundedCache } from '@pf/runtime';
+import { BlockPace } from '../block-pace.ts';
 import { EvmAdapter } from '../evm/adapter.ts';
 import { getBlock } from '../evm/calls.ts';
 import type {
@@ -36,12 +37,14 @@ export class TempoAdapter extends EvmAdapter {
   protected override readonly bytesMax = BYTES_MAX;
   override readonly mpp = new TempoMpp((text) => this.parseSubmitted(text));
   readonly #now: () => number;
+  readonly #pace: BlockPace;
   readonly #masters = boundedCache<Address, Address>(MASTERS_KEPT);
 
   /** @param now our clock, in ms */
   constructor(network: Network, pool: RpcPool, now: () => number = Date.now) {
     super(network, pool);
     this.#now = now;
+    this.#pace = new BlockPace(network.blockMs);
   }
 
   parseAddress(text: string): Parsed<Address> {
@@ -59,7 +62,7 @@ export class TempoAdapter extends EvmAdapter {
   }
 
   build(request: BuildRequest): Promise<BuildResult> {
-    return this.pool.run((node) => buildPayment(node, this.#now(), request));
+    return this.pool.run((node) => buildPayment(node, this.#now(), request, this.#pace));
   }
 
   isReusable({ lifetime, transaction }: Build, expiresAt: Instant): Promise<boolean> {

@@ -1,9 +1,10 @@
 import { type Address, formatAmount, type Instant, type TokenAddress } from '@pf/domain';
 import { ifSupported, refusable, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import * as TxEnvelopeTempo from 'ox/tempo/TxEnvelopeTempo';
+import type { BlockPace } from '../block-pace.ts';
 import { isContract } from '../evm/account.ts';
 import { getBlock, getCode, getFeeHistory } from '../evm/calls.ts';
-import { FEE_HISTORY_BLOCKS, proposedTip } from '../evm/fees.ts';
+import { baseFeeOf, feeHistoryBlocks, proposedTip } from '../evm/fees.ts';
 import type { BuildRequest, BuildResult } from '../port.ts';
 import { inTokens } from '../resolve.ts';
 import { isVirtual } from './address.ts';
@@ -17,15 +18,20 @@ import {
   isForbiddenAccount,
   isBlockedByReceivePolicy,
 } from './calls.ts';
-import { FEE_DECIMALS, feeOf, resolveFeeToken, describeShortage } from './fees.ts';
+import { describeShortage, FEE_DECIMALS, feeOf, maxFeeOf, otherFeeToken, resolveFeeToken } from './fees.ts';
 import { EXPIRING, newNonceKey } from './nonce.ts';
 import { refusalOf } from './refusal.ts';
 import { validBefore } from './time.ts';
 
 /** A recipient whose balance drops to zero costs a new slot, and a passkey's signature costs more than a key's. */
 const GAS_MARGIN = 275_000n;
-/** The base fee may double between build and landing, while a person decides. Only what is needed is paid. */
-const BASE_FEE_HEADROOM = 2n;
+const limitFor = (estimate: bigint): bigint => estimate + estimate / 5n + GAS_MARGIN;
+/** Where there is no estimate, as with a fee token of which the payer has nothing. */
+const GAS_ASSUMED = 1_000_000n;
+
+/** True where another fee token may do: the payer has too little of this one, or no validator can swap it. */
+const cannotPay = ({ gas, missing }: { readonly gas: bigint | RpcRefusedError; readonly missing: string | null }) =>
+  missing !== null || (gas instanceof RpcRefusedError && /liquidity/i.test(gas.message));
 
 const rejected = (reason: string): BuildResult => ({ kind: 'rejected', reason });
 const notPayable = (param: 'requestor' | 'fulfiller', reason: string): BuildResult => ({
@@ -42,6 +48,7 @@ export async function buildPayment(
   node: RpcNode,
   now: Instant,
   { terms, fulfiller, expiresAt, sponsored = false }: BuildRequest,
+  pace: BlockPace,
 ): Promise<BuildResult> {
   const { tokenAddress: token, requestor } = terms;
   if (isVirtual(fulfiller))
@@ -49,12 +56,13 @@ export async function buildPayment(
   const [code, newest, fees, client, held, keptBack] = await node.batch([
     getCode(fulfiller),
     getBlock('latest'),
-    getFeeHistory(FEE_HISTORY_BLOCKS),
+    getFeeHistory(feeHistoryBlocks(pace.blockMs())),
     ifSupported(refusable(getClientVersion())),
     getTokenBalance(token, fulfiller),
     refusable(isBlockedByReceivePolicy(token, fulfiller, requestor)),
   ]);
   if (newest === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
+  pace.saw(newest.number);
   if (isContract(code)) return notPayable('fulfiller', 'is a contract account, which cannot sign the payment itself');
   if (keptBack === true) return notPayable('requestor', 'has a receive policy that would block this payment');
   if (held < terms.amount)
@@ -62,25 +70,32 @@ export async function buildPayment(
   const until = validBefore(newest, now, expiresAt);
   if (until === null) return rejected('the payment intent expires before a transaction could land');
 
-  const feeToken = await resolveFeeToken(node, { chosen: null, feePayer: fulfiller, called: sponsored ? null : token });
+  const baseFee = baseFeeOf(fees);
+  const tip = proposedTip(fees);
+  const maxFee = maxFeeOf(baseFee, tip);
   const nonceKey = newNonceKey(client);
   const data = encodePayment({ to: requestor, amount: terms.amount, reference: terms.reference });
   const nonce = { nonceKey, nonce: 0n, ...(nonceKey === EXPIRING ? { validBefore: until } : {}) };
-  const [gas, feeBalance] = await node.batch([
-    refusable(estimateTempoGas({ from: fulfiller, to: token, data, feeToken, nonce })),
-    getTokenBalance(feeToken, fulfiller),
-  ]);
+  const estimate = async (feeToken: TokenAddress) => {
+    const [gas, balance] = await node.batch([
+      refusable(estimateTempoGas({ from: fulfiller, to: token, data, feeToken, nonce })),
+      getTokenBalance(feeToken, fulfiller),
+    ]);
+    const most = feeOf(gas instanceof RpcRefusedError ? GAS_ASSUMED : limitFor(gas), maxFee);
+    return { feeToken, gas, missing: sponsored ? null : describeShortage(terms, feeToken, balance, most, true) };
+  };
+  const called = sponsored ? null : token;
+  const first = await estimate(await resolveFeeToken(node, { chosen: null, feePayer: fulfiller, called }));
+  const other = cannotPay(first)
+    ? await otherFeeToken(node, terms, fulfiller, first.feeToken, feeOf(GAS_ASSUMED, maxFee))
+    : null;
+  const { feeToken, gas, missing } = other === null ? first : await estimate(other);
   if (gas instanceof RpcRefusedError) {
     const { reason, isRecipientFault, isPolicyRefusal } = refusalOf(gas);
     if (isPolicyRefusal && (await isForbiddenBy(node, token, requestor)))
       return notPayable('requestor', 'may not receive this token: its issuer has blocked the address');
     return isRecipientFault ? notPayable('requestor', reason) : rejected(`the transfer would fail: ${reason}`);
   }
-  const baseFee = fees.baseFeePerGas.at(-1) ?? 0n;
-  const tip = proposedTip(fees);
-  const gasLimit = gas + gas / 5n + GAS_MARGIN;
-  const maxFee = baseFee * BASE_FEE_HEADROOM + tip;
-  const missing = sponsored ? null : describeShortage(terms, feeToken, feeBalance, feeOf(gasLimit, maxFee), true);
   if (missing !== null) return rejected(missing);
 
   const unsigned = TxEnvelopeTempo.serialize({
@@ -88,7 +103,7 @@ export async function buildPayment(
     calls: [{ to: token as string as `0x${string}`, data }],
     // The sponsor chooses the token, and signs for it after the payer.
     ...(sponsored ? { feePayerSignature: null } : { feeToken: feeToken as string as `0x${string}` }),
-    gas: gasLimit,
+    gas: limitFor(gas),
     maxFeePerGas: maxFee,
     maxPriorityFeePerGas: tip,
     nonceKey,

@@ -3,6 +3,7 @@ import { soonestPaid } from '../evm/observe/early-look.ts';
 import { logSubscription } from '../evm/observe/subscriptions.ts';
 import type { Family } from '../family.ts';
 import { TempoAdapter } from './adapter.ts';
+import { rulesOfTempo } from './forks.ts';
 import { mppNameOf } from './mpp.ts';
 import { TempoObserver } from './observer.ts';
 import { TRANSFER_WITH_MEMO } from './observe/landings.ts';
@@ -14,6 +15,7 @@ export const tempo: Family = {
   whyOtherChain: identifyChain,
   decimalsOf: decimalsOfTokens,
   tokenFacts: factsOfTip20,
+  rules: rulesOfTempo,
   probe: getHeadNumber,
   adapter: (network, pool, now) => new TempoAdapter(network, pool, now),
   rewind,

@@ -79,7 +79,7 @@ export class TempoObserver implements ChainObserver {
 
   async #step(node: RpcNode, before: Position | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
     this.#schedule.begin();
-    const stored = before ?? (await start(node));
+    const stored = before ?? (await start(node, this.network.chain));
     const [final, standing] = await node.batch([getBlock('finalized'), getBlock(newestOf(stored).number)]);
     if (final === null) throw new RpcUpstreamError(`${node.name} has no final block`, 'no');
     const watch = await synchronize();
@@ -216,8 +216,8 @@ export class TempoObserver implements ChainObserver {
 const isInLedger = (watch: WatchSet, one: Observation): boolean =>
   one.type === 'landed' && watch.byReference(one.data.transfer.reference)?.settlement?.hash === one.data.hash;
 
-async function start(node: RpcNode): Promise<Position> {
-  const { genesis, checkpoints, start } = await begin(node);
+async function start(node: RpcNode, chain: ChainId): Promise<Position> {
+  const { genesis, checkpoints, start } = await begin(node, chain);
   return { genesis, checkpoints: [...checkpoints], reread: start.number, firstReader: null };
 }
 
@@ -234,7 +234,7 @@ async function recover(
   const found = await relocate(node, chain, position, final);
   switch (found.kind) {
     case 'behind':
-      return { position: null, warnings: shortfallOf(position, final) };
+      return { position: null, warnings: shortfallOf(chain, position, final) };
     case 'reorg':
       return {
         position: {

@@ -3,7 +3,7 @@ import type { Address } from '@pf/domain';
 import { type RpcCall, type RpcNode, RpcBehindError, RpcRefusedError } from '@pf/rpc';
 import { pad, toHex } from 'viem';
 import { judgeOperation, type SponsoredOperation } from '../../src/base/sponsored-operation.ts';
-import { NewestHead } from '../../src/newest-head.ts';
+import { PacedHead } from '../../src/newest-head.ts';
 import { terms, tokenOf } from './payments.ts';
 
 const ACCOUNT = '0x2C82Ea4567b5a64A910e6BCE4B0158e483D1d5E6' as Address;
@@ -71,7 +71,7 @@ class Node {
     }
   }
 }
-const judge = (node: Node, change: Partial<SponsoredOperation> = {}, blocks = new NewestHead()) =>
+const judge = (node: Node, change: Partial<SponsoredOperation> = {}, blocks = new PacedHead(200)) =>
   judgeOperation(node as RpcNode, { ...operation, ...change }, terms, blocks);
 const paying = (options?: { readonly l1Fee: bigint }) => new Node([did(transfer())], options);
 const rejected = (reason: string) => ({ kind: 'rejected', reason: expect.stringContaining(reason) });
@@ -144,7 +144,7 @@ describe('an operation for which a sponsor is to pay', () => {
 
   it('is not judged by an upstream that cannot simulate, nor rejected by one that lags', async () => {
     expect(await judge(new Node(null))).toBeNull();
-    const blocks = new NewestHead();
+    const blocks = new PacedHead(200);
     expect(await judge(paying(), {}, blocks)).toEqual({ kind: 'pays' });
     await expect(judge(new Node([did()], { head: 99 }), {}, blocks)).rejects.toThrow(RpcBehindError);
   });

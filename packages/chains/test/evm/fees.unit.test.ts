@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { newestBlockOf, proposedTip } from '../../src/evm/fees.ts';
+import { feeHistoryBlocks, newestBlockOf, proposedTip } from '../../src/evm/fees.ts';
 
 describe('EVM fees', () => {
   it('propose the median tip of recent blocks with transactions, within bounds', () => {
@@ -10,6 +10,16 @@ describe('EVM fees', () => {
     expect(proposedTip(blocks())).toBe(1_000_000n);
     expect(proposedTip({ reward: null })).toBe(1_000_000n);
     expect(proposedTip(blocks(10n ** 12n))).toBe(500_000_000n);
+  });
+
+  it.each([
+    [200, 100],
+    [500, 40],
+    [2_000, 10],
+    [20, 200],
+    [Number.POSITIVE_INFINITY, 10],
+  ])('consider the tips of 20 s: where a block takes %d ms, those of %d blocks', (blockMs, blocks) => {
+    expect(feeHistoryBlocks(blockMs)).toBe(blocks);
   });
 
   it('tell which block is the newest', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeShortage, feeOf } from '../../src/tempo/fees.ts';
+import { describeShortage, feeOf, maxFeeOf } from '../../src/tempo/fees.ts';
 import { terms, tokenOf } from './payments.ts';
 
 describe('Tempo fees', () => {
@@ -7,6 +7,17 @@ describe('Tempo fees', () => {
     expect(feeOf(38_419n, 11_000_000_000n)).toBe(423n);
     expect(feeOf(1n, 1n)).toBe(1n);
     expect(feeOf(10n ** 12n, 1n)).toBe(1n);
+  });
+
+  it('outlive 26 full blocks, in which the base fee goes from its floor to its cap', () => {
+    const [floor, cap, tip] = [600_000_000n, 12_000_000_000n, 1_000_000n];
+    let baseFee = floor;
+    for (let block = 0; block < 26; block += 1) baseFee = baseFee + baseFee / 8n < cap ? baseFee + baseFee / 8n : cap;
+    expect(baseFee).toBe(cap);
+    expect(maxFeeOf(floor, tip)).toBe(cap + tip);
+    expect(maxFeeOf(20_000_000_000n, tip)).toBe(40_000_000_000n + tip);
+    // Less than a cent for 600,000 gas.
+    expect(feeOf(600_000n, maxFeeOf(floor, tip))).toBeLessThan(10_000n);
   });
 
   it('come on top of the amount where both are paid in one token', () => {

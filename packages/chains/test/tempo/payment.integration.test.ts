@@ -130,7 +130,7 @@ describe('Tempo adapter', () => {
       await proxy.stop();
     });
 
-    it("pays the fee in the payer's fee token, else in the payment's token, else in pathUSD", async () => {
+    it("pays the fee in the payer's fee token, else in the payment's, else in any dollar token it has", async () => {
       const poor = Account.fromSecp256k1(`0x${'c1'.repeat(32)}`).address;
       await send(payer(1).address, tokenOf('USDC'), transfer(poor, 20_000_000n));
       const feeTokenOf = async (terms = newTerms()): Promise<unknown> => (await built(terms, poor)).view.feeToken;
@@ -148,9 +148,12 @@ describe('Tempo adapter', () => {
       await send(poor, tokenOf('BetaUSD'), transfer(payer(1).address, 900_000n));
       await chain.tempo.rpc('anvil_setNextBlockBaseFeePerGas', toHex(10n ** 12n));
       await chain.tempo.mine();
-      expect(await build(newTerms(), poor)).toEqual({
+      // It has too little of the one that it has chosen, and dollars in others.
+      expect(await feeTokenOf()).toBe(tokenOf('USDC').toLowerCase());
+      // Of that one it has the amount, and nothing beside it for the fee.
+      expect(await build(newTerms(20_000_000n), poor)).toEqual({
         kind: 'rejected',
-        reason: expect.stringMatching(/^the payer has 0\.\d+ BetaUSD for the fee and may need 0\.\d+ BetaUSD$/),
+        reason: expect.stringMatching(/^the payer has 0\.\d+ BetaUSD for the fee and may need [01]\.\d+ BetaUSD$/),
       });
       await chain.tempo.rpc('anvil_setNextBlockBaseFeePerGas', toHex(10n ** 10n));
       await chain.tempo.mine();

@@ -46,22 +46,29 @@ async function examine(network: Network, upstream: string | UpstreamSettings): P
   } catch (error) {
     if (!(error instanceof RpcUnavailableError)) throw error;
     const { host } = new URL(typeof upstream === 'string' ? upstream : upstream.url);
-    return { network, upstream: host, problem: `it does not respond: ${error.message}`, tokens: [] };
+    return {
+      network,
+      upstream: host,
+      problem: `it does not respond: ${error.message}`,
+      rules: { name: null, unknown: [] },
+      tokens: [],
+    };
   }
 }
 
 /** What a contract calls itself may be anything: it must not control the terminal. */
 const printable = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-const HEAD = ['NETWORK', 'UPSTREAM', 'TOKEN', 'SYMBOL', 'DECIMALS', 'CURRENCY', 'TRANSFERS', 'BLOCKLIST'];
+const HEAD = ['NETWORK', 'UPSTREAM', 'RULES', 'TOKEN', 'SYMBOL', 'DECIMALS', 'CURRENCY', 'TRANSFERS', 'BLOCKLIST'];
 const UNTOLD = '–';
 
-const rowsOf = ({ network, upstream, problem, tokens }: Examination): readonly (readonly string[])[] =>
+const rowsOf = ({ network, upstream, problem, rules, tokens }: Examination): readonly (readonly string[])[] =>
   problem !== null
     ? [[network.name, upstream, UNTOLD]]
     : tokens.map(({ token, facts }) => [
         network.name,
         upstream,
+        rules.name ?? UNTOLD,
         token.symbol,
         ...(facts === null
           ? ['not there']
@@ -74,21 +81,30 @@ const rowsOf = ({ network, upstream, problem, tokens }: Examination): readonly (
             ]),
       ]);
 
-const problemsOf = ({ network, upstream, problem, tokens }: Examination): readonly string[] =>
-  problem !== null
-    ? [`${network.label} at ${upstream}: ${problem}.`]
-    : tokens.flatMap(({ token, differences }) =>
-        differences.map(
-          ({ fact, expected, found, remedy }) =>
-            `${network.label} at ${upstream}: ${token.symbol} (${token.address}): ${fact} should be ${expected}, ` +
-            `found ${printable(found)}. ${remedy}`,
-        ),
-      );
+const UNKNOWN_RULES =
+  'Read what they change at the network, and look for a version that knows them: what this one takes as given may ' +
+  'no longer hold.';
 
-const asJson = ({ network, upstream, problem, tokens }: Examination): object => ({
+function problemsOf({ network, upstream, problem, rules, tokens }: Examination): readonly string[] {
+  const at = `${network.label} at ${upstream}`;
+  if (problem !== null) return [`${at}: ${problem}.`];
+  return [
+    ...rules.unknown.map((fork) => `${at}: it has rules that this version does not know: ${fork}. ${UNKNOWN_RULES}`),
+    ...tokens.flatMap(({ token, differences }) =>
+      differences.map(
+        ({ fact, expected, found, remedy }) =>
+          `${at}: ${token.symbol} (${token.address}): ${fact} should be ${expected}, found ${printable(found)}. ` +
+          remedy,
+      ),
+    ),
+  ];
+}
+
+const asJson = ({ network, upstream, problem, rules, tokens }: Examination): object => ({
   network: network.name,
   upstream,
   problem,
+  rules,
   tokens: tokens.map(({ token, facts, differences }) => ({
     symbol: token.symbol,
     address: token.address,

@@ -29,9 +29,14 @@ const tempo = networkNamed('tempo');
 const rightly = ({ symbol, decimals, currency }: Token): Said => ({ symbol, decimals, currency, paused: false });
 
 /** A Tempo node on which the registry is right, but for what is said of one token; null: it does not exist there. */
-function tempoNode(changed: Readonly<Record<string, Said | null>> = {}, chainId = 4217): RpcProxy['respond'] {
+function tempoNode(
+  changed: Readonly<Record<string, Said | null>> = {},
+  chainId = 4217,
+  forks?: object,
+): RpcProxy['respond'] {
   return ({ method, params }) => {
     if (method === 'eth_chainId') return `0x${chainId.toString(16)}`;
+    if (method === 'tempo_forkSchedule' && forks !== undefined) return forks;
     if (method !== 'eth_call') return REVERTED;
     const { to, data } = params[0] as { readonly to: string; readonly data: string };
     const token = tempo.tokens.find(({ address }) => (address as string) === to);
@@ -65,9 +70,9 @@ describe('pf doctor', () => {
     node.respond = tempoNode({ 'USDC.e': { policy: 7 } });
     const { code, out, errors } = await doctor();
     expect([code, errors]).toEqual([0, '']);
-    expect(out).toMatch(/^NETWORK +UPSTREAM +TOKEN +SYMBOL +DECIMALS +CURRENCY +TRANSFERS +BLOCKLIST\n/);
-    expect(out).toMatch(/^tempo +\S+ +USDC\.e +USDC\.e +6 +USD +open +TIP-403 policy 7$/m);
-    expect(out).toMatch(/^tempo +\S+ +EURC\.e +EURC\.e +6 +EUR +open +–$/m);
+    expect(out).toMatch(/^NETWORK +UPSTREAM +RULES +TOKEN +SYMBOL +DECIMALS +CURRENCY +TRANSFERS +BLOCKLIST\n/);
+    expect(out).toMatch(/^tempo +\S+ +– +USDC\.e +USDC\.e +6 +USD +open +TIP-403 policy 7$/m);
+    expect(out).toMatch(/^tempo +\S+ +– +EURC\.e +EURC\.e +6 +EUR +open +–$/m);
   });
 
   it.each<[string, Said | null, string]>([
@@ -108,6 +113,26 @@ describe('pf doctor', () => {
         },
       ],
     });
+  });
+
+  it('says which rules the network runs, and what of its schedule this version does not know', async () => {
+    const schedule = [
+      { name: 'T12', activationTime: 1_791_900_000, active: true, forkId: '0x471a451c' },
+      { name: 'T13', activationTime: 1_796_000_000, active: false },
+      { name: 'T14', activationTime: 18_446_744_073_709_551_615, active: false },
+    ];
+    node.respond = tempoNode({}, 4217, { active: 'T12', schedule });
+    const scheduled = await doctor();
+    expect(scheduled.out).toMatch(/^tempo +\S+ +T12 +pathUSD /m);
+    expect(scheduled.code).toBe(1);
+    expect(scheduled.errors).toContain(
+      'it has rules that this version does not know: T13 from 2026-11-30T00:53:20.000Z on. Read what they change',
+    );
+    expect(scheduled.errors).not.toContain('T14');
+    node.respond = tempoNode({}, 4217, { active: 'T12', schedule: schedule.slice(0, 1) });
+    expect((await doctor()).code).toBe(0);
+    node.respond = tempoNode({}, 4217, { active: 'a\u001B[2J', schedule: 7 });
+    expect((await doctor()).code).toBe(0);
   });
 
   it('keeps what a token calls itself from controlling the terminal', async () => {

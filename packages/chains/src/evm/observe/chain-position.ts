@@ -1,5 +1,6 @@
 import type { ChainId } from '@pf/domain';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
+import { networkOf } from '../../networks.ts';
 import { type Block, getBlock, getHead, identifyChain } from '../calls.ts';
 import { type Checkpoint, hashesOf, newestOf } from './checkpoints.ts';
 
@@ -10,20 +11,22 @@ export interface ChainPosition {
   readonly checkpoints: readonly Checkpoint[];
 }
 
-/** A head this far below the cursor causes a warning. Upstreams behind one URL always differ by a few blocks. */
-const SHORTFALL_WARNED = 50n;
-/** Of a different chain than before, only this many of the newest blocks are read. */
+/** A head this many ms below the cursor causes a warning. Upstreams behind one URL always differ by a few blocks. */
+const SHORTFALL_WARNED_MS = 30_000;
+/** Of a different chain than before, only this many of the newest blocks are read: such a chain is a local one. */
 const NEW_CHAIN_BLOCKS = 100_000n;
+/** A chain that began less than so many ms ago need not have a final block yet: Base's is 20 minutes behind. */
+const YOUNG_MS = 30 * 60_000;
 
-/** A chain with fewer blocks has just begun: it need not have a final block yet. */
-const YOUNG_BLOCKS = 1_000n;
+/** The blocks that a chain aims to make in this time. */
+const blocksIn = (ms: number, chain: ChainId): bigint => BigInt(Math.ceil(ms / networkOf(chain).blockMs));
 
 /** The first start begins at the final block: no intent is older than the service. */
-export async function begin(node: RpcNode): Promise<ChainPosition & { readonly start: Checkpoint }> {
+export async function begin(node: RpcNode, chain: ChainId): Promise<ChainPosition & { readonly start: Checkpoint }> {
   const [genesis, finalized, head] = await node.batch([getBlock(0n), getBlock('finalized'), getHead()]);
   if (genesis === null) throw new RpcUpstreamError(`${node.name} has no block 0`, 'no');
   // From there the present would be years away.
-  if (finalized === null && (head === null || head.number >= YOUNG_BLOCKS))
+  if (finalized === null && (head === null || head.number >= blocksIn(YOUNG_MS, chain)))
     throw new RpcUpstreamError(`${node.name} has no final block`, 'no');
   const { number, hash } = finalized ?? genesis;
   return { genesis: genesis.hash, checkpoints: [{ number, hash }], start: { number, hash } };
@@ -64,7 +67,8 @@ export async function relocate(node: RpcNode, chain: ChainId, before: ChainPosit
   const hashes = await hashesOf(node, [0n, ...below.map(({ number }) => number)]);
   const [expected] = below;
   // Its head is a little higher: behind one URL, another node reported that. Local nodes drop old blocks.
-  if (expected !== undefined && !hashes.has(expected.number) && head.number - expected.number <= SHORTFALL_WARNED)
+  const near = blocksIn(SHORTFALL_WARNED_MS, chain);
+  if (expected !== undefined && !hashes.has(expected.number) && head.number - expected.number <= near)
     return { kind: 'behind' };
   const checkpoints = below.filter(({ number, hash }) => hashes.get(number) === hash);
   const [ancestor] = checkpoints;
@@ -95,9 +99,9 @@ export async function relocate(node: RpcNode, chain: ChainId, before: ChainPosit
 }
 
 /** The warning about a node that is behind. */
-export function shortfallOf(before: ChainPosition, head: Block): string[] {
+export function shortfallOf(chain: ChainId, before: ChainPosition, head: Block): string[] {
   const shortfall = newestOf(before).number - head.number;
-  return shortfall > SHORTFALL_WARNED
+  return shortfall > blocksIn(SHORTFALL_WARNED_MS, chain)
     ? [`the head ${head.number} is ${shortfall} blocks below the last block that was read`]
     : [];
 }

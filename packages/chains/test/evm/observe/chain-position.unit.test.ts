@@ -6,6 +6,7 @@ import { begin, relocate } from '../../../src/evm/observe/chain-position.ts';
 import { error, startProvider } from '../../../../rpc/test/provider.ts';
 import { poolOver } from '../../../../rpc/test/upstreams.ts';
 
+const BASE_SEPOLIA = 'eip155:84532' as ChainId;
 const hashAt = (number: bigint): string => `0x${number.toString(16).padStart(64, '0')}`;
 const blockAt = (number: bigint): Block => ({ number, hash: hashAt(number), timestamp: 0n }) as unknown as Block;
 
@@ -26,16 +27,19 @@ const nodeWith = (blocks: readonly bigint[]): RpcNode => ({
 describe('the first position on a chain', () => {
   /** A node with this head and final block. */
   const startOn = (head: bigint, final: bigint | null) =>
-    begin({
-      ...nodeWith([]),
-      batch: (calls: readonly RpcCall<unknown>[]) =>
-        Promise.resolve(
-          calls.map(({ params: [tag] }) => {
-            if (tag === 'finalized') return final === null ? null : blockAt(final);
-            return blockAt(tag === 'latest' ? head : 0n);
-          }),
-        ) as never,
-    });
+    begin(
+      {
+        ...nodeWith([]),
+        batch: (calls: readonly RpcCall<unknown>[]) =>
+          Promise.resolve(
+            calls.map(({ params: [tag] }) => {
+              if (tag === 'finalized') return final === null ? null : blockAt(final);
+              return blockAt(tag === 'latest' ? head : 0n);
+            }),
+          ) as never,
+      },
+      BASE_SEPOLIA,
+    );
 
   it('is its final block', async () => {
     expect((await startOn(5_000n, 4_900n)).start.number).toBe(4_900n);
@@ -43,7 +47,11 @@ describe('the first position on a chain', () => {
 
   it('is block 0 only where the chain has just begun: the present would be years away', async () => {
     expect((await startOn(20n, null)).start.number).toBe(0n);
-    await expect(startOn(5_000n, null)).rejects.toThrow('has no final block');
+    await expect(startOn(9_000n, null)).rejects.toThrow('has no final block');
+  });
+
+  it('is block 0 for half an hour: Base needs 20 minutes, 6,000 blocks of 200 ms, until one is final', async () => {
+    expect((await startOn(6_000n, null)).start.number).toBe(0n);
   });
 });
 
@@ -53,7 +61,7 @@ describe('the relocation of a chain position', () => {
     checkpoints: [13n, 12n, 11n, 10n].map((number) => ({ number, hash: hashAt(number) })),
   };
   const from = (blocks: readonly bigint[], head: bigint) =>
-    relocate(nodeWith(blocks), 'eip155:84532' as ChainId, before, blockAt(head));
+    relocate(nodeWith(blocks), BASE_SEPOLIA, before, blockAt(head));
 
   it('concludes nothing from a node that lacks blocks below the head which another one reported', async () => {
     // Behind one URL: the head came from one node, these blocks from another.
@@ -85,7 +93,7 @@ describe('the relocation of a chain position', () => {
       return { body: isArray ? answers : answers[0] };
     });
     const pool = poolOver([provider.url], 10_000);
-    const relocated = pool.run((node) => relocate(node, 'eip155:84532' as ChainId, position, blockAt(newest)));
+    const relocated = pool.run((node) => relocate(node, BASE_SEPOLIA, position, blockAt(newest)));
     await expect(relocated.finally(() => Promise.all([pool.close(), provider.stop()]))).resolves.toMatchObject({
       kind: 'reorg',
       ancestor: 99n,
@@ -97,7 +105,11 @@ describe('the relocation of a chain position', () => {
     expect(lengths.filter((length) => length <= most).reduce((sum, length) => sum + length, 0)).toBe(34);
   });
 
+  it('concludes nothing from a node that is 30 s behind: 150 blocks of 200 ms', async () => {
+    expect(await from([0n, 10n], 163n)).toEqual({ kind: 'behind' });
+  });
+
   it('goes on below blocks that a node has dropped long ago', async () => {
-    expect(await from([0n, 10n, 64n], 64n)).toMatchObject({ kind: 'reorg', ancestor: 10n });
+    expect(await from([0n, 10n, 164n], 164n)).toMatchObject({ kind: 'reorg', ancestor: 10n });
   });
 });

@@ -95,6 +95,11 @@ describe('the check of a transaction on Tempo', () => {
     expect(checkTempo(sponsored, tempoTerms)).toMatchObject({ ok: true, payment: { isSponsored: true } });
   });
 
+  it('accepts a fee in a dollar token that the registry lacks, which the payer has chosen at the fee manager', () => {
+    const feeToken = '0x20c000000000000000000000a1b2c3d4e5f60718';
+    expect(checkTempo(onTempo({ feeToken }), tempoTerms)).toMatchObject({ ok: true });
+  });
+
   const call = { to: tempo.usdc, data: tempo.calldata };
   const withData = (data: Hex) => ({ calls: [{ ...call, data }] });
   it.each<readonly [string, Partial<TxEnvelopeTempo.TxEnvelopeTempo<false>>]>([

@@ -1,0 +1,45 @@
+import { type RpcNode, type RpcPoolOptions, RpcUpstreamError } from '@pf/rpc';
+import type { Logger } from '@pf/runtime';
+import type { Family } from './family.ts';
+
+/** The rules that a network runs, as a node tells them. */
+export interface Rules {
+  /** `T12`, `Alpenglow`; null where it does not tell. */
+  readonly name: string | null;
+  /** Upgrades that this version does not know: what they are, and since or from when. */
+  readonly unknown: readonly string[];
+}
+export const UNTOLD: Rules = { name: null, unknown: [] };
+
+/** What this node tells, if it does: it is asked for nothing else's sake. */
+export async function rulesOf(family: Pick<Family, 'rules'>, node: RpcNode): Promise<Rules> {
+  try {
+    return await family.rules(node);
+  } catch (error) {
+    if (error instanceof RpcUpstreamError) return UNTOLD;
+    throw error;
+  }
+}
+
+/** For RpcPool: the same identification, which warns of rules that this version does not know. */
+export function warningOfRules(
+  identify: RpcPoolOptions['identify'],
+  family: Pick<Family, 'rules'>,
+  network: string,
+  log: Pick<Logger, 'warn'>,
+): RpcPoolOptions['identify'] {
+  let warned = '';
+  return async (node) => {
+    const problem = await identify(node);
+    if (problem !== null) return problem;
+    const { unknown } = await rulesOf(family, node);
+    const said = unknown.join(', ');
+    if (said !== '' && said !== warned)
+      log.warn(
+        { network, upstream: node.name, unknown },
+        'the network has rules that this version does not know: read what they change (docs/operations/networks.md)',
+      );
+    warned = said;
+    return null;
+  };
+}
