@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from 'zod-openapi';
 import { type ErrorCode, ERRORS, errorResponse } from '../errors.ts';
+import { IDEMPOTENCY_KEY_LENGTH_MAX } from '../api/limits.ts';
 import { nameComponents } from './components.ts';
 import { EXAMPLES } from './examples.ts';
 import { FIELDS } from './fields.ts';
@@ -29,6 +30,21 @@ const retryAfter = z.object({
 const FOR_PAYERS =
   'A key with the scope `payer` is sufficient, and so is the client secret of the intent. Both receive the intent ' +
   'as `PayerIntent`, and events as `PayerEvent`.';
+
+/** Of every POST: what it changes depends on whether the body may have a key. */
+const keyHeader = (body: z.ZodType | undefined) => ({
+  'Idempotency-Key': z
+    .string()
+    .min(1)
+    .max(IDEMPOTENCY_KEY_LENGTH_MAX)
+    .optional()
+    .meta({
+      description:
+        body instanceof z.ZodObject && 'idempotencyKey' in body.shape
+          ? 'Stands for `idempotencyKey` in the body. If both are sent, they must be equal.'
+          : 'Accepted, and changes nothing: a repeat of this request is known by what it acts on.',
+    }),
+});
 
 /** The OpenAPI 3.1 document of these operations, generated from the schemas that validate requests. */
 export function openApiDocument(operations: readonly Operation[], baseUrl: string): OpenApiDocument {
@@ -118,7 +134,9 @@ function describeFields({ components }: OpenApiDocument): void {
 function describe(operation: Operation): ZodOpenApiOperationObject {
   const { id, tag, summary, description, scope, solanaPay, paymaster, paymentLink, mpp, request, responses } =
     operation;
-  const { params, query, headers, body } = request;
+  const { params, query, body } = request;
+  const headers =
+    operation.method === 'post' ? z.object({ ...request.headers?.shape, ...keyHeader(body) }) : request.headers;
   return {
     operationId: id,
     tags: [tag],
