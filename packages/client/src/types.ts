@@ -37,8 +37,19 @@ export type ListIntents = Schemas['ListIntentsQuery'];
 export type ListDeliveries = Schemas['ListDeliveriesQuery'];
 export type ListReplays = Schemas['ListReplaysQuery'];
 
+/** What a repeated create asked for otherwise than what exists, by the path of the field. */
+export type Differences = Readonly<
+  Record<string, { readonly existing: string | number | null; readonly requested: string | number | null }>
+>;
+/** Of a create whose `idempotencyKey` was used before. */
+interface Replayed {
+  /** Whether an earlier request made it. */
+  readonly replayed?: true;
+  /** Absent where nothing differs. */
+  readonly differs?: Differences;
+}
 /** An intent, and what its payer needs. */
-export interface PayableIntent {
+export interface PayableIntent extends Replayed {
   readonly intent: PaymentIntent;
   /** Opens this one intent to its payer: for `PayerClient`. Keep it out of logs. */
   readonly clientSecret: string;
@@ -46,7 +57,7 @@ export interface PayableIntent {
   readonly paymentUrl: string | null;
 }
 /** A payment link, and what its payer needs. */
-export interface PayableLink {
+export interface PayableLink extends Replayed {
   readonly paymentLink: PaymentLink;
   /** Opens this one link to its payer. Keep it out of logs. */
   readonly clientSecret: string;
