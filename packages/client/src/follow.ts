@@ -48,7 +48,7 @@ export async function* follow<Intent extends PayerIntent>(
       );
       // Not a stream: the page of a proxy.
       isKeptBack = bytes === null;
-      const messages = (bytes ?? new Blob().stream())
+      const messages = (bytes ?? new Blob([]).stream())
         .pipeThrough(watch.stream())
         .pipeThrough(new TextDecoderStream())
         .pipeThrough(new EventSourceParserStream());

@@ -14,6 +14,7 @@ export type {
   DeliveryAttempt,
   Differences,
   EventType,
+  IntentEvent,
   IntentState,
   ListDeliveries,
   ListIntents,

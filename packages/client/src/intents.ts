@@ -12,7 +12,7 @@ import type {
   SubmittedIntent,
   TargetState,
   UpdateIntent,
-  WebhookEvent,
+  IntentEvent,
 } from './types.ts';
 
 interface IntentBody {
@@ -150,16 +150,16 @@ export class Intents {
   }
 
   /** The whole history, oldest first: the bodies of the webhooks. Sends a request for each 100 of them. */
-  async events(id: string, options?: CallOptions): Promise<readonly WebhookEvent[]> {
+  async events(id: string, options?: CallOptions): Promise<readonly IntentEvent[]> {
     const pages = new Pages(async (cursor) => {
       // A service from before the history had pages returns the whole of it, without a cursor.
       const { events, nextCursor = null } = await this.#http.get<{
-        events: WebhookEvent[];
+        events: IntentEvent[];
         nextCursor?: string | null;
       }>(path(id, '/events'), { cursor }, options);
       return { items: events, nextCursor };
     });
-    const all: WebhookEvent[] = [];
+    const all: IntentEvent[] = [];
     for await (const event of pages) all.push(event);
     return all;
   }

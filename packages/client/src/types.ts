@@ -8,11 +8,13 @@ export type PayerIntent = Schemas['PayerIntent'];
 export type IntentState = PaymentIntent['state'];
 export type Transaction = Schemas['Transaction'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
-/** The body of a webhook and of an event in the history. */
-export type WebhookEvent = Schemas['Event'];
+/** The body of a webhook: its `type` says what `data` has. Ignore types that you do not know: more may be added. */
+export type WebhookEvent = Schemas['WebhookEvent'];
+/** The body of a webhook about an intent, and of an event in its history. */
+export type IntentEvent = Extract<WebhookEvent, { readonly type: `intent.${string}` }>;
+export type EventType = IntentEvent['type'];
 /** An event as payers see it. */
-export type PayerEvent = Schemas['PayerEvent'];
-export type EventType = WebhookEvent['type'];
+export type PayerEvent = Omit<Schemas['PayerEvent'], 'type'> & { readonly type: EventType };
 /** In `data.payment` of the events of payments that the intent did not ask for. */
 export type UnexpectedPayment = Schemas['UnexpectedPayment'];
 

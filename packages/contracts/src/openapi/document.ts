@@ -6,7 +6,8 @@ import { IDEMPOTENCY_KEY_LENGTH_MAX } from '../api/limits.ts';
 import { nameComponents } from './components.ts';
 import { EXAMPLES } from './examples.ts';
 import { FIELDS } from './fields.ts';
-import { webhookOperations } from './webhooks.ts';
+import { openResponses } from './open-responses.ts';
+import { webhookEvent, webhookOperations } from './webhooks.ts';
 import { type Answered, errorsOf, jsonOf, type Operation, type Success, TAGS } from '../operation.ts';
 
 /** Headers of every response. The RateLimit pair needs a valid key (draft-ietf-httpapi-ratelimit-headers). */
@@ -68,6 +69,7 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
       paths: paths,
       webhooks: webhookOperations(),
       components: {
+        schemas: { WebhookEvent: webhookEvent },
         securitySchemes: {
           apiKey: {
             type: 'http',
@@ -108,10 +110,13 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
       override: ({ jsonSchema }) => {
         // zod adds a long pattern; `format` says the same.
         if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+        // Of a tuple, which `minItems` and `maxItems` close as well: some generators know no boolean as a schema.
+        if ((jsonSchema.items as unknown) === false) jsonSchema.items = {};
       },
     },
   );
   describeFields(document);
+  openResponses(document);
   return document;
 }
 
