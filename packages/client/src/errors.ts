@@ -1,3 +1,5 @@
+import type { Differences, PayableIntent, PayableLink } from './types.ts';
+
 /** The error object of a response (docs/reference/errors.md). */
 export interface ErrorBody {
   readonly code: string;
@@ -58,6 +60,25 @@ export class RateLimitError extends PaymentApiError {
 /** 503, after all retries: the outcome may be unknown. Repeating the same call is safe. */
 export class UnavailableError extends PaymentApiError {
   override readonly name = 'UnavailableError';
+}
+/**
+ * An earlier request with this `idempotencyKey` asked for something else: what it made is in `existing`, and nothing of
+ * this one has taken effect.
+ */
+export class ReusedKeyError<Existing = PayableIntent | PayableLink> extends Error {
+  override readonly name = 'ReusedKeyError';
+  readonly existing: Existing;
+  /** By the path of the field: `amount`, `metadata.order`. */
+  readonly differs: Differences;
+
+  constructor(existing: Existing, differs: Differences) {
+    super(
+      `An earlier request with this idempotencyKey asked for another ${Object.keys(differs).join(', ')}. Use another ` +
+        'key for another payment, or pass {takeExisting: true} to get what exists.',
+    );
+    this.existing = existing;
+    this.differs = differs;
+  }
 }
 /** No response arrived, after all retries: a network error or a timeout. */
 export class ConnectionError extends Error {

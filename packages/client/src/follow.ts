@@ -16,13 +16,16 @@ export interface Followed<Intent = PaymentIntent> {
 }
 
 const RECONNECT_MS = { min: 500, max: 10_000 };
-/** The service sends a comment every 15 s: a connection that is silent for longer is dead. */
-const SILENCE_MS = 45_000;
+/** The snapshot comes at once, and a comment every 15 s: a connection that is silent for longer is dead. */
+const SILENCE_MS = { first: 10_000, later: 45_000 };
+/** Where no stream gets through: how often the intent is fetched instead, before another stream is tried. */
+const POLL = { intervalMs: 2_000, count: 30 };
 
 /**
  * Follows an intent over server-sent events. Uses fetch instead of EventSource, which cannot send the API key in a
  * header. Reconnects when a connection ends or falls silent, and resumes after the last event without gaps or repeats.
- * Ends at `until`, or when the state can no longer change.
+ * Where a proxy keeps streams back or returns a page of its own, the intent is fetched every two seconds, and yielded as
+ * a `snapshot` when it has changed. Ends at `until`, or when the state can no longer change.
  */
 export async function* follow<Intent extends PayerIntent>(
   http: Http,
@@ -31,9 +34,11 @@ export async function* follow<Intent extends PayerIntent>(
 ): AsyncGenerator<Followed<Intent>, void, undefined> {
   let lastEventId: string | undefined;
   let failures = 0;
+  let updatedAt: string | undefined;
   for (;;) {
     const silence = new AbortController();
-    const watch = watchdog(SILENCE_MS, () => silence.abort());
+    const watch = watchdog(lastEventId === undefined ? SILENCE_MS.first : SILENCE_MS.later, () => silence.abort());
+    let isKeptBack = false;
     try {
       const abortSignal = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal;
       const bytes = await http.stream(
@@ -41,7 +46,9 @@ export async function* follow<Intent extends PayerIntent>(
         lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
         { signal: abortSignal },
       );
-      const messages = bytes
+      // Not a stream: the page of a proxy.
+      isKeptBack = bytes === null;
+      const messages = (bytes ?? new Blob([]).stream())
         .pipeThrough(watch.stream())
         .pipeThrough(new TextDecoderStream())
         .pipeThrough(new EventSourceParserStream());
@@ -49,18 +56,42 @@ export async function* follow<Intent extends PayerIntent>(
         failures = 0;
         if (message.id !== undefined) lastEventId = message.id;
         const followed = parse<Intent>(message.event ?? 'message', message.data);
+        ({ updatedAt } = followed.intent);
         yield followed;
         if (isEnd(followed.intent, until)) return;
       }
     } catch (error) {
       if (signal?.aborted || !isTransient(error, silence.signal)) throw error;
+      isKeptBack = silence.signal.aborted && !watch.hasBegun();
     } finally {
       watch.stop();
+    }
+    for (let polls = 0; isKeptBack && polls < POLL.count; polls += 1) {
+      if (polls > 0) await pause(POLL.intervalMs, signal);
+      signal?.throwIfAborted();
+      const intent = await fetched<Intent>(http, id, signal);
+      if (intent === null || intent.updatedAt === updatedAt) continue;
+      ({ updatedAt } = intent);
+      // The next stream begins with a snapshot: what was before it is known.
+      lastEventId = undefined;
+      yield { type: 'snapshot', intent };
+      if (isEnd(intent, until)) return;
     }
     // The stream ended or broke: the service restarts, or a proxy closed the connection.
     await pause(Math.min(RECONNECT_MS.min * 2 ** failures, RECONNECT_MS.max) * (0.5 + Math.random()), signal);
     signal?.throwIfAborted();
     failures += 1;
+  }
+}
+
+/** The current intent; null where it cannot be had now. */
+async function fetched<Intent>(http: Http, id: string, signal: AbortSignal | undefined): Promise<Intent | null> {
+  try {
+    return (await http.get<{ intent: Intent }>(`intents/${encodeURIComponent(id)}`, {}, signal ? { signal } : {}))
+      .intent;
+  } catch (error) {
+    if (signal?.aborted || !isTransient(error)) throw error;
+    return null;
   }
 }
 
@@ -90,21 +121,24 @@ function isEnd({ state, pendingAtExpiry }: PayerIntent, until: 'confirmed' | 'fi
 }
 
 /** Whether a reconnect can help: no response, a broken stream or a busy service, but no error of the caller. */
-const isTransient = (error: unknown, silence: AbortSignal): boolean =>
-  silence.aborted ||
+const isTransient = (error: unknown, silence?: AbortSignal): boolean =>
+  silence?.aborted ||
   error instanceof ConnectionError ||
   error instanceof TypeError ||
   (error instanceof PaymentApiError && (error.status === 429 || error.status >= 500));
 
-/** Calls `onSilence` after `ms` without a byte. */
-function watchdog(ms: number, onSilence: () => void) {
-  let timer = setTimeout(onSilence, ms);
+/** Calls `onSilence` after a time without a byte. @param firstMs until the first one */
+function watchdog(firstMs: number, onSilence: () => void) {
+  let timer = setTimeout(onSilence, firstMs);
+  let hasBegun = false;
   return {
+    hasBegun: () => hasBegun,
     stream: () =>
       new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
         transform(chunk, controller) {
           clearTimeout(timer);
-          timer = setTimeout(onSilence, ms);
+          timer = setTimeout(onSilence, SILENCE_MS.later);
+          hasBegun = true;
           controller.enqueue(chunk);
         },
       }),

@@ -1,5 +1,6 @@
 import ky, { HTTPError, isKyError, type KyInstance } from 'ky';
-import { ConnectionError, errorOf } from './errors.ts';
+import { ConnectionError, errorOf, NotFoundError, ReusedKeyError } from './errors.ts';
+import type { PayableIntent, PayableLink } from './types.ts';
 
 export interface ClientOptions {
   /** `pk_test_…` or `pk_live_…`. In payers' apps, use a key with the scope `payer`. */
@@ -17,6 +18,20 @@ export interface ClientOptions {
 /** Options of every call. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
+}
+
+/** Options of a create. */
+export interface CreateOptions extends CallOptions {
+  /**
+   * Returns what an earlier request with the `idempotencyKey` made, with `differs`, even where it asked for something
+   * else. Default: a `ReusedKeyError` is thrown.
+   */
+  readonly takeExisting?: boolean;
+}
+
+/** Options of a call that has to know whether it was sent more than once. */
+interface RepeatedOptions extends CallOptions {
+  readonly onRepeat?: () => void;
 }
 
 export type Query = Readonly<
@@ -37,7 +52,7 @@ export class Http {
       retry: {
         limit: maxRetries,
         // Every request may be repeated: a create has an idempotency key, a submit is identified by its transaction.
-        methods: ['get', 'post', 'put', 'patch'],
+        methods: ['get', 'post', 'put', 'patch', 'delete'],
         statusCodes: [429, 502, 503, 504],
         backoffLimit: BACKOFF_MAX_MS,
         maxRetryAfter: BACKOFF_MAX_MS,
@@ -51,26 +66,46 @@ export class Http {
   get<T>(path: string, query: Query = {}, { signal }: CallOptions = {}): Promise<T> {
     return this.#json(this.#ky.get(path, { searchParams: searchParams(query), ...(signal && { signal }) }));
   }
-  post<T>(path: string, body: object = {}, { signal }: CallOptions = {}): Promise<T> {
-    return this.#json(this.#ky.post(path, { json: body, ...(signal && { signal }) }));
+  post<T>(path: string, body: object = {}, options?: RepeatedOptions): Promise<T> {
+    return this.#json(this.#ky.post(path, { json: body, ...sent(options) }));
+  }
+  /** @throws ReusedKeyError */
+  async create<T extends PayableIntent | PayableLink>(
+    path: string,
+    body: object,
+    { takeExisting = false, ...options }: CreateOptions = {},
+  ): Promise<T> {
+    const created = await this.post<T>(path, { idempotencyKey: crypto.randomUUID(), ...body }, options);
+    if (created.differs && !takeExisting) throw new ReusedKeyError(created, created.differs);
+    return created;
   }
   put<T>(path: string, body: object, { signal }: CallOptions = {}): Promise<T> {
     return this.#json(this.#ky.put(path, { json: body, ...(signal && { signal }) }));
   }
-  patch<T>(path: string, body: object, { signal }: CallOptions = {}): Promise<T> {
-    return this.#json(this.#ky.patch(path, { json: body, ...(signal && { signal }) }));
+  patch<T>(path: string, body: object, options?: RepeatedOptions): Promise<T> {
+    return this.#json(this.#ky.patch(path, { json: body, ...sent(options) }));
   }
-  delete<T>(path: string, { signal }: CallOptions = {}): Promise<T> {
-    return this.#json(this.#ky.delete(path, { ...(signal && { signal }) }));
+  async delete(path: string, { signal }: CallOptions = {}): Promise<void> {
+    let isRepeated = false;
+    const onRepeat = () => void (isRepeated = true);
+    try {
+      await this.#json(this.#ky.delete(path, sent({ ...(signal && { signal }), onRepeat })));
+    } catch (error) {
+      // An attempt whose response was lost has removed it.
+      if (!isRepeated || !(error instanceof NotFoundError)) throw error;
+    }
   }
 
-  /** An event stream, open until one side closes it. Not retried: `follow` reconnects. */
+  /**
+   * An event stream, open until one side closes it. Not retried: `follow` reconnects.
+   * @returns null where something else than a stream was returned: the page of a proxy
+   */
   async stream(
     path: string,
     headers: Readonly<Record<string, string>>,
     { signal }: CallOptions = {},
-  ): Promise<NonNullable<Response['body']>> {
-    const { body } = await withClientErrors(
+  ): Promise<Response['body']> {
+    const { body, headers: received } = await withClientErrors(
       this.#ky.get(path, {
         headers: { accept: 'text/event-stream', ...headers },
         timeout: false,
@@ -78,14 +113,32 @@ export class Http {
         ...(signal && { signal }),
       }),
     );
-    if (body === null) throw new ConnectionError('The response has no body.');
-    return body;
+    if (received.get('content-type')?.startsWith('text/event-stream')) return body;
+    await body?.cancel();
+    return null;
   }
 
   async #json<T>(response: Promise<Response>): Promise<T> {
-    return (await (await withClientErrors(response)).json()) as T;
+    const received = await withClientErrors(response);
+    try {
+      return (await received.json()) as T;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      throw new ConnectionError(
+        'The response is not JSON. Check the base URL, and what is between it and the service.',
+        {
+          cause: error,
+        },
+      );
+    }
   }
 }
+
+/** The options of one request. */
+const sent = ({ signal, onRepeat }: RepeatedOptions = {}) => ({
+  ...(signal && { signal }),
+  ...(onRepeat && { hooks: { beforeRetry: [onRepeat] } }),
+});
 
 /** The response, or the client's own error in place of the transport's. */
 async function withClientErrors(response: Promise<Response>): Promise<Response> {

@@ -1,7 +1,7 @@
 export { PaymentClient } from './client.ts';
 export * from './errors.ts';
 export type { Followed, FollowOptions } from './follow.ts';
-export type { CallOptions, ClientOptions } from './http.ts';
+export type { CallOptions, ClientOptions, CreateOptions } from './http.ts';
 export { type Page, Pages } from './pages.ts';
 export type { Payment } from './pay.ts';
 export { PayerClient, type PayerClientOptions } from './payer.ts';
@@ -13,7 +13,9 @@ export type {
   CreateReplay,
   DeliveryAttempt,
   Deposit,
+  Differences,
   EventType,
+  IntentEvent,
   IntentState,
   ListDeliveries,
   ListDeposits,

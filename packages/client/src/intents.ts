@@ -1,6 +1,6 @@
 import { ConflictError } from './errors.ts';
 import { follow, type Followed, type FollowOptions } from './follow.ts';
-import type { CallOptions, Http } from './http.ts';
+import type { CallOptions, CreateOptions, Http } from './http.ts';
 import { Pages } from './pages.ts';
 import { pay, type Payment } from './pay.ts';
 import type {
@@ -12,7 +12,7 @@ import type {
   SubmittedIntent,
   TargetState,
   UpdateIntent,
-  WebhookEvent,
+  IntentEvent,
 } from './types.ts';
 
 interface IntentBody {
@@ -27,14 +27,17 @@ export class Intents {
     this.#http = http;
   }
 
-  /** Creates an intent. Generates an `idempotencyKey` if you pass none, so that a retry creates no second intent. */
-  async create(intent: CreateIntent, options?: CallOptions): Promise<PaymentIntent> {
+  /**
+   * Creates an intent. Generates an `idempotencyKey` if you pass none, so that a retry creates no second intent.
+   * @throws ReusedKeyError if an earlier request with the key asked for another payment
+   */
+  async create(intent: CreateIntent, options?: CreateOptions): Promise<PaymentIntent> {
     return (await this.createPayable(intent, options)).intent;
   }
 
   /** Like `create`, and returns with the intent what you pass to its payer. */
-  createPayable(intent: CreateIntent, options?: CallOptions): Promise<PayableIntent> {
-    return this.#http.post('intents', { idempotencyKey: crypto.randomUUID(), ...intent }, options);
+  createPayable(intent: CreateIntent, options?: CreateOptions): Promise<PayableIntent> {
+    return this.#http.create('intents', intent, options);
   }
 
   /** Fetches the current intent. */
@@ -64,7 +67,17 @@ export class Intents {
    * @throws ConflictError `intent.stale_update` if the intent has changed since
    */
   async update(id: string, change: UpdateIntent, options?: CallOptions): Promise<PaymentIntent> {
-    return (await this.#http.patch<IntentBody>(path(id), change, options)).intent;
+    let isRepeated = false;
+    const onRepeat = () => void (isRepeated = true);
+    try {
+      return (await this.#http.patch<IntentBody>(path(id), change, { ...options, onRepeat })).intent;
+    } catch (error) {
+      if (!isRepeated || !(error instanceof ConflictError) || error.code !== 'intent.stale_update') throw error;
+      // An attempt whose response was lost may have changed it.
+      const intent = await this.get(id, options);
+      if (!includes(intent, change)) throw error;
+      return intent;
+    }
   }
 
   /** Reports that the payer's app has received the id. */
@@ -117,8 +130,18 @@ export class Intents {
   }
 
   /** Creates the intent that pays this one back. Its fulfiller is the requestor of this one. */
-  refund(id: string, options?: CallOptions): Promise<PaymentIntent> {
-    return this.#post(`/${encodeURIComponent(id)}/refund`, {}, options);
+  async refund(id: string, options?: CallOptions): Promise<PaymentIntent> {
+    let isRepeated = false;
+    const onRepeat = () => void (isRepeated = true);
+    try {
+      return (await this.#http.post<IntentBody>(path(id, '/refund'), {}, { ...options, onRepeat })).intent;
+    } catch (error) {
+      const isRefunded = error instanceof ConflictError && error.code === 'intent.already_refunded';
+      const refund = isRefunded ? error.details?.['refund_intent_id'] : undefined;
+      // An attempt whose response was lost has made it.
+      if (isRepeated && typeof refund === 'string') return this.get(refund, options);
+      throw error;
+    }
   }
 
   /** Test keys only: moves the intent to a state, through all states and events between. */
@@ -127,16 +150,16 @@ export class Intents {
   }
 
   /** The whole history, oldest first: the bodies of the webhooks. Sends a request for each 100 of them. */
-  async events(id: string, options?: CallOptions): Promise<readonly WebhookEvent[]> {
+  async events(id: string, options?: CallOptions): Promise<readonly IntentEvent[]> {
     const pages = new Pages(async (cursor) => {
       // A service from before the history had pages returns the whole of it, without a cursor.
       const { events, nextCursor = null } = await this.#http.get<{
-        events: WebhookEvent[];
+        events: IntentEvent[];
         nextCursor?: string | null;
       }>(path(id, '/events'), { cursor }, options);
       return { items: events, nextCursor };
     });
-    const all: WebhookEvent[] = [];
+    const all: IntentEvent[] = [];
     for await (const event of pages) all.push(event);
     return all;
   }
@@ -150,5 +173,13 @@ export class Intents {
     return (await this.#http.post<IntentBody>(`intents${rest}`, body, options)).intent;
   }
 }
+
+/** Whether an intent has what a change asks for. */
+const includes = ({ amount, ttlSeconds, metadata }: PaymentIntent, change: UpdateIntent): boolean =>
+  amount === (change.amount ?? amount) &&
+  ttlSeconds === (change.ttlSeconds ?? ttlSeconds) &&
+  (change.metadata === null
+    ? Object.keys(metadata ?? {}).length === 0
+    : Object.entries(change.metadata ?? {}).every(([key, value]) => (metadata?.[key] ?? null) === value));
 
 const path = (id: string, rest = ''): string => `intents/${encodeURIComponent(id)}${rest}`;

@@ -1,4 +1,4 @@
-import type { CallOptions, Http } from './http.ts';
+import type { CallOptions, CreateOptions, Http } from './http.ts';
 import { Pages } from './pages.ts';
 import type { CreatePaymentLink, ListPaymentLinks, PayableIntent, PayableLink, PaymentLink } from './types.ts';
 
@@ -13,9 +13,10 @@ export class PaymentLinks {
   /**
    * Creates a link, and returns with it what you pass to its payer. Generates an `idempotencyKey` if you pass none, so
    * that a retry creates no second one.
+   * @throws ReusedKeyError if an earlier request with the key asked for another link
    */
-  create(link: CreatePaymentLink, options?: CallOptions): Promise<PayableLink> {
-    return this.#http.post('payment-links', { idempotencyKey: crypto.randomUUID(), ...link }, options);
+  create(link: CreatePaymentLink, options?: CreateOptions): Promise<PayableLink> {
+    return this.#http.create('payment-links', link, options);
   }
 
   /** Fetches the link, and what you pass to its payer. Needs a key with the scope `full`. */

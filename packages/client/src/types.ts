@@ -8,11 +8,13 @@ export type PayerIntent = Schemas['PayerIntent'];
 export type IntentState = PaymentIntent['state'];
 export type Transaction = Schemas['Transaction'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
-/** The body of a webhook and of an event in the history. */
-export type WebhookEvent = Schemas['Event'];
+/** The body of a webhook: its `type` says what `data` has. Ignore types that you do not know: more may be added. */
+export type WebhookEvent = Schemas['WebhookEvent'];
+/** The body of a webhook about an intent, and of an event in its history. */
+export type IntentEvent = Extract<WebhookEvent, { readonly type: `intent.${string}` }>;
+export type EventType = IntentEvent['type'];
 /** An event as payers see it. */
-export type PayerEvent = Schemas['PayerEvent'];
-export type EventType = WebhookEvent['type'];
+export type PayerEvent = Omit<Schemas['PayerEvent'], 'type'> & { readonly type: EventType };
 /** In `data.payment` of the events of payments that the intent did not ask for. */
 export type UnexpectedPayment = Schemas['UnexpectedPayment'];
 
@@ -40,8 +42,19 @@ export type ListIntents = Schemas['ListIntentsQuery'];
 export type ListDeliveries = Schemas['ListDeliveriesQuery'];
 export type ListReplays = Schemas['ListReplaysQuery'];
 
+/** What a repeated create asked for otherwise than what exists, by the path of the field. */
+export type Differences = Readonly<
+  Record<string, { readonly existing: string | number | null; readonly requested: string | number | null }>
+>;
+/** Of a create whose `idempotencyKey` was used before. */
+interface Replayed {
+  /** Whether an earlier request made it. */
+  readonly replayed?: true;
+  /** Absent where nothing differs. */
+  readonly differs?: Differences;
+}
 /** An intent, and what its payer needs. */
-export interface PayableIntent {
+export interface PayableIntent extends Replayed {
   readonly intent: PaymentIntent;
   /** Opens this one intent to its payer: for `PayerClient`. Keep it out of logs. */
   readonly clientSecret: string;
@@ -49,7 +62,7 @@ export interface PayableIntent {
   readonly paymentUrl: string | null;
 }
 /** A payment link, and what its payer needs. */
-export interface PayableLink {
+export interface PayableLink extends Replayed {
   readonly paymentLink: PaymentLink;
   /** Opens this one link to its payer. Keep it out of logs. */
   readonly clientSecret: string;

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import {
   AuthenticationError,
   ConflictError,
@@ -9,6 +9,7 @@ import {
   PaymentClient,
   PlanError,
   RateLimitError,
+  ReusedKeyError,
   UnavailableError,
   UnprocessableError,
 } from '../src/index.ts';
@@ -63,6 +64,28 @@ describe('PaymentClient', () => {
     const client = await respondingWith(json(200, { intent: intent('created') }));
     await client.intents.create({ ...created, idempotencyKey: 'order-7' });
     expect(JSON.parse(service.requests[0]?.body ?? '')).toMatchObject({ idempotencyKey: 'order-7' });
+  });
+
+  it('throws what an earlier request with the key made, where it asked for something else', async () => {
+    const existing = { intent: intent('created', { amount: '10' }), clientSecret: 's', paymentUrl: null };
+    const differs = { amount: { existing: '10', requested: '1' } };
+    const link = { paymentLink: { id: 'pl_1' }, clientSecret: 's', url: null };
+    const client = await respondingWith(
+      json(200, { ...existing, replayed: true }),
+      json(200, { ...existing, replayed: true, differs }),
+      json(200, { ...existing, replayed: true, differs }),
+      json(200, { ...link, replayed: true, differs }),
+      json(200, { ...link, replayed: true, differs }),
+    );
+    const request = { ...created, idempotencyKey: 'order-7' };
+    expect(await client.intents.create(request)).toEqual(existing.intent);
+    const error: unknown = await client.intents.create(request).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ReusedKeyError);
+    expect(error).toMatchObject({ existing, differs, message: expect.stringMatching(/another amount/) });
+    expect(await client.intents.createPayable(request, { takeExisting: true })).toMatchObject({ ...existing, differs });
+    const order = { amount: '1', offers: [] };
+    await expect(client.paymentLinks.create(order)).rejects.toMatchObject({ existing: link });
+    expect(await client.paymentLinks.create(order, { takeExisting: true })).toMatchObject(link);
   });
 
   it('retries a request that got no response', async () => {
@@ -123,6 +146,100 @@ describe('PaymentClient', () => {
       json(200, { intent: intent('cancelled') }),
     );
     expect(await client.intents.cancel('pi_1')).toMatchObject({ state: 'cancelled' });
+  });
+
+  const lost: Respond = (response) => void response.destroy();
+
+  it('returns the refund that an attempt made whose response was lost', async () => {
+    const refunded = failure(409, 'intent.already_refunded', { refund_intent_id: 'pi_2' });
+    const client = await respondingWith(lost, refunded, json(200, { intent: { id: 'pi_2' } }), refunded);
+    expect(await client.intents.refund('pi_1')).toEqual({ id: 'pi_2' });
+    await expect(client.intents.refund('pi_1')).rejects.toMatchObject({ code: 'intent.already_refunded' });
+    expect(service.requests).toHaveLength(4);
+  });
+
+  it('returns the update that an attempt made whose response was lost', async () => {
+    const stale = failure(409, 'intent.stale_update');
+    const changed = intent('created', { amount: '2', ttlSeconds: 60, metadata: { order: '7' } });
+    const client = await respondingWith(
+      lost,
+      stale,
+      json(200, { intent: changed }),
+      lost,
+      stale,
+      json(200, { intent: changed }),
+      stale,
+    );
+    const change = { updatedAt: 'then', amount: '2', metadata: { order: '7', note: null } };
+    expect(await client.intents.update('pi_1', change)).toEqual(changed);
+    // Somebody else's change is there, not this one.
+    await expect(client.intents.update('pi_1', { ...change, amount: '3' })).rejects.toBeInstanceOf(ConflictError);
+    await expect(client.intents.update('pi_1', change)).rejects.toMatchObject({ code: 'intent.stale_update' });
+    expect(service.requests).toHaveLength(7);
+  });
+
+  it('repeats a removal, and succeeds if it is removed already', async () => {
+    const none = failure(404, 'webhook_endpoint.not_found');
+    const client = await respondingWith(lost, none, none);
+    await client.webhooks.endpoints.remove('whe_1');
+    expect(service.requests.map(({ method }) => method)).toEqual(['DELETE', 'DELETE']);
+    await expect(client.webhooks.endpoints.remove('whe_1')).rejects.toBeInstanceOf(NotFoundError);
+  });
+
+  it('says so where the response is not JSON', async () => {
+    const page: Respond = (response) =>
+      void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>hi</h1>');
+    const client = await respondingWith(page);
+    await expect(client.intents.get('pi_1')).rejects.toMatchObject({
+      name: 'ConnectionError',
+      message: expect.stringMatching(/not JSON.*base URL/),
+    });
+  });
+
+  it('polls where a page is returned in place of the stream', async () => {
+    const page: Respond = (response) =>
+      void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>hi</h1>');
+    const client = await respondingWith(
+      page,
+      json(200, { intent: intent('confirmed', { updatedAt: '2026-11-27T12:00:00.000Z' }) }),
+    );
+    const seen: string[] = [];
+    for await (const { type, intent: now } of client.intents.follow('pi_1')) seen.push(`${type} ${now.state}`);
+    expect(seen).toEqual(['snapshot confirmed']);
+    expect(service.requests.map(({ url }) => url)).toEqual(['/v1/intents/pi_1/events', '/v1/intents/pi_1']);
+  });
+
+  it('polls where a stream brings nothing, and tells each change once', async () => {
+    await respondingWith(json(200, {}));
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    const states = ['created', 'created', 'pending', 'confirmed'];
+    const asked: string[] = [];
+    const client = new PaymentClient({
+      baseUrl: 'http://127.0.0.1:1/v1',
+      apiKey: 'k',
+      fetch: (input) => {
+        const { url, signal } = input as Request;
+        asked.push(new URL(url).pathname);
+        if (!url.endsWith('/events')) {
+          const state = states.shift() ?? '';
+          return Promise.resolve(Response.json({ intent: intent(state, { updatedAt: state }) }));
+        }
+        // A proxy that keeps the stream back.
+        const silent = new ReadableStream({
+          start: (controller) => signal.addEventListener('abort', () => controller.error(signal.reason)),
+        });
+        return Promise.resolve(new Response(silent, { headers: { 'content-type': 'text/event-stream' } }));
+      },
+    });
+    const seen: string[] = [];
+    const following = (async () => {
+      for await (const { type, intent: now } of client.intents.follow('pi_1')) seen.push(`${type} ${now.state}`);
+    })();
+    for (let second = 0; second < 20; second += 1) await jest.advanceTimersByTimeAsync(1_000);
+    jest.useRealTimers();
+    await following;
+    expect(seen).toEqual(['snapshot created', 'snapshot pending', 'snapshot confirmed']);
+    expect(asked).toEqual(['/v1/intents/pi_1/events', ...Array<string>(4).fill('/v1/intents/pi_1')]);
   });
 
   it('iterates over all pages of a list and encodes its filters', async () => {

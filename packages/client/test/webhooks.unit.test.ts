@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { SignatureError, webhooks } from '../src/index.ts';
+import { SignatureError, type WebhookEvent, webhooks } from '../src/index.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const OTHER = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
@@ -102,5 +102,60 @@ describe('webhooks.verify', () => {
     ['a secret that is not base64', payload, good, 'whsec_%%'],
   ])('refuses a webhook with %s', async (_what, body, headers, secret) => {
     await expect(webhooks.verify(body, headers, secret)).rejects.toBeInstanceOf(SignatureError);
+  });
+});
+
+/** What a program does with each type: the compiler says when one is missing, and what `data` has. */
+function meaningOf(event: WebhookEvent): string {
+  switch (event.type) {
+    case 'intent.created':
+    case 'intent.detected':
+    case 'intent.pending':
+    case 'intent.confirmed':
+    case 'intent.finalized':
+    case 'intent.failed':
+    case 'intent.expired':
+    case 'intent.cancelled':
+    case 'intent.retry_required':
+      return event.data.intent.id;
+    case 'intent.extra_payment':
+    case 'intent.mismatched_payment':
+    case 'intent.mismatch_withdrawn':
+    case 'intent.late_payment':
+      return event.data.payment.sender;
+    case 'payment_link.paid':
+    case 'payment_link.extra_payment':
+      return event.data.intentId;
+    case 'payment_link.cancelled':
+    case 'payment_link.expired':
+      return event.data.paymentLink.id;
+    case 'deposit.received':
+    case 'deposit.finalized':
+    case 'deposit.lost':
+    case 'deposit.withdrawn':
+      return event.data.deposit.amountBaseUnits;
+    case 'webhook_endpoint.disabled':
+      return event.data.endpoint.disabledBy;
+    case 'webhook_endpoint.test':
+      return event.data.endpoint.url;
+    default:
+      return event satisfies never;
+  }
+}
+
+describe('WebhookEvent', () => {
+  it('has for each type what its data has', () => {
+    const data = {
+      intent: { id: 'pi_1' },
+      payment: { sender: '0x1' },
+      paymentLink: { id: 'pl_1' },
+      intentId: 'pi_2',
+      deposit: { amountBaseUnits: '12500000' },
+      endpoint: { url: 'https://shop.example', disabledBy: 'gone' },
+    };
+    const meaning = (type: WebhookEvent['type']) => meaningOf({ type, data } as unknown as WebhookEvent);
+    expect(
+      (['intent.failed', 'intent.late_payment', 'payment_link.paid', 'webhook_endpoint.test'] as const).map(meaning),
+    ).toEqual(['pi_1', '0x1', 'pi_2', 'https://shop.example']);
   });
 });

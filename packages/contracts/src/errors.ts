@@ -19,7 +19,7 @@ interface ErrorText {
 /** Temporary errors say how many seconds to wait before a retry, unless the response has a more precise number. */
 export type ErrorEntry = ErrorText &
   (
-    | { readonly status: 400 | 401 | 402 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 431 | 500 }
+    | { readonly status: 400 | 401 | 402 | 403 | 404 | 405 | 408 | 409 | 413 | 414 | 415 | 422 | 431 | 500 }
     | { readonly status: 429 | 503; readonly retryAfterSeconds: number }
   );
 
@@ -141,10 +141,16 @@ export const ERRORS = {
     cause: 'The headers took longer than 10 seconds to arrive, or the whole request longer than 20 seconds.',
     remedy: 'Send the request again, over a stable connection.',
   },
+  'request.uri_too_long': {
+    status: 414,
+    message: 'The path and query are longer than 16 KiB. Send a shorter query.',
+    cause: 'The path and query alone exceed 16 KiB, the limit of the request line and headers together.',
+    remedy: 'Send a shorter query: fewer or shorter filters.',
+  },
   'request.headers_too_large': {
     status: 431,
-    message: 'The request headers are larger than 16 KiB. Send fewer or shorter headers.',
-    cause: 'The request line and headers exceed 16 KiB, often because of cookies or a very long query.',
+    message: 'The request line and headers are larger than 16 KiB. Send fewer or shorter headers, and a shorter query.',
+    cause: 'The request line and headers exceed 16 KiB, often because of cookies.',
     remedy: 'Send fewer or shorter headers, and a shorter query.',
   },
   'request.too_large': {

@@ -121,7 +121,7 @@ export function errorsOf({ request, errors }: Operation): readonly ErrorCode[] {
   const possible = new Set<ErrorCode>([
     ...EVERYWHERE,
     ...(request.body === undefined ? [] : BODY_ERRORS),
-    ...(request.query === undefined ? [] : (['request.validation_failed'] as const)),
+    ...(request.query === undefined ? [] : (['request.validation_failed', 'request.uri_too_long'] as const)),
     // There is always a credential that allows less.
     'api_key.insufficient_scope',
     ...errors,

@@ -15,6 +15,7 @@ import {
   payerSubmitResponse,
   paymentRequiredResponse,
   refundIntentResponse,
+  replayedIntentResponse,
   submitAuthorizationResponse,
   submitIntentResponse,
 } from './api/intent.ts';
@@ -58,6 +59,7 @@ import {
   payerPaymentLinkResponse,
   paymentLinkResponse,
   paymentLinksResponse,
+  replayedPaymentLinkResponse,
 } from './payment-links.ts';
 import { createReplayRequest, listReplaysQuery, replayResponse, replaysResponse } from './replays.ts';
 import { intentId } from './scalars.ts';
@@ -163,13 +165,14 @@ export const OPERATIONS = {
     description:
       'Creates a request to be paid or, with `direction: "send"`, a payment that the fulfiller makes.\n\n' +
       'A request with an `idempotencyKey` that was used within the last 24 hours returns the intent that the first ' +
-      'request created, whatever else the body contains, with status 200 and the header `Idempotent-Replayed: true`.' +
+      'request created, whatever else the body contains, with status 200, the header `Idempotent-Replayed: true` and ' +
+      '`replayed: true`. What it asks for otherwise is in `differs`: then it is not what you asked for.' +
       '\n\nPass `paymentUrl` or `clientSecret` to the payer.',
     scope: 'full',
     request: { body: createIntentRequest },
     responses: {
       201: json('The new intent, in the state `created`.', createdIntentResponse),
-      200: repeated(createdIntentResponse, 'The intent that an earlier request created with this `idempotencyKey`.'),
+      200: repeated(replayedIntentResponse, 'The intent that an earlier request created with this `idempotencyKey`.'),
     },
     errors: [
       'intent.unavailable',
@@ -276,12 +279,16 @@ export const OPERATIONS = {
       'chooses one on the page `url`, and the intent is created then, with the `metadata` of the link. The first ' +
       'intent that is paid cancels the others.\n\n' +
       'Pass `url` or `clientSecret` to the payer. A repeat with the same `idempotencyKey` within 24 hours returns ' +
-      'the same link, with status 200 and the header `Idempotent-Replayed: true`.',
+      'the same link, with status 200, the header `Idempotent-Replayed: true` and `replayed: true`; `differs` says ' +
+      'what it asks for otherwise.',
     scope: 'full',
     request: { body: createPaymentLinkRequest },
     responses: {
       201: json('The new link, in the state `open`.', createdPaymentLinkResponse),
-      200: repeated(createdPaymentLinkResponse, 'The link that an earlier request with this `idempotencyKey` created.'),
+      200: repeated(
+        replayedPaymentLinkResponse,
+        'The link that an earlier request with this `idempotencyKey` created.',
+      ),
     },
     errors: ['plan.upgrade_required', 'chain.not_available', 'token.not_available', ...SCREENING_ERRORS],
   },

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { amount, chain, metadata, must, text, token, ttlSeconds, wallet } from './api/fields.ts';
 import { IDEMPOTENCY_KEY_LENGTH_MAX, TTL_SECONDS } from './api/limits.ts';
 import { pageQuery, pageResponse } from './api/paging.ts';
+import { replayedResponse } from './api/replayed.ts';
 import { PAYMENT_LINK_SECRET } from './client-secrets.ts';
 import { newEventId } from './ids.ts';
 import { address, chainId, intentId, tokenAddress } from './scalars.ts';
@@ -89,6 +90,8 @@ const forPayer = {
   }),
 };
 export const createdPaymentLinkResponse = z.strictObject({ paymentLink, ...forPayer });
+/** The response to a create whose idempotency key was used before. */
+export const replayedPaymentLinkResponse = createdPaymentLinkResponse.extend(replayedResponse);
 /** Keys get with the link what its payer needs; in the dashboard, those who may see secrets do. */
 export const fetchPaymentLinkResponse = z.strictObject({
   paymentLink,

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { count, pause } from '@pf/runtime';
-import { respondToClientError } from './client-errors.ts';
+import { HEAD_BYTES_MAX, respondToClientError } from './client-errors.ts';
 
 /**
  * The idle time in the `Keep-Alive` header, in seconds: shorter than DRAIN_MS, so that a client that honors it never
@@ -48,7 +48,7 @@ export class HttpServer {
     this.#server = createServer(
       {
         ...timeouts,
-        maxHeaderSize: 16_384,
+        maxHeaderSize: HEAD_BYTES_MAX,
         // The Host header is not used, and Node would respond to its absence without an error body.
         requireHostHeader: false,
       },

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 
 /** The headers that pages of any origin may send and read on the routes for payers. Cookies are never used. */
-const REQUEST_HEADERS = 'Accept-Payment, Authorization, Content-Type, Last-Event-ID, X-Request-Id';
+const REQUEST_HEADERS = 'Accept-Payment, Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id';
 const RESPONSE_HEADERS =
   'X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, Idempotent-Replayed, WWW-Authenticate, Payment-Receipt';
 /** The longest time that any browser caches a preflight response. */

@@ -11,6 +11,7 @@ import type { KeyUses } from './key-uses.ts';
 import type { Limiter } from './limits/limiter.ts';
 import type { MppChallenges } from './mpp/challenges.ts';
 import type { RequestRecords } from './request-records.ts';
+import { keyInHeader } from './webhooks/idempotency.ts';
 
 /** Any id that has the form is recorded, whether or not there is such an intent. */
 const PARTITIONS_MAX = 256;
@@ -77,6 +78,7 @@ export const serve =
     else if (!opened) uses.used(holder.keyId);
     if (!opened) await limiter.admit(holder, request, response);
     requireAccess(holder, operation);
+    if (operation.method === 'post') keyInHeader(request);
     // Whatever the endpoint does, it does not see another intent or link.
     if (holder.intentId !== undefined && request.params['id'] !== holder.intentId)
       throw new ApiError('intent.not_found');

@@ -85,7 +85,9 @@ describe('the HTTP API before any endpoint is called', () => {
       '*',
       methods,
     ]);
-    expect(headers.get('access-control-allow-headers')).toMatch(/Authorization, Content-Type, Last-Event-ID/);
+    expect(headers.get('access-control-allow-headers')).toMatch(
+      /Authorization, Content-Type, Idempotency-Key, Last-Event-ID/,
+    );
     const [method = ''] = methods.split(',').slice(0, 1);
     const refused = await fetch(`${url}${path}`, { method, headers: { origin: 'https://wallet.example' } });
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, '*']);

@@ -50,7 +50,7 @@ describe('HttpServer with malformed or slow clients', () => {
       '431',
       'request.headers_too_large',
     ],
-    ['a path that is too long', `GET /v1/${'a'.repeat(17_000)} HTTP/1.1\r\n\r\n`, '431', 'request.headers_too_large'],
+    ['a path that is too long', `GET /v1/${'a'.repeat(17_000)} HTTP/1.1\r\n\r\n`, '414', 'request.uri_too_long'],
     [
       'bytes that are not HTTP',
       '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n',

@@ -231,6 +231,20 @@ export interface components {
              */
             readonly targetState: "created" | "pending" | "confirmed" | "finalized" | "failed" | "expired" | "cancelled";
         };
+        readonly IntentCreatedEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "intent.created";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly intent: components["schemas"]["PaymentIntent"];
+            };
+        };
         /**
          * @example {
          *       "id": "pi_5mUj8xNgYq3vWJ2hTfKd7",
@@ -342,6 +356,133 @@ export interface components {
              */
             readonly erasedAt?: string;
         };
+        readonly IntentDetectedEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "intent.detected";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly intent: components["schemas"]["PaymentIntent"];
+            };
+        };
+        readonly IntentPendingEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "intent.pending";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly intent: components["schemas"]["PaymentIntent"];
+            };
+        };
+        readonly IntentConfirmedEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "intent.confirmed";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly intent: components["schemas"]["PaymentIntent"];
+            };
+        };
+        readonly IntentFinalizedEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "intent.finalized";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly intent: components["schemas"]["PaymentIntent"];
+            };
+        };
+        readonly IntentFailedEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "intent.failed";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly intent: components["schemas"]["PaymentIntent"];
+            };
+        };
+        readonly IntentExpiredEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "intent.expired";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly intent: components["schemas"]["PaymentIntent"];
+            };
+        };
+        readonly IntentCancelledEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "intent.cancelled";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly intent: components["schemas"]["PaymentIntent"];
+            };
+        };
+        readonly IntentRetryRequiredEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "intent.retry_required";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly intent: components["schemas"]["PaymentIntent"];
+            };
+        };
+        readonly IntentExtraPaymentEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "intent.extra_payment";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly intent: components["schemas"]["PaymentIntent"];
+                readonly payment: components["schemas"]["UnexpectedPayment"];
+            };
+        };
         readonly UnexpectedPayment: {
             /** @description Solana signature or EVM transaction hash of the payment. */
             readonly txSignature: string;
@@ -366,6 +507,66 @@ export interface components {
              * @constant
              */
             readonly claimed?: true;
+        };
+        readonly IntentMismatchedPaymentEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "intent.mismatched_payment";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly intent: components["schemas"]["PaymentIntent"];
+                readonly payment: components["schemas"]["UnexpectedPayment"];
+            };
+        };
+        readonly IntentMismatchWithdrawnEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "intent.mismatch_withdrawn";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly intent: components["schemas"]["PaymentIntent"];
+                readonly payment: components["schemas"]["UnexpectedPayment"];
+            };
+        };
+        readonly IntentLatePaymentEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "intent.late_payment";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly intent: components["schemas"]["PaymentIntent"];
+                readonly payment: components["schemas"]["UnexpectedPayment"];
+            };
+        };
+        readonly PaymentLinkPaidEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "payment_link.paid";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly paymentLink: components["schemas"]["PaymentLink"];
+                readonly intentId: string;
+            };
         };
         readonly PaymentLink: {
             /** @description Unique identifier, prefixed `pl_`. */
@@ -417,6 +618,63 @@ export interface components {
             /** @description Whether its payments move real money. */
             readonly livemode: boolean;
         };
+        readonly PaymentLinkExtraPaymentEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "payment_link.extra_payment";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly paymentLink: components["schemas"]["PaymentLink"];
+                readonly intentId: string;
+            };
+        };
+        readonly PaymentLinkCancelledEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "payment_link.cancelled";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly paymentLink: components["schemas"]["PaymentLink"];
+            };
+        };
+        readonly PaymentLinkExpiredEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "payment_link.expired";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly paymentLink: components["schemas"]["PaymentLink"];
+            };
+        };
+        readonly DepositReceivedEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "deposit.received";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly deposit: components["schemas"]["Deposit"];
+            };
+        };
         readonly Deposit: {
             readonly id: string;
             readonly chain: string;
@@ -444,10 +702,90 @@ export interface components {
             readonly updatedAt: string;
             readonly livemode: boolean;
         };
+        readonly DepositFinalizedEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "deposit.finalized";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly deposit: components["schemas"]["Deposit"];
+            };
+        };
+        readonly DepositLostEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "deposit.lost";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly deposit: components["schemas"]["Deposit"];
+            };
+        };
+        readonly DepositWithdrawnEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "deposit.withdrawn";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly deposit: components["schemas"]["Deposit"];
+            };
+        };
+        readonly WebhookEndpointDisabledEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "webhook_endpoint.disabled";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly endpoint: {
+                    readonly id: string;
+                    readonly url: string;
+                    /** Format: date-time */
+                    readonly disabledAt: string;
+                    /** @enum {string} */
+                    readonly disabledBy: "gone" | "failing";
+                    readonly failingSince: string | null;
+                };
+            };
+        };
+        readonly WebhookEndpointTestEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "webhook_endpoint.test";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly endpoint: {
+                    readonly id: string;
+                    readonly url: string;
+                };
+            };
+        };
         readonly Error: {
             readonly error: {
-                /** @enum {string} */
-                readonly code: "request.malformed_json" | "request.malformed_http" | "request.validation_failed" | "api_key.missing" | "api_key.invalid" | "api_key.test_mode_required" | "api_key.insufficient_scope" | "plan.upgrade_required" | "intent.not_found" | "payment_link.not_found" | "deposit.not_found" | "delivery.not_found" | "webhook_endpoint.not_found" | "webhook_replay.not_found" | "sponsor.not_found" | "route.not_found" | "request.method_not_allowed" | "request.timeout" | "request.headers_too_large" | "request.too_large" | "request.unsupported_media_type" | "intent.invalid_state" | "intent.already_fulfilled" | "intent.expired" | "intent.stale_update" | "intent.submission_in_progress" | "mpp.challenge_expired" | "intent.already_refunded" | "intent.original_unpaid" | "intent.limit_reached" | "payment_link.invalid_state" | "payment_link.limit_reached" | "webhook_endpoint.exists" | "webhook_endpoint.limit_reached" | "webhook_endpoint.not_enabled" | "webhook_replay.limit_reached" | "chain.not_available" | "token.not_available" | "address.sanctions_match" | "address.not_payable" | "transaction.malformed" | "transaction.mismatch" | "transaction.rejected" | "sponsor.refused" | "rate_limit.exceeded" | "intent.too_many_builds" | "internal.error" | "rpc.unavailable" | "transaction.not_visible" | "sponsor.unavailable" | "screening.unavailable" | "intent.unavailable" | "service.unavailable";
+                readonly code: string;
                 readonly message: string;
                 readonly param: string | null;
                 readonly details: {
@@ -723,8 +1061,7 @@ export interface components {
         };
         readonly Event: {
             readonly eventId: string;
-            /** @enum {string} */
-            readonly type: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.late_payment";
+            readonly type: string;
             /** Format: date-time */
             readonly createdAt: string;
             readonly livemode: boolean;
@@ -735,8 +1072,7 @@ export interface components {
         };
         readonly PayerEvent: {
             readonly eventId: string;
-            /** @enum {string} */
-            readonly type: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.late_payment";
+            readonly type: string;
             /** Format: date-time */
             readonly createdAt: string;
             readonly livemode: boolean;
@@ -882,6 +1218,7 @@ export interface components {
             /** @description Whether it sends live events. */
             readonly livemode: boolean;
         };
+        readonly WebhookEvent: components["schemas"]["IntentCreatedEvent"] | components["schemas"]["IntentDetectedEvent"] | components["schemas"]["IntentPendingEvent"] | components["schemas"]["IntentConfirmedEvent"] | components["schemas"]["IntentFinalizedEvent"] | components["schemas"]["IntentFailedEvent"] | components["schemas"]["IntentExpiredEvent"] | components["schemas"]["IntentCancelledEvent"] | components["schemas"]["IntentRetryRequiredEvent"] | components["schemas"]["IntentExtraPaymentEvent"] | components["schemas"]["IntentMismatchedPaymentEvent"] | components["schemas"]["IntentMismatchWithdrawnEvent"] | components["schemas"]["IntentLatePaymentEvent"] | components["schemas"]["PaymentLinkPaidEvent"] | components["schemas"]["PaymentLinkExtraPaymentEvent"] | components["schemas"]["PaymentLinkCancelledEvent"] | components["schemas"]["PaymentLinkExpiredEvent"] | components["schemas"]["DepositReceivedEvent"] | components["schemas"]["DepositFinalizedEvent"] | components["schemas"]["DepositLostEvent"] | components["schemas"]["DepositWithdrawnEvent"] | components["schemas"]["WebhookEndpointDisabledEvent"] | components["schemas"]["WebhookEndpointTestEvent"];
         readonly ListIntentsQuery: {
             /**
              * @description Number of objects to return.

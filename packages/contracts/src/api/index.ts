@@ -5,3 +5,4 @@ export * from './intent-requests.ts';
 export * from './limits.ts';
 export * from './paging.ts';
 export * from './parsing.ts';
+export { type Differences } from './replayed.ts';

@@ -6,6 +6,7 @@ import { address, chainId, intentId, reference, tokenAddress, transactionHash } 
 import { CLIENT_SECRET, SOLANA_PAY_TOKEN } from '../client-secrets.ts';
 import { relayedCall, typedData, x402Settlement } from './authorization.ts';
 import { pageResponse } from './paging.ts';
+import { replayedResponse } from './replayed.ts';
 
 const time = z.iso.datetime({ precision: 3 });
 
@@ -100,6 +101,8 @@ const sponsors = z.array(payerSponsor).meta({
 export const intentResponse = z.strictObject({ intent: publicIntent });
 /** The response of the endpoints that make an intent. */
 export const createdIntentResponse = z.strictObject({ intent: publicIntent, ...forPayer });
+/** The response to a create whose idempotency key was used before. */
+export const replayedIntentResponse = createdIntentResponse.extend(replayedResponse);
 const perhapsForPayer = {
   clientSecret: forPayer.clientSecret.exactOptional(),
   paymentUrl: forPayer.paymentUrl.exactOptional(),

@@ -235,6 +235,7 @@ export const DASHBOARD_ERRORS = {
       'The IP address, the user or the account has made too many requests of this kind, or has too many in progress.',
     remedy: 'Wait `details.retry_after` seconds.',
   },
+  'request.uri_too_long': ERRORS['request.uri_too_long'],
   'request.headers_too_large': ERRORS['request.headers_too_large'],
   'internal.error': ERRORS['internal.error'],
   'service.unavailable': {

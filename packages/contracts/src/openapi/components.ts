@@ -23,6 +23,7 @@ import { intentEvent, payerEvent, unexpectedPayment } from '../intent-events.ts'
 import { createPaymentLinkRequest, payerPaymentLink, paymentLink } from '../payment-links.ts';
 import { createReplayRequest, webhookReplay } from '../replays.ts';
 import { setSponsorRequest, sponsor } from '../sponsors.ts';
+import { WEBHOOK_BODIES, webhookEvent } from './webhooks.ts';
 
 /** The schemas that become named types in the OpenAPI document and in clients. */
 const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
@@ -35,6 +36,8 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   X402Settlement: x402Settlement,
   Event: intentEvent,
   PayerEvent: payerEvent,
+  WebhookEvent: webhookEvent,
+  ...Object.fromEntries(Object.entries(WEBHOOK_BODIES).map(([type, body]) => [`${nameOf(type)}Event`, body])),
   UnexpectedPayment: unexpectedPayment,
   Deposit: publicDeposit,
   WebhookDelivery: webhookDelivery,
@@ -58,6 +61,11 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   PayerPaymentLink: payerPaymentLink,
   CreatePaymentLinkRequest: createPaymentLinkRequest,
 };
+
+/** @param type `intent.created` @returns `IntentCreated` */
+function nameOf(type: string): string {
+  return `_${type}`.replaceAll(/[._](\w)/g, (_, letter: string) => letter.toUpperCase());
+}
 
 /** Registers the name of each component's schema. Idempotent. */
 export function nameComponents(): void {

@@ -2,10 +2,12 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from 'zod-openapi';
 import { type ErrorCode, ERRORS, errorResponse } from '../errors.ts';
+import { IDEMPOTENCY_KEY_LENGTH_MAX } from '../api/limits.ts';
 import { nameComponents } from './components.ts';
 import { EXAMPLES } from './examples.ts';
 import { FIELDS } from './fields.ts';
-import { webhookOperations } from './webhooks.ts';
+import { openResponses } from './open-responses.ts';
+import { webhookEvent, webhookOperations } from './webhooks.ts';
 import { type Answered, errorsOf, jsonOf, type Operation, type Success, TAGS } from '../operation.ts';
 
 /** Headers of every response. The RateLimit pair needs a valid key (draft-ietf-httpapi-ratelimit-headers). */
@@ -30,6 +32,21 @@ const FOR_PAYERS =
   'A key with the scope `payer` is sufficient, and so is the client secret of the intent. Both receive the intent ' +
   'as `PayerIntent`, and events as `PayerEvent`.';
 
+/** Of every POST: what it changes depends on whether the body may have a key. */
+const keyHeader = (body: z.ZodType | undefined) => ({
+  'Idempotency-Key': z
+    .string()
+    .min(1)
+    .max(IDEMPOTENCY_KEY_LENGTH_MAX)
+    .optional()
+    .meta({
+      description:
+        body instanceof z.ZodObject && 'idempotencyKey' in body.shape
+          ? 'Stands for `idempotencyKey` in the body. If both are sent, they must be equal.'
+          : 'Accepted, and changes nothing: a repeat of this request is known by what it acts on.',
+    }),
+});
+
 /** The OpenAPI 3.1 document of these operations, generated from the schemas that validate requests. */
 export function openApiDocument(operations: readonly Operation[], baseUrl: string): OpenApiDocument {
   nameComponents();
@@ -52,6 +69,7 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
       paths: paths,
       webhooks: webhookOperations(),
       components: {
+        schemas: { WebhookEvent: webhookEvent },
         securitySchemes: {
           apiKey: {
             type: 'http',
@@ -92,10 +110,13 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
       override: ({ jsonSchema }) => {
         // zod adds a long pattern; `format` says the same.
         if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+        // Of a tuple, which `minItems` and `maxItems` close as well: some generators know no boolean as a schema.
+        if ((jsonSchema.items as unknown) === false) jsonSchema.items = {};
       },
     },
   );
   describeFields(document);
+  openResponses(document);
   return document;
 }
 
@@ -118,7 +139,9 @@ function describeFields({ components }: OpenApiDocument): void {
 function describe(operation: Operation): ZodOpenApiOperationObject {
   const { id, tag, summary, description, scope, solanaPay, paymaster, paymentLink, mpp, request, responses } =
     operation;
-  const { params, query, headers, body } = request;
+  const { params, query, body } = request;
+  const headers =
+    operation.method === 'post' ? z.object({ ...request.headers?.shape, ...keyHeader(body) }) : request.headers;
   return {
     operationId: id,
     tags: [tag],

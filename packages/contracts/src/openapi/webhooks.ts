@@ -62,6 +62,12 @@ export const WEBHOOK_BODIES = Object.fromEntries(
   ]),
 ) as unknown as Readonly<Record<WebhookType, z.ZodType>>;
 
+/** The body of any webhook. */
+export const webhookEvent = z.discriminatedUnion(
+  'type',
+  Object.values(WEBHOOK_BODIES) as unknown as readonly [z.ZodObject<{ type: z.ZodLiteral<string> }>],
+);
+
 const header = (description: string, example: string | undefined) =>
   z.string().meta({ description, ...(example !== undefined && { example }) });
 const headers = z.object({

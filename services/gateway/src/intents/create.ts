@@ -19,10 +19,11 @@ import {
 } from '@pf/domain';
 import { ApiError, validationFailed } from '../api-error.ts';
 import type { ClientSecrets } from '../client-secrets.ts';
-import { readBody } from '@pf/http';
 import type { Commands } from '../commands.ts';
+import { differencesOfIntent, replayedBody } from '../differences.ts';
 import type { Endpoint, EndpointResponse } from '../endpoint.ts';
 import { requirePlan } from '../plans.ts';
+import { readKeyedBody, REPLAYED } from '../webhooks/idempotency.ts';
 import { readAmount } from './amount.ts';
 import { requireCleanWallets, type ScreeningDependencies } from './clean-wallets.ts';
 import { requireToken, resolveAdapter } from './destination.ts';
@@ -47,7 +48,13 @@ export const createIntent = (
 ): Endpoint => ({
   operation: OPERATIONS.createIntent,
   async handle({ holder, request, response }) {
-    const body = await readBody(request, response, createIntentRequest);
+    const body = await readKeyedBody(request, response, createIntentRequest);
+    const respond = (replayed: boolean, intent: PublicIntent): EndpointResponse => {
+      const created = { intent, ...clientSecrets.forPayer(intent) };
+      if (!replayed) return { status: 201, body: created };
+      const differs = differencesOfIntent(adapters, body, intent);
+      return { status: 200, body: replayedBody(created, differs), headers: REPLAYED };
+    };
     let data: CreateData;
     try {
       data = resolveIntent(adapters, body, holder.livemode);
@@ -58,7 +65,7 @@ export const createIntent = (
       // 400.
       if (error instanceof ApiError && error.status !== 400) {
         const earlier = await earlierIntent(intents, body, holder, now());
-        if (earlier) return responseOf(clientSecrets, true, earlier);
+        if (earlier) return respond(true, earlier);
       }
       throw error;
     }
@@ -73,18 +80,9 @@ export const createIntent = (
       livemode,
       data,
     });
-    return responseOf(clientSecrets, accepted.replayed, await intentAfter(intents, accepted, holder));
+    return respond(accepted.replayed, await intentAfter(intents, accepted, holder));
   },
 });
-
-function responseOf(
-  clientSecrets: Dependencies['clientSecrets'],
-  replayed: boolean,
-  intent: PublicIntent,
-): EndpointResponse {
-  const body = { intent, ...clientSecrets.forPayer(intent) };
-  return replayed ? { status: 200, body, headers: { 'Idempotent-Replayed': 'true' } } : { status: 201, body };
-}
 
 async function earlierIntent(
   intents: IntentQueries,

@@ -7,6 +7,7 @@ import {
   OPERATIONS,
   type RequestIssue,
   type ShownOffer,
+  type ShownPaymentLink,
   writeCursor,
 } from '@pf/contracts';
 import {
@@ -26,12 +27,13 @@ import type { Request } from 'express';
 import { ApiError, validationFailed } from '../api-error.ts';
 import { type Holder, seesSecrets } from '../api-keys.ts';
 import type { ClientSecrets } from '../client-secrets.ts';
+import { differencesOf, replayedBody, termsAt } from '../differences.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { requireCleanWallets, type ScreeningDependencies } from '../intents/clean-wallets.ts';
 import { resolveIntent } from '../intents/create.ts';
 import type { Adapters } from '../intents/lookup.ts';
 import { requirePlan } from '../plans.ts';
-import { REPLAYED, requestKey } from '../webhooks/idempotency.ts';
+import { readKeyedBody, REPLAYED, requestKey } from '../webhooks/idempotency.ts';
 import { wake, type Wakes } from '../webhooks/wake.ts';
 
 interface Dependencies {
@@ -71,7 +73,7 @@ export const createPaymentLink = ({
 }: CreateDependencies): Endpoint => ({
   operation: OPERATIONS.createPaymentLink,
   async handle({ holder, request, response }) {
-    const body = await readBody(request, response, createPaymentLinkRequest);
+    const body = await readKeyedBody(request, response, createPaymentLinkRequest);
     const { amount, ttlSeconds, metadata = null, idempotencyKey } = body;
     const at = new Date(now());
     const key = requestKey(holder, 'create-payment-link', idempotencyKey);
@@ -96,8 +98,22 @@ export const createPaymentLink = ({
     if (!replayed) return { status: 201, body: { paymentLink, ...more } };
     const current = await findPaymentLink(database, holder, paymentLink.id);
     const shown = current ? shownLink(current) : paymentLink;
-    return { status: 200, body: { paymentLink: shown, ...more }, headers: REPLAYED };
+    const differs = differencesOf(termsOf(paymentLink), termsOf({ amount, offers, ttlSeconds, metadata }));
+    return { status: 200, body: replayedBody({ paymentLink: shown, ...more }, differs), headers: REPLAYED };
   },
+});
+
+/** What a repeat is compared by. */
+const termsOf = ({
+  amount,
+  offers,
+  ttlSeconds,
+  metadata,
+}: Pick<ShownPaymentLink, 'amount' | 'ttlSeconds' | 'metadata'> & { readonly offers: readonly ShownOffer[] }) => ({
+  amount,
+  ttlSeconds,
+  ...termsAt('offers', offers),
+  ...termsAt('metadata', metadata),
 });
 
 /** GET /payment-links/{id}. */

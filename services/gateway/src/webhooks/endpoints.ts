@@ -30,7 +30,7 @@ import type { Holder } from '../api-keys.ts';
 import { readBody } from '@pf/http';
 import type { Endpoint } from '../endpoint.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import { REPLAYED, requestKey } from './idempotency.ts';
+import { readKeyedBody, REPLAYED, requestKey } from './idempotency.ts';
 import { endpointIdOf } from './ids.ts';
 import { shownEndpoint } from './shown.ts';
 import { wake, type Wakes } from './wake.ts';
@@ -65,7 +65,7 @@ export const createEndpoint = ({ database, keyring, limiter, now, webhookAllowHt
       apiVersion = API_VERSIONS[0],
       idempotencyKey,
       ...body
-    } = await readBody(request, response, createEndpointRequest);
+    } = await readKeyedBody(request, response, createEndpointRequest);
     const url = body.url.trim();
     const problem = urlProblem(url, { httpAllowed: !holder.livemode || webhookAllowHttp });
     if (problem !== null) throw validationFailed([{ param: 'url', message: `url ${problem}` }]);
@@ -146,7 +146,7 @@ export const enableEndpoint = ({ database, now, wakes }: EndpointDependencies): 
 export const rotateEndpointSecret = ({ database, keyring, now }: EndpointDependencies): Endpoint => ({
   operation: OPERATIONS.rotateEndpointSecret,
   async handle({ holder, request, response }) {
-    const body = await readBody(request, response, rotateSecretRequest);
+    const body = await readKeyedBody(request, response, rotateSecretRequest);
     const endpoint = await requireEndpoint(database, holder, request);
     const { accountId, livemode } = holder;
     const owner = { accountId, livemode, endpointId: endpoint.id };

@@ -23,7 +23,7 @@ import { ApiError, validationFailed } from '../api-error.ts';
 import type { Holder } from '../api-keys.ts';
 import { pageOf, positionOf, readBody, readQuery } from '@pf/http';
 import type { Endpoint } from '../endpoint.ts';
-import { REPLAYED, requestKey } from './idempotency.ts';
+import { readKeyedBody, REPLAYED, requestKey } from './idempotency.ts';
 import { replayIdOf } from './ids.ts';
 import { wake, type Wakes } from './wake.ts';
 
@@ -38,7 +38,7 @@ export interface ReplayDependencies {
 export const createReplay = ({ database, keyring, now, wakes }: ReplayDependencies): Endpoint => ({
   operation: OPERATIONS.createReplay,
   async handle({ holder, request, response }) {
-    const body = await readBody(request, response, createReplayRequest);
+    const body = await readKeyedBody(request, response, createReplayRequest);
     const at = new Date(now());
     const { endpointId = null, toEndpointId = null, eventTypes = null, status = 'failed' } = body;
     const receiver = toEndpointId ?? endpointId;

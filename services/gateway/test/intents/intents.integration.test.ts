@@ -33,7 +33,7 @@ describe('two gateways with one log', () => {
     );
     expect(responses.map(({ status }) => status).sort()).toEqual([...Array<number>(99).fill(200), 201]);
     expect(responses.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(99);
-    expect(new Set(responses.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+    expect(new Set(responses.map(({ body }) => JSON.stringify(body.intent))).size).toBe(1);
     const { intents } = await readWholeLog(cluster);
     expect([...intents.values()].filter((intent) => intent.idempotencyKey === idempotencyKey)).toHaveLength(1);
   });
@@ -45,7 +45,14 @@ describe('two gateways with one log', () => {
     expect([replayed.status, replayed.headers.get('idempotent-replayed'), replayed.body]).toEqual([
       200,
       'true',
-      first.body,
+      {
+        ...first.body,
+        replayed: true,
+        differs: {
+          chain: { existing: 'eip155:84532', requested: 'eip155:1' },
+          token: { existing: 'USDC', requested: 'DOGE' },
+        },
+      },
     ]);
     // Idempotency keys are separate per mode.
     const live = await client(gateways[0], cluster.apiKeys.live).create({
@@ -54,6 +61,74 @@ describe('two gateways with one log', () => {
       idempotencyKey,
     });
     expect([live.status, live.body.intent.livemode]).toEqual([201, true]);
+  });
+
+  it('say of a repeat what it asked for otherwise, however the same is spelled', async () => {
+    const idempotencyKey = 'order-1003';
+    const metadata = { order: '1003' };
+    const first = await clients[0].create({ ...good, metadata, idempotencyKey });
+    const { id, updatedAt } = first.body.intent;
+    await clients[0].request('PATCH', `/intents/${id}`, { updatedAt, metadata: { note: 'gift' } });
+    const asked = {
+      chain: 'eip155:8453',
+      token: 'usdc',
+      amount: '12.5',
+      requestor: REQUESTOR.toLowerCase(),
+      metadata,
+      idempotencyKey,
+    };
+    const same = await clients[1].create(asked);
+    expect(same.body).toEqual({ ...same.body, replayed: true });
+    expect(same.body).not.toHaveProperty('differs');
+    expect(first.body).not.toHaveProperty('replayed');
+
+    const other = await clients[1].create({
+      ...asked,
+      amount: '99',
+      requestor: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+      fulfiller: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+      ttlSeconds: 60,
+      metadata: { order: '1004', cart: '7' },
+    });
+    expect(other.body).toMatchObject({
+      intent: { id },
+      replayed: true,
+      differs: {
+        amount: { existing: '12.50', requested: '99' },
+        requestor: { existing: REQUESTOR, requested: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' },
+        fulfiller: { existing: null, requested: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC' },
+        ttlSeconds: { existing: 86_400, requested: 60 },
+        'metadata.order': { existing: '1003', requested: '1004' },
+        'metadata.cart': { existing: null, requested: '7' },
+      },
+    });
+  });
+
+  it('take the idempotency key from the header, too', async () => {
+    const ask = (key: string, body: object, path = '/intents') =>
+      clients[0].request<{ intent?: { id: string; idempotencyKey?: string }; error?: object }>('POST', path, body, {
+        'idempotency-key': key,
+      });
+    const first = await ask('order-1005', good);
+    expect([first.status, first.body.intent?.idempotencyKey]).toEqual([201, 'order-1005']);
+    const id = first.body.intent?.id;
+    // In quotes it is the string of RFC 8941.
+    for (const [key, body] of [
+      ['order-1005', good],
+      ['"order-1005"', good],
+      ['order-1005', { ...good, idempotencyKey: 'order-1005' }],
+    ] as const)
+      expect(await ask(key, body)).toMatchObject({ status: 200, body: { intent: { id } } });
+    expect(await ask('order-1005', { ...good, idempotencyKey: 'order-1006' })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'request.validation_failed', param: 'idempotencyKey' } },
+    });
+    expect(await ask('k'.repeat(256), good)).toMatchObject({
+      status: 400,
+      body: { error: { param: 'Idempotency-Key' } },
+    });
+    expect(await ask('', {}, `/intents/${id}/cancel`)).toMatchObject({ status: 400 });
+    expect(await ask('cancel-1005', {}, `/intents/${id}/cancel`)).toMatchObject({ status: 200 });
   });
 
   it('return exactly the documented fields', async () => {
@@ -262,7 +337,7 @@ describe('two gateways with one log', () => {
     const idempotencyKey = 'without-redis';
     const responses = await Promise.all(Array.from({ length: 20 }, () => deaf.create({ ...good, idempotencyKey })));
     expect(responses.map(({ status }) => status).sort()).toEqual([...Array<number>(19).fill(200), 201]);
-    expect((await clients[0].create({ ...good, idempotencyKey })).body).toEqual(responses[0]?.body);
+    expect((await clients[0].create({ ...good, idempotencyKey })).body.intent).toEqual(responses[0]?.body.intent);
     const { id } = responses[0]?.body.intent ?? { id: '' };
     expect((await deaf.cancel(id)).body.intent.state).toBe('cancelled');
     expect((await deaf.cancel(id)).body.error?.code).toBe('intent.invalid_state');

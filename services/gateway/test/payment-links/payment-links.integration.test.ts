@@ -109,7 +109,25 @@ describe('payment links', () => {
       ...order,
       idempotencyKey: 'order-1042',
     });
-    expect([repeated.status, repeated.headers.get('idempotent-replayed'), repeated.body]).toEqual([200, 'true', link]);
+    expect([repeated.status, repeated.headers.get('idempotent-replayed'), repeated.body]).toEqual([
+      200,
+      'true',
+      { ...link, replayed: true },
+    ]);
+    const [offer] = order.offers;
+    const other = { ...order, amount: '99', offers: [offer], metadata: {}, idempotencyKey: 'order-1042' };
+    expect((await full().request<LinkBody>('POST', '/payment-links', other)).body).toEqual({
+      ...link,
+      replayed: true,
+      differs: {
+        amount: { existing: '12.50', requested: '99' },
+        'metadata.order': { existing: '1042', requested: null },
+        'offers.1.chain': { existing: SOLANA, requested: null },
+        'offers.1.requestor': { existing: ON_SOLANA, requested: null },
+        'offers.1.token': { existing: 'USDC', requested: null },
+        'offers.1.tokenAddress': { existing: paymentLink.offers[1]?.tokenAddress, requested: null },
+      },
+    });
     expect((await full().request('GET', `/payment-links/${paymentLink.id}`)).body).toEqual(link);
 
     const second = await create();
