@@ -106,9 +106,10 @@ describe('TempoObserver', () => {
     watcher.watched.add('pi_test', terms);
     await byItself(terms, 'USDC', 1n);
     await byItself(terms, 'AlphaUSD');
+    // The largest is looked at first.
     expect(await watcher.step()).toMatchObject([
-      { type: 'landed', data: { transfer: { amount: 1n, tokenAddress: chain.tempo.tokens['USDC'] } } },
       { type: 'landed', data: { transfer: { amount: terms.amount, tokenAddress: chain.tempo.tokens['AlphaUSD'] } } },
+      { type: 'landed', data: { transfer: { amount: 1n, tokenAddress: chain.tempo.tokens['USDC'] } } },
     ]);
   });
 
