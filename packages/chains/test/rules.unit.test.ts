@@ -45,7 +45,7 @@ describe('the rules of Tempo', () => {
     expect(await rulesOf(tempo, nodeOf(FAILED))).toBe(UNTOLD);
   });
 
-  it('that are unknown are warned of at the start, once, and keep no upstream from being used', async () => {
+  it('are warned of at the start, once, where they are unknown, and keep no upstream from being used', async () => {
     const warned: object[] = [];
     const log = { warn: (what: object) => void warned.push(what) };
     const identify = warningOfRules(() => Promise.resolve(null), tempo, 'tempo', log);

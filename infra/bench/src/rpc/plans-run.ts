@@ -1,4 +1,4 @@
-import { type ChainFamily, networkNamed, type NetworkName } from '@pf/chains/networks';
+import { type ChainFamily, families, networkNamed, type NetworkName } from '@pf/chains/networks';
 import type { StackChain } from '@pf/testing';
 import { startAnvil, startSolana, startTempo } from '@pf/testing/chains';
 import { benchPlan, openOn, type Row, warm } from './bench-plan.ts';
@@ -6,15 +6,19 @@ import type { PlanOptions } from './options.ts';
 import { familiesOf } from './plans.ts';
 import { HEADER, lineOf } from './report.ts';
 
-/** A real local chain of each family, as fast as the networks: Base has a block each 2 s. */
+/** A real local chain of each family, as fast as the networks. On Solana what is confirmed is final (Alpenglow). */
 const NETWORKS: readonly {
   readonly name: NetworkName;
   readonly family: ChainFamily;
   readonly start: () => Promise<StackChain & { stop(): Promise<void> }>;
 }[] = [
-  { name: 'base-sepolia', family: 'base', start: () => startAnvil({ blockMs: 2_000 }) },
-  { name: 'solana-devnet', family: 'solana', start: () => startSolana({ slotMs: 400, finalitySlots: 32 }) },
-  { name: 'tempo-moderato', family: 'tempo', start: () => startTempo({ blockMs: 500 }) },
+  { name: 'base-sepolia', family: 'base', start: () => startAnvil({ blockMs: families.base.blockMs }) },
+  {
+    name: 'solana-devnet',
+    family: 'solana',
+    start: () => startSolana({ slotMs: families.solana.blockMs, finalitySlots: 1 }),
+  },
+  { name: 'tempo-moderato', family: 'tempo', start: () => startTempo({ blockMs: families.tempo.blockMs }) },
 ];
 
 const KB_PER_MB = 1_024;

@@ -43,7 +43,7 @@ beforeAll(async () => {
   // Finality takes so long by itself that only the control can be the cause.
   [base, solana, tempo] = await Promise.all([
     startAnvil({ safeDepth: 20 }),
-    startSolana({ slotMs: 400, finalitySlots: 30 }),
+    startSolana({ slotMs: 200, finalitySlots: 60 }),
     startTempo(),
   ]);
   chains = { base, solana, tempo };

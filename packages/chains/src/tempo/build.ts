@@ -86,9 +86,10 @@ export async function buildPayment(
   };
   const called = sponsored ? null : token;
   const first = await estimate(await resolveFeeToken(node, { chosen: null, feePayer: fulfiller, called }));
-  const other = cannotPay(first)
-    ? await otherFeeToken(node, terms, fulfiller, first.feeToken, feeOf(GAS_ASSUMED, maxFee))
-    : null;
+  const other =
+    !sponsored && cannotPay(first)
+      ? await otherFeeToken(node, terms, fulfiller, first.feeToken, feeOf(GAS_ASSUMED, maxFee))
+      : null;
   const { feeToken, gas, missing } = other === null ? first : await estimate(other);
   if (gas instanceof RpcRefusedError) {
     const { reason, isRecipientFault, isPolicyRefusal } = refusalOf(gas);

@@ -3,31 +3,14 @@ import { z } from 'zod';
 import { type Rules, UNTOLD } from '../rules.ts';
 
 /** The upgrades whose rules this version was written for. docs/operations/networks.md says where they were read. */
-const KNOWN = new Set([
-  'T0',
-  'T1',
-  'T1A',
-  'T1B',
-  'T1C',
-  'T2',
-  'T3',
-  'T4',
-  'T5',
-  'T6',
-  'T7',
-  'T8',
-  'T9',
-  'T10',
-  'T11',
-  'T12',
-] as const) as ReadonlySet<string>;
+const KNOWN = new Set('T0 T1 T1A T1B T1C T2 T3 T4 T5 T6 T7 T8 T9 T10 T11 T12'.split(' '));
 /** A later time stands for none: in seconds since 1970, the year 2100. */
 const NEVER_S = 4_102_444_800;
 
 const name = z.string().regex(/^\w{1,32}$/);
 const schedule = z.object({
   active: name,
-  schedule: z.array(z.object({ name, activationTime: z.number(), active: z.boolean() })).max(200),
+  schedule: z.array(z.object({ name, activationTime: z.number().nonnegative(), active: z.boolean() })).max(200),
 });
 type ForkSchedule = z.infer<typeof schedule>;
 const getForkSchedule = (): RpcCall<ForkSchedule> => rpcCall('tempo_forkSchedule', [], schedule);

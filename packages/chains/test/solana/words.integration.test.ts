@@ -5,7 +5,7 @@ import { Watcher } from '../conformance/watching.ts';
 import { solanaOn, type SolanaPayer, type SolanaUnderTest, startSolana, termsOn } from './chain.ts';
 
 /** An upgraded node: the word `confirmed` is gone, as its docs announce, and statuses have a new one. */
-describe('a Solana node', () => {
+describe('a Solana node without the commitment "confirmed"', () => {
   let behind: SolanaUnderTest;
   let proxy: RpcProxy;
   let solana: SolanaUnderTest;
@@ -20,7 +20,7 @@ describe('a Solana node', () => {
     await behind.stop();
   });
 
-  it('that refuses the commitment "confirmed" has a payment built, found and final all the same', async () => {
+  it('has a payment built and found all the same', async () => {
     const refused: string[] = [];
     proxy.respond = ({ method, params }) => {
       if (!JSON.stringify(params).includes('"confirmed"')) return undefined;

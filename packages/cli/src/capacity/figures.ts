@@ -60,8 +60,8 @@ export const PLANS: readonly PlanFigures[] = [
   {
     family: 'base',
     preset: 'alchemy-paid',
-    idleMillions: [362, 203, 387],
-    watched: { few: 172, many: 411 },
+    idleMillions: [435, 244, 464],
+    watched: { few: 474, many: 713 },
     served: 360,
   },
   {

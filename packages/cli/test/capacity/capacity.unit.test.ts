@@ -189,12 +189,12 @@ describe('an estimate', () => {
         Math.round(dollarsAMonth ?? 0),
       ]);
     expect(dollars(100)).toEqual([
-      ['base', 'alchemy-paid', 163],
+      ['base', 'alchemy-paid', 196],
       ['solana', 'alchemy-paid', 40],
       ['solana', 'helius-developer', 49],
     ]);
     expect(dollars(10_000)).toEqual([
-      ['base', 'alchemy-paid', 174],
+      ['base', 'alchemy-paid', 209],
       ['solana', 'alchemy-paid', 75],
       ['solana', 'helius-developer', 499],
     ]);

@@ -18,8 +18,8 @@ type Sent = z.infer<typeof sent>;
 const height = z.string().transform(BigInt);
 
 /**
- * A node that sees Flashblocks, as Base had them until Denim, or other promises of a block: it has a receipt of a transaction before its block is sealed, with status 0x1 and a
- * zero block hash.
+ * A node that sees Flashblocks, as Base had them until Denim, or other promises of a block: it has a receipt of a
+ * transaction before its block is sealed, with status 0x1 and a zero block hash.
  * @param neverSealed the share of transactions, at random, whose block is sealed without them
  */
 export const flashblocks = (neverSealed: number): Behavior =>
