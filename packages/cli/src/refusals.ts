@@ -1,4 +1,4 @@
-import { ConnectionError, PaymentApiError } from '@pf/client';
+import { ConnectionError, PaymentApiError, ReusedKeyError } from '@pf/client';
 import { ERROR_CODES, ERRORS } from '@pf/contracts';
 import { CliError } from './cli-error.ts';
 import { remedyOf } from './remote/dashboard.ts';
@@ -18,6 +18,7 @@ export async function tellRefusals(asked: Asked, work: () => Promise<void>): Pro
     await work();
   } catch (error) {
     if (error instanceof PaymentApiError) throw refusal(error, asked);
+    if (error instanceof ReusedKeyError) throw reusedKey(error);
     if (error instanceof ConnectionError)
       throw new CliError(
         `The API at ${asked.url} does not respond. ` +
@@ -26,6 +27,16 @@ export async function tellRefusals(asked: Asked, work: () => Promise<void>): Pro
       );
     throw error;
   }
+}
+
+function reusedKey(error: ReusedKeyError): CliError {
+  const { differs, existing } = error;
+  const id = 'intent' in existing ? existing.intent.id : existing.paymentLink.id;
+  const fields = Object.entries(differs).map(([field, term]) => `${field}: ${term.existing}, not ${term.requested}`);
+  return new CliError(
+    [`The key was used for ${id} within 24 hours, and nothing was created:`, ...fields, 'Use another key.'].join('\n'),
+    { cause: error, facts: { id, differs } },
+  );
 }
 
 function refusal(error: PaymentApiError, { mode, url }: Asked): CliError {

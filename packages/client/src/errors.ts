@@ -65,13 +65,13 @@ export class UnavailableError extends PaymentApiError {
  * An earlier request with this `idempotencyKey` asked for something else: what it made is in `existing`, and nothing of
  * this one has taken effect.
  */
-export class ReusedKeyError<Existing = PayableIntent | PayableLink> extends Error {
+export class ReusedKeyError extends Error {
   override readonly name = 'ReusedKeyError';
-  readonly existing: Existing;
+  readonly existing: PayableIntent | PayableLink;
   /** By the path of the field: `amount`, `metadata.order`. */
   readonly differs: Differences;
 
-  constructor(existing: Existing, differs: Differences) {
+  constructor(existing: PayableIntent | PayableLink, differs: Differences) {
     super(
       `An earlier request with this idempotencyKey asked for another ${Object.keys(differs).join(', ')}. Use another ` +
         'key for another payment, or pass {takeExisting: true} to get what exists.',

@@ -24,8 +24,8 @@ const POLL = { intervalMs: 2_000, count: 30 };
 /**
  * Follows an intent over server-sent events. Uses fetch instead of EventSource, which cannot send the API key in a
  * header. Reconnects when a connection ends or falls silent, and resumes after the last event without gaps or repeats.
- * Where a proxy keeps streams back or returns a page of its own, the intent is fetched every two seconds, and yielded as
- * a `snapshot` when it has changed. Ends at `until`, or when the state can no longer change.
+ * Where a proxy keeps streams back or returns a page of its own, the intent is fetched every two seconds, and yielded
+ * as a `snapshot` when it has changed. Ends at `until`, or when the state can no longer change.
  */
 export async function* follow<Intent extends PayerIntent>(
   http: Http,

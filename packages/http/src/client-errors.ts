@@ -17,8 +17,8 @@ const CODE_OF: Readonly<Record<string, ErrorCode>> = {
 export const HEAD_BYTES_MAX = 16_384;
 
 /**
- * Whether the path and query alone are too long. Node counts them as headers. Where the head came in several reads, only
- * the last one is known: then it does not begin with a method.
+ * Whether the path and query alone are too long. Node counts them as headers. Where the head came in several reads,
+ * only the last one is known: then it does not begin with a method.
  */
 function isLongPath(packet: Buffer): boolean {
   const line = packet.subarray(0, HEAD_BYTES_MAX).toString('latin1');

@@ -155,7 +155,7 @@ describe('the guide to accepting a payment', () => {
     const printed = await guide.terminal.run(`PF_BASE_URL=http://127.0.0.1:${port} node create.ts 1`);
     service.close();
     expect(printed).toContain('pi_1 created');
-    expect(keys).toEqual(Array.from({ length: 4 }, () => 'order-1'));
+    expect(keys).toEqual(Array.from({ length: 4 }, () => 'order-1-1-12.50'));
 
     const refused = await guide.terminal.run('node wallet.ts $ID || true');
     expect(refused).toMatch(/ApiError: 409 intent\.invalid_state: /);

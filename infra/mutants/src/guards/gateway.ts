@@ -82,6 +82,16 @@ export const gatewayGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A repeated create says what it asked for otherwise',
+    file: 'services/gateway/src/intents/create.ts',
+    guard: 'differencesOfIntent(adapters, body, intent)',
+    instead: '{}',
+    test: {
+      file: 'services/gateway/test/intents/intents.integration.test.ts',
+      name: 'say of a repeat what it asked for otherwise, however the same is spelled',
+    },
+  },
+  {
     name: 'Outcomes are read from the database while Redis is unavailable',
     file: 'services/gateway/src/outcomes.ts',
     guard: 'await this.#intents.findOutcomes([...this.#lookedUp])',
