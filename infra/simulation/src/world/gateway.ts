@@ -119,6 +119,7 @@ export class Gateways {
       holder: this.#holder,
       request: {
         headers: { 'content-type': 'application/json' },
+        headersDistinct: {},
         params: { id },
         body: Buffer.from(JSON.stringify(body)),
       },

@@ -193,11 +193,9 @@ export async function readUnseen(
     if (isGivenUp || (look.kind === 'read' && problem === null)) {
       // Nothing may claim it any more: what pays no intent by now is told as a deposit.
       const hasRoom = look.kind !== 'read' || tellDeposits(look);
-      if (!hasRoom) isFull = true;
-      else {
-        done.push(hash);
-        if (look.kind !== 'read' || problem !== null) givenUp += 1;
-      }
+      if (hasRoom) done.push(hash);
+      else isFull = true;
+      if (hasRoom && (look.kind !== 'read' || problem !== null)) givenUp += 1;
     }
     if (problem !== null) {
       if (isGivenUp)
