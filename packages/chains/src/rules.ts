@@ -1,6 +1,5 @@
 import { type RpcNode, type RpcPoolOptions, RpcUpstreamError } from '@pf/rpc';
 import type { Logger } from '@pf/runtime';
-import type { Family } from './family.ts';
 
 /** The rules that a network runs, as a node tells them. */
 export interface Rules {
@@ -11,8 +10,13 @@ export interface Rules {
 }
 export const UNTOLD: Rules = { name: null, unknown: [] };
 
+/** Of a family: what reads them. */
+interface RulesReader {
+  rules(node: RpcNode): Promise<Rules>;
+}
+
 /** What this node tells, if it does: it is asked for nothing else's sake. */
-export async function rulesOf(family: Pick<Family, 'rules'>, node: RpcNode): Promise<Rules> {
+export async function rulesOf(family: RulesReader, node: RpcNode): Promise<Rules> {
   try {
     return await family.rules(node);
   } catch (error) {
@@ -24,7 +28,7 @@ export async function rulesOf(family: Pick<Family, 'rules'>, node: RpcNode): Pro
 /** For RpcPool: the same identification, which warns of rules that this version does not know. */
 export function warningOfRules(
   identify: RpcPoolOptions['identify'],
-  family: Pick<Family, 'rules'>,
+  family: RulesReader,
   network: string,
   log: Pick<Logger, 'warn'>,
 ): RpcPoolOptions['identify'] {

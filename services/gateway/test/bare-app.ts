@@ -1,10 +1,8 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createChains } from '@pf/chains';
 import type { Database, IntentQueries, KeyHolder, SignedTransactions } from '@pf/database';
 import type { ChainId } from '@pf/domain';
 import type { Publisher } from '@pf/event-log';
+import { HttpServer } from '@pf/http';
 import { RedisClient } from '@pf/redis';
 import type { WakeQueue } from '@pf/redis/wakes';
 import { createLogger } from '@pf/runtime';
@@ -117,15 +115,14 @@ export async function startBareApp({
     waits: new Waits(),
     webhookAllowHttp: false,
   });
-  const server = createServer(app).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = new HttpServer(app);
+  const port = await server.listen('127.0.0.1', 0);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     close: async () => {
       replies.close();
       redis.close();
-      server.close();
-      await once(server, 'close');
+      await server.close();
       await chains.close();
     },
   };

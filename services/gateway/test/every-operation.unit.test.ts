@@ -339,5 +339,10 @@ describe.each(endpoints)('$verb $path', ({ id, method, path, request, scope }) =
     ])('refuses the query %s', async (query) => {
       expect(statusAndCode(await call(client, undefined, {}, query))).toEqual([400, 'request.validation_failed']);
     });
+
+    it('returns 414 for a query that is too long', async () => {
+      const query = `?cursor=${'x'.repeat(16_384)}`;
+      expect(statusAndCode(await call(client, undefined, {}, query))).toEqual([414, 'request.uri_too_long']);
+    });
   }
 });

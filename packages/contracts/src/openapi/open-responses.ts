@@ -1,6 +1,10 @@
-import type { OpenApiDocument } from './document.ts';
-
 type Node = Record<string, unknown>;
+/** What of a document is read and changed. */
+interface Document {
+  readonly paths?: unknown;
+  readonly webhooks?: unknown;
+  readonly components?: { readonly schemas?: unknown } | undefined;
+}
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
 
 const COMPONENT = '#/components/schemas/';
@@ -11,7 +15,7 @@ const GROWING = { Error: ['error', 'code'], Event: ['type'], PayerEvent: ['type'
  * Opens what the service sends to fields and values that are added within a version of the API: validators made from
  * the document go on accepting it. What clients send stays closed, a component of both as well.
  */
-export function openResponses({ paths, webhooks, components }: OpenApiDocument): void {
+export function openResponses({ paths, webhooks, components }: Document): void {
   const schemas = (components?.schemas ?? {}) as Readonly<Record<string, Node>>;
   const operations = (items: unknown): readonly Node[] =>
     Object.values((items ?? {}) as Node).flatMap((item) => (isNode(item) ? Object.values(item).filter(isNode) : []));

@@ -16,7 +16,8 @@ import { keptLogsOf } from '../nested/kept-logs.ts';
 import type { Scan } from './context.ts';
 import { readTransfer } from './landings.ts';
 import type { Seen } from './position.ts';
-import { nameOf, placed, senderOf, type Sighting } from './sightings.ts';
+import { nameOf, type Sighting } from './sighting.ts';
+import { placed, senderOf } from './sightings.ts';
 
 /** A transfer that pays no intent is reported when it is still canonical this long after it was seen. */
 const CONFIRM_MS = 2_000;

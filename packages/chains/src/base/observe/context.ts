@@ -2,7 +2,7 @@ import type { Instant, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { Network, WatchSet } from '../../port.ts';
 import type { Memory } from './memory.ts';
-import type { Sighting } from './sightings.ts';
+import type { Sighting } from './sighting.ts';
 
 /** What it takes to judge transactions. */
 export interface Judging {

@@ -7,7 +7,7 @@ import type { Seen } from './position.ts';
 import { fetchReceipts } from './receipts.ts';
 import { Room } from './room.ts';
 import { judge, transfersIn } from './scan.ts';
-import type { Sighting } from './sightings.ts';
+import type { Sighting } from './sighting.ts';
 
 /** Transactions in one step. */
 const AGAIN_MAX = 8;

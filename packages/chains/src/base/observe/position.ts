@@ -7,7 +7,7 @@ import { wholeOf, writtenWhole } from '../../evm/observe/early-look.ts';
 import type { Cursor } from '../../port.ts';
 import { setAside } from '../../set-aside.ts';
 import { NO_REFERENCE } from './no-reference.ts';
-import { nameOf as nameOfSighting, sightings } from './sightings.ts';
+import { nameOf as nameOfSighting, sightings } from './sighting.ts';
 
 const seen = z.discriminatedUnion('kind', [
   z.object({

@@ -24,7 +24,8 @@ import type { NestedPayment, TransactionSummary } from './memory.ts';
 import { judgeNested } from './nested-payments.ts';
 import type { Seen } from './position.ts';
 import type { Nested } from './receipts.ts';
-import { type Sighting, sightingOf } from './sightings.ts';
+import type { Sighting } from './sighting.ts';
+import { sightingOf } from './sightings.ts';
 
 /** Transactions that are looked up at a time, in one reading, and ms after which no more are. The others wait. */
 const LOOKED_UP_AT_ONCE = 20;

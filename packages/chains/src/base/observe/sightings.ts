@@ -1,33 +1,14 @@
-import { address, bigintText, instant, reference, tokenAddress, transactionHash } from '@pf/contracts';
-import { type Arrival, DEPOSIT_REASONS, type DepositId } from '@pf/domain';
-import { z } from 'zod';
+import type { DepositId } from '@pf/domain';
 import type { WatchSet } from '../../port.ts';
 import { byTurns, type Party } from '../../set-aside.ts';
 import type { LoggedTransfer } from './landings.ts';
 import type { Seen } from './position.ts';
+import { nameOf, type Placed, type Sighting, transferOf } from './sighting.ts';
 
 /** So many wait in a cursor before the second reading ends where it is, and before the first leaves more to it. */
 export const WAITING_MAX = 1_000;
 export const FIRST_MAX = 200;
 const ZERO_ADDRESS = `0x${'00'.repeat(20)}`;
-
-/** A transfer that pays no intent, as it was seen in a block. */
-const sighting = z.object({
-  hash: transactionHash,
-  index: z.string(),
-  block: bigintText,
-  blockHash: z.string(),
-  tokenAddress,
-  from: address.nullable(),
-  to: address,
-  amount: bigintText,
-  reference: reference.nullable(),
-  reason: z.enum(DEPOSIT_REASONS),
-  seenAt: instant,
-  reported: z.boolean(),
-});
-export type Sighting = z.infer<typeof sighting>;
-export const sightings = z.array(sighting);
 
 /** @param reference what it carries, of no watched intent; null where it carries none */
 export function sightingOf(
@@ -55,10 +36,6 @@ export function sightingOf(
 export const senderOf = (from: LoggedTransfer['from']): Sighting['from'] =>
   (from as string) === ZERO_ADDRESS ? null : from;
 
-type Transfer = Pick<Arrival, 'hash' | 'index'>;
-type Placed = Transfer & Pick<Arrival, 'blockHash'>;
-const transferOf = ({ hash, index }: Transfer): string => `${hash} ${index}`;
-export const nameOf = (one: Placed): string => `${transferOf(one)} ${one.blockHash}`;
 /** The place of a landing of an intent. */
 export const placed = ({ hash, transfer }: Extract<Seen, { kind: 'landed' }>): Placed => ({ hash, ...transfer });
 

@@ -5,7 +5,8 @@ import { confirmArrivals, finalizeArrivals, orphanArrivals, paidArrivals } from 
 import type { Scan } from '../../../src/base/observe/context.ts';
 import { Memory } from '../../../src/base/observe/memory.ts';
 import type { Seen } from '../../../src/base/observe/position.ts';
-import { type Sighting, Sightings } from '../../../src/base/observe/sightings.ts';
+import type { Sighting } from '../../../src/base/observe/sighting.ts';
+import { Sightings } from '../../../src/base/observe/sightings.ts';
 import type { Log } from '../../../src/evm/calls.ts';
 import { networkOf } from '../../../src/index.ts';
 import { Watched } from '../../conformance/watching.ts';

@@ -3,7 +3,7 @@ import { decideDeposit } from '@pf/domain';
 import { depositIdOf } from '@pf/contracts';
 import { pad, toHex } from 'viem';
 import { TRANSFER } from '../../../src/base/observe/landings.ts';
-import type { Sighting } from '../../../src/base/observe/sightings.ts';
+import type { Sighting } from '../../../src/base/observe/sighting.ts';
 import type { Log } from '../../../src/evm/calls.ts';
 import { CHAIN, fulfiller, terms } from '../payments.ts';
 

@@ -1,0 +1,26 @@
+import { address, bigintText, instant, reference, tokenAddress, transactionHash } from '@pf/contracts';
+import { type Arrival, DEPOSIT_REASONS } from '@pf/domain';
+import { z } from 'zod';
+
+/** A transfer that pays no intent, as it was seen in a block. */
+const sighting = z.object({
+  hash: transactionHash,
+  index: z.string(),
+  block: bigintText,
+  blockHash: z.string(),
+  tokenAddress,
+  from: address.nullable(),
+  to: address,
+  amount: bigintText,
+  reference: reference.nullable(),
+  reason: z.enum(DEPOSIT_REASONS),
+  seenAt: instant,
+  reported: z.boolean(),
+});
+export type Sighting = z.infer<typeof sighting>;
+export const sightings = z.array(sighting);
+
+type Transfer = Pick<Arrival, 'hash' | 'index'>;
+export type Placed = Transfer & Pick<Arrival, 'blockHash'>;
+export const transferOf = ({ hash, index }: Transfer): string => `${hash} ${index}`;
+export const nameOf = (one: Placed): string => `${transferOf(one)} ${one.blockHash}`;
