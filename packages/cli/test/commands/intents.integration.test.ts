@@ -61,24 +61,12 @@ describe('pf intents', () => {
   const create = (...more: string[]) => intent('create', '--amount', '12.50', '--requestor', REQUESTOR, ...more);
 
   it('create passes every field of the API', async () => {
-    const made = await create(
-      '--chain',
-      'base',
-      '--token',
-      'eurc',
-      '--direction',
-      'send',
-      '--fulfiller',
-      '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
-      '--ttl',
-      '600',
-      '--metadata',
-      'order=A=1',
-      '--metadata',
-      'table=7',
-      '--idempotency-key',
-      'k-1',
-    );
+    const all = [
+      ...['--chain', 'base', '--token', 'eurc', '--direction', 'send', '--ttl', '600'],
+      ...['--fulfiller', '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'],
+      ...['--metadata', 'order=A=1', '--metadata', 'table=7', '--idempotency-key', 'k-1'],
+    ];
+    const made = await create(...all);
     expect(made).toMatchObject({
       chain: 'eip155:84532',
       token: 'EURC',
@@ -87,8 +75,15 @@ describe('pf intents', () => {
       metadata: { order: 'A=1', table: '7' },
       idempotencyKey: 'k-1',
     });
-    expect((await create('--idempotency-key', 'k-1')).id).toBe(made.id);
+    expect((await create(...all)).id).toBe(made.id);
     expect((await create('--mode', 'live')).livemode).toBe(true);
+  });
+
+  it('create says what a key was used for, where something else is asked for', async () => {
+    const one = ['create', '--amount', '3', '--requestor', REQUESTOR, '--idempotency-key', 'k-2'];
+    await pf(...one);
+    const { code, errors } = await run([...one, '--token', 'eurc']);
+    expect([code, errors]).toEqual([1, expect.stringContaining('token: USDC, not EURC')]);
   });
 
   it('get prints the intent and the next steps', async () => {
