@@ -314,7 +314,8 @@ export class NetworkWatch {
     const ms = Math.round(performance.now() - began);
     this.#log.debug({ ...facts, observations: observations.length, ms }, 'step');
     this.#warn(warnings);
-    if (givenUp > 0) count('payments.watcher.given_up', { network: this.name }, givenUp);
+    // Also none: an increase can be told only of a count that was there before.
+    count('payments.watcher.given_up', { network: this.name }, givenUp);
     for (const { type, intentId, data } of observations)
       this.#log.info({ type, intentId, hash: data.hash, ...('level' in data && { finality: data.level }) }, 'observed');
   }
