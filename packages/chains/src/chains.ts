@@ -7,7 +7,7 @@ import { withHints } from './hinted.ts';
 import { identifyWith } from './identify.ts';
 import { type ChainFamily, type Network, networkOf, type Token } from './networks.ts';
 import type { ChainAdapter, ChainObserver, Cursor } from './port.ts';
-import { rulesOf, type Rules, UNTOLD, warningOfRules } from './rules.ts';
+import { rulesOf, type Rules, UNTOLD_RULES, warningOfRules } from './rules.ts';
 import { solana } from './solana/family.ts';
 import { tempo } from './tempo/family.ts';
 import { type Difference, differencesOf, type TokenFacts } from './token-facts.ts';
@@ -94,7 +94,7 @@ export async function examineUpstream(
   try {
     return await pool.run(async (node) => {
       const problem = await family.whyOtherChain(network.chain)(node);
-      const rules = problem === null ? await rulesOf(family, node) : UNTOLD;
+      const rules = problem === null ? await rulesOf(family, node) : UNTOLD_RULES;
       const facts = problem === null ? await family.tokenFacts(node, network.tokens) : [];
       return {
         upstream: node.name,

@@ -54,6 +54,38 @@ export const depositWithdrawn = (
   data: { hash, place: { block, blockHash }, intentId },
 });
 
+/** The same transfer in the same block has the same key: of a place, as blocks show it. */
+export const placeKeyOf = ({ hash, index, blockHash }: Pick<Arrival, 'hash' | 'index' | 'blockHash'>): string =>
+  `${hash} ${index} ${blockHash}`;
+
+/** A payment of an intent, and where its transfer was taken for a deposit, if it was. */
+export interface Paid extends Placed, Pick<Arrival, 'index' | 'to'> {
+  readonly intentId: IntentId;
+}
+
+/**
+ * Deposits of which the transfer turns out to pay an intent, which tells of it.
+ * @param paid all payments that are known now
+ * @param late those that no first reading of their block has found: the transfer may be a deposit that is final
+ */
+export function withdrawPaid(
+  watch: Pick<WatchSet, 'openDeposits' | 'depositsOf'>,
+  paid: readonly Paid[],
+  late: readonly Paid[],
+): readonly DepositObservation[] {
+  const told = new Map<DepositId, DepositObservation>();
+  const byPlace = new Map(paid.map((one) => [placeKeyOf(one), one]));
+  if (byPlace.size > 0)
+    for (const { id, arrival } of watch.openDeposits()) {
+      const payment = byPlace.get(placeKeyOf(arrival));
+      if (payment !== undefined) told.set(id, depositWithdrawn(id, payment, payment.intentId));
+    }
+  for (const one of late)
+    for (const { depositId } of watch.depositsOf(one))
+      told.set(depositId, depositWithdrawn(depositId, one, one.intentId));
+  return [...told.values()];
+}
+
 /** What the registry says of a token; null where it has none such. */
 export function listedToken({ tokens }: Network, address: TokenAddress | null): Arrival['token'] {
   const token = tokens.find((known) => known.address === address);

@@ -8,7 +8,7 @@ export interface Rules {
   /** Upgrades that this version does not know: what they are, and since or from when. */
   readonly unknown: readonly string[];
 }
-export const UNTOLD: Rules = { name: null, unknown: [] };
+export const UNTOLD_RULES: Rules = { name: null, unknown: [] };
 
 /** Of a family: what reads them. */
 interface RulesReader {
@@ -20,7 +20,7 @@ export async function rulesOf(family: RulesReader, node: RpcNode): Promise<Rules
   try {
     return await family.rules(node);
   } catch (error) {
-    if (error instanceof RpcUpstreamError) return UNTOLD;
+    if (error instanceof RpcUpstreamError) return UNTOLD_RULES;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type RpcCall, type RpcNode, RpcUpstreamError } from '@pf/rpc';
-import { rulesOf, UNTOLD, warningOfRules } from '../src/rules.ts';
+import { rulesOf, UNTOLD_RULES, warningOfRules } from '../src/rules.ts';
 import { solana } from '../src/solana/family.ts';
 import { tempo } from '../src/tempo/family.ts';
 
@@ -42,7 +42,7 @@ describe('the rules of Tempo', () => {
   });
 
   it('are not told by a node that fails', async () => {
-    expect(await rulesOf(tempo, nodeOf(FAILED))).toBe(UNTOLD);
+    expect(await rulesOf(tempo, nodeOf(FAILED))).toBe(UNTOLD_RULES);
   });
 
   it('are warned of at the start, once, where they are unknown, and keep no upstream from being used', async () => {

@@ -1,4 +1,4 @@
-import { aliasOf, type OpenDeposit, type WatchedIntent, type WatchSet } from '@pf/chains';
+import { aliasOf, depositWithdrawn, type OpenDeposit, type WatchedIntent, type WatchSet } from '@pf/chains';
 import { depositIdOf } from '@pf/contracts';
 import { isOfShard, type RestingIntent, type Shard, type WatchedIntentSource } from '@pf/database';
 import {
@@ -96,17 +96,6 @@ interface Woken {
   readonly version: number;
   readonly events: readonly WatchedEvent[];
 }
-
-const withdrawal = (
-  depositId: DepositId,
-  intentId: IntentId,
-  { hash, block, blockHash }: Pick<Arrival, 'hash' | 'block' | 'blockHash'>,
-): DepositObservation => ({
-  kind: 'deposit',
-  type: 'deposit_withdrawn',
-  depositId,
-  data: { hash, place: { block, blockHash }, intentId },
-});
 
 /**
  * The watched intents of a network, or of a shard of it: folded from the log, indexed for the observer.
@@ -227,7 +216,7 @@ export class WatchedIntents implements WatchSet {
     if (id === null) return;
     this.#change(() => {
       this.#told.set(id, intentId);
-      this.#withdrawals.set(id, withdrawal(id, intentId, { hash, ...transfer }));
+      this.#withdrawals.set(id, depositWithdrawn(id, { hash, ...transfer }, intentId));
     });
   }
 
@@ -276,7 +265,8 @@ export class WatchedIntents implements WatchSet {
       if (level !== 'confirmed' || heldFrom !== undefined) this.#deposits.delete(id);
       else this.#deposits.set(id, { id, accountId, livemode, chain, reason, intentId, arrival });
       const teller = this.#told.get(id);
-      if (level === 'confirmed' && teller !== undefined) this.#withdrawals.set(id, withdrawal(id, teller, arrival));
+      if (level === 'confirmed' && teller !== undefined)
+        this.#withdrawals.set(id, depositWithdrawn(id, arrival, teller));
     });
   }
 

@@ -201,9 +201,9 @@ export const tempoGuards: readonly Mutant[] = [
   },
   {
     name: 'Tempo: a deposit that pays an intent is withdrawn, also once it is final',
-    file: REPORTS,
-    guard: 'for (const landing of late.filter(isLanded))',
-    instead: 'for (const landing of found.slice(found.length).filter(isLanded))',
+    file: 'packages/chains/src/deposits.ts',
+    guard: 'for (const one of late)',
+    instead: 'for (const one of late.slice(late.length))',
     test: { file: REPORTS_TEST, name: 'are withdrawn once they are final where a second reading shows the memo' },
   },
   {

@@ -3,7 +3,7 @@ import { soonestPaid } from '../evm/observe/early-look.ts';
 import { logSubscription } from '../evm/observe/subscriptions.ts';
 import { factsOfTokens } from '../evm/token-facts.ts';
 import type { Family } from '../family.ts';
-import { UNTOLD } from '../rules.ts';
+import { UNTOLD_RULES } from '../rules.ts';
 import { BaseAdapter } from './adapter.ts';
 import { BaseObserver } from './observer.ts';
 import { TRANSFER } from './observe/landings.ts';
@@ -14,7 +14,7 @@ export const base: Family = {
   whyOtherChain: identifyChain,
   decimalsOf: decimalsOfTokens,
   tokenFacts: factsOfTokens,
-  rules: () => Promise.resolve(UNTOLD),
+  rules: () => Promise.resolve(UNTOLD_RULES),
   probe: getHeadNumber,
   adapter: (network, pool) => new BaseAdapter(network, pool),
   rewind,

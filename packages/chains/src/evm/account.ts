@@ -10,3 +10,7 @@ export const wordOf = (account: string): string => account.slice(2).toLowerCase(
 export const balanceOf = (account: string): string => `0x70a08231${wordOf(account)}`;
 /** `isBlacklisted(account)` of Circle's tokens. */
 export const isBlacklisted = (account: string): string => `0xfe575a87${wordOf(account)}`;
+
+const ZERO_ADDRESS = `0x${'00'.repeat(20)}`;
+/** Whether a transfer from this address is a mint: no wallet has sent it. */
+export const isMint = (from: string): boolean => from === ZERO_ADDRESS;

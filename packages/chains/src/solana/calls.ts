@@ -12,7 +12,7 @@ import {
 import type { Address, Blockhash } from '@solana/kit';
 import { z } from 'zod';
 import type { Token } from '../networks.ts';
-import { type Rules, UNTOLD } from '../rules.ts';
+import { type Rules, UNTOLD_RULES } from '../rules.ts';
 import { isAddressText, isSignatureText } from './address.ts';
 
 /** The calls to Solana nodes (solana.com/docs/rpc), each with the schema of its result. */
@@ -241,7 +241,7 @@ const genesisCertificate = z
 /** Which consensus the network runs: with Alpenglow a confirmed block is final. Nodes before Agave 4.3 do not tell. */
 export async function rulesOfSolana(node: RpcNode): Promise<Rules> {
   const consensus = await node.call(ifSupported(refusable(rpcCall('getAgGenesisCert', [], genesisCertificate))));
-  return consensus instanceof RpcRefusedError ? UNTOLD : { name: consensus, unknown: [] };
+  return consensus instanceof RpcRefusedError ? UNTOLD_RULES : { name: consensus, unknown: [] };
 }
 
 /** Where a mint's decimals are in its account. */

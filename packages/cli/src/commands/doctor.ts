@@ -1,4 +1,4 @@
-import { type Examined, examineUpstream, networkOf, RpcUnavailableError } from '@pf/chains';
+import { type Examined, examineUpstream, networkOf, RpcUnavailableError, UNTOLD_RULES } from '@pf/chains';
 import type { Network } from '@pf/chains/networks';
 import type { UpstreamSettings } from '@pf/rpc';
 import { createLogger } from '@pf/runtime';
@@ -50,7 +50,7 @@ async function examine(network: Network, upstream: string | UpstreamSettings): P
       network,
       upstream: host,
       problem: `it does not respond: ${error.message}`,
-      rules: { name: null, unknown: [] },
+      rules: UNTOLD_RULES,
       tokens: [],
     };
   }

@@ -1,4 +1,4 @@
-import type { DepositId, DepositObservation, Place } from '@pf/domain';
+import type { DepositObservation, Place } from '@pf/domain';
 import { RpcBehindError, type RpcNode } from '@pf/rpc';
 import { type Block, getBlock, getReceipt } from '../../evm/calls.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
@@ -7,17 +7,18 @@ import {
   depositFinal,
   depositLanded,
   depositLost,
-  depositWithdrawn,
   listedToken,
+  type Paid,
   type UnpaidArrival,
+  withdrawPaid,
 } from '../../deposits.ts';
 import type { Network, OpenDeposit, WatchSet } from '../../port.ts';
 import { keptLogsOf } from '../nested/kept-logs.ts';
 import type { Scan } from './context.ts';
 import { readTransfer } from './landings.ts';
 import type { Seen } from './position.ts';
-import { nameOf, type Sighting } from './sighting.ts';
-import { placed, senderOf } from './sightings.ts';
+import type { Sighting } from './sighting.ts';
+import { senderOf } from './sightings.ts';
 
 /** A transfer that pays no intent is reported when it is still canonical this long after it was seen. */
 const CONFIRM_MS = 2_000;
@@ -29,10 +30,6 @@ const FINALIZED_MAX = 100;
 const SPLITS = 5;
 /** A deposit that no second upstream shows for so long is told of to the operator. */
 const UNSHOWN_WARNED_MS = 60_000;
-
-type Landed = Extract<Seen, { kind: 'landed' }>;
-const withdrawn = (depositId: DepositId, { hash, intentId, transfer }: Landed): DepositObservation =>
-  depositWithdrawn(depositId, { hash, ...transfer }, intentId);
 
 interface Told {
   readonly deposits: readonly DepositObservation[];
@@ -136,18 +133,10 @@ export function paidArrivals(
   seen: readonly Seen[],
   late: readonly Seen[],
 ): readonly DepositObservation[] {
-  const told = new Map<DepositId, DepositObservation>();
-  const landings = new Map(seen.filter((one) => one.kind === 'landed').map((one) => [nameOf(placed(one)), one]));
-  if (landings.size > 0)
-    for (const { id, arrival } of watch.openDeposits()) {
-      const landing = landings.get(nameOf(arrival));
-      if (landing !== undefined) told.set(id, withdrawn(id, landing));
-    }
-  for (const one of late.filter((each) => each.kind === 'landed'))
-    for (const { depositId } of watch.depositsOf({ ...placed(one), to: one.transfer.to }))
-      told.set(depositId, withdrawn(depositId, one));
-  return [...told.values()];
+  return withdrawPaid(watch, seen.flatMap(paidIn), late.flatMap(paidIn));
 }
+const paidIn = (one: Seen): readonly Paid[] =>
+  one.kind === 'landed' ? [{ ...one.transfer, hash: one.hash, intentId: one.intentId }] : [];
 
 interface Finals {
   readonly deposits: readonly DepositObservation[];

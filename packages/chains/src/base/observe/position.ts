@@ -4,10 +4,11 @@ import { least } from '../../bigints.ts';
 import { lowestOf } from '../../evm/observe/chain-position.ts';
 import { checkpoints, newestOf } from '../../evm/observe/checkpoints.ts';
 import { wholeOf, writtenWhole } from '../../evm/observe/early-look.ts';
+import { placeKeyOf } from '../../deposits.ts';
 import type { Cursor } from '../../port.ts';
 import { setAside } from '../../set-aside.ts';
 import { NO_REFERENCE } from './no-reference.ts';
-import { nameOf as nameOfSighting, sightings } from './sighting.ts';
+import { sightings } from './sighting.ts';
 
 const seen = z.discriminatedUnion('kind', [
   z.object({
@@ -93,7 +94,7 @@ export function merge(cursors: readonly Cursor[]): Cursor {
       ...new Map(
         positions
           .flatMap(({ arrivals }) => arrivals.filter(({ block }) => block <= newest))
-          .map((one) => [nameOfSighting(one), one]),
+          .map((one) => [placeKeyOf(one), one]),
       ).values(),
     ],
     setAside: [...new Map(positions.flatMap(({ setAside }) => setAside.map((one) => [one.hash, one]))).values()],

@@ -1,5 +1,5 @@
 import { address, bigintText, instant, reference, tokenAddress, transactionHash } from '@pf/contracts';
-import { type Arrival, DEPOSIT_REASONS } from '@pf/domain';
+import { DEPOSIT_REASONS } from '@pf/domain';
 import { z } from 'zod';
 
 /** A transfer that pays no intent, as it was seen in a block. */
@@ -19,8 +19,3 @@ const sighting = z.object({
 });
 export type Sighting = z.infer<typeof sighting>;
 export const sightings = z.array(sighting);
-
-type Transfer = Pick<Arrival, 'hash' | 'index'>;
-export type Placed = Transfer & Pick<Arrival, 'blockHash'>;
-export const transferOf = ({ hash, index }: Transfer): string => `${hash} ${index}`;
-export const nameOf = (one: Placed): string => `${transferOf(one)} ${one.blockHash}`;

@@ -1,14 +1,15 @@
-import type { DepositId } from '@pf/domain';
+import type { Arrival, DepositId } from '@pf/domain';
+import { placeKeyOf } from '../../deposits.ts';
+import { isMint } from '../../evm/account.ts';
 import type { WatchSet } from '../../port.ts';
 import { byTurns, type Party } from '../../set-aside.ts';
 import type { LoggedTransfer } from './landings.ts';
 import type { Seen } from './position.ts';
-import { nameOf, type Placed, type Sighting, transferOf } from './sighting.ts';
+import type { Sighting } from './sighting.ts';
 
 /** So many wait in a cursor before the second reading ends where it is, and before the first leaves more to it. */
 export const WAITING_MAX = 1_000;
 export const FIRST_MAX = 200;
-const ZERO_ADDRESS = `0x${'00'.repeat(20)}`;
 
 /** @param reference what it carries, of no watched intent; null where it carries none */
 export function sightingOf(
@@ -33,11 +34,9 @@ export function sightingOf(
 }
 
 /** Null for a mint: no wallet has sent it. */
-export const senderOf = (from: LoggedTransfer['from']): Sighting['from'] =>
-  (from as string) === ZERO_ADDRESS ? null : from;
+export const senderOf = (from: LoggedTransfer['from']): Sighting['from'] => (isMint(from) ? null : from);
 
-/** The place of a landing of an intent. */
-export const placed = ({ hash, transfer }: Extract<Seen, { kind: 'landed' }>): Placed => ({ hash, ...transfer });
+const transferOf = ({ hash, index }: Pick<Arrival, 'hash' | 'index'>): string => `${hash} ${index}`;
 
 /**
  * What waits to be reported as deposits. Anyone can send dust to any wallet, so that there is room for so many; what
@@ -53,7 +52,7 @@ export class Sightings {
   constructor(watch: WatchSet, before: readonly Sighting[]) {
     this.#watch = watch;
     this.#open = new Set([...watch.openDeposits()].map(({ id }) => id));
-    for (const one of before) if (this.unheardBy(one).length > 0) this.#waiting.set(nameOf(one), one);
+    for (const one of before) if (this.unheardBy(one).length > 0) this.#waiting.set(placeKeyOf(one), one);
   }
 
   /** Whose deposit it is, of whom the ledger does not have it as confirmed. */
@@ -62,13 +61,13 @@ export class Sightings {
   }
 
   /** Of a first reading: what there is no room for is left to the second one. */
-  readonly note = (one: Sighting): void => void this.#noted.set(nameOf(one), one);
+  readonly note = (one: Sighting): void => void this.#noted.set(placeKeyOf(one), one);
 
   /** Of what is read for the last time. @returns false where there is no room: it has to be read again */
   readonly take = (one: Sighting): boolean => {
-    if (this.#waiting.has(nameOf(one)) || this.unheardBy(one).length === 0) return true;
+    if (this.#waiting.has(placeKeyOf(one)) || this.unheardBy(one).length === 0) return true;
     if (this.#waiting.size >= WAITING_MAX) return false;
-    this.#waiting.set(nameOf(one), one);
+    this.#waiting.set(placeKeyOf(one), one);
     return true;
   };
 
@@ -81,7 +80,9 @@ export class Sightings {
       this.#watch,
       [...this.#waiting.values(), ...noted].map((one) => ({ ...partyOf(one), one })),
     );
-    const paying = new Set(seen.flatMap((one) => (one.kind === 'landed' ? [nameOf(placed(one))] : [])));
+    const paying = new Set(
+      seen.flatMap((one) => (one.kind === 'landed' ? [placeKeyOf({ hash: one.hash, ...one.transfer })] : [])),
+    );
     // What the ledger has as a payment is told by its intent, whatever one node shows of it now.
     const settled = new Set(
       inTurns.length === 0
@@ -89,7 +90,9 @@ export class Sightings {
         : [...this.#watch.settling()].map(({ settlement: { hash, transfer } }) => transferOf({ hash, ...transfer })),
     );
     return inTurns.flatMap(({ one }, turn) =>
-      (turn < FIRST_MAX || this.#waiting.has(nameOf(one))) && !paying.has(nameOf(one)) && !settled.has(transferOf(one))
+      (turn < FIRST_MAX || this.#waiting.has(placeKeyOf(one))) &&
+      !paying.has(placeKeyOf(one)) &&
+      !settled.has(transferOf(one))
         ? [one]
         : [],
     );

@@ -1,7 +1,7 @@
-import type { Arrival, DepositId, DepositObservation, Observation } from '@pf/domain';
+import type { DepositId, DepositObservation, Observation } from '@pf/domain';
 import type { RpcNode } from '@pf/rpc';
 import { boundedCache } from '@pf/runtime';
-import { depositFinal, depositLanded, depositLost, depositWithdrawn } from '../../deposits.ts';
+import { depositFinal, depositLanded, depositLost, type Paid, withdrawPaid } from '../../deposits.ts';
 import { Unreadable } from '../../evm/observe/read-each.ts';
 import { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
 import type { OpenDeposit, WatchSet } from '../../port.ts';
@@ -99,18 +99,6 @@ export class ArrivalReports {
   }
 }
 
-type Landed = Extract<Observation, { type: 'landed' }>;
-const isLanded = (one: Observation): one is Landed => one.type === 'landed';
-/** Where its deposit may be: a payment has the place of its memo, right behind the transfer. */
-const placesOf = ({
-  data: { hash, transfer },
-}: Landed): readonly Pick<Arrival, 'hash' | 'index' | 'block' | 'blockHash' | 'to'>[] => {
-  const { index, block, blockHash, to } = transfer;
-  return [index, (BigInt(index) - 1n).toString()].map((at) => ({ hash, index: at, block, blockHash, to }));
-};
-const placeOf = ({ hash, index, blockHash }: Pick<Arrival, 'hash' | 'index' | 'blockHash'>): string =>
-  `${hash} ${index} ${blockHash}`;
-
 /**
  * Deposits of which the payment of an intent turns out to be the transfer, whose memo an upstream had left out: the
  * intent tells of it.
@@ -122,20 +110,18 @@ export function paidArrivals(
   found: readonly Observation[],
   late: readonly Observation[],
 ): readonly DepositObservation[] {
-  const told = new Map<DepositId, DepositObservation>();
-  const landings = new Map(
-    found.filter(isLanded).flatMap((one) => placesOf(one).map((place) => [placeOf(place), one] as const)),
-  );
-  if (landings.size > 0)
-    for (const { id, arrival } of watch.openDeposits()) {
-      const landing = landings.get(placeOf(arrival));
-      if (landing !== undefined) told.set(id, depositWithdrawn(id, arrival, landing.intentId));
-    }
-  for (const landing of late.filter(isLanded))
-    for (const place of placesOf(landing))
-      for (const { depositId } of watch.depositsOf(place))
-        told.set(depositId, depositWithdrawn(depositId, place, landing.intentId));
-  return [...told.values()];
+  return withdrawPaid(watch, found.flatMap(paidIn), late.flatMap(paidIn));
+}
+/** A payment has the place of its memo, right behind the transfer, which its deposit may have. */
+function paidIn(one: Observation): readonly Paid[] {
+  if (one.type !== 'landed') return [];
+  const { hash, transfer } = one.data;
+  return [transfer.index, (BigInt(transfer.index) - 1n).toString()].map((index) => ({
+    ...transfer,
+    index,
+    hash,
+    intentId: one.intentId,
+  }));
 }
 
 /** Whose it is: but for those who are told of it as arrived at the virtual address that has passed it on. */

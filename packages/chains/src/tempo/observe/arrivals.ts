@@ -1,12 +1,12 @@
 import type { Address, Arrival, Reference } from '@pf/domain';
 import { listedToken, type UnpaidArrival } from '../../deposits.ts';
+import { isMint } from '../../evm/account.ts';
 import type { Log } from '../../evm/calls.ts';
 import type { Network } from '../../port.ts';
 import { isVirtual } from '../address.ts';
 import { FEE_MANAGER } from '../calls.ts';
 import { type Claim, GUARD, type Move } from './landings.ts';
 
-const ZERO_ADDRESS = `0x${'00'.repeat(20)}`;
 /** A memo that says nothing. */
 const NO_MEMO = `0x${'00'.repeat(32)}`;
 
@@ -62,8 +62,6 @@ export function arrivalsOf(
 }
 
 const placeOf = ({ blockHash, logIndex }: Log, after = 0n): string => `${blockHash} ${logIndex + after}`;
-
-const isMint = (from: Address): boolean => (from as string) === ZERO_ADDRESS;
 
 const isSame = (one: Move, other: Move | undefined): boolean =>
   one.log.transactionHash === other?.log.transactionHash &&
