@@ -86,14 +86,11 @@ export class Http {
     return this.#json(this.#ky.patch(path, { json: body, ...sent(options) }));
   }
   async delete(path: string, { signal }: CallOptions = {}): Promise<void> {
-    let isRepeated = false;
-    const onRepeat = () => void (isRepeated = true);
-    try {
-      await this.#json(this.#ky.delete(path, sent({ ...(signal && { signal }), onRepeat })));
-    } catch (error) {
+    await repeatable(
+      (onRepeat) => this.#json<unknown>(this.#ky.delete(path, sent({ ...(signal && { signal }), onRepeat }))),
       // An attempt whose response was lost has removed it.
-      if (!isRepeated || !(error instanceof NotFoundError)) throw error;
-    }
+      async (error) => error instanceof NotFoundError || null,
+    );
   }
 
   /**
@@ -131,6 +128,24 @@ export class Http {
         },
       );
     }
+  }
+}
+
+/**
+ * A call that may have taken effect before it is refused: an attempt's response may have been lost.
+ * @param recover the result where such an attempt has done what was asked; null: it has not, and the error is thrown
+ */
+export async function repeatable<T>(
+  call: (onRepeat: () => void) => Promise<T>,
+  recover: (error: unknown) => Promise<NonNullable<T> | null>,
+): Promise<T> {
+  let isRepeated = false;
+  try {
+    return await call(() => void (isRepeated = true));
+  } catch (error) {
+    const recovered = isRepeated ? await recover(error) : null;
+    if (recovered === null) throw error;
+    return recovered;
   }
 }
 

@@ -1,6 +1,6 @@
 import { ConflictError } from './errors.ts';
 import { follow, type Followed, type FollowOptions } from './follow.ts';
-import type { CallOptions, CreateOptions, Http } from './http.ts';
+import { type CallOptions, type CreateOptions, type Http, repeatable } from './http.ts';
 import { Pages } from './pages.ts';
 import { pay, type Payment } from './pay.ts';
 import type {
@@ -67,17 +67,15 @@ export class Intents {
    * @throws ConflictError `intent.stale_update` if the intent has changed since
    */
   async update(id: string, change: UpdateIntent, options?: CallOptions): Promise<PaymentIntent> {
-    let isRepeated = false;
-    const onRepeat = () => void (isRepeated = true);
-    try {
-      return (await this.#http.patch<IntentBody>(path(id), change, { ...options, onRepeat })).intent;
-    } catch (error) {
-      if (!isRepeated || !(error instanceof ConflictError) || error.code !== 'intent.stale_update') throw error;
-      // An attempt whose response was lost may have changed it.
-      const intent = await this.get(id, options);
-      if (!includes(intent, change)) throw error;
-      return intent;
-    }
+    return repeatable(
+      async (onRepeat) => (await this.#http.patch<IntentBody>(path(id), change, { ...options, onRepeat })).intent,
+      async (error) => {
+        if (!(error instanceof ConflictError) || error.code !== 'intent.stale_update') return null;
+        // An attempt whose response was lost may have changed it.
+        const intent = await this.get(id, options);
+        return includes(intent, change) ? intent : null;
+      },
+    );
   }
 
   /** Reports that the payer's app has received the id. */
@@ -131,17 +129,15 @@ export class Intents {
 
   /** Creates the intent that pays this one back. Its fulfiller is the requestor of this one. */
   async refund(id: string, options?: CallOptions): Promise<PaymentIntent> {
-    let isRepeated = false;
-    const onRepeat = () => void (isRepeated = true);
-    try {
-      return (await this.#http.post<IntentBody>(path(id, '/refund'), {}, { ...options, onRepeat })).intent;
-    } catch (error) {
-      const isRefunded = error instanceof ConflictError && error.code === 'intent.already_refunded';
-      const refund = isRefunded ? error.details?.['refund_intent_id'] : undefined;
-      // An attempt whose response was lost has made it.
-      if (isRepeated && typeof refund === 'string') return this.get(refund, options);
-      throw error;
-    }
+    return repeatable(
+      async (onRepeat) => (await this.#http.post<IntentBody>(path(id, '/refund'), {}, { ...options, onRepeat })).intent,
+      async (error) => {
+        const isRefunded = error instanceof ConflictError && error.code === 'intent.already_refunded';
+        const refund = isRefunded ? error.details?.['refund_intent_id'] : undefined;
+        // An attempt whose response was lost has made it.
+        return typeof refund === 'string' ? this.get(refund, options) : null;
+      },
+    );
   }
 
   /** Test keys only: moves the intent to a state, through all states and events between. */
