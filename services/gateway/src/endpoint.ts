@@ -11,7 +11,7 @@ import type { KeyUses } from './key-uses.ts';
 import type { Limiter } from './limits/limiter.ts';
 import type { MppChallenges } from './mpp/challenges.ts';
 import type { RequestRecords } from './request-records.ts';
-import { keyInHeader } from './webhooks/idempotency.ts';
+import { keyInHeader } from './idempotency.ts';
 
 /** Any id that has the form is recorded, whether or not there is such an intent. */
 const PARTITIONS_MAX = 256;

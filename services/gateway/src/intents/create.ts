@@ -23,7 +23,7 @@ import type { Commands } from '../commands.ts';
 import { differencesOfIntent, replayedBody } from '../differences.ts';
 import type { Endpoint, EndpointResponse } from '../endpoint.ts';
 import { requirePlan } from '../plans.ts';
-import { readKeyedBody, REPLAYED } from '../webhooks/idempotency.ts';
+import { readKeyedBody, REPLAYED } from '../idempotency.ts';
 import { readAmount } from './amount.ts';
 import { requireCleanWallets, type ScreeningDependencies } from './clean-wallets.ts';
 import { requireToken, resolveAdapter } from './destination.ts';

@@ -33,7 +33,7 @@ import { requireCleanWallets, type ScreeningDependencies } from '../intents/clea
 import { resolveIntent } from '../intents/create.ts';
 import type { Adapters } from '../intents/lookup.ts';
 import { requirePlan } from '../plans.ts';
-import { readKeyedBody, REPLAYED, requestKey } from '../webhooks/idempotency.ts';
+import { readKeyedBody, REPLAYED, requestKey } from '../idempotency.ts';
 import { wake, type Wakes } from '../webhooks/wake.ts';
 
 interface Dependencies {

@@ -30,7 +30,7 @@ import type { Holder } from '../api-keys.ts';
 import { readBody } from '@pf/http';
 import type { Endpoint } from '../endpoint.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import { readKeyedBody, REPLAYED, requestKey } from './idempotency.ts';
+import { readKeyedBody, REPLAYED, requestKey } from '../idempotency.ts';
 import { endpointIdOf } from './ids.ts';
 import { shownEndpoint } from './shown.ts';
 import { wake, type Wakes } from './wake.ts';

@@ -23,7 +23,7 @@ import { ApiError, validationFailed } from '../api-error.ts';
 import type { Holder } from '../api-keys.ts';
 import { pageOf, positionOf, readBody, readQuery } from '@pf/http';
 import type { Endpoint } from '../endpoint.ts';
-import { readKeyedBody, REPLAYED, requestKey } from './idempotency.ts';
+import { readKeyedBody, REPLAYED, requestKey } from '../idempotency.ts';
 import { replayIdOf } from './ids.ts';
 import { wake, type Wakes } from './wake.ts';
 

@@ -3,7 +3,7 @@ import type { IntentOwner, RequestKey } from '@pf/database';
 import { readBody } from '@pf/http';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
-import { validationFailed } from '../api-error.ts';
+import { validationFailed } from './api-error.ts';
 
 /** The header of an answer that an earlier request got. */
 export const REPLAYED = { 'Idempotent-Replayed': 'true' } as const;
