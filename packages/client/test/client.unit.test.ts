@@ -172,7 +172,7 @@ describe('PaymentClient', () => {
     );
     const change = { updatedAt: 'then', amount: '2', metadata: { order: '7', note: null } };
     expect(await client.intents.update('pi_1', change)).toEqual(changed);
-    // Somebody else's change is there, not this one.
+    // The change that is there is another one.
     await expect(client.intents.update('pi_1', { ...change, amount: '3' })).rejects.toBeInstanceOf(ConflictError);
     await expect(client.intents.update('pi_1', change)).rejects.toMatchObject({ code: 'intent.stale_update' });
     expect(service.requests).toHaveLength(7);
