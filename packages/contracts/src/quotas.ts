@@ -43,6 +43,17 @@ export const CHAIN_QUOTAS: Readonly<Record<Plan, Quota>> = {
 };
 
 /**
+ * New payment intents of an account in one mode, by its plan, with any of its keys. Each costs nothing, and is watched
+ * for up to a month after its end, with its recipient: a day's worth, 37 times, is what watchers have of one account at
+ * most. Those that payers create with links have the links' limits.
+ */
+export const CREATE_QUOTAS: Readonly<Record<Plan, Quota>> = {
+  free: { requests: 10_000, windowSeconds: 86_400 },
+  growth: { requests: 100_000, windowSeconds: 86_400 },
+  scale: { requests: 1_000_000, windowSeconds: 86_400 },
+};
+
+/**
  * New transactions for one intent: of one payer's address, of all requests, and what of the former does not count in
  * the latter, at each gateway. What is built already has a budget of its own.
  */

@@ -1,4 +1,4 @@
-import type { AccountId, Address } from '@pf/domain';
+import type { AccountId, Address, Instant } from '@pf/domain';
 
 /** How many intents of one account are to be paid to a recipient. */
 interface Share {
@@ -36,8 +36,48 @@ export class Recipients {
     const shares = this.#shares.get(recipient) ?? [];
     const others = shares.filter((one) => one.account !== account);
     const intents = (shares.find((one) => one.account === account)?.intents ?? 0) + more;
-    if (intents > 0) this.#shares.set(recipient, [...others, { account, intents }]);
+    if (intents > 0) this.#shares.set(recipient, others.concat({ account, intents }));
     else if (others.length > 0) this.#shares.set(recipient, others);
     else this.#shares.delete(recipient);
+  }
+}
+
+/** Until when a recipient of intents of one account is watched that are all at rest. */
+interface Term {
+  readonly account: AccountId;
+  readonly until: Instant;
+}
+
+/** The recipients of intents at rest, and the accounts that own those: nearly always one, so a list and not a map. */
+export class RecipientsAtRest {
+  readonly #terms = new Map<Address, readonly Term[]>();
+
+  has(recipient: Address): boolean {
+    return this.#terms.has(recipient);
+  }
+
+  all(): Iterable<Address> {
+    return this.#terms.keys();
+  }
+
+  ownersOf(recipient: Address): readonly AccountId[] {
+    return (this.#terms.get(recipient) ?? []).map(({ account }) => account);
+  }
+
+  /** Watches it until then, and longer where that was known. */
+  add(recipient: Address, account: AccountId, until: Instant): void {
+    const terms = this.#terms.get(recipient) ?? [];
+    const known = terms.find((one) => one.account === account);
+    if (known !== undefined && known.until >= until) return;
+    this.#terms.set(recipient, terms.filter((one) => one !== known).concat({ account, until }));
+  }
+
+  /** Drops those whose time is up. */
+  drop(now: Instant): void {
+    for (const [recipient, terms] of this.#terms) {
+      const left = terms.filter(({ until }) => until > now);
+      if (left.length === 0) this.#terms.delete(recipient);
+      else if (left.length < terms.length) this.#terms.set(recipient, left);
+    }
   }
 }

@@ -31,7 +31,7 @@ import { boundedCache } from '@pf/runtime';
 import { keptOf, sharedTexts } from './kept-intent.ts';
 import { Named } from './named.ts';
 import { type PackedIntent, Packing, packReference, unpack } from './packed-intent.ts';
-import { Recipients } from './recipients.ts';
+import { Recipients, RecipientsAtRest } from './recipients.ts';
 import { RestingIntents } from './resting-intents.ts';
 
 /** An event, or the head of one that only newer code understands. */
@@ -121,8 +121,7 @@ export class WatchedIntents implements WatchSet {
   /** The closed intents by the hour in which their time is up, so that only those have to be looked at. */
   readonly #until = new Map<number, Set<IntentId>>();
   readonly #resting = new RestingIntents();
-  /** Until when the recipients of intents at rest are watched, for each account that owns some. */
-  readonly #recipientsUntil = new Map<Address, Map<AccountId, Instant>>();
+  readonly #recipientsAtRest = new RecipientsAtRest();
   /** Those that are confirmed, and not final yet. */
   readonly #deposits = new Map<DepositId, OpenDeposit>();
   readonly #depositsTo: DepositsTo | null;
@@ -182,16 +181,15 @@ export class WatchedIntents implements WatchSet {
   }
 
   hasRecipient(address: Address): boolean {
-    return this.#recipients.has(address) || this.#recipientsUntil.has(address);
+    return this.#recipients.has(address) || this.#recipientsAtRest.has(address);
   }
 
   recipients(): readonly Address[] {
-    return [...new Set([...this.#recipients.all(), ...this.#recipientsUntil.keys()])];
+    return [...new Set([...this.#recipients.all(), ...this.#recipientsAtRest.all()])];
   }
 
   ownersOf(recipient: Address): readonly AccountId[] {
-    const atRest = this.#recipientsUntil.get(recipient)?.keys() ?? [];
-    return [...new Set([...this.#recipients.ownersOf(recipient), ...atRest])];
+    return [...new Set([...this.#recipients.ownersOf(recipient), ...this.#recipientsAtRest.ownersOf(recipient)])];
   }
 
   get hasDeposits(): boolean {
@@ -358,11 +356,7 @@ export class WatchedIntents implements WatchSet {
   putAtRest({ id, version, chain, accountId, requestor, reference, closedAt }: RestingIntent): void {
     const until = closedAt + this.#watchMs;
     this.#resting.add(namesOf({ chain, reference }), id, version, until);
-    const recipient = texts.one(requestor);
-    const owners = this.#recipientsUntil.get(recipient) ?? new Map<AccountId, Instant>();
-    this.#recipientsUntil.set(recipient, owners);
-    const owner = texts.one(accountId);
-    owners.set(owner, Math.max(until, owners.get(owner) ?? 0));
+    this.#recipientsAtRest.add(texts.one(requestor), texts.one(accountId), until);
   }
 
   /** The intents in memory that may come to rest. */
@@ -437,10 +431,7 @@ export class WatchedIntents implements WatchSet {
       if (ids.size === 0) this.#until.delete(hour);
     }
     this.#resting.drop(now);
-    for (const [recipient, owners] of this.#recipientsUntil) {
-      for (const [owner, until] of owners) if (until <= now) owners.delete(owner);
-      if (owners.size === 0) this.#recipientsUntil.delete(recipient);
-    }
+    this.#recipientsAtRest.drop(now);
   }
 
   #viewOf(name: string, isNamed: (intent: PaymentIntent) => boolean): WatchedIntent | undefined {

@@ -144,6 +144,7 @@ export const METRICS = {
         'submits',
         'looks',
         'chain',
+        'creates',
         'tests',
         'endpoints',
         'person',

@@ -22,6 +22,7 @@ import type { ClientSecrets } from '../client-secrets.ts';
 import type { Commands } from '../commands.ts';
 import { differencesOfIntent, replayedBody } from '../differences.ts';
 import type { Endpoint, EndpointResponse } from '../endpoint.ts';
+import type { Limiter } from '../limits/limiter.ts';
 import { requirePlan } from '../plans.ts';
 import { readKeyedBody, REPLAYED } from '../idempotency.ts';
 import { readAmount } from './amount.ts';
@@ -34,6 +35,7 @@ interface Dependencies extends ScreeningDependencies {
   readonly clientSecrets: Pick<ClientSecrets, 'forPayer'>;
   readonly commands: Commands;
   readonly intents: IntentQueries;
+  readonly limiter: Pick<Limiter, 'admitCreate'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly partitions: number;
@@ -43,7 +45,7 @@ interface Dependencies extends ScreeningDependencies {
  * POST /intents. The hot path calls only the screening and the writer, which knows whether an idempotency key was used.
  */
 export const createIntent = (
-  { adapters, clientSecrets, commands, intents, now, partitions, screening, log }: Dependencies,
+  { adapters, clientSecrets, commands, intents, limiter, now, partitions, screening, log }: Dependencies,
   partitioner = new StickyPartitioner(partitions),
 ): Endpoint => ({
   operation: OPERATIONS.createIntent,
@@ -59,9 +61,10 @@ export const createIntent = (
     try {
       data = resolveIntent(adapters, body, holder.livemode);
       requirePlan(holder, { network: networkOf(data.chain), ttlSeconds: data.ttlSeconds });
+      await limiter.admitCreate(holder);
       await requireCleanWallets({ adapters, screening, log }, data, { holder, what: 'create' });
     } catch (error) {
-      // A used key returns its intent, whatever the chain, the plan and the screening say now; an invalid field is a
+      // A used key returns its intent, whatever the chain, the plan, the quota and the screening say now; an invalid field is a
       // 400.
       if (error instanceof ApiError && error.status !== 400) {
         const earlier = await earlierIntent(intents, body, holder, now());

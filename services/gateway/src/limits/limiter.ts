@@ -1,6 +1,7 @@
 import {
   BUILD_QUOTAS,
   CHAIN_QUOTAS,
+  CREATE_QUOTAS,
   ENDPOINT_TEST_QUOTA,
   INTENT_QUOTA,
   KEY_QUOTAS,
@@ -91,6 +92,16 @@ export class Limiter {
         : ([opened.intentId, 'intent', INTENT_QUOTA] as const);
     const names = { of: `payer ${opened.livemode ? 'live' : 'test'}`, ip, share: `${id}:${group}` };
     await this.#admitPayer({ ...names, all: [id, policy, this.#quota(quota)] }, response);
+  }
+
+  /**
+   * Counts a new payment intent of the account.
+   * @throws ApiError `rate_limit.exceeded`
+   */
+  async admitCreate({ accountId, livemode, plan }: Pick<Holder, 'accountId' | 'livemode' | 'plan'>): Promise<void> {
+    const standing = await this.#limits.count(`creates ${accountId} ${livemode}`, this.#quota(CREATE_QUOTAS[plan]));
+    if (!standing.allowed)
+      throw tooMany('creates', 'This account has created too many payment intents today', standing);
   }
 
   /**
@@ -248,7 +259,7 @@ function exceeded(policy: PolicyName, { requests, windowSeconds }: Quota, { retr
 }
 
 function tooMany(
-  policy: 'chain' | 'submits' | 'looks' | 'tests' | 'endpoints',
+  policy: 'chain' | 'creates' | 'submits' | 'looks' | 'tests' | 'endpoints',
   what: string,
   { retryMs }: Standing,
 ): ApiError {

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   BUILD_QUOTAS,
   CHAIN_QUOTAS,
+  CREATE_QUOTAS,
   ENDPOINT_TEST_QUOTA,
   INTENT_QUOTA,
   LOOK_QUOTAS,
@@ -163,6 +164,7 @@ describe('Limiter', () => {
   });
 
   it.each([
+    ['new payment intents', CREATE_QUOTAS.free, 'admitCreate'],
     ['test events', ENDPOINT_TEST_QUOTA, 'admitTest'],
     ['new webhook endpoints', NEW_ENDPOINT_QUOTA, 'admitEndpoint'],
   ] as const)('has a budget of %s for an account in each mode', async (_what, { requests }, admit) => {
