@@ -40,13 +40,13 @@ const benchmarks = [
 /**
  * What a command needs before it runs, and what runs then: arguments to Node. `built`: what is built of our packages,
  * `before` it or `meanwhile`, is what runs; or `all` is compiled before it, for the types; or nothing is, `never`;
- * `late`: what runs is built before it, and all is compiled meanwhile.
+ * `late`: what runs is built before it, and all is compiled meanwhile. `plain`: it takes no arguments.
  */
 const commands = {
   start: { backing: true, built: 'meanwhile', args: [...sources, supervisor, 'start'] },
-  backing: { backing: true, built: 'never', args: [...sources, supervisor, 'backing'] },
-  reset: { backing: false, built: 'never', args: [...sources, supervisor, 'reset'] },
-  build: { backing: false, built: 'all', args: null },
+  backing: { backing: true, plain: true, built: 'never', args: [...sources, supervisor, 'backing'] },
+  reset: { backing: false, plain: true, built: 'never', args: [...sources, supervisor, 'reset'] },
+  build: { backing: false, plain: true, built: 'all', args: null },
   test: {
     backing: true,
     chromium: true,
@@ -59,6 +59,7 @@ const commands = {
   k8s: { backing: false, built: 'before', args: [...sources, 'infra/k8s-checks/src/main.ts'] },
   alerts: {
     backing: false,
+    plain: true,
     prometheus: true,
     built: 'before',
     args: [...sources, 'infra/observability/src/check.ts'],
@@ -66,6 +67,7 @@ const commands = {
   mutants: { backing: false, built: 'before', args: [...sources, 'infra/mutants/src/main.ts'] },
   screenshots: {
     backing: false,
+    plain: true,
     chromium: true,
     built: 'before',
     args: [...sources, 'infra/e2e/test/screenshots.ts'],
@@ -74,14 +76,26 @@ const commands = {
   chaos: { backing: true, built: 'before', args: [...sources, 'infra/bench/src/chaos.ts'] },
   drill: { backing: true, built: 'before', args: [...sources, 'infra/bench/src/drill.ts'] },
   bench: { backing: false, built: 'before', args: sources },
-  generate: { backing: false, built: 'never', args: [...sources, 'infra/generate/src/main.ts'] },
+  generate: { backing: false, plain: true, built: 'never', args: [...sources, 'infra/generate/src/main.ts'] },
   audit: {
     backing: false,
+    plain: true,
     built: 'never',
     args: ['.tools/pnpm/node_modules/pnpm/bin/pnpm.cjs', 'audit', '--audit-level=high'],
   },
-  release: { backing: false, cdxgen: true, built: 'never', args: [...sources, 'infra/release/src/main.ts'] },
-  format: { backing: false, built: 'never', args: ['node_modules/prettier/bin/prettier.cjs', '--write', '.'] },
+  release: {
+    backing: false,
+    plain: true,
+    cdxgen: true,
+    built: 'never',
+    args: [...sources, 'infra/release/src/main.ts'],
+  },
+  format: {
+    backing: false,
+    plain: true,
+    built: 'never',
+    args: ['node_modules/prettier/bin/prettier.cjs', '--write', '.'],
+  },
   run: { backing: false, built: 'before', args: sources },
 };
 
@@ -197,12 +211,12 @@ function complain(error) {
 
 let [name, ...rest] = process.argv.slice(2);
 let command = Object.hasOwn(commands, name ?? '') ? commands[name] : null;
+const asksForHelp = rest.includes('--help') || rest.includes('-h');
 // Types, lint and unit tests need neither Java nor Redis; a browser is for the end-to-end tests alone, wrong clocks, an
 // earlier release, an S3 server and the programs of analysts for the drills.
 if (name === 'test') {
   // Paths of test files are among the arguments too (infra/local/src/checks/arguments.ts).
   const named = rest.filter((argument) => !argument.startsWith('-') && !/\/|\.ts$/.test(argument));
-  const asksForHelp = rest.includes('--help') || rest.includes('-h');
   if (asksForHelp || named.length > 0)
     command = {
       ...command,
@@ -214,6 +228,18 @@ if (name === 'test') {
       s3: named.includes('drills'),
       earlierRelease: named.includes('drills'),
     };
+}
+// Its options are known without anything that is built.
+if (name === 'start' && asksForHelp) command = { ...command, backing: false, built: 'never' };
+if (command?.plain && rest.length > 0) {
+  if (!asksForHelp) say(`npm run ${name} takes no arguments: "${rest[0]}" is not expected.`);
+  else
+    say(
+      usage()
+        .split('\n')
+        .find((line) => line.trim().split(' ')[2] === name) ?? usage(),
+    );
+  process.exit(asksForHelp ? 0 : 64);
 }
 if (!command) {
   const isHelp = ['help', '--help', '-h'].includes(name);

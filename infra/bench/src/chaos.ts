@@ -1,7 +1,7 @@
-import { parseArgs } from 'node:util';
-import { z } from 'zod';
+import { commandLine, count, flag, word } from '@pf/local/command';
 import { FAULTS, runChaos, startRig } from './chaos/index.ts';
 import { summarize } from './chaos/summary.ts';
+import { BROKERS, SEED } from './options.ts';
 
 /**
  * Every fault at random, on a system of its own: services, brokers, Postgres with a standby and Redis are killed,
@@ -10,28 +10,24 @@ import { summarize } from './chaos/summary.ts';
  *
  *   npm run chaos -- --minutes 30 --brokers 3
  */
-const { values } = parseArgs({
+const {
+  values: { minutes, brokers, seed, only, json },
+} = commandLine({
+  name: 'npm run chaos',
+  about: 'Strikes with every fault at random, under load, on a system of its own.',
   options: {
-    minutes: { type: 'string', default: '10' },
-    brokers: { type: 'string', default: '1' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-    only: { type: 'string', default: '' },
-    json: { type: 'boolean', default: false },
+    minutes: count('How long', 10, { least: 0.1, most: 1_440, step: null }),
+    brokers: BROKERS,
+    seed: SEED,
+    only: word('Part of the names of the faults that strike', ''),
+    json: flag('Print the report as JSON'),
   },
 });
-const { minutes, brokers, seed, only, json } = z
-  .object({
-    minutes: z.coerce.number().min(0.1).max(1_440),
-    brokers: z.coerce.number().pipe(z.union([z.literal(1), z.literal(3)])),
-    seed: z.coerce.number().int().min(0),
-    /** Part of the names of the faults that strike. */
-    only: z.string(),
-    json: z.boolean(),
-  })
-  .parse(values);
 const faults = FAULTS.filter(({ name }) => name.includes(only));
-if (faults.length === 0)
-  throw new Error(`No fault is named like "${only}": ${FAULTS.map(({ name }) => name).join(', ')}`);
+if (faults.length === 0) {
+  console.error(`--only: no fault is named like "${only}": ${FAULTS.map(({ name }) => name).join(', ')}.`);
+  process.exit(64);
+}
 
 const rig = await startRig(brokers);
 let keep = true;

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
+import { commandLine, count, counts, flag } from '@pf/local/command';
 import { freePorts, startCluster, until } from '@pf/testing';
-import { z } from 'zod';
 import { type Measured, measureCreates, type Target } from './creates.ts';
 import { median } from './percentiles.ts';
 
@@ -109,18 +108,30 @@ interface Case {
  * @param options.name of the column of the cases, and of its field in the JSON
  * @param options.unit of the rate, such as `creates/s`
  * @param options.heading what the table shows, without the rounds
- * @throws ZodError that names a wrong option
  */
 export async function compare(options: {
-  readonly defaults: { readonly clients: string; readonly rounds: string };
+  /** As a person runs it. */
+  readonly command: string;
+  readonly defaults: { readonly clients: readonly number[]; readonly rounds: number };
   readonly name: string;
   readonly unit: string;
   readonly heading: string;
   readonly note: string;
   readonly casesOf: (targets: readonly Compared[]) => Promise<readonly Case[]> | readonly Case[];
 }): Promise<void> {
-  const { name, unit, heading, note } = options;
-  const { clients, seconds, rounds, json } = readOptions(options.defaults);
+  const { command, defaults, name, unit, heading, note } = options;
+  const {
+    values: { clients, seconds, rounds, json },
+  } = commandLine({
+    name: command,
+    about: `Compares ${unit} with those of two plain services, in turns.`,
+    options: {
+      clients: counts('Numbers of clients at once', defaults.clients, { most: 10_000 }),
+      seconds: count('How long a round takes', 6, { most: 3_600 }),
+      rounds: count('Turns of each service', defaults.rounds, { most: 3_600 }),
+      json: flag('Print the rows as JSON'),
+    },
+  });
   const say = (text: string): void => (json ? console.error(text) : console.log(text));
   const { targets, close } = await startComparison();
   try {
@@ -153,30 +164,3 @@ function cellsOf(row: Row, ours: Row | undefined): readonly string[] {
 
 /** @returns a line of a Markdown table */
 const line = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
-
-const counts = z
-  .string()
-  .transform((text) => text.split(',').map(Number))
-  .pipe(z.array(z.number().int().min(1).max(10_000)).min(1));
-
-/**
- * What every comparison takes: `--clients 1,64 --seconds 6 --rounds 3 --json`.
- * @throws ZodError that names the option
- */
-function readOptions(defaults: { clients: string; rounds: string }): {
-  readonly clients: readonly number[];
-  readonly seconds: number;
-  readonly rounds: number;
-  readonly json: boolean;
-} {
-  const { values } = parseArgs({
-    options: {
-      clients: { type: 'string', default: defaults.clients },
-      seconds: { type: 'string', default: '6' },
-      rounds: { type: 'string', default: defaults.rounds },
-      json: { type: 'boolean', default: false },
-    },
-  });
-  const number = z.coerce.number().int().min(1).max(3_600);
-  return z.object({ clients: counts, seconds: number, rounds: number, json: z.boolean() }).parse(values);
-}

@@ -12,7 +12,8 @@ const creating = (more: () => object) => (target: Compared, clients: number, sec
   measureCreates(target, more, clients, seconds);
 
 await compare({
-  defaults: { clients: '1,16,64,256', rounds: '3' },
+  command: 'npm run bench:create',
+  defaults: { clients: [1, 16, 64, 256], rounds: 3 },
   name: 'keys',
   unit: 'creates/s',
   heading: 'Creates',

@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { z } from 'zod';
+import { commandLine, count, flag } from '@pf/local/command';
 import { problemsOf, summarize } from './drill/report.ts';
 import { CASES, drill } from './drill/run.ts';
 
@@ -9,28 +8,25 @@ import { CASES, drill } from './drill/run.ts';
  *
  *   npm run drill -- kafka-lost
  */
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
+const {
+  values: { load, lag, json },
+  operands: [name],
+} = commandLine({
+  name: 'npm run drill',
+  about: 'Rehearses a runbook of a restore on a system of its own.',
+  operands: { takes: 'CASE', about: CASES.join(', '), most: 1 },
   options: {
-    load: { type: 'string', default: '10' },
-    lag: { type: 'string', default: '5' },
-    json: { type: 'boolean', default: false },
+    load: count('Seconds of load', 10, { most: 3_600 }),
+    lag: count('Seconds by which the mirror is behind', 5, { least: 0, most: 3_600 }),
+    json: flag('Print the report as JSON'),
   },
 });
-const parsed = z
-  .object({
-    name: z.enum(CASES),
-    load: z.coerce.number().min(1).max(3_600),
-    lag: z.coerce.number().min(0).max(3_600),
-    json: z.boolean(),
-  })
-  .safeParse({ name: positionals[0], ...values });
-if (!parsed.success) {
-  console.error(`Name a case: ${CASES.join(', ')}. Options: --load SECONDS, --lag SECONDS, --json.`);
+const chosen = CASES.find((one) => one === name);
+if (chosen === undefined) {
+  console.error(`Name a case: ${CASES.join(', ')}. See \`npm run drill -- --help\`.`);
   process.exitCode = 64;
 } else {
-  const { name, load, lag, json } = parsed.data;
-  const report = await drill({ case: name, loadSeconds: load, lagSeconds: lag, say: (line) => console.error(line) });
+  const report = await drill({ case: chosen, loadSeconds: load, lagSeconds: lag, say: (line) => console.error(line) });
   console.log(json ? JSON.stringify(report) : `\n${summarize(report)}`);
   process.exitCode = problemsOf(report).length > 0 ? 1 : 0;
 }

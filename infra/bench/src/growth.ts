@@ -1,6 +1,5 @@
-import { parseArgs } from 'node:util';
+import { commandLine, count, flag } from '@pf/local/command';
 import { apiClient, type Cluster, type Instance, startCluster } from '@pf/testing';
-import { z } from 'zod';
 import { measureCreates, measureReads, type Measured, type Target } from './creates.ts';
 import { median } from './percentiles.ts';
 
@@ -11,20 +10,19 @@ import { median } from './percentiles.ts';
  *
  *   npm run bench:growth -- --intents 5000000 --clients 4 --seconds 10 --rounds 5 --json
  */
-const { values } = parseArgs({
+const {
+  values: { intents, clients, seconds, rounds, json },
+} = commandLine({
+  name: 'npm run bench:growth',
+  about: 'Measures creates, lists and reads beside a ledger of many intents, and a vacuum of it.',
   options: {
-    intents: { type: 'string', default: '5000000' },
-    clients: { type: 'string', default: '4' },
-    seconds: { type: 'string', default: '10' },
-    rounds: { type: 'string', default: '5' },
-    json: { type: 'boolean', default: false },
+    intents: count('Finalized intents in the larger ledger', 5_000_000, { most: 20_000_000 }),
+    clients: count('Clients at once', 4, { most: 10_000 }),
+    seconds: count('How long each measurement takes', 10, { most: 3_600 }),
+    rounds: count('Turns of each', 5, { most: 1_000 }),
+    json: flag('Print the figures as JSON'),
   },
 });
-const count = z.coerce.number().int().min(1).max(20_000_000);
-const intents = count.parse(values.intents);
-const clients = count.parse(values.clients);
-const seconds = count.parse(values.seconds);
-const rounds = count.parse(values.rounds);
 
 const MADE_AT_ONCE = 50_000;
 /** They were created evenly over so many days. */
@@ -196,7 +194,7 @@ try {
     say(`${name} is measured`);
   }
   const secondVacuum = await vacuumed(full);
-  if (values.json) console.log(JSON.stringify({ intents, sizes: stored, firstVacuum, secondVacuum, rows }));
+  if (json) console.log(JSON.stringify({ intents, sizes: stored, firstVacuum, secondVacuum, rows }));
   else {
     console.log(`\n${intents} intents; ${clients} clients, medians of ${rounds} rounds of ${seconds} s in turns\n`);
     console.log('| request | ledger | /s | p50 ms | p99 ms |\n| --- | --- | ---: | ---: | ---: |');

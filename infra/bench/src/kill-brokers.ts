@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
-import { z } from 'zod';
+import { commandLine, count, flag } from '@pf/local/command';
 import { killBrokers } from './kill-brokers/rig.ts';
+import { BROKERS, SEED } from './options.ts';
 
 /**
  * Kills brokers at random moments of commits, under the load of the real services. Exits with 1 where a partition does
@@ -9,26 +9,23 @@ import { killBrokers } from './kill-brokers/rig.ts';
  *
  *   npm run bench:kill-brokers -- --kills 100 --brokers 3
  */
-const { values } = parseArgs({
+const {
+  values: { json, ...options },
+} = commandLine({
+  name: 'npm run bench:kill-brokers',
+  about: 'Kills brokers at random moments of commits, under load.',
   options: {
-    kills: { type: 'string', default: '100' },
-    brokers: { type: 'string', default: '1' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-    json: { type: 'boolean', default: false },
+    kills: count('How often', 100, { most: 10_000 }),
+    brokers: BROKERS,
+    seed: SEED,
+    json: flag('Print the report as JSON'),
   },
 });
-const options = z
-  .object({
-    kills: z.coerce.number().int().min(1).max(10_000),
-    brokers: z.coerce.number().pipe(z.union([z.literal(1), z.literal(3)])),
-    seed: z.coerce.number().int().min(0),
-  })
-  .parse(values);
 
 const report = await killBrokers({ ...options, say: (line) => console.error(line) });
 const at = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
-if (values.json) console.log(JSON.stringify(report));
+if (json) console.log(JSON.stringify(report));
 else {
   console.log(`\n${report.kills} kills of ${report.brokers} broker(s), seed ${report.seed}`);
   console.log('| ms after the broker’s return | p50 | p90 | worst |\n| --- | ---: | ---: | ---: |');

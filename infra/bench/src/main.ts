@@ -4,10 +4,11 @@ import { readBackingStack, stackFile } from '@pf/testing';
 
 /**
  * Runs the benchmark that is named. All of them need the backing services of a running stack: without one it says so,
- * and starts nothing.
+ * and starts nothing. Help needs none.
  */
 const [name = ''] = process.argv.splice(2, 1);
-const missing = await whatIsMissing();
+const asksForHelp = process.argv.includes('--help') || process.argv.includes('-h');
+const missing = asksForHelp ? null : await whatIsMissing();
 if (missing === null) await import(`./${name}.ts`);
 else {
   console.error(missing);

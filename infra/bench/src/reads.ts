@@ -31,7 +31,8 @@ const reading =
   };
 
 await compare({
-  defaults: { clients: '64', rounds: '3' },
+  command: 'npm run bench:reads',
+  defaults: { clients: [64], rounds: 3 },
   name: 'read',
   unit: 'reads/s',
   heading: `Reads beside ${CREATES_PER_SECOND} creates/s`,

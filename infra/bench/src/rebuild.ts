@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { parseArgs } from 'node:util';
 import { encodeEvent, EVENT_SCHEMA_VERSION, eventIdOf, newCommandId, newIntentId } from '@pf/contracts';
 import { type LogSource, rebuildProjection, verifyProjection } from '@pf/database';
 import { type IntentEvent, Ledger, type Reference, type TransactionHash, view } from '@pf/domain';
 import { type ExpectedEvent, events, samples } from '@pf/domain/testing';
 import type { LogReader, NewRecord } from '@pf/event-log';
+import { commandLine, count, flag } from '@pf/local/command';
 import { type Cluster, startCluster, until } from '@pf/testing';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { z } from 'zod';
 import { cpuSecondsOf, cpuSecondsOfChildren, parentOf } from './cpu.ts';
 import { median } from './percentiles.ts';
 
@@ -21,22 +20,22 @@ import { median } from './percentiles.ts';
  *
  *   npm run bench:rebuild -- --events 60000 --rounds 3 --json
  */
-const { values } = parseArgs({
+const {
+  values: { events: wanted, rounds, json },
+} = commandLine({
+  name: 'npm run bench:rebuild',
+  about: 'Measures rebuilds and catch-up of a log, beside a bare consumer and COPY.',
   options: {
-    /** In all partitions together. */
-    events: { type: 'string', default: '60000' },
-    rounds: { type: 'string', default: '3' },
-    json: { type: 'boolean', default: false },
+    events: count('In all partitions together', 60_000, { most: 100_000_000 }),
+    rounds: count('Turns of each way', 3, { most: 1_000 }),
+    json: flag('Print the figures as JSON'),
   },
 });
-const whole = z.coerce.number().int().min(1).max(100_000_000);
-const wanted = whole.parse(values.events);
-const rounds = whole.parse(values.rounds);
 /** Payments at the same time in a partition: their events alternate in the log. */
 const UNDER_WAY = 50;
 const CAUGHT_UP_WITHIN_MS = 3_600_000;
 
-const progress = (text: string): void => (values.json ? console.error(text) : console.log(text));
+const progress = (text: string): void => (json ? console.error(text) : console.log(text));
 
 /** Every event of a payment that goes well; it has a reference and a transaction of its own, as indexes see it. */
 function history(): readonly ExpectedEvent[] {
@@ -224,7 +223,7 @@ try {
     const ratio = (row.perSecond / (least?.perSecond ?? Number.NaN)).toFixed(2);
     progress(`| ${row.name} | ${rate} (${min}–${max}) | ${core} | ${ofPostgres} | ${ratio} |`);
   }
-  if (values.json) console.log(JSON.stringify({ events: count, rows }));
+  if (json) console.log(JSON.stringify({ events: count, rows }));
 } finally {
   await reader.close();
   await cluster.close();

@@ -1,9 +1,8 @@
-import { parseArgs } from 'node:util';
 import { addWebhookEndpoint } from '@pf/database';
+import { commandLine, count } from '@pf/local/command';
 import { apiClient, startCluster, webhookReceiver } from '@pf/testing';
 import { startAnvil } from '@pf/testing/chains';
 import { evmWallet, newWallet } from '@pf/testing/wallets';
-import { z } from 'zod';
 import { Fleet } from './rollout/fleet.ts';
 import { startFronts } from './rollout/front.ts';
 import { startLoad } from './rollout/load.ts';
@@ -18,8 +17,13 @@ import { judge } from './rollout/verdict.ts';
  *
  *   npm run bench:rollout -- --restarts 20
  */
-const { values } = parseArgs({ options: { restarts: { type: 'string', default: '100' } } });
-const restarts = z.coerce.number().int().min(1).max(10_000).parse(values.restarts);
+const {
+  values: { restarts },
+} = commandLine({
+  name: 'npm run bench:rollout',
+  about: 'Counts failed requests of rolling restarts of all services under load.',
+  options: { restarts: count('Restarts of each service', 100, { most: 10_000 }) },
+});
 const BLOCK_MS = 500;
 const SHOWN = 20;
 

@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ParquetFiles } from '@pf/archive';
 import { addWebhookEndpoint } from '@pf/database';
+import { commandLine, count } from '@pf/local/command';
 import { apiClient, type Cluster, stackFile, startCluster, until } from '@pf/testing';
 import { startReceivers } from './webhooks/processes.ts';
 
@@ -10,7 +11,13 @@ import { startReceivers } from './webhooks/processes.ts';
  * shops have it, paid and finalized (simulated, so without a chain), and their events are delivered to one URL; then
  * everything is counted and divided. Reads the log's files, so the brokers must be those of a stack of this machine.
  */
-const INTENTS = Number(process.env['BENCH_INTENTS'] ?? 3_000);
+const {
+  values: { intents },
+} = commandLine({
+  name: 'npm run bench:size',
+  about: 'Measures what a payment takes on disk.',
+  options: { intents: count('How many are paid', 3_000, { most: 1_000_000 }) },
+});
 const CLIENTS = 16;
 const WITHIN_MS = 600_000;
 
@@ -60,7 +67,7 @@ async function merged(folder: string): Promise<number> {
 
 async function live(cluster: Cluster, url: string): Promise<void> {
   const api = apiClient(`${url}/v1`, cluster.apiKeys.test);
-  let left = INTENTS;
+  let left = intents;
   await Promise.all(
     Array.from({ length: CLIENTS }, async () => {
       for (let n = left--; n > 0; n = left--) {
@@ -127,10 +134,10 @@ try {
   });
   const tables = [...(await inPostgres(cluster))]
     .map(([name, size]): Size => ({ where: `Postgres: ${name}`, bytes: size - (before.get(name) ?? 0) }))
-    .filter((size) => size.bytes > INTENTS)
+    .filter((size) => size.bytes > intents)
     .sort((a, b) => b.bytes - a.bytes);
   const sizes: Size[] = [
-    { where: `its events as JSON (${(events / INTENTS).toFixed(1)} of them)`, bytes },
+    { where: `its events as JSON (${(events / intents).toFixed(1)} of them)`, bytes },
     ...(await Promise.all(
       (['intent.events', 'intent.commands', 'chain.observations'] as const).map(async (topic) => ({
         where: `Kafka: ${topic}`,
@@ -141,8 +148,8 @@ try {
     ...tables,
     { where: 'archive, once its files are merged', bytes: await merged(cluster.archive) },
   ];
-  console.log(`\n${INTENTS} intents, created and finalized.\n\n| A payment takes in | bytes |\n| --- | ---: |`);
-  for (const { where, bytes: size } of sizes) console.log(`| ${where} | ${Math.round(size / INTENTS)} |`);
+  console.log(`\n${intents} intents, created and finalized.\n\n| A payment takes in | bytes |\n| --- | ---: |`);
+  for (const { where, bytes: size } of sizes) console.log(`| ${where} | ${Math.round(size / intents)} |`);
 } finally {
   await cluster.close();
   await receivers.close();

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { addWebhookEndpoint } from '@pf/database';
+import { commandLine, count, flag } from '@pf/local/command';
 import { startCluster } from '@pf/testing';
-import { z } from 'zod';
 import { heapOf, memoryOf } from './memory.ts';
 import { median, p99 } from './percentiles.ts';
 import { growthOf, type Window } from './soak/flatness.ts';
@@ -16,17 +15,18 @@ import { startReceivers } from './webhooks/processes.ts';
  *
  *   npm run bench:soak -- --minutes 30 --share 0.7 --clients 32 --json
  */
-const { values } = parseArgs({
+const {
+  values: { minutes, share, clients, json },
+} = commandLine({
+  name: 'npm run bench:soak',
+  about: 'Measures memory and p99 of mixed work that goes on for long.',
   options: {
-    minutes: { type: 'string', default: '30' },
-    share: { type: 'string', default: '0.7' },
-    clients: { type: 'string', default: '32' },
-    json: { type: 'boolean', default: false },
+    minutes: count('How long', 30, { least: 6, most: 1_440 }),
+    share: count('Of what the services can take', 0.7, { least: 0.05, most: 0.95, step: null }),
+    clients: count('Clients at once', 32, { most: 1_000 }),
+    json: flag('Print the figures as JSON'),
   },
 });
-const minutes = z.coerce.number().int().min(6).max(1_440).parse(values.minutes);
-const share = z.coerce.number().min(0.05).max(0.95).parse(values.share);
-const clients = z.coerce.number().int().min(1).max(1_000).parse(values.clients);
 
 /** As many rounds as get done, to learn what the services can take, after as long to warm up. */
 const CAPACITY_S = 30;
@@ -82,7 +82,7 @@ try {
     ...[...latency].map(([kind, all]) => ({ what: `p99 of ${kind}`, unit: 'ms', ...growthOf(all), goal: GOALS.p99 })),
   ];
   const perSecond = rounds / minutes / 60;
-  if (values.json) console.log(JSON.stringify({ minutes, clients, capacity, perSecond, failures, rows }, null, 2));
+  if (json) console.log(JSON.stringify({ minutes, clients, capacity, perSecond, failures, rows }, null, 2));
   else {
     console.log(`\n${minutes} minutes of ${perSecond.toFixed(0)} rounds a second, of ${capacity.toFixed(0)} possible`);
     console.log(

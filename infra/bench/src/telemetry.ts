@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { commandLine, count } from '@pf/local/command';
 import { type Cluster, freePorts, startCluster } from '@pf/testing';
 import { cpuSecondsOf } from './cpu.ts';
 import { type Measured, measureCreates, type Target } from './creates.ts';
@@ -11,11 +12,22 @@ import { median } from './percentiles.ts';
  * for all of them; what is compared is each round's ratio to the round without. Goal: at least 0.95. The CPU that the
  * two services used a create says the same on a machine that others use too.
  */
-const CLIENTS = Number(process.env['BENCH_CLIENTS'] ?? 64);
-const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 6);
-const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 8);
-/** The share of traces that is sampled: with 1 the cost of a span shows through the noise. */
-const RATIO = Number(process.env['BENCH_RATIO'] ?? 0.1);
+const {
+  values: { clients, seconds, rounds, ratio },
+} = commandLine({
+  name: 'npm run bench:telemetry',
+  about: 'Measures the cost of metrics and traces.',
+  options: {
+    clients: count('Clients at once', 64, { most: 10_000 }),
+    seconds: count('How long a round takes', 6, { most: 3_600 }),
+    rounds: count('Turns of each', 8, { most: 1_000 }),
+    ratio: count('Share of traces that is sampled: with 1 a span shows through the noise', 0.1, {
+      least: 0,
+      most: 1,
+      step: null,
+    }),
+  },
+});
 const WARM_UP_SECONDS = 5;
 const SCRAPE_EVERY_MS = 5_000;
 const GOAL = 0.95;
@@ -31,12 +43,12 @@ const tracing = {
   OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${String(port).trim()}`,
   OTEL_METRICS_EXPORTER: 'none',
   OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
-  OTEL_TRACES_SAMPLER_ARG: String(RATIO),
+  OTEL_TRACES_SAMPLER_ARG: String(ratio),
 };
 const kinds = [
   { name: 'none', metrics: false, env: {} },
   { name: 'metrics', metrics: true, env: {} },
-  { name: `metrics and ${RATIO * 100} % of traces`, metrics: true, env: tracing },
+  { name: `metrics and ${ratio * 100} % of traces`, metrics: true, env: tracing },
 ] as const;
 
 /** Services under load, and how to learn what CPU they have used. */
@@ -50,7 +62,7 @@ interface Round extends Measured {
 
 async function measure(target: Loaded, seconds: number): Promise<Round> {
   const before = target.cpuMs();
-  const measured = await measureCreates(target, () => ({}), CLIENTS, seconds);
+  const measured = await measureCreates(target, () => ({}), clients, seconds);
   return { ...measured, cpuMs: (target.cpuMs() - before) / (measured.perSecond * seconds) };
 }
 
@@ -89,15 +101,15 @@ try {
   for (const target of targets) await measure(target, WARM_UP_SECONDS);
 
   const runs = new Map<Loaded, Round[]>(targets.map((target) => [target, []]));
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     // The first of a round is another one each time: none is always after a pause.
     const order = targets
       .map((_, place) => targets[(place + round) % targets.length])
       .filter((target) => target !== undefined);
-    for (const target of order) runs.get(target)?.push(await measure(target, SECONDS));
+    for (const target of order) runs.get(target)?.push(await measure(target, seconds));
   }
 
-  console.log(`\nCreates with ${CLIENTS} clients; medians of ${ROUNDS} rounds of ${SECONDS} s, in turns.\n`);
+  console.log(`\nCreates with ${clients} clients; medians of ${rounds} rounds of ${seconds} s, in turns.\n`);
   console.log(
     '| telemetry | creates/s | p50 ms | p99 ms | CPU ms a create | creates/s to none: median | lowest | highest |',
   );

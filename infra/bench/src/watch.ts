@@ -1,10 +1,10 @@
-import { parseArgs } from 'node:util';
 import { newIntentId } from '@pf/contracts';
 import { createStore } from '@pf/database';
 import { type ChainId, evolve, type IntentEvent, type PaymentIntent } from '@pf/domain';
 import { events, type ExpectedEvent, samples } from '@pf/domain/testing';
 import { type Instance, startCluster, until } from '@pf/testing';
 import { startAnvil, startTempo } from '@pf/testing/chains';
+import { choice, commandLine, count, flag } from '@pf/local/command';
 import { z } from 'zod';
 import { cpuSecondsOf } from './cpu.ts';
 import { heapOf, memoryOf } from './memory.ts';
@@ -16,25 +16,21 @@ import { heapOf, memoryOf } from './memory.ts';
  *
  *   npm run bench:watch -- --intents 1000000 --closed 0 --recipients 10000 --network base-sepolia --heap 450 --json
  */
-const { values } = parseArgs({
+const MOST = 10_000_000;
+const {
+  values: { intents, closed, recipients, heap, network, json },
+} = commandLine({
+  name: 'npm run bench:watch',
+  about: 'Measures the memory and the start of a watcher of many intents.',
   options: {
-    /** Open ones that nothing has happened to. */
-    intents: { type: 'string', default: '1000000' },
-    /** Beside them, paid and finalized within the last 29 days. */
-    closed: { type: 'string', default: '0' },
-    network: { type: 'string', default: 'base-sepolia' },
-    recipients: { type: 'string', default: '10000' },
-    /** MB that V8 may use for old objects; young ones get as much as in the image. */
-    heap: { type: 'string', default: '450' },
-    json: { type: 'boolean', default: false },
+    intents: count('Open ones that nothing has happened to', 1_000_000, { most: MOST }),
+    closed: count('Beside them, paid and finalized within the last 29 days', 0, { least: 0, most: MOST }),
+    network: choice('The network that is watched', ['base-sepolia', 'tempo-moderato'], 'base-sepolia'),
+    recipients: count('Recipients of them all', 10_000, { most: MOST }),
+    heap: count('MB for old objects; young ones get as much as in the image', 450, { most: 100_000 }),
+    json: flag('Print the figures as JSON'),
   },
 });
-const count = z.coerce.number().int().min(1).max(10_000_000);
-const intents = count.parse(values.intents);
-const closed = z.coerce.number().int().min(0).max(10_000_000).parse(values.closed);
-const recipients = count.parse(values.recipients);
-const heap = count.parse(values.heap);
-const network = z.enum(['base-sepolia', 'tempo-moderato']).parse(values.network);
 const STORED_AT_ONCE = 10_000;
 const LIFETIME_S = 7 * 86_400;
 const LOADED_WITHIN_MS = 600_000;
@@ -48,7 +44,7 @@ const health = z.looseObject({
   networks: z.record(z.string(), z.looseObject({ role: z.string(), head: z.string().nullable(), loaded: z.number() })),
 });
 const progress = (text: string): void => {
-  if (!values.json) console.log(text);
+  if (!json) console.log(text);
 };
 
 async function reported({ health: url }: Instance): Promise<z.infer<typeof health>['networks'][string] | undefined> {
@@ -118,7 +114,7 @@ try {
     peakMemoryMb: memory.peak,
     unwatchedSeconds: { stopped: stoppedMs / 1_000, killed: killedMs / 1_000, killedWithoutStandby: coldMs / 1_000 },
   };
-  if (values.json) console.log(JSON.stringify(found));
+  if (json) console.log(JSON.stringify(found));
   else {
     console.log(
       `\n${network}: ${intents} open intents and ${closed} that have ended, of ${recipients} recipients, ` +

@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { z } from 'zod';
+import { commandLine, count, flag } from '@pf/local/command';
 import { drain } from './webhooks/backlog.ts';
 import { measureIsolation } from './webhooks/isolation.ts';
 
@@ -11,17 +10,18 @@ import { measureIsolation } from './webhooks/isolation.ts';
  *
  *   npm run bench:webhooks -- --deliveries 20000 --rounds 3 --seconds 30 --json
  */
-const { values } = parseArgs({
+const {
+  values: { deliveries, rounds, seconds, json },
+} = commandLine({
+  name: 'npm run bench:webhooks',
+  about: 'Measures how fast a backlog of webhooks drains, and what harmful URLs of others cost an account.',
   options: {
-    deliveries: { type: 'string', default: '20000' },
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '30' },
-    json: { type: 'boolean', default: false },
+    deliveries: count('In the backlog', 20_000, { least: 100, most: 1_000_000, step: 4 }),
+    rounds: count('Turns of each way', 3, { most: 100 }),
+    seconds: count('How long others are harmful', 30, { most: 3_600 }),
+    json: flag('Print the figures as JSON'),
   },
 });
-const deliveries = z.coerce.number().int().min(100).max(1_000_000).multipleOf(4).parse(values.deliveries);
-const rounds = z.coerce.number().int().min(1).max(100).parse(values.rounds);
-const seconds = z.coerce.number().int().min(1).max(3_600).parse(values.seconds);
 /** The least share of the bare loop, by the number of URLs. */
 const GOALS = new Map([
   [1, 0.6],
@@ -39,7 +39,7 @@ const isolation = [
   { what: 'creates', alone: alone.creates, beside: beside.creates },
 ].map((row) => ({ ...row, ratio: row.beside.p99 / row.alone.p99, goal: MOST_SLOWER }));
 
-if (values.json) {
+if (json) {
   console.log(JSON.stringify({ deliveries, rounds, seconds, backlogs, isolation }, null, 2));
 } else {
   console.log(`\nA backlog of ${deliveries} deliveries; medians of ${rounds} rounds, in turns.\n`);

@@ -15,12 +15,12 @@ describe('a benchmark without a running stack', () => {
   afterAll(() => rm(folder, { recursive: true }));
 
   /** @returns the exit code and all that is printed */
-  const run = async (file: string): Promise<readonly unknown[]> => {
-    const ended = promisify(execFile)(process.execPath, ['--conditions=source', MAIN, 'webhooks'], {
+  const run = async (file: string, ...options: readonly string[]): Promise<readonly unknown[]> => {
+    const ended = promisify(execFile)(process.execPath, ['--conditions=source', MAIN, 'webhooks', ...options], {
       env: { PATH: process.env['PATH'], STACK_FILE: file, NODE_NO_WARNINGS: '1' },
     });
     return ended.then(
-      () => [0],
+      ({ stdout }) => [0, stdout],
       ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => [code, stdout + stderr],
     );
   };
@@ -29,6 +29,11 @@ describe('a benchmark without a running stack', () => {
     const file = path.join(folder, 'none.json');
     const message = `No stack is running: ${file} cannot be read. Start one with \`npm start\`.\n`;
     expect(await run(file)).toEqual([1, message]);
+  });
+
+  it('explains its options all the same', async () => {
+    const help = expect.stringMatching(/^npm run bench:webhooks -- \[OPTION …\]\n/);
+    expect(await run(path.join(folder, 'none.json'), '--help')).toEqual([0, help]);
   });
 
   it('says that it was stopped', async () => {

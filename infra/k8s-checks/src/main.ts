@@ -4,7 +4,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
+import { commandLine } from '@pf/local/command';
 import { checkChart, checkRotation, tryChart } from './chart-checks.ts';
 import { tryExamples } from './gitops-checks.ts';
 import { tryPages } from './runbooks/checks.ts';
@@ -71,9 +71,13 @@ async function check(chosen: readonly string[], folder: string): Promise<readonl
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
-const { positionals } = parseArgs({ allowPositionals: true });
+const { operands } = commandLine({
+  name: 'npm run test:k8s',
+  about: 'Upgrades the Kubernetes manifests on an API server, and takes them back.',
+  operands: { takes: '[OVERLAY …]', about: 'Only these, or `chart` or `gitops`', most: 100 },
+});
 const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-k8s-'));
-const problems = await check(positionals, folder)
+const problems = await check(operands, folder)
   .catch((error: unknown) => [error instanceof Error ? error.message : String(error)])
   .finally(() => rm(folder, { recursive: true, force: true }));
 for (const problem of problems) process.stderr.write(`  ✗ ${problem}\n`);

@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { readProviders } from './chains/providers.ts';
+import { START } from './chains/providers.ts';
+import { commandLine } from './command-line.ts';
 import { reset } from './stack/reset.ts';
 import { readSettings } from './stack/settings.ts';
 import { supervise } from './processes/supervisor.ts';
@@ -28,7 +29,7 @@ try {
     const up = (): void => void process.send?.('up');
     await supervise({
       settings,
-      providers: command === 'start' ? readProviders(process.argv.slice(3)) : [],
+      providers: command === 'start' ? commandLine(START, process.argv.slice(3)).values.provider : [],
       environment: process.env,
       terminal: out,
       withServices: command === 'start',

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { createEventLog } from '@pf/event-log';
+import { commandLine, flag } from '@pf/local/command';
 import { readBackingStack, stackFile } from '@pf/testing';
 import { foundByProperties } from './by-properties.ts';
 import { Copy } from './copy.ts';
@@ -62,8 +62,13 @@ async function check(chosen: readonly Mutant[], signal: AbortSignal): Promise<re
 
 const {
   values: { properties },
-  positionals: [only],
-} = parseArgs({ options: { properties: { type: 'boolean', default: false } }, allowPositionals: true });
+  operands: [only],
+} = commandLine({
+  name: 'npm run mutants',
+  about: 'Removes each guard of an invariant, and checks that its test fails then.',
+  operands: { takes: '[WORD]', about: "Only guards with it in their name, their file or their test's file", most: 1 },
+  options: { properties: flag('Plant the faults that the properties of random transactions have to find instead') },
+});
 const chosen = (properties ? foundByProperties : mutants).filter(
   ({ name, file, test }) => only === undefined || [name, file, test.file].some((text) => text.includes(only)),
 );

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { commandLine, count, flag, word } from '@pf/local/command';
 import type { Outcome } from './messages.ts';
 import { bugs } from './planted/bugs.ts';
 import { describeFailure } from './runner/report.ts';
@@ -6,16 +6,6 @@ import { findBug, type FoundBug, MOST_SEEDS, runSeeds } from './runner/seeds.ts'
 import { shrink } from './runner/shrink.ts';
 import { WorkerProcess } from './runner/worker-process.ts';
 
-const USAGE = `npm run simulate -- [--seeds N] [--from S] [--seed S] [--planted [NAME]] [--within N] [--json]
-
-  --seeds N   Run N seeds, from 1 or from --from (default: 200)
-  --seed S    Run one seed again, and print its messages if it fails
-  --planted   Put every planted bug, or those whose name contains NAME, into the sources, one at a time
-  --without K Switch off kinds of commands and faults: --without "kills,lost messages"
-  --within N  How many seeds may be needed to find a planted bug (default: 2000)
-  --json      Print {seeds, failures, planted}, and everything else to stderr
-
-docs/internals/simulation.md explains what is simulated.`;
 /** How many failed seeds are shrunk and printed. */
 const DESCRIBED = 3;
 
@@ -23,12 +13,6 @@ interface Result {
   readonly seeds: number;
   readonly failures: readonly { readonly seed: number; readonly invariant: string }[];
   readonly planted: readonly { readonly name: string; readonly foundAfterSeeds: number | null }[];
-}
-
-function integer(text: string, name: string): number {
-  const number = Number(text);
-  if (!Number.isSafeInteger(number) || number < 0) throw new Error(`--${name} ${text}: it takes a whole number.`);
-  return number;
 }
 
 /** Runs the seeds and describes the first failures. */
@@ -83,37 +67,43 @@ async function findBugs(named: string, within: number, say: (text: string) => vo
   return found;
 }
 
-async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      seeds: { type: 'string', default: '200' },
-      from: { type: 'string', default: '1' },
-      seed: { type: 'string' },
-      planted: { type: 'boolean', default: false },
-      within: { type: 'string', default: String(MOST_SEEDS) },
-      without: { type: 'string', default: '' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
+/** Seeds are 32 bits. */
+const MOST = 2 ** 32 - 1;
+const {
+  values: { seeds, from, seed, planted, within, without, json },
+  operands: [named = ''],
+} = commandLine({
+  name: 'npm run simulate',
+  about: 'Runs the services on simulated dependencies (docs/internals/simulation.md).',
+  operands: { takes: '[NAME]', about: 'With --planted: only bugs whose name contains it', most: 1 },
+  options: {
+    seeds: count('How many are run', 200, { most: MOST }),
+    from: count('The first of them', 1, { least: 0, most: MOST }),
+    seed: {
+      ...count('Run this one alone, and print its messages if it fails', 0, { least: 0, most: MOST }),
+      otherwise: null,
     },
-  });
-  if (values.help) return console.log(USAGE);
-  const say = (text: string): void => (values.json ? console.error(text) : console.log(text));
-  const single = values.seed === undefined ? null : integer(values.seed, 'seed');
-  const from = single ?? integer(values.from, 'from');
-  const count = values.planted ? 0 : single === null ? integer(values.seeds, 'seeds') : 1;
-  const failed = count === 0 ? [] : await simulate(from, count, values.without.split(','), say);
+    planted: flag('Put planted bugs into the sources, one at a time'),
+    within: count('How many seeds may be needed to find a planted bug', MOST_SEEDS, { most: MOST }),
+    without: word('Kinds of commands and faults that are switched off: "kills,lost messages"', ''),
+    json: flag('Print {seeds, failures, planted}, and everything else to stderr'),
+  },
+});
+async function main(): Promise<void> {
+  const say = (text: string): void => (json ? console.error(text) : console.log(text));
+  const total = planted ? 0 : seed === null ? seeds : 1;
+  const failed = total === 0 ? [] : await simulate(seed ?? from, total, without.split(','), say);
   await describe(failed, say);
-  const planted = values.planted ? await findBugs(positionals[0] ?? '', integer(values.within, 'within'), say) : [];
-  if (values.json)
+  const found = planted ? await findBugs(named, within, say) : [];
+  if (json)
     console.log(
       JSON.stringify({
-        seeds: count,
+        seeds: total,
         failures: failed.map(({ seed, failure }) => ({ seed, invariant: failure?.invariant ?? '' })),
-        planted: planted.map(({ name, foundAfterSeeds }) => ({ name, foundAfterSeeds })),
+        planted: found.map(({ name, foundAfterSeeds }) => ({ name, foundAfterSeeds })),
       } satisfies Result),
     );
-  if (failed.length > 0 || planted.some(({ foundAfterSeeds }) => foundAfterSeeds === null)) process.exitCode = 1;
+  if (failed.length > 0 || found.some(({ foundAfterSeeds }) => foundAfterSeeds === null)) process.exitCode = 1;
 }
 
 try {

@@ -2,8 +2,7 @@ import { type ChainFamily, families, networkNamed, type NetworkName } from '@pf/
 import type { StackChain } from '@pf/testing';
 import { startAnvil, startSolana, startTempo } from '@pf/testing/chains';
 import { benchPlan, openOn, type Row, warm } from './bench-plan.ts';
-import type { PlanOptions } from './options.ts';
-import { familiesOf } from './plans.ts';
+import { familiesOf, type PlanName } from './plans.ts';
 import { HEADER, lineOf } from './report.ts';
 
 /** A real local chain of each family, as fast as the networks. On Solana what is confirmed is final (Alpenglow). */
@@ -28,7 +27,17 @@ const KB_PER_MB = 1_024;
  * watcher, in this process, behind simulated providers before real local chains. The networks are measured at the same
  * time, the plans of each one after the other.
  */
-export async function runPlans({ recipients, plans, seconds, json }: PlanOptions): Promise<void> {
+export async function runPlans({
+  recipients,
+  profile: plans,
+  seconds,
+  json,
+}: {
+  readonly recipients: number;
+  readonly profile: readonly PlanName[];
+  readonly seconds: number;
+  readonly json: boolean;
+}): Promise<void> {
   if (!json)
     console.log(
       `\n${recipients} recipients per network, each with an open intent; ${seconds} s of quiet.\n\n${HEADER}`,

@@ -1,25 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
-import { readOptions } from '../../src/rpc/options.ts';
+import { readCommandLine } from '@pf/local/command';
+import { BENCH_RPC } from '../../src/rpc/options.ts';
 import { PLAN_NAMES } from '../../src/rpc/plans.ts';
 
 describe('the arguments of bench:rpc', () => {
-  it('are none for the running services', () => {
-    expect(readOptions([])).toBeNull();
-  });
-
   it('name plans, each once, and recipients', () => {
-    expect(
-      readOptions(['--profile', 'cdp,helius-free', '--profile', 'cdp', '--recipients', '10000', '--json']),
-    ).toEqual({ recipients: 10_000, plans: ['cdp', 'helius-free'], seconds: 60, json: true });
-    expect(readOptions(['--profile=all'])?.plans).toEqual(PLAN_NAMES);
-    expect(readOptions(['--recipients=5'])?.plans).toEqual(['unlimited']);
+    const args = ['--profile', 'cdp,helius-free', '--profile', 'cdp', '--recipients', '10000', '--json'];
+    expect(readCommandLine(args, BENCH_RPC)).toMatchObject({
+      values: { recipients: 10_000, profile: ['cdp', 'helius-free'], seconds: 60, json: true },
+    });
+    expect(readCommandLine(['--profile=all'], BENCH_RPC)).toMatchObject({ values: { profile: PLAN_NAMES } });
+    expect(readCommandLine(['--recipients=5'], BENCH_RPC)).toMatchObject({ values: { profile: ['unlimited'] } });
   });
 
-  it.each([
-    [['--profile', 'nope'], '--profile: there is no plan "nope". The plans are all, unlimited, '],
-    [['--recipients', '0'], '--recipients: "0" is not a whole number from 1 to 100,000.'],
-    [['--seconds', '1.5'], '--seconds: "1.5" is not a whole number from 1 to 86,400.'],
-  ])('are refused when they are invalid: %j', (args, message) => {
-    expect(() => readOptions(args)).toThrow(message);
+  it('are refused where a plan is not known', () => {
+    expect(readCommandLine(['--profile', 'nope'], BENCH_RPC)).toEqual({
+      kind: 'wrong',
+      problem: expect.stringContaining('--profile: there is no plan "nope". The plans are all, unlimited, '),
+    });
   });
 });

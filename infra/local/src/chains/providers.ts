@@ -1,28 +1,33 @@
-import { parseArgs } from 'node:util';
 import { networkOf } from '@pf/chains/networks';
 import { type ProfileNames, profileOf, type Provider, startProvider, upstreamsBehind } from '@pf/testing/providers';
 import type { StackChain } from '../stack/stack.ts';
+import type { Option } from '../command-line.ts';
 import type { Settings } from '../stack/settings.ts';
 import { CHAIN_NAMES, CHAINS, type ChainName } from './chains.ts';
 
 /**
- * The profiles of `--provider base-public,helius-free`, each once. `base-public+envelopes` is one upstream.
- * @throws Error for an unknown profile, with those that there are, and for other arguments
+ * Profiles, each once. `base-public+envelopes` is one upstream.
+ * @throws Error for an unknown profile, with those that there are
  */
-export function readProviders(args: readonly string[]): readonly ProfileNames[] {
-  const { values } = parseArgs({ args: [...args], options: { provider: { type: 'string', multiple: true } } });
-  const names = (values.provider ?? []).flatMap((list) => list.split(',')).map((name) => name.trim());
-  for (const name of names) profileNamed(name);
-  return [...new Set(names)] as ProfileNames[];
+export function readProfiles(text: string): readonly ProfileNames[] {
+  const names = [...new Set(text.split(',').map((name) => name.trim()))];
+  for (const name of names) profileOf(name);
+  return names as ProfileNames[];
 }
 
-function profileNamed(name: string): ReturnType<typeof profileOf> {
-  try {
-    return profileOf(name);
-  } catch (error) {
-    throw new Error(`--provider: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
-}
+/** What `npm start` takes. */
+export const START = {
+  name: 'npm start',
+  about: 'Runs the whole stack until Ctrl-C.',
+  options: {
+    provider: {
+      about: 'Profiles of RPC providers that stand before the local chains',
+      takes: 'NAME,NAME',
+      otherwise: [],
+      read: readProfiles,
+    } satisfies Option<readonly ProfileNames[]>,
+  },
+};
 
 /** The local chains whose family a profile serves; those that run elsewhere are not ours to limit. */
 const servedBy = (name: ProfileNames, { external }: Pick<Settings, 'external'>): readonly ChainName[] =>

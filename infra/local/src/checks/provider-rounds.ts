@@ -1,6 +1,6 @@
 import { families } from '@pf/chains/networks';
 import { PROFILE_NAMES, type ProfileName, PROFILES } from '@pf/testing/providers';
-import { readProviders } from '../chains/providers.ts';
+import { readProfiles } from '../chains/providers.ts';
 
 /** The end-to-end tests that pay, in whose clusters profiles of providers may be before the chains. */
 export const PAYMENT_CASES: readonly string[] = [
@@ -16,7 +16,7 @@ const servesAlone = (name: ProfileName): boolean => PROFILES[name].cannot.length
  * @throws Error for an unknown profile, with those that there are
  */
 export function roundsOf(named: readonly string[]): readonly (readonly string[])[] {
-  if (named.length > 0) return [readProviders(named.flatMap((list) => ['--provider', list]))];
+  if (named.length > 0) return [readProfiles(named.join(','))];
   const ofFamilies = Object.keys(families).map((family) =>
     PROFILE_NAMES.filter((name) => servesAlone(name) && PROFILES[name].families.some((one) => one === family)).map(
       (name) => `${family}:${name}`,

@@ -2,24 +2,31 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { callRpc } from '@pf/rpc/client';
 import { type Anvil, startAnvil } from '@pf/testing/chains';
 import { CHAINS, forEachChain } from '../../src/chains/chains.ts';
-import { readProviders, type RunningProviders, startProviders } from '../../src/chains/providers.ts';
+import { type RunningProviders, START, startProviders } from '../../src/chains/providers.ts';
+import { readCommandLine } from '../../src/command-line.ts';
 import { readSettings } from '../../src/stack/settings.ts';
 
 describe('--provider of npm start', () => {
+  const read = (...args: string[]) => readCommandLine(args, START);
+
   it('lists profiles, each once', () => {
-    expect(readProviders([])).toEqual([]);
-    expect(readProviders(['--provider', 'base-public, helius-free', '--provider=base-public'])).toEqual([
-      'base-public',
-      'helius-free',
-    ]);
-    expect(readProviders(['--provider', 'base-public+envelopes'])).toEqual(['base-public+envelopes']);
+    expect(read()).toMatchObject({ values: { provider: [] } });
+    expect(read('--provider', 'base-public, helius-free', '--provider=base-public')).toMatchObject({
+      values: { provider: ['base-public', 'helius-free'] },
+    });
+    expect(read('--provider', 'base-public+envelopes')).toMatchObject({
+      values: { provider: ['base-public+envelopes'] },
+    });
   });
 
   it('is refused with the list of profiles where one is unknown, and with other arguments', () => {
-    expect(() => readProviders(['--provider', 'base-publik'])).toThrow(
-      /^--provider: there is no profile "base-publik"\. The profiles are helius-free, .*streams\.$/,
-    );
-    expect(() => readProviders(['--providers', 'cdp'])).toThrow(/--providers/);
+    expect(read('--provider', 'base-publik')).toEqual({
+      kind: 'wrong',
+      problem: expect.stringMatching(
+        /^--provider: there is no profile "base-publik"\. The profiles are helius-free, .*streams\.$/,
+      ),
+    });
+    expect(read('--providers', 'cdp')).toEqual({ kind: 'wrong', problem: expect.stringContaining('--providers') });
   });
 });
 

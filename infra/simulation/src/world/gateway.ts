@@ -69,6 +69,7 @@ export class Gateways {
     const { adapter } = this.#world.network.connect(log, async () => null);
     // Quotas are not what is simulated: the clients are few, and try again and again.
     const limiter = {
+      admitCreate: async () => undefined,
       admitBuild: async () => undefined,
       admitRepeatedBuild: async () => undefined,
       admitSubmit: async () => undefined,

@@ -64,8 +64,8 @@ export const createIntent = (
       await limiter.admitCreate(holder);
       await requireCleanWallets({ adapters, screening, log }, data, { holder, what: 'create' });
     } catch (error) {
-      // A used key returns its intent, whatever the chain, the plan, the quota and the screening say now; an invalid field is a
-      // 400.
+      // A used key returns its intent, whatever the chain, the plan, the quota and the screening say now; an invalid
+      // field is a 400.
       if (error instanceof ApiError && error.status !== 400) {
         const earlier = await earlierIntent(intents, body, holder, now());
         if (earlier) return respond(true, earlier);

@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkGains } from './gains.ts';
 
-/** A long run is made by hand: `PF_GAINS_RUNS=100000 PF_GAINS_SEED=1 npm test unit …/gains.unit.test.ts`. */
+/**
+ * A long run is made by hand: `PF_GAINS_RUNS=100000 PF_GAINS_SEED=1 npm test unit …/gains.unit.test.ts`. A transaction
+ * follows from the seed and its number together: seeds of several runs are to lie further apart than their numbers.
+ */
 const RUNS = Number(process.env['PF_GAINS_RUNS'] ?? 400);
 const SEED = Number(process.env['PF_GAINS_SEED'] ?? 20_261_126);
 const TIMEOUT_MS = 120_000 + 40 * RUNS;
