@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { COMMAND_TYPES, DEPOSIT_OBSERVATION_TYPES, OBSERVATION_TYPES } from '@pf/contracts';
-import { PRIVATE_EVENT_TYPES, PUBLIC_EVENT_TYPES } from '@pf/domain';
+import { DEPOSIT_COMMAND_TYPES, PRIVATE_EVENT_TYPES, PUBLIC_EVENT_TYPES } from '@pf/domain';
 import { METRICS, type Metric, prometheusName } from '@pf/runtime';
 import { z } from 'zod';
 import { readiness } from '../src/alerts/gateway.ts';
@@ -24,7 +24,7 @@ const oneOf = (values: readonly string[]): RegExp => new RegExp(`^(${values.join
 
 /** The values of `type` are the domain's: the catalogue says only how they are spelled. */
 const TYPES: Partial<Record<string, RegExp>> = {
-  'payments.command.duration': oneOf(COMMAND_TYPES),
+  'payments.command.duration': oneOf([...COMMAND_TYPES, ...DEPOSIT_COMMAND_TYPES]),
   'payments.intent.events': oneOf([...PUBLIC_EVENT_TYPES, ...PRIVATE_EVENT_TYPES]),
   'payments.observations': oneOf([...OBSERVATION_TYPES, ...DEPOSIT_OBSERVATION_TYPES]),
 };

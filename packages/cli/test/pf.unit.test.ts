@@ -90,6 +90,8 @@ describe('pf', () => {
     [['webhooks', 'deliveries', '--status', 'lost'], 'Allowed choices are'],
     [['deposits', 'list', '--state', 'lost'], 'Allowed choices are open, assigned, ignored'],
     [['deposits', 'get'], "missing required argument 'id'"],
+    [['deposits', 'ignore'], "missing required argument 'id'"],
+    [['deposits', 'reopen'], "missing required argument 'id'"],
     [['secrets', 'rotat'], 'Did you mean rotate'],
   ])('explains wrong arguments: %j', async (args, explanation) => {
     const { code, out, errors } = await pf(args);
@@ -108,6 +110,7 @@ describe('pf', () => {
     [['webhooks', 'create'], 'pf webhooks create https://shop.example/webhooks --name shop --events intent.confirmed'],
     [['webhooks', 'enable'], '--replay'],
     [['deposits', 'list'], 'pf deposits list --state open'],
+    [['deposits', 'reopen'], 'pf deposits reopen dp_'],
     [['webhooks', 'pause'], 'hold the deliveries of an endpoint'],
     [['webhooks', 'resume'], 'send the held deliveries'],
     [['webhooks', 'test'], 'send a test event'],

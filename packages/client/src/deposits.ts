@@ -26,4 +26,19 @@ export class Deposits {
       return { items: deposits, nextCursor };
     }, filter.cursor);
   }
+
+  /** Marks a deposit about which nothing is to be done. Succeeds if it is ignored already. */
+  ignore(id: string, options?: CallOptions): Promise<Deposit> {
+    return this.#act(id, 'ignore', options);
+  }
+
+  /** Undoes `ignore`. Succeeds if the deposit is open already. */
+  reopen(id: string, options?: CallOptions): Promise<Deposit> {
+    return this.#act(id, 'reopen', options);
+  }
+
+  async #act(id: string, verb: 'ignore' | 'reopen', options?: CallOptions): Promise<Deposit> {
+    const path = `deposits/${encodeURIComponent(id)}/${verb}`;
+    return (await this.#http.post<{ deposit: Deposit }>(path, {}, options)).deposit;
+  }
 }

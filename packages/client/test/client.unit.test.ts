@@ -60,6 +60,19 @@ describe('PaymentClient', () => {
     ]);
   });
 
+  it('ignores a deposit and reopens it', async () => {
+    const [ignored, open] = [
+      { id: 'dp_1', state: 'ignored' },
+      { id: 'dp_1', state: 'open' },
+    ];
+    const client = await respondingWith(json(200, { deposit: ignored }), json(200, { deposit: open }));
+    expect([await client.deposits.ignore('dp_1'), await client.deposits.reopen('dp_1')]).toEqual([ignored, open]);
+    expect(service.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'POST /v1/deposits/dp_1/ignore',
+      'POST /v1/deposits/dp_1/reopen',
+    ]);
+  });
+
   it("keeps the caller's idempotency key", async () => {
     const client = await respondingWith(json(200, { intent: intent('created') }));
     await client.intents.create({ ...created, idempotencyKey: 'order-7' });

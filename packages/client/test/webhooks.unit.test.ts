@@ -133,6 +133,8 @@ function meaningOf(event: WebhookEvent): string {
     case 'deposit.finalized':
     case 'deposit.lost':
     case 'deposit.withdrawn':
+    case 'deposit.ignored':
+    case 'deposit.reopened':
       return event.data.deposit.amountBaseUnits;
     case 'webhook_endpoint.disabled':
       return event.data.endpoint.disabledBy;

@@ -2,16 +2,25 @@ import type {
   Arrival,
   CommandId,
   Deposit,
+  DepositCommand,
   DepositEvent,
   DepositEventData,
   DepositEventHead,
   DepositEventType,
   DepositObservation,
   DepositObservationData,
+  DepositRefusal,
   PublicDeposit,
   Received,
 } from '@pf/domain';
-import { DEPOSIT_LEVELS, DEPOSIT_REASONS, DEPOSIT_STATES, isDepositEventType } from '@pf/domain';
+import {
+  DEPOSIT_COMMAND_TYPES,
+  DEPOSIT_LEVELS,
+  DEPOSIT_REASONS,
+  DEPOSIT_REFUSAL_CODES,
+  DEPOSIT_STATES,
+  isDepositEventType,
+} from '@pf/domain';
 import { z } from 'zod';
 import { FORMATS, upcast, versionOf } from './evolution.ts';
 import {
@@ -96,6 +105,43 @@ export const depositMessage = z
   ])
   .transform((message): DepositMessage => ({ kind: 'deposit', ...message }));
 
+// Commands ------------------------------------------------------------------------------------------------------------
+/** A command about a deposit on `intent.commands`. */
+export type DepositCommandMessage = DepositCommand & { readonly replyTo: string | null; readonly trace: Trace };
+export const depositCommandMessage = z
+  .object({
+    type: z.enum(DEPOSIT_COMMAND_TYPES),
+    commandId,
+    depositId,
+    accountId,
+    livemode: z.boolean(),
+    replyTo: z.string().max(128).nullable(),
+    trace,
+  })
+  .transform((message): DepositCommandMessage => ({ kind: 'deposit_command', ...message }));
+
+/** What the writer decided about such a command. */
+export interface DepositOutcome {
+  readonly kind: 'deposit';
+  readonly commandId: CommandId;
+  readonly depositId: DepositCommand['depositId'];
+  /** Null: accepted, and the deposit is as the command wants it. */
+  readonly refusal: DepositRefusal | null;
+}
+export const depositOutcome = z.object({
+  kind: z.literal('deposit'),
+  commandId,
+  depositId,
+  refusal: z
+    .object({
+      code: z.enum(DEPOSIT_REFUSAL_CODES),
+      message: z.string(),
+      depositId,
+      current: z.object({ state: z.enum(DEPOSIT_STATES), level: z.enum(DEPOSIT_LEVELS) }).exactOptional(),
+    })
+    .nullable(),
+}) satisfies z.ZodType<DepositOutcome>;
+
 // Events --------------------------------------------------------------------------------------------------------------
 const none = z.object({});
 const eventData = {
@@ -103,6 +149,8 @@ const eventData = {
   'deposit.finalized': none,
   'deposit.lost': none,
   'deposit.withdrawn': z.object({ intentId }),
+  'deposit.ignored': none,
+  'deposit.reopened': none,
 } satisfies { [Type in DepositEventType]: z.ZodType<DepositEventData[Type]> };
 
 /** The schema of the data of one event type. */

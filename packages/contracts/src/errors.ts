@@ -232,6 +232,14 @@ export const ERRORS = {
       'Create another payment intent; after `submissions`, another wallet may still pay this one, and after `stubs` ' +
       'or `promises`, one that pays its own gas. If a program caused it, check what it repeats.',
   },
+  'deposit.invalid_state': {
+    status: 409,
+    message: 'The state of this deposit does not allow this request.',
+    cause:
+      'The deposit is not in the state that the request starts from, or it was undone by a reorg, or it pays an ' +
+      'intent: `details.state` and `details.level`.',
+    remedy: 'Fetch the deposit, and decide by its state and level what to do.',
+  },
   'payment_link.invalid_state': {
     status: 409,
     message: 'The state of this payment link does not allow this request.',
@@ -408,6 +416,13 @@ export const ERRORS = {
       'are not affected.',
     remedy: 'Send the same request again after `details.retry_after` seconds, with exponential backoff.',
   },
+  'deposit.unavailable': {
+    status: 503,
+    retryAfterSeconds: 30,
+    message: 'This deposit cannot be processed at the moment. Nothing was changed. Retry the request.',
+    cause: 'The deposit was changed by another version of the service, which this one does not understand.',
+    remedy: 'Send the same request again after `details.retry_after` seconds, with exponential backoff.',
+  },
   'service.unavailable': {
     status: 503,
     retryAfterSeconds: 2,
@@ -416,7 +431,7 @@ export const ERRORS = {
       'it takes effect only once.',
     cause:
       'A component of the service is unavailable, so the outcome of the request is not known. `details.intent_id` ' +
-      'names the intent that may have been created or changed.',
+      'names the intent that may have been created or changed, `details.deposit_id` the deposit.',
     remedy:
       'Send the same request again after `details.retry_after` seconds, a create with the same `idempotencyKey`: it ' +
       'takes effect only once.',

@@ -52,6 +52,8 @@ export const EVENT_MEANINGS: Readonly<Record<LoggedType, string>> = {
   'deposit.finalized': 'The deposit can no longer be undone.',
   'deposit.lost': 'A reorganization has removed the deposit from the chain.',
   'deposit.withdrawn': 'Judged again, the transfer pays this intent, whose own events count it. It stays so.',
+  'deposit.ignored': 'The account ignores the deposit: nothing is to be done about it.',
+  'deposit.reopened': 'The account has reopened the deposit.',
   transaction_built: 'An unsigned transaction was built for a payer.',
   submission_prepared: 'A verified transaction claims the intent: it is about to be broadcast.',
   submission_released: 'The claim ended: no node accepted the transaction, or it can provably never land.',

@@ -16,7 +16,16 @@ import type {
 } from '@pf/domain';
 import { INTENT_STATUSES, isEventType, isPublicType, LATE_STATES, PAYMENT_TERMS, paymentOf } from '@pf/domain';
 import { z } from 'zod';
-import { type DepositMessage, depositMessage, type LoggedDepositEvent, readDepositEvent } from './deposit-messages.ts';
+import {
+  type DepositCommandMessage,
+  depositCommandMessage,
+  type DepositMessage,
+  depositMessage,
+  type DepositOutcome,
+  depositOutcome,
+  type LoggedDepositEvent,
+  readDepositEvent,
+} from './deposit-messages.ts';
 import { FORMATS, NewerVersionError, upcast, versionOf } from './evolution.ts';
 import { build, lifetime, metadata, preparedTransaction, transfer, unsignedTransaction } from './intent-state.ts';
 import {
@@ -137,7 +146,7 @@ const observationMessage = z
 
 /** The writer drops a command older than this, except the two without a deadline, which the gateway repeats. */
 export const COMMAND_DEADLINE_MS = 8_000;
-export const hasDeadline = (type: Command['type']): boolean =>
+export const hasDeadline = (type: Command['type'] | DepositCommandMessage['type']): boolean =>
   type !== 'record_broadcast' && type !== 'release_submission';
 
 /** Encrypts what commands say of a person, on their way to the writer. Each text is bound to the command's id. */
@@ -154,8 +163,9 @@ const sealedCommand = z.looseObject({ commandId: z.string(), data: z.looseObject
  * Both throw SyntaxError, ZodError or NewerVersionError if the text is not such a message: it is dead-lettered.
  * @param seal null: a sealed command is refused
  */
-export function parseCommand(text: string, seal: CommandSeal | null = null): CommandMessage {
+export function parseCommand(text: string, seal: CommandSeal | null = null): CommandMessage | DepositCommandMessage {
   const document = upcast(FORMATS.command, JSON.parse(text));
+  if (isOfDeposit(document)) return depositCommandMessage.parse(document);
   const { data: sealed } = sealedCommand.safeParse(document);
   if (!sealed) return commandMessage.parse(document);
   if (seal === null) throw new NoSealError('a sealed command needs SECRETS_KEY: that of the gateways');
@@ -178,7 +188,7 @@ const isOfDeposit = (document: unknown): document is { readonly depositId: unkno
  * @param seal encrypts what a command says of a person; null: it is written as it is
  */
 export function encodeInput(
-  { kind: _, ...message }: CommandMessage | ObservationMessage | DepositMessage,
+  { kind: _, ...message }: CommandMessage | DepositCommandMessage | ObservationMessage | DepositMessage,
   seal: CommandSeal | null = null,
 ): string {
   if (seal === null || (message.type !== 'create' && message.type !== 'update'))
@@ -327,6 +337,7 @@ export const isForeign = (event: LoggedEvent): event is ForeignEvent => 'isForei
 /** Any record of `intent.events`. */
 export type LoggedRecord = LoggedEvent | LoggedDepositEvent;
 export const isDepositEvent = (record: LoggedRecord): record is LoggedDepositEvent => 'depositId' in record;
+export const isIntentEvent = (record: LoggedRecord): record is LoggedEvent => !isDepositEvent(record);
 
 /**
  * Reads a record of `intent.events`: for readers that can pass over an event that they do not understand.
@@ -420,7 +431,8 @@ export type Outcome =
       readonly refusal: Refusal;
     }
   /** The command could not be processed and is on `intent.dead`; the client receives a 500. */
-  | { readonly kind: 'dead'; readonly commandId: Command['commandId']; readonly intentId: Command['intentId'] };
+  | { readonly kind: 'dead'; readonly commandId: Command['commandId']; readonly intentId: Command['intentId'] }
+  | DepositOutcome;
 
 const refusal = z.object({
   code: z.string(),
@@ -441,6 +453,7 @@ const outcome = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('refused'), commandId, intentId, refusal }),
   z.object({ kind: z.literal('dead'), commandId, intentId }),
+  depositOutcome,
 ]);
 export const parseOutcome = (text: string): Outcome => outcome.parse(upcast(FORMATS.outcome, JSON.parse(text)));
 export const encodeOutcome = (value: Outcome): string => toJson(value);

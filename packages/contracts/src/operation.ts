@@ -6,7 +6,7 @@ import { type ErrorCode, ERRORS } from './errors.ts';
 export const TAGS = {
   'Payment Intents': 'Create, read, update, cancel and refund payment intents.',
   'Payment Links': 'Offer several ways to pay one order: the payer chooses.',
-  Deposits: 'See money that has arrived at the wallets of payment intents, and pays none of them.',
+  Deposits: 'See money that has arrived at the wallets of payment intents, and pays none of them; ignore it.',
   Payment:
     "The requests of the payer's app: detect, build and submit a payment (signed by the wallet), then follow it.",
   Sponsors: "Set the account's own services that pay the fees of its payers.",

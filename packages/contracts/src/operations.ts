@@ -113,6 +113,9 @@ const CONFLICTS = [
   'intent.submission_in_progress',
 ] as const;
 
+/** Of what an account does about a deposit. */
+const DEPOSIT_CONFLICTS = ['deposit.not_found', 'deposit.invalid_state', 'deposit.unavailable'] as const;
+
 /** Of each way to build a payment. */
 const BUILD_ERRORS = [
   'intent.not_found',
@@ -333,6 +336,32 @@ export const OPERATIONS = {
     request: { params: depositPath },
     responses: { 200: json('The deposit.', depositResponse) },
     errors: ['deposit.not_found'],
+  },
+  ignoreDeposit: {
+    id: 'ignoreDeposit',
+    method: 'post',
+    path: '/deposits/{id}/ignore',
+    tag: 'Deposits',
+    summary: 'Ignore a deposit',
+    description:
+      'The deposit becomes `ignored`: the account knows of the money, and need do nothing about it. Ignoring it ' +
+      'again changes nothing.',
+    scope: 'full',
+    request: { params: depositPath, body: emptyRequest },
+    responses: { 200: json('The ignored deposit.', depositResponse) },
+    errors: DEPOSIT_CONFLICTS,
+  },
+  reopenDeposit: {
+    id: 'reopenDeposit',
+    method: 'post',
+    path: '/deposits/{id}/reopen',
+    tag: 'Deposits',
+    summary: 'Reopen a deposit',
+    description: 'The ignored deposit becomes `open` again. Reopening it again changes nothing.',
+    scope: 'full',
+    request: { params: depositPath, body: emptyRequest },
+    responses: { 200: json('The open deposit.', depositResponse) },
+    errors: DEPOSIT_CONFLICTS,
   },
   listPaymentLinks: {
     id: 'listPaymentLinks',

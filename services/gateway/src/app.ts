@@ -11,7 +11,7 @@ import { submitAuthorization } from './authorizations/submit.ts';
 import type { ClientSecrets } from './client-secrets.ts';
 import type { Commands } from './commands.ts';
 import { openToBrowsers, preflight } from './cors.ts';
-import { getDeposit, listDeposits } from './deposits/deposits.ts';
+import { getDeposit, ignoreDeposit, listDeposits, reopenDeposit } from './deposits/deposits.ts';
 import { type Endpoint, type InModes, serve } from './endpoint.ts';
 import { followIntent } from './events/events.ts';
 import type { Feeds } from './events/feeds.ts';
@@ -131,6 +131,8 @@ const ENDPOINTS: readonly ((dependencies: AppDependencies & ModeStore & { readon
   chooseOffer,
   listDeposits,
   getDeposit,
+  ignoreDeposit,
+  reopenDeposit,
   putSponsor,
   listSponsors,
   deleteSponsor,

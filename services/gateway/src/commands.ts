@@ -1,4 +1,4 @@
-import { type CommandSeal, encodeInput, newCommandId, partitionOf, type Reply } from '@pf/contracts';
+import { type CommandSeal, encodeInput, newCommandId, type Outcome, partitionOf, type Reply } from '@pf/contracts';
 import type {
   AccountId,
   Build,
@@ -6,6 +6,8 @@ import type {
   CommandData,
   CommandId,
   CommandType,
+  DepositCommand,
+  DepositId,
   IntentId,
   PublicIntent,
   Refusal,
@@ -15,7 +17,7 @@ import { BackOff, currentTrace, inSpan, recordDuration, type MetricLabels, SpanK
 import { ApiError } from './api-error.ts';
 import { CommandTurns } from './limits/command-turns.ts';
 import { OutcomeUnknownError, type Outcomes } from './outcomes.ts';
-import { refused } from './refusals.ts';
+import { refused, refusedDeposit } from './refusals.ts';
 import type { ReplyChannel } from './reply-channel.ts';
 
 /**
@@ -52,7 +54,7 @@ export type Result =
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 export type Accepted = Extract<Result, { kind: 'accepted' }>;
 
-/** Sends commands to the writer of the intent's partition and waits for their outcomes. */
+/** Sends commands to the writer of the intent's or deposit's partition and waits for their outcomes. */
 export class Commands {
   readonly #publisher: Publisher;
   readonly #replies: Pick<ReplyChannel, 'name' | 'listening'>;
@@ -82,11 +84,8 @@ export class Commands {
    *   `internal.error` if the command was dead-lettered
    */
   async send<Type extends CommandType>(command: NewCommand<Type>): Promise<Result> {
-    const { accountId, livemode, intentId, byPayer = false } = command;
-    const until = performance.now() + OUTCOME_TIMEOUT_MS;
-    return this.#turns.run({ accountId, livemode, intentId, byPayer, partition: partitionOf(intentId) }, () =>
-      this.#sendOnce(newCommandId(), command, until - performance.now()),
-    );
+    const { intentId: subject, byPayer = false } = command;
+    return resultOf(await this.#sendInTurn(commandOf(newCommandId(), command), subject, byPayer));
   }
 
   /** Like `send`, but a refusal is thrown as the error for the client. */
@@ -94,6 +93,16 @@ export class Commands {
     const result = await this.send(command);
     if (result.kind === 'refused') throw refused(result.refusal);
     return result;
+  }
+
+  /**
+   * Sends a command about a deposit, as `send` does. When it returns, the deposit is as the command wants it.
+   * @throws ApiError as `send`, with the deposit's id, and that of a refusal
+   */
+  async requireOfDeposit(command: Omit<DepositCommand, 'kind' | 'commandId'>): Promise<void> {
+    const message: DepositCommand = { kind: 'deposit_command', commandId: newCommandId(), ...command };
+    const { outcome } = await this.#sendInTurn(message, command.depositId, false);
+    if (outcome.kind === 'deposit' && outcome.refusal !== null) throw refusedDeposit(outcome.refusal);
   }
 
   /**
@@ -109,7 +118,7 @@ export class Commands {
     const backOff = new BackOff(50, 1_000);
     for (const end = performance.now() + OUTCOME_TIMEOUT_MS; performance.now() < end; await backOff.wait()) {
       try {
-        return await this.#sendOnce(commandId, command, REPEAT_AFTER_MS);
+        return resultOf(await this.#sendOnce(commandOf(commandId, command), command.intentId, REPEAT_AFTER_MS));
       } catch (error) {
         if (!(error instanceof ApiError) || error.code !== 'service.unavailable') throw error;
       }
@@ -117,14 +126,17 @@ export class Commands {
     return null;
   }
 
-  async #sendOnce<Type extends CommandType>(
-    commandId: CommandId,
-    { type, intentId, accountId, livemode, data }: NewCommand<Type>,
-    timeoutMs: number,
-  ): Promise<Result> {
-    // TypeScript cannot infer which member of the union the generic parameter selects.
-    const command = { kind: 'command', type, commandId, intentId, accountId, livemode, data } as unknown as Command;
-    const partition = partitionOf(intentId);
+  #sendInTurn(command: Command | DepositCommand, subject: IntentId | DepositId, byPayer: boolean): Promise<Reply> {
+    const { accountId, livemode } = command;
+    const until = performance.now() + OUTCOME_TIMEOUT_MS;
+    return this.#turns.run({ accountId, livemode, subject, byPayer, partition: partitionOf(subject) }, () =>
+      this.#sendOnce(command, subject, until - performance.now()),
+    );
+  }
+
+  async #sendOnce(command: Command | DepositCommand, subject: IntentId | DepositId, timeoutMs: number): Promise<Reply> {
+    const { commandId, type } = command;
+    const partition = partitionOf(subject);
     const began = performance.now();
     let outcome: MetricLabels<'payments.command.duration'>['outcome'] = 'unknown';
     const reply = this.#outcomes.expect(commandId, this.#replies.listening, timeoutMs);
@@ -138,7 +150,7 @@ export class Commands {
           'intent.commands',
           {
             partition,
-            key: intentId,
+            key: subject,
             value: encodeInput({ ...command, replyTo: this.#replies.name, trace: currentTrace() }, this.#seal),
           },
           publishTimeout.signal,
@@ -149,12 +161,15 @@ export class Commands {
       });
       // The reply may overtake the broker's acknowledgement; a failed publish ends the wait at once.
       const received = await Promise.race([reply, published.then(() => reply)]);
-      outcome = received.outcome.kind;
-      return resultOf(received);
+      outcome = labelOf(received.outcome);
+      return received;
     } catch (error) {
       this.#outcomes.forget(commandId);
       if (error instanceof LogUnavailableError || error instanceof OutcomeUnknownError)
-        throw new ApiError('service.unavailable', { details: { intent_id: intentId }, cause: error });
+        throw new ApiError('service.unavailable', {
+          details: command.kind === 'command' ? { intent_id: subject } : { deposit_id: subject },
+          cause: error,
+        });
       throw error;
     } finally {
       clearTimeout(timer);
@@ -163,16 +178,29 @@ export class Commands {
   }
 }
 
+const commandOf = <Type extends CommandType>(
+  commandId: CommandId,
+  { type, intentId, accountId, livemode, data }: NewCommand<Type>,
+): Command =>
+  // TypeScript cannot infer which member of the union the generic parameter selects.
+  ({ kind: 'command', type, commandId, intentId, accountId, livemode, data }) as unknown as Command;
+
+/** As the metric has it. */
+const labelOf = (outcome: Outcome): 'accepted' | 'refused' | 'dead' =>
+  outcome.kind !== 'deposit' ? outcome.kind : outcome.refusal === null ? 'accepted' : 'refused';
+
 /** OpenTelemetry's semantic conventions for messaging spans. */
-const spanAttributes = ({ type, commandId, intentId }: Command, partition: number) => ({
+const spanAttributes = (command: Command | DepositCommand, partition: number) => ({
   'messaging.system': 'kafka',
   'messaging.operation.name': 'send',
   'messaging.operation.type': 'send',
   'messaging.destination.name': 'intent.commands',
   'messaging.destination.partition.id': String(partition),
-  'messaging.message.id': commandId,
-  'payments.command.type': type,
-  'payments.intent.id': intentId,
+  'messaging.message.id': command.commandId,
+  'payments.command.type': command.type,
+  ...(command.kind === 'command'
+    ? { 'payments.intent.id': command.intentId }
+    : { 'payments.deposit.id': command.depositId }),
 });
 
 function resultOf({ outcome, intent }: Reply): Result {
@@ -192,6 +220,8 @@ function resultOf({ outcome, intent }: Reply): Result {
       throw new ApiError('internal.error', {
         cause: new Error(`command ${outcome.commandId} was dead-lettered`),
       });
+    case 'deposit':
+      throw new TypeError(`command ${outcome.commandId} of an intent has the outcome of ${outcome.depositId}`);
     default:
       return outcome satisfies never;
   }

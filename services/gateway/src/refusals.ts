@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@pf/contracts';
-import type { IntentId, Refusal, RefusalCode } from '@pf/domain';
+import type { DepositRefusal, IntentId, Refusal, RefusalCode } from '@pf/domain';
 import { ApiError, type ErrorDetails, validationFailed } from './api-error.ts';
 
 /**
@@ -38,6 +38,12 @@ export function refused({ code, message, param, intentId, currentState, details 
     details: detailsOf(code, { intent_id: intentId, ...(currentState && { current_state: currentState }) }, details),
   });
 }
+
+/** The same of a refusal about a deposit, whose codes are those of the API. */
+export const refusedDeposit = ({ code, message, depositId, current }: DepositRefusal): ApiError =>
+  code === 'deposit.not_found'
+    ? new ApiError(code)
+    : new ApiError(code, { message, details: { deposit_id: depositId, ...current } });
 
 /** @throws ApiError of the refusal, if the domain refuses */
 export function requireAllowed(refusal: Refusal | null): void {

@@ -4,6 +4,7 @@ import {
   type CommandMessage,
   type DeadLetter,
   DEPOSIT_EVENT_SCHEMA_VERSION,
+  type DepositCommandMessage,
   type DepositEnvelope,
   type DepositMessage,
   encodeDepositEvent,
@@ -32,9 +33,11 @@ import {
   type CommandId,
   decide,
   decideDeposit,
+  decideDepositCommand,
   type Decision,
   type Deposit,
   type DepositId,
+  type DepositTransition,
   depositView,
   type Instant,
   type IntentId,
@@ -48,7 +51,7 @@ import {
 } from '@pf/domain';
 import type { LogRecord, NewRecord } from '@pf/event-log';
 import type { Notice } from '@pf/redis';
-import type { Input, MessageHead } from './input.ts';
+import { type DepositInput, type Input, isOfDeposit, type MessageHead } from './input.ts';
 import { outcomeOf } from './outcome.ts';
 
 /**
@@ -89,7 +92,7 @@ export interface DecidedBatch {
   readonly notices: readonly Notice[];
   readonly dead: readonly DeadLettered[];
   /** Commands that came after their deadline: their gateway no longer waits. */
-  readonly late: readonly CommandMessage[];
+  readonly late: readonly (CommandMessage | DepositCommandMessage)[];
 }
 
 /** What was read of the projection for a batch. */
@@ -127,7 +130,7 @@ export class BatchDecider {
   readonly #newOutcomes: ProjectedOutcome[] = [];
   readonly #replies = new Map<string, Reply[]>();
   readonly #dead: DeadLettered[] = [];
-  readonly #late: CommandMessage[] = [];
+  readonly #late: (CommandMessage | DepositCommandMessage)[] = [];
 
   /** @param sealer null: events hold personal data as it is */
   constructor(
@@ -149,7 +152,7 @@ export class BatchDecider {
   process(input: Input): void {
     const { record, message } = input;
     if (message === null) return this.#deadLetter(record, input.head, input.reason, null);
-    if (message.kind === 'command') {
+    if ('commandId' in message) {
       const known = this.#outcomes.get(message.commandId);
       if (known !== undefined) return this.#reply(message.replyTo, known);
       if (hasDeadline(message.type) && this.#clock - record.timestamp > LATE_AFTER_MS) {
@@ -163,10 +166,11 @@ export class BatchDecider {
       }
     }
     try {
-      if (message.kind === 'deposit') this.#decideDeposit(message);
+      if (message.kind === 'deposit') this.#observeDeposit(message);
+      else if (message.kind === 'deposit_command') this.#decideDeposit(message);
       else this.#decide(message);
     } catch (error) {
-      const intentId = message.kind === 'deposit' ? null : message.intentId;
+      const intentId = isOfDeposit(message) ? null : message.intentId;
       const head: MessageHead =
         message.kind === 'command' ? message : { commandId: null, intentId, replyTo: null, trace: message.trace };
       this.#deadLetter(
@@ -208,12 +212,27 @@ export class BatchDecider {
     };
   }
 
-  #decideDeposit(message: DepositMessage): void {
-    const { depositId: id, trace } = message;
-    const before = this.#deposits.get(id);
-    const transition = decideDeposit(message, this.#at, before);
-    if (transition === null) return;
-    const { event, deposit } = transition;
+  #observeDeposit(message: DepositMessage): void {
+    const transition = decideDeposit(message, this.#at, this.#deposits.get(message.depositId));
+    if (transition !== null) this.#appendDeposit(message, transition, null);
+  }
+
+  #decideDeposit(message: DepositCommandMessage): void {
+    const { commandId, depositId, replyTo } = message;
+    const decision = decideDepositCommand(message, this.#at, this.#deposits.get(depositId));
+    if (decision.kind === 'accepted' && decision.transition !== null)
+      this.#appendDeposit(message, decision.transition, message);
+    const refusal = decision.kind === 'refused' ? decision.refusal : null;
+    const outcome: Outcome = { kind: 'deposit', commandId, depositId, refusal };
+    this.#keepOutcome(outcome);
+    this.#reply(replyTo, outcome);
+  }
+
+  #appendDeposit(
+    { depositId: id, trace }: DepositInput,
+    { event, deposit }: DepositTransition,
+    cause: DepositCommandMessage | null,
+  ): void {
     const envelope: DepositEnvelope = {
       eventId: eventIdOf(id, event.version, event.at),
       type: event.type,
@@ -222,15 +241,15 @@ export class BatchDecider {
       version: event.version,
       accountId: deposit.accountId,
       livemode: deposit.livemode,
-      commandId: null,
+      commandId: cause?.commandId ?? null,
       at: isoTime(event.at),
       trace,
       data: event.data,
       deposit: depositView(deposit),
     };
-    this.#records.push({ partition: this.#partition, key: id, value: encodeDepositEvent(envelope) });
+    this.#records.push(recordOf(this.#partition, id, encodeDepositEvent(envelope), cause));
     this.#events.push(...projectedDepositEvent(envelope));
-    if (!this.#depositsBefore.has(id)) this.#depositsBefore.set(id, before?.version ?? 0);
+    if (!this.#depositsBefore.has(id)) this.#depositsBefore.set(id, event.version - 1);
     this.#deposits.set(id, deposit);
   }
 
@@ -281,13 +300,7 @@ export class BatchDecider {
       const value = encodeEvent(sealed?.event ?? envelope);
       if (Buffer.byteLength(value) > MAX_EVENT_BYTES)
         throw new RangeError(`${event.type} of ${intent.id} is larger than ${MAX_EVENT_BYTES} bytes`);
-      const replyTo = cause?.replyTo ?? null;
-      records.push({
-        partition: this.#partition,
-        key: intent.id,
-        value,
-        ...(replyTo !== null && { headers: { [REPLY_TO_HEADER]: replyTo } }),
-      });
+      records.push(recordOf(this.#partition, intent.id, value, cause));
       projected.push(...projectedEvent(envelope));
     }
     for (const [id, change] of changed) {
@@ -349,3 +362,16 @@ export class BatchDecider {
     return intent === undefined ? null : view(intent);
   }
 }
+
+/** @param cause the command whose event it is; null: no one waits for it */
+const recordOf = (
+  partition: number,
+  key: string,
+  value: string,
+  cause: CommandMessage | DepositCommandMessage | null,
+): NewRecord => ({
+  partition,
+  key,
+  value,
+  ...(cause !== null && cause.replyTo !== null && { headers: { [REPLY_TO_HEADER]: cause.replyTo } }),
+});

@@ -1,5 +1,5 @@
 import { isSampled, OpenSpan, SpanKind, type TraceContext } from '@pf/runtime';
-import type { Input, Message } from './input.ts';
+import { type Input, isOfDeposit, type Message } from './input.ts';
 
 /** Collectors cut off more links than this. */
 const LINKS_AT_MOST = 128;
@@ -14,10 +14,10 @@ function messageAttributes({ topic, partition, offset }: Input['record'], messag
     'messaging.destination.name': topic,
     'messaging.destination.partition.id': String(partition),
     'messaging.kafka.offset': Number(offset),
-    ...(message.kind === 'deposit'
+    ...(isOfDeposit(message)
       ? { 'payments.deposit.id': message.depositId }
       : { 'payments.intent.id': message.intentId }),
-    ...(message.kind === 'command'
+    ...('commandId' in message
       ? { 'messaging.message.id': message.commandId, 'payments.command.type': message.type }
       : { 'payments.observation.type': message.type }),
   };

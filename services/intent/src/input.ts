@@ -2,6 +2,7 @@ import {
   commandId as commandIdSchema,
   type CommandMessage,
   type CommandSeal,
+  type DepositCommandMessage,
   type DepositMessage,
   intentId as intentIdSchema,
   type ObservationMessage,
@@ -25,7 +26,10 @@ export interface MessageHead {
 }
 
 /** What an input topic has. */
-export type Message = CommandMessage | ObservationMessage | DepositMessage;
+export type Message = CommandMessage | ObservationMessage | DepositInput;
+/** What is of a deposit: commands, and observations. */
+export type DepositInput = DepositCommandMessage | DepositMessage;
+export const isOfDeposit = (message: Message): message is DepositInput => 'depositId' in message;
 
 /** A record of an input topic: the message in it, or why it holds none. */
 export type Input =
@@ -53,7 +57,7 @@ export function readInput(record: LogRecord, partitions: number, seal: CommandSe
   try {
     const message =
       record.topic === 'intent.commands' ? parseCommand(record.value, seal) : parseObservation(record.value);
-    if (message.kind === 'deposit')
+    if (isOfDeposit(message))
       return parseDepositId(message.depositId, partitions)?.partition === record.partition
         ? { record, message }
         : {

@@ -1,4 +1,4 @@
-import type { LoggedEvent, Reply } from '@pf/contracts';
+import { isIntentEvent, type LoggedRecord, type Reply } from '@pf/contracts';
 import { OUTCOME_RETENTION_MS, outcomesIn, type ProjectedIntent, type ProjectedOutcome } from '@pf/database';
 import { type CommandId, type Instant, isPublicType, view } from '@pf/domain';
 import type { LogRecord } from '@pf/event-log';
@@ -19,7 +19,7 @@ export interface OwedReplies {
  */
 export function owedReplies(
   records: readonly LogRecord[],
-  events: readonly LoggedEvent[],
+  events: readonly LoggedRecord[],
   intents: readonly ProjectedIntent[],
   clock: Instant,
 ): OwedReplies {
@@ -34,7 +34,7 @@ export function owedReplies(
   for (const { outcome } of outcomes) {
     const channel = replyTo.get(outcome.commandId);
     if (channel === undefined) continue;
-    const intent = after.get(outcome.intentId);
+    const intent = outcome.kind === 'accepted' ? after.get(outcome.intentId) : undefined;
     const reply: Reply = { outcome, intent: intent === undefined ? null : view(intent) };
     const others = replies.get(channel);
     if (others === undefined) replies.set(channel, [reply]);
@@ -42,6 +42,7 @@ export function owedReplies(
   }
   const seen = new Set(
     events
+      .filter(isIntentEvent)
       .filter(({ type, at }) => isPublicType(type) && Date.parse(at) > clock - OUTCOME_RETENTION_MS)
       .map(({ intentId }) => intentId),
   );

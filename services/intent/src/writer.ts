@@ -1,5 +1,5 @@
 import { type Clock, PartitionTimes } from '@pf/clock';
-import { type CommandMessage, type CommandSeal, isDepositEvent, type LoggedEvent } from '@pf/contracts';
+import { type CommandMessage, type CommandSeal, isDepositEvent, isIntentEvent, type LoggedEvent } from '@pf/contracts';
 import {
   type EventSealer,
   fold,
@@ -22,7 +22,7 @@ import type { Announcer } from './announcer.ts';
 import { gatheredLedger } from './gathered-ledger.ts';
 import { owedReplies } from './owed-replies.ts';
 import { sendDeadLetters } from './dead-letters.ts';
-import { type Input, type Message, readInput } from './input.ts';
+import { type Input, isOfDeposit, type Message, readInput } from './input.ts';
 import { recordTransitions } from './ledger-metrics.ts';
 import { type DecidedBatch, type Known, BatchDecider } from './batch-decider.ts';
 import { BatchTrace } from './batch-trace.ts';
@@ -145,9 +145,8 @@ export class IntentWriter implements PartitionWork<WriterContext> {
       this.#withLedgerAlarm(partition, async () => {
         await this.#clock.prove();
         const logged = readRecords(records);
-        const ofIntents = logged.flatMap((one, place) => (isDepositEvent(one) ? [] : [{ one, place }]));
         const ofDeposits = logged.filter(isDepositEvent);
-        const { events, recovered, missing } = await this.#opened(ofIntents.map(({ one }) => one));
+        const { events, recovered, missing } = await this.#opened(logged.filter(isIntentEvent));
         if (missing > 0)
           this.#dependencies.log.warn({ partition, missing }, 'events were erased, or their keys are lost');
         const depositIds = [...new Set(ofDeposits.map(({ depositId }) => depositId))];
@@ -159,12 +158,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
         if (position !== from) return false;
         const folded = fold(intents, events);
         const received = foldDeposits(deposits, ofDeposits);
-        const { outcomes, replies, notices } = owedReplies(
-          ofIntents.flatMap(({ place }) => records[place] ?? []),
-          events,
-          folded.intents,
-          this.#clock.now(),
-        );
+        const { outcomes, replies, notices } = owedReplies(records, logged, folded.intents, this.#clock.now());
         this.#alarmHeld(
           partition,
           folded.intents.map(({ intent }) => intent),
@@ -333,8 +327,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   /** A command whose intent cannot be read gets no outcome: whoever waits is told to send it again. */
   #process(input: Input, undecidable: ReadonlySet<IntentId>, decider: BatchDecider): void {
     const { record, message } = input;
-    if (message === null || message.kind === 'deposit' || !undecidable.has(message.intentId))
-      return decider.process(input);
+    if (message === null || isOfDeposit(message) || !undecidable.has(message.intentId)) return decider.process(input);
     if (message.kind === 'command') return;
     const head = { commandId: null, intentId: message.intentId, replyTo: null, trace: message.trace };
     decider.process({ record, message: null, reason: 'its intent has left, and the archive is unavailable', head });
@@ -356,8 +349,9 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     const commandIds: CommandMessage['commandId'][] = [];
     const depositIds: DepositId[] = [];
     for (const message of messages) {
-      if (message.kind === 'deposit') {
+      if (isOfDeposit(message)) {
         depositIds.push(message.depositId);
+        if (message.kind === 'deposit_command') commandIds.push(message.commandId);
         continue;
       }
       ids.push(message.intentId);
@@ -385,10 +379,12 @@ export class IntentWriter implements PartitionWork<WriterContext> {
       await this.#clock.prove();
       const { decided, position } = await decide(trace);
       await sendDeadLetters(publisher, decided.dead, log);
-      for (const { commandId, intentId, type, trace: sent } of decided.late) {
+      for (const late of decided.late) {
         count('payments.commands.late', {});
+        const { commandId, type, trace: sent } = late;
+        const subject = isOfDeposit(late) ? { depositId: late.depositId } : { intentId: late.intentId };
         log.warn(
-          { ...fieldsOf(sent), commandId, intentId, type },
+          { ...fieldsOf(sent), commandId, ...subject, type },
           'the command came after its deadline: it was dropped, because its gateway no longer waits',
         );
       }

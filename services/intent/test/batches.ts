@@ -13,7 +13,7 @@ import { fold, intentsOf } from '@pf/database';
 import type { Instant, IntentId, PaymentIntent } from '@pf/domain';
 import type { InputTopic, LogRecord } from '@pf/event-log';
 import { samples } from '@pf/domain/testing';
-import { type Message, readInput } from '../src/input.ts';
+import { isOfDeposit, type Message, readInput } from '../src/input.ts';
 import { type DecidedBatch, type Known, BatchDecider } from '../src/batch-decider.ts';
 import { PARTITIONS } from './messages.ts';
 
@@ -41,8 +41,8 @@ export const raw = (
 /** The record of a message, appended at `timestamp`. */
 export const recordAt = (message: Message, timestamp: Instant = NOW): LogRecord =>
   raw(encodeInput(message), {
-    topic: message.kind === 'command' ? 'intent.commands' : 'chain.observations',
-    partition: partitionOf(message.kind === 'deposit' ? message.depositId : message.intentId),
+    topic: 'commandId' in message ? 'intent.commands' : 'chain.observations',
+    partition: partitionOf(isOfDeposit(message) ? message.depositId : message.intentId),
     timestamp,
   });
 

@@ -1,9 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { depositIdOf, depositEventOf, isDepositEvent, isForeignDeposit, readRecord } from '@pf/contracts';
+import {
+  depositIdOf,
+  depositEventOf,
+  type DepositCommandMessage,
+  isDepositEvent,
+  isForeignDeposit,
+  newCommandId,
+  readRecord,
+} from '@pf/contracts';
 import { foldDeposits } from '@pf/database';
-import type { Deposit, DepositObservation } from '@pf/domain';
+import type { Deposit, DepositCommandType, DepositObservation } from '@pf/domain';
 import { deposits, samples } from '@pf/domain/testing';
 import type { DecidedBatch } from '../src/batch-decider.ts';
+import { owedReplies } from '../src/owed-replies.ts';
 import { decideBatch, NOW, raw, recordAt } from './batches.ts';
 import { PARTITIONS, TRACE } from './messages.ts';
 
@@ -69,5 +78,63 @@ describe('A batch with observations of deposits', () => {
     expect(decideBatch([elsewhere], { now: NOW }).dead).toMatchObject([
       { letter: { reason: `${id} is not of this partition` } },
     ]);
+  });
+});
+
+describe('A batch with commands about deposits', () => {
+  const command = (type: DepositCommandType, change: Partial<DepositCommandMessage> = {}): DepositCommandMessage => ({
+    ...deposits.depositCommand(type, id),
+    commandId: newCommandId(),
+    replyTo: 'gateway',
+    trace: TRACE,
+    ...change,
+  });
+  const ignore = command('ignore_deposit');
+  const decided = (commands: readonly DepositCommandMessage[], known = after(decide([landed])), timestamp = NOW) =>
+    decideBatch(
+      commands.map((one) => recordAt(one, timestamp)),
+      { known: { deposits: known } },
+    );
+  const replied = ({ replies }: DecidedBatch) => replies.get('gateway')?.map(({ outcome }) => outcome) ?? [];
+
+  it('appends an event that names the command, and replies that it is done', () => {
+    const batch = decided([ignore, command('ignore_deposit'), command('reopen_deposit')]);
+    expect(
+      loggedBy(batch).map(({ type, version, commandId }) => [type, version, commandId === ignore.commandId]),
+    ).toEqual([
+      ['deposit.ignored', 2, true],
+      ['deposit.reopened', 3, false],
+    ]);
+    expect(batch.deposits).toMatchObject([{ before: 1, deposit: { state: 'open', version: 3 } }]);
+    expect(replied(batch).map((outcome) => outcome.kind === 'deposit' && outcome.refusal)).toEqual([null, null, null]);
+    expect(batch.outcomes.map(({ outcome }) => outcome)).toEqual(replied(batch));
+  });
+
+  it('answers a command that comes again with its outcome, and appends nothing', () => {
+    const batch = decided([ignore, command('reopen_deposit'), ignore]);
+    expect(loggedBy(batch)).toHaveLength(2);
+    expect(replied(batch)[2]).toEqual(replied(batch)[0]);
+  });
+
+  it('replies why it is refused', () => {
+    const batch = decided([ignore, command('ignore_deposit', { accountId: samples.OTHER_ACCOUNT })], []);
+    expect(batch.records).toEqual([]);
+    expect(replied(batch)).toMatchObject([
+      { kind: 'deposit', refusal: { code: 'deposit.not_found' } },
+      { kind: 'deposit', refusal: { code: 'deposit.not_found' } },
+    ]);
+  });
+
+  it('drops one that came too late', () => {
+    const batch = decided([ignore], after(decide([landed])), NOW - 60_000);
+    expect([batch.records, batch.outcomes]).toEqual([[], []]);
+    expect(batch.late).toMatchObject([{ commandId: ignore.commandId }]);
+  });
+
+  it('has its outcomes in the log, for the owner that comes after one that died', () => {
+    const batch = decided([ignore]);
+    const records = batch.records.map(({ value, headers = {} }) => ({ ...raw(value), headers }));
+    const owed = owedReplies(records, loggedBy(batch), [], NOW);
+    expect(owed).toEqual({ outcomes: batch.outcomes, replies: batch.replies, notices: [] });
   });
 });

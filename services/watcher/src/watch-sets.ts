@@ -354,6 +354,8 @@ export class WatchSets {
   #applyDeposit(logged: LoggedDepositEvent): void {
     const set = this.#sets.get(logged.deposit.chain);
     const event = isForeignDeposit(logged) ? null : depositEventOf(logged);
+    // What its account does about it changes nothing on chain: it is still to become final.
+    if (event?.type === 'deposit.ignored' || event?.type === 'deposit.reopened') return;
     if (event?.type === 'deposit.received') set?.putDeposit({ id: event.depositId, ...event.data });
     else set?.dropDeposit(logged.depositId);
   }

@@ -10,7 +10,9 @@ import {
 import { UNSPLIT, type WatchedIntentSource } from '@pf/database';
 import {
   decideDeposit,
+  decideDepositCommand,
   type Deposit,
+  type DepositCommand,
   type DepositObservation,
   depositView,
   evolve,
@@ -28,10 +30,19 @@ const PARTITIONS = 6;
 const arrival = deposits.arrival();
 const id = depositIdOf(ACCOUNT, BASE_SEPOLIA, arrival, PARTITIONS);
 
-/** The record of what an observation leads to, and the deposit after it. */
-function logged(observation: DepositObservation, before?: Deposit): { readonly text: string; readonly after: Deposit } {
-  const decided = decideDeposit(observation, SCENARIO_START, before);
-  if (decided === null) throw new Error('nothing was decided');
+/** The record of what an observation or command leads to, and the deposit after it. */
+function logged(
+  input: DepositObservation | DepositCommand,
+  before?: Deposit,
+): { readonly text: string; readonly after: Deposit } {
+  const decision = input.kind === 'deposit' ? null : decideDepositCommand(input, SCENARIO_START, before);
+  const decided =
+    input.kind === 'deposit'
+      ? decideDeposit(input, SCENARIO_START, before)
+      : decision?.kind === 'accepted'
+        ? decision.transition
+        : null;
+  if (!decided) throw new Error('nothing was decided');
   const { event, deposit } = decided;
   const envelope: DepositEnvelope = {
     eventId: eventIdOf(id, event.version),
@@ -107,6 +118,20 @@ describe('A watch set that is asked for deposits', () => {
     expect(await open(sets)).toEqual([id]);
     records.push(logged(deposits.depositLanded({ level: 'finalized' }, id), again.after).text);
     expect(await open(sets)).toEqual([]);
+  });
+
+  it('goes on following one that its account ignores or reopens', async () => {
+    const sets = setsOf();
+    const received = logged(deposits.depositLanded({}, id));
+    const ignored = logged(deposits.depositCommand('ignore_deposit', id), received.after);
+    const reopened = logged(deposits.depositCommand('reopen_deposit', id), ignored.after);
+    for (const { text } of [received, ignored, reopened]) {
+      records.push(text);
+      expect(await open(sets)).toEqual([id]);
+    }
+    projected.deposits = [ignored.after];
+    records = [];
+    expect(await open(setsOf())).toEqual([id]);
   });
 
   it('leaves alone what newer code has changed', async () => {

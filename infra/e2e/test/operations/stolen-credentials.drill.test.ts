@@ -62,8 +62,9 @@ describe('whoever has the credentials of the webhook service', () => {
     let forged = 0;
     await consumer.run({
       eachMessage: async ({ message }) => {
-        const { type, commandId, intentId, replyTo } = parseCommand(message.value?.toString() ?? '');
-        if (type !== 'record_build' || intentId !== ours.id || replyTo === null) return;
+        const command = parseCommand(message.value?.toString() ?? '');
+        if (command.type !== 'record_build' || command.intentId !== ours.id || command.replyTo === null) return;
+        const { commandId, intentId, replyTo } = command;
         const build = {
           version: 1,
           fulfiller: payer,

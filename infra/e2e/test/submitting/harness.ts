@@ -299,7 +299,7 @@ export class SubmittingHarness {
     for await (const { records } of this.reader.read('intent.commands', partition, 0n, end)) {
       for (const { value } of records) {
         const command = parseCommand(value ?? '');
-        if (command.intentId === id && (command.type === 'prepare_submission' || command.type === 'record_broadcast'))
+        if ((command.type === 'prepare_submission' || command.type === 'record_broadcast') && command.intentId === id)
           types.push(command.type);
       }
     }

@@ -84,6 +84,26 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Nothing is done about a deposit that does not count',
+    file: 'packages/domain/src/deposit/decide.ts',
+    guard: 'counts(before) ? state : level',
+    instead: 'state',
+    test: {
+      file: 'packages/domain/test/deposit/deposit.unit.test.ts',
+      name: 'is refused of one that was lost or pays an intent, and says so',
+    },
+  },
+  {
+    name: 'A deposit that its account ignores is followed until it is final',
+    file: 'services/watcher/src/watch-sets.ts',
+    guard: "if (event?.type === 'deposit.ignored' || event?.type === 'deposit.reopened') return;",
+    instead: '',
+    test: {
+      file: 'services/watcher/test/deposits.unit.test.ts',
+      name: 'goes on following one that its account ignores or reopens',
+    },
+  },
+  {
     name: 'The second reading ends before the first deposit for which there is no room',
     file: 'packages/chains/src/base/observe/scan.ts',
     guard: 'arrived.find((one) => context.takeSighting?.(one) === false)',

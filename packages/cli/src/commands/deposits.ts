@@ -30,6 +30,22 @@ export function depositsCommand(context: CommandContext): Command {
       }),
     );
 
+  for (const [verb, description] of [
+    ['ignore', 'ignore a deposit: nothing is to be done about it'],
+    ['reopen', 'reopen a deposit that was ignored'],
+  ] as const)
+    deposits
+      .command(verb)
+      .description(description)
+      .argument('<id>', 'the id, from `pf deposits list`')
+      .addHelpText('after', `\nExample:\n  pf deposits ${verb} ${EXAMPLE_ID}`)
+      .action((id: string, _options: unknown, command: Command) =>
+        withApi(command, context, async ({ client, output }) => {
+          const deposit = await client.deposits[verb](id);
+          output.answer({ deposit }, () => depositText(deposit));
+        }),
+      );
+
   deposits
     .command('list')
     .description('list deposits that match all filters, newest first')

@@ -158,7 +158,8 @@ describe('pf with a login', () => {
     expect(live.intent.livemode).toBe(true);
     expect(await refusal('intents', 'get', intent.id, '--mode', 'live')).toContain('add --mode test');
     expect(await pf('deposits', 'list', '--chain', 'base')).toBe('No test deposits match.\n');
-    expect(await refusal('deposits', 'get', 'dp_none')).toContain('No deposit has this id.');
+    for (const verb of ['get', 'ignore', 'reopen'])
+      expect(await refusal('deposits', verb, 'dp_none')).toContain('No deposit has this id.');
   });
 
   it('creates, lists and revokes keys', async () => {

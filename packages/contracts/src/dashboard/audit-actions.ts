@@ -55,6 +55,8 @@ export const AUDIT_ACTIONS = {
   'intent.simulated': 'A state was simulated.',
   'attention.done': 'A payment that needed attention was marked as done.',
   'attention.reopened': 'A payment that was marked as done needs attention again.',
+  'deposit.ignored': 'A deposit was ignored.',
+  'deposit.reopened': 'An ignored deposit was reopened.',
   'payment_link.created': 'A payment link was created.',
   'payment_link.cancelled': 'A payment link was cancelled.',
   'payment_link.chosen': 'An offer of a payment link was chosen.',

@@ -2,7 +2,12 @@ import {
   type AccountId,
   type Address,
   type ChainId,
+  type CommandId,
   decideDeposit,
+  decideDepositCommand,
+  type Deposit,
+  type DepositCommand,
+  type DepositCommandType,
   type DepositEventType,
   type DepositId,
   type DepositObservation,
@@ -249,17 +254,32 @@ const withdrawnDeposit: DepositObservation = {
   data: { hash: HASH, place: ARRIVAL, intentId: INTENT },
 };
 
-/** The bodies of a deposit that is seen, and then final, undone or the payment of an intent. */
+const act = (type: DepositCommandType): DepositCommand => ({
+  kind: 'deposit_command',
+  type,
+  commandId: '019abcde-0000-7000-8000-000000000000' as CommandId,
+  depositId: DEPOSIT,
+  accountId: ACCOUNT,
+  livemode: false,
+});
+const decidedBy = (input: DepositObservation | DepositCommand, at: number, before: Deposit | undefined) => {
+  if (input.kind === 'deposit') return decideDeposit(input, at, before);
+  const decision = decideDepositCommand(input, at, before);
+  return decision.kind === 'accepted' ? decision.transition : null;
+};
+
+/** The bodies of a deposit that is seen, and then final, undone, the payment of an intent, ignored or reopened. */
 const DEPOSIT_EXAMPLES = Object.fromEntries(
   [
     [observedDeposit('confirmed')],
     [observedDeposit('confirmed'), observedDeposit('finalized')],
     [observedDeposit('confirmed'), lostDeposit],
     [observedDeposit('confirmed'), withdrawnDeposit],
+    [observedDeposit('confirmed'), act('ignore_deposit')],
+    [observedDeposit('confirmed'), act('ignore_deposit'), act('reopen_deposit')],
   ].map((history) => {
     const last = history.reduce<DepositTransition | null>(
-      (before, observation, place) =>
-        decideDeposit(observation, Date.parse(CREATED_AT) + place * 1_000, before?.deposit) ?? before,
+      (before, input, place) => decidedBy(input, Date.parse(CREATED_AT) + place * 1_000, before?.deposit) ?? before,
       null,
     );
     if (last === null) throw new Error('an example has an event');

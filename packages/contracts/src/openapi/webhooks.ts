@@ -41,6 +41,8 @@ const TRIGGERS: Readonly<Record<WebhookType, string>> = {
   'deposit.finalized': 'The deposit is final on chain.',
   'deposit.lost': 'A reorg has undone the deposit.',
   'deposit.withdrawn': 'The deposit turned out to pay an intent, whose own events tell of it.',
+  'deposit.ignored': 'The account ignores the deposit.',
+  'deposit.reopened': 'The account has reopened the deposit.',
   'webhook_endpoint.disabled':
     'Another endpoint of the account was disabled: it returned 410, or had accepted nothing ' +
     `for ${FAILING_DAYS} days.`,

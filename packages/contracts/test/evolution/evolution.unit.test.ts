@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   type Deposit,
+  DEPOSIT_COMMAND_TYPES,
   DEPOSIT_EVENT_TYPES,
   type DepositId,
   depositView,
@@ -125,7 +126,8 @@ describe('what this code writes', () => {
 });
 
 describe('what was recorded of deposits', () => {
-  const lines = linesOf('deposits', 'events');
+  const recordedIn = (kind: 'events' | 'states') => [...linesOf('deposits', kind), ...linesOf('deposit-acts', kind)];
+  const lines = recordedIn('events');
   const eventIn = (line: string) => {
     const event = readRecord(line);
     if (!isDepositEvent(event) || isForeignDeposit(event)) throw new Error(`it is not read as of a deposit: ${line}`);
@@ -146,8 +148,15 @@ describe('what was recorded of deposits', () => {
       deposits.set(after.id, after);
       expect(depositView(after)).toEqual(event.deposit);
     }
-    expect([...deposits.values()].map(encodeDeposit)).toEqual(linesOf('deposits', 'states'));
-    for (const line of linesOf('deposits', 'states')) expect(encodeDeposit(decodeDeposit(line))).toBe(line);
+    expect([...deposits.values()].map(encodeDeposit)).toEqual(recordedIn('states'));
+    for (const line of recordedIn('states')) expect(encodeDeposit(decodeDeposit(line))).toBe(line);
+  });
+
+  it('has every command and outcome, each written as it was', () => {
+    const commands = linesOf('deposit-acts', 'commands');
+    for (const line of commands) expect(JSON.parse(encodeInput(parseCommand(line)))).toEqual(JSON.parse(line));
+    expect(commands.map((line) => parseCommand(line).type).sort()).toEqual([...DEPOSIT_COMMAND_TYPES].sort());
+    for (const line of linesOf('deposit-acts', 'outcomes')) expect(encodeOutcome(parseOutcome(line))).toBe(line);
   });
 
   it('has every observation type, each written as it was', () => {

@@ -1,4 +1,12 @@
-import { type EventEnvelope, eventOf, isForeign, type LoggedEvent, type Outcome } from '@pf/contracts';
+import {
+  type EventEnvelope,
+  eventOf,
+  isDepositEvent,
+  isForeign,
+  isForeignDeposit,
+  type LoggedRecord,
+  type Outcome,
+} from '@pf/contracts';
 import type { Build, CommandId, Instant, IntentId } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
 import type { ProjectedOutcome } from './projection.ts';
@@ -28,18 +36,30 @@ export async function forgetOutcomes({ sql }: Database, before: Instant, limit: 
  * that were accepted and changed something; any other is decided again when it is sent again.
  * @param now milliseconds since 1970
  */
-export function outcomesIn(events: readonly LoggedEvent[], now: Instant): readonly ProjectedOutcome[] {
+export function outcomesIn(events: readonly LoggedRecord[], now: Instant): readonly ProjectedOutcome[] {
   const byCommand = new Map<CommandId, EventEnvelope[]>();
+  const ofDeposits: ProjectedOutcome[] = [];
   for (const event of events) {
-    if (isForeign(event) || event.commandId === null || Date.parse(event.at) <= now - OUTCOME_RETENTION_MS) continue;
-    const others = byCommand.get(event.commandId);
-    if (others === undefined) byCommand.set(event.commandId, [event]);
+    const { commandId } = event;
+    const at = Date.parse(event.at);
+    if (commandId === null || at <= now - OUTCOME_RETENTION_MS) continue;
+    if (isDepositEvent(event)) {
+      const { depositId } = event;
+      // Each such command has one event.
+      if (!isForeignDeposit(event))
+        ofDeposits.push({ outcome: { kind: 'deposit', commandId, depositId, refusal: null }, at });
+      continue;
+    }
+    if (isForeign(event)) continue;
+    const others = byCommand.get(commandId);
+    if (others === undefined) byCommand.set(commandId, [event]);
     else others.push(event);
   }
-  return [...byCommand].map(([commandId, caused]) => ({
+  const ofIntents = [...byCommand].map(([commandId, caused]) => ({
     outcome: acceptedBy(commandId, caused),
     at: Math.max(...caused.map(({ at }) => Date.parse(at))),
   }));
+  return [...ofIntents, ...ofDeposits];
 }
 
 function acceptedBy(commandId: CommandId, caused: readonly EventEnvelope[]): Outcome {

@@ -344,8 +344,9 @@ class Refold {
     const ofDeposits = deposits.map(({ event }) => event);
     const depositIds = [...new Set(ofDeposits.map(({ depositId }) => depositId))];
     const received = salvageDeposits(await this.#states.findDeposits(depositIds), ofDeposits);
-    const isUnfit = new Set(unfit.map(({ index }) => index));
-    const unprojected = intents.filter(({ offset }, index) => offset >= projected && !isUnfit.has(index));
+    const unprojected = [...fitOf(intents, unfit), ...fitOf(deposits, received.unfit)].filter(
+      ({ offset }) => offset >= projected,
+    );
     const outcomes = outcomesIn(
       unprojected.map(({ event }) => event),
       this.#now,
@@ -375,6 +376,15 @@ class Refold {
     this.#faultCount += found.length;
     this.#faults.push(...found.slice(0, NAMED_AT_MOST - this.#faults.length));
   }
+}
+
+/** Those that were folded. */
+function fitOf<Event extends LoggedRecord>(
+  events: readonly Placed<Event>[],
+  unfit: readonly UnfitEvent[],
+): readonly Placed<Event>[] {
+  const isUnfit = new Set(unfit.map(({ index }) => index));
+  return events.filter((_, index) => !isUnfit.has(index));
 }
 
 interface FoldSource {

@@ -1,6 +1,17 @@
 import type { Instant } from '../model/ids.ts';
 import type { Place } from '../model/landing.ts';
-import type { Deposit, DepositEvent, DepositEventData, DepositEventType, DepositObservation } from './deposit.ts';
+import type {
+  Deposit,
+  DepositCommand,
+  DepositCommandType,
+  DepositEvent,
+  DepositEventData,
+  DepositEventType,
+  DepositId,
+  DepositObservation,
+  DepositRefusal,
+  DepositState,
+} from './deposit.ts';
 import { evolveDeposit } from './evolve.ts';
 
 /** An observation of a deposit that is held goes to the dead letters. */
@@ -28,11 +39,8 @@ export const decideDeposit = (
 ): DepositTransition | null => {
   if (before?.heldFrom !== undefined)
     throw new HeldDepositError(`${before.id} is held from version ${before.heldFrom}`);
-  const append = <Type extends DepositEventType>(type: Type, data: DepositEventData[Type]): DepositTransition => {
-    const { depositId } = observation;
-    const event = { type, depositId, version: (before?.version ?? 0) + 1, at: now, data } as DepositEvent;
-    return { event, deposit: evolveDeposit(before, event) };
-  };
+  const append = <Type extends DepositEventType>(type: Type, data: DepositEventData[Type]): DepositTransition =>
+    transitionTo(before, observation.depositId, now, type, data);
   switch (observation.type) {
     case 'deposit_landed': {
       const { data } = observation;
@@ -53,6 +61,60 @@ export const decideDeposit = (
     default:
       return observation satisfies never;
   }
+};
+
+/** What a command leads to. No transition: the deposit is as it wants it already. */
+export type DepositDecision =
+  | { readonly kind: 'accepted'; readonly transition: DepositTransition | null }
+  | { readonly kind: 'refused'; readonly refusal: DepositRefusal };
+
+/** What each command makes of a deposit, and from which state. */
+const ACTS = {
+  ignore_deposit: { from: 'open', to: 'ignored', event: 'deposit.ignored', verb: 'ignored' },
+  reopen_deposit: { from: 'ignored', to: 'open', event: 'deposit.reopened', verb: 'reopened' },
+} as const satisfies Readonly<
+  Record<DepositCommandType, { from: DepositState; to: DepositState; event: DepositEventType; verb: string }>
+>;
+
+/**
+ * What an account wants of its deposit. The same command twice changes nothing the second time, and is accepted.
+ * @param now stamped by the partition's owner
+ */
+export const decideDepositCommand = (
+  { type, depositId, accountId, livemode }: DepositCommand,
+  now: Instant,
+  before: Deposit | undefined,
+): DepositDecision => {
+  const refused = (
+    code: DepositRefusal['code'],
+    message: string,
+    more: Pick<DepositRefusal, 'current'> = {},
+  ): DepositDecision => ({ kind: 'refused', refusal: { code, message, depositId, ...more } });
+  if (before?.accountId !== accountId || before.livemode !== livemode)
+    return refused('deposit.not_found', 'There is no deposit with this id.');
+  if (before.heldFrom !== undefined)
+    return refused('deposit.unavailable', 'The deposit cannot be processed at the moment. Nothing was changed.');
+  const { from, to, event, verb } = ACTS[type];
+  const { state, level } = before;
+  if (state === to) return { kind: 'accepted', transition: null };
+  // What was undone, or pays an intent, is no money of its own that anything could be done about.
+  const differs = counts(before) ? state : level;
+  if (differs !== from)
+    return refused('deposit.invalid_state', `The deposit is ${differs}, so it cannot be ${verb}.`, {
+      current: { state, level },
+    });
+  return { kind: 'accepted', transition: transitionTo(before, depositId, now, event, {}) };
+};
+
+const transitionTo = <Type extends DepositEventType>(
+  before: Deposit | undefined,
+  depositId: DepositId,
+  now: Instant,
+  type: Type,
+  data: DepositEventData[Type],
+): DepositTransition => {
+  const event = { type, depositId, version: (before?.version ?? 0) + 1, at: now, data } as DepositEvent;
+  return { event, deposit: evolveDeposit(before, event) };
 };
 
 const counts = (deposit: Deposit | undefined): deposit is Deposit =>

@@ -3,6 +3,7 @@ import type {
   Address,
   Brand,
   ChainId,
+  CommandId,
   Instant,
   IntentId,
   Reference,
@@ -88,6 +89,8 @@ export const DEPOSIT_EVENT_TYPES = [
   'deposit.finalized',
   'deposit.lost',
   'deposit.withdrawn',
+  'deposit.ignored',
+  'deposit.reopened',
 ] as const;
 export type DepositEventType = (typeof DEPOSIT_EVENT_TYPES)[number];
 
@@ -113,6 +116,10 @@ export interface DepositEventData {
   'deposit.lost': Record<never, never>;
   /** Judged again, it pays this intent. */
   'deposit.withdrawn': { readonly intentId: IntentId };
+  /** Its account need do nothing about it. */
+  'deposit.ignored': Record<never, never>;
+  /** Its account has undone that. */
+  'deposit.reopened': Record<never, never>;
 }
 
 export type DepositEvent = {
@@ -144,3 +151,34 @@ export type DepositObservation = {
     readonly data: DepositObservationData[Type];
   };
 }[DepositObservationType];
+
+/** What an account does about a deposit. */
+export const DEPOSIT_COMMAND_TYPES = ['ignore_deposit', 'reopen_deposit'] as const;
+export type DepositCommandType = (typeof DEPOSIT_COMMAND_TYPES)[number];
+
+export interface DepositCommand {
+  readonly kind: 'deposit_command';
+  readonly type: DepositCommandType;
+  readonly commandId: CommandId;
+  readonly depositId: DepositId;
+  readonly accountId: AccountId;
+  readonly livemode: boolean;
+}
+
+/** Why a command is refused: error codes of the API (docs/reference/errors.md). */
+export const DEPOSIT_REFUSAL_CODES = [
+  'deposit.not_found',
+  'deposit.invalid_state',
+  /** Newer code has changed the deposit in a way that this code does not understand. */
+  'deposit.unavailable',
+] as const;
+export type DepositRefusalCode = (typeof DEPOSIT_REFUSAL_CODES)[number];
+
+export interface DepositRefusal {
+  readonly code: DepositRefusalCode;
+  /** Read by integrators. */
+  readonly message: string;
+  readonly depositId: DepositId;
+  /** Of `deposit.invalid_state`: what it is instead. */
+  readonly current?: Pick<Deposit, 'state' | 'level'>;
+}

@@ -26,6 +26,10 @@ export const evolveDeposit = (before: Deposit | undefined, event: DepositEvent):
       return { ...after, level: 'lost' };
     case 'deposit.withdrawn':
       return { ...after, level: 'withdrawn', intentId: event.data.intentId };
+    case 'deposit.ignored':
+      return { ...after, state: 'ignored' };
+    case 'deposit.reopened':
+      return { ...after, state: 'open' };
     default:
       return event satisfies never;
   }

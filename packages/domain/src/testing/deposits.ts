@@ -1,5 +1,13 @@
-import type { Arrival, DepositId, DepositObservation, Place, Received } from '../index.ts';
-import { ACCOUNT, ALICE, AMOUNT, BASE_SEPOLIA, BOB, FIRST, INTENT, USDC } from './samples.ts';
+import type {
+  Arrival,
+  DepositCommand,
+  DepositCommandType,
+  DepositId,
+  DepositObservation,
+  Place,
+  Received,
+} from '../index.ts';
+import { ACCOUNT, ALICE, AMOUNT, BASE_SEPOLIA, BOB, COMMAND, FIRST, INTENT, USDC } from './samples.ts';
 
 /** Bob has sent Alice 12.50 USDC without naming an intent. */
 export const DEPOSIT = 'dp_1deposit' as DepositId;
@@ -50,4 +58,14 @@ export const depositLost = (place: Place = arrival(), depositId = DEPOSIT): Depo
   type: 'deposit_lost',
   depositId,
   data: { hash: FIRST, place: { block: place.block, blockHash: place.blockHash } },
+});
+
+/** A command of the account that has received it. */
+export const depositCommand = (type: DepositCommandType, depositId = DEPOSIT): DepositCommand => ({
+  kind: 'deposit_command',
+  type,
+  commandId: COMMAND,
+  depositId,
+  accountId: ACCOUNT,
+  livemode: false,
 });

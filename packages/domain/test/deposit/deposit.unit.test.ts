@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   decideDeposit,
+  decideDepositCommand,
   type Deposit,
+  type DepositCommand,
   type DepositEvent,
   type DepositEventData,
   type DepositEventType,
@@ -10,18 +12,20 @@ import {
   HeldDepositError,
   holdDeposit,
   type DepositObservation,
+  type DepositRefusalCode,
   isDepositEventType,
   VersionGapError,
 } from '@pf/domain';
 import {
   arrival,
   DEPOSIT,
+  depositCommand,
   depositLanded,
   depositLost,
   depositWithdrawn,
   received,
 } from '../../src/testing/deposits.ts';
-import { INTENT, SCENARIO_START } from '../../src/testing/samples.ts';
+import { INTENT, OTHER_ACCOUNT, SCENARIO_START } from '../../src/testing/samples.ts';
 
 const STEP_MS = 1000;
 type Expected = { [Type in DepositEventType]: readonly [Type, DepositEventData[Type]] }[DepositEventType];
@@ -29,7 +33,7 @@ type Expected = { [Type in DepositEventType]: readonly [Type, DepositEventData[T
 const numbered = ([type, data]: Expected, version: number, at: number): DepositEvent =>
   ({ type, depositId: DEPOSIT, version, at, data }) as DepositEvent;
 
-/** Folds the events, decides the observation, and expects exactly this event of it. */
+/** Folds the events, decides the observation or command, and expects exactly this event of it, or its refusal. */
 function given(...history: readonly Expected[]) {
   const before = history.reduce<Deposit | undefined>(
     (deposit, event, place) => evolveDeposit(deposit, numbered(event, place + 1, SCENARIO_START + place * STEP_MS)),
@@ -37,8 +41,14 @@ function given(...history: readonly Expected[]) {
   );
   const now = SCENARIO_START + history.length * STEP_MS;
   return {
-    when(observation: DepositObservation) {
-      const decided = decideDeposit(observation, now, before);
+    when(input: DepositObservation | DepositCommand) {
+      const decision = input.kind === 'deposit' ? null : decideDepositCommand(input, now, before);
+      const decided =
+        input.kind === 'deposit'
+          ? decideDeposit(input, now, before)
+          : decision?.kind === 'accepted'
+            ? decision.transition
+            : null;
       return {
         then(...expected: Expected): Deposit {
           expect(decided?.event).toEqual(numbered(expected, history.length + 1, now));
@@ -47,7 +57,13 @@ function given(...history: readonly Expected[]) {
           return decided.deposit;
         },
         thenNothing(): void {
-          expect(decided).toBeNull();
+          expect([decided, decision?.kind ?? 'accepted']).toEqual([null, 'accepted']);
+        },
+        thenRefused(code: DepositRefusalCode, message: RegExp): void {
+          expect(decision).toMatchObject({
+            kind: 'refused',
+            refusal: { code, depositId: DEPOSIT, message: expect.stringMatching(message) as unknown },
+          });
         },
       };
     },
@@ -60,6 +76,10 @@ const receivedOnce: Expected = ['deposit.received', received()];
 const finalized: Expected = ['deposit.finalized', {}];
 const lost: Expected = ['deposit.lost', {}];
 const withdrawn: Expected = ['deposit.withdrawn', { intentId: INTENT }];
+const ignored: Expected = ['deposit.ignored', {}];
+const reopened: Expected = ['deposit.reopened', {}];
+const ignore = depositCommand('ignore_deposit');
+const reopen = depositCommand('reopen_deposit');
 
 describe('a deposit', () => {
   it('is received when it is first seen', () => {
@@ -140,6 +160,56 @@ describe('a deposit', () => {
   });
 });
 
+describe('what an account does about a deposit', () => {
+  it('ignores it, reopens it, and ignores it again', () => {
+    expect(given(receivedOnce).when(ignore).then('deposit.ignored', {}).state).toBe('ignored');
+    expect(given(receivedOnce, ignored).when(reopen).then('deposit.reopened', {}).state).toBe('open');
+    given(receivedOnce, finalized, ignored, reopened).when(ignore).then('deposit.ignored', {});
+  });
+
+  it('changes nothing the second time', () => {
+    given(receivedOnce, ignored).when(ignore).thenNothing();
+    given(receivedOnce).when(reopen).thenNothing();
+    given(receivedOnce, ignored, lost).when(ignore).thenNothing();
+  });
+
+  it('stays where the chain moves on', () => {
+    expect(given(receivedOnce, ignored).when(depositLanded(final)).then('deposit.finalized', {})).toMatchObject({
+      level: 'finalized',
+      state: 'ignored',
+    });
+    given(receivedOnce, ignored)
+      .when(depositWithdrawn())
+      .then(...withdrawn);
+    const again = received({ arrival: elsewhere });
+    const deposit = given(receivedOnce, ignored, lost).when(depositLanded(again)).then('deposit.received', again);
+    expect(deposit.state).toBe('ignored');
+  });
+
+  it('is refused of one that was lost or pays an intent, and says so', () => {
+    given(receivedOnce, lost)
+      .when(ignore)
+      .thenRefused('deposit.invalid_state', /is lost, so it cannot be ignored/);
+    given(receivedOnce, ignored, lost)
+      .when(reopen)
+      .thenRefused('deposit.invalid_state', /is lost/);
+    given(receivedOnce, withdrawn)
+      .when(ignore)
+      .thenRefused('deposit.invalid_state', /is withdrawn/);
+  });
+
+  it('is refused alike of one that is unknown, another account’s or of the other mode', () => {
+    const none = /no deposit with this id/;
+    given().when(ignore).thenRefused('deposit.not_found', none);
+    given(receivedOnce)
+      .when({ ...ignore, accountId: OTHER_ACCOUNT })
+      .thenRefused('deposit.not_found', none);
+    given(receivedOnce)
+      .when({ ...reopen, livemode: true })
+      .thenRefused('deposit.not_found', none);
+  });
+});
+
 describe('the fold of a deposit', () => {
   const first = evolveDeposit(undefined, numbered(receivedOnce, 1, SCENARIO_START));
 
@@ -167,6 +237,10 @@ describe('a held deposit', () => {
     const held = holdDeposit(first, { ...head, version: 2, shown });
     expect(held).toMatchObject({ version: 2, state: 'assigned', arrival: first.arrival, heldFrom: 2 });
     expect(() => decideDeposit(depositLost(), SCENARIO_START, held)).toThrow(HeldDepositError);
+    expect(decideDepositCommand(ignore, SCENARIO_START, held)).toMatchObject({
+      kind: 'refused',
+      refusal: { code: 'deposit.unavailable' },
+    });
     expect(() => holdDeposit(first, { ...head, version: 3, shown })).toThrow(VersionGapError);
   });
 

@@ -95,7 +95,7 @@ export const METRICS = {
       '`unknown`: the outcome was not known in time (503).',
     ),
     labels: {
-      type: domainType('the types of commands, see docs/reference/lifecycle.md', 16),
+      type: domainType('the types of commands, see docs/reference/lifecycle.md', 18),
       outcome: of('accepted', 'refused', 'dead', 'unknown'),
     },
   }),

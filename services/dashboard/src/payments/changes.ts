@@ -4,7 +4,7 @@ import type { Logger } from '@pf/runtime';
 import { z } from 'zod';
 
 const object = z.object({ id: z.string() }).optional();
-const shown = z.object({ intent: object, paymentLink: object, endpoint: object, replay: object });
+const shown = z.object({ intent: object, deposit: object, paymentLink: object, endpoint: object, replay: object });
 const fieldsOf = z.record(z.string(), z.unknown());
 
 /** A change that was forwarded to the gateway. */
@@ -52,8 +52,8 @@ export async function recordPayment(
 
 /** The id of the object in a response of the payment API. */
 function idIn(response: string): string | null {
-  const { intent, paymentLink, endpoint, replay } = shown.safeParse(parseJson(response)).data ?? {};
-  return (intent ?? paymentLink ?? endpoint ?? replay)?.id ?? null;
+  const { intent, deposit, paymentLink, endpoint, replay } = shown.safeParse(parseJson(response)).data ?? {};
+  return (intent ?? deposit ?? paymentLink ?? endpoint ?? replay)?.id ?? null;
 }
 
 /** These fields of a request; of a URL without its query, which may hold a secret. */

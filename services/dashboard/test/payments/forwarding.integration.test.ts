@@ -179,6 +179,8 @@ describe('the payment API in the dashboard', () => {
     listPaymentLinks: { passes: MEMBERS, gets: OK },
     listDeposits: { passes: MEMBERS, gets: OK },
     getDeposit: { passes: MEMBERS, gets: NO_DEPOSIT },
+    ignoreDeposit: { passes: SUPPORT, gets: NO_DEPOSIT },
+    reopenDeposit: { passes: SUPPORT, gets: NO_DEPOSIT },
     cancelPaymentLink: { passes: SUPPORT, gets: NO_LINK },
     chooseOffer: { passes: DEVELOPERS, gets: NO_LINK },
     setSponsor: { passes: DEVELOPERS, gets: INVALID },

@@ -1,4 +1,4 @@
-import type { AccountId, IntentId } from '@pf/domain';
+import type { AccountId, DepositId, IntentId } from '@pf/domain';
 import { count, KeyedPlaces } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
 
@@ -22,7 +22,8 @@ export interface CommandOrigin {
   readonly accountId: AccountId;
   readonly livemode: boolean;
   readonly partition: number;
-  readonly intentId: IntentId;
+  /** What it is about. */
+  readonly subject: IntentId | DepositId;
   /** Whether a payer sends it. */
   readonly byPayer: boolean;
 }
@@ -69,14 +70,14 @@ function placesOf({
   accountId,
   livemode,
   partition,
-  intentId,
+  subject,
   byPayer,
 }: CommandOrigin): readonly (readonly [key: string, most: number])[] {
   const mode = livemode ? 'live' : 'test';
   return [
     ...(byPayer
       ? ([
-          [`payers ${intentId}`, PAYERS_UNDER_WAY.intent],
+          [`payers ${subject}`, PAYERS_UNDER_WAY.intent],
           [`payers ${mode} ${accountId} ${partition}`, PAYERS_UNDER_WAY[mode]],
         ] as const)
       : ([[`${mode} ${accountId} ${partition}`, UNDER_WAY[mode]]] as const)),

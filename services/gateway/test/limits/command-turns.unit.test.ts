@@ -44,7 +44,9 @@ function partition(factor?: number) {
       await settled();
       const batch = log.splice(0, BATCH);
       for (const { value } of batch) {
-        const { commandId, intentId } = parseCommand(value);
+        const command = parseCommand(value);
+        if (command.kind !== 'command') throw new Error(`${command.type} was not sent`);
+        const { commandId, intentId } = command;
         outcomes.settle({
           outcome: { kind: 'accepted', commandId, intentId, replayed: false, build: null, attempts: null },
           intent: null,

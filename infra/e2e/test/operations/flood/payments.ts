@@ -144,6 +144,8 @@ const WORST: { readonly [Id in keyof typeof OPERATIONS]: (stranger: Stranger) =>
   listPaymentLinks: () => ({ query: 'limit=100' }),
   listDeposits: () => ({ query: 'limit=100' }),
   getDeposit: () => ({ id: 'dp_5mUj8xNgYq3vWJ2hTfKd7' }),
+  ignoreDeposit: () => ({ id: 'dp_5mUj8xNgYq3vWJ2hTfKd7', body: {} }),
+  reopenDeposit: () => ({ id: 'dp_5mUj8xNgYq3vWJ2hTfKd7', body: {} }),
   cancelPaymentLink: ({ link: { id } }) => ({ id, body: {} }),
   chooseOffer: ({ link: { id } }) => ({ by: 'link', id, body: (n) => ({ offer: n % 2 }) }),
   detectIntent: ({ intent: { id } }) => ({ by: 'secret', id, body: {} }),

@@ -53,6 +53,8 @@ const LABELS = {
   'intent.simulated': 'State simulated',
   'attention.done': 'Marked as done',
   'attention.reopened': 'Opened again',
+  'deposit.ignored': 'Deposit ignored',
+  'deposit.reopened': 'Deposit reopened',
   'payment_link.created': 'Payment link created',
   'payment_link.cancelled': 'Payment link cancelled',
   'payment_link.chosen': 'Way to pay chosen',
