@@ -10,8 +10,8 @@ import { LogWindow, type Wanted } from './observe/log-window.ts';
 type ReadTransfer = (log: Log) => { readonly from: Address; readonly to: Address; readonly amount: bigint } | null;
 
 /**
- * What moved in a wallet by the logs of the tokens: the incoming ones of a page of blocks, then the outgoing ones of the
- * same blocks, so that each transaction is seen whole.
+ * What moved in a wallet by the logs of the tokens: the incoming ones of a page of blocks, then the outgoing ones of
+ * the same blocks, so that each transaction is seen whole.
  */
 export class EvmWalletHistory implements WalletHistory {
   readonly #network: Network;

@@ -105,9 +105,10 @@ export function auditCommand(context: CommandContext): Command {
     .option('--rpc <urls>', 'upstreams of the network, separated by commas (default: RPC_… or RPC_CONFIG)')
     .addHelpText(
       'after',
-      '\nThe upstreams must have the blocks of the range. Balances at its ends need an archive node, and are left out ' +
-        'without one.\nWhat to do about a difference: docs/operations/runbooks/audit-wallets.md\n\n' +
-        'Example:\n  pf audit wallets --network base --wallet 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --from 38211450',
+      '\nThe upstreams must have the blocks of the range. Balances at its ends need an archive node, and are left ' +
+        'out without one.\nWhat to do about a difference: docs/operations/runbooks/audit-wallets.md\n\n' +
+        'Example:\n  pf audit wallets --network base --wallet 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 ' +
+        '--from 38211450',
     )
     .action((options: WalletOptions, command: Command) =>
       withSession(command, context, async ({ database, output, stack }) => {

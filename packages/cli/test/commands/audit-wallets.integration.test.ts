@@ -44,6 +44,7 @@ describe('pf audit wallets', () => {
     const [gateway] = await Promise.all([
       cluster.start('gateway'),
       cluster.start('intent'),
+      cluster.start('archive'),
       cluster.start('watcher', { env: { DEPOSITS: 'true' } }),
     ]);
     api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
@@ -102,8 +103,8 @@ describe('pf audit wallets', () => {
       expect(created.status).toBe(201);
       const { id, reference } = created.body.intent;
       const pays = walletOn(chains[name], payer);
-      await pays.pay(usdcOn(name), merchant.address, PAID, reference as Reference);
-      await pays.pay(usdcOn(name), merchant.address, SHORT, reference as Reference);
+      const paid = await pays.pay(usdcOn(name), merchant.address, PAID, reference as Reference);
+      const short = await pays.pay(usdcOn(name), merchant.address, SHORT, reference as Reference);
       const plain = await transfer(name, payer, merchant.address, PLAIN);
       await transfer(name, merchant, payer.address, OUT);
       await until(
@@ -134,6 +135,16 @@ describe('pf audit wallets', () => {
       // On Tempo also the fee.
       expect(BigInt(String(usdc?.['went']))).toBeGreaterThanOrEqual(OUT);
       if (name !== 'tempo') expect(usdc?.['went']).toBe(String(OUT));
+
+      // An accountant's sum is the chain's.
+      await until('the journal to have all of it', async () => {
+        const { answer } = await pf.run(
+          ...['ledger', 'query'],
+          `SELECT sum(base_units) AS units FROM journal WHERE wallet = '${merchant.address}' AND entry <> 'fee'
+             AND tx_signature IN ('${paid}', '${short}', '${plain}')`,
+        );
+        return JSON.stringify(answer) === JSON.stringify([{ units: String(PAID + SHORT + PLAIN) }]);
+      });
 
       const [kept] = await rows('SELECT id, document FROM ledger.deposits WHERE tx_signature = $1', plain);
       const other = `${plain.slice(0, 20)}${plain[20] === '2' ? '3' : '2'}${plain.slice(21)}`;
