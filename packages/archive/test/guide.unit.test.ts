@@ -8,7 +8,7 @@ import { toRow } from '../src/row.ts';
 import { DeliveryArchive } from '../src/deliveries/delivery-archive.ts';
 import { archiveKey } from './archive-key.ts';
 import { EndedInMemory } from './deliveries/ended.ts';
-import { deliveriesOfPayments, OTHERS_PAYMENTS, recordAt, RECORDED_PAYMENTS } from './recorded.ts';
+import { deliveriesOfPayments, OTHERS_PAYMENTS, recordAt, RECORDED_DEPOSITS, RECORDED_PAYMENTS } from './recorded.ts';
 
 const guide = await readFile(path.join(import.meta.dirname, '../../../docs/guide/analysts.md'), 'utf8');
 const QUESTION = /### ([^\n]+)\n\n```sql\n([^`]+)\n```\n\n```text\n([^`]*)\n```/g;
@@ -28,7 +28,8 @@ beforeAll(async () => {
   const signer = new Signer(Buffer.alloc(32, 7));
   await archiveKey(store, signer);
   const archive = await PartitionArchive.open(0, { store, parquet, signer });
-  const lines = [...RECORDED_PAYMENTS, ...OTHERS_PAYMENTS];
+  const deposits = RECORDED_DEPOSITS.filter((line) => line.includes('"USDC"'));
+  const lines = [...RECORDED_PAYMENTS, ...OTHERS_PAYMENTS, ...deposits];
   await archive.append(lines.map((line, n) => toRow(recordAt(0, n, line))));
   const deliveries = new EndedInMemory();
   deliveries.rows.push(...deliveriesOfPayments());
@@ -60,8 +61,8 @@ function shown({ columns, rows }: Answer): string {
 }
 
 describe('the guide for analysts', () => {
-  it('asks ten questions, two of an accountant, and one of an integrator', () => {
-    expect(questions).toHaveLength(13);
+  it('asks ten questions, three of an accountant, and one of an integrator', () => {
+    expect(questions).toHaveLength(14);
   });
 
   it.each(questions)('answers: $question', async ({ sql, result }) => {

@@ -12,6 +12,7 @@ import { solana } from './solana/family.ts';
 import { tempo } from './tempo/family.ts';
 import { type Difference, differencesOf, type TokenFacts } from './token-facts.ts';
 import { concernsOf } from './upstream-needs.ts';
+import type { WalletHistory } from './wallet-history.ts';
 
 /**
  * The networks that are served, each with an adapter (gateway) and an observer (watcher) over one pool of upstreams.
@@ -109,6 +110,27 @@ export async function examineUpstream(
   } finally {
     await pool.close();
   }
+}
+
+/**
+ * What moved in wallets of a network, by these upstreams. Makes no connection yet.
+ * @param upstreams in order of preference
+ */
+export function openWalletHistory(
+  network: Network,
+  upstreams: readonly (string | UpstreamSettings)[],
+  log: Logger,
+): { readonly history: WalletHistory; readonly close: () => Promise<void> } {
+  const family = families[network.family];
+  const pool = new RpcPool({
+    network: network.name,
+    upstreams,
+    dialect: family.dialect,
+    identify: identifyWith(network.chain, family),
+    probe: family.probe(),
+    log,
+  });
+  return { history: family.history(network, pool), close: () => pool.close() };
 }
 
 /** Makes no connection yet: the first request does. */

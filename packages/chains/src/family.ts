@@ -4,6 +4,7 @@ import type { Token } from './networks.ts';
 import type { ChainAdapter, ChainObserver, Cursor, KeptBytes, Network, WatchSet } from './port.ts';
 import type { Rules } from './rules.ts';
 import type { TokenFacts } from './token-facts.ts';
+import type { WalletHistory } from './wallet-history.ts';
 
 /** How the networks of one family are served. Each family's folder has one in its `family.ts`. */
 export interface Family {
@@ -39,4 +40,6 @@ export interface Family {
   subscriptions(network: Network, watch: WatchSet): readonly Subscription[];
   /** @param now milliseconds since 1970 */
   observer(network: Network, pool: RpcPool, now: () => Instant, keptBytes: KeptBytes): ChainObserver;
+  /** What moved in wallets, for audits. */
+  history(network: Network, pool: RpcPool): WalletHistory;
 }

@@ -3,6 +3,7 @@ export {
   createChains,
   examineUpstream,
   mergeCursors,
+  openWalletHistory,
   rewindCursor,
   type Chains,
   type ChainsOptions,
@@ -16,3 +17,4 @@ export * from './port.ts';
 export { RpcUnavailableError } from '@pf/rpc';
 export { UNTOLD_RULES } from './rules.ts';
 export { resolveChain, resolveToken } from './resolve.ts';
+export type { Balances, BlockRange, Moved, WalletHistory } from './wallet-history.ts';

@@ -115,6 +115,7 @@ describe('pf, as an operator', () => {
     'webhooks list',
     'log verify',
     'audit settlements',
+    'audit wallets',
     'positions show',
     'dead-letters list',
     'log tail',

@@ -43,6 +43,7 @@ export { decodeStateOrNull, UndecodableIntentError } from './ledger/decoding.ts'
 export * from './ledger/deposits.ts';
 export * from './ledger/fold.ts';
 export * from './ledger/settlements.ts';
+export * from './ledger/told-transfers.ts';
 export * from './ledger/intent-events.ts';
 export * from './ledger/intent-list.ts';
 export * from './ledger/intent-states.ts';

@@ -1,6 +1,6 @@
 import type { Mutant } from '../mutant.ts';
 
-/** Guards of the archive of the ledger. */
+/** Guards of the archive of the ledger, and of audits. */
 export const archiveGuards: readonly Mutant[] = [
   {
     name: 'A file of the archive is created once: another process is told that it came second',
@@ -252,6 +252,36 @@ export const archiveGuards: readonly Mutant[] = [
     test: {
       file: 'packages/archive/test/deliveries/delivery-archive.unit.test.ts',
       name: 'has each delivery when a process ends after 4 changes',
+    },
+  },
+  {
+    name: 'The journal books no transfer as a deposit that an intent has booked',
+    file: 'packages/archive/src/ledger/views.ts',
+    guard: 'AND transfers.transfer_index = deposits.transfer_index)',
+    instead: 'AND transfers.transfer_index = deposits.deposit_id)',
+    test: {
+      file: 'packages/archive/test/ledger/ledger.unit.test.ts',
+      name: 'books a transfer once that two accounts have as a deposit, or that an intent has too',
+    },
+  },
+  {
+    name: 'The journal books a deposit once that two accounts have',
+    file: 'packages/archive/src/ledger/views.ts',
+    guard: 'PARTITION BY chain, tx_signature, transfer_index ORDER BY undone_at',
+    instead: 'PARTITION BY deposit_id ORDER BY undone_at',
+    test: {
+      file: 'packages/archive/test/ledger/ledger.unit.test.ts',
+      name: 'books a transfer once that two accounts have as a deposit, or that an intent has too',
+    },
+  },
+  {
+    name: 'An audit of a wallet lets no transaction make up for another',
+    file: 'packages/cli/src/wallet-audit/compare.ts',
+    guard: 'if (sum !== arrived)',
+    instead: 'if (sum !== arrived && tally.sums().difference !== 0n)',
+    test: {
+      file: 'packages/cli/test/wallet-audit/compare.unit.test.ts',
+      name: 'does not let one transaction make up for another',
     },
   },
 ];

@@ -94,9 +94,41 @@ export const VIEWS: Readonly<Record<string, string>> = {
       ${of('intent.refundOf', 'landed.event')} AS refund_of,
       coalesce(recipient = ${of('intent.requestor', 'landed.event')}, true) AS to_requestor
     FROM landed LEFT JOIN ends USING (intent_id, paid_by)`,
+  // Every event of a deposit holds it as it was after it.
+  deposits: `
+    WITH last AS (
+      SELECT ${of('depositId')} AS deposit_id, account_id, livemode, event,
+        ${of('version')}::INTEGER AS nth,
+        max("at") FILTER (type = 'deposit.received') OVER of_deposit AS received_at,
+        max("at") FILTER (type IN ('deposit.lost', 'deposit.withdrawn')) OVER of_deposit AS undone_at
+      FROM events WHERE type LIKE 'deposit.%'
+      WINDOW of_deposit AS (PARTITION BY ${of('depositId')})
+      QUALIFY row_number() OVER (PARTITION BY ${of('depositId')} ORDER BY nth DESC) = 1
+    )
+    SELECT deposit_id, nth AS version, account_id, livemode,
+      ${of('deposit.chain')} AS chain,
+      ${of('deposit.token')} AS token,
+      ${of('deposit.tokenAddress')} AS token_address,
+      try_cast(${of('deposit.amount')} AS DECIMAL(38, 18)) AS amount,
+      try_cast(${of('deposit.amountBaseUnits')} AS HUGEINT) AS base_units,
+      ${of('deposit.sender')} AS sender,
+      ${of('deposit.recipient')} AS recipient,
+      ${of('deposit.reference')} AS reference,
+      ${of('deposit.txSignature')} AS tx_signature,
+      ${of('deposit.transferIndex')} AS transfer_index,
+      ${at('deposit.blockTime')} AS block_time,
+      ${of('deposit.level')} AS level,
+      ${of('deposit.state')} AS state,
+      ${of('deposit.reason')} AS reason,
+      ${of('deposit.intentId')} AS intent_id,
+      received_at,
+      CASE WHEN level IN ('lost', 'withdrawn') THEN undone_at END AS undone_at,
+      event -> '$.deposit' AS deposit
+    FROM last`,
   // Two rows for each transfer on the chain: one wallet has less, another one more; and two for the fee of a
   // transaction, which the network has. What a reorganization undid is booked back. A transfer counts once, also where
-  // two intents have it: a refund that was paid late, and its original.
+  // two intents have it: a refund that was paid late, and its original; where two accounts have it as a deposit,
+  // because both name the wallet; and where a deposit pays an intent after all.
   journal: `
     WITH landed AS (
       SELECT *, ${of('data.landing.hash')} AS paid_by,
@@ -161,19 +193,34 @@ export const VIEWS: Readonly<Record<string, string>> = {
       SELECT * REPLACE (CASE WHEN sign = 1 THEN "at" ELSE lost_at END AS "at"),
         CASE WHEN sign = -1 THEN 'reversal' WHEN is_refund THEN 'refund' ELSE 'payment' END AS entry
       FROM transfers, (VALUES (1), (-1)) AS signs (sign) WHERE sign = 1 OR lost_at IS NOT NULL
+    ), deposited AS (
+      SELECT * FROM deposits
+      WHERE base_units IS NOT NULL AND NOT EXISTS (
+        FROM transfers WHERE transfers.chain = deposits.chain AND transfers.paid_by = deposits.tx_signature
+          AND transfers.transfer_index = deposits.transfer_index)
+      QUALIFY row_number() OVER (
+        PARTITION BY chain, tx_signature, transfer_index ORDER BY undone_at IS NOT NULL, received_at, deposit_id) = 1
     )
     SELECT "at", entry,
       CASE WHEN side = 1 AND NOT to_requestor THEN 'other'
         WHEN is_refund = (side = -1) THEN 'requestor' ELSE 'payer' END AS account,
       CASE side WHEN -1 THEN sender ELSE recipient END AS wallet,
       side * sign * units AS base_units, side * sign * tokens AS amount,
-      chain, symbol AS token, token_address, paid_by AS tx_signature, transfer_index, intent_id, account_id, livemode
+      chain, symbol AS token, token_address, paid_by AS tx_signature, transfer_index, intent_id, account_id, livemode,
+      NULL AS deposit_id
     FROM booked, (VALUES (-1), (1)) AS sides (side)
+    UNION ALL
+    SELECT CASE sign WHEN 1 THEN received_at ELSE undone_at END, CASE sign WHEN 1 THEN 'deposit' ELSE 'reversal' END,
+      CASE side WHEN -1 THEN 'payer' ELSE 'requestor' END, CASE side WHEN -1 THEN sender ELSE recipient END,
+      side * sign * base_units, side * sign * amount, chain, token, token_address, tx_signature, transfer_index,
+      NULL, account_id, livemode, deposit_id
+    FROM deposited, (VALUES (-1), (1)) AS sides (side), (VALUES (1), (-1)) AS signs (sign)
+    WHERE sign = 1 OR undone_at IS NOT NULL
     UNION ALL
     SELECT CASE sign WHEN 1 THEN "at" ELSE fee_lost_at END, CASE sign WHEN 1 THEN 'fee' ELSE 'reversal' END,
       CASE side WHEN -1 THEN fee_account ELSE 'network' END, CASE side WHEN -1 THEN wallet END,
       side * sign * fee, side * sign * fee_amount, chain, fee_symbol, fee_token, paid_by, NULL,
-      intent_id, account_id, livemode
+      intent_id, account_id, livemode, NULL
     FROM fees, (VALUES (-1), (1)) AS sides (side), (VALUES (1), (-1)) AS signs (sign)
     WHERE sign = 1 OR fee_lost_at IS NOT NULL`,
 };

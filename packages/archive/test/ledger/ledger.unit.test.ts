@@ -8,7 +8,7 @@ import { FolderStore, Ledger, ParquetFiles, QueryError, Signer } from '../../src
 import { PartitionArchive } from '../../src/partition-archive.ts';
 import { toRow } from '../../src/row.ts';
 import { archiveKey } from '../archive-key.ts';
-import { OTHERS_PAYMENTS, recordAt, RECORDED_PAYMENTS } from '../recorded.ts';
+import { OTHERS_PAYMENTS, recordAt, RECORDED_DEPOSITS, RECORDED_PAYMENTS } from '../recorded.ts';
 
 const signer = new Signer(Buffer.alloc(32, 7));
 let folder: string;
@@ -206,6 +206,78 @@ describe('the ledger', () => {
     const journal = await withdrawn.query("SELECT count(*) AS sides FROM journal WHERE entry = 'payment'");
     expect(journal.rows).toEqual([{ sides: '2' }]);
     withdrawn.close();
+  });
+
+  it('has the deposits as they are now', async () => {
+    const deposits = await ledgerOf('deposits', RECORDED_DEPOSITS);
+    const { rows } = await deposits.query(
+      `SELECT version, token, amount, base_units, reason, level, intent_id, undone_at IS NULL AS stands
+       FROM deposits ORDER BY tx_signature`,
+    );
+    const shown = await deposits.query('SELECT deposit FROM deposits ORDER BY tx_signature');
+    deposits.close();
+    expect(rows.map((row) => Object.values(row).join(' '))).toEqual([
+      '2 USDC 12.5 12500000 no_reference finalized  true',
+      '4 USDC 12.5 12500000 unknown_reference withdrawn pi_1original false',
+      '1   12500000 native_coin finalized  true',
+    ]);
+    const last = [1, 5, 6].map((place) => (JSON.parse(RECORDED_DEPOSITS[place] ?? '') as { deposit: object }).deposit);
+    expect(shown.rows.map(({ deposit }) => JSON.parse(String(deposit)) as unknown)).toEqual(last);
+  });
+
+  it('books what no intent asked for, and back what was lost or pays an intent after all', async () => {
+    const sql = `SELECT entry, account, wallet[:5] AS wallet, token, base_units, tx_signature[:4] AS tx FROM journal
+      WHERE deposit_id IS NOT NULL ORDER BY tx, entry, account`;
+    const booked = await ledgerOf('booked deposits', [...RECORDED_PAYMENTS, ...RECORDED_DEPOSITS]);
+    const { rows } = await booked.query(sql);
+    const { rows: unbalanced } = await booked.query(
+      'SELECT tx_signature FROM journal GROUP BY chain, token_address, tx_signature HAVING sum(base_units) <> 0',
+    );
+    booked.close();
+    expect(unbalanced).toEqual([]);
+    expect(rows.map((row) => Object.values(row).join(' '))).toEqual([
+      'deposit payer 0xB0b USDC -12500000 0xaa',
+      'deposit requestor 0xA11 USDC 12500000 0xaa',
+      'deposit payer  USDC -12500000 0xbb',
+      'deposit requestor 0xA11 USDC 12500000 0xbb',
+      'reversal payer  USDC 12500000 0xbb',
+      'reversal requestor 0xA11 USDC -12500000 0xbb',
+      'deposit payer 0xB0b  -12500000 0xcc',
+      'deposit requestor 0xA11  12500000 0xcc',
+    ]);
+    // Lost, and not landed again.
+    const lost = await ledgerOf('lost deposit', RECORDED_DEPOSITS.slice(2, 4));
+    expect((await lost.query(sql)).rows.map(({ entry }) => entry)).toEqual([
+      'deposit',
+      'deposit',
+      'reversal',
+      'reversal',
+    ]);
+    lost.close();
+    const again = await ledgerOf('landed again', RECORDED_DEPOSITS.slice(2, 5));
+    expect((await again.query(sql)).rows.map(({ entry }) => entry)).toEqual(['deposit', 'deposit']);
+    again.close();
+  });
+
+  it('books a transfer once that two accounts have as a deposit, or that an intent has too', async () => {
+    const count = "SELECT count(*) AS sides FROM journal WHERE entry IN ('payment', 'deposit')";
+    const [received = ''] = RECORDED_DEPOSITS;
+    const others = received
+      .replaceAll('acc_alice', 'acc_other')
+      .replaceAll('dp_B', 'dp_Z')
+      .replaceAll('evt_V', 'evt_Z');
+    const ofTwo = await ledgerOf('two accounts', [received, others]);
+    expect((await ofTwo.query(count)).rows).toEqual([{ sides: '2' }]);
+    expect((await ofTwo.query('SELECT count(*) AS deposits FROM deposits')).rows).toEqual([{ deposits: '2' }]);
+    ofTwo.close();
+    const paid = RECORDED_PAYMENTS.find((line) => parseEvent(line).type === 'intent.extra_payment') ?? '';
+    const { landing } = (parseEvent(paid)).data as { readonly landing: Landing };
+    const same = received
+      .replaceAll(/0xa{64}/g, landing.hash)
+      .replace('"transferIndex":"0"', `"transferIndex":"${landing.transfer.index}"`);
+    const ofIntent = await ledgerOf('intent and deposit', [paid, same]);
+    expect((await ofIntent.query(count)).rows).toEqual([{ sides: '2' }]);
+    ofIntent.close();
   });
 
   it('writes amounts as people do', async () => {

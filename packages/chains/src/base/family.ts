@@ -2,11 +2,12 @@ import { decimalsOfTokens, getHeadNumber, identifyChain } from '../evm/calls.ts'
 import { soonestPaid } from '../evm/observe/early-look.ts';
 import { logSubscription } from '../evm/observe/subscriptions.ts';
 import { factsOfTokens } from '../evm/token-facts.ts';
+import { EvmWalletHistory } from '../evm/wallet-history.ts';
 import type { Family } from '../family.ts';
 import { UNTOLD_RULES } from '../rules.ts';
 import { BaseAdapter } from './adapter.ts';
 import { BaseObserver } from './observer.ts';
-import { TRANSFER } from './observe/landings.ts';
+import { readTransfer, TRANSFER } from './observe/landings.ts';
 import { merge, rewind } from './observe/position.ts';
 
 export const base: Family = {
@@ -27,4 +28,5 @@ export const base: Family = {
       soonestPaid(watch),
     ),
   observer: (network, pool, now, keptBytes) => new BaseObserver(network, pool, now, keptBytes),
+  history: (network, pool) => new EvmWalletHistory(network, pool, TRANSFER, readTransfer),
 };

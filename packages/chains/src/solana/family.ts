@@ -5,6 +5,7 @@ import { factsOfMints } from './mint-facts.ts';
 import { SolanaObserver } from './observer.ts';
 import { merge, rewind } from './observe/position.ts';
 import { subscriptionsOf } from './subscriptions.ts';
+import { SolanaWalletHistory } from './wallet-history.ts';
 
 export const solana: Family = {
   dialect: 'solana',
@@ -19,4 +20,5 @@ export const solana: Family = {
   alias: () => null,
   subscriptions: (_network, watch) => subscriptionsOf(watch),
   observer: (network, pool, now) => new SolanaObserver(network, pool, now),
+  history: (network, pool) => new SolanaWalletHistory(network, pool),
 };

@@ -1,12 +1,13 @@
 import { decimalsOfTokens, getHeadNumber, identifyChain } from '../evm/calls.ts';
 import { soonestPaid } from '../evm/observe/early-look.ts';
 import { logSubscription } from '../evm/observe/subscriptions.ts';
+import { EvmWalletHistory } from '../evm/wallet-history.ts';
 import type { Family } from '../family.ts';
 import { TempoAdapter } from './adapter.ts';
 import { rulesOfTempo } from './forks.ts';
 import { mppNameOf } from './mpp.ts';
 import { TempoObserver } from './observer.ts';
-import { TRANSFER_WITH_MEMO } from './observe/landings.ts';
+import { moveIn, TRANSFER, TRANSFER_WITH_MEMO } from './observe/landings.ts';
 import { merge, rewind } from './observe/position.ts';
 import { factsOfTip20 } from './token-facts.ts';
 
@@ -28,4 +29,5 @@ export const tempo: Family = {
       soonestPaid(watch),
     ),
   observer: (network, pool, now) => new TempoObserver(network, pool, now),
+  history: (network, pool) => new EvmWalletHistory(network, pool, TRANSFER, moveIn),
 };

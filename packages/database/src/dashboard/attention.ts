@@ -2,6 +2,7 @@ import type { Position } from '@pf/contracts';
 import { ATTENTION_DONE_BY, type AttentionKind, type PaymentAttentionKind } from '@pf/contracts/dashboard';
 import type pg from 'pg';
 import type { IntentOwner } from '../ledger/intents.ts';
+import { MISMATCH_STANDS } from '../ledger/withdrawn-mismatches.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordChange } from './audit.ts';
 
@@ -66,22 +67,12 @@ const unexpected = (kind: string): Source => ({
   columns: { intentId: 'intent_id', event: 'body' },
   from: `ledger.intent_events WHERE account_id = $1 AND livemode = $2 AND type = 'intent.${kind}'`,
 });
-/** A field of the payment in the body of an event. */
-const paid = (row: string, field: string): string => `${row}.body::jsonb #>> '{data,payment,${field}}'`;
-/**
- * Without those that a later event of their intent has withdrawn: one look at the index of its intent for each, which a
- * plain NOT EXISTS would let the planner turn into a scan of all intents' events.
- */
+/** Without those that were withdrawn. */
 const mismatched: Source = {
   ...unexpected('mismatched_payment'),
   from: `(SELECT at, event_id, intent_id, body FROM ledger.intent_events AS reported
            WHERE account_id = $1 AND livemode = $2 AND type = 'intent.mismatched_payment'
-             AND (SELECT true FROM ledger.intent_events AS later
-                   WHERE later.intent_id = reported.intent_id AND later.version > reported.version
-                     AND later.type = 'intent.mismatch_withdrawn'
-                     AND ${['txSignature', 'amountBaseUnits', 'recipient']
-                       .map((field) => `${paid('later', field)} = ${paid('reported', field)}`)
-                       .join(' AND ')} LIMIT 1) IS NULL) AS mismatched WHERE true`,
+             AND ${MISMATCH_STANDS}) AS mismatched WHERE true`,
 };
 /** Those that the account has not removed: an account has a few. */
 const ENDPOINTS = `service.webhook_endpoints

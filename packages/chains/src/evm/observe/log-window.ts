@@ -41,6 +41,8 @@ export type Wanted = {
   readonly events: readonly string[];
   /** Their third topic is one of these. */
   readonly recipients: readonly Address[];
+  /** Their second topic is, in its place: what these have sent. */
+  readonly bySender?: boolean;
 } | null;
 
 /** What one upstream takes in a call. */
@@ -212,7 +214,7 @@ export const topicOf = (address: Address): string => `0x${wordOf(address)}`;
 
 /** @param recipients null: all there are */
 const filterOf = (
-  { address, events }: Pick<NonNullable<Wanted>, 'address' | 'events'>,
+  { address, events, bySender = false }: Omit<NonNullable<Wanted>, 'recipients'>,
   recipients: readonly Address[] | null,
   fromBlock: bigint,
   toBlock: bigint,
@@ -220,7 +222,7 @@ const filterOf = (
   fromBlock,
   toBlock,
   address,
-  topics: recipients === null ? [events] : [events, null, recipients.map(topicOf)],
+  topics: recipients === null ? [events] : [events, ...(bySender ? [] : [null]), recipients.map(topicOf)],
 });
 
 /** Those of these logs that have one of the recipients, who may be very many. */
