@@ -519,6 +519,12 @@ export const METRICS = {
     description: 'Deliveries that replays have made due again, or for another URL.',
     labels: {},
   }),
+  'payments.deliveries.caught_up': counter({
+    services: ['webhook'],
+    unit: '{delivery}',
+    description: 'Deliveries of events that an endpoint had missed, because its account had too much undelivered.',
+    labels: {},
+  }),
   'payments.deliveries.outstanding': gauge({
     services: ['webhook'],
     unit: '{delivery}',
