@@ -11,6 +11,11 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** How long after their event deliveries are listed and can be retried. */
 export const DELIVERY_DAYS = 30;
+/**
+ * Deliveries of an account in one mode that are outstanding or have failed, beyond which an endpoint that does not keep
+ * up gets no others: the events are kept once, and it gets them when it has accepted what it has.
+ */
+export const UNDELIVERED_MAX = 10_000;
 
 /** What a webhook can tell of. */
 export const DELIVERED_TYPES = [

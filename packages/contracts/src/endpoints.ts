@@ -101,6 +101,8 @@ export const webhookEndpoint = z.strictObject({
   disabledReason: z.enum(['gone', 'failing']).nullable(),
   disabledAt: time.nullable(),
   failingSince: time.nullable(),
+  missedSince: time.nullable(),
+  missedCount: z.int(),
   createdAt: time,
   livemode: z.boolean(),
 });

@@ -5,6 +5,7 @@ import {
   forgetAuditEntries,
   forgetDeliveries,
   forgetGasPromises,
+  forgetMissedEvents,
   forgetRemovedEndpoints,
   forgetReplays,
   forgetRequestRecords,
@@ -22,9 +23,9 @@ const PAUSE_MS = 60 * 60 * 1000;
 const BATCH_ROWS = 2_000;
 
 /**
- * Deletes deliveries, replays, records of requests, answers to requests with an idempotency key, counts of promises of
- * paymasters, and entries of the audit log, past their retention, and URLs that were removed, after their deliveries,
- * every hour. Several processes may do so at once. The dashboard, which people reach, has no right to.
+ * Deletes deliveries, missed events, replays, records of requests, answers to requests with an idempotency key, counts
+ * of promises of paymasters, and entries of the audit log, past their retention, and URLs that were removed, after
+ * their deliveries, every hour. Several processes may do so at once. The dashboard, which people reach, may not.
  */
 export function createRetention(database: Database, log: Logger, now: () => number): PeriodicTask {
   return new PeriodicTask({
@@ -41,6 +42,9 @@ export function createRetention(database: Database, log: Logger, now: () => numb
           rows,
         ),
       );
+      const missed = await clean(stopping, (rows) =>
+        forgetMissedEvents(database, new Date(now() - DELIVERY_RETENTION_MS), rows),
+      );
       const endpoints = await clean(stopping, (rows) => forgetRemovedEndpoints(database, rows));
       const answers = await clean(stopping, (rows) =>
         forgetAnswers(database, new Date(now() - IDEMPOTENCY_WINDOW_MS), rows),
@@ -53,8 +57,8 @@ export function createRetention(database: Database, log: Logger, now: () => numb
       );
       // The database knows how old they must be.
       const audited = await clean(stopping, (rows) => forgetAuditEntries(database, rows));
-      if (deliveries + endpoints + answers + replays + promises + audited > 0)
-        log.info({ deliveries, endpoints, answers, replays, promises, audited }, 'old rows deleted');
+      if (deliveries + missed + endpoints + answers + replays + promises + audited > 0)
+        log.info({ deliveries, missed, endpoints, answers, replays, promises, audited }, 'old rows deleted');
       if (await forgetRequestRecords(database, now())) log.info('the records of requests of eight days ago deleted');
     },
   });

@@ -6,6 +6,7 @@ import { accountChannels, type AccountMode, ChannelPublisher } from '@pf/redis';
 import { WakeQueue, WakeWorker } from '@pf/redis/wakes';
 import type { Logger } from '@pf/runtime';
 import { watchBacklog } from './backlog.ts';
+import { createCatchUp } from './catch-up.ts';
 import { createRetention } from './retention.ts';
 import { Deliverer } from './deliverer.ts';
 import { EventConsumer } from './event-consumer.ts';
@@ -91,6 +92,7 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
   };
   const sweeper = new Sweeper({ database, wake: handOut, log, now, pauseMs: SWEEP_MS, aheadMs: AHEAD_MS });
   const replayer = new Replayer({ database, announce, log, now, perSecond: options.replaysPerSecond ?? 100 });
+  const catchUp = createCatchUp({ database, announce, log, now });
   const retention = createRetention(database, log, now);
   const consumer = options.eventLog.group(
     GROUP,
@@ -109,6 +111,7 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
   const worker = new WakeWorker(redis, (id) => (isReplayId(id) ? replayer.wake() : lanes.wake(id)));
   sweeper.start();
   replayer.start();
+  catchUp.start();
   retention.start();
   const backlog = watchBacklog(database, log, now);
   await consumer.start();
@@ -118,7 +121,8 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
     live: () => consumer.idleMs() < STUCK_MS && sweeper.idleMs() < STUCK_MS,
     redisReady: () => queue.ready(1_000),
     async stop() {
-      const idle = Promise.all([worker.close(), retention.stop(), backlog.stop(), sweeper.stop(), replayer.stop()]);
+      const tasks = [retention, backlog, sweeper, replayer, catchUp];
+      const idle = Promise.all([worker.close(), ...tasks.map((task) => task.stop())]);
       await consumer.stop();
       await lanes.stop(CLOSE_MS);
       await idle;

@@ -46,6 +46,26 @@ export const webhookGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'An endpoint that does not keep up gets no further deliveries, once its account has too much undelivered',
+    file: 'packages/database/src/webhooks/new-deliveries.ts',
+    guard: 'by.filter(({ id }) => !behind.has(id))',
+    instead: 'by',
+    test: {
+      file: 'services/webhook/test/missed-events.integration.test.ts',
+      name: 'gets no delivery, while its account and others get theirs, and all it has missed once it accepts',
+    },
+  },
+  {
+    name: 'An endpoint gets no other events before those that it has missed',
+    file: 'packages/database/src/webhooks/catch-ups.ts',
+    guard: 'WHERE known OR lags AND',
+    instead: 'WHERE lags AND',
+    test: {
+      file: 'services/webhook/test/missed-events.integration.test.ts',
+      name: 'goes on missing events, in their order, until it has all of them',
+    },
+  },
+  {
     name: 'Positions are not set back to events whose deliveries are forgotten',
     file: 'packages/cli/src/commands/positions.ts',
     guard: 'if (since < Date.now() - OLDEST_MS)',

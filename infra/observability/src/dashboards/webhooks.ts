@@ -69,10 +69,13 @@ export const webhooks: DashboardSpec = {
           'sum by (reason) (increase(payments_endpoints_disabled_total[1h]))',
           '{{reason}}',
         ]),
-        chart('Replayed deliveries', 'short', 'Deliveries that replays made due again, each second.', [
-          'sum(rate(payments_deliveries_replayed_total[$__rate_interval]))',
-          'replayed',
-        ]),
+        chart(
+          'Repeated deliveries',
+          'short',
+          'Deliveries that replays made due again, and those of events that an endpoint had missed, each second.',
+          ['sum(rate(payments_deliveries_replayed_total[$__rate_interval]))', 'replayed'],
+          ['sum(rate(payments_deliveries_caught_up_total[$__rate_interval]))', 'missed before'],
+        ),
         chart('Failed attempts', 'percentunit', 'The share of attempts that were not delivered.', [
           [
             'sum(rate(payments_delivery_attempts_total{outcome!="delivered"}[$__rate_interval]))',

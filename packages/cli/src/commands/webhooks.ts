@@ -275,7 +275,12 @@ function statusOf({ pausedAt, disabledAt, disabledBy }: WebhookEndpoint): string
   return `${DISABLED_BECAUSE[disabledBy ?? 'account']}, ${moment(disabledAt)}`;
 }
 
-function statusInApi({ status, disabledReason, disabledAt }: ApiEndpoint): string {
+function statusInApi({ missedCount, ...endpoint }: ApiEndpoint): string {
+  const status = ownStatus(endpoint);
+  return missedCount === 0 ? status : `${status}, ${missedCount} events behind`;
+}
+
+function ownStatus({ status, disabledReason, disabledAt }: Omit<ApiEndpoint, 'missedCount'>): string {
   if (status !== 'disabled') return status === 'enabled' ? 'active' : status;
   const because = disabledReason === null ? status : DISABLED_BECAUSE[disabledReason];
   return disabledAt === null ? because : `${because}, ${moment(new Date(disabledAt))}`;

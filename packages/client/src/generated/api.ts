@@ -1189,6 +1189,10 @@ export interface components {
             readonly disabledAt: string | null;
             /** @description The first failed attempt since the last successful one; `null` if the last one succeeded. */
             readonly failingSince: string | null;
+            /** @description Since when events have no delivery to it yet, because the account has more than 10,000 undelivered; `null` if all have. They follow once it accepts. */
+            readonly missedSince: string | null;
+            /** @description How many events of the account that are, at most 10,000. */
+            readonly missedCount: number;
             /**
              * Format: date-time
              * @description When it was created. It receives events from then on.

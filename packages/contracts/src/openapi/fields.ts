@@ -1,5 +1,6 @@
 import type { PublicIntent, PublicPayment } from '@pf/domain';
 import type { BuiltTransaction } from '../api/index.ts';
+import { UNDELIVERED_MAX } from '../deliveries.ts';
 import { FAILING_DAYS } from '../endpoints.ts';
 
 /** Field descriptions for the OpenAPI document, in Markdown. The type makes the compiler check that none is missing. */
@@ -101,6 +102,10 @@ const ENDPOINT: Readonly<Record<string, string>> = {
   disabledReason: `\`gone\`: it returned 410. \`failing\`: it had accepted nothing for ${FAILING_DAYS} days.`,
   disabledAt: 'When it was disabled.',
   failingSince: 'The first failed attempt since the last successful one; `null` if the last one succeeded.',
+  missedSince:
+    'Since when events have no delivery to it yet, because the account has more than ' +
+    `${UNDELIVERED_MAX.toLocaleString('en')} undelivered; \`null\` if all have. They follow once it accepts.`,
+  missedCount: `How many events of the account that are, at most ${UNDELIVERED_MAX.toLocaleString('en')}.`,
   createdAt: 'When it was created. It receives events from then on.',
   livemode: 'Whether it receives live events.',
 };

@@ -111,17 +111,31 @@ async function eraseLinks(client: pg.PoolClient, scope: ErasureScope): Promise<n
   );
   if (links.length === 0) return 0;
   const ids = new Set(links.map(({ id }) => id));
-  const { rows: deliveries } = await client.query<{ id: string; body: string }>(
-    `SELECT id, body FROM service.deliveries
-      WHERE account_id = ANY($1) AND event_type = ANY($2) AND body IS NOT NULL`,
-    [[...new Set(links.map(({ account_id }) => account_id))], PAYMENT_LINK_EVENT_TYPES],
-  );
-  for (const { id, body } of deliveries) {
-    const emptied = withoutMetadata(body, ids);
-    if (emptied !== null) await client.query('UPDATE service.deliveries SET body = $2 WHERE id = $1', [id, emptied]);
+  const accountIds = [...new Set(links.map(({ account_id }) => account_id))];
+  for (const [table, key] of WEBHOOKS_OF_LINKS) {
+    const { rows } = await client.query<{ key: string; body: string }>(
+      `SELECT ${key} AS key, body FROM ${table}
+        WHERE account_id = ANY($1) AND event_type = ANY($2) AND body IS NOT NULL`,
+      [accountIds, PAYMENT_LINK_EVENT_TYPES],
+    );
+    for (const { key: value, body } of rows) {
+      const emptied = withoutMetadata(body, ids);
+      if (emptied !== null)
+        await client.query(`UPDATE ${table} SET body = $3 WHERE account_id = ANY($1) AND ${key} = $2`, [
+          accountIds,
+          value,
+          emptied,
+        ]);
+    }
   }
   return links.length;
 }
+
+/** Where the bodies of their webhooks are kept: the table, and the column that tells its rows apart. */
+const WEBHOOKS_OF_LINKS = [
+  ['service.deliveries', 'id'],
+  ['service.missed_events', 'seq'],
+] as const;
 
 interface LinkEvent {
   readonly data: { readonly paymentLink: { readonly id: string; readonly metadata: object | null } };

@@ -10,6 +10,7 @@ import type pg from 'pg';
 import { type AuditSource, recordChange, shownUrl } from '../dashboard/audit.ts';
 import { advisoryLock } from '../postgres/advisory-lock.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
+import { endCatchUp } from './catch-ups.ts';
 
 /** Why a URL is disabled: the account removed it, it returned 410 Gone, or nothing was accepted for days. */
 export type EndpointDisabledBy = 'account' | DisabledReason;
@@ -249,7 +250,8 @@ const REPLAYED_AT_ONCE = 1_000;
 
 /**
  * Enables a URL that was disabled because it failed, and, if asked to, makes due again what it has missed since it
- * began to fail: the deliveries that failed, and those of the events that came while it was disabled.
+ * began to fail: the deliveries that failed, and those of the events that came while it was disabled. Events of which
+ * it has no delivery, as its account has too much undelivered, then follow by themselves; without a replay they do not.
  * @param by who does, if that is to be in the audit log
  * @returns its id, and how many deliveries are due again; null if the account has no such URL in this mode that failed
  */
@@ -280,6 +282,7 @@ export async function enableWebhookEndpoint(
       [accountId, livemode, url],
     );
     const [row] = rows;
+    if (row && !replay) await endCatchUp(client, row.id);
     if (row && by) {
       const change = { accountId, action: 'endpoint.enabled', livemode, subject: row.id } as const;
       await recordChange(client, by, { ...change, after: { url: shownUrl(url), replay } });

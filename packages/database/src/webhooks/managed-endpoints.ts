@@ -1,4 +1,4 @@
-import { endpointTestEvent, ENDPOINTS_MAX, newDeliveryId, newWebhookEndpointId } from '@pf/contracts';
+import { endpointTestEvent, ENDPOINTS_MAX, newDeliveryId, newWebhookEndpointId, UNDELIVERED_MAX } from '@pf/contracts';
 import type { AccountId } from '@pf/domain';
 import type pg from 'pg';
 import { advisoryLock } from '../postgres/advisory-lock.ts';
@@ -27,11 +27,21 @@ export interface ManagedEndpoint {
   readonly disabledAt: Date | null;
   readonly disabledBy: Exclude<EndpointDisabledBy, 'account'> | null;
   readonly failingSince: Date | null;
+  /** Since when events have no delivery to it yet, because its account has too much undelivered; null: all have. */
+  readonly missedSince: Date | null;
+  /** How many of its account's events that are, up to UNDELIVERED_MAX. */
+  readonly missedCount: number;
 }
 
 const COLUMNS =
   'id, livemode, url, name, event_types AS "eventTypes", api_version AS "apiVersion", created_at AS "createdAt", ' +
-  'paused_at AS "pausedAt", disabled_at AS "disabledAt", disabled_by AS "disabledBy", failing_since AS "failingSince"';
+  'paused_at AS "pausedAt", disabled_at AS "disabledAt", disabled_by AS "disabledBy", ' +
+  'failing_since AS "failingSince", ' +
+  '(SELECT since FROM service.webhook_catch_ups WHERE endpoint_id = webhook_endpoints.id) AS "missedSince", ' +
+  `(SELECT count(*)::int FROM (
+      SELECT FROM service.webhook_catch_ups c JOIN service.missed_events m USING (account_id, livemode)
+       WHERE c.endpoint_id = webhook_endpoints.id AND m.seq >= c.next_seq LIMIT ${UNDELIVERED_MAX}) missed)
+    AS "missedCount"`;
 const OWN = `account_id = $1 AND livemode = $2 AND (disabled_at IS NULL OR disabled_by <> 'account')`;
 
 export type CreatedEndpoint =

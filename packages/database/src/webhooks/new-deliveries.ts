@@ -1,5 +1,6 @@
 import { newDeliveryId } from '@pf/contracts';
 import type pg from 'pg';
+import { endpointsBehind, keepMissed } from './catch-ups.ts';
 import { ENDED_BECAUSE } from './endpoints.ts';
 
 /** A public event of an intent as deliveries need it. */
@@ -29,7 +30,11 @@ export interface NewDelivery {
   readonly endpointId: string;
 }
 
-/** Writes the deliveries of events, within the caller's transaction. @returns the new ones that are due */
+/**
+ * Writes the deliveries of events, within the caller's transaction. What endpoints that are behind are to get later is
+ * kept once for all of them.
+ * @returns the new ones that are due
+ */
 export async function insertDeliveries(
   client: pg.PoolClient,
   events: readonly News[],
@@ -48,15 +53,31 @@ export async function insertDeliveries(
       WHERE account_id = ANY($1) AND (disabled_at IS NULL OR disabled_by <> 'account') ORDER BY id FOR SHARE`,
     [[...new Set(events.map((event) => event.accountId))]],
   );
-  const deliveries = events.flatMap((event) =>
-    endpoints
-      .filter(
-        (endpoint) =>
-          endpoint.account_id === event.accountId &&
-          endpoint.livemode === event.livemode &&
-          (endpoint.event_types?.includes(event.eventType) ?? true),
+  if (endpoints.length === 0) return [];
+  const behind = new Map(
+    (
+      await endpointsBehind(
+        client,
+        endpoints.map(({ id }) => id),
       )
-      .map((endpoint) => ({ id: newDeliveryId(), event, endpoint })),
+    ).map((one) => [one.endpointId, one]),
+  );
+  const wanted = events.map((event) => ({
+    event,
+    by: endpoints.filter(
+      (endpoint) =>
+        endpoint.account_id === event.accountId &&
+        endpoint.livemode === event.livemode &&
+        (endpoint.event_types?.includes(event.eventType) ?? true),
+    ),
+  }));
+  const missed = wanted.flatMap(({ event, by }) => {
+    const later = by.flatMap(({ id }) => behind.get(id) ?? []);
+    return later.length === 0 ? [] : [{ event, by: later }];
+  });
+  if (missed.length > 0) await keepMissed(client, missed, at);
+  const deliveries = wanted.flatMap(({ event, by }) =>
+    by.filter(({ id }) => !behind.has(id)).map((endpoint) => ({ id: newDeliveryId(), event, endpoint })),
   );
   if (deliveries.length === 0) return [];
   const { rows } = await client.query<{ id: string; endpoint_id: string; due: boolean }>(

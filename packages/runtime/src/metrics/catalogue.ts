@@ -163,9 +163,9 @@ export const METRICS = {
     unit: '{request}',
     description: lines(
       'Records of authenticated requests, for the request log of their account. `dropped`: Postgres was slow or',
-      'unavailable, or an account made more requests than are recorded; the requests themselves were served.',
+      'unavailable; `omitted`: their account made more requests than are recorded. The requests were served.',
     ),
-    labels: { outcome: of('written', 'dropped') },
+    labels: { outcome: of('written', 'dropped', 'omitted') },
   }),
   'payments.sign_ins': counter({
     services: ['dashboard'],
@@ -518,6 +518,12 @@ export const METRICS = {
     services: ['webhook'],
     unit: '{delivery}',
     description: 'Deliveries that replays have made due again, or for another URL.',
+    labels: {},
+  }),
+  'payments.deliveries.caught_up': counter({
+    services: ['webhook'],
+    unit: '{delivery}',
+    description: 'Deliveries of events that an endpoint had missed, because its account had too much undelivered.',
     labels: {},
   }),
   'payments.deliveries.outstanding': gauge({

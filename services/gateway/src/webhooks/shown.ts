@@ -42,6 +42,8 @@ export const shownEndpoint = ({
   disabledAt,
   pausedAt,
   failingSince,
+  missedSince,
+  missedCount,
   createdAt,
   livemode,
 }: ManagedEndpoint): ShownEndpoint => ({
@@ -54,6 +56,8 @@ export const shownEndpoint = ({
   disabledReason: disabledBy,
   disabledAt: iso(disabledAt),
   failingSince: iso(failingSince),
+  missedSince: iso(missedSince),
+  missedCount,
   createdAt: createdAt.toISOString(),
   livemode,
 });

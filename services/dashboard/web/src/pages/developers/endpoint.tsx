@@ -128,6 +128,13 @@ export default function Endpoint() {
               <Link href="/developers/deliveries?status=failed">See the deliveries</Link>
             </Notice>
           )}
+          {endpoint.missedSince !== null && (
+            <Notice kind="warn" title="It is behind">
+              Of the events since <Time at={endpoint.missedSince} /> {endpoint.missedCount.toLocaleString('en')} have no
+              delivery to it yet: too many deliveries of this account have failed or wait. They are sent in order once
+              the endpoint accepts what it has.
+            </Notice>
+          )}
           <Facts
             rows={[
               [
