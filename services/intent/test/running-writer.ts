@@ -154,6 +154,14 @@ const openLog = (stack: BackingStack, { prefix, sessionTimeoutMs }: WriterLocati
 /** What proves to the client that a reply is the writer's. */
 export const REPLY_SECRET = 'a secret of tests and their gateways';
 
+type OutcomeOfIntent = Exclude<Outcome, { readonly kind: 'deposit' }>;
+/** The reply to a command about an intent. */
+export type IntentReply = Reply & { readonly outcome: OutcomeOfIntent };
+function ofIntent(outcome: Outcome): OutcomeOfIntent {
+  if (outcome.kind === 'deposit') throw new Error(`${outcome.commandId} was about ${outcome.depositId}`);
+  return outcome;
+}
+
 /** Stands in for the gateway: sends commands and receives the replies. */
 export class CommandClient {
   /** The reply channel. */
@@ -197,14 +205,16 @@ export class CommandClient {
   }
 
   /** Sends a command and waits for the reply. */
-  async execute(message: CommandMessage): Promise<Reply> {
+  async execute(message: CommandMessage): Promise<IntentReply> {
     await this.send({ ...message, replyTo: this.channel });
-    return until(`the reply to ${message.type}`, () => this.repliesTo(message.commandId)[0]);
+    const reply = await until(`the reply to ${message.type}`, () => this.repliesTo(message.commandId)[0]);
+    return { ...reply, outcome: ofIntent(reply.outcome) };
   }
 
   /** Waits until the outcome of a command is in Postgres. */
-  outcome(commandId: CommandId): Promise<Outcome> {
-    return until(`the outcome of ${commandId}`, async () => (await findOutcomes(this.#database, [commandId]))[0]);
+  async outcome(commandId: CommandId): Promise<OutcomeOfIntent> {
+    const find = async (): Promise<Outcome | undefined> => (await findOutcomes(this.#database, [commandId]))[0];
+    return ofIntent(await until(`the outcome of ${commandId}`, find));
   }
 
   async close(): Promise<void> {

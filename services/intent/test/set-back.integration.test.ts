@@ -1,4 +1,3 @@
-import type { Reply } from '@pf/contracts';
 import { gateway } from '@pf/domain/testing';
 import { createLogger } from '@pf/runtime';
 import { compareProjection, readWholeLog, until } from '@pf/testing';
@@ -6,6 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { IdlePartitions } from '../src/idle-partitions.ts';
 import { create, of, PARTITIONS } from './messages.ts';
 import { withOneWriter } from './one-writer.ts';
+import type { IntentReply } from './running-writer.ts';
 
 const TABLES = ['ledger.intents', 'ledger.intent_events', 'ledger.checkpoints', 'service.command_outcomes'];
 
@@ -40,7 +40,7 @@ describe('A writer whose database is set back', () => {
   it('loses no acknowledged command and lets none fork the log', async () => {
     const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
     const made = await Promise.all(partitions.map((partition) => one.client.execute(create({}, { partition }))));
-    const updateAll = (seen: readonly Reply[], key: string): Promise<readonly Reply[]> =>
+    const updateAll = (seen: readonly IntentReply[], key: string): Promise<readonly IntentReply[]> =>
       Promise.all(
         seen.map(({ outcome: { intentId }, intent }) =>
           one.client.execute(
