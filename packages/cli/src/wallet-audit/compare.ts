@@ -92,7 +92,7 @@ const byPlace = (one: Difference, other: Difference): number => {
 /**
  * What the ledger tells of one transaction and token, each transfer once: two accounts that name one wallet have a
  * deposit each. The place of a mismatched payment is not stored: it may be the transfer that pays another intent, or
- * that somebody claims for a second one. Such a one counts as far as the chain has it.
+ * that is claimed for a second one. Such a one counts as far as the chain has it.
  */
 function countedOf(rows: readonly ToldTransfer[], came: bigint): Readonly<Record<Kind, bigint>> {
   const placed = new Map<string, ToldTransfer>();
