@@ -99,7 +99,7 @@ function shownTo(holder: Holder, body: object): object {
   };
 }
 
-function recordOf({ holder, request, response }: Call, began: number, now: number): RequestRecord {
+function recordOf({ holder, request, response }: Call, began: number, now: number): Omit<RequestRecord, 'omitted'> {
   const { errorCode, intentId, route } = response.locals as Readonly<Record<string, unknown>>;
   return {
     accountId: holder.accountId,

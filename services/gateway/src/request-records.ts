@@ -1,14 +1,28 @@
+import { RECORDED_PER_MINUTE } from '@pf/contracts/dashboard';
 import { type Database, type RequestRecord, storeRequestRecords } from '@pf/database';
-import { count, type Logger, PeriodicTask } from '@pf/runtime';
+import { boundedCache, count, type Logger, PeriodicTask } from '@pf/runtime';
 
 const FLUSH_MS = 1_000;
 /** Records of one statement. */
 const BATCH = 1_000;
 /** Records that wait to be written; what comes beyond is dropped. */
 const WAITING_MAX = 10_000;
-/** Of one account in one mode, and of test mode in all: what anyone can cause leaves room for what counts. */
-const OWNER_MAX = 4_000;
+/** Of test mode in all: what anyone can cause leaves room for what counts. */
 const TEST_MAX = 4_000;
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+/** Accounts and modes whose requests are counted. */
+const OWNERS_MAX = 50_000;
+
+/** What an account has recorded in one mode, in the minute of its last record. */
+interface Recorded {
+  readonly at: number;
+  readonly inMinute: number;
+  /** Requests since then that have no record. */
+  readonly omitted: number;
+}
+
+const inSame = (ms: number, one: number, other: number): boolean => Math.floor(one / ms) === Math.floor(other / ms);
 
 interface RequestRecordsDependencies {
   readonly database: Pick<Database, 'scans'>;
@@ -18,13 +32,14 @@ interface RequestRecordsDependencies {
 
 /**
  * Remembers the requests that were made with a key or by a person, and writes them once a second, all together. No
- * request waits for it: what Postgres does not take in time is dropped, and counted.
+ * request waits for it: what Postgres does not take in time is dropped, and counted. Of an account that makes very
+ * many, some are recorded, with how many before them are not.
  */
 export class RequestRecords {
   readonly #database: Pick<Database, 'scans'>;
   readonly #task: PeriodicTask;
   #waiting: RequestRecord[] = [];
-  #ofOwner = new Map<string, number>();
+  readonly #recorded = boundedCache<string, Recorded>(OWNERS_MAX);
   #ofTest = 0;
 
   constructor({ database, log, flushMs = FLUSH_MS }: RequestRecordsDependencies) {
@@ -40,17 +55,20 @@ export class RequestRecords {
     this.#task.start();
   }
 
-  record(record: RequestRecord): void {
+  record(record: Omit<RequestRecord, 'omitted'>): void {
     const owner = `${record.accountId} ${record.livemode}`;
-    const ofOwner = this.#ofOwner.get(owner) ?? 0;
-    const isFull =
-      this.#waiting.length >= WAITING_MAX || ofOwner >= OWNER_MAX || (!record.livemode && this.#ofTest >= TEST_MAX);
-    if (isFull) {
-      count('payments.request_records', { outcome: 'dropped' });
+    const at = record.at.getTime();
+    const last = this.#recorded.get(owner) ?? { at: 0, inMinute: 0, omitted: 0 };
+    const inMinute = inSame(MINUTE_MS, at, last.at) ? last.inMinute : 0;
+    const isFull = this.#waiting.length >= WAITING_MAX || (!record.livemode && this.#ofTest >= TEST_MAX);
+    const isTooMany = inMinute >= RECORDED_PER_MINUTE && inSame(SECOND_MS, at, last.at);
+    if (isFull || isTooMany) {
+      count('payments.request_records', { outcome: isFull ? 'dropped' : 'omitted' });
+      this.#recorded.set(owner, { ...last, omitted: last.omitted + 1 });
       return;
     }
-    this.#waiting.push(record);
-    this.#ofOwner.set(owner, ofOwner + 1);
+    this.#waiting.push({ ...record, omitted: last.omitted });
+    this.#recorded.set(owner, { at, inMinute: inMinute + 1, omitted: 0 });
     if (!record.livemode) this.#ofTest += 1;
   }
 
@@ -64,7 +82,6 @@ export class RequestRecords {
   async #flush(): Promise<void> {
     const waiting = this.#waiting;
     this.#waiting = [];
-    this.#ofOwner = new Map();
     this.#ofTest = 0;
     for (let from = 0; from < waiting.length; from += BATCH) {
       const batch = waiting.slice(from, from + BATCH);

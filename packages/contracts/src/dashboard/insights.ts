@@ -134,6 +134,11 @@ export type Attention = z.output<typeof attention>;
 
 /** How many days the request log has. */
 export const REQUEST_LOG_DAYS = 7;
+/**
+ * Requests of an account in one mode that each gateway records in a minute. Of those beyond it records one a second,
+ * with how many before it have no record.
+ */
+export const RECORDED_PER_MINUTE = 600;
 const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx'] as const;
 
 const request = z.strictObject({
@@ -157,6 +162,8 @@ const request = z.strictObject({
   durationMs: ms,
   /** The header `X-Request-Id` of its response. */
   requestId: z.string(),
+  /** How many requests of the account, of any key, are not listed that were made before this one. */
+  omitted: z.int(),
 });
 export const requestsResponse = z.strictObject({ requests: z.array(request), ...pageResponse });
 export type LoggedRequest = z.output<typeof request>;
@@ -289,8 +296,9 @@ export const INSIGHT_OPERATIONS = {
       `Returns requests of the last ${REQUEST_LOG_DAYS} days with a valid key or by a person, newest first: method, ` +
       'route, path, status, error code, key or person (neither for a payer with a client secret), intent and ' +
       'duration, never a body. Filters: `status` (a class such as `4xx`), `keyId`, `intentId`. An event stream is ' +
-      'listed when it ends. A record appears within a few seconds. While the database is slow, and above a few ' +
-      'thousand requests a second, requests are served but not recorded.',
+      'listed when it ends. A record appears within a few seconds. Above ' +
+      `${RECORDED_PER_MINUTE} requests a minute at a gateway, one a second is listed, and \`omitted\` says how many ` +
+      'before it are not. While the database is slow, requests are served but not recorded.',
     access: ['owner', 'developer'],
     query: z.strictObject({
       ...pageQuery,

@@ -23,6 +23,8 @@ export interface RequestRecord extends IntentOwner {
   readonly durationMs: number;
   /** X-Request-Id of the response. */
   readonly requestId: string;
+  /** How many requests of its account and mode before this one have no record. */
+  readonly omitted: number;
 }
 
 /** Partitions: for the days that are listed in whole or in part, today included, and one that is empty for tomorrow. */
@@ -45,14 +47,15 @@ export async function storeRequestRecords(
   await scans.query({
     name: 'store-request-records',
     text: `INSERT INTO service.request_records (slot, at, id, account_id, livemode, method, route, status, status_class,
-                                                error_code, key_id, user_id, intent_id, duration_ms, request_id, path)
+                                                error_code, key_id, user_id, intent_id, duration_ms, request_id, path,
+                                                omitted)
            SELECT slot, at, id, account, livemode, method, route, status, status / 100, error, key, person, intent,
-                  duration, request, path
+                  duration, request, path, omitted
              FROM unnest($1::smallint[], $2::timestamptz[], $3::text[], $4::text[], $5::boolean[], $6::text[],
                          $7::text[], $8::smallint[], $9::text[], $10::text[], $11::text[], $12::text[], $13::int[],
-                         $14::text[], $15::text[])
+                         $14::text[], $15::text[], $16::int[])
                AS record (slot, at, id, account, livemode, method, route, status, error, key, person, intent, duration,
-                          request, path)`,
+                          request, path, omitted)`,
     values: [
       records.map(({ at }) => slotOf(at.getTime())),
       records.map(({ at }) => at),
@@ -69,6 +72,7 @@ export async function storeRequestRecords(
       records.map(({ durationMs }) => durationMs),
       records.map(({ requestId }) => requestId),
       records.map(({ path }) => path),
+      records.map(({ omitted }) => omitted),
     ],
   });
 }
@@ -147,6 +151,7 @@ export function requestsStatement(
     text: `
       SELECT page.id, page.at, method, route, path, status, error_code AS "errorCode", key_id AS "keyId",
              user_id AS "userId", intent_id AS "intentId", duration_ms AS "durationMs", request_id AS "requestId",
+             omitted,
              key.hint AS "keyHint", key.name AS "keyName", person.name AS "userName"
         FROM (SELECT * FROM (${page}) AS runs ${order}) AS page
         LEFT JOIN service.api_keys AS key ON key.id = key_id

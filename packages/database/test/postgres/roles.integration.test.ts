@@ -60,6 +60,7 @@ import {
   grantRights,
   hashApiKey,
   intentEvents,
+  forgetMissedEvents,
   inTransaction,
   isDatabaseUnavailable,
   changePassword,
@@ -111,6 +112,7 @@ import {
   sumIntents,
   setPlan,
   stepReplay,
+  stepCatchUp,
   storeRequestRecords,
   UnscreenedPayments,
   verifyProjection,
@@ -131,6 +133,7 @@ import {
   unlinkIdentity,
   UNSPLIT,
 } from '../../src/index.ts';
+import { keepMissed } from '../../src/webhooks/catch-ups.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 import { kedaQuery } from '../webhooks/keda-query.ts';
 
@@ -233,6 +236,7 @@ describe('the roles of the database', () => {
     intentId,
     durationMs: 1,
     requestId: 'req_1',
+    omitted: 0,
   });
   const payment = { chain: CHAIN, hash: '0xdef' as never, sender: '0x5e' as never, intentId };
   /** Everything that each program does in the database: its code, with its rights. */
@@ -353,9 +357,25 @@ describe('the roles of the database', () => {
       const result = { durationMs: 1, responseStatus: 410, responseStart: '', reason: 'gone', next: null };
       await settleAttempts(database, [{ ...delivery, ...result, at: now }]);
       await rememberHealth(database, [{ endpointId, failingSince: now }]);
+      const missed = {
+        event: {
+          eventId: 'evt_missed',
+          eventType: 'webhook_endpoint.disabled',
+          intentId: null,
+          version: null,
+          ...owner(),
+          traceparent: null,
+          requestId: null,
+          body: '{}',
+        },
+        by: [{ endpointId, known: false }],
+      };
+      await inTransaction(database, (client) => keepMissed(client, [missed], now));
+      expect(await stepCatchUp(database, now)).toEqual({ endpointId, made: 1 });
+      expect(await forgetMissedEvents(database, later, 10)).toBe(0);
       await disableFailingEndpoint(database, { endpointId, by: 'gone', at: now });
       expect((await releaseLanes(database, [{ endpointId, heldUntil: null }], lease)).size).toBe(1);
-      expect(await forgetDeliveries(database, { createdBefore: later, endedBefore: later }, 10)).toBe(1);
+      expect(await forgetDeliveries(database, { createdBefore: later, endedBefore: later }, 10)).toBe(2);
       await inTransaction(own.database, (client) =>
         createReplay(
           client,

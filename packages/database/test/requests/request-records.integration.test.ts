@@ -27,6 +27,7 @@ const record = (at: number, change: Partial<RequestRecord> = {}): RequestRecord 
   intentId: null,
   durationMs: 3,
   requestId: 'req_1',
+  omitted: 0,
   ...change,
 });
 
@@ -58,7 +59,7 @@ describe('records of requests', () => {
     await prisma.apiKey.create({ data: { ...key, hint: 'pk_test_…aB3d', name: 'Till' } });
     await storeRequestRecords(own.database, [
       record(NOON - 4_000),
-      record(NOON - 3_000, { status: 404, errorCode: 'intent.not_found', intentId: 'pi_1' }),
+      record(NOON - 3_000, { status: 404, errorCode: 'intent.not_found', intentId: 'pi_1', omitted: 7 }),
       record(NOON - 2_000, { status: 503, keyId: 'key_2', intentId: 'pi_1' }),
       record(NOON - 1_000, { keyId: null, userId: 'usr_1' }),
       record(NOON, { livemode: true }),
@@ -86,6 +87,7 @@ describe('records of requests', () => {
       intentId: 'pi_1',
       durationMs: 3,
       requestId: 'req_1',
+      omitted: 7,
     });
   });
 

@@ -162,9 +162,9 @@ export const METRICS = {
     unit: '{request}',
     description: lines(
       'Records of authenticated requests, for the request log of their account. `dropped`: Postgres was slow or',
-      'unavailable, or an account made more requests than are recorded; the requests themselves were served.',
+      'unavailable; `omitted`: their account made more requests than are recorded. The requests were served.',
     ),
-    labels: { outcome: of('written', 'dropped') },
+    labels: { outcome: of('written', 'dropped', 'omitted') },
   }),
   'payments.sign_ins': counter({
     services: ['dashboard'],

@@ -88,13 +88,18 @@ export default function Requests() {
               columns={[
                 {
                   title: 'Request',
-                  cell: ({ method, route, path, errorCode, requestId }) => (
+                  cell: ({ method, route, path, errorCode, requestId, omitted }) => (
                     <div title={requestId}>
                       <code className="wrap">
                         {method} {path ?? route}
                       </code>
                       {path !== null && path !== route && <div className="small muted wrap">{route}</div>}
                       {errorCode !== null && <div className="small muted wrap">{errorCode}</div>}
+                      {omitted > 0 && (
+                        <div className="small muted wrap">
+                          {omitted.toLocaleString('en')} requests before it are not listed: too many at a time
+                        </div>
+                      )}
                     </div>
                   ),
                 },
