@@ -13,6 +13,12 @@ export const KEY_QUOTAS: Readonly<Record<Plan, Quota>> = {
   scale: { requests: 120_000, windowSeconds: 60 },
 };
 
+/**
+ * How many times the quota of a key all keys of an account have in one mode, people in the dashboard included: new keys
+ * come with a full bucket, and an account has many.
+ */
+export const KEYS_AT_ONCE = 4;
+
 /** The quota of one client address with a `payer` key, on every plan: many payers share such a key. */
 export const PAYER_ADDRESS_QUOTA: Quota = { requests: 600, windowSeconds: 60 };
 

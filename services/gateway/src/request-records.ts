@@ -32,8 +32,8 @@ interface RequestRecordsDependencies {
 
 /**
  * Remembers the requests that were made with a key or by a person, and writes them once a second, all together. No
- * request waits for it: what Postgres does not take in time is dropped, and counted. Of an account that makes very many,
- * some are recorded, with how many before them are not.
+ * request waits for it: what Postgres does not take in time is dropped, and counted. Of an account that makes very
+ * many, some are recorded, with how many before them are not.
  */
 export class RequestRecords {
   readonly #database: Pick<Database, 'scans'>;

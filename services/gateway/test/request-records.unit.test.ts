@@ -83,7 +83,7 @@ describe('RequestRecords', () => {
     expect([of(/busy/), of(/test/), of(/quiet/)]).toEqual([RECORDED_PER_MINUTE, 4_000, 100]);
   });
 
-  it('records one a second of an account that makes too many in a minute, with how many before it have none', async () => {
+  it('records one a second of an account that makes too many in a minute, with how many are omitted', async () => {
     const written: (readonly [account: string, omitted: number])[] = [];
     const { records, many } = start((accounts, omitted) =>
       Promise.resolve(written.push(...accounts.map((account, index) => [account, omitted[index] ?? NaN] as const))),

@@ -3,6 +3,16 @@ import type { Mutant } from '../mutant.ts';
 /** Guards of responses and broadcasts. */
 export const gatewayGuards: readonly Mutant[] = [
   {
+    name: 'All keys of an account in a mode have a quota together',
+    file: 'services/gateway/src/limits/limiter.ts',
+    guard: 'await this.#admitAccount(holder, quota, response);',
+    instead: '',
+    test: {
+      file: 'services/gateway/test/limits/limiter.unit.test.ts',
+      name: 'limits all keys of an account in a mode to four times the quota of one, and says so',
+    },
+  },
+  {
     name: 'No transaction is built as sponsored where its payer would pay the fee',
     file: 'services/gateway/src/intents/build.ts',
     guard: "if (sponsored && adapter.sponsors === 'none' && !(await hasPaymaster(dependencies, adapter, owner)))",

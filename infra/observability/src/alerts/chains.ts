@@ -166,6 +166,34 @@ payments in them do not count yet.`,
     nearMiss: { series: { [watcher('set_aside')]: '0 40 40 12 1 1 1 1 1 1 0 3 1 0+0x20' }, at: '20m' },
   },
   {
+    name: 'TransactionsGivenUp',
+    severity: 'ticket',
+    // A shard that has just begun counts from zero, so the first one that it gives up is an increase.
+    expr: 'sum by (network) (increase(payments_watcher_given_up_total[1h])) > 0',
+    summary: `About {{ $value }} transactions on {{ $labels.network }} are looked at no more, and could not be judged: \
+what they paid is not known.`,
+    fires: {
+      series: {
+        'payments_watcher_given_up_total{service_name="watcher",network="base"}': '0+0x5 1+0x30',
+        'payments_watcher_given_up_total{service_name="watcher",network="tempo"}': '3+0x40',
+      },
+      at: '20m',
+      labels: { network: 'base' },
+    },
+    quiet: {
+      series: { 'payments_watcher_given_up_total{service_name="watcher",network="base"}': '0+0x90' },
+      at: '80m',
+    },
+    // Given up long ago, and set aside now: they are not lost yet.
+    nearMiss: {
+      series: {
+        'payments_watcher_given_up_total{service_name="watcher",network="base"}': '0 4+0x120',
+        [watcher('set_aside')]: '0+40x120',
+      },
+      at: '120m',
+    },
+  },
+  {
     name: 'UpstreamsAllDown',
     severity: 'page',
     expr: 'max by (service_name, network) (payments_rpc_upstream_up) == 0',

@@ -297,7 +297,7 @@ export const INSIGHT_OPERATIONS = {
       'route, path, status, error code, key or person (neither for a payer with a client secret), intent and ' +
       'duration, never a body. Filters: `status` (a class such as `4xx`), `keyId`, `intentId`. An event stream is ' +
       'listed when it ends. A record appears within a few seconds. Above ' +
-      `${RECORDED_PER_MINUTE} requests a minute at one gateway, one a second is listed, and \`omitted\` says how many ` +
+      `${RECORDED_PER_MINUTE} requests a minute at a gateway, one a second is listed, and \`omitted\` says how many ` +
       'before it are not. While the database is slow, requests are served but not recorded.',
     access: ['owner', 'developer'],
     query: z.strictObject({

@@ -150,7 +150,8 @@ export function requestsStatement(
   return {
     text: `
       SELECT page.id, page.at, method, route, path, status, error_code AS "errorCode", key_id AS "keyId",
-             user_id AS "userId", intent_id AS "intentId", duration_ms AS "durationMs", request_id AS "requestId", omitted,
+             user_id AS "userId", intent_id AS "intentId", duration_ms AS "durationMs", request_id AS "requestId",
+             omitted,
              key.hint AS "keyHint", key.name AS "keyName", person.name AS "userName"
         FROM (SELECT * FROM (${page}) AS runs ${order}) AS page
         LEFT JOIN service.api_keys AS key ON key.id = key_id

@@ -132,11 +132,13 @@ export const METRICS = {
       '`merchant`: the payers of one merchant had half of what a checkout process has under way.',
       '`submits`, `looks`, `tests`: too much was submitted to an intent, too many hashes that no node shows were',
       'looked for, too many test events were sent or waited for. `endpoints`: too many webhook endpoints were created.',
+      '`account`: all its keys in the mode together.',
       '`chain`: the account asked the chains for too much, of all its intents.',
     ),
     labels: {
       policy: of(
         'key',
+        'account',
         'address',
         'intent',
         'link',

@@ -5,6 +5,7 @@ import {
   ENDPOINT_TEST_QUOTA,
   INTENT_QUOTA,
   KEY_QUOTAS,
+  KEYS_AT_ONCE,
   LOOK_QUOTAS,
   NEW_ENDPOINT_QUOTA,
   PAYMENT_LINK_QUOTA,
@@ -24,12 +25,13 @@ import type { Opened } from '../client-secrets.ts';
 import type { RateLimits, Standing } from './rate-limits.ts';
 
 /**
- * The names of quotas in the headers: of a key, of a payer's address, of an intent or a payment link with its client
- * secret, of a person in the dashboard.
+ * The names of quotas in the headers: of a key, of all keys of an account in a mode, of a payer's address, of an intent
+ * or a payment link with its client secret, of a person in the dashboard.
  */
-type PolicyName = 'key' | 'address' | 'intent' | 'link' | 'person';
+type PolicyName = 'key' | 'account' | 'address' | 'intent' | 'link' | 'person';
 const CALLERS: Readonly<Record<PolicyName, string>> = {
   key: 'This API key',
+  account: 'This account, with all its API keys of this mode,',
   address: 'This address',
   intent: 'This payment intent, with its client secret,',
   link: 'This payment link, with its client secret,',
@@ -61,22 +63,33 @@ export class Limiter {
    * Counts a request and sets the RateLimit headers of its response. Most requests need no round trip to Redis.
    * @throws ApiError `rate_limit.exceeded`
    */
-  async admit(
-    { keyId, plan, scope, userId }: Holder,
-    { ip }: Pick<Request, 'ip'>,
-    response: Pick<Response, 'setHeader'>,
-  ): Promise<void> {
+  async admit(holder: Holder, { ip }: Pick<Request, 'ip'>, response: Pick<Response, 'setHeader'>): Promise<void> {
+    const { keyId, plan, scope, userId } = holder;
     const quota = this.#quota(KEY_QUOTAS[plan]);
-    if (scope !== 'payer') {
-      const policy = userId === undefined ? 'key' : 'person';
-      const standing = await this.#limits.count(keyId, quota);
-      setHeaders(response, [[policy, quota, standing]]);
-      if (!standing.allowed) throw exceeded(policy, quota, standing);
+    if (scope === 'payer') {
+      // One payer must not use up the quota that all payers of the app share.
+      const share = `${keyId}:${addressGroup(ip)}`;
+      await this.#admitPayer({ of: keyId, ip, share, all: [keyId, 'key', quota] }, response);
       return;
     }
-    // One payer must not use up the quota that all payers of the app share.
-    const share = `${keyId}:${addressGroup(ip)}`;
-    await this.#admitPayer({ of: keyId, ip, share, all: [keyId, 'key', quota] }, response);
+    const policy = userId === undefined ? 'key' : 'person';
+    const standing = await this.#limits.count(keyId, quota);
+    setHeaders(response, [[policy, quota, standing]]);
+    if (!standing.allowed) throw exceeded(policy, quota, standing);
+    await this.#admitAccount(holder, quota, response);
+  }
+
+  /** Counts a request for all keys of the account in this mode. What payers do must not stop what its servers do. */
+  async #admitAccount(
+    { accountId, livemode }: Holder,
+    { requests, windowSeconds }: Quota,
+    response: Pick<Response, 'setHeader'>,
+  ): Promise<void> {
+    const quota = { requests: requests * KEYS_AT_ONCE, windowSeconds };
+    const standing = await this.#limits.count(`account ${accountId} ${livemode}`, quota);
+    if (standing.allowed) return;
+    setHeaders(response, [['account', quota, standing]]);
+    throw exceeded('account', quota, standing);
   }
 
   /**

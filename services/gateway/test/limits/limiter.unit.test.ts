@@ -5,6 +5,8 @@ import {
   CREATE_QUOTAS,
   ENDPOINT_TEST_QUOTA,
   INTENT_QUOTA,
+  KEY_QUOTAS,
+  KEYS_AT_ONCE,
   LOOK_QUOTAS,
   NEW_ENDPOINT_QUOTA,
   newIntentId,
@@ -109,6 +111,25 @@ describe('Limiter', () => {
     await times(3_000, (n) => pay(opened, `198.51.100.${n % 250}`));
     await limiter.admit(key, { ip: '198.51.100.1' }, response);
     expect(headers.get('RateLimit')).toBe('"key";r=5999;t=1');
+  });
+
+  it('limits all keys of an account in a mode to four times the quota of one, and says so', async () => {
+    // Sixty requests a minute for a key.
+    limiter = new Limiter(new RateLimits(new SharedBuckets(redis, '')), 60 / KEY_QUOTAS.free.requests);
+    const ask = (n: number, change: Partial<Holder> = {}) =>
+      codeOf(limiter.admit({ ...key, keyId: `key_${n}`, ...change }, { ip: '198.51.100.1' }, response));
+    const counts = await times(50 * 60, (n) => ask(n % 50));
+    expect(counts['admitted']).toBeGreaterThanOrEqual(60 * KEYS_AT_ONCE);
+    expect(counts['admitted']).toBeLessThan(60 * KEYS_AT_ONCE * 2);
+    expect(headers.get('RateLimit-Policy')).toBe('"account";q=240;w=60');
+    // Nor does a new key help, or a person in the dashboard.
+    await expect(limiter.admit({ ...key, keyId: 'key_new' }, { ip: undefined }, response)).rejects.toThrow(
+      'This account, with all its API keys of this mode, has exceeded its rate limit of 240 requests in 60 seconds.',
+    );
+    expect(await ask(0, { keyId: 'usr_1', userId: 'usr_1' })).toBe('rate_limit.exceeded');
+    expect(await ask(0, { keyId: 'key_live', livemode: true })).toBe('admitted');
+    expect(await ask(0, { keyId: 'key_other', accountId: 'acct_2' as AccountId })).toBe('admitted');
+    expect(await ask(0, { keyId: 'key_payer', scope: 'payer' })).toBe('admitted');
   });
 
   it('has a budget of builds for an intent and for each address of its payers', async () => {
