@@ -84,6 +84,7 @@ export * from './webhooks/keyring.ts';
 export * from './webhooks/lanes.ts';
 export * from './webhooks/managed-endpoints.ts';
 export * from './webhooks/new-deliveries.ts';
+export * from './webhooks/news.ts';
 export * from './webhooks/outstanding.ts';
 export * from './webhooks/positions.ts';
 export * from './webhooks/removed-endpoints.ts';

@@ -1,7 +1,7 @@
 import { paymentLinkEvent } from '@pf/contracts';
 import { concernsLink, followPayment, type IntentId, toBeCancelled } from '@pf/domain';
 import type pg from 'pg';
-import type { DeliverableEvent, News } from '../webhooks/new-deliveries.ts';
+import type { DeliverableEvent, News } from '../webhooks/news.ts';
 import { LINK_COLUMNS, linkOf, type PaymentLink, shownLink } from './payment-links.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { newDeliveryId, UNDELIVERED_MAX } from '@pf/contracts';
 import type pg from 'pg';
 import { type Database, inTransaction } from '../postgres/database.ts';
-import type { News } from './new-deliveries.ts';
+import type { News } from './news.ts';
 
 /**
  * Outstanding deliveries up to which an endpoint keeps up, however much its account has undelivered: as many attempts

@@ -1,7 +1,8 @@
 import { followPayments } from '../links/following.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { LISTED_COLUMNS, type ListedDelivery } from './delivery-list.ts';
-import { type DeliverableEvent, insertDeliveries, type NewDelivery } from './new-deliveries.ts';
+import { insertDeliveries, type NewDelivery } from './new-deliveries.ts';
+import type { DeliverableEvent } from './news.ts';
 import { moveWebhookPositions, type PositionStep } from './positions.ts';
 
 /** A batch of one partition of the log. */

@@ -2,27 +2,7 @@ import { newDeliveryId } from '@pf/contracts';
 import type pg from 'pg';
 import { endpointsBehind, keepMissed } from './catch-ups.ts';
 import { ENDED_BECAUSE } from './endpoints.ts';
-
-/** A public event of an intent as deliveries need it. */
-export interface DeliverableEvent {
-  readonly eventId: string;
-  readonly eventType: string;
-  readonly intentId: string;
-  readonly version: number;
-  readonly accountId: string;
-  readonly livemode: boolean;
-  readonly traceparent: string | null;
-  readonly requestId: string | null;
-}
-
-/** What an account is told: an event of an intent, or one that has a text of its own. */
-export interface News extends Omit<DeliverableEvent, 'intentId' | 'version'> {
-  /** Null for what is of no intent. What is of one is sent when the projection shows its version. */
-  readonly intentId: string | null;
-  readonly version: number | null;
-  /** The text of the webhook, where it is not that of the intent's event. */
-  readonly body?: string;
-}
+import type { News } from './news.ts';
 
 /** A delivery that is due since its event was read. */
 export interface NewDelivery {

@@ -1,0 +1,20 @@
+/** A public event of an intent as deliveries need it. */
+export interface DeliverableEvent {
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly intentId: string;
+  readonly version: number;
+  readonly accountId: string;
+  readonly livemode: boolean;
+  readonly traceparent: string | null;
+  readonly requestId: string | null;
+}
+
+/** What an account is told: an event of an intent, or one that has a text of its own. */
+export interface News extends Omit<DeliverableEvent, 'intentId' | 'version'> {
+  /** Null for what is of no intent. What is of one is sent when the projection shows its version. */
+  readonly intentId: string | null;
+  readonly version: number | null;
+  /** The text of the webhook, where it is not that of the intent's event. */
+  readonly body?: string;
+}
