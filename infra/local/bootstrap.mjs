@@ -104,15 +104,15 @@ function usage() {
   const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   const lines = Object.entries(scripts).map(([script, text]) => {
     const npm = ['start', 'test'].includes(script) ? 'npm' : 'npm run';
-    return `  ${`${npm} ${script}`.padEnd(24)}${text.split('\n')[0].replace('# ', '')}`;
+    return `  ${`${npm} ${script}`.padEnd(28)}${text.split('\n')[0].replace('# ', '')}`;
   });
   return [
     'Commands:',
     ...lines,
     '',
     'Without npm: node infra/local/bootstrap.mjs COMMAND. It has two more:',
-    `  ${'backing'.padEnd(24)}Run only Postgres, Redis, Kafka and the chains until Ctrl-C`,
-    `  ${'run FILE …'.padEnd(24)}Run a JavaScript or TypeScript file of this repository`,
+    `  ${'backing'.padEnd(28)}Run only Postgres, Redis, Kafka and the chains until Ctrl-C`,
+    `  ${'run FILE …'.padEnd(28)}Run a JavaScript or TypeScript file of this repository`,
   ].join('\n');
 }
 
@@ -232,13 +232,8 @@ if (name === 'test') {
 // Its options are known without anything that is built.
 if (name === 'start' && asksForHelp) command = { ...command, backing: false, built: 'never' };
 if (command?.plain && rest.length > 0) {
-  if (!asksForHelp) say(`npm run ${name} takes no arguments: "${rest[0]}" is not expected.`);
-  else
-    say(
-      usage()
-        .split('\n')
-        .find((line) => line.trim().split(' ')[2] === name) ?? usage(),
-    );
+  if (asksForHelp) say(`${usage()}\n\n${name} takes no arguments.`);
+  else say(`${name} takes no arguments: "${rest[0]}" is not expected.`);
   process.exit(asksForHelp ? 0 : 64);
 }
 if (!command) {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Harness, type Receiver, status } from './harness.ts';
 
 const EVENTS = 20;
-/** More than an endpoint that keeps up has outstanding. */
+/** More than an endpoint has outstanding that fails, and keeps up. */
 const OUTSTANDING = 32;
 const DAY_MS = 86_400_000;
 
@@ -26,6 +26,10 @@ describe('An endpoint that does not keep up, of an account with too much undeliv
     healthy = await harness.receiver(accountId, status(200));
     await fill(accountId, failing.url, 'failed', UNDELIVERED_MAX - OUTSTANDING);
     await fill(accountId, failing.url, 'pending', OUTSTANDING);
+    await harness.cluster.database.sql.query(
+      'UPDATE service.webhook_endpoints SET failing_since = now() WHERE account_id = $1 AND url = $2',
+      [accountId, failing.url],
+    );
   });
   afterAll(() => harness.close());
 
@@ -111,12 +115,21 @@ describe('An endpoint that does not keep up, of an account with too much undeliv
     expect(await endpointOf({ url: urls[1] })).toMatchObject({ missedSince: null, missedCount: 0 });
   });
 
+  it('gets everything at once while it accepts, whatever waits to be tried again', async () => {
+    await fill(accountId, healthy.url, 'pending', OUTSTANDING);
+    const events = await emit(accountId, newIntentId(0), [1, 2]);
+    await until('both events', () => idsAt(healthy, events).length === 2);
+    expect(await endpointOf(healthy)).toMatchObject({ missedSince: null });
+  });
+
   it('goes on missing events, in their order, until it has all of them', async () => {
     const { sql } = harness.cluster.database;
     const { id } = await endpointOf(failing);
     const intentId = newIntentId(0);
     await fill(accountId, failing.url, 'pending', OUTSTANDING);
-    await sql.query('UPDATE service.webhook_endpoints SET paused_at = now() WHERE id = $1', [id]);
+    await sql.query('UPDATE service.webhook_endpoints SET paused_at = now(), failing_since = now() WHERE id = $1', [
+      id,
+    ]);
     const first = await emit(accountId, intentId, [1]);
     await until('the first event at the healthy endpoint', () => idsAt(healthy, first).length === 1);
     await sql.query(

@@ -4,12 +4,14 @@ import { type Database, inTransaction } from '../postgres/database.ts';
 import type { News } from './news.ts';
 
 /**
- * Outstanding deliveries up to which an endpoint keeps up, however much its account has undelivered: as many attempts
- * as an account may have under way.
+ * Deliveries up to which an endpoint keeps up, however much its account has undelivered: outstanding ones of one that
+ * fails, as many as an account may have under way; due ones of one whose last attempt succeeded, since what waits to be
+ * tried again may wait for days.
  */
-const KEEPS_UP = 32;
-/** Missed events that an endpoint is given at once. */
-const PAGE = 500;
+const KEEPS_UP = { failing: 32, working: 1_000 } as const;
+/** Missed events that an endpoint is given at once: few at first, and twice as many each time. */
+const FIRST_PAGE = 32;
+const LARGEST_PAGE = 500;
 /** Rows that a step deletes: more than it reads. */
 const DELETED_AT_ONCE = 1_000;
 /** When to look again at an endpoint that responds, and at one that fails or gets nothing now. */
@@ -33,13 +35,13 @@ interface Behind {
 export async function endpointsBehind(
   client: pg.PoolClient,
   endpointIds: readonly string[],
+  at: Date,
 ): Promise<readonly Behind[]> {
   const { rows } = await client.query<Behind>({
     name: 'endpoints-behind',
     text: `WITH endpoint AS MATERIALIZED (
              SELECT e.id, e.account_id, e.livemode, c.endpoint_id IS NOT NULL AS known,
-                    CASE WHEN c.endpoint_id IS NOT NULL OR e.disabled_at IS NOT NULL THEN true
-                         ELSE (${outstanding('e.id')}) >= ${KEEPS_UP} END AS lags
+                    c.endpoint_id IS NOT NULL OR e.disabled_at IS NOT NULL OR NOT ${keepsUp('e', '$2')} AS lags
                FROM service.webhook_endpoints e LEFT JOIN service.webhook_catch_ups c ON c.endpoint_id = e.id
               WHERE e.id = ANY($1)),
            laden AS MATERIALIZED (
@@ -49,15 +51,20 @@ export async function endpointsBehind(
            SELECT id AS "endpointId", known FROM endpoint
             WHERE known OR lags AND (account_id, livemode) IN (SELECT account_id, livemode FROM laden)
             ORDER BY id`,
-    values: [endpointIds],
+    values: [endpointIds, at],
   });
   return rows;
 }
 
-/** How many deliveries of an endpoint are outstanding, up to the limit. */
-const outstanding = (endpointId: string): string =>
-  `SELECT count(*)::int FROM (SELECT FROM service.deliveries
-    WHERE endpoint_id = ${endpointId} AND next_attempt_at IS NOT NULL LIMIT ${KEEPS_UP}) outstanding`;
+/** Whether an endpoint keeps up at a time: no more of its deliveries are read than tell. */
+const keepsUp = (endpoint: string, at: string): string =>
+  `CASE WHEN ${endpoint}.failing_since IS NULL
+        THEN (SELECT count(*) FROM (SELECT FROM service.deliveries
+               WHERE endpoint_id = ${endpoint}.id AND next_attempt_at <= ${at} LIMIT ${KEEPS_UP.working}) due)
+             < ${KEEPS_UP.working}
+        ELSE (SELECT count(*) FROM (SELECT FROM service.deliveries
+               WHERE endpoint_id = ${endpoint}.id AND next_attempt_at IS NOT NULL LIMIT ${KEEPS_UP.failing}) waiting)
+             < ${KEEPS_UP.failing} END`;
 
 /** How many deliveries of an account have a status, up to the limit. In the order of an index, which is read then. */
 const undelivered = (status: 'pending' | 'failed'): string =>
@@ -71,9 +78,12 @@ export async function keepMissed(
   missed: readonly { readonly event: News; readonly by: readonly Behind[] }[],
   at: Date,
 ): Promise<void> {
-  const newlyBehind = missed.flatMap(({ event: { accountId, livemode }, by }) =>
-    by.filter(({ known }) => !known).map(({ endpointId }) => ({ endpointId, accountId, livemode })),
+  const ofEndpoints = new Map(
+    missed.flatMap(({ event: { accountId, livemode }, by }) =>
+      by.filter(({ known }) => !known).map(({ endpointId }) => [endpointId, { endpointId, accountId, livemode }]),
+    ),
   );
+  const newlyBehind = [...ofEndpoints.values()];
   await client.query({
     name: 'keep-missed-events',
     // Where two readers find an endpoint behind at once, the first of their events counts.
@@ -86,8 +96,8 @@ export async function keepMissed(
                  AS m (account, mode, event, type, intent, version, body, traceparent, request, place)
               ORDER BY place
              RETURNING account_id, livemode, seq)
-           INSERT INTO service.webhook_catch_ups (endpoint_id, account_id, livemode, next_seq, since, look_at)
-           SELECT behind.endpoint, account_id, livemode, min(seq), $10, $10
+           INSERT INTO service.webhook_catch_ups (endpoint_id, account_id, livemode, next_seq, since, look_at, page)
+           SELECT behind.endpoint, account_id, livemode, min(seq), $10, $10, ${FIRST_PAGE}
              FROM unnest($11::text[], $12::text[], $13::boolean[]) AS behind (endpoint, account_id, livemode)
              JOIN missed USING (account_id, livemode)
             GROUP BY behind.endpoint, account_id, livemode ORDER BY behind.endpoint
@@ -156,9 +166,10 @@ async function step(client: pg.PoolClient, endpointId: string, now: Date): Promi
   );
   const {
     rows: [due],
-  } = await client.query<{ next_seq: string; keeps_up: boolean }>(
-    `SELECT next_seq, (${outstanding('$1')}) < ${KEEPS_UP} AS keeps_up
-       FROM service.webhook_catch_ups WHERE endpoint_id = $1 AND look_at <= $2`,
+  } = await client.query<{ next_seq: string; page: number; keeps_up: boolean }>(
+    `SELECT c.next_seq, c.page, ${keepsUp('e', '$2')} AS keeps_up
+       FROM service.webhook_catch_ups c JOIN service.webhook_endpoints e ON e.id = c.endpoint_id
+      WHERE c.endpoint_id = $1 AND c.look_at <= $2`,
     [endpointId, now],
   );
   // Another process has taken the step.
@@ -168,14 +179,22 @@ async function step(client: pg.PoolClient, endpointId: string, now: Date): Promi
     return 0;
   }
   const getsNothing = endpoint.disabled_by !== null || endpoint.paused;
-  const lookAt = new Date(now.getTime() + (getsNothing || endpoint.failing ? LATER_MS : SOON_MS));
+  const later = new Date(now.getTime() + (getsNothing || endpoint.failing ? LATER_MS : SOON_MS));
   if (getsNothing || !due.keeps_up) {
-    await moveCatchUp(client, endpointId, due.next_seq, lookAt);
+    // It is to show again that it accepts anything.
+    const page = getsNothing || endpoint.failing ? FIRST_PAGE : due.page;
+    await moveCatchUp(client, endpointId, { nextSeq: due.next_seq, lookAt: later, page });
     return 0;
   }
-  const { made, read, last } = await makeDeliveries(client, endpointId, endpoint, due.next_seq, now);
-  if (read < PAGE) await endCatchUp(client, endpointId);
-  else await moveCatchUp(client, endpointId, String(BigInt(last ?? due.next_seq) + 1n), lookAt);
+  const { made, read, last } = await makeDeliveries(client, endpointId, endpoint, due, now);
+  if (read < due.page) await endCatchUp(client, endpointId);
+  else
+    await moveCatchUp(client, endpointId, {
+      nextSeq: String(BigInt(last ?? due.next_seq) + 1n),
+      // Nothing of the page was for it.
+      lookAt: made === 0 ? now : later,
+      page: endpoint.failing ? FIRST_PAGE : Math.min(2 * due.page, LARGEST_PAGE),
+    });
   await forgetRead(client, endpoint);
   return made;
 }
@@ -184,7 +203,7 @@ async function makeDeliveries(
   client: pg.PoolClient,
   endpointId: string,
   { account_id, livemode, url, event_types }: Row,
-  from: string,
+  { next_seq, page }: { readonly next_seq: string; readonly page: number },
   now: Date,
 ): Promise<{ readonly made: number; readonly read: number; readonly last: string | null }> {
   const { rows } = await client.query<{ made: number; read: number; last: string | null }>({
@@ -193,36 +212,45 @@ async function makeDeliveries(
     text: `WITH page AS MATERIALIZED (
              SELECT *, row_number() OVER (ORDER BY seq)::int AS place FROM (
                SELECT * FROM service.missed_events WHERE account_id = $1 AND livemode = $2 AND seq >= $3::bigint
-                ORDER BY seq LIMIT ${PAGE}) next),
+                ORDER BY seq LIMIT $9) next),
            made AS (
              INSERT INTO service.deliveries (id, endpoint_id, url, account_id, livemode, event_id, event_type,
                                              intent_id, version, body, traceparent, request_id, created_at,
                                              next_attempt_at)
              SELECT ($7::text[])[place], $4, $5, account_id, livemode, event_id, event_type, intent_id, version, body,
-                    traceparent, request_id, at, $8::timestamptz + (place - ${PAGE}) * interval '1 ms'
+                    traceparent, request_id, at, $8::timestamptz + (place - $9::int) * interval '1 ms'
                FROM page WHERE $6::text[] IS NULL OR event_type = ANY($6)
              ON CONFLICT (event_id, endpoint_id) DO NOTHING RETURNING 1)
            SELECT (SELECT count(*)::int FROM made) AS made, count(*)::int AS read, max(seq) AS last FROM page`,
     values: [
       account_id,
       livemode,
-      from,
+      next_seq,
       endpointId,
       url,
       event_types,
-      Array.from({ length: PAGE }, () => newDeliveryId()),
+      Array.from({ length: page }, () => newDeliveryId()),
       now,
+      page,
     ],
   });
   return rows[0] ?? { made: 0, read: 0, last: null };
 }
 
-async function moveCatchUp(client: pg.PoolClient, endpointId: string, nextSeq: string, lookAt: Date): Promise<void> {
-  await client.query('UPDATE service.webhook_catch_ups SET next_seq = $2, look_at = $3 WHERE endpoint_id = $1', [
-    endpointId,
-    nextSeq,
-    lookAt,
-  ]);
+async function moveCatchUp(
+  client: pg.PoolClient,
+  endpointId: string,
+  { nextSeq, lookAt, page }: { readonly nextSeq: string; readonly lookAt: Date; readonly page: number },
+): Promise<void> {
+  await client.query(
+    'UPDATE service.webhook_catch_ups SET next_seq = $2, look_at = $3, page = $4 WHERE endpoint_id = $1',
+    [endpointId, nextSeq, lookAt, page],
+  );
+}
+
+/** Within a transaction that has locked the endpoint, which gets nothing now: it begins again with few events. */
+export async function slowCatchUp(client: pg.PoolClient, endpointId: string): Promise<void> {
+  await client.query(`UPDATE service.webhook_catch_ups SET page = ${FIRST_PAGE} WHERE endpoint_id = $1`, [endpointId]);
 }
 
 /** Within a transaction that has locked the endpoint: it gets what comes from now on, and nothing that it missed. */

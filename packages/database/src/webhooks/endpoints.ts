@@ -10,7 +10,7 @@ import type pg from 'pg';
 import { type AuditSource, recordChange, shownUrl } from '../dashboard/audit.ts';
 import { advisoryLock } from '../postgres/advisory-lock.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
-import { endCatchUp } from './catch-ups.ts';
+import { endCatchUp, slowCatchUp } from './catch-ups.ts';
 
 /** Why a URL is disabled: the account removed it, it returned 410 Gone, or nothing was accepted for days. */
 export type EndpointDisabledBy = 'account' | DisabledReason;
@@ -171,6 +171,7 @@ export function disableFailingEndpoint(
   return inTransaction(database, async (client) => {
     const disabled = await disableWebhookEndpoint(client, endpointId, by, at);
     if (!disabled) return [];
+    await slowCatchUp(client, endpointId);
     const { accountId, livemode } = disabled;
     const { eventId, type, body } = endpointDisabledEvent({ ...disabled, disabledAt: at, disabledBy: by });
     const { rows } = await client.query<{ id: string; url: string }>(

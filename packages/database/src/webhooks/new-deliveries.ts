@@ -39,6 +39,7 @@ export async function insertDeliveries(
       await endpointsBehind(
         client,
         endpoints.map(({ id }) => id),
+        at,
       )
     ).map((one) => [one.endpointId, one]),
   );

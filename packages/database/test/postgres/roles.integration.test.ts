@@ -276,11 +276,22 @@ describe('the roles of the database', () => {
       });
       expect(choice).toMatchObject({ kind: 'begun', isNew: true });
       expect(await listPaymentLinks(database, elsewhere(), null, 10)).toHaveLength(1);
+      // What this mode's endpoint is told of links is kept for it, as it is behind.
+      const behind = await addWebhookEndpoint(own.database, { ...elsewhere(), url: 'https://behind.example/' });
+      await own.database.sql.query(
+        `INSERT INTO service.webhook_catch_ups (endpoint_id, account_id, livemode, next_seq, since, look_at, page)
+         VALUES ($1, $2, $3, 1, $4, $4, 32)`,
+        [behind?.id, accountId, elsewhere().livemode, now],
+      );
       expect(await findPaymentLinkAccount(database, link, elsewhere().livemode)).toMatchObject({ accountId });
       expect(await cancelPaymentLink(database, elsewhere(), link, now)).toMatchObject({ link: { state: 'cancelled' } });
       expect(await takeIntentsToCancel(database, now, 10)).toHaveLength(1);
       await anOpenLink(database);
       expect(await expirePaymentLinks(database, new Date(now.getTime() + 3_600_000), 10)).toEqual([]);
+      const { rowCount } = await own.database.sql.query('SELECT FROM service.missed_events');
+      expect(rowCount).toBe(2);
+      await own.database.sql.query('DELETE FROM service.missed_events');
+      await own.database.sql.query('DELETE FROM service.webhook_endpoints WHERE id = $1', [behind?.id]);
       await storeRequestRecords(database, [aRequest(now.getTime() - 8 * 86_400_000), aRequest(now.getTime())]);
     },
     async pf_intent(database) {

@@ -68,6 +68,9 @@ export type DepositDecision =
   | { readonly kind: 'accepted'; readonly transition: DepositTransition | null }
   | { readonly kind: 'refused'; readonly refusal: DepositRefusal };
 
+/** Events of a deposit beyond which its account changes nothing more: what the chain shows has no such bound. */
+const CHANGES_MAX = 200;
+
 /** What each command makes of a deposit, and from which state. */
 const ACTS = {
   ignore_deposit: { from: 'open', to: 'ignored', event: 'deposit.ignored', verb: 'ignored' },
@@ -95,8 +98,12 @@ export const decideDepositCommand = (
   if (before.heldFrom !== undefined)
     return refused('deposit.unavailable', 'The deposit cannot be processed at the moment. Nothing was changed.');
   const { from, to, event, verb } = ACTS[type];
-  const { state, level } = before;
+  const { state, level, version } = before;
   if (state === to) return { kind: 'accepted', transition: null };
+  if (version >= CHANGES_MAX)
+    return refused('deposit.invalid_state', `The deposit has changed ${CHANGES_MAX} times, so it stays as it is.`, {
+      current: { state, level },
+    });
   // What was undone, or pays an intent, is no money of its own that anything could be done about.
   const differs = counts(before) ? state : level;
   if (differs !== from)

@@ -198,6 +198,19 @@ describe('what an account does about a deposit', () => {
       .thenRefused('deposit.invalid_state', /is withdrawn/);
   });
 
+  it('is refused of one that has changed too often, which the chain may still change', () => {
+    const often = Array.from({ length: 199 }, (_, n) => (n % 2 === 0 ? ignored : reopened));
+    given(receivedOnce, ...often)
+      .when(reopen)
+      .thenRefused('deposit.invalid_state', /has changed 200 times/);
+    given(receivedOnce, ...often)
+      .when(ignore)
+      .thenNothing();
+    given(receivedOnce, ...often)
+      .when(depositLost())
+      .then(...lost);
+  });
+
   it('is refused alike of one that is unknown, another account’s or of the other mode', () => {
     const none = /no deposit with this id/;
     given().when(ignore).thenRefused('deposit.not_found', none);

@@ -17,6 +17,7 @@ import type { Endpoint } from '../endpoint.ts';
 import { requireCleanWallets, type ScreeningDependencies } from '../intents/clean-wallets.ts';
 import { resolveIntent } from '../intents/create.ts';
 import { type Adapters, intentAfter } from '../intents/lookup.ts';
+import type { Limiter } from '../limits/limiter.ts';
 import { linkIdOf, notOpen } from './payment-links.ts';
 
 interface Dependencies extends ScreeningDependencies {
@@ -25,6 +26,7 @@ interface Dependencies extends ScreeningDependencies {
   readonly commands: Commands;
   readonly database: Database;
   readonly intents: IntentQueries;
+  readonly limiter: Pick<Limiter, 'admitCreate'>;
   readonly now: () => number;
   readonly partitions: number;
 }
@@ -36,9 +38,10 @@ interface Dependencies extends ScreeningDependencies {
 export const chooseOffer = (dependencies: Dependencies): Endpoint => ({
   operation: OPERATIONS.chooseOffer,
   async handle({ holder, request, response }) {
-    const { clientSecrets, database, intents, now, partitions } = dependencies;
+    const { clientSecrets, database, intents, limiter, now, partitions } = dependencies;
     const id = linkIdOf(request);
     const { offer } = await readBody(request, response, chooseOfferRequest);
+    if (!isPayer(holder)) await limiter.admitCreate(holder);
     const choice = await choose(database, holder, {
       id,
       offer,

@@ -55,8 +55,17 @@ export class PaymentLinkKeeper {
 
   /** Does what is due now. @throws if Postgres is unavailable */
   async run(): Promise<void> {
+    // What keeps links from ending must not leave their intents open: these would be paid twice.
+    const done = await Promise.allSettled([this.#end(), this.#cancel()]);
+    for (const one of done) if (one.status === 'rejected') throw one.reason;
+  }
+
+  async #end(): Promise<void> {
     const told = await expirePaymentLinks(this.#database, new Date(this.#now()), AT_ONCE);
     for (const endpointId of new Set(told.map((delivery) => delivery.endpointId))) wake(this.#wakes, endpointId);
+  }
+
+  async #cancel(): Promise<void> {
     const intents = await takeIntentsToCancel(this.#database, new Date(this.#now()), AT_ONCE);
     await Promise.all(
       intents.map(async ({ intentId, accountId, livemode }) => {

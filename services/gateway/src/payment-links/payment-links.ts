@@ -32,6 +32,7 @@ import type { Endpoint } from '../endpoint.ts';
 import { requireCleanWallets, type ScreeningDependencies } from '../intents/clean-wallets.ts';
 import { resolveIntent } from '../intents/create.ts';
 import type { Adapters } from '../intents/lookup.ts';
+import type { Limiter } from '../limits/limiter.ts';
 import { requirePlan } from '../plans.ts';
 import { readKeyedBody, REPLAYED, requestKey } from '../idempotency.ts';
 import { wake, type Wakes } from '../webhooks/wake.ts';
@@ -45,6 +46,7 @@ interface Dependencies {
 interface CreateDependencies extends Dependencies, ScreeningDependencies {
   readonly adapters: Adapters;
   readonly keyring: Keyring;
+  readonly limiter: Pick<Limiter, 'admitCreate'>;
 }
 
 /** @throws ApiError `payment_link.not_found` for a text that cannot be the id of one */
@@ -67,6 +69,7 @@ export const createPaymentLink = ({
   clientSecrets,
   database,
   keyring,
+  limiter,
   log,
   now,
   screening,
@@ -78,6 +81,7 @@ export const createPaymentLink = ({
     const at = new Date(now());
     const key = requestKey(holder, 'create-payment-link', idempotencyKey);
     const offers = await resolveOffers(adapters, body, holder);
+    await limiter.admitCreate(holder);
     await Promise.all(
       offers.map(({ chain, requestor }, number) =>
         atOffer(number, () =>

@@ -28,6 +28,7 @@ CREATE TABLE "service"."webhook_catch_ups" (
     "next_seq" BIGINT NOT NULL,
     "since" TIMESTAMPTZ(3) NOT NULL,
     "look_at" TIMESTAMPTZ(3) NOT NULL,
+    "page" INTEGER NOT NULL,
 
     CONSTRAINT "webhook_catch_ups_pkey" PRIMARY KEY ("endpoint_id")
 );
