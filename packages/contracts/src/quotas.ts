@@ -49,9 +49,9 @@ export const CHAIN_QUOTAS: Readonly<Record<Plan, Quota>> = {
 };
 
 /**
- * New payment intents and links of an account in one mode, by its plan, with any of its keys. Each costs nothing, and an
- * intent is watched for up to a month after its end, with its recipient. What payers create with a link has the limits
- * of the link.
+ * New payment intents and links of an account in one mode, by its plan, with any of its keys. Each costs nothing, and
+ * an intent is watched for up to a month after its end, with its recipient. What payers create with a link has the
+ * limits of the link.
  */
 export const CREATE_QUOTAS: Readonly<Record<Plan, Quota>> = {
   free: { requests: 10_000, windowSeconds: 86_400 },

@@ -130,7 +130,8 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'service.delivery_attempts': ['SELECT', 'INSERT', 'DELETE'],
       'service.gas_promises': ['SELECT', 'UPDATE (at)', 'DELETE'],
       'service.idempotent_answers': ['SELECT', 'UPDATE (created_at)', 'DELETE'],
-      'service.missed_events': ['SELECT', 'INSERT', 'DELETE'],
+      // To lock what is copied.
+      'service.missed_events': ['SELECT', 'INSERT', 'UPDATE (body)', 'DELETE'],
       'service.payment_links': ['SELECT', 'UPDATE (state, paid_by, paid_at)'],
       'service.payment_link_intents': ['SELECT', 'UPDATE (version, paid, open, cancel_at)'],
       ...Object.fromEntries(REQUEST_RECORD_TABLES.map((table) => [table, ['SELECT (slot)', 'TRUNCATE']] as const)),

@@ -115,7 +115,7 @@ async function eraseLinks(client: pg.PoolClient, scope: ErasureScope): Promise<n
   for (const [table, key] of WEBHOOKS_OF_LINKS) {
     const { rows } = await client.query<{ key: string; body: string }>(
       `SELECT ${key} AS key, body FROM ${table}
-        WHERE account_id = ANY($1) AND event_type = ANY($2) AND body IS NOT NULL`,
+        WHERE account_id = ANY($1) AND event_type = ANY($2) AND body IS NOT NULL FOR UPDATE`,
       [accountIds, PAYMENT_LINK_EVENT_TYPES],
     );
     for (const { key: value, body } of rows) {
@@ -131,10 +131,13 @@ async function eraseLinks(client: pg.PoolClient, scope: ErasureScope): Promise<n
   return links.length;
 }
 
-/** Where the bodies of their webhooks are kept: the table, and the column that tells its rows apart. */
+/**
+ * Where the bodies of their webhooks are kept: the table, and the column that tells its rows apart. What was missed
+ * first: a catch-up that copies it into deliveries holds its rows, so the copies are seen.
+ */
 const WEBHOOKS_OF_LINKS = [
-  ['service.deliveries', 'id'],
   ['service.missed_events', 'seq'],
+  ['service.deliveries', 'id'],
 ] as const;
 
 interface LinkEvent {

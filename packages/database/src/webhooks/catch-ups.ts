@@ -208,11 +208,12 @@ async function makeDeliveries(
 ): Promise<{ readonly made: number; readonly read: number; readonly last: string | null }> {
   const { rows } = await client.query<{ made: number; read: number; last: string | null }>({
     name: 'make-missed-deliveries',
-    // Due a millisecond after each other, up to now, so that they are sent in order.
+    // Due a millisecond after each other, up to now, so that they are sent in order. Locked, so that what is erased
+    // meanwhile is copied without it.
     text: `WITH page AS MATERIALIZED (
              SELECT *, row_number() OVER (ORDER BY seq)::int AS place FROM (
                SELECT * FROM service.missed_events WHERE account_id = $1 AND livemode = $2 AND seq >= $3::bigint
-                ORDER BY seq LIMIT $9) next),
+                ORDER BY seq LIMIT $9 FOR SHARE) next),
            made AS (
              INSERT INTO service.deliveries (id, endpoint_id, url, account_id, livemode, event_id, event_type,
                                              intent_id, version, body, traceparent, request_id, created_at,
