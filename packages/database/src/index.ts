@@ -39,7 +39,7 @@ export {
   type OldPlace,
 } from './ledger/cold-intents.ts';
 export * from './ledger/command-outcomes.ts';
-export { decodeStateOrNull, UndecodableIntentError } from './ledger/decoding.ts';
+export { decodeDepositState, decodeStateOrNull, UndecodableIntentError } from './ledger/decoding.ts';
 export * from './ledger/deposits.ts';
 export * from './ledger/fold.ts';
 export * from './ledger/settlements.ts';

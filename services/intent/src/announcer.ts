@@ -1,5 +1,5 @@
 import { encodeReplies, type Reply } from '@pf/contracts';
-import type { ProjectedIntent } from '@pf/database';
+import type { ProjectedDeposit, ProjectedIntent } from '@pf/database';
 import { accountChannels, ChannelPublisher, encodeNotice, intentChannel, type Notice, signed } from '@pf/redis';
 import type { Logger } from '@pf/runtime';
 
@@ -10,6 +10,8 @@ interface Announced {
   readonly notices: readonly Notice[];
   /** The intents that have changed. */
   readonly intents: readonly Pick<ProjectedIntent, 'intent'>[];
+  /** The deposits that have changed. */
+  readonly deposits: readonly Pick<ProjectedDeposit, 'deposit'>[];
 }
 
 /**
@@ -33,14 +35,15 @@ export class Announcer {
   }
 
   /** Sends the replies, one message per gateway, the notices, and one to each account, in one round trip. */
-  announce({ replies, notices, intents }: Announced): void {
+  announce({ replies, notices, intents, deposits }: Announced): void {
+    const changed = [...intents.map(({ intent }) => intent), ...deposits.map(({ deposit }) => deposit)];
     this.#publisher.publish([
       ...[...replies].map(([channel, batch]) => ({
         channel,
         text: signed(this.#secret, channel, encodeReplies(batch)),
       })),
       ...notices.map((notice) => ({ channel: intentChannel(notice.intentId), text: encodeNotice(notice) })),
-      ...accountChannels(intents.map(({ intent }) => intent)).map((channel) => ({ channel, text: '' })),
+      ...accountChannels(changed).map((channel) => ({ channel, text: '' })),
     ]);
   }
 

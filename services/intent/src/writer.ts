@@ -163,6 +163,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
           partition,
           folded.intents.map(({ intent }) => intent),
         );
+        const changes = { intents: folded.intents, deposits: received.deposits };
         const projected = await this.#ledger.project({
           partition,
           from,
@@ -174,7 +175,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
           outcomes,
           keys: recovered,
         });
-        if (projected) this.#dependencies.announcer.announce({ replies, notices, intents: folded.intents });
+        if (projected) this.#dependencies.announcer.announce({ replies, notices, ...changes });
         this.#dependencies.log.info({ partition, events: logged.length, projected }, 'caught up with the log');
         return projected;
       }),

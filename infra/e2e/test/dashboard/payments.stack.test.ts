@@ -4,7 +4,7 @@ import type { PublicIntent } from '@pf/domain';
 import { apiClient, readStack, until, type WebhookReceiver, webhookReceiver } from '@pf/testing';
 import type { Browser } from 'playwright-core';
 import { openBrowser, signIn, visit, type Visitor } from './browser.ts';
-import { type Clerk, clerkOf, newShop, type Shop, underpay } from './shop.ts';
+import { type Clerk, clerkOf, newShop, payNothing, type Shop, underpay } from './shop.ts';
 
 const stack = readStack();
 const { dashboard } = stack;
@@ -222,6 +222,30 @@ describe('a payment that needs attention in the browser', () => {
     expect(entries.map(({ action }) => action).filter((action) => action.startsWith('attention.'))).toEqual([
       'attention.reopened',
       'attention.done',
+    ]);
+  });
+});
+
+describe('money that pays nothing in the browser', () => {
+  it('says why, is ignored, and opened again', async () => {
+    const { page } = visitor;
+    await payNothing(stack, owner, shop);
+    await open('attention');
+    await page.getByText('7.00 USDC').waitFor();
+    await page.getByText('Nothing in the transfer says which payment it is for.').waitFor();
+    await page.getByRole('button', { name: 'Ignore: Unknown money' }).click();
+    await page.getByText('Ignored. It is under Ignored now.').waitFor();
+    await page.getByRole('button', { name: 'Ignore: Unknown money' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Ignored', exact: true }).click();
+    await page.getByText('7.00 USDC').waitFor();
+    await page.getByRole('button', { name: 'Open again: Unknown money' }).click();
+    await page.getByText('Nothing is ignored').waitFor();
+    await page.getByRole('link', { name: 'Open', exact: true }).click();
+    await page.getByRole('button', { name: 'Ignore: Unknown money' }).waitFor();
+    const { entries } = await owner.call<{ entries: { action: string }[] }>('GET', `/accounts/${shop.accountId}/audit`);
+    expect(entries.map(({ action }) => action).filter((action) => action.startsWith('deposit.'))).toEqual([
+      'deposit.reopened',
+      'deposit.ignored',
     ]);
   });
 });

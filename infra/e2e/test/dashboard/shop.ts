@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import type { ShownPaymentLink } from '@pf/contracts';
 import type { PublicIntent, Reference } from '@pf/domain';
 import { apiClient, chainOf, type Stack, until } from '@pf/testing';
-import { walletOn } from '@pf/testing/wallets';
+import { evmWallet, walletOn } from '@pf/testing/wallets';
 import { PASSWORD } from './browser.ts';
 import { mailedLink } from './mails.ts';
 
@@ -167,6 +168,20 @@ export async function underpay(
   await walletOn(chain, payer).pay(usdc, merchant.address, 12_000_000n, body.intent.reference as Reference);
   await until('what needs attention', async () => {
     const path = `/accounts/${accountId}/test/attention?kind=mismatched_payment`;
+    return (await owner.call<{ attention: unknown[] }>('GET', path)).attention.length > 0;
+  });
+}
+
+/** A real wallet pays 7.00 to a wallet that an intent of the shop names, and names no intent. */
+export async function payNothing(stack: Stack, owner: Clerk, { accountId, key }: Shop): Promise<void> {
+  const { payer } = walletsOf(stack);
+  const chain = chainOf(stack, 'base');
+  // Of this shop alone: what others are paid is none of its deposits.
+  const requestor = `0x${randomBytes(20).toString('hex')}`;
+  await apiClient(stack.baseUrl, key).create({ token: 'USDC', chain: BASE, requestor, amount: '12.50' });
+  await evmWallet(chain, payer).transfer(chain.tokens['USDC'] ?? '', requestor, 7_000_000n);
+  await until('the deposit', async () => {
+    const path = `/accounts/${accountId}/test/attention?kind=deposit`;
     return (await owner.call<{ attention: unknown[] }>('GET', path)).attention.length > 0;
   });
 }

@@ -193,6 +193,16 @@ export const dashboardGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Only money that counts needs attention',
+    file: 'packages/database/src/dashboard/attention.ts',
+    guard: "AND level IN ('confirmed', 'finalized')",
+    instead: '',
+    test: {
+      file: 'services/dashboard/test/insights/attention.integration.test.ts',
+      name: 'lists deposits that are open and count, each as the payment API shows it, page by page',
+    },
+  },
+  {
     name: 'An identity is given only to a person who has confirmed the address',
     file: 'packages/database/src/dashboard/provider-identities.ts',
     guard: 'if (!found?.verified)',

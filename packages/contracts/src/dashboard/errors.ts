@@ -148,7 +148,8 @@ export const DASHBOARD_ERRORS = {
     status: 404,
     message: 'The account has no such payment that needs attention in this mode.',
     cause:
-      'The id is unknown, belongs to another account or mode, or to an endpoint or a delivery, which cannot be marked.',
+      'The id is unknown, belongs to another account or mode, or to a deposit, an endpoint or a delivery, which ' +
+      'cannot be marked.',
     remedy: 'Use the id of a payment that `GET /accounts/{accountId}/{mode}/attention` returns.',
   },
   'passkey.not_found': {

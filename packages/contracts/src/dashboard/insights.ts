@@ -1,8 +1,9 @@
-import { INTENT_STATUSES, LATE_STATES, PAYMENT_TERMS, PUBLIC_EVENT_TYPES } from '@pf/domain';
+import { INTENT_STATUSES, LATE_STATES, PAYMENT_TERMS, PUBLIC_EVENT_TYPES, type PublicDeposit } from '@pf/domain';
 import { z } from 'zod';
 import { must, word } from '../api/fields.ts';
 import { pageLimit, pageQuery, pageResponse } from '../api/paging.ts';
 import { DELIVERY_DAYS } from '../deliveries.ts';
+import { publicDeposit } from '../deposits.ts';
 import { intentEvent } from '../intent-events.ts';
 import type { DashboardOperation } from './operation.ts';
 import { type Role, ROLES } from './roles.ts';
@@ -79,6 +80,9 @@ export const ATTENTION_ADVICE = {
   sanctioned_sender:
     'Its sender is on a sanctions list. Do not refund it, and do not deliver: ask the people responsible for ' +
     'compliance.',
+  deposit:
+    'It pays no intent: `reason` of the deposit says why. Find out what it is for, and where to send it back: ' +
+    "exchanges and bridges pay from wallets that are not their customers'. Then ignore it.",
   endpoint_paused: 'Its deliveries wait. Resume it when its receiver is ready for them.',
   endpoint_disabled: 'It receives nothing. Fix its receiver, enable it, then replay what it has missed.',
   failed_delivery: 'It is not attempted again. See its attempts, fix the receiver, then resend it.',
@@ -87,8 +91,8 @@ export type AttentionKind = keyof typeof ATTENTION_ADVICE;
 const KINDS = Object.keys(ATTENTION_ADVICE) as [AttentionKind, ...AttentionKind[]];
 
 /**
- * What is done when a person says so, and who may say so. The others are done when the endpoint or the delivery is
- * repaired.
+ * What is done when a person says so, and who may say so. A deposit is done when it is ignored, the others when the
+ * endpoint or the delivery is repaired.
  */
 export const ATTENTION_DONE_BY = {
   mismatched_payment: ['owner', 'developer', 'support'],
@@ -99,6 +103,8 @@ export const ATTENTION_DONE_BY = {
 export type PaymentAttentionKind = keyof typeof ATTENTION_DONE_BY;
 const ATTENTION_STATES = ['open', 'done'] as const;
 
+/** As the payment API shows it. */
+const deposit: z.ZodType<PublicDeposit> = publicDeposit;
 const attention = z.strictObject({
   kind: z.enum(KINDS),
   id: z.string(),
@@ -119,6 +125,7 @@ const attention = z.strictObject({
       late: z.enum(LATE_STATES).nullable(),
     })
     .nullable(),
+  deposit: deposit.nullable(),
   endpoint: z.strictObject({ id: z.string(), url: z.string() }).nullable(),
   delivery: z.strictObject({ id: z.string(), eventType: z.string() }).nullable(),
   /** In words: why a delivery has failed, or an endpoint was disabled. */
@@ -226,7 +233,7 @@ export const INSIGHT_OPERATIONS = {
     summary: 'Follow the account',
     description:
       'A stream of server-sent events that tells when to read again: an event `changed` when it starts, and then ' +
-      'whenever a payment or a webhook delivery of the account has changed, at most one every ' +
+      'whenever a payment, a deposit or a webhook delivery of the account has changed, at most one every ' +
       `${NOTICE_GAP_MS / 1_000} s. Its data is an empty object. The stream can miss a change: also read again from ` +
       'time to time. The stream ends within 30 s when the session or the token ends or the role no longer allows ' +
       'it, and may end at any time: reconnect.',
@@ -242,11 +249,13 @@ export const INSIGHT_OPERATIONS = {
     tag: 'Insights',
     summary: 'List what needs attention',
     description:
-      'Returns payments with other terms, paid twice, after the end of their intent or by a sanctioned sender; ' +
-      'paused and disabled webhook endpoints; and failed deliveries to endpoints that still exist. Newest first, ' +
-      'each with what to do; `kind` selects some and may be repeated. `state` is `open` or `done` (default `open`): ' +
-      'payments that a person has marked as done are listed as `done`, the newest mark first. Deliveries are kept ' +
-      `for ${DELIVERY_DAYS} days, payments without limit.`,
+      'Returns payments with other terms, paid twice, after the end of their intent or by a sanctioned sender; open ' +
+      'deposits that are `confirmed` or `finalized`; paused and disabled webhook endpoints; and failed deliveries to ' +
+      'endpoints that still exist. Newest first, each with what to do; `kind` selects some and may be repeated. ' +
+      '`state` is `open` or `done` (default `open`): payments that a person has marked as done are listed as `done`, ' +
+      `the newest mark first. Deliveries are kept for ${DELIVERY_DAYS} days, payments and deposits without limit. ` +
+      '`POST /deposits/{id}/ignore` of the payment API takes a deposit off the list, and ' +
+      '`GET /deposits?state=ignored` lists it.',
     access: ROLES,
     query: z.strictObject({
       ...pageQuery,
@@ -266,8 +275,8 @@ export const INSIGHT_OPERATIONS = {
     summary: 'Mark what needs attention as done',
     description:
       'For payments that a person has dealt with. Marking one again changes nothing. Only an owner can mark a ' +
-      'payment by a sanctioned sender. Marking does not refund: create a refund separately. Endpoints and deliveries ' +
-      'cannot be marked; they leave the list once they are repaired.',
+      'payment by a sanctioned sender. Marking does not refund: create a refund separately. Deposits, endpoints and ' +
+      'deliveries cannot be marked; they leave the list once they are ignored or repaired.',
     access: ['owner', 'developer', 'support'],
     status: 200,
     response: attentionItemResponse,

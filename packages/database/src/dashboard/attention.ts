@@ -16,6 +16,8 @@ export interface AttentionRow {
   readonly event: string | null;
   /** Of a payment from a sanctioned sender: the state of its intent. */
   readonly state: string | null;
+  /** Of a deposit: its document. */
+  readonly deposit: string | null;
   readonly chain: string | null;
   readonly hash: string | null;
   readonly sender: string | null;
@@ -43,6 +45,7 @@ const COLUMNS = {
   intentId: 'text',
   event: 'text',
   state: 'text',
+  deposit: 'text',
   chain: 'text',
   hash: 'text',
   sender: 'text',
@@ -91,6 +94,14 @@ const SOURCES: Readonly<Record<AttentionKind, Source>> = {
                    'snd_' || md5(concat_ws(' ', payment.chain, hash, sender, intent_id)) AS id
               FROM service.unasked_payments AS payment LEFT JOIN ledger.intents AS intent ON intent.id = intent_id
              WHERE payment.account_id = $1 AND payment.livemode = $2 AND flagged_at IS NOT NULL) AS flagged WHERE true`,
+  },
+  deposit: {
+    at: 'created_at',
+    id: 'id',
+    columns: { deposit: 'document' },
+    // As the condition of the index deposits_to_decide has it.
+    from: `ledger.deposits WHERE account_id = $1 AND livemode = $2
+             AND state = 'open' AND level IN ('confirmed', 'finalized')`,
   },
   endpoint_paused: {
     at: 'paused_at',

@@ -166,6 +166,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'dashboard.two_factors': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'dashboard.users': ['SELECT', 'INSERT', 'UPDATE'],
       'dashboard.verifications': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
+      'ledger.deposits': ['SELECT (id, account_id, livemode, level, state, created_at, document)'],
       'ledger.intents': [
         'SELECT (id, account_id, livemode, status, direction, token_address, amount_base_units, refund_of)',
         'SELECT (created_at, state)',

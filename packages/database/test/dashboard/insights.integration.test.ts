@@ -32,6 +32,15 @@ const EVENTS = `
               ELSE 'intent.mismatched_payment' END, '{}', now() - n * interval '1 second',
          CASE WHEN n % 4 = 0 THEN $1 END, CASE WHEN n % 4 = 0 THEN false END
     FROM generate_series($2::int, $2 + ${ROWS}) AS n`;
+/** The newer half does not count, and every fourth is ignored. */
+const DEPOSITS = `
+  INSERT INTO ledger.deposits (id, partition, version, account_id, livemode, chain, amount_base_units, recipient,
+    tx_signature, level, state, reason, created_at, updated_at, document)
+  SELECT 'dp_' || $1 || n, 0, 1, $1, false, 'chain', n, 'wallet', n,
+         CASE WHEN n <= ${ROWS / 4} THEN 'withdrawn' WHEN n <= ${ROWS / 2} THEN 'lost'
+              WHEN n % 2 = 0 THEN 'confirmed' ELSE 'finalized' END,
+         CASE WHEN n % 4 = 0 THEN 'ignored' ELSE 'open' END, 'no_reference', at, at, 'x'
+    FROM generate_series(1, ${ROWS}) AS n, LATERAL (SELECT now() - n * interval '1 second' AS at) AS clock`;
 const DELIVERIES = `
   INSERT INTO service.deliveries (id, endpoint_id, account_id, livemode, event_id, event_type, url, status, failed_at)
   SELECT 'whd_' || n, 'whe_' || n % 2, $1, false, 'evt_' || n, 'intent.created', 'https://a',
@@ -61,6 +70,8 @@ describe('What the dashboard reads of a large account', () => {
     await sql.query(INTENTS, ['acct_other', false, BEGINS, 'other']);
     await sql.query(EVENTS, [owner.accountId, 0]);
     await sql.query(EVENTS, ['acct_other', 1_000_000]);
+    await sql.query(DEPOSITS, [owner.accountId]);
+    await sql.query(DEPOSITS, ['acct_other']);
     await sql.query(`INSERT INTO service.accounts (id, name) VALUES ($1, 'busy')`, [owner.accountId]);
     await sql.query(
       `INSERT INTO service.webhook_endpoints (id, account_id, livemode, url, disabled_at, disabled_by)
@@ -68,7 +79,7 @@ describe('What the dashboard reads of a large account', () => {
       [owner.accountId],
     );
     await sql.query(DELIVERIES, [owner.accountId]);
-    for (const table of ['ledger.intents', 'ledger.intent_events', 'service.deliveries'])
+    for (const table of ['ledger.intents', 'ledger.intent_events', 'ledger.deposits', 'service.deliveries'])
       await sql.query(`VACUUM ANALYZE ${table}`);
   });
   afterAll(() => own.close());

@@ -1,8 +1,8 @@
 import { findNetwork } from '@pf/chains/networks';
 import { unexpectedPayment } from '@pf/contracts';
 import { type Attention, ATTENTION_ADVICE } from '@pf/contracts/dashboard';
-import { type AttentionRow, decodeStateOrNull } from '@pf/database';
-import { formatAmount } from '@pf/domain';
+import { type AttentionRow, decodeDepositState, decodeStateOrNull } from '@pf/database';
+import { depositView, formatAmount } from '@pf/domain';
 import { z } from 'zod';
 
 type Payment = NonNullable<Attention['payment']>;
@@ -14,13 +14,15 @@ const reported = z.object({
 
 /** A row as the API shows it, with what to do. */
 export const shownAttention = (row: AttentionRow): Attention => {
-  const { kind, id, at, intentId, endpointId, url, deliveryId, eventType, reason, doneAt, doneBy, doneByName } = row;
+  const { kind, id, at, intentId, deposit, endpointId, url, deliveryId, eventType, reason } = row;
+  const { doneAt, doneBy, doneByName } = row;
   return {
     kind,
     id,
     at: at.toISOString(),
     intentId,
     payment: row.event === null ? fromSanctioned(row) : reportedPayment(row.event),
+    deposit: deposit === null ? null : depositView(decodeDepositState(deposit)),
     endpoint: endpointId === null || url === null ? null : { id: endpointId, url },
     delivery: deliveryId === null || eventType === null ? null : { id: deliveryId, eventType },
     reason,

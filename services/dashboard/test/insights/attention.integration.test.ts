@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newAccountId } from '@pf/contracts';
 import { type Attention, ATTENTION_ADVICE, type AttentionKind, type Role } from '@pf/contracts/dashboard';
 import { UnscreenedPayments } from '@pf/database';
-import type { AccountId, IntentId, TransactionHash } from '@pf/domain';
-import { events, samples } from '@pf/domain/testing';
+import { type AccountId, type Deposit, depositView, type IntentId, type TransactionHash } from '@pf/domain';
+import { deposits, events, samples } from '@pf/domain/testing';
 import { type Cluster, type Instance, startCluster, until } from '@pf/testing';
 import { seedOwner } from '../../src/seed.ts';
 import { memberOf, Person } from '../person.ts';
-import { addIntent } from './payments.ts';
+import { addDeposit, addIntent } from './payments.ts';
 
 describe('GET /accounts/{accountId}/{mode}/attention', () => {
   let cluster: Cluster;
@@ -167,6 +167,69 @@ describe('GET /accounts/{accountId}/{mode}/attention', () => {
       ]),
     );
     expect(JSON.stringify(attention)).not.toContain('JANE');
+  });
+
+  it('lists deposits that are open and count, each as the payment API shows it, page by page', async () => {
+    const accountId = await newAccount();
+    let number = 0;
+    const deposit = (of: Partial<Deposit>, owner: { accountId: string; livemode?: boolean } = { accountId }) => {
+      const hash = `0x${(++number).toString(16).padStart(64, '0')}` as TransactionHash;
+      const { level, state, reason, arrival } = of;
+      return addDeposit(cluster.database, {
+        at: minutesAgo(30 - number),
+        ...(level && { level }),
+        ...(state && { state }),
+        received: {
+          ...owner,
+          accountId: owner.accountId as AccountId,
+          ...(reason && { reason }),
+          arrival: deposits.arrival({ ...arrival, hash }),
+        },
+      });
+    };
+    const confirmed = await deposit({});
+    const minted = await deposit({
+      level: 'finalized',
+      reason: 'unknown_reference',
+      arrival: deposits.arrival({ from: null, token: null }),
+    });
+    for (const gone of ['lost', 'withdrawn'] as const) await deposit({ level: gone });
+    await deposit({ state: 'ignored' });
+    await deposit({}, { accountId, livemode: true });
+    await deposit({}, { accountId: newAccountId() });
+    const mismatched = await unexpected(
+      accountId,
+      1,
+      events.mismatchedPayment(samples.FIRST, { amount: 1n }, 'amount'),
+    );
+    const { attention } = await page(accountId);
+    expect(attention.map(({ kind, intentId }) => [kind, intentId])).toEqual([
+      ['mismatched_payment', mismatched],
+      ['deposit', null],
+      ['deposit', null],
+    ]);
+    expect(attention.slice(1)).toEqual(
+      [minted, confirmed].map((shown) => ({
+        kind: 'deposit',
+        id: shown.id,
+        at: new Date(shown.createdAt).toISOString(),
+        intentId: null,
+        payment: null,
+        deposit: depositView(shown),
+        endpoint: null,
+        delivery: null,
+        reason: null,
+        advice: ATTENTION_ADVICE.deposit,
+        done: null,
+      })),
+    );
+    expect(attention[1]?.deposit).toMatchObject({ sender: null, amount: null, reason: 'unknown_reference' });
+    const first = await page(accountId, { kind: 'deposit', limit: '1' });
+    expect([first.hasMore, first.attention]).toEqual([true, [attention[1]]]);
+    const rest = { kind: 'deposit', limit: '1', cursor: first.nextCursor ?? '' };
+    expect(await page(accountId, rest)).toMatchObject({ hasMore: false, attention: [attention[2]] });
+    const params = { accountId, mode: 'test', itemId: confirmed.id };
+    expect((await owner.ask('markAttentionDone', { params })).code).toBe('attention.not_found');
   });
 
   describe('a payment that is marked as done', () => {

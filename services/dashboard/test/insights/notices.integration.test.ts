@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newAccountId } from '@pf/contracts';
+import { depositIdOf, encodeInput, newAccountId, partitionOf } from '@pf/contracts';
 import { NOTICE_GAP_MS, ROLES } from '@pf/contracts/dashboard';
+import type { AccountId } from '@pf/domain';
+import { deposits } from '@pf/domain/testing';
 import {
   type Cluster,
   type Instance,
@@ -100,6 +102,27 @@ describe('GET /accounts/{accountId}/{mode}/stream', () => {
     } finally {
       await receiver.close();
     }
+  });
+
+  it('notifies of deposits', async () => {
+    const publisher = await cluster.log.publisher();
+    const stream = await follow(owner);
+    await until('the first event', () => stream.messages.length === 1);
+    await settled();
+    const seen = stream.messages.length;
+    const received = deposits.received({ accountId: accountId as AccountId });
+    const id = depositIdOf(received.accountId, received.chain, received.arrival, cluster.log.partitions);
+    await publisher.publish('chain.observations', {
+      partition: partitionOf(id),
+      key: id,
+      value: encodeInput({
+        ...deposits.depositLanded(received, id),
+        trace: { traceparent: null, requestId: null },
+      }),
+    });
+    await until('a notice of the deposit', () => stream.messages.length > seen);
+    stream.close();
+    await publisher.close();
   });
 
   it('is for every role, and for no one else', async () => {

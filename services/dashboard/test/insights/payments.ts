@@ -1,7 +1,16 @@
-import { EVENT_SCHEMA_VERSION, type EventEnvelope, eventIdOf, newIntentId } from '@pf/contracts';
-import { type Database, fold, ProjectionWriter, readCheckpoint } from '@pf/database';
-import { type AccountId, type IntentEvent, type IntentId, Ledger, view } from '@pf/domain';
-import type { ExpectedEvent } from '@pf/domain/testing';
+import { depositIdOf, EVENT_SCHEMA_VERSION, type EventEnvelope, eventIdOf, newIntentId } from '@pf/contracts';
+import { type Database, fold, type ProjectionBatch, ProjectionWriter, readCheckpoint } from '@pf/database';
+import {
+  type AccountId,
+  type Deposit,
+  evolveDeposit,
+  type IntentEvent,
+  type IntentId,
+  Ledger,
+  type Received,
+  view,
+} from '@pf/domain';
+import { deposits, type ExpectedEvent } from '@pf/domain/testing';
 
 const PARTITION = 0;
 
@@ -38,9 +47,33 @@ export async function addIntent(
       intent: view(intent),
     };
   });
-  const { position: from } = await readCheckpoint(database, PARTITION);
-  const batch = { partition: PARTITION, from, next: from + BigInt(envelopes.length), outcomes: [] };
-  if (!(await new ProjectionWriter(database.sql).project({ ...fold([], envelopes), ...batch })))
-    throw new Error('another writer has projected');
+  await project(database, envelopes.length, fold([], envelopes));
   return id;
+}
+
+/** Projects a deposit, as its writer would. */
+export async function addDeposit(
+  database: Database,
+  { at, received, ...after }: { at: number; received: Partial<Received> } & Partial<Pick<Deposit, 'level' | 'state'>>,
+): Promise<Deposit> {
+  const data = deposits.received(received);
+  // Of one partition, which is the first.
+  const depositId = depositIdOf(data.accountId, data.chain, data.arrival, 1);
+  const deposit = {
+    ...evolveDeposit(undefined, { type: 'deposit.received', depositId, version: 1, at, data }),
+    ...after,
+  };
+  await project(database, 1, { ...fold([], []), deposits: [{ deposit, before: 0 }] });
+  return deposit;
+}
+
+async function project(
+  database: Database,
+  records: number,
+  folded: Omit<ProjectionBatch, 'partition' | 'from' | 'next' | 'outcomes'>,
+): Promise<void> {
+  const { position: from } = await readCheckpoint(database, PARTITION);
+  const batch = { partition: PARTITION, from, next: from + BigInt(records), outcomes: [] };
+  if (!(await new ProjectionWriter(database.sql).project({ ...folded, ...batch })))
+    throw new Error('another writer has projected');
 }

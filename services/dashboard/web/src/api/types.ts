@@ -24,6 +24,8 @@ export type PaymentEvent = Of<'intentEvents'>['events'][number];
 export type PaymentFilters = Filters<'listIntents'>;
 /** Several ways to pay one amount, of which the payer chooses one. */
 export type PaymentLink = Of<'getPaymentLink'>['paymentLink'];
+/** Money that pays no payment. */
+export type Deposit = NonNullable<Of<'listAttention'>['attention'][number]['deposit']>;
 export type Delivery = Of<'listDeliveries'>['deliveries'][number];
 export type DeliveryFilters = Filters<'listDeliveries'>;
 export type Endpoint = Of<'getEndpoint'>['endpoint'];

@@ -1,4 +1,4 @@
-import type { PaymentEvent, State } from '../api/types.ts';
+import type { Deposit, PaymentEvent, State } from '../api/types.ts';
 import type { Tone } from '../ui/badge.tsx';
 
 /** The states of a payment, in the order of its life. */
@@ -63,4 +63,17 @@ export const TERMS: Readonly<Record<string, string>> = {
   amount: 'another amount',
   sender: 'another sender',
   reference: 'another reference',
+};
+
+/** Why money is no payment. */
+export const DEPOSIT_REASONS: Readonly<Record<Deposit['reason'], string>> = {
+  no_reference: 'Nothing in the transfer says which payment it is for.',
+  unknown_reference: 'It carries the reference of a payment, but of none that is known here.',
+  unlisted_token: 'Its token is none that payments are made in.',
+  native_coin: "It is the network's own coin, in which no payments are made.",
+  two_references: 'It carries more than one reference.',
+  several_intents: 'It carries the references of several payments.',
+  beyond_limits: 'There were too many payments like it to tell of each.',
+  unproven: 'Its transaction names a payment, but nothing shows that this money is for it.',
+  unreadable: 'What its transaction did could not be read.',
 };

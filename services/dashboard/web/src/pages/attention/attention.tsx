@@ -1,15 +1,15 @@
 import { explorerPage } from '@pf/chains/networks';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Check, CircleCheck, RotateCcw } from 'lucide-react';
+import { Check, CircleCheck, EyeOff, RotateCcw } from 'lucide-react';
 import { Link, useSearchParams } from 'wouter';
-import { dashboard } from '../../api/client.ts';
+import { dashboard, payments } from '../../api/client.ts';
 import { useLive } from '../../api/live.ts';
 import { BY_CURSOR } from '../../api/pages.ts';
 import { queryClient } from '../../api/query-client.ts';
-import type { Of, Role } from '../../api/types.ts';
+import type { Deposit, Of, Role } from '../../api/types.ts';
 import { amount, short } from '../../format/money.ts';
 import { networkLabel } from '../../format/networks.ts';
-import { TERMS } from '../../format/states.ts';
+import { DEPOSIT_REASONS, TERMS } from '../../format/states.ts';
 import { hasRole, OWNERS, SUPPORT, useHere } from '../../shell/place.ts';
 import { RoleNote } from '../../shell/roles.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
@@ -59,6 +59,13 @@ const KINDS: Readonly<Record<Item['kind'], Kind>> = {
       'people responsible for compliance.',
     doneBy: OWNERS,
   },
+  deposit: {
+    label: 'Unknown money',
+    tone: 'warn',
+    advice:
+      'Find out what it is for. To send it back, ask for an address: exchanges pay from wallets that are not their ' +
+      "customers'. Ignore it when there is nothing left to do.",
+  },
   endpoint_paused: {
     label: 'Webhook paused',
     tone: 'plain',
@@ -76,10 +83,28 @@ const KINDS: Readonly<Record<Item['kind'], Kind>> = {
   },
 };
 
+const STATES = ['open', 'done', 'ignored'] as const;
+
 export default function Attention() {
-  const { accountId, mode } = useHere();
   const [search] = useSearchParams();
-  const state = search.get('state') === 'done' ? 'done' : 'open';
+  const state = STATES.find((one) => one === search.get('state')) ?? 'open';
+  return (
+    <Page title="Needs attention" about="What a person has to decide or fix, and how.">
+      <nav aria-label="Needs attention">
+        <ul className="tabs">
+          <Tab href="/attention" label="Open" isHere={state === 'open'} />
+          <Tab href="/attention?state=done" label="Done" isHere={state === 'done'} />
+          <Tab href="/attention?state=ignored" label="Ignored" isHere={state === 'ignored'} />
+        </ul>
+      </nav>
+      <RoleNote roles={SUPPORT} can="mark payments as done, or ignore money" />
+      {state === 'ignored' ? <Ignored /> : <Items key={state} state={state} />}
+    </Page>
+  );
+}
+
+function Items({ state }: { readonly state: 'open' | 'done' }) {
+  const { accountId, mode } = useHere();
   const live = useLive();
   const query = useInfiniteQuery({
     queryKey: ['attention', accountId, mode, state],
@@ -93,14 +118,7 @@ export default function Attention() {
     ...live,
   });
   return (
-    <Page title="Needs attention" about="What a person has to decide or fix, and how.">
-      <nav aria-label="Needs attention">
-        <ul className="tabs">
-          <Tab href="/attention" label="Open" isHere={state === 'open'} />
-          <Tab href="/attention?state=done" label="Done" isHere={state === 'done'} />
-        </ul>
-      </nav>
-      <RoleNote roles={SUPPORT} can="mark payments as done" />
+    <>
       <Loaded query={query}>
         {({ pages }) => {
           const items = pages.flatMap(({ attention }) => attention);
@@ -116,7 +134,43 @@ export default function Attention() {
         }}
       </Loaded>
       <More query={query} />
-    </Page>
+    </>
+  );
+}
+
+/** The deposits that are ignored, whether or not their money still counts. */
+function Ignored() {
+  const here = useHere();
+  const { accountId, mode } = here;
+  const live = useLive();
+  const query = useInfiniteQuery({
+    queryKey: ['attention', accountId, mode, 'ignored'],
+    queryFn: ({ pageParam, signal }) =>
+      payments(here)('get', '/deposits', {
+        query: { state: ['ignored'], ...(pageParam !== null && { cursor: pageParam }) },
+        signal,
+      }),
+    ...BY_CURSOR,
+    ...live,
+  });
+  return (
+    <>
+      <Loaded query={query}>
+        {({ pages }) => {
+          const deposits = pages.flatMap((page) => page.deposits);
+          return deposits.length === 0 ? (
+            <Nothing state="ignored" />
+          ) : (
+            <ul className="stack">
+              {deposits.map((deposit) => (
+                <DepositCard key={deposit.id} deposit={deposit} />
+              ))}
+            </ul>
+          );
+        }}
+      </Loaded>
+      <More query={query} />
+    </>
   );
 }
 
@@ -128,36 +182,40 @@ const Tab = ({ href, label, isHere }: { readonly href: string; readonly label: s
   </li>
 );
 
-const Nothing = ({ state }: { readonly state: 'open' | 'done' }) =>
-  state === 'open' ? (
-    <Empty title="All is well" icon={<CircleCheck size={28} aria-hidden />}>
-      Wrong amounts, double payments, money that comes late and webhooks that fail appear here, each with what to do.
-    </Empty>
-  ) : (
-    <Empty title="Nothing is marked as done" icon={<CircleCheck size={28} aria-hidden />}>
-      Payments that a person has dealt with are here, with who has marked them and when. Webhooks leave the list when
-      they are repaired.
+const EMPTY: Readonly<Record<(typeof STATES)[number], readonly [title: string, text: string]>> = {
+  open: [
+    'All is well',
+    'Wrong amounts, double payments, money that comes late or for no payment, and webhooks that fail appear here, ' +
+      'each with what to do.',
+  ],
+  done: [
+    'Nothing is marked as done',
+    'Payments that a person has dealt with are here, with who has marked them and when. Webhooks leave the list when ' +
+      'they are repaired.',
+  ],
+  ignored: ['Nothing is ignored', 'Money that pays nothing is here once a person has ignored it.'],
+};
+
+function Nothing({ state }: { readonly state: keyof typeof EMPTY }) {
+  const [title, text] = EMPTY[state];
+  return (
+    <Empty title={title} icon={<CircleCheck size={28} aria-hidden />}>
+      {text}
     </Empty>
   );
+}
 
 function Card({ item }: { readonly item: Item }) {
-  const { kind, at, intentId, payment, endpoint, delivery, reason } = item;
-  const { label, tone, advice, doneBy } = KINDS[kind];
-  const explorer = payment && explorerPage(payment.chain, payment.txSignature);
+  const { kind, at, intentId, payment, deposit, endpoint, delivery, reason } = item;
+  const { advice, doneBy } = KINDS[kind];
+  if (deposit) return <DepositCard deposit={deposit} />;
   return (
     <li className="card stack tight">
-      <div className="row apart">
-        <Badge tone={tone}>{label}</Badge>
-        <span className="muted small">
-          <Time at={at} />
-        </span>
-      </div>
+      <Head kind={kind} at={at} />
       {payment && (
         <p>
-          <strong className="number">
-            {payment.amount === null ? 'An unknown amount' : `${amount(payment.amount)} ${payment.token ?? ''}`}
-          </strong>{' '}
-          on {networkLabel(payment.chain)} from <code title={payment.sender}>{short(payment.sender)}</code>
+          <Sum of={payment} /> on {networkLabel(payment.chain)} from{' '}
+          <code title={payment.sender}>{short(payment.sender)}</code>
           {payment.differs.length > 0 &&
             `, with ${new Intl.ListFormat('en').format(payment.differs.map((term) => TERMS[term] ?? term))}`}
           {payment.late !== null && `, after the payment was ${payment.late}`}
@@ -168,18 +226,101 @@ function Card({ item }: { readonly item: Item }) {
       <p>{advice}</p>
       <div className="row small">
         {intentId !== null && <Link href={`/payments/${intentId}`}>Open the payment</Link>}
-        {explorer && (
-          <a href={explorer} target="_blank" rel="noreferrer">
-            Transaction
-          </a>
-        )}
+        {payment && <Transaction of={payment} />}
         {delivery && intentId !== null && (
           <Link href={`/developers/deliveries?intentId=${intentId}&type=${delivery.eventType}`}>See its attempts</Link>
         )}
         {endpoint && <Link href={`/developers/endpoints/${endpoint.id}`}>Open the webhook</Link>}
       </div>
-      {doneBy && <Mark item={item} label={label} doneBy={doneBy} />}
+      {doneBy && <Mark item={item} label={KINDS[kind].label} doneBy={doneBy} />}
     </li>
+  );
+}
+
+const Head = ({ kind, at }: Pick<Item, 'kind' | 'at'>) => (
+  <div className="row apart">
+    <Badge tone={KINDS[kind].tone}>{KINDS[kind].label}</Badge>
+    <span className="muted small">
+      <Time at={at} />
+    </span>
+  </div>
+);
+
+const Sum = ({ of }: { readonly of: Pick<Deposit, 'amount' | 'token'> }) => (
+  <strong className="number">
+    {of.amount === null ? 'An unknown amount' : `${amount(of.amount)} ${of.token ?? ''}`}
+  </strong>
+);
+
+function Transaction({ of }: { readonly of: Pick<Deposit, 'chain' | 'txSignature'> }) {
+  const explorer = explorerPage(of.chain, of.txSignature);
+  return (
+    explorer && (
+      <a href={explorer} target="_blank" rel="noreferrer">
+        Transaction
+      </a>
+    )
+  );
+}
+
+/** Why the money of a deposit no longer counts. */
+const GONE: Readonly<Partial<Record<Deposit['level'], string>>> = {
+  lost: 'The network has undone it: the money is not there.',
+  withdrawn: 'It has turned out to pay a payment.',
+};
+
+function DepositCard({ deposit }: { readonly deposit: Deposit }) {
+  const { chain, sender, recipient, reason, level, intentId, createdAt } = deposit;
+  const gone = GONE[level];
+  return (
+    <li className="card stack tight">
+      <Head kind="deposit" at={createdAt} />
+      <p>
+        <Sum of={deposit} /> on {networkLabel(chain)} to <code title={recipient}>{short(recipient)}</code>
+        {sender === null ? (
+          ', from no wallet'
+        ) : (
+          <>
+            {' '}
+            from <code title={sender}>{short(sender)}</code>
+          </>
+        )}
+      </p>
+      <p>{gone ?? DEPOSIT_REASONS[reason]}</p>
+      {gone === undefined && <p>{KINDS.deposit.advice}</p>}
+      <div className="row small">
+        {intentId !== null && <Link href={`/payments/${intentId}`}>Open the payment</Link>}
+        <Transaction of={deposit} />
+      </div>
+      {gone === undefined && <Ignore deposit={deposit} />}
+    </li>
+  );
+}
+
+/** Whether there is nothing to do about a deposit: the way there and back. */
+function Ignore({ deposit: { id, state } }: { readonly deposit: Deposit }) {
+  const here = useHere();
+  const { accountId, mode } = here;
+  const isOpen = state === 'open';
+  const [change, isChanging] = useTask(async () => {
+    const act = isOpen ? '/deposits/{id}/ignore' : '/deposits/{id}/reopen';
+    await payments(here)('post', act, { params: { id }, body: {} });
+    notify(isOpen ? 'Ignored. It is under Ignored now.' : 'Opened again. It is under Open now.');
+    await queryClient.invalidateQueries({ queryKey: ['attention', accountId, mode] });
+  });
+  if (!hasRole(here, SUPPORT)) return null;
+  return (
+    <div className="row apart">
+      <span />
+      <Button
+        icon={isOpen ? <EyeOff size={16} aria-hidden /> : <RotateCcw size={16} aria-hidden />}
+        aria-label={`${isOpen ? 'Ignore' : 'Open again'}: ${KINDS.deposit.label}`}
+        isPending={isChanging}
+        onPress={() => change()}
+      >
+        {isOpen ? 'Ignore' : 'Open again'}
+      </Button>
+    </div>
   );
 }
 
