@@ -271,7 +271,7 @@ describe('the ledger', () => {
     expect((await ofTwo.query('SELECT count(*) AS deposits FROM deposits')).rows).toEqual([{ deposits: '2' }]);
     ofTwo.close();
     const paid = RECORDED_PAYMENTS.find((line) => parseEvent(line).type === 'intent.extra_payment') ?? '';
-    const { landing } = (parseEvent(paid)).data as { readonly landing: Landing };
+    const { landing } = parseEvent(paid).data as { readonly landing: Landing };
     const same = received
       .replaceAll(/0xa{64}/g, landing.hash)
       .replace('"transferIndex":"0"', `"transferIndex":"${landing.transfer.index}"`);
