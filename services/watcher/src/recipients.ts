@@ -3,7 +3,7 @@ import type { AccountId, Address, Instant } from '@pf/domain';
 /** How many intents of one account are to be paid to a recipient. */
 interface Share {
   readonly account: AccountId;
-  readonly intents: number;
+  intents: number;
 }
 
 /** The recipients of intents, and the accounts that own those: nearly always one. */
@@ -34,10 +34,18 @@ export class Recipients {
 
   #count(recipient: Address, account: AccountId, more: 1 | -1): void {
     const shares = this.#shares.get(recipient) ?? [];
-    const others = shares.filter((one) => one.account !== account);
-    const intents = (shares.find((one) => one.account === account)?.intents ?? 0) + more;
-    if (intents > 0) this.#shares.set(recipient, others.concat({ account, intents }));
-    else if (others.length > 0) this.#shares.set(recipient, others);
+    const known = shares.find((one) => one.account === account);
+    if (known === undefined) {
+      if (more > 0) this.#shares.set(recipient, shares.concat({ account, intents: more }));
+      return;
+    }
+    known.intents += more;
+    if (known.intents > 0) return;
+    if (shares.length > 1)
+      this.#shares.set(
+        recipient,
+        shares.filter((one) => one !== known),
+      );
     else this.#shares.delete(recipient);
   }
 }
