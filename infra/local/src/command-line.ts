@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 
 /** An option of a command. */
 export interface Option<Value> {
@@ -32,6 +32,28 @@ export type CommandLine<Of extends Options> =
 
 /** A command line that cannot be understood (sysexits.h). */
 const EX_USAGE = 64;
+
+/** A command line is invalid; the message is a sentence that says why. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/**
+ * Parses the arguments of any command: these options, `--help`, and whatever else stands beside them.
+ * @throws UsageError that names the option
+ */
+export function parseStrictly<Of extends ParseArgsOptionsConfig>(args: readonly string[], options: Of) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { ...options, help: { type: 'boolean', short: 'h' } },
+    });
+  } catch (error) {
+    // The first sentence of Node's message names the option; the rest explains shells.
+    throw new UsageError(`${(error as Error).message.split('. ')[0]}.`, { cause: error });
+  }
+}
 const COLUMN = 22;
 
 /** A number within bounds: whole, a multiple of `step`, or any where that is null. */
@@ -84,24 +106,15 @@ const HELP = flag('Show this help');
 /** @param args what stands behind the command's name */
 export function readCommandLine<Of extends Options>(args: readonly string[], command: Command<Of>): CommandLine<Of> {
   const { options = {} as Of, operands } = command;
+  const kinds = Object.entries(options).map(([name, { takes }]) => [
+    name,
+    takes === null ? ({ type: 'boolean' } as const) : ({ type: 'string', multiple: true } as const),
+  ]);
   let parsed: { values: Readonly<Record<string, unknown>>; positionals: readonly string[] };
   try {
-    parsed = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        help: { type: 'boolean', short: 'h' },
-        ...Object.fromEntries(
-          Object.entries(options).map(([name, { takes }]) => [
-            name,
-            takes === null ? ({ type: 'boolean' } as const) : ({ type: 'string', multiple: true } as const),
-          ]),
-        ),
-      },
-    });
+    parsed = parseStrictly(args, Object.fromEntries(kinds) as ParseArgsOptionsConfig);
   } catch (error) {
-    // The first sentence of Node's message names the option; the rest explains shells.
-    return { kind: 'wrong', problem: `${(error as Error).message.split('. ')[0]}.` };
+    return { kind: 'wrong', problem: (error as UsageError).message };
   }
   const { values, positionals } = parsed;
   if (values['help'] === true) return { kind: 'help', text: helpOf(command) };

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseStrictly } from '../command-line.ts';
 
 /** What runs without a phase being named. */
 export const TESTS = ['unit', 'integration', 'e2e'] as const;
@@ -26,19 +26,11 @@ export interface TestArguments {
 
 const isPath = (argument: string): boolean => argument.includes('/') || argument.endsWith('.ts');
 
-/** Reads the arguments, strictly. */
 function parse(args: readonly string[]) {
   try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { provider: { type: 'string', multiple: true }, help: { type: 'boolean', short: 'h' } },
-    });
+    return parseStrictly(args, { provider: { type: 'string', multiple: true } });
   } catch (error) {
-    // Node's message names the option.
-    throw new Error(`${(error as Error).message.split('. ')[0]}. \See \`npm test -- --help\`.`, {
-      cause: error,
-    });
+    throw new Error(`${(error as Error).message} See \`npm test -- --help\`.`, { cause: error });
   }
 }
 

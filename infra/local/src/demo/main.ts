@@ -13,7 +13,8 @@ import {
 import { newWallet, walletOn } from '@pf/testing/wallets';
 import { CHAINS, type ChainName } from '../chains/chains.ts';
 import { faultOn } from './faults.ts';
-import { type Options, readOptions, type Scenario, USAGE, UsageError } from './options.ts';
+import { UsageError } from '../command-line.ts';
+import { type Options, readOptions, type Scenario, USAGE } from './options.ts';
 import { bold, dim, money, say, timeline } from './output.ts';
 import { AMOUNT, type Intent, type Scene } from './scene.ts';
 import { fail, LAST_EVENT, pay, payAfterDrop, payByEar } from './scenarios.ts';

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { CHAIN_NAMES, CHAINS, type ChainName } from '../chains/chains.ts';
+import { parseStrictly, UsageError } from '../command-line.ts';
 
 /** The chains of test mode, in the order in which the demo pays on them. */
 const DEMO_CHAINS: readonly ChainName[] = CHAIN_NAMES.filter((name) => !CHAINS[name].livemode);
@@ -21,34 +21,17 @@ export const USAGE = `Pays intents as a client does: through the public API only
 
 The stack must be running (npm start).`;
 
-/** The command line is invalid; the message says why. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
 /**
  * @param args the arguments after the program's name
  * @returns null when they ask for help
  * @throws UsageError
  */
 export function readOptions(args: readonly string[]): Options | null {
-  let parsed;
-  try {
-    parsed = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        drop: { type: 'boolean' },
-        fail: { type: 'boolean' },
-        sound: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (error) {
-    // The first sentence of Node's message names the option; the rest explains shells.
-    throw new UsageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
-  }
-  const { values, positionals } = parsed;
+  const { values, positionals } = parseStrictly(args, {
+    drop: { type: 'boolean' },
+    fail: { type: 'boolean' },
+    sound: { type: 'boolean' },
+  });
   if (values.help) return null;
   const [scenario = 'pay', ...others] = (['drop', 'fail', 'sound'] as const).filter((name) => values[name]);
   if (others.length > 0)
