@@ -5,6 +5,7 @@ import { Memory } from '../../src/base/observe/memory.ts';
 import { findDropped, type PendingOutcome } from '../../src/base/observe/pending-outcomes.ts';
 import { networkNamed } from '../../src/index.ts';
 import { named, Watched } from '../conformance/watching.ts';
+import { respondingNode } from '../nodes.ts';
 import { fulfiller, terms } from './payments.ts';
 
 const NONCE = 4n;
@@ -34,13 +35,7 @@ function nodeWith(name: string, count: bigint | null, receipts = new Map<unknown
     if (count === null) throw new RpcUpstreamError(`${name}: missing trie node`, 'no');
     return count;
   };
-  return {
-    name,
-    plan: {},
-    callsIn: () => Number.POSITIVE_INFINITY,
-    call: async (call) => respond(call) as never,
-    batch: async (calls) => calls.map(respond) as never,
-  };
+  return respondingNode(respond, name);
 }
 /** The same nodes, and how many batches they were sent together. */
 function counted(

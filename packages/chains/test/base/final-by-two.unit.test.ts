@@ -9,6 +9,7 @@ import { Memory } from '../../src/base/observe/memory.ts';
 import { finalize } from '../../src/base/observe/settlements.ts';
 import { networkOf } from '../../src/index.ts';
 import { Watched } from '../conformance/watching.ts';
+import { respondingNode } from '../nodes.ts';
 import { CHAIN, fulfiller, terms } from './payments.ts';
 
 const HASH = `0x${'ab'.repeat(32)}` as TransactionHash;
@@ -69,13 +70,7 @@ const nodeWith = ({ receipt: shown, transaction: sent = transaction, logs = [] }
     if (method.includes('trace')) throw new RpcUpstreamError(`no ${method} here`, 'no', undefined, 'unsupported');
     return method === 'eth_getTransactionByHash' ? parse(sent) : { number: 100n, hash: BLOCK };
   };
-  return {
-    name: 'node.example',
-    plan: {},
-    callsIn: () => Number.POSITIVE_INFINITY,
-    call: async (call) => respond(call) as never,
-    batch: async (calls) => calls.map(respond) as never,
-  };
+  return respondingNode(respond, 'node.example');
 };
 
 describe('a settlement in a final block, with two upstreams', () => {

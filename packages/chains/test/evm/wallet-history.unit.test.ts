@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Address, ChainId } from '@pf/domain';
-import { type RpcCall, type RpcNode, type RpcPool, RpcRefusedError, RpcUnavailableError } from '@pf/rpc';
+import { type RpcCall, type RpcPool, RpcRefusedError, RpcUnavailableError } from '@pf/rpc';
 import { z } from 'zod';
 import { readTransfer, TRANSFER } from '../../src/base/observe/landings.ts';
 import { EvmWalletHistory } from '../../src/evm/wallet-history.ts';
 import { type Moved, networkOf } from '../../src/index.ts';
+import { respondingNode } from '../nodes.ts';
 
 const NETWORK = networkOf('eip155:84532' as ChainId);
 const USDC = NETWORK.tokens.find(({ symbol }) => symbol === 'USDC')?.address ?? '';
@@ -53,13 +54,7 @@ function historyOn(sent: readonly Sent[], { blocks = 100, sentBlocks = 100, bala
     const found = sent.filter((one) => one.block >= fromBlock && one.block <= toBlock && one[side] === WALLET);
     return parse(found.map((one) => logOf(one, sent.indexOf(one))));
   };
-  const node: RpcNode = {
-    name: 'node',
-    plan: {},
-    callsIn: () => Number.POSITIVE_INFINITY,
-    call: async (call) => respond(call) as never,
-    batch: async (calls) => calls.map(respond) as never,
-  };
+  const node = respondingNode(respond);
   const pool: Pick<RpcPool, 'run'> = { run: (work) => work(node) };
   return { history: new EvmWalletHistory(NETWORK, pool, TRANSFER, readTransfer), asked };
 }

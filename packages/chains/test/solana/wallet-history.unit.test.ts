@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Address, ChainId } from '@pf/domain';
-import { type RpcCall, type RpcNode, type RpcPool, RpcRefusedError } from '@pf/rpc';
+import { type RpcCall, type RpcPool, RpcRefusedError } from '@pf/rpc';
 import { getBase58Decoder } from '@solana/kit';
 import { networkOf } from '../../src/index.ts';
 import { randomAddress } from '../../src/solana/address.ts';
 import { SolanaWalletHistory } from '../../src/solana/wallet-history.ts';
+import { respondingNode } from '../nodes.ts';
 
 const NETWORK = networkOf('solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' as ChainId);
 const WALLET: Address = randomAddress();
@@ -32,13 +33,7 @@ function historyOn(listed: readonly Listed[], first = 0, forgets = false) {
     const page = forgets && start > 0 ? [] : listed.slice(start, start + range.limit);
     return parse(page.map((one) => ({ ...one, signature: signatureOf(one.slot) })));
   };
-  const node: RpcNode = {
-    name: 'node',
-    plan: {},
-    callsIn: () => Number.POSITIVE_INFINITY,
-    call: async (call) => respond(call) as never,
-    batch: async (calls) => calls.map(respond) as never,
-  };
+  const node = respondingNode(respond);
   const pool: Pick<RpcPool, 'run' | 'call' | 'onAnother'> = {
     run: (work) => work(node),
     call: (call) => node.call(call),

@@ -6,6 +6,7 @@ import { Memory } from '../../../src/base/observe/memory.ts';
 import { Unreadable } from '../../../src/evm/observe/read-each.ts';
 import { PARTIES_MAX } from '../../../src/set-aside.ts';
 import { named, Watched } from '../../conformance/watching.ts';
+import { respondingNode } from '../../nodes.ts';
 import { fulfiller, terms } from '../payments.ts';
 
 const HASH = `0x${'ab'.repeat(32)}` as TransactionHash;
@@ -35,13 +36,7 @@ function nodeThat(says: Says): RpcNode {
     const { users = new Error('no logs') } = says;
     return users instanceof Error ? new Unreadable(users.message) : users.map((hash) => ({ transactionHash: hash }));
   };
-  return {
-    name: 'node',
-    plan: {},
-    callsIn: () => Number.POSITIVE_INFINITY,
-    call: (call) => Promise.resolve(respond(call) as never),
-    batch: (calls) => Promise.resolve(calls.map(respond) as never),
-  };
+  return respondingNode(respond);
 }
 
 type Unread = Parameters<typeof findLapsed>[4][number];
