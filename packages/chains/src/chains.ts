@@ -1,5 +1,5 @@
 import type { ChainId, Instant, PaymentTerms, TransactionHash } from '@pf/domain';
-import { Hints, RpcPool, type UpstreamSettings } from '@pf/rpc';
+import { Hints, RpcPool, type RpcPoolOptions, type UpstreamSettings } from '@pf/rpc';
 import type { Logger } from '@pf/runtime';
 import { base } from './base/family.ts';
 import type { Family } from './family.ts';
@@ -83,15 +83,8 @@ export async function examineUpstream(
   log: Logger,
 ): Promise<Examined> {
   const family = families[network.family];
-  const pool = new RpcPool({
-    network: network.name,
-    upstreams: [upstream],
-    dialect: family.dialect,
-    // It is to be read as it is.
-    identify: () => Promise.resolve(null),
-    probe: family.probe(),
-    log,
-  });
+  // It is to be read as it is.
+  const pool = poolOf(network, [upstream], () => Promise.resolve(null), log);
   try {
     return await pool.run(async (node) => {
       const problem = await family.whyOtherChain(network.chain)(node);
@@ -122,15 +115,26 @@ export function openWalletHistory(
   log: Logger,
 ): { readonly history: WalletHistory; readonly close: () => Promise<void> } {
   const family = families[network.family];
-  const pool = new RpcPool({
+  const pool = poolOf(network, upstreams, identifyWith(network.chain, family), log);
+  return { history: family.history(network, pool), close: () => pool.close() };
+}
+
+/** The upstreams of a network, as its family speaks to them. */
+function poolOf(
+  network: Network,
+  upstreams: readonly (string | UpstreamSettings)[],
+  identify: RpcPoolOptions['identify'],
+  log: Logger,
+): RpcPool {
+  const family = families[network.family];
+  return new RpcPool({
     network: network.name,
     upstreams,
     dialect: family.dialect,
-    identify: identifyWith(network.chain, family),
+    identify,
     probe: family.probe(),
     log,
   });
-  return { history: family.history(network, pool), close: () => pool.close() };
 }
 
 /** Makes no connection yet: the first request does. */
@@ -148,14 +152,8 @@ export function createChains({
     const network = networkOf(chain);
     const family = families[network.family];
     for (const concern of concernsOf(network, ofNetwork)) log.warn({ network: network.name }, concern);
-    const pool = new RpcPool({
-      network: network.name,
-      upstreams: ofNetwork,
-      dialect: family.dialect,
-      identify: warningOfRules(identifyWith(chain, family), family, network.name, log),
-      probe: family.probe(),
-      log,
-    });
+    const identify = warningOfRules(identifyWith(chain, family), family, network.name, log);
+    const pool = poolOf(network, ofNetwork, identify, log);
     pools.push(pool);
     adapters.set(chain, family.adapter(network, pool, now));
     const observer = family.observer(network, pool, now, (hash) => keptBytes(chain, hash));
