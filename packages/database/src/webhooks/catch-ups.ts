@@ -179,11 +179,15 @@ async function step(client: pg.PoolClient, endpointId: string, now: Date): Promi
     return 0;
   }
   const getsNothing = endpoint.disabled_by !== null || endpoint.paused;
-  const later = new Date(now.getTime() + (getsNothing || endpoint.failing ? LATER_MS : SOON_MS));
+  const accepts = !getsNothing && !endpoint.failing;
+  const later = new Date(now.getTime() + (accepts ? SOON_MS : LATER_MS));
   if (getsNothing || !due.keeps_up) {
-    // It is to show again that it accepts anything.
-    const page = getsNothing || endpoint.failing ? FIRST_PAGE : due.page;
-    await moveCatchUp(client, endpointId, { nextSeq: due.next_seq, lookAt: later, page });
+    // One that accepts nothing is to show again that it does.
+    await moveCatchUp(client, endpointId, {
+      nextSeq: due.next_seq,
+      lookAt: later,
+      page: accepts ? due.page : FIRST_PAGE,
+    });
     return 0;
   }
   const { made, read, last } = await makeDeliveries(client, endpointId, endpoint, due, now);
@@ -193,7 +197,7 @@ async function step(client: pg.PoolClient, endpointId: string, now: Date): Promi
       nextSeq: String(BigInt(last ?? due.next_seq) + 1n),
       // Nothing of the page was for it.
       lookAt: made === 0 ? now : later,
-      page: endpoint.failing ? FIRST_PAGE : Math.min(2 * due.page, LARGEST_PAGE),
+      page: accepts ? Math.min(2 * due.page, LARGEST_PAGE) : FIRST_PAGE,
     });
   await forgetRead(client, endpoint);
   return made;

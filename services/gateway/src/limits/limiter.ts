@@ -108,7 +108,7 @@ export class Limiter {
   }
 
   /**
-   * Counts a new payment intent of the account.
+   * Counts a new payment intent or link of the account.
    * @throws ApiError `rate_limit.exceeded`
    */
   async admitCreate({ accountId, livemode, plan }: Pick<Holder, 'accountId' | 'livemode' | 'plan'>): Promise<void> {
