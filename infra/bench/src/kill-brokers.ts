@@ -2,6 +2,8 @@ import { commandLine, count, flag } from '@pf/local/command';
 import { killBrokers } from './kill-brokers/rig.ts';
 import { BROKERS, SEED } from './options.ts';
 
+const WITHIN_MS = 30_000;
+
 /**
  * Kills brokers at random moments of commits, under the load of the real services. Exits with 1 where a partition does
  * not work within 30 s of its broker's return, or anything is lost or doubled. Needs a running stack (STACK_FILE) for
@@ -22,7 +24,7 @@ const {
   },
 });
 
-const report = await killBrokers({ ...options, say: (line) => console.error(line) });
+const report = await killBrokers({ ...options, withinMs: WITHIN_MS, say: (line) => console.error(line) });
 const at = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 if (json) console.log(JSON.stringify(report));

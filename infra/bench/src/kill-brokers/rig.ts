@@ -5,8 +5,6 @@ import { BenchResources } from '../bench-resources.ts';
 import { Load } from './load.ts';
 import { KeptServices } from './services.ts';
 
-/** After its broker is back, a partition must create intents within this time. */
-const WORKS_WITHIN_MS = 30_000;
 /** How long the load runs between two kills, at most. */
 const CALM_MS = 1_500;
 /** How long one of three brokers stays away, at most: longer than its session, so that others take over. */
@@ -20,6 +18,8 @@ export interface KillOptions {
   readonly kills: number;
   /** Decides when and which broker is killed. */
   readonly seed: number;
+  /** After its broker is back, a partition must create intents within this time. */
+  readonly withinMs: number;
   /** Gets a line of progress. */
   readonly say: (line: string) => void;
 }
@@ -32,7 +32,7 @@ export interface KillReport {
   readonly creates: number;
   /** Times that a service ended and was started again. */
   readonly restarts: number;
-  /** Partitions that did not work again within 30 s of the broker's return, with the number of the kill. */
+  /** Partitions that did not work again in time after the broker's return, with the number of the kill. */
   readonly stuck: readonly { readonly kill: number; readonly partition: number }[];
   /** What was lost, doubled or forked. Empty: nothing. */
   readonly problems: readonly string[];
@@ -48,7 +48,7 @@ export interface KillReport {
  * Kills brokers of its own with kill -9 at random moments under load and starts them again: the real gateway and
  * intent service, on the running stack's Postgres and Redis. Stops at a partition that stays stuck.
  */
-export async function killBrokers({ brokers: count, kills, seed, say }: KillOptions): Promise<KillReport> {
+export async function killBrokers({ brokers: count, kills, seed, withinMs, say }: KillOptions): Promise<KillReport> {
   const resources = await BenchResources.in('kill-brokers');
   const random = seededRandom(seed);
   let failed = true;
@@ -73,7 +73,7 @@ export async function killBrokers({ brokers: count, kills, seed, say }: KillOpti
     for (let kill = 1; kill <= kills && stuck.length === 0; kill++) {
       await delay(random() * CALM_MS);
       const returned = await disturb(brokers, random);
-      const works = await until('', () => load.slowest(returned) !== null, WORKS_WITHIN_MS).catch(() => false);
+      const works = await until('', () => load.slowest(returned) !== null, withinMs).catch(() => false);
       if (works === false) for (const partition of load.silentSince(returned)) stuck.push({ kill, partition });
       firstCreateMs.push(Math.round((load.fastest(returned) ?? Infinity) - returned));
       allPartitionsMs.push(Math.round((load.slowest(returned) ?? Infinity) - returned));

@@ -56,9 +56,15 @@ async function quiet(label: string, args: readonly string[]): Promise<Result> {
 
 /**
  * How many test files run at a time. Those of `stack` share the state of one stack; the others on a stack wait for
- * brokers and blocks about half of their time, so there are more than cores.
+ * brokers and blocks about half of their time, so there are more than cores. A drill starts a dozen processes at once:
+ * with four at a time a broker's return took 28 s.
  */
-const WORKERS = { unit: '--maxWorkers=100%', onStack: '--maxWorkers=4', stack: '--runInBand' } as const;
+const WORKERS = {
+  unit: '--maxWorkers=100%',
+  onStack: '--maxWorkers=4',
+  drills: '--maxWorkers=3',
+  stack: '--runInBand',
+} as const;
 
 /**
  * Runs Jest projects at once, the longest test files first; the output goes to the terminal.
@@ -160,7 +166,7 @@ async function testOnStack(before: () => Promise<readonly Result[]>, folder: str
     if (apart.length > 0) results.push(await jest(apart, 'onStack', folder, file));
     if (phases.has('providers'))
       for (const round of rounds) results.push(await jest(['e2e'], 'onStack', folder, file, round));
-    if (phases.has('drills')) results.push(await jest(['drills'], 'onStack', folder, file));
+    if (phases.has('drills')) results.push(await jest(['drills'], 'drills', folder, file));
     return results;
   };
   // Those of `stack` run one after another and mostly wait, for blocks and for the browser: beside all others.
