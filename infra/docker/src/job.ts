@@ -1,7 +1,29 @@
-import { ConfigurationError, createLogger, loadConfig, type Logger, variables } from '@pf/runtime';
+import { ConfigurationError, createLogger, loadConfig, type Logger, pause, variables } from '@pf/runtime';
 
 /** From sysexits.h, as for a service: starting again does not help. */
 const EX_CONFIG = 78;
+/** As long as a database or a broker may take to start on a small machine. */
+const PATIENCE_MS = 60_000;
+const AGAIN_MS = 1_000;
+
+/**
+ * Waits until a dependency responds, as the services do, at most for a minute: ended here, the job would be started
+ * again with growing pauses. Behind that the work is tried, and says what is wrong.
+ *
+ * @param dependency its name in the log, which has one line for each try
+ */
+export async function awaitDependency(
+  dependency: string,
+  responds: () => Promise<boolean>,
+  log: Logger,
+  patienceMs = PATIENCE_MS,
+): Promise<void> {
+  const giveUp = performance.now() + patienceMs;
+  while (!(await responds()) && performance.now() < giveUp) {
+    log.warn({ dependency }, 'the job waits for a dependency');
+    await pause(AGAIN_MS);
+  }
+}
 
 /**
  * Runs a job to its end and sets the exit code: 0 on success, 78 for an invalid configuration, 1 for a failure after

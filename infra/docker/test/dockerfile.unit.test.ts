@@ -13,6 +13,17 @@ const textsOf = (name: string, stage: readonly Instruction[]): string[] =>
 const all = [...stages.values()].flat();
 const positionOf = (part: string): number => build.findIndex(({ text }) => text.includes(part));
 
+describe.each(['.dockerignore', 'infra/docker/chains.Dockerfile.dockerignore'])('%s', (file) => {
+  it('keeps out what git keeps out: a copy would put secrets into an image, and build it again', () => {
+    const ignored = new Set(readFileSync(path.join(ROOT, file), 'utf8').split('\n'));
+    const generated = readFileSync(path.join(ROOT, '.gitignore'), 'utf8').trim().split('\n');
+    const missing = generated
+      .map((line) => line.replace(/\/$/, ''))
+      .filter((name) => !ignored.has(name) && !ignored.has(`**/${name}`));
+    expect(missing).toEqual([]);
+  });
+});
+
 describe('the Dockerfile', () => {
   it('tells services which build they are', () => {
     expect(textsOf('ARG', image)).toContain('VERSION');

@@ -5,11 +5,14 @@ import { once } from 'node:events';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';
-import { type ControlPlane, startControlPlane, type Stored } from './control-plane.ts';
+import { ABSENT, type ControlPlane, startControlPlane, type Stored } from './control-plane.ts';
 import { type Programs, run } from './tools.ts';
 
 export const NAMESPACE = 'payments';
 export const NEXT_TAG = '9.9.9';
+/** No registry has it: pods of it never become ready. */
+const BROKEN_TAG = `0.0.0-${ABSENT}`;
+const BROKEN_WITHIN = '5s';
 /** Version 1.0.0, the first that was deployed (infra/local/setup/earlier-release.mjs). */
 const RELEASE = 'b026edb1989277efaaf1c0bec05acf0db09af5ff';
 const IMAGES = ['payment-intents', 'images.example/payment-intents'];
@@ -19,7 +22,6 @@ const HOLDERS = [
   '/api/v1/namespaces',
   `/api/v1/namespaces/${NAMESPACE}/persistentvolumeclaims`,
   `/api/v1/namespaces/${NAMESPACE}/secrets`,
-  `/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets`,
   `/apis/kafka.strimzi.io/v1/namespaces/${NAMESPACE}/kafkatopics`,
 ];
 
@@ -114,6 +116,14 @@ export class Site {
     return this.command(path.join(this.#root, 'k8s/apply'), folder);
   }
 
+  /** @returns what `k8s/apply` said of a rollout that did not end within the time. @throws if it did */
+  async failToApply(folder: string, timeout: string): Promise<string> {
+    const environment = { ...this.#environment, TIMEOUT: timeout };
+    const { ok, stderr } = await run(path.join(this.#root, 'k8s/apply'), [folder], { environment });
+    expectThat(!ok, `k8s/apply ${folder} says that everything runs`);
+    return stderr;
+  }
+
   list(at: string): Promise<readonly Stored[]> {
     return this.#plane.list(at);
   }
@@ -167,6 +177,32 @@ async function nextVersion(overlay: string, folder: string, objects: readonly Ma
   };
   await writeFile(path.join(target, 'kustomization.yaml'), stringify(kustomization));
   return target;
+}
+
+/** The overlay with an image that does not exist. @returns its folder */
+async function brokenVersion(overlay: string, folder: string): Promise<string> {
+  const target = path.join(folder, 'broken');
+  await mkdir(target, { recursive: true });
+  const kustomization = {
+    apiVersion: 'kustomize.config.k8s.io/v1beta1',
+    kind: 'Kustomization',
+    resources: [path.relative(target, overlay)],
+    images: IMAGES.map((name) => ({ name, newTag: BROKEN_TAG })),
+  };
+  await writeFile(path.join(target, 'kustomization.yaml'), stringify(kustomization));
+  return target;
+}
+
+/** A release whose image is missing is reported within its time, and one command takes it back, StatefulSets too. */
+async function takesBack(site: Site, overlay: string, folder: string): Promise<void> {
+  const said = await site.failToApply(await brokenVersion(overlay, folder), BROKEN_WITHIN);
+  expectThat(said.includes('timed out'), `of a release without an image it said: ${said}`);
+  await site.apply(overlay);
+  const left = (await site.list(`/api/v1/namespaces/${NAMESPACE}/pods`))
+    .filter(({ spec }) => spec?.containers?.some(({ image }) => image.endsWith(BROKEN_TAG)))
+    .map(({ metadata }) => metadata.name);
+  expectThat(left.length === 0, `${left.join(', ')} stayed at the release that was taken back`);
+  await checkState(site, overlay);
 }
 
 const has = (objects: readonly Manifest[], kind: string, name: string): boolean =>
@@ -283,6 +319,7 @@ export async function tryUpgrades(
     }
     const pods = await site.list(`/api/v1/namespaces/${NAMESPACE}/pods`);
     await refusesUnrestricted(site);
+    if (isThorough) await takesBack(site, overlay, folder);
     const more = await afterwards?.(site);
     return (
       `${name}: ${isReleased ? '1.0.0 → ' : ''}${steps.map(([step]) => step).join(' → ')}; ` +

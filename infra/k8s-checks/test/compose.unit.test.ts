@@ -17,6 +17,10 @@ const compose = z.object({
     z.string(),
     z.object({
       image: z.string(),
+      build: z.looseObject({}).optional(),
+      pull_policy: z.string().optional(),
+      mem_limit: z.string().optional(),
+      logging: z.object({ options: z.record(z.string(), z.string()) }).optional(),
       command: z.array(z.string()).optional(),
       read_only: z.boolean().default(false),
       user: z.string().optional(),
@@ -77,6 +81,20 @@ describe('docker-compose.yml', () => {
     expect(new Set(images).size).toBe(1);
     expect(images[0]).toMatch(/^redis:\d+\.\d+$/);
     expect(Number(images[0]?.split(':')[1])).toBeLessThanOrEqual(Number(tested));
+  });
+
+  it('builds each of its images once', () => {
+    const own = Object.values(services).filter(({ image }) => image.endsWith(':local'));
+    for (const name of new Set(own.map(({ image }) => image))) {
+      const users = own.filter(({ image }) => image === name);
+      expect([name, users.filter(({ build }) => build !== undefined).length]).toEqual([name, 1]);
+      for (const { pull_policy } of users) expect(pull_policy).toBe('never');
+    }
+  });
+
+  it('bounds the memory and the log of every container', () => {
+    for (const [name, { mem_limit, logging }] of Object.entries(services))
+      expect([name, mem_limit, logging?.options['max-size']]).toEqual([name, expect.any(String), '10m']);
   });
 
   it('gives every container the variables that its command needs, and no unknown ones', () => {

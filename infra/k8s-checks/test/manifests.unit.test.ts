@@ -31,7 +31,7 @@ const OPERATORS = 10;
 const PATCHABLE = new RegExp(
   [
     '^/spec/(replicas|minReplicas|minReplicaCount',
-    '|template/spec/(volumes(/-)?|topologySpreadConstraints.*|(c|initC)ontainers/\\d/volumeMounts(/-)?))$',
+    '|template/spec/(volumes(/-)?|containers/0/resources/requests/cpu|topologySpreadConstraints.*|(c|initC)ontainers/\\d/volumeMounts(/-)?))$',
   ].join(''),
 );
 
@@ -114,6 +114,29 @@ const CONNECTIONS: Readonly<Record<string, string>> = {
   OIDC_ISSUER: 'https',
 };
 
+describe('The table of secrets in docs/operations/deploy.md', () => {
+  it('has every secret of the store, with its variables', () => {
+    const page = readFileSync(path.join(ROOT, 'docs/operations/deploy.md'), 'utf8');
+    let secret = '';
+    const documented = new Map<string, string[]>();
+    for (const [, named, variable = ''] of page.matchAll(/^\| (?:`payments\/([\w-]+…?)`)? *\| `([A-Z_]+…?)` /gm)) {
+      secret = named ?? secret;
+      documented.set(secret, [...(documented.get(secret) ?? []), variable]);
+    }
+    // One line stands for the users of each service, and one for the upstreams of each network.
+    const line = (name: string): string => name.replace(/^(database|redis)-.*/, '$1-…');
+    const { secrets } = readOverlay('production');
+    expect(documented.size).toBeGreaterThan(5);
+    for (const [name, values] of secrets) {
+      const variables = documented.get(line(name)) ?? [];
+      const missing = Object.keys(values).filter(
+        (key) => !variables.includes(key) && !(key.startsWith('RPC_') && variables.includes('RPC_…')),
+      );
+      expect([name, missing]).toEqual([name, []]);
+    }
+  });
+});
+
 describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
   it('gives every container the variables that its command needs, and no unknown ones', () => {
     for (const resource of workloads(overlay)) {
@@ -123,6 +146,13 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
     expect(services(overlay).map(({ metadata }) => metadata.name)).toEqual(
       expect.arrayContaining(['gateway', 'intent', 'webhook', 'watcher', 'dashboard', 'checkout', 'archive']),
     );
+  });
+
+  it('has every pod replaced that does not become ready, so that a release can be taken back', () => {
+    const sets = z.array(z.object({ spec: z.object({ podManagementPolicy: z.string().default('OrderedReady') }) }));
+    const found = sets.parse(ofKind(overlay, 'StatefulSet'));
+    expect(found.length).toBeGreaterThanOrEqual(2);
+    for (const { spec } of found) expect(spec.podManagementPolicy).toBe('Parallel');
   });
 
   it('seals personal data where all services are replaced at once, and else says that it does not yet', () => {

@@ -73,6 +73,8 @@ runService('intent', async ({ log, crash, onShutdown }) => {
   });
   onShutdown('clock', () => clock.stop());
   await clock.start();
+  // Recovery keys are made for a time that is proven. A broker that has just started may not prove it at once.
+  if (config.SEAL_PERSONAL_DATA) await health.until('clock', () => clock.prove());
 
   const { ledger } = createStore(database);
   const personalData = await createPersonalData(database, { keyring, seal: config.SEAL_PERSONAL_DATA, clock, log });
