@@ -1,4 +1,11 @@
-import { LATE_STATES, PAYMENT_TERMS, payerView, PUBLIC_EVENT_TYPES, type PublicClaim, type PublicPayment } from '@pf/domain';
+import {
+  LATE_STATES,
+  PAYMENT_TERMS,
+  payerView,
+  PUBLIC_EVENT_TYPES,
+  type PublicClaim,
+  type PublicPayment,
+} from '@pf/domain';
 import { z } from 'zod';
 import { payerIntent, publicIntent } from './api/intent.ts';
 import { PAGE_LIMIT } from './api/limits.ts';

@@ -24,6 +24,7 @@ import {
   REFUNDING,
   SECOND,
   SCENARIO_START,
+  SUCCESSOR,
   UNKNOWN,
   UNPROVEN,
 } from '../../src/testing/samples.ts';
@@ -84,7 +85,10 @@ const inputOf = ({ input, choice }: Step, intent: PaymentIntent, freshId: Intent
       }),
     () => gateway.prepare(hash, { sender: from, terms }),
     () => gateway.recordBroadcast(hash),
-    () => gateway.recordBroadcast(hash),
+    () =>
+      choice % 2 === 0
+        ? gateway.recordBroadcast(hash)
+        : gateway.report(hash, { ...right, ...place, ...UNPROVEN }, choice % 3 === 0 ? SUCCESSOR : undefined),
     () => gateway.release(hash),
     () => gateway.cancel(),
     () => gateway.refund(freshId),
