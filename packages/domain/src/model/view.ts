@@ -191,10 +191,7 @@ type AnyEvent = {
  * for. The order of the keys is part of the result.
  * @param intent the intent after the event
  */
-export const paymentOf = (
-  { type, data }: AnyEvent,
-  intent: Pick<PublicIntent, 'amount'>,
-): PublicPayment | null => {
+export const paymentOf = ({ type, data }: AnyEvent, intent: Pick<PublicIntent, 'amount'>): PublicPayment | null => {
   if (type === 'intent.extra_payment') return payment(data.landing, { amount: intent.amount, differs: [], late: null });
   if (type === 'intent.mismatched_payment')
     return {

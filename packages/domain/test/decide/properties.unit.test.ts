@@ -214,7 +214,7 @@ describe('decide, over random histories,', () => {
     forEveryHistory(({ before, events }) => {
       const own = events.filter(({ intentId }) => intentId === before.id);
       const after = own.reduce<PaymentIntent>(evolve, before);
-      const same = (Object.keys(before) as (keyof PaymentIntent)[]).every(
+      const same = (Object.keys(after) as (keyof PaymentIntent)[]).every(
         (field) => field === 'version' || before[field] === after[field],
       );
       expect(own.length === 0).toBe(same);
