@@ -123,6 +123,8 @@ function meaningOf(event: WebhookEvent): string {
     case 'intent.mismatch_withdrawn':
     case 'intent.late_payment':
       return event.data.payment.sender;
+    case 'intent.payment_claimed':
+      return event.data.claim.intentIds.join();
     case 'payment_link.paid':
     case 'payment_link.extra_payment':
       return event.data.intentId;

@@ -45,6 +45,9 @@ export const EVENT_MEANINGS: Readonly<Record<LoggedType, string>> = {
   'intent.mismatch_withdrawn':
     'The report of a mismatched payment was wrong: read again, the transfer has the terms of the intent. What it ' +
     'pays is said by the next events.',
+  'intent.payment_claimed':
+    'Payers claim a payment that was reported for this intent for others of the account, too: `intentIds` has all of ' +
+    'them so far. No new payment.',
   'intent.late_payment': 'Follows the `intent.confirmed` of a payment after the end of the intent.',
   'deposit.received':
     'Money has arrived that pays no intent. Again: it has landed again, perhaps in another block. `index`: its place ' +

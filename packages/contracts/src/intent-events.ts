@@ -1,9 +1,16 @@
-import { LATE_STATES, PAYMENT_TERMS, payerView, PUBLIC_EVENT_TYPES, type PublicPayment } from '@pf/domain';
+import {
+  LATE_STATES,
+  PAYMENT_TERMS,
+  payerView,
+  PUBLIC_EVENT_TYPES,
+  type PublicClaim,
+  type PublicPayment,
+} from '@pf/domain';
 import { z } from 'zod';
 import { payerIntent, publicIntent } from './api/intent.ts';
 import { PAGE_LIMIT } from './api/limits.ts';
 import { pageLimit, pageQuery, pageResponse } from './api/paging.ts';
-import { address, reference, tokenAddress, transactionHash } from './scalars.ts';
+import { address, intentId, reference, tokenAddress, transactionHash } from './scalars.ts';
 
 /** In the events of payments that the intent did not ask for, or was thought not to (docs/reference/contract.md). */
 export const unexpectedPayment = z.strictObject({
@@ -19,16 +26,26 @@ export const unexpectedPayment = z.strictObject({
   claimed: z.literal(true).exactOptional(),
 }) satisfies z.ZodType<PublicPayment>;
 
+/** Who else claims a payment that was reported for the intent. */
+export const paymentClaim = z.strictObject({
+  txSignature: transactionHash,
+  intentIds: z.array(intentId),
+}) satisfies z.ZodType<PublicClaim>;
+
 /** The body of a webhook, of a streamed event and of a history entry (docs/reference/contract.md): the same bytes. */
 export const intentEvent = z.strictObject({
   eventId: z.string(),
   type: z.enum(PUBLIC_EVENT_TYPES),
   createdAt: z.iso.datetime({ precision: 3 }),
   livemode: z.boolean(),
-  data: z.strictObject({ intent: publicIntent, payment: unexpectedPayment.exactOptional() }),
+  data: z.strictObject({
+    intent: publicIntent,
+    payment: unexpectedPayment.exactOptional(),
+    claim: paymentClaim.exactOptional(),
+  }),
 });
 
-/** An event as payers see it. */
+/** An event as payers see it: without other intents of the account. */
 export const payerEvent = intentEvent.extend({
   data: z.strictObject({ intent: payerIntent, payment: unexpectedPayment.exactOptional() }),
 });

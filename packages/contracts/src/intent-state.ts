@@ -139,6 +139,7 @@ const paymentIntent = z.looseObject({
   extraPayments: z.array(z.looseObject({ hash: transactionHash, transfer })).default([]),
   otherRefunds: z.array(intentId).default([]),
   // In the order in which evolve() adds them: the bytes are those of the fold.
+  otherClaims: z.array(z.looseObject({ hash: transactionHash, intentIds: z.array(intentId) })).exactOptional(),
   erasedAt: instant.exactOptional(),
   heldFrom: z.number().int().positive().exactOptional(),
 }) satisfies z.ZodType<PaymentIntent>;

@@ -14,7 +14,7 @@ import type {
   PublicIntent,
   Refusal,
 } from '@pf/domain';
-import { INTENT_STATUSES, isEventType, isPublicType, LATE_STATES, PAYMENT_TERMS, paymentOf } from '@pf/domain';
+import { claimOf, INTENT_STATUSES, isEventType, isPublicType, LATE_STATES, PAYMENT_TERMS, paymentOf } from '@pf/domain';
 import { z } from 'zod';
 import {
   type DepositCommandMessage,
@@ -89,7 +89,7 @@ const commandData = {
   prepare_submission: z.object({ transaction: preparedTransaction }),
   record_broadcast: z.object({ hash: transactionHash }),
   release_submission: z.object({ hash: transactionHash, reason: z.string() }),
-  report_transfer: z.object({ landing }),
+  report_transfer: z.object({ landing, alsoFor: intentId.exactOptional() }),
   cancel: none,
   refund: z.object({ refundIntentId: intentId, reference, ttlSeconds }),
   simulate: z.object({ targetState: z.enum(INTENT_STATUSES), hash: transactionHash, fulfiller: address }),
@@ -248,6 +248,7 @@ const eventData = {
     claimed: z.literal(true).exactOptional(),
   }),
   'intent.mismatch_withdrawn': z.object({ landing: newLanding }),
+  'intent.payment_claimed': z.object({ hash: transactionHash, intentIds: z.array(intentId) }),
   'intent.late_payment': z.object({ landing, late: z.enum(LATE_STATES) }),
   extra_payment_observed: z.object({ landing, refundIntentId: intentId.exactOptional() }),
   mismatched_payment_observed: z.object({ landing, differs: z.array(z.enum(PAYMENT_TERMS)) }),
@@ -400,13 +401,15 @@ export const headOf = ({ type, intentId, version, accountId, at, intent }: Logge
 export function webhookBody(event: LoggedEvent): string | null {
   if (!isPublicType(event.type)) return null;
   // Of a foreign event only the intent is known.
-  const payment = isForeign(event) ? null : paymentOf(eventOf(event), event.intent);
+  const own = isForeign(event) ? null : eventOf(event);
+  const payment = own && paymentOf(own, event.intent);
+  const claim = own && claimOf(own);
   return JSON.stringify({
     eventId: event.eventId,
     type: event.type,
     createdAt: event.at,
     livemode: event.livemode,
-    data: { intent: event.intent, ...(payment !== null && { payment }) },
+    data: { intent: event.intent, ...(payment !== null && { payment }), ...(claim !== null && { claim }) },
   });
 }
 

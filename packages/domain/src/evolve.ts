@@ -260,6 +260,11 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
       return seen(state, event.data.landing);
     case 'intent.mismatch_withdrawn':
       return { transfers: uncounted(state.transfers, event.data.landing) };
+    case 'intent.payment_claimed': {
+      const { hash, intentIds } = event.data;
+      const others = (state.otherClaims ?? []).filter((one) => one.hash !== hash);
+      return { otherClaims: [...others, { hash, intentIds }] };
+    }
     case 'intent.late_payment':
       return {};
     case 'personal_data_erased':

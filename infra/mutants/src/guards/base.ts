@@ -182,6 +182,36 @@ export const baseGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Who else claims a reported payment is told for so many intents and no more',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: 'named.includes(other) || claims >= OTHER_CLAIMS_MAX || intent.erasedAt !== undefined',
+    instead: 'named.includes(other)',
+    test: {
+      file: 'packages/domain/test/decide/settlement.unit.test.ts',
+      name: 'a reported payment that is claimed for other intents, too names twenty of them at most',
+    },
+  },
+  {
+    name: 'A payment that counts is no more claimed for other intents',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: 'if (isReported(intent, landing)) claimedFor(',
+    instead: 'claimedFor(',
+    test: {
+      file: 'packages/domain/test/decide/settlement.unit.test.ts',
+      name: 'a reported payment that is claimed for other intents, too is left alone where it has proven to pay its intent',
+    },
+  },
+  {
+    name: 'A transaction that no node shows takes no other of its reading along',
+    file: `${src}/observe/scan.ts`,
+    guard: 'const SPLITS = 5;',
+    instead: 'const SPLITS = 0;',
+    test: {
+      file: 'packages/chains/test/hostile/base.unit.test.ts',
+      name: 'a payment beside hostile transactions is confirmed in its usual time: a transaction that never comes',
+    },
+  },
+  {
     name: 'What is reported as paid without a reference has none, so it is no other intent’s payment',
     file: `${src}/unnamed-payment.ts`,
     guard: 'references.get(log.logIndex) === null',

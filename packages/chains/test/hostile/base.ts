@@ -129,6 +129,7 @@ export const HOSTILE: Readonly<Record<string, (place: Place) => Shown>> = {
   'a receipt of another block': but((place) => ({ receipt: receipt(place, { blockHash: `0x${'0b'.repeat(32)}` }) })),
   'no receipt': but(() => ({ receipt: null })),
   'a receipt that is refused': but(() => ({ receipt: new Error('internal error') })),
+  'a transaction that never comes': but(() => ({ transaction: undefined })),
   'a receipt that never comes': but(() => ({ receipt: undefined })),
   'a receipt that is none': but(() => ({ receipt: { logs: 'many' } })),
   'a receipt whose logs are none': but((place) => ({ receipt: receipt(place, { logs: [null, 1, 'log', {}] }) })),

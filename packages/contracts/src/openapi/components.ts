@@ -19,7 +19,7 @@ import { webhookDelivery } from '../deliveries.ts';
 import { publicDeposit } from '../deposits.ts';
 import { createEndpointRequest, deliveryAttempt, updateEndpointRequest, webhookEndpoint } from '../endpoints.ts';
 import { errorResponse } from '../errors.ts';
-import { intentEvent, payerEvent, unexpectedPayment } from '../intent-events.ts';
+import { intentEvent, payerEvent, paymentClaim, unexpectedPayment } from '../intent-events.ts';
 import { createPaymentLinkRequest, payerPaymentLink, paymentLink } from '../payment-links.ts';
 import { createReplayRequest, webhookReplay } from '../replays.ts';
 import { setSponsorRequest, sponsor } from '../sponsors.ts';
@@ -39,6 +39,7 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   WebhookEvent: webhookEvent,
   ...Object.fromEntries(Object.entries(WEBHOOK_BODIES).map(([type, body]) => [`${nameOf(type)}Event`, body])),
   UnexpectedPayment: unexpectedPayment,
+  PaymentClaim: paymentClaim,
   Deposit: publicDeposit,
   WebhookDelivery: webhookDelivery,
   DeliveryAttempt: deliveryAttempt,

@@ -37,6 +37,7 @@ export const REQUESTOR = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' as Address
 export const FULFILLER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' as Address;
 export const CREATED_AT = '2026-11-21T12:00:00.000Z';
 const INTENT = 'pi_5mUj8xNgYq3vWJ2hTfKd7' as IntentId;
+const OTHER_INTENT = 'pi_7nVk9yPhZr4wXK3iUgLe8' as IntentId;
 const ACCOUNT = 'acct_5mUj8xNgYq3vWJ2hTfKd7' as AccountId;
 const ENDPOINT = { id: 'whe_5mUj8xNgYq3vWJ2hTfKd7', url: 'https://shop.example/webhooks' };
 const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e' as TokenAddress;
@@ -123,6 +124,15 @@ const HISTORIES: { readonly [Type in PublicEventType]: readonly Step[] } = {
       90,
     ],
     ['intent.mismatch_withdrawn', { landing: landing(HASH) }, 120],
+  ],
+  'intent.payment_claimed': [
+    created,
+    [
+      'intent.mismatched_payment',
+      { landing: landing(HASH, AMOUNT, UNPROVEN), amount: '12.50', differs: ['reference'], claimed: true },
+      90,
+    ],
+    ['intent.payment_claimed', { hash: HASH, intentIds: [OTHER_INTENT] }, 120],
   ],
   'intent.late_payment': [
     created,

@@ -1,4 +1,4 @@
-import type { PublicIntent, PublicPayment } from '@pf/domain';
+import type { PublicClaim, PublicIntent, PublicPayment } from '@pf/domain';
 import type { BuiltTransaction } from '../api/index.ts';
 import { UNDELIVERED_MAX } from '../deliveries.ts';
 import { FAILING_DAYS } from '../endpoints.ts';
@@ -65,6 +65,11 @@ const PAYMENT: Readonly<Record<keyof PublicPayment, string>> = {
   differs: 'The terms that the payment does not match; empty if it matches all.',
   late: 'The state in which the payment found the intent, if it had ended; otherwise `null`.',
   claimed: 'Present where the chain does not show that the payment was for this intent: a payer says so.',
+};
+
+const CLAIM: Readonly<Record<keyof PublicClaim, string>> = {
+  txSignature: 'Solana signature or EVM transaction hash of the payment that was reported.',
+  intentIds: 'The other payment intents for which payers have submitted it so far, oldest first; 20 at most.',
 };
 
 const DELIVERY: Readonly<Record<string, string>> = {
@@ -188,6 +193,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   PayerIntent: INTENT,
   Transaction: TRANSACTION,
   UnexpectedPayment: PAYMENT,
+  PaymentClaim: CLAIM,
   WebhookDelivery: DELIVERY,
   DeliveryAttempt: ATTEMPT,
   WebhookEndpoint: ENDPOINT,

@@ -5,7 +5,7 @@ import { publicIntent } from '../api/intent.ts';
 import { depositEvents } from '../deposits.ts';
 import { endpointEvents, type EndpointEventType } from '../endpoint-events.ts';
 import { FAILING_DAYS } from '../endpoints.ts';
-import { intentEvent, unexpectedPayment } from '../intent-events.ts';
+import { intentEvent, paymentClaim, unexpectedPayment } from '../intent-events.ts';
 import { paymentLinkEvents, type PaymentLinkEventType } from '../payment-links.ts';
 import { EVENT_EXAMPLES, HEADER_EXAMPLES } from './event-examples.ts';
 
@@ -32,6 +32,7 @@ const TRIGGERS: Readonly<Record<WebhookType, string>> = {
   'intent.extra_payment': 'A paid intent was paid again.',
   'intent.mismatched_payment': 'A payment with another amount, token, recipient, sender or reference.',
   'intent.mismatch_withdrawn': 'A payment that was reported as mismatched matches after all.',
+  'intent.payment_claimed': 'A reported payment is claimed for other intents, too. No new payment.',
   'intent.late_payment': 'The payment came after expiry, cancellation or failure.',
   'payment_link.paid': 'An intent of a payment link was confirmed, and no other had paid the link.',
   'payment_link.extra_payment': 'A payment link that was paid was paid again, by another of its intents.',
@@ -59,6 +60,7 @@ export const WEBHOOK_BODIES = Object.fromEntries(
         data: z.strictObject({
           intent: publicIntent,
           ...(hasPayment(type) && { payment: unexpectedPayment }),
+          ...(type === 'intent.payment_claimed' && { claim: paymentClaim }),
         }),
       }),
   ]),

@@ -70,6 +70,7 @@ describe('the webhooks of the OpenAPI document', () => {
       'intent.extra_payment': 'confirmed',
       'intent.mismatched_payment': 'created',
       'intent.mismatch_withdrawn': 'created',
+      'intent.payment_claimed': 'created',
       'intent.late_payment': 'confirmed',
     });
   });

@@ -1,9 +1,18 @@
 import type { Outcome } from '../model/decision.ts';
 import { LATE_STATES, type PaymentTerm } from '../model/event.ts';
+import type { IntentId } from '../model/ids.ts';
 import type { Command, Observation } from '../model/input.ts';
 import type { Landing, PaymentIntent } from '../model/intent.ts';
-import { isMismatched, isMoved, isSettling, type Place, transferKey, withoutFee } from '../model/landing.ts';
-import { COUNTED_MAX, DUST_SHARE, refusalAtReports } from '../model/limits.ts';
+import {
+  isMismatched,
+  isMoved,
+  isReported,
+  isSettling,
+  type Place,
+  transferKey,
+  withoutFee,
+} from '../model/landing.ts';
+import { COUNTED_MAX, DUST_SHARE, OTHER_CLAIMS_MAX, refusalAtReports } from '../model/limits.ts';
 import { formatAmount } from '../model/money.ts';
 import { isLive, submissionOf } from '../model/submission.ts';
 import { termsThatDiffer } from '../model/terms.ts';
@@ -139,19 +148,32 @@ const mismatched = (
 /**
  * `report_transfer`: a payer, not a watcher, says that a transfer was to pay the intent. So it is only told, as a
  * mismatched payment that is claimed: nothing that is reported can settle an intent or end its submission. Refused
- * where it cannot be told, so that no payer is promised what did not happen.
+ * where it cannot be told, so that no payer is promised what did not happen. An account is told of a transfer for one
+ * intent; that it is claimed for another (`alsoFor`) is said by an event of its own, which is no payment.
  */
 export const reportTransfer = (
   intent: PaymentIntent,
-  { data: { landing } }: Extract<Command, { type: 'report_transfer' }>,
+  { data: { landing, alsoFor } }: Extract<Command, { type: 'report_transfer' }>,
   draft: Draft,
 ): Outcome => {
+  if (alsoFor !== undefined) {
+    if (isReported(intent, landing)) claimedFor(alsoFor, intent, landing, draft);
+    return accept(intent.id);
+  }
   const differs = termsThatDiffer(intent, landing.transfer);
   const isTold = intent.transfers.includes(transferKey(landing)) || isLive(intent, landing.hash);
   const isClaim = differs.includes('reference') && !isTold;
   return isClaim && !mismatched(intent, landing, differs, draft, true)
     ? refuseWith(refusalAtReports(intent))
     : accept(intent.id);
+};
+
+const claimedFor = (other: IntentId, intent: PaymentIntent, { hash }: Landing, draft: Draft): void => {
+  const { id, otherClaims = [] } = intent;
+  const named = otherClaims.find((one) => one.hash === hash)?.intentIds ?? [];
+  const claims = otherClaims.reduce((sum, { intentIds }) => sum + intentIds.length, 0);
+  if (named.includes(other) || claims >= OTHER_CLAIMS_MAX || intent.erasedAt !== undefined) return;
+  draft.append(id, 'intent.payment_claimed', { hash, intentIds: [...named, other] });
 };
 
 /** The transaction is in a block and had no effect. The hash decides. */

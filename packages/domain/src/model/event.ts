@@ -16,6 +16,7 @@ export const PUBLIC_EVENT_TYPES = [
   'intent.extra_payment',
   'intent.mismatched_payment',
   'intent.mismatch_withdrawn',
+  'intent.payment_claimed',
   'intent.late_payment',
 ] as const;
 export type PublicEventType = (typeof PUBLIC_EVENT_TYPES)[number];
@@ -130,6 +131,11 @@ export interface EventData {
    * what is known now; what it does to the intent is said by the events after this one.
    */
   'intent.mismatch_withdrawn': { readonly landing: Landing };
+  /**
+   * Payers claim a payment that was reported for this intent for others of the account, too. `intentIds`: all of these
+   * so far, oldest first. No new payment.
+   */
+  'intent.payment_claimed': { readonly hash: TransactionHash; readonly intentIds: readonly IntentId[] };
   /** Follows the `intent.confirmed` of a payment after expiry, cancellation or failure: `late`, the state before. */
   'intent.late_payment': { readonly landing: Landing; readonly late: LateState };
   /** `refundIntentId`: on an original, the refund that was paid late, beside the linked one. */

@@ -61,7 +61,11 @@ export interface CommandData {
   record_broadcast: { readonly hash: TransactionHash };
   release_submission: { readonly hash: TransactionHash; readonly reason: string };
   /** A transfer without a reference, which a payer says was to pay the intent. */
-  report_transfer: { readonly landing: Landing };
+  report_transfer: {
+    readonly landing: Landing;
+    /** Another intent of the account, for which it is claimed, where it was reported for this one. */
+    readonly alsoFor?: IntentId;
+  };
   cancel: Record<never, never>;
   refund: {
     readonly refundIntentId: IntentId;

@@ -132,6 +132,12 @@ export interface Settlement extends Landing {
   readonly lost: boolean;
 }
 
+/** A transaction whose payment was reported for one intent, and the other intents for which it is claimed. */
+export interface OtherClaims {
+  readonly hash: TransactionHash;
+  readonly intentIds: readonly IntentId[];
+}
+
 /** The state of one intent: the fold of its events. */
 export interface PaymentIntent {
   readonly id: IntentId;
@@ -185,6 +191,8 @@ export interface PaymentIntent {
   readonly extraPayments: readonly Landing[];
   /** Refunds that were paid late while another was linked, oldest first: `refundedBy` falls back to the newest. */
   readonly otherRefunds: readonly IntentId[];
+  /** Only where payers claim a reported payment for other intents of the account, too. */
+  readonly otherClaims?: readonly OtherClaims[];
   /**
    * Only on an intent in whose history newer code has appended an event that this code does not understand: the version
    * of that event. What the public sees of the intent is current, the rest is not: nothing may be decided about it.

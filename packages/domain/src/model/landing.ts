@@ -17,6 +17,13 @@ export const isMismatched = ({ settlement, transfers, extraPayments }: PaymentIn
   return !isPaid && transfers.includes(key) && !extraPayments.some((one) => transferKey(one) === key);
 };
 
+/** True where this transfer was reported, and the report stands: it is no payment that counts. */
+export const isReported = ({ settlement, transfers, extraPayments }: PaymentIntent, landing: Landing): boolean => {
+  const key = transferKey(landing);
+  const paid = settlement === null ? extraPayments : [settlement, ...extraPayments];
+  return transfers.includes(key) && !paid.some((one) => transferKey(one) === key);
+};
+
 /** In base units: 100 ETH, and far more than a transaction costs anywhere. The books have no room for more. */
 const NETWORK_FEE_MAX = 10n ** 20n - 1n;
 

@@ -33,6 +33,9 @@ export const CLAIMS_MAX = { wallet: 10, crowded: { from: 100, wallet: 2 }, inten
  */
 export const COUNTED_MAX = { dust: 20, mismatched: 100, extra: 200 } as const;
 
+/** For how many other intents the reports of an intent name a claim. More would say nothing that these do not. */
+export const OTHER_CLAIMS_MAX = 20;
+
 /** A transfer of less than one part in so many of the amount asked for is dust. */
 export const DUST_SHARE = 100n;
 

@@ -65,6 +65,13 @@ export interface PublicPayment {
   readonly claimed?: true;
 }
 
+/** Who else claims a payment that was reported for the intent, as integrators see it. No new payment. */
+export interface PublicClaim {
+  readonly txSignature: TransactionHash;
+  /** All other intents of the account for which it is claimed, oldest first. */
+  readonly intentIds: readonly IntentId[];
+}
+
 type PublicField = Exclude<keyof PublicIntent, 'state'> | 'status';
 
 /** The fields of a PaymentIntent in its public view. A missing or superfluous field does not compile. */
@@ -175,15 +182,16 @@ export const payerView = (intent: PublicIntent): PayerIntent =>
     Object.entries(intent).filter(([field]) => Object.hasOwn(PAYER_FIELDS, field)),
   ) as unknown as PayerIntent;
 
+type AnyEvent = {
+  readonly [Type in EventType]: { readonly type: Type; readonly data: EventData[Type] };
+}[EventType];
+
 /**
  * The payment that an event reports to integrators; null for events about no payment, or about the one that was asked
  * for. The order of the keys is part of the result.
  * @param intent the intent after the event
  */
-export const paymentOf = (
-  { type, data }: { readonly [Type in EventType]: { readonly type: Type; readonly data: EventData[Type] } }[EventType],
-  intent: Pick<PublicIntent, 'amount'>,
-): PublicPayment | null => {
+export const paymentOf = ({ type, data }: AnyEvent, intent: Pick<PublicIntent, 'amount'>): PublicPayment | null => {
   if (type === 'intent.extra_payment') return payment(data.landing, { amount: intent.amount, differs: [], late: null });
   if (type === 'intent.mismatched_payment')
     return {
@@ -196,6 +204,10 @@ export const paymentOf = (
     return payment(data.landing, { amount: intent.amount, differs: [], late: data.late });
   return null;
 };
+
+/** Who else claims a reported payment; null for events of other types. The order of the keys is part of the result. */
+export const claimOf = ({ type, data }: AnyEvent): PublicClaim | null =>
+  type === 'intent.payment_claimed' ? { txSignature: data.hash, intentIds: data.intentIds } : null;
 
 const payment = (
   { hash, transfer }: Landing,

@@ -146,6 +146,11 @@ export const claimedPayment = (hash: TransactionHash, change: Partial<Transfer>)
     claimed: true,
   },
 });
+/** Payers claim a reported payment for these intents, too. */
+export const paymentClaimed = (hash: TransactionHash, ...intentIds: readonly IntentId[]): ExpectedEvent => ({
+  type: 'intent.payment_claimed',
+  data: { hash, intentIds },
+});
 export const mismatchWithdrawn = (hash: TransactionHash, change: Partial<Transfer> = {}): ExpectedEvent => ({
   type: 'intent.mismatch_withdrawn',
   data: { landing: landing(hash, change) },

@@ -56,8 +56,12 @@ export const gateway = {
     command('prepare_submission', { transaction: signed(hash, change) }),
   recordBroadcast: (hash: TransactionHash): Command => command('record_broadcast', { hash }),
   release: (hash: TransactionHash): Command => command('release_submission', { hash, reason: 'the node refused it' }),
-  report: (hash: TransactionHash, change: Partial<Transfer>): Command =>
-    command('report_transfer', { landing: { hash, transfer: transfer(change) } }),
+  /** @param alsoFor another intent for which the transfer is claimed, where it was reported for this one */
+  report: (hash: TransactionHash, change: Partial<Transfer>, alsoFor?: IntentId): Command =>
+    command('report_transfer', {
+      landing: { hash, transfer: transfer(change) },
+      ...(alsoFor !== undefined && { alsoFor }),
+    }),
   cancel: (): Command => command('cancel', {}),
   refund: (refundIntentId: IntentId = REFUND): Command =>
     command('refund', { refundIntentId, reference: referenceOf(refundIntentId), ttlSeconds: TTL_SECONDS }),

@@ -24,6 +24,7 @@ import {
   REFUNDING,
   SECOND,
   SCENARIO_START,
+  SUCCESSOR,
   UNKNOWN,
   UNPROVEN,
 } from '../../src/testing/samples.ts';
@@ -84,7 +85,10 @@ const inputOf = ({ input, choice }: Step, intent: PaymentIntent, freshId: Intent
       }),
     () => gateway.prepare(hash, { sender: from, terms }),
     () => gateway.recordBroadcast(hash),
-    () => gateway.recordBroadcast(hash),
+    () =>
+      choice % 2 === 0
+        ? gateway.recordBroadcast(hash)
+        : gateway.report(hash, { ...right, ...place, ...UNPROVEN }, choice % 3 === 0 ? SUCCESSOR : undefined),
     () => gateway.release(hash),
     () => gateway.cancel(),
     () => gateway.refund(freshId),
@@ -210,7 +214,7 @@ describe('decide, over random histories,', () => {
     forEveryHistory(({ before, events }) => {
       const own = events.filter(({ intentId }) => intentId === before.id);
       const after = own.reduce<PaymentIntent>(evolve, before);
-      const same = (Object.keys(before) as (keyof PaymentIntent)[]).every(
+      const same = (Object.keys(after) as (keyof PaymentIntent)[]).every(
         (field) => field === 'version' || before[field] === after[field],
       );
       expect(own.length === 0).toBe(same);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Observation } from '@pf/domain';
+import type { IntentId, Observation } from '@pf/domain';
 import { type ExpectedEvent, given } from '../../src/testing/given.ts';
 import {
   claimedPayment,
@@ -14,6 +14,7 @@ import {
   lost,
   mismatchedPayment,
   mismatchWithdrawn,
+  paymentClaimed,
   pending,
   prepared,
   restored,
@@ -26,6 +27,7 @@ import {
   landing,
   MOVED,
   REFERENCE,
+  REFUND,
   SECOND,
   SCENARIO_START,
   TTL_SECONDS,
@@ -314,6 +316,39 @@ describe('a payment that is proven after it was reported', () => {
     given(created(), reported)
       .when(watcher.landed(FIRST, { amount: 1n }))
       .thenNothing();
+  });
+});
+
+describe('a reported payment that is claimed for other intents, too', () => {
+  const report = claimedPayment(FIRST, UNPROVEN);
+  const others = Array.from({ length: 20 }, (_, place) => `pi_claim${place}` as IntentId);
+
+  it('has an event that names all of them, once for each', () => {
+    given(created(), report)
+      .when(gateway.report(FIRST, UNPROVEN, REFUND))
+      .then(paymentClaimed(FIRST, REFUND))
+      .when(gateway.report(FIRST, UNPROVEN, REFUND))
+      .thenNothing()
+      .when(gateway.report(FIRST, UNPROVEN, others[0]))
+      .then(paymentClaimed(FIRST, REFUND, ...others.slice(0, 1)));
+  });
+
+  it('names twenty of them at most', () => {
+    given(created(), report, paymentClaimed(FIRST, ...others))
+      .when(gateway.report(FIRST, UNPROVEN, REFUND))
+      .thenNothing();
+  });
+
+  it('is left alone where it has proven to pay its intent', () => {
+    given(created(), report, mismatchWithdrawn(FIRST), pending(FIRST), confirmed(FIRST))
+      .when(gateway.report(FIRST, UNPROVEN, REFUND))
+      .thenNothing();
+  });
+
+  it('settles its intent when it is proven', () => {
+    given(created(), report, paymentClaimed(FIRST, REFUND))
+      .when(watcher.landed(FIRST))
+      .then(mismatchWithdrawn(FIRST), pending(FIRST), confirmed(FIRST));
   });
 });
 

@@ -458,6 +458,16 @@ export const COMMAND_ROWS: readonly Row[] = [
         given: [...HISTORY[state], events.mismatchedPayment(UNKNOWN, UNPROVEN, 'reference')],
       },
       { if: "it has the intent's reference", when: gateway.report(UNKNOWN, {}) },
+      {
+        if: 'it was told before, and is claimed for another intent, too',
+        given: [...HISTORY[state], events.claimedPayment(UNKNOWN, UNPROVEN)],
+        when: gateway.report(UNKNOWN, UNPROVEN, REFUND),
+        then: [events.paymentClaimed(UNKNOWN, REFUND)],
+      },
+      {
+        if: 'it is claimed for another intent, and was never told',
+        when: gateway.report(UNKNOWN, UNPROVEN, REFUND),
+      },
       ...(state === 'created'
         ? [{ if: 'it is of the live submission', given: live, when: gateway.report(FIRST, UNPROVEN) }]
         : []),

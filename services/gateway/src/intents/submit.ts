@@ -280,8 +280,9 @@ async function resume(
 const CLOCKS_DIFFER_MS = 5_000;
 
 /**
- * Tells the account of a payment without a reference, which no watcher can find: once, whoever claims it. Not of one
- * from before the intent, which cannot have been meant for it, nor where the intent has as many reports as it may.
+ * Tells the account of a payment without a reference, which no watcher can find: once, for one intent, to which is
+ * added for which others it is claimed. Not of one from before the intent, which cannot have been meant for it, nor
+ * where the intent has as many reports as it may.
  */
 async function reportUnnamed(
   { commands, intents }: Pick<SubmitDependencies, 'commands' | 'intents'>,
@@ -294,10 +295,11 @@ async function reportUnnamed(
   if (at < since) return 'nothing';
   if (!isConfirmed) throw new ApiError('transaction.not_visible', { details: { tx_signature: hash } });
   const landing = { hash, transfer };
-  if ((await intents.findReported(landing, owner, id, since)) !== null) return 'claim_of_another';
+  const reported = await intents.findReported(landing, owner, id, since);
   const { accountId, livemode } = owner;
-  const data = { landing };
-  const result = await commands.send({ type: 'report_transfer', intentId: id, accountId, livemode, data });
+  const data = { landing, ...(reported !== null && { alsoFor: id }) };
+  const result = await commands.send({ type: 'report_transfer', intentId: reported ?? id, accountId, livemode, data });
+  if (reported !== null) return 'claim_of_another';
   if (result.kind !== 'refused') return 'claim';
   if (result.refusal.code === 'intent.limit_reached') return 'nothing';
   throw refused(result.refusal);

@@ -396,8 +396,8 @@ describe('payments on a local chain without a watcher', () => {
       });
     });
 
-    it('tells the account once of such a transfer that is claimed for two of its intents', async () => {
-      const [first, second] = [await create(), await create()];
+    it('tells the account once of such a transfer, and then for which other intents it is claimed', async () => {
+      const [first, second, third] = [await create(), await create(), await create()];
       const hash = await payer.transfer(usdc, merchant, 2_500_000n);
       await anvil.mine();
       await anvil.rpc('evm_increaseTime', 2);
@@ -405,8 +405,16 @@ describe('payments on a local chain without a watcher', () => {
       const told = async (id: string): Promise<string | undefined> =>
         (await api.submit(id, hash, payer.address)).body.error?.message;
       expect(await told(first)).toContain('the account that created the intent was told.');
-      expect(await told(second)).toContain('was told of it before, for another of its payment intents');
-      expect((await api.events(second)).body.events.map(({ type }) => type)).toEqual(['intent.created']);
+      for (const id of [second, second, third]) {
+        expect(await told(id)).toContain('was told of it before, for another of its payment intents');
+        expect((await api.events(id)).body.events.map(({ type }) => type)).toEqual(['intent.created']);
+      }
+      const events = (await api.events(first)).body.events.slice(1);
+      expect(events.map(({ type, data }) => [type, data.payment?.claimed, data.claim])).toEqual([
+        ['intent.mismatched_payment', true, undefined],
+        ['intent.payment_claimed', undefined, { txSignature: hash, intentIds: [second] }],
+        ['intent.payment_claimed', undefined, { txSignature: hash, intentIds: [second, third] }],
+      ]);
     });
 
     it('reports no transfer of another amount or from another wallet', async () => {

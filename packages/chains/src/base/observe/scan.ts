@@ -30,6 +30,8 @@ import { sightingOf } from './sightings.ts';
 /** Transactions that are looked up at a time, in one reading, and ms after which no more are. The others wait. */
 const LOOKED_UP_AT_ONCE = 20;
 const LOOKED_UP_MAX = 500;
+/** How often those of a reading that come too late together are asked for in two halves: until one is alone. */
+const SPLITS = 5;
 const LOOK_UP_MS = 2_000;
 
 /**
@@ -312,6 +314,7 @@ async function readTransactions(
     const found = await readEach(
       by,
       some.map((hash) => getCalling(hash)),
+      SPLITS,
     );
     return found.map((one) => (one instanceof Unreadable ? one.reason : (one ?? 'it was not found')));
   };

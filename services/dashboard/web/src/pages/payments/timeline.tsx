@@ -59,7 +59,7 @@ function Entry({
   readonly deliveries: readonly Delivery[];
 }) {
   const { label, tone, payer } = EVENTS[event.type];
-  const { payment, intent } = event.data;
+  const { payment, claim, intent } = event.data;
   return (
     <li className={tone}>
       <div className="row apart">
@@ -68,6 +68,12 @@ function Entry({
           <Moment at={event.createdAt} />
         </span>
       </div>
+      {claim && (
+        <p className="small">
+          Payers say that it was for {new Intl.ListFormat('en').format(claim.intentIds)}.{' '}
+          <Transaction chain={intent.chain} hash={claim.txSignature} />
+        </p>
+      )}
       {payment && <Odd payment={payment} chain={intent.chain} token={intent.token} />}
       {intent.txSignature !== null && intent.txSignature !== before?.data.intent.txSignature && (
         <p className="small">
@@ -123,6 +129,7 @@ function Odd({
       from <code title={payment.sender}>{short(payment.sender)}</code>
       {differs.length > 0 && `, with ${new Intl.ListFormat('en').format(differs)}`}
       {payment.late !== null && `, after it was ${payment.late}`}
+      {payment.claimed && ', which a payer says was for this'}
       {'. '}
       <Transaction chain={chain} hash={payment.txSignature} />
     </p>
