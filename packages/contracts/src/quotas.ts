@@ -101,6 +101,9 @@ export const LOOK_QUOTAS = BUILD_QUOTAS;
 /** Test events to the webhook endpoints of an account in one mode. */
 export const ENDPOINT_TEST_QUOTA: Quota = { requests: 30, windowSeconds: 600 };
 
+/** Deliveries that an account sends again by hand in one mode: each attempt is kept. A replay has its own pace. */
+export const RETRY_QUOTA: Quota = { requests: 1_200, windowSeconds: 600 };
+
 /**
  * New webhook endpoints of an account in one mode: the first requests to each are quick, also where one to the same
  * host has just failed and was removed.

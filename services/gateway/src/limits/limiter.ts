@@ -14,6 +14,7 @@ import {
   PAYER_CHAIN_SHARE,
   type Quota,
   REPEATED_BUILD_QUOTAS,
+  RETRY_QUOTA,
   SUBMIT_QUOTAS,
 } from '@pf/contracts';
 import type { IntentId } from '@pf/domain';
@@ -182,6 +183,15 @@ export class Limiter {
   }
 
   /**
+   * Counts a delivery that the account sends again by hand.
+   * @throws ApiError `rate_limit.exceeded`
+   */
+  async admitRetry({ accountId, livemode }: Pick<Holder, 'accountId' | 'livemode'>): Promise<void> {
+    const standing = await this.#limits.count(`retries ${accountId} ${livemode}`, this.#quota(RETRY_QUOTA));
+    if (!standing.allowed) throw tooMany('retries', 'Too many deliveries were sent again. Use a replay', standing);
+  }
+
+  /**
    * Counts a new webhook endpoint of the account.
    * @throws ApiError `rate_limit.exceeded`
    */
@@ -302,7 +312,7 @@ function exceeded(policy: PolicyName, { requests, windowSeconds }: Quota, { retr
 }
 
 function tooMany(
-  policy: 'chain' | 'creates' | 'submits' | 'looks' | 'tests' | 'endpoints',
+  policy: 'chain' | 'creates' | 'submits' | 'looks' | 'tests' | 'retries' | 'endpoints',
   what: string,
   { retryMs }: Standing,
 ): ApiError {
