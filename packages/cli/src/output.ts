@@ -8,6 +8,16 @@ export const createOutput = (json: boolean, write: (text: string) => void): Outp
   answer: (value, text) => write(`${json ? JSON.stringify(value, null, 2) : text()}\n`),
 });
 
+/**
+ * What may go to a terminal: control characters, and those that turn the direction, as `\\uXXXX`, which JSON takes for
+ * the same. Accounts choose their URLs, names and metadata, and a terminal obeys what it is sent.
+ */
+export const printable = (text: string): string =>
+  text.replace(
+    /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
 /** Columns aligned to the left, two spaces apart; the first row is the head. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { CliError } from './cli-error.ts';
+import { printable } from './output.ts';
 import type { CommandContext } from './session.ts';
 
 /** The commands by their first word. Only the one that is asked for is loaded: `pf` starts in half the time. */
@@ -39,7 +40,12 @@ export interface Terminal extends CommandContext {
  * `{"error":{"message":…}}` with --json); never throws.
  * @returns the exit code: 0, 1 where it failed, 2 where the arguments were wrong
  */
-export async function runPf(args: readonly string[], terminal: Terminal): Promise<number> {
+export async function runPf(args: readonly string[], { write, writeError, ...context }: Terminal): Promise<number> {
+  const terminal: Terminal = {
+    ...context,
+    write: (text) => write(printable(text)),
+    writeError: (text) => writeError(printable(text)),
+  };
   const json = args.includes('--json');
   let complaint = '';
   const complain = (message: string, facts: object = {}): void =>

@@ -38,6 +38,11 @@ describe('pf', () => {
     });
   });
 
+  it('sends a terminal no control characters of what it shows', async () => {
+    const { errors } = await pf(['\u001b]0;owned\u0007\u009b2J\u202ex']);
+    expect(errors).toContain(String.raw`'\u001b]0;owned\u0007\u009b2J\u202ex'`);
+  });
+
   it('names the database that is unavailable, without its password', async () => {
     const { code, errors } = await pf(['accounts', 'list'], { DATABASE_URL: 'postgresql://pf:hidden@127.0.0.1:1/pf' });
     expect(code).toBe(1);

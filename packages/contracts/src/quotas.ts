@@ -14,12 +14,12 @@ export const KEY_QUOTAS: Readonly<Record<Plan, Quota>> = {
 };
 
 /**
- * How many times the quota of a key all keys of an account have in one mode, people in the dashboard included: new keys
- * come with a full bucket, and an account has many.
+ * How many times the quota of a key all keys of an account have in one mode, people in the dashboard included, and all
+ * its keys of scope `payer`: new keys come with a full bucket, and an account has many.
  */
 export const KEYS_AT_ONCE = 4;
 
-/** The quota of one client address with a `payer` key, on every plan: many payers share such a key. */
+/** The quota of one client address with `payer` keys of an account, on every plan: many payers share such a key. */
 export const PAYER_ADDRESS_QUOTA: Quota = { requests: 600, windowSeconds: 60 };
 
 /**
@@ -40,7 +40,7 @@ export const PAYMENT_LINK_QUOTA: Quota = { requests: 1_200, windowSeconds: 60 };
 /**
  * What an account asks the chains for in one mode, by its plan: builds, submits and looks for hashes of all its
  * intents, with any of its keys, in the dashboard too. Each takes several calls of the upstreams that all accounts
- * share, and intents cost nothing. What payers ask for counts for their addresses.
+ * share, and intents cost nothing. Its payers, with keys or client secrets, have together KEYS_AT_ONCE times as much.
  */
 export const CHAIN_QUOTAS: Readonly<Record<Plan, Quota>> = {
   free: { requests: 100, windowSeconds: 10 },
@@ -49,9 +49,15 @@ export const CHAIN_QUOTAS: Readonly<Record<Plan, Quota>> = {
 };
 
 /**
+ * What of a payer's address does not count in what the account's payers ask the chains for, at each gateway: however
+ * many addresses ask for much, others can pay.
+ */
+export const PAYER_CHAIN_SHARE: Quota = { requests: 20, windowSeconds: 600 };
+
+/**
  * New payment intents and links of an account in one mode, by its plan, with any of its keys. Each costs nothing, and
- * an intent is watched for up to a month after its end, with its recipient. What payers create with a link has the
- * limits of the link.
+ * an intent is watched for up to a month after its end, with its recipient. What payers begin with all its links has as
+ * much again.
  */
 export const CREATE_QUOTAS: Readonly<Record<Plan, Quota>> = {
   free: { requests: 10_000, windowSeconds: 86_400 },
@@ -95,6 +101,9 @@ export const LOOK_QUOTAS = BUILD_QUOTAS;
 /** Test events to the webhook endpoints of an account in one mode. */
 export const ENDPOINT_TEST_QUOTA: Quota = { requests: 30, windowSeconds: 600 };
 
+/** Deliveries that an account sends again by hand in one mode: each attempt is kept. A replay has its own pace. */
+export const RETRY_QUOTA: Quota = { requests: 1_200, windowSeconds: 600 };
+
 /**
  * New webhook endpoints of an account in one mode: the first requests to each are quick, also where one to the same
  * host has just failed and was removed.
@@ -116,11 +125,14 @@ export const WAIT_LIMITS = {
 export const STRANGER_QUOTA: Quota = { requests: 600, windowSeconds: 60 };
 
 /**
- * Event streams that may be open at one gateway: of a key, of an address, of an intent with its client secret, of an
- * address for such an intent, of test mode together, and in all.
+ * Event streams that may be open at one gateway: of an account in a mode with its keys, people included, with what
+ * payers have, and with both; of an address, of an intent with its client secret, of an address for such an intent, of
+ * test mode together, and in all.
  */
 export const STREAM_LIMITS = {
-  key: 2_000,
+  keys: 2_000,
+  payers: 2_000,
+  account: { live: 3_000, test: 1_500 },
   address: 500,
   intent: 200,
   intentAddress: 10,

@@ -43,6 +43,7 @@ export class Deliverer {
   async attempt(delivery: DueDelivery, heldUntil: number): Promise<Made> {
     const { log, now, sender } = this.#dependencies;
     return inAttempt(delivery, { heldUntil, now: now() }, async (): Promise<Made & Attempted> => {
+      requireOwnWords(delivery);
       const body = Buffer.from(delivery.body, 'utf8');
       const headers = await this.#headers(delivery, body, now());
       const began = performance.now();
@@ -101,6 +102,19 @@ export class Deliverer {
     }
   }
 }
+
+/**
+ * What payments and deposits tell is in the ledger, and only there: whoever can write deliveries does not have words of
+ * their own signed that say so.
+ */
+function requireOwnWords({ intentId, eventType, body }: DueDelivery): void {
+  if (intentId !== null) return;
+  const { type } = JSON.parse(body) as { readonly type?: unknown };
+  const types = [eventType, typeof type === 'string' ? type : ''];
+  if (types.some((one) => OF_LEDGER.some((prefix) => one.startsWith(prefix))))
+    throw new NotSentError(`an event of the ledger is not in the ledger: ${types.join(', ')}`);
+}
+const OF_LEDGER = ['intent.', 'deposit.'] as const;
 
 /** Of a test event nothing is tried again: it was for that moment (docs/reference/contract.md). */
 const TEST: EndpointEventType = 'webhook_endpoint.test';

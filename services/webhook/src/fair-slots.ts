@@ -1,6 +1,7 @@
 /** Who starts attempts. */
 export interface Starter {
-  readonly accountId: string;
+  /** The account and mode that it is of: test mode takes nothing from live mode. */
+  readonly owner: string;
   /** Whether it has something to start now. */
   canStart(): boolean;
   /** Starts one attempt, which gives its slot back by `slots.done()`. */
@@ -39,28 +40,28 @@ export class FairSlots {
   /** Starts what this starter has, now or when it is its turn. May be called at any time, also for nothing. */
   offer(starter: Starter): void {
     if (!starter.canStart()) return;
-    const { accountId } = starter;
-    let account = this.#accounts.get(accountId);
-    if (!account) this.#accounts.set(accountId, (account = { running: 0, starters: new Set() }));
+    const { owner } = starter;
+    let account = this.#accounts.get(owner);
+    if (!account) this.#accounts.set(owner, (account = { running: 0, starters: new Set() }));
     account.starters.add(starter);
-    if (account.running < this.#perAccount) this.#turns.add(accountId);
+    if (account.running < this.#perAccount) this.#turns.add(owner);
     this.#start();
   }
 
   /** Whether the account has its most attempts under way. */
-  isFull(accountId: string): boolean {
-    return this.#accounts.get(accountId)?.running === this.#perAccount;
+  isFull(owner: string): boolean {
+    return this.#accounts.get(owner)?.running === this.#perAccount;
   }
 
   /** An attempt of this account has ended. */
-  done(accountId: string): void {
+  done(owner: string): void {
     this.#free += 1;
-    const account = this.#accounts.get(accountId);
+    const account = this.#accounts.get(owner);
     if (account) {
-      if (this.isFull(accountId)) for (const starter of account.starters) starter.holdBack();
+      if (this.isFull(owner)) for (const starter of account.starters) starter.holdBack();
       account.running -= 1;
-      if (account.starters.size > 0) this.#turns.add(accountId);
-      else if (account.running === 0) this.#accounts.delete(accountId);
+      if (account.starters.size > 0) this.#turns.add(owner);
+      else if (account.running === 0) this.#accounts.delete(owner);
     }
     this.#start();
   }
@@ -70,10 +71,10 @@ export class FairSlots {
     if (this.#starting) return;
     this.#starting = true;
     while (this.#free > 0) {
-      const [accountId] = this.#turns;
-      if (accountId === undefined) break;
-      this.#turns.delete(accountId);
-      const account = this.#accounts.get(accountId);
+      const [owner] = this.#turns;
+      if (owner === undefined) break;
+      this.#turns.delete(owner);
+      const account = this.#accounts.get(owner);
       const [starter] = account?.starters ?? [];
       if (!account || !starter) continue;
       account.starters.delete(starter);
@@ -84,8 +85,8 @@ export class FairSlots {
         if (starter.canStart()) account.starters.add(starter);
       }
       // To the end of the queue.
-      if (account.starters.size > 0 && account.running < this.#perAccount) this.#turns.add(accountId);
-      if (account.starters.size === 0 && account.running === 0) this.#accounts.delete(accountId);
+      if (account.starters.size > 0 && account.running < this.#perAccount) this.#turns.add(owner);
+      if (account.starters.size === 0 && account.running === 0) this.#accounts.delete(owner);
     }
     this.#starting = false;
   }

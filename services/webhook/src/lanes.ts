@@ -111,8 +111,8 @@ class Run implements Starter {
     this.#begin = begin;
   }
 
-  get accountId(): string {
-    return this.lane?.accountId ?? '';
+  get owner(): string {
+    return this.lane ? `${this.lane.accountId} ${this.lane.livemode ? 'live' : 'test'}` : '';
   }
 
   canStart(): boolean {
@@ -230,7 +230,7 @@ export class Lanes {
     const restMs = run.restMs();
     const resting = stopping || restMs > 0;
     // Another process goes on, and is told until when the account held it back.
-    if (stopping && run.queue.length > 0 && this.#slotsOf(run).isFull(run.accountId)) run.holdBack();
+    if (stopping && run.queue.length > 0 && this.#slotsOf(run).isFull(run.owner)) run.holdBack();
     if (resting) run.drop();
     else if (run.lane) this.#slotsOf(run).offer(run);
     if (run.asking) return;
@@ -306,7 +306,7 @@ export class Lanes {
   }
 
   async #attempt(run: Run, delivery: DueDelivery, slots: FairSlots): Promise<void> {
-    const { accountId } = run;
+    const { owner } = run;
     run.running += 1;
     if (delivery.intentId !== null) run.intents.add(delivery.intentId);
     const { now } = this.#dependencies;
@@ -328,7 +328,7 @@ export class Lanes {
     }
     run.running -= 1;
     if (delivery.intentId !== null) run.intents.delete(delivery.intentId);
-    slots.done(accountId);
+    slots.done(owner);
     this.#advance(run);
   }
 

@@ -3,16 +3,16 @@ import { FairSlots, type Starter } from '../src/fair-slots.ts';
 
 /** A URL with so many deliveries waiting. */
 class Url implements Starter {
-  readonly accountId: string;
+  readonly owner: string;
   waiting: number;
   running = 0;
   heldBack = 0;
   readonly #log: string[];
   readonly #name: string;
 
-  constructor(log: string[], accountId: string, name: string, waiting: number) {
+  constructor(log: string[], owner: string, name: string, waiting: number) {
     this.#log = log;
-    this.accountId = accountId;
+    this.owner = owner;
     this.#name = name;
     this.waiting = waiting;
   }

@@ -1,6 +1,6 @@
 import { until } from '@pf/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Harness, status } from './harness.ts';
+import { Harness, type Respond, status } from './harness.ts';
 
 /** Longer than a test lasts, so that an attempt that hangs is the only one. */
 const NEVER_MS = 600_000;
@@ -25,6 +25,49 @@ describe('An endpoint', () => {
       await until('the quick endpoint to receive it', () => quick.receiver.received.length === count);
     }
     expect(hanging.receiver.received).toHaveLength(1);
+  });
+
+  it('gets live events while URLs of its account in test mode hold all that they may', async () => {
+    harness = await Harness.open();
+    await harness.start({ sendTimeoutMs: NEVER_MS });
+    let hangs = false;
+    const hanging: Respond = (received, response) => {
+      if (!hangs) status(200)(received, response);
+    };
+    const { account, receiver } = await harness.account(hanging);
+    const receivers = [receiver];
+    for (let more = 0; more < 5; more += 1) receivers.push(await harness.receiver(account.id, hanging));
+    const live = await harness.receiver(account.id, status(200), true);
+    await harness.emitMany(account.id, 20);
+    await until('all to accept', () => receivers.every(({ received }) => received.length === 20));
+    hangs = true;
+    await harness.emitMany(account.id, 20);
+    // What an account has under way at most.
+    await until('them to hang', () => receivers.reduce((sum, { received }) => sum + received.length - 20, 0) === 32);
+    await harness.emit(account.id, { livemode: true });
+    await until('the live event', () => live.received.length === 1);
+  });
+
+  it('gets nothing signed that claims to be of the ledger and is not', async () => {
+    harness = await Harness.open();
+    await harness.start({});
+    const { account, receiver } = await harness.account(status(200));
+    const forged = [
+      ['intent.finalized', '{"type":"intent.finalized"}'],
+      ['payment_link.completed', '{"type":"intent.finalized"}'],
+      ['deposit.received', '{}'],
+    ];
+    for (const [type, body] of forged)
+      await harness.cluster.database.sql.query(
+        `INSERT INTO service.deliveries (id, endpoint_id, account_id, livemode, event_id, event_type, url, body,
+                                         next_attempt_at)
+         SELECT 'whd_' || gen_random_uuid(), id, account_id, false, 'evt_' || gen_random_uuid(), $2, url, $3, $4
+           FROM service.webhook_endpoints WHERE account_id = $1`,
+        [account.id, type, body, new Date(harness.clock)],
+      );
+    const { event } = await harness.emit(account.id);
+    await until('the event', () => receiver.received.length > 0);
+    expect(receiver.received.map(({ headers }) => headers['x-pf-event-id'])).toEqual([event.eventId]);
   });
 
   it('receives what waited while it was slow as soon as it responds, without a sweep', async () => {

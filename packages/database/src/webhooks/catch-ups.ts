@@ -142,6 +142,7 @@ interface Row {
  * Takes a step of the catch-up that is due: an endpoint that has little outstanding gets the deliveries of its next
  * missed events. A step is one transaction that locks the endpoint, so nothing is missed meanwhile.
  * @returns null if no step is due
+ * @throws what the step failed with; it is due again later, after those of others
  */
 export async function stepCatchUp(database: Database, now: Date): Promise<CatchUpStep | null> {
   const { rows } = await database.sql.query<{ id: string }>({
@@ -151,7 +152,16 @@ export async function stepCatchUp(database: Database, now: Date): Promise<CatchU
   });
   const endpointId = rows[0]?.id;
   if (endpointId === undefined) return null;
-  return inTransaction(database, async (client) => ({ endpointId, made: await step(client, endpointId, now) }));
+  try {
+    return await inTransaction(database, async (client) => ({ endpointId, made: await step(client, endpointId, now) }));
+  } catch (error) {
+    // Others come first until then, however often this one fails.
+    await database.sql.query(
+      'UPDATE service.webhook_catch_ups SET look_at = $2 WHERE endpoint_id = $1 AND look_at <= $3',
+      [endpointId, new Date(now.getTime() + LATER_MS), now],
+    );
+    throw error;
+  }
 }
 
 async function step(client: pg.PoolClient, endpointId: string, now: Date): Promise<number> {

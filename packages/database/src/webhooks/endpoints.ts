@@ -2,6 +2,7 @@ import {
   type DisabledReason,
   endpointDisabledEvent,
   ENDPOINTS_MAX,
+  UNDELIVERED_MAX,
   newDeliveryId,
   newWebhookEndpointId,
 } from '@pf/contracts';
@@ -85,6 +86,8 @@ export async function addWebhookEndpoint(
       throw new EndpointLimitReached();
     const enabled = { disabledAt: null, disabledBy: null, failingSince: null };
     if (known && !known.disabledAt) return fromRow(known);
+    // It gets what comes from now on: what it has missed is for enableWebhookEndpoint() to give.
+    if (known) await tx.$executeRaw`DELETE FROM service.webhook_catch_ups WHERE endpoint_id = ${known.id}`;
     const endpoint = known
       ? await tx.webhookEndpoint.update({ where: { id: known.id }, data: enabled })
       : await tx.webhookEndpoint.create({ data: { id: newWebhookEndpointId(), accountId, livemode, url } });
@@ -294,11 +297,16 @@ export async function enableWebhookEndpoint(
   let replayed = 0;
   for (let more = replay; more;) {
     const { rowCount } = await database.sql.query(
-      `UPDATE service.deliveries SET status = 'pending', next_attempt_at = $5, failed_at = NULL
-        WHERE id IN (SELECT id FROM service.deliveries
-                      WHERE account_id = $1 AND livemode = $2 AND status = 'failed' AND endpoint_id = $3
-                        AND failed_at >= $4 ORDER BY id LIMIT $6 FOR UPDATE)`,
-      [accountId, livemode, enabled.id, enabled.since, at, REPLAYED_AT_ONCE],
+      // Due a millisecond after each other, so that they are sent in the order of their events, and before what the
+      // endpoint has no deliveries of.
+      `UPDATE service.deliveries d SET status = 'pending', failed_at = NULL,
+              next_attempt_at = $5::timestamptz + (failed.place - ${UNDELIVERED_MAX}) * interval '1 ms'
+         FROM (SELECT id, $7 + row_number() OVER (ORDER BY created_at, version, id) AS place FROM (
+                 SELECT id, created_at, version FROM service.deliveries
+                  WHERE account_id = $1 AND livemode = $2 AND status = 'failed' AND endpoint_id = $3
+                    AND failed_at >= $4 ORDER BY created_at, version, id LIMIT $6 FOR UPDATE) page) failed
+        WHERE d.id = failed.id`,
+      [accountId, livemode, enabled.id, enabled.since, at, REPLAYED_AT_ONCE, replayed],
     );
     replayed += rowCount ?? 0;
     more = rowCount === REPLAYED_AT_ONCE;

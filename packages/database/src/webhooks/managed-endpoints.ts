@@ -5,6 +5,7 @@ import { advisoryLock } from '../postgres/advisory-lock.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { disableWebhookEndpoint, type EndpointDisabledBy } from './endpoints.ts';
 import type { Keyring } from './keyring.ts';
+import { ATTEMPTS_KEPT } from './sending.ts';
 import { insertWebhookSecret, newWebhookSecret } from './secrets.ts';
 
 /** An account and mode. */
@@ -188,9 +189,6 @@ export interface ListedAttempt {
   readonly responseBody: string | null;
 }
 
-/** How many attempts are shown: the newest. */
-const ATTEMPTS_MAX = 100;
-
 export interface ListedAttempts {
   readonly attempts: readonly ListedAttempt[];
   readonly nextAttemptAt: Date | null;
@@ -221,7 +219,7 @@ export async function deliveryAttempts(
     `SELECT number, at, duration_ms AS "durationMs", response_status AS "responseStatus", reason,
             response_start AS "responseBody"
        FROM service.delivery_attempts WHERE delivery_id = $1 ORDER BY number DESC LIMIT $2`,
-    [deliveryId, ATTEMPTS_MAX],
+    [deliveryId, ATTEMPTS_KEPT],
   );
   return { ...delivery, attempts: rows.toReversed() };
 }

@@ -1,5 +1,8 @@
 import type { Database } from '../postgres/database.ts';
 
+/** How many attempts of a delivery are kept: the newest. An account sends one again as often as it likes. */
+export const ATTEMPTS_KEPT = 100;
+
 /** A delivery that is due, as it is sent. */
 export interface DueDelivery {
   readonly deliveryId: string;
@@ -136,7 +139,10 @@ export async function settleAttempts({ sql }: Database, attempts: readonly Settl
              INSERT INTO service.delivery_attempts
                     (delivery_id, number, at, duration_ms, response_status, response_start, reason)
              SELECT id, number, at, duration_ms, response_status, response_start, reason FROM result
-             ON CONFLICT DO NOTHING)
+             ON CONFLICT DO NOTHING),
+           forgotten AS (
+             DELETE FROM service.delivery_attempts a USING result r
+              WHERE a.delivery_id = r.id AND a.number <= r.number - ${ATTEMPTS_KEPT})
            UPDATE service.deliveries d
               SET attempt_count = r.number, first_attempt_at = coalesce(d.first_attempt_at, r.at),
                   last_attempted_at = r.at, response_status = r.response_status,

@@ -17,8 +17,11 @@ import {
   recordDeliveries,
   rememberHealth,
   removeWebhookEndpoint,
+  settleAttempts,
+  stepCatchUp,
   webhookPositions,
 } from '../../src/index.ts';
+import { ATTEMPTS_KEPT } from '../../src/webhooks/sending.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 import { deliverableEvent } from './deliverable-event.ts';
 
@@ -49,6 +52,77 @@ describe('A webhook URL', () => {
     own.database.prisma.delivery.findMany({ where: { endpointId: of }, orderBy: { createdAt: 'asc' } });
   const shown = async () => (await listWebhookEndpoints(own.database, mode())).find(({ id }) => id === endpointId);
   const enable = (replay: boolean) => enableWebhookEndpoint(own.database, { ...mode(), url, replay, at: later(9_000) });
+
+  /** It is to get later what it has missed since. */
+  const fallBehind = (id = endpointId) =>
+    own.database.sql.query(
+      `WITH missed AS (
+         INSERT INTO service.missed_events (account_id, livemode, event_id, event_type, body, at)
+         VALUES ($1, false, 'evt_' || gen_random_uuid(), 'webhook_endpoint.disabled', '{}', $3) RETURNING seq)
+       INSERT INTO service.webhook_catch_ups (endpoint_id, account_id, livemode, next_seq, since, look_at, page)
+       SELECT $2, $1, false, seq, $3, $3, 32 FROM missed`,
+      [accountId, id, now],
+    );
+
+  it('gets nothing of what it has missed when it is added again after it was disabled', async () => {
+    const { database } = own;
+    await disableFailingEndpoint(database, { endpointId, by: 'gone', at: now });
+    await fallBehind();
+    expect((await addWebhookEndpoint(database, { ...mode(), url }))?.id).toBe(endpointId);
+    expect(await managedEndpoints(database, { accountId: accountId as AccountId, livemode: false })).toMatchObject([
+      { id: endpointId, missedSince: null, missedCount: 0 },
+    ]);
+  });
+
+  it('is caught up after others where its step has failed, so that it holds up none of them', async () => {
+    const { database } = own;
+    const other = await addWebhookEndpoint(database, { ...mode(), url: 'https://other.example' });
+    await fallBehind();
+    await fallBehind(other?.id);
+    await database.sql.query(
+      `CREATE FUNCTION service.fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''broken''; END';
+       CREATE TRIGGER broken BEFORE INSERT ON service.deliveries FOR EACH ROW
+         WHEN (NEW.endpoint_id = '${endpointId}') EXECUTE FUNCTION service.fail();
+       UPDATE service.webhook_catch_ups SET look_at = look_at - interval '1 s' WHERE endpoint_id = '${endpointId}'`,
+    );
+    try {
+      await expect(stepCatchUp(database, later(10))).rejects.toThrow('broken');
+      expect(await stepCatchUp(database, later(10))).toEqual({ endpointId: other?.id, made: 1 });
+      expect(await stepCatchUp(database, later(10))).toBeNull();
+      await expect(stepCatchUp(database, later(20_000))).rejects.toThrow('broken');
+    } finally {
+      await database.sql.query('DROP TRIGGER broken ON service.deliveries; DROP FUNCTION service.fail()');
+    }
+    expect(await stepCatchUp(database, later(60_000))).toEqual({ endpointId, made: 2 });
+  });
+
+  it('gets what is replayed in the order of its events when it is enabled, before what it has missed', async () => {
+    for (let ms = 0; ms < 20; ms++) await record(later(ms * 10));
+    const events = (await deliveries()).map(({ eventId }) => eventId);
+    await disableFailingEndpoint(own.database, { endpointId, by: 'failing', at: later(1_000) });
+    await fallBehind();
+    expect(await enable(true)).toMatchObject({ replayed: 20 });
+    expect(await stepCatchUp(own.database, later(9_000))).toEqual({ endpointId, made: 1 });
+    const due = await own.database.prisma.delivery.findMany({
+      where: { endpointId, nextAttemptAt: { lte: later(9_000) } },
+      orderBy: { nextAttemptAt: 'asc' },
+    });
+    expect(due.map(({ eventId }) => eventId).slice(0, 20)).toEqual(events);
+    expect(due).toHaveLength(21);
+  });
+
+  it('keeps the newest attempts of a delivery, however often it is sent again', async () => {
+    const [delivery] = await record(now);
+    const deliveryId = delivery?.id ?? '';
+    const made = { at: now, durationMs: 1, responseStatus: 200, responseStart: null, reason: null, next: null };
+    for (let number = 1; number <= ATTEMPTS_KEPT + 5; number++)
+      await settleAttempts(own.database, [{ ...made, deliveryId, number, dueAt: now }]);
+    const { rows } = await own.database.sql.query<{ count: number; first: number }>(
+      'SELECT count(*)::int, min(number) AS first FROM service.delivery_attempts WHERE delivery_id = $1',
+      [deliveryId],
+    );
+    expect(rows).toEqual([{ count: ATTEMPTS_KEPT, first: 6 }]);
+  });
 
   it('is disabled once, and the account’s other URLs of the mode are told', async () => {
     const { database } = own;
@@ -101,7 +175,7 @@ describe('A webhook URL', () => {
     expect(await enable(true)).toEqual({ endpointId, replayed: 1 });
     expect(await deliveries()).toMatchObject([
       { status: 'failed', nextAttemptAt: null },
-      { status: 'pending', nextAttemptAt: later(9_000), attemptCount: 0, failedAt: null },
+      { status: 'pending', nextAttemptAt: expect.any(Date), attemptCount: 0, failedAt: null },
     ]);
   });
 

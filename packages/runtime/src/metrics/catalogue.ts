@@ -149,6 +149,7 @@ export const METRICS = {
         'creates',
         'tests',
         'endpoints',
+        'retries',
         'person',
         'commands',
         'stranger',

@@ -11,8 +11,10 @@ import {
   PAYMENT_LINK_QUOTA,
   PAYER_ADDRESS_QUOTA,
   PAYER_ADDRESS_SHARE,
+  PAYER_CHAIN_SHARE,
   type Quota,
   REPEATED_BUILD_QUOTAS,
+  RETRY_QUOTA,
   SUBMIT_QUOTAS,
 } from '@pf/contracts';
 import type { IntentId } from '@pf/domain';
@@ -37,6 +39,9 @@ const CALLERS: Readonly<Record<PolicyName, string>> = {
   link: 'This payment link, with its client secret,',
   person: 'This person',
 };
+
+/** A quota as the headers name it; it has no standing where the request does not count there. */
+type Shown = readonly [name: PolicyName, quota: Quota, standing: Standing | null];
 
 /** Who asks a chain for something. */
 type Asking = Pick<Holder, 'accountId' | 'livemode' | 'plan' | 'scope'>;
@@ -64,12 +69,17 @@ export class Limiter {
    * @throws ApiError `rate_limit.exceeded`
    */
   async admit(holder: Holder, { ip }: Pick<Request, 'ip'>, response: Pick<Response, 'setHeader'>): Promise<void> {
-    const { keyId, plan, scope, userId } = holder;
+    const { keyId, accountId, livemode, plan, scope, userId } = holder;
     const quota = this.#quota(KEY_QUOTAS[plan]);
     if (scope === 'payer') {
-      // One payer must not use up the quota that all payers of the app share.
-      const share = `${keyId}:${addressGroup(ip)}`;
-      await this.#admitPayer({ of: keyId, ip, share, all: [keyId, 'key', quota] }, response);
+      // One payer must not use up the quota that all payers of the app share, whatever the number of its keys.
+      const payers = `payers ${accountId} ${livemode}`;
+      const share = `${payers}:${addressGroup(ip)}`;
+      const all = [
+        [keyId, 'key', quota],
+        [payers, 'account', { ...quota, requests: quota.requests * KEYS_AT_ONCE }],
+      ] as const;
+      await this.#admitPayer({ of: payers, ip, share, all }, response);
       return;
     }
     const policy = userId === undefined ? 'key' : 'person';
@@ -104,7 +114,7 @@ export class Limiter {
         ? ([opened.linkId, 'link', PAYMENT_LINK_QUOTA] as const)
         : ([opened.intentId, 'intent', INTENT_QUOTA] as const);
     const names = { of: `payer ${opened.livemode ? 'live' : 'test'}`, ip, share: `${id}:${group}` };
-    await this.#admitPayer({ ...names, all: [id, policy, this.#quota(quota)] }, response);
+    await this.#admitPayer({ ...names, all: [[id, policy, this.#quota(quota)]] }, response);
   }
 
   /**
@@ -115,6 +125,16 @@ export class Limiter {
     const standing = await this.#limits.count(`creates ${accountId} ${livemode}`, this.#quota(CREATE_QUOTAS[plan]));
     if (!standing.allowed)
       throw tooMany('creates', 'This account has created too many payment intents today', standing);
+  }
+
+  /**
+   * Counts a payment intent that a payer begins with a link of the account.
+   * @throws ApiError `rate_limit.exceeded`
+   */
+  async admitChoice({ accountId, livemode, plan }: Pick<Holder, 'accountId' | 'livemode' | 'plan'>): Promise<void> {
+    const standing = await this.#limits.count(`choices ${accountId} ${livemode}`, this.#quota(CREATE_QUOTAS[plan]));
+    if (!standing.allowed)
+      throw tooMany('creates', "Too many payment intents were begun today with this account's links", standing);
   }
 
   /**
@@ -163,6 +183,15 @@ export class Limiter {
   }
 
   /**
+   * Counts a delivery that the account sends again by hand.
+   * @throws ApiError `rate_limit.exceeded`
+   */
+  async admitRetry({ accountId, livemode }: Pick<Holder, 'accountId' | 'livemode'>): Promise<void> {
+    const standing = await this.#limits.count(`retries ${accountId} ${livemode}`, this.#quota(RETRY_QUOTA));
+    if (!standing.allowed) throw tooMany('retries', 'Too many deliveries were sent again. Use a replay', standing);
+  }
+
+  /**
    * Counts a new webhook endpoint of the account.
    * @throws ApiError `rate_limit.exceeded`
    */
@@ -174,7 +203,7 @@ export class Limiter {
   /**
    * Counts what costs much for an intent: of a payer's address or of the account, and of all.
    * @returns where it is refused
-   * @throws ApiError `rate_limit.exceeded` where the account has asked too much for all its intents
+   * @throws ApiError `rate_limit.exceeded` where the account, or its payers, have asked too much for all its intents
    */
   async #refusalOf(
     what: 'builds' | 'repeated builds' | 'submits' | 'looks',
@@ -183,15 +212,24 @@ export class Limiter {
     holder: Asking,
     ip: string | undefined,
   ): Promise<Standing | null> {
+    const { accountId, livemode, plan } = holder;
+    const chain = `chain ${accountId} ${livemode}`;
+    const quota = this.#quota(CHAIN_QUOTAS[plan]);
     if (isPayer(holder)) {
       const payer = `${what} ${intentId}:${addressGroup(ip)}`;
       const own = await this.#countAddress(`${what} ${intentId}`, ip, this.#quota(quotas.address));
       if (!own.allowed) return own;
+      // An account has many intents, and many payers that are its own.
+      if (!this.#isWithinShare(`${chain}:${addressGroup(ip)}`, PAYER_CHAIN_SHARE)) {
+        const payers = { ...quota, requests: quota.requests * KEYS_AT_ONCE };
+        const standing = await this.#limits.count(`${chain} payers`, payers);
+        if (!standing.allowed)
+          throw tooMany('chain', 'The payers of this account ask the chains for too much at a time', standing);
+      }
       // Whoever has the intent's id in a QR code must not keep others from paying.
       if (this.#isWithinShare(payer, quotas.share)) return null;
     } else {
-      const { accountId, livemode, plan } = holder;
-      const standing = await this.#limits.count(`chain ${accountId} ${livemode}`, this.#quota(CHAIN_QUOTAS[plan]));
+      const standing = await this.#limits.count(chain, quota);
       if (!standing.allowed) throw tooMany('chain', 'This account asks the chains for too much at a time', standing);
     }
     const all = await this.#limits.count(`${what} ${intentId}`, this.#quota(quotas.intent));
@@ -217,33 +255,35 @@ export class Limiter {
   /**
    * @param of what the buckets of the payer's address are of
    * @param share the name of its share
-   * @param all the bucket of all payers
+   * @param all the buckets of all payers, the smallest first
    */
   async #admitPayer(
     {
       of,
       ip,
       share,
-      all: [name, policy, quota],
+      all,
     }: {
       readonly of: string;
       readonly ip: string | undefined;
       readonly share: string;
-      readonly all: readonly [name: string, policy: PolicyName, quota: Quota];
+      readonly all: readonly (readonly [name: string, policy: PolicyName, quota: Quota])[];
     },
     response: Pick<Response, 'setHeader'>,
   ): Promise<void> {
     const perAddress = this.#quota(PAYER_ADDRESS_QUOTA);
     const own = await this.#countAddress(of, ip, perAddress);
     // What others use up must not keep a payer from paying.
-    const standing =
-      own.allowed && !this.#isWithinShare(share, PAYER_ADDRESS_SHARE) ? await this.#limits.count(name, quota) : null;
-    setHeaders(response, [
-      ['address', perAddress, own],
-      [policy, quota, standing],
-    ]);
+    const counts = own.allowed && !this.#isWithinShare(share, PAYER_ADDRESS_SHARE);
+    let shown: Shown | null = null;
+    for (const [name, policy, quota] of all) {
+      const standing = counts ? await this.#limits.count(name, quota) : null;
+      if (shown === null || standing?.allowed === false) shown = [policy, quota, standing];
+      if (standing?.allowed === false) break;
+    }
+    setHeaders(response, [['address', perAddress, own], ...(shown ? [shown] : [])]);
     if (!own.allowed) throw exceeded('address', perAddress, own);
-    if (standing && !standing.allowed) throw exceeded(policy, quota, standing);
+    if (shown?.[2]?.allowed === false) throw exceeded(shown[0], shown[1], shown[2]);
   }
 
   #isWithinShare(payer: string, quota: Quota): boolean {
@@ -272,7 +312,7 @@ function exceeded(policy: PolicyName, { requests, windowSeconds }: Quota, { retr
 }
 
 function tooMany(
-  policy: 'chain' | 'creates' | 'submits' | 'looks' | 'tests' | 'endpoints',
+  policy: 'chain' | 'creates' | 'submits' | 'looks' | 'tests' | 'retries' | 'endpoints',
   what: string,
   { retryMs }: Standing,
 ): ApiError {
@@ -293,10 +333,7 @@ function tooManyBuilds(intentId: IntentId, { retryMs }: Standing): ApiError {
 }
 
 /** Sets the headers: every policy that applies, and the standing with those that were counted. */
-function setHeaders(
-  response: Pick<Response, 'setHeader'>,
-  policies: readonly (readonly [name: PolicyName, quota: Quota, standing: Standing | null])[],
-): void {
+function setHeaders(response: Pick<Response, 'setHeader'>, policies: readonly Shown[]): void {
   response.setHeader(
     'RateLimit-Policy',
     policies.map(([name, { requests, windowSeconds }]) => `"${name}";q=${requests};w=${windowSeconds}`).join(', '),

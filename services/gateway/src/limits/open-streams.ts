@@ -2,7 +2,7 @@ import { STREAM_LIMITS } from '@pf/contracts';
 import { sharingGroups, Slots } from '@pf/http';
 import { count } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
-import type { Holder } from '../api-keys.ts';
+import { type Holder, isPayer } from '../api-keys.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 
@@ -18,20 +18,26 @@ export class OpenStreams {
 
   /**
    * Counts a stream until the returned function is called.
-   * @throws ApiError `rate_limit.exceeded` where the key or intent, the address, test mode or the gateway has its most
+   * @throws ApiError `rate_limit.exceeded` where the account or intent, the address, test mode or the gateway has its most
    */
-  open({ keyId, livemode, userId, intentId }: Holder, ip: string | undefined): () => void {
+  open(holder: Holder, ip: string | undefined): () => void {
+    const { accountId, livemode, userId, intentId } = holder;
+    const mode = livemode ? 'live' : 'test';
+    const [whose, most] = isPayer(holder)
+      ? (['payers', STREAM_LIMITS.payers] as const)
+      : (['keys', STREAM_LIMITS.keys] as const);
     const of = (most: number): number => Math.max(1, Math.round(most * this.#factor));
     const ofAddress = (most: number, what = ''): Readonly<Record<string, number>> =>
       Object.fromEntries(sharingGroups(ip).map(({ group, times }) => [`address ${group}${what}`, of(most) * times]));
     const taken = this.#slots.take({
-      ...(intentId === undefined
-        ? { [`key ${keyId}`]: of(STREAM_LIMITS.key) }
-        : {
-            [`intent ${intentId}`]: of(STREAM_LIMITS.intent),
-            // One payer must not take those of all who pay the intent.
-            ...ofAddress(STREAM_LIMITS.intentAddress, ` ${intentId}`),
-          }),
+      ...(intentId !== undefined && {
+        [`intent ${intentId}`]: of(STREAM_LIMITS.intent),
+        // One payer must not take those of all who pay the intent.
+        ...ofAddress(STREAM_LIMITS.intentAddress, ` ${intentId}`),
+      }),
+      // Neither many keys nor many intents take what others need.
+      [`${whose} ${accountId} ${mode}`]: of(most),
+      [`account ${accountId} ${mode}`]: of(STREAM_LIMITS.account[mode]),
       // Those of people may come from the address of the dashboard, which counts them by itself.
       ...(userId === undefined && ofAddress(STREAM_LIMITS.address)),
       ...(!livemode && { test: STREAM_LIMITS.test }),
@@ -47,7 +53,9 @@ export class OpenStreams {
 }
 
 function whoIs(full: string): string {
-  if (full.startsWith('key ')) return 'This API key';
+  if (full.startsWith('keys ')) return 'This account, with all its API keys of this mode,';
+  if (full.startsWith('payers ')) return 'This account, with all its payers,';
+  if (full.startsWith('account ')) return 'This account';
   if (full.startsWith('intent ')) return 'This payment intent';
   if (full.startsWith('address ')) return 'This address';
   return full === 'test' ? 'Test mode' : 'This gateway';

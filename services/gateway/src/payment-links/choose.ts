@@ -26,7 +26,7 @@ interface Dependencies extends ScreeningDependencies {
   readonly commands: Commands;
   readonly database: Database;
   readonly intents: IntentQueries;
-  readonly limiter: Pick<Limiter, 'admitCreate'>;
+  readonly limiter: Pick<Limiter, 'admitChoice' | 'admitCreate'>;
   readonly now: () => number;
   readonly partitions: number;
 }
@@ -67,7 +67,7 @@ export const chooseOffer = (dependencies: Dependencies): Endpoint => ({
 
 /** Creates the intent that pays an offer. */
 async function begin(
-  { adapters, commands, intents, log, now, screening }: Dependencies,
+  { adapters, commands, intents, limiter, log, now, screening }: Dependencies,
   holder: Holder,
   link: PaymentLink,
   offer: ShownOffer,
@@ -75,6 +75,7 @@ async function begin(
 ): Promise<PublicIntent> {
   // The request before it failed, and the link has ended since.
   if (link.state !== 'open' || now() >= link.expiresAt) throw notOpen(link, 'nothing of it can be chosen');
+  if (isPayer(holder)) await limiter.admitChoice(holder);
   const data = intentOf(adapters, link, offer, holder.livemode, now());
   // Tokens and sanctions may have changed since the link was created.
   await requireCleanWallets({ adapters, screening, log }, data, { holder, what: 'create' });

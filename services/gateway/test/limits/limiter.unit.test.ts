@@ -12,7 +12,9 @@ import {
   newIntentId,
   PAYER_ADDRESS_QUOTA,
   PAYER_ADDRESS_SHARE,
+  PAYER_CHAIN_SHARE,
   REPEATED_BUILD_QUOTAS,
+  RETRY_QUOTA,
   SUBMIT_QUOTAS,
 } from '@pf/contracts';
 import type { AccountId } from '@pf/domain';
@@ -132,6 +134,41 @@ describe('Limiter', () => {
     expect(await ask(0, { keyId: 'key_payer', scope: 'payer' })).toBe('admitted');
   });
 
+  it('limits all payer keys of an account together, as its other keys, and an address whatever the number of them', async () => {
+    limiter = new Limiter(new RateLimits(new SharedBuckets(redis, '')), 60 / KEY_QUOTAS.free.requests);
+    const ask = (n: number, ip: string, change: Partial<Holder> = {}) =>
+      codeOf(limiter.admit({ ...key, scope: 'payer', keyId: `key_${n}`, ...change }, { ip }, response));
+    const ofOneAddress = await times(50, (n) => ask(n, '192.0.2.1'));
+    expect(ofOneAddress['admitted']).toBeLessThan(15);
+    // Each address has a share of one request, which counts for no key.
+    const counts = await times(50 * 60, (n) => ask(n % 50, `198.51.${n % 5}.${Math.floor(n / 15)}`));
+    expect(counts['admitted']).toBeGreaterThanOrEqual(60 * KEYS_AT_ONCE);
+    expect(counts['admitted']).toBeLessThan(1_000 + 60 * KEYS_AT_ONCE * 2);
+    expect(headers.get('RateLimit-Policy')).toBe('"address";q=6;w=60, "account";q=240;w=60');
+    expect(await ask(99, '203.0.113.1')).toBe('admitted');
+    expect(await ask(99, '203.0.113.1')).toBe('rate_limit.exceeded');
+    for (const change of [{ livemode: true }, { accountId: 'acct_2' as AccountId }, { scope: 'full' as const }])
+      expect(await ask(100, '203.0.113.1', change)).toBe('admitted');
+  });
+
+  it('limits what the payers of an account ask the chains for, for all intents, and leaves each address a share', async () => {
+    const payer: Holder = { ...key, scope: 'client_secret' };
+    const { requests } = CHAIN_QUOTAS.free;
+    const most = requests * KEYS_AT_ONCE;
+    const addresses = 50;
+    const ask = (ip: string, holder = payer, n = 0) =>
+      codeOf(limiter[n % 2 === 0 ? 'admitBuild' : 'admitSubmit'](newIntentId(0), holder, ip));
+    const counts = await times(most * 10, (n) => ask(`198.51.100.${n % addresses}`, payer, n));
+    expect(counts['admitted']).toBeGreaterThanOrEqual(most);
+    expect(counts['admitted']).toBeLessThan(most * 2 + addresses * PAYER_CHAIN_SHARE.requests);
+    expect(await times(PAYER_CHAIN_SHARE.requests, () => ask('203.0.113.1'))).toEqual({
+      admitted: PAYER_CHAIN_SHARE.requests,
+    });
+    expect(await ask('203.0.113.1')).toBe('rate_limit.exceeded');
+    for (const change of [{ livemode: true }, { accountId: 'acct_2' as AccountId }, { scope: 'full' as const }])
+      expect(await ask('198.51.100.1', { ...payer, ...change })).toBe('admitted');
+  });
+
   it('has a budget of builds for an intent and for each address of its payers', async () => {
     const { intentId } = intent();
     const build = (ip: string, scope: Holder['scope'] = 'client_secret') =>
@@ -186,7 +223,9 @@ describe('Limiter', () => {
 
   it.each([
     ['new payment intents', CREATE_QUOTAS.free, 'admitCreate'],
+    ['payment intents that its payers begin', CREATE_QUOTAS.free, 'admitChoice'],
     ['test events', ENDPOINT_TEST_QUOTA, 'admitTest'],
+    ['deliveries sent again', RETRY_QUOTA, 'admitRetry'],
     ['new webhook endpoints', NEW_ENDPOINT_QUOTA, 'admitEndpoint'],
   ] as const)('has a budget of %s for an account in each mode', async (_what, { requests }, admit) => {
     expect(await times(requests + 1, () => codeOf(limiter[admit](key)))).toEqual({

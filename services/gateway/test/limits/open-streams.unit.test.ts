@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { STREAM_LIMITS } from '@pf/contracts';
-import type { AccountId } from '@pf/domain';
+import type { AccountId, IntentId } from '@pf/domain';
 import type { Holder } from '../../src/api-keys.ts';
 import { OpenStreams } from '../../src/limits/open-streams.ts';
 
@@ -26,21 +26,41 @@ const opened = (streams: OpenStreams, open: (n: number) => [Holder, string | und
 };
 
 describe('OpenStreams', () => {
-  it('has a limit for each key, address, test mode, and in all', () => {
-    expect(opened(new OpenStreams(), (n) => [holder('key'), `192.0.2.${n % 250}`])).toBe(STREAM_LIMITS.key);
-    expect(opened(new OpenStreams(), (n) => [holder(`key_${n}`), '192.0.2.1'])).toBe(STREAM_LIMITS.address);
-    const any = (n: number): [string, string] => [`key_${n}`, `198.51.${Math.floor(n / 250)}.${n % 250}`];
+  const ipOf = (n: number): string => `198.51.${Math.floor(n / 250)}.${n % 250}`;
+  const other = (n: number): Partial<Holder> => ({ accountId: `acct_${n}` as AccountId });
+
+  it('has a limit for each address, test mode, and in all', () => {
+    expect(opened(new OpenStreams(), (n) => [holder(`key_${n}`, other(n)), '192.0.2.1'])).toBe(STREAM_LIMITS.address);
     const all = new OpenStreams();
-    const test = opened(all, (n) => [holder(any(n)[0], { livemode: false }), any(n)[1]]);
+    const test = opened(all, (n) => [holder(`key_${n}`, { ...other(n), livemode: false }), ipOf(n)]);
     expect(test).toBe(STREAM_LIMITS.test);
-    expect(opened(all, (n) => [holder(any(n)[0]), `203.0.${Math.floor(n / 250)}.${n % 250}`])).toBe(
+    expect(opened(all, (n) => [holder(`key_${n}`, other(n)), `203.0.${Math.floor(n / 250)}.${n % 250}`])).toBe(
       STREAM_LIMITS.all - test,
     );
   });
 
+  it('has limits for an account, of its keys, of its payers and of both, so that it never takes all', () => {
+    const streams = new OpenStreams();
+    const keys = opened(streams, (n) => [holder(`key_${n % 50}`), ipOf(n)]);
+    expect(keys).toBe(STREAM_LIMITS.keys);
+    // What its payers hold has room all the same.
+    const payers = opened(streams, (n) => [holder(`key_${n % 50}`, { scope: 'payer' }), ipOf(n)]);
+    expect(keys + payers).toBe(STREAM_LIMITS.account.live);
+    expect(opened(new OpenStreams(), (n) => [holder(`key_${n % 50}`, { scope: 'payer' }), ipOf(n)])).toBe(
+      STREAM_LIMITS.payers,
+    );
+    const intents = new OpenStreams();
+    const payer = (n: number) => ({ scope: 'client_secret', intentId: `pi_${n}` as IntentId }) as const;
+    expect(opened(intents, (n) => [holder(`pi_${n}`, payer(n)), ipOf(n)])).toBe(STREAM_LIMITS.payers);
+    expect(opened(intents, (n) => [holder(`key_${n}`, { livemode: false }), `203.0.${n % 9}.1`])).toBe(
+      STREAM_LIMITS.account.test,
+    );
+    expect(() => streams.open(holder('key', other(2)), '192.0.2.1')).not.toThrow();
+  });
+
   it('has a limit for the /48 of IPv6 addresses: that of 16 addresses', () => {
     const streams = new OpenStreams();
-    const count = opened(streams, (n) => [holder(`key_${n}`), `2001:db8:1:${n.toString(16)}::1`]);
+    const count = opened(streams, (n) => [holder(`key_${n}`, other(n)), `2001:db8:1:${n.toString(16)}::1`]);
     expect(count).toBe(Math.min(STREAM_LIMITS.address * 16, STREAM_LIMITS.all));
   });
 
@@ -52,12 +72,14 @@ describe('OpenStreams', () => {
   });
 
   it('makes room once for a stream that is closed', () => {
-    const streams = new OpenStreams(1 / STREAM_LIMITS.key);
+    const streams = new OpenStreams(1 / STREAM_LIMITS.keys);
     const close = streams.open(holder('key'), '192.0.2.1');
-    expect(() => streams.open(holder('key'), '192.0.2.2')).toThrow('This API key has as many event streams');
+    expect(() => streams.open(holder('key'), '192.0.2.2')).toThrow(
+      'This account, with all its API keys of this mode, has as many event streams',
+    );
     close();
     close();
     streams.open(holder('key'), '192.0.2.1');
-    expect(() => streams.open(holder('key'), '192.0.2.2')).toThrow('This API key');
+    expect(() => streams.open(holder('key'), '192.0.2.2')).toThrow('This account, with all its API keys');
   });
 });
