@@ -97,4 +97,18 @@ describe('An intent service with a wrong clock', () => {
     await createSome();
     await expectTrueTimes();
   });
+
+  it('waits for a clock that is right when it starts with it and seals personal data', async () => {
+    const clock = wrongClock(3_600);
+    const env = { ...clock.env, SEAL_PERSONAL_DATA: 'true' };
+    const intent = await cluster.start('intent', { env, wait: false });
+    await until('the start to wait for the clock', async () => {
+      const response = await fetch(`${intent.health}/readyz`);
+      return ((await response.json()) as { readonly waits_for?: readonly string[] }).waits_for?.includes('clock');
+    });
+    expect((await fetch(`${intent.health}/healthz`)).status).toBe(200);
+    clock.set(0);
+    await stands(intent, 'right');
+    await createSome();
+  });
 });
