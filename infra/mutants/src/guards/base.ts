@@ -198,7 +198,7 @@ export const baseGuards: readonly Mutant[] = [
     instead: 'claimedFor(',
     test: {
       file: 'packages/domain/test/decide/settlement.unit.test.ts',
-      name: 'a reported payment that is claimed for other intents, too is left alone where it has proven to pay its intent',
+      name: 'a reported payment that is claimed for other intents, too is left alone once it pays its intent',
     },
   },
   {

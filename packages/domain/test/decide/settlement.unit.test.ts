@@ -339,7 +339,7 @@ describe('a reported payment that is claimed for other intents, too', () => {
       .thenNothing();
   });
 
-  it('is left alone where it has proven to pay its intent', () => {
+  it('is left alone once it pays its intent', () => {
     given(created(), report, mismatchWithdrawn(FIRST), pending(FIRST), confirmed(FIRST))
       .when(gateway.report(FIRST, UNPROVEN, REFUND))
       .thenNothing();

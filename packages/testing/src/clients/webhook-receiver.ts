@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { PublicEventType, PublicIntent, PublicPayment } from '@pf/domain';
+import type { PublicClaim, PublicEventType, PublicIntent, PublicPayment } from '@pf/domain';
 
 export interface ReceivedWebhook {
   readonly headers: IncomingHttpHeaders;
@@ -11,7 +11,7 @@ export interface ReceivedWebhook {
     readonly type: PublicEventType;
     readonly createdAt: string;
     readonly livemode: boolean;
-    readonly data: { readonly intent: PublicIntent; readonly payment?: PublicPayment };
+    readonly data: { readonly intent: PublicIntent; readonly payment?: PublicPayment; readonly claim?: PublicClaim };
   };
   /** When it arrived: ms since 1970. */
   readonly at: number;
