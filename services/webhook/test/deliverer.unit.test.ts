@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { API_VERSIONS } from '@pf/contracts';
 import type { DueDelivery } from '@pf/database';
 import { createLogger } from '@pf/runtime';
 import { Deliverer } from '../src/deliverer.ts';
@@ -16,15 +17,25 @@ describe('Deliverer', () => {
       },
     },
   } as never);
-  const delivery = (change: Partial<DueDelivery>): DueDelivery =>
-    ({
-      apiVersion: '2026-11-21',
-      deliveryId: 'whd_1',
-      eventId: 'evt_1',
-      intentId: null,
-      number: 1,
-      ...change,
-    }) as never;
+  const at = new Date('2026-11-21T12:00:00.000Z');
+  const delivery = (change: Pick<DueDelivery, 'eventType' | 'body'>): DueDelivery => ({
+    deliveryId: 'whd_1',
+    endpointId: 'whe_1',
+    accountId: 'acct_1',
+    livemode: false,
+    eventId: 'evt_1',
+    eventAt: at,
+    intentId: null,
+    url: 'https://shop.example/hooks',
+    apiVersion: API_VERSIONS[0],
+    number: 1,
+    firstAttemptAt: null,
+    createdAt: at,
+    dueAt: at,
+    traceparent: null,
+    requestId: null,
+    ...change,
+  });
 
   it.each([
     ['intent.finalized', '{"type":"intent.finalized"}'],
