@@ -48,28 +48,6 @@ describe('An endpoint', () => {
     await until('the live event', () => live.received.length === 1);
   });
 
-  it('gets nothing signed that claims to be of the ledger and is not', async () => {
-    harness = await Harness.open();
-    await harness.start({});
-    const { account, receiver } = await harness.account(status(200));
-    const forged = [
-      ['intent.finalized', '{"type":"intent.finalized"}'],
-      ['payment_link.completed', '{"type":"intent.finalized"}'],
-      ['deposit.received', '{}'],
-    ];
-    for (const [type, body] of forged)
-      await harness.cluster.database.sql.query(
-        `INSERT INTO service.deliveries (id, endpoint_id, account_id, livemode, event_id, event_type, url, body,
-                                         next_attempt_at)
-         SELECT 'whd_' || gen_random_uuid(), id, account_id, false, 'evt_' || gen_random_uuid(), $2, url, $3, $4
-           FROM service.webhook_endpoints WHERE account_id = $1`,
-        [account.id, type, body, new Date(harness.clock)],
-      );
-    const { event } = await harness.emit(account.id);
-    await until('the event', () => receiver.received.length > 0);
-    expect(receiver.received.map(({ headers }) => headers['x-pf-event-id'])).toEqual([event.eventId]);
-  });
-
   it('receives what waited while it was slow as soon as it responds, without a sweep', async () => {
     harness = await Harness.open();
     await harness.start({ sendTimeoutMs: NEVER_MS });
