@@ -129,7 +129,7 @@ describe('pf, as an operator', () => {
   ];
   /** Those that ask the API with a key or a token: the dashboard records what people do by it. */
   const BY_API = [
-    ...['get', 'list', 'ignore', 'reopen'].map((verb) => `deposits ${verb}`),
+    ...['get', 'list', 'ignore', 'reopen', 'assign', 'unassign'].map((verb) => `deposits ${verb}`),
     ...['create', 'get', 'list', 'cancel', 'refund', 'simulate', 'follow'].map((verb) => `intents ${verb}`),
     ...['create', 'pause', 'resume', 'test', 'attempts', 'deliveries', 'resend'].map((verb) => `webhooks ${verb}`),
     ...['replay', 'replays', 'cancel-replay'].map((verb) => `webhooks ${verb}`),

@@ -97,6 +97,8 @@ describe('pf', () => {
     [['deposits', 'get'], "missing required argument 'id'"],
     [['deposits', 'ignore'], "missing required argument 'id'"],
     [['deposits', 'reopen'], "missing required argument 'id'"],
+    [['deposits', 'unassign'], "missing required argument 'id'"],
+    [['deposits', 'assign', 'dp_1'], "missing required argument 'intent'"],
     [['secrets', 'rotat'], 'Did you mean rotate'],
   ])('explains wrong arguments: %j', async (args, explanation) => {
     const { code, out, errors } = await pf(args);
@@ -116,6 +118,8 @@ describe('pf', () => {
     [['webhooks', 'enable'], '--replay'],
     [['deposits', 'list'], 'pf deposits list --state open'],
     [['deposits', 'reopen'], 'pf deposits reopen dp_'],
+    [['deposits', 'assign'], 'pf deposits assign dp_'],
+    [['deposits', 'unassign'], 'pf deposits unassign dp_'],
     [['webhooks', 'pause'], 'hold the deliveries of an endpoint'],
     [['webhooks', 'resume'], 'send the held deliveries'],
     [['webhooks', 'test'], 'send a test event'],

@@ -37,8 +37,26 @@ export class Deposits {
     return this.#act(id, 'reopen', options);
   }
 
-  async #act(id: string, verb: 'ignore' | 'reopen', options?: CallOptions): Promise<Deposit> {
+  /**
+   * Assigns a deposit to the intent that it pays: its events follow within moments. Succeeds if it is assigned to the
+   * same one already.
+   */
+  assign(id: string, intentId: string, options?: CallOptions): Promise<Deposit> {
+    return this.#act(id, 'assign', options, { intentId });
+  }
+
+  /** Undoes `assign`, while the intent has no refund. Succeeds if the deposit is open already. */
+  unassign(id: string, options?: CallOptions): Promise<Deposit> {
+    return this.#act(id, 'unassign', options);
+  }
+
+  async #act(
+    id: string,
+    verb: 'ignore' | 'reopen' | 'assign' | 'unassign',
+    options?: CallOptions,
+    body: object = {},
+  ): Promise<Deposit> {
     const path = `deposits/${encodeURIComponent(id)}/${verb}`;
-    return (await this.#http.post<{ deposit: Deposit }>(path, {}, options)).deposit;
+    return (await this.#http.post<{ deposit: Deposit }>(path, body, options)).deposit;
   }
 }

@@ -73,6 +73,20 @@ describe('PaymentClient', () => {
     ]);
   });
 
+  it('assigns a deposit to an intent, and undoes it', async () => {
+    const [assigned, open] = [
+      { id: 'dp_1', state: 'assigned', intentId: 'pi_1' },
+      { id: 'dp_1', state: 'open', intentId: null },
+    ];
+    const client = await respondingWith(json(200, { deposit: assigned }), json(200, { deposit: open }));
+    const made = [await client.deposits.assign('dp_1', 'pi_1'), await client.deposits.unassign('dp_1')];
+    expect(made).toEqual([assigned, open]);
+    expect(service.requests.map(({ method, url, body }) => `${method} ${url} ${body}`)).toEqual([
+      'POST /v1/deposits/dp_1/assign {"intentId":"pi_1"}',
+      'POST /v1/deposits/dp_1/unassign {}',
+    ]);
+  });
+
   it("keeps the caller's idempotency key", async () => {
     const client = await respondingWith(json(200, { intent: intent('created') }));
     await client.intents.create({ ...created, idempotencyKey: 'order-7' });

@@ -137,6 +137,8 @@ function meaningOf(event: WebhookEvent): string {
     case 'deposit.withdrawn':
     case 'deposit.ignored':
     case 'deposit.reopened':
+    case 'deposit.assigned':
+    case 'deposit.unassigned':
       return event.data.deposit.amountBaseUnits;
     case 'webhook_endpoint.disabled':
       return event.data.endpoint.disabledBy;

@@ -108,16 +108,19 @@ export const depositMessage = z
 // Commands ------------------------------------------------------------------------------------------------------------
 /** A command about a deposit on `intent.commands`. */
 export type DepositCommandMessage = DepositCommand & { readonly replyTo: string | null; readonly trace: Trace };
+const commandHead = {
+  commandId,
+  depositId,
+  accountId,
+  livemode: z.boolean(),
+  replyTo: z.string().max(128).nullable(),
+  trace,
+};
 export const depositCommandMessage = z
-  .object({
-    type: z.enum(DEPOSIT_COMMAND_TYPES),
-    commandId,
-    depositId,
-    accountId,
-    livemode: z.boolean(),
-    replyTo: z.string().max(128).nullable(),
-    trace,
-  })
+  .discriminatedUnion('type', [
+    z.object({ type: z.enum(DEPOSIT_COMMAND_TYPES).exclude(['assign_deposit']), ...commandHead }),
+    z.object({ type: z.literal('assign_deposit'), intentId, ...commandHead }),
+  ])
   .transform((message): DepositCommandMessage => ({ kind: 'deposit_command', ...message }));
 
 /** What the writer decided about such a command. */
@@ -151,6 +154,8 @@ const eventData = {
   'deposit.withdrawn': z.object({ intentId }),
   'deposit.ignored': none,
   'deposit.reopened': none,
+  'deposit.assigned': z.object({ intentId }),
+  'deposit.unassigned': z.object({ intentId }),
 } satisfies { [Type in DepositEventType]: z.ZodType<DepositEventData[Type]> };
 
 /** The schema of the data of one event type. */

@@ -56,6 +56,13 @@ export const listDepositsQuery = z.strictObject({
   createdBefore: moment.optional().meta({ description: 'First seen before this time.' }),
 });
 
+/** POST /deposits/{id}/assign. */
+export const assignDepositRequest = z.strictObject({
+  intentId: word('the id of a payment intent').meta({
+    description: 'The payment intent that the deposit pays: with its network, token, recipient and amount.',
+  }),
+});
+
 export const depositResponse = z.strictObject({ deposit: publicDeposit });
 export const listDepositsResponse = z.strictObject({ deposits: z.array(publicDeposit), ...pageResponse });
 

@@ -322,6 +322,14 @@ export const ERRORS = {
       'differences.',
     remedy: 'Build the transaction again, and sign it without changes.',
   },
+  'deposit.mismatch': {
+    status: 422,
+    message: 'The deposit does not have the terms of this payment intent. Nothing was assigned.',
+    cause:
+      'The deposit is of another network, token, recipient or amount than the payment intent asks for, or its sender ' +
+      'may not pay it: `details.differs`.',
+    remedy: 'Assign the deposit to a payment intent with its terms, or send the money back.',
+  },
   'transaction.rejected': {
     status: 422,
     message: 'The chain rejects this transaction. Nothing was broadcast.',

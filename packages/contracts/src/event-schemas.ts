@@ -57,6 +57,8 @@ export const EVENT_MEANINGS: Readonly<Record<LoggedType, string>> = {
   'deposit.withdrawn': 'Judged again, the transfer pays this intent, whose own events count it. It stays so.',
   'deposit.ignored': 'The account ignores the deposit: nothing is to be done about it.',
   'deposit.reopened': 'The account has reopened the deposit.',
+  'deposit.assigned': 'The account has assigned the deposit to this intent, whose own events tell what that does.',
+  'deposit.unassigned': 'The account has undone that: the deposit does not pay the intent.',
   transaction_built: 'An unsigned transaction was built for a payer.',
   submission_prepared: 'A verified transaction claims the intent: it is about to be broadcast.',
   submission_released: 'The claim ended: no node accepted the transaction, or it can provably never land.',
@@ -67,6 +69,9 @@ export const EVENT_MEANINGS: Readonly<Record<LoggedType, string>> = {
   extra_payment_observed:
     'A refund was paid late, beside the linked one. Logs have older ones of other extra payments.',
   mismatched_payment_observed: 'No longer written: `intent.mismatched_payment` has replaced it.',
+  deposit_told:
+    'What became of a deposit that is or was assigned to the intent: `standing`, after the event of the deposit with ' +
+    'this `version`. What that does to the intent is said by the next events.',
   personal_data_erased:
     '`metadata` and the idempotency key were erased: `sealed` of the events before can no longer be read.',
 };

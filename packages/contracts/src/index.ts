@@ -8,7 +8,7 @@ export * from './evolution.ts';
 export * from './dead-letter.ts';
 export * from './deliveries.ts';
 export * from './deposit-messages.ts';
-export { listDepositsQuery } from './deposits.ts';
+export { assignDepositRequest, listDepositsQuery } from './deposits.ts';
 export * from './endpoint-events.ts';
 export * from './endpoints.ts';
 export * from './ids.ts';

@@ -19,6 +19,7 @@ import {
   baseUnits,
   bigintText,
   chainId,
+  depositId,
   instant,
   intentId,
   reference,
@@ -94,6 +95,7 @@ export const settlement = z.looseObject({
   transfer,
   finalized: z.boolean(),
   lost: z.boolean(),
+  depositId: depositId.exactOptional(),
 }) satisfies z.ZodType<Settlement>;
 
 export const metadata = z.record(text, text) satisfies z.ZodType<Metadata>;
@@ -136,10 +138,13 @@ const paymentIntent = z.looseObject({
   settlement: settlement.nullable(),
   transfers: z.array(z.string()),
   // Rows written before these fields existed lack them.
-  extraPayments: z.array(z.looseObject({ hash: transactionHash, transfer })).default([]),
+  extraPayments: z
+    .array(z.looseObject({ hash: transactionHash, transfer, depositId: depositId.exactOptional() }))
+    .default([]),
   otherRefunds: z.array(intentId).default([]),
   // In the order in which evolve() adds them: the bytes are those of the fold.
   otherClaims: z.array(z.looseObject({ hash: transactionHash, intentIds: z.array(intentId) })).exactOptional(),
+  deposits: z.array(z.looseObject({ id: depositId, version: z.number().int().positive() })).exactOptional(),
   erasedAt: instant.exactOptional(),
   heldFrom: z.number().int().positive().exactOptional(),
 }) satisfies z.ZodType<PaymentIntent>;

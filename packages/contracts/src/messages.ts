@@ -14,7 +14,16 @@ import type {
   PublicIntent,
   Refusal,
 } from '@pf/domain';
-import { claimOf, INTENT_STATUSES, isEventType, isPublicType, LATE_STATES, PAYMENT_TERMS, paymentOf } from '@pf/domain';
+import {
+  claimOf,
+  DEPOSIT_STANDINGS,
+  INTENT_STATUSES,
+  isEventType,
+  isPublicType,
+  LATE_STATES,
+  PAYMENT_TERMS,
+  paymentOf,
+} from '@pf/domain';
 import { z } from 'zod';
 import {
   type DepositCommandMessage,
@@ -34,6 +43,7 @@ import {
   baseUnits,
   bigintText,
   chainId,
+  depositId,
   commandId,
   instant,
   intentId,
@@ -50,7 +60,7 @@ import {
 
 const none = z.object({});
 const networkFee = z.object({ payer: address, amount: bigintText, tokenAddress: tokenAddress.nullable() });
-const landing = z.object({ hash: transactionHash, transfer });
+const landing = z.object({ hash: transactionHash, transfer, depositId: depositId.exactOptional() });
 /** The first that is told of a landing. */
 const newLanding = landing.extend({ fee: networkFee.exactOptional() });
 const createData = z.object({
@@ -100,6 +110,13 @@ const observationData = {
   reverted: z.object({ hash: transactionHash, reason: z.string() }),
   dropped: z.object({ hash: transactionHash, proof: z.string() }),
   lost: z.object({ hash: transactionHash, place: transfer.pick({ block: true, blockHash: true }).exactOptional() }),
+  assigned: z.object({
+    depositId,
+    version: z.number().int().positive(),
+    standing: z.enum(DEPOSIT_STANDINGS),
+    hash: transactionHash,
+    transfer: transfer.omit({ reference: true }),
+  }),
 } satisfies { [Type in keyof ObservationData]: z.ZodType<ObservationData[Type]> };
 
 export const COMMAND_TYPES = Object.keys(commandData) as readonly Command['type'][];
@@ -141,6 +158,7 @@ const observationMessage = z
     z.object({ type: z.literal('reverted'), data: observationData.reverted, ...at, trace }),
     z.object({ type: z.literal('dropped'), data: observationData.dropped, ...at, trace }),
     z.object({ type: z.literal('lost'), data: observationData.lost, ...at, trace }),
+    z.object({ type: z.literal('assigned'), data: observationData.assigned, ...at, trace }),
   ])
   .transform((message): ObservationMessage => ({ kind: 'observation', ...message }));
 
@@ -252,6 +270,12 @@ const eventData = {
   'intent.late_payment': z.object({ landing, late: z.enum(LATE_STATES) }),
   extra_payment_observed: z.object({ landing, refundIntentId: intentId.exactOptional() }),
   mismatched_payment_observed: z.object({ landing, differs: z.array(z.enum(PAYMENT_TERMS)) }),
+  deposit_told: z.object({
+    depositId,
+    version: z.number().int().positive(),
+    standing: z.enum(DEPOSIT_STANDINGS),
+    landing,
+  }),
   personal_data_erased: none,
 } satisfies { [Type in EventType]: z.ZodType<EventData[Type]> };
 

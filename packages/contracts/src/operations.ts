@@ -30,7 +30,7 @@ import {
   submitIntentRequest,
   updateIntentRequest,
 } from './api/intent-requests.ts';
-import { depositResponse, listDepositsQuery, listDepositsResponse } from './deposits.ts';
+import { assignDepositRequest, depositResponse, listDepositsQuery, listDepositsResponse } from './deposits.ts';
 import { deliveriesResponse, deliveryResponse, listDeliveriesQuery } from './deliveries.ts';
 import {
   attemptsResponse,
@@ -362,6 +362,36 @@ export const OPERATIONS = {
     request: { params: depositPath, body: emptyRequest },
     responses: { 200: json('The open deposit.', depositResponse) },
     errors: DEPOSIT_CONFLICTS,
+  },
+  assignDeposit: {
+    id: 'assignDeposit',
+    method: 'post',
+    path: '/deposits/{id}/assign',
+    tag: 'Deposits',
+    summary: 'Assign a deposit',
+    description:
+      'The deposit becomes `assigned`: it pays the payment intent, as a transfer with the reference of the intent ' +
+      'would, late where the intent has ended, and as an extra payment where it is paid. The events of the intent ' +
+      'follow within moments. Network, token, recipient and amount must be those of the intent. Assigning the deposit ' +
+      'to the same intent again changes nothing.',
+    scope: 'full',
+    request: { params: depositPath, body: assignDepositRequest },
+    responses: { 200: json('The assigned deposit.', depositResponse) },
+    errors: [...DEPOSIT_CONFLICTS, 'intent.not_found', 'intent.unavailable', 'deposit.mismatch'],
+  },
+  unassignDeposit: {
+    id: 'unassignDeposit',
+    method: 'post',
+    path: '/deposits/{id}/unassign',
+    tag: 'Deposits',
+    summary: 'Undo the assignment of a deposit',
+    description:
+      'The deposit becomes `open` again, and the payment intent that it had paid becomes `failed`, unless an extra ' +
+      'payment takes its place. Possible while the intent has no refund. Undoing it again changes nothing.',
+    scope: 'full',
+    request: { params: depositPath, body: emptyRequest },
+    responses: { 200: json('The open deposit.', depositResponse) },
+    errors: [...DEPOSIT_CONFLICTS, 'intent.already_refunded'],
   },
   listPaymentLinks: {
     id: 'listPaymentLinks',

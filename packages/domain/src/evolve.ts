@@ -24,13 +24,22 @@ export const evolve = (state: PaymentIntent | undefined, event: IntentEvent): Pa
     throw versionGap(state, event);
   }
   const change = applyEvent(state, event);
-  return {
+  const after = {
     ...state,
     ...change,
     version: event.version,
     updatedAt: isPublicChange(state, change) ? Math.max(event.at, state.updatedAt + 1) : state.updatedAt,
   };
+  return event.type === 'deposit_told' || event.type === 'intent.payment_claimed' ? inOrder(after) : after;
 };
+
+/** The fields that few intents have, in the order of what is stored: equal folds are equal bytes. */
+const inOrder = ({ otherClaims, deposits, erasedAt, ...others }: PaymentIntent): PaymentIntent => ({
+  ...others,
+  ...(otherClaims && { otherClaims }),
+  ...(deposits && { deposits }),
+  ...(erasedAt !== undefined && { erasedAt }),
+});
 
 /** What no event shows, before anything happened. */
 export const NOTHING_HAPPENED = {
@@ -224,8 +233,9 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
       if (settlement === null) return {};
       // Later blocks are orphaned with it, and so is the rest of its transaction, wherever that was seen before. What
       // was an extra payment among them is a new payment when it lands again.
-      const stands = ({ hash, transfer }: Landing): boolean =>
-        hash !== settlement.hash && transfer.block < settlement.transfer.block;
+      // A deposit tells of itself.
+      const stands = ({ hash, transfer, depositId }: Landing): boolean =>
+        depositId !== undefined || (hash !== settlement.hash && transfer.block < settlement.transfer.block);
       const gone = [settlement, ...state.extraPayments.filter((extra) => !stands(extra))];
       return {
         settlement: { ...settlement, lost: true },
@@ -267,6 +277,8 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
     }
     case 'intent.late_payment':
       return {};
+    case 'deposit_told':
+      return depositTold(state, event.data);
     case 'personal_data_erased':
       return { idempotencyKey: null, metadata: withoutContent(state.metadata), erasedAt: event.at };
     default:
@@ -296,6 +308,27 @@ const extraPayment = (state: PaymentIntent, landing: Landing): Change => ({
   ...seen(state, landing),
   extraPayments: [...state.extraPayments, withoutFee(landing)].slice(0, COUNTED_MAX.extra),
 });
+
+/** The deposit's version is remembered. One that pays the intent no longer is a new payment if it does so again. */
+const depositTold = (
+  state: PaymentIntent,
+  { depositId, version, standing, landing }: EventData['deposit_told'],
+): Change => {
+  const others = (state.deposits ?? []).filter(({ id }) => id !== depositId);
+  const deposits = [...others, { id: depositId, version }];
+  if (standing === 'confirmed' || standing === 'finalized' || standing === 'proven') return { deposits };
+  const { settlement, extraPayments } = state;
+  const isOfIt = (one: Landing): boolean => one.depositId === depositId;
+  const undone = [landing, ...[settlement].filter((one) => one !== null), ...extraPayments].filter(
+    (one) => one === landing || isOfIt(one),
+  );
+  return {
+    deposits,
+    transfers: uncounted(state.transfers, ...undone),
+    extraPayments: extraPayments.filter((extra) => !isOfIt(extra)),
+    ...(settlement !== null && isOfIt(settlement) && { settlement: { ...settlement, lost: true } }),
+  };
+};
 
 /** A new claim, or an earlier one again. A live one has the same sender and nonce: this one replaces it. */
 const prepared = (
@@ -336,8 +369,10 @@ const landed = (state: PaymentIntent, hash: TransactionHash, landing: Landing | 
   // The same transaction in another place: its first transfer was undone and would be a new one if it landed again.
   const moved = settlement?.hash === hash && settlement.transfer.index !== landing.transfer.index;
   const transfers = counted(moved ? uncounted(state.transfers, settlement) : state.transfers, landing);
-  const same = settlement?.hash === hash ? settlement : {};
-  return { submissions, settlement: { ...same, hash, transfer: landing.transfer, finalized, lost: false }, transfers };
+  const { depositId: _, ...same } = settlement?.hash === hash ? settlement : {};
+  const told = landing.depositId === undefined ? {} : { depositId: landing.depositId };
+  const settled = { ...same, hash, transfer: landing.transfer, finalized, lost: false, ...told };
+  return { submissions, settlement: settled, transfers };
 };
 
 const counted = (transfers: readonly string[], landing: Landing): readonly string[] => {

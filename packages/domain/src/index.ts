@@ -1,4 +1,5 @@
 export * from './decide/decide.ts';
+export * from './deposit/assigning.ts';
 export * from './deposit/decide.ts';
 export * from './deposit/deposit.ts';
 export * from './deposit/evolve.ts';

@@ -11,7 +11,14 @@ import { submitAuthorization } from './authorizations/submit.ts';
 import type { ClientSecrets } from './client-secrets.ts';
 import type { Commands } from './commands.ts';
 import { openToBrowsers, preflight } from './cors.ts';
-import { getDeposit, ignoreDeposit, listDeposits, reopenDeposit } from './deposits/deposits.ts';
+import {
+  assignDeposit,
+  getDeposit,
+  ignoreDeposit,
+  listDeposits,
+  reopenDeposit,
+  unassignDeposit,
+} from './deposits/deposits.ts';
 import { type Endpoint, type InModes, serve } from './endpoint.ts';
 import { followIntent } from './events/events.ts';
 import type { Feeds } from './events/feeds.ts';
@@ -133,6 +140,8 @@ const ENDPOINTS: readonly ((dependencies: AppDependencies & ModeStore & { readon
   getDeposit,
   ignoreDeposit,
   reopenDeposit,
+  assignDeposit,
+  unassignDeposit,
   putSponsor,
   listSponsors,
   deleteSponsor,

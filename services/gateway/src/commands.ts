@@ -7,6 +7,7 @@ import type {
   CommandId,
   CommandType,
   DepositCommand,
+  DepositCommandData,
   DepositId,
   IntentId,
   PublicIntent,
@@ -99,7 +100,9 @@ export class Commands {
    * Sends a command about a deposit, as `send` does. When it returns, the deposit is as the command wants it.
    * @throws ApiError as `send`, with the deposit's id, and that of a refusal
    */
-  async requireOfDeposit(command: Omit<DepositCommand, 'kind' | 'commandId'>): Promise<void> {
+  async requireOfDeposit(
+    command: DepositCommandData & Pick<DepositCommand, 'depositId' | 'accountId' | 'livemode'>,
+  ): Promise<void> {
     const message: DepositCommand = { kind: 'deposit_command', commandId: newCommandId(), ...command };
     const { outcome } = await this.#sendInTurn(message, command.depositId, false);
     if (outcome.kind === 'deposit' && outcome.refusal !== null) throw refusedDeposit(outcome.refusal);

@@ -17,6 +17,7 @@ const ERROR_OF: Readonly<Record<RefusalCode, ErrorCode>> = {
   'intent.limit_reached': 'intent.limit_reached',
   'intent.unavailable': 'intent.unavailable',
   'transaction.mismatch': 'transaction.mismatch',
+  'deposit.mismatch': 'deposit.mismatch',
   'request.validation_failed': 'request.validation_failed',
   'api_key.test_mode_required': 'api_key.test_mode_required',
   // Builds for other fulfillers came first in every try of the gateway. Payers can cause that at will: no 5xx.

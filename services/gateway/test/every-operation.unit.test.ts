@@ -53,6 +53,7 @@ const bodies: Readonly<Record<string, object>> = {
   createReplay: { since: '2026-11-21T12:00:00.000Z' },
   createPaymentLink: { amount: '1', offers: [{ chain: 'eip155:84532', token: 'USDC', requestor: wallet }] },
   chooseOffer: { offer: 0 },
+  assignDeposit: { intentId: 'pi_5mUj8xNgYq3vWJ2hTfKd7' },
 };
 
 const NO_TEXT = [undefined, null, 7, -1, true, [], {}, ''];
@@ -204,6 +205,7 @@ const invalid: Readonly<Record<string, Readonly<Record<string, readonly unknown[
     metadata: NO_METADATA,
   },
   chooseOffer: { offer: [undefined, null, '0', -1, 0.5, 20, [], {}] },
+  assignDeposit: { intentId: [...NO_TEXT, 'x'.repeat(201), '\0'] },
   enableEndpoint: { replay: [null, 'true', 1, [], {}] },
 };
 

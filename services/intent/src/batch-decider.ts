@@ -19,6 +19,7 @@ import {
 } from '@pf/contracts';
 import {
   type EventSealer,
+  type FoldedDeposits,
   type IntentKey,
   OUTCOME_RETENTION_MS,
   type ProjectedDeposit,
@@ -46,6 +47,7 @@ import {
   Ledger,
   type PaymentIntent,
   type PublicIntent,
+  toldIntent,
   type Transition,
   view,
 } from '@pf/domain';
@@ -81,6 +83,8 @@ export interface DecidedBatch {
   readonly transitions: readonly Transition[];
   readonly intents: readonly ProjectedIntent[];
   readonly deposits: readonly ProjectedDeposit[];
+  /** What intents have to know of them, in order: the owner sends it before it projects the batch. */
+  readonly told: FoldedDeposits['told'];
   readonly events: readonly ProjectedEvent[];
   readonly outcomes: readonly ProjectedOutcome[];
   /** Of the sealed ones among the records. */
@@ -123,6 +127,7 @@ export class BatchDecider {
   readonly #deposits = new Map<DepositId, Deposit>();
   /** Of those that this batch has changed, the version before. */
   readonly #depositsBefore = new Map<DepositId, number>();
+  readonly #told: FoldedDeposits['told'][number][] = [];
   readonly #records: NewRecord[] = [];
   readonly #transitions: Transition[] = [];
   readonly #events: ProjectedEvent[] = [];
@@ -198,6 +203,7 @@ export class BatchDecider {
         const deposit = this.#deposits.get(id);
         return deposit === undefined ? [] : [{ deposit, before }];
       }),
+      told: this.#told,
       events: this.#events,
       outcomes: this.#newOutcomes,
       keys: this.#keys,
@@ -250,6 +256,8 @@ export class BatchDecider {
     this.#records.push(recordOf(this.#partition, id, encodeDepositEvent(envelope), cause));
     this.#events.push(...projectedDepositEvent(envelope));
     if (!this.#depositsBefore.has(id)) this.#depositsBefore.set(id, event.version - 1);
+    const told = toldIntent(this.#deposits.get(id), deposit);
+    if (told !== null) this.#told.push({ ...told, trace });
     this.#deposits.set(id, deposit);
   }
 

@@ -1,9 +1,18 @@
 import { type Clock, PartitionTimes } from '@pf/clock';
-import { type CommandMessage, type CommandSeal, isDepositEvent, isIntentEvent, type LoggedEvent } from '@pf/contracts';
+import {
+  type CommandMessage,
+  type CommandSeal,
+  encodeInput,
+  isDepositEvent,
+  isIntentEvent,
+  type LoggedEvent,
+  partitionOf,
+} from '@pf/contracts';
 import {
   type EventSealer,
   fold,
   foldDeposits,
+  type FoldedDeposits,
   type Found,
   type IdempotencyKey,
   intentsOf,
@@ -158,6 +167,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
         if (position !== from) return false;
         const folded = fold(intents, events);
         const received = foldDeposits(deposits, ofDeposits);
+        await this.#tell(received.told);
         const { outcomes, replies, notices } = owedReplies(records, logged, folded.intents, this.#clock.now());
         this.#alarmHeld(
           partition,
@@ -260,6 +270,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     const { at, intents, deposits, events, outcomes, keys, erased } = decided;
     trace.committed(decided.records.length);
     recordTransitions(decided.transitions);
+    await this.#tell(decided.told);
     // Only offsets have moved: there is nothing to write.
     const nothing = from === next && outcomes.length === 0;
     const projected =
@@ -302,6 +313,19 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   async #opened(events: readonly LoggedEvent[]): Promise<OpenedEvents> {
     const { personalData } = this.#dependencies;
     return personalData ? personalData.open(events) : { events, recovered: [], missing: 0 };
+  }
+
+  /**
+   * Tells intents what became of the deposits that are assigned to them, before that is projected: whoever owns the
+   * partition next tells it again if this process dies here. An intent takes each version of a deposit once.
+   */
+  async #tell(told: FoldedDeposits['told']): Promise<void> {
+    for (const { intentId, data, trace } of told)
+      await this.#dependencies.publisher.publish('chain.observations', {
+        partition: partitionOf(intentId),
+        key: intentId,
+        value: encodeInput({ kind: 'observation', type: 'assigned', intentId, data, trace }),
+      });
   }
 
   /** Once for each held intent, as long as this process remembers it. */

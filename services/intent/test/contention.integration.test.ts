@@ -86,6 +86,7 @@ describe('A claim', () => {
 /** The event that each observation of a settling transaction causes. */
 const EVENT_OF: Readonly<Record<Observation['type'], EventType>> = {
   landed: 'intent.confirmed',
+  assigned: 'deposit_told',
   lost: 'confirmation_lost',
   dropped: 'intent.failed',
   reverted: 'intent.failed',

@@ -6,6 +6,7 @@ import {
   isDepositEvent,
   isForeignDeposit,
   newCommandId,
+  newIntentId,
   readRecord,
 } from '@pf/contracts';
 import { foldDeposits } from '@pf/database';
@@ -82,8 +83,12 @@ describe('A batch with observations of deposits', () => {
 });
 
 describe('A batch with commands about deposits', () => {
-  const command = (type: DepositCommandType, change: Partial<DepositCommandMessage> = {}): DepositCommandMessage => ({
+  const command = (
+    type: Exclude<DepositCommandType, 'assign_deposit'>,
+    change: Partial<Pick<DepositCommandMessage, 'accountId'>> = {},
+  ): DepositCommandMessage => ({
     ...deposits.depositCommand(type, id),
+    type,
     commandId: newCommandId(),
     replyTo: 'gateway',
     trace: TRACE,
@@ -108,6 +113,25 @@ describe('A batch with commands about deposits', () => {
     expect(batch.deposits).toMatchObject([{ before: 1, deposit: { state: 'open', version: 3 } }]);
     expect(replied(batch).map((outcome) => outcome.kind === 'deposit' && outcome.refusal)).toEqual([null, null, null]);
     expect(batch.outcomes.map(({ outcome }) => outcome)).toEqual(replied(batch));
+  });
+
+  it('tells the intent of an assignment of each change of the deposit, as a reader of its records does', () => {
+    const [known] = after(decide([landed]));
+    if (known === undefined) throw new Error('nothing was decided');
+    const intentId = newIntentId(0);
+    const assign = { ...command('ignore_deposit'), type: 'assign_deposit', intentId } as const;
+    const batch = decideBatch(
+      [recordAt(assign), recordAt({ ...final, trace: TRACE }), recordAt(command('unassign_deposit'))],
+      {
+        known: { deposits: [known] },
+      },
+    );
+    expect(batch.told.map(({ intentId: told, data }) => [told, data.version, data.standing])).toEqual([
+      [intentId, 2, 'confirmed'],
+      [intentId, 3, 'finalized'],
+      [intentId, 4, 'unassigned'],
+    ]);
+    expect(foldDeposits([known], loggedBy(batch)).told).toEqual(batch.told);
   });
 
   it('answers a command that comes again with its outcome, and appends nothing', () => {

@@ -65,7 +65,7 @@ const isInterruption = (error: unknown): boolean =>
   error instanceof ProjectionSetBackError ||
   isDatabaseUnavailable(error);
 
-const referenceOf = ({ data }: Observation): readonly string[] => ('transfer' in data ? [data.transfer.reference] : []);
+const referenceOf = ({ data }: Observation): readonly string[] => ('level' in data ? [data.transfer.reference] : []);
 const mayBeUndone = (one: Observation): boolean => one.type === 'landed' && one.data.level === 'confirmed';
 
 /** Warnings of one step that are logged: what strangers write into transactions must not fill the log. */

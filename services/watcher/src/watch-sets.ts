@@ -11,7 +11,7 @@ import {
   readRecord,
 } from '@pf/contracts';
 import { type RestingTaker, type Shard, UNSPLIT, type WatchedIntentSource } from '@pf/database';
-import type { ChainId, Instant, IntentId, PaymentIntent } from '@pf/domain';
+import type { ChainId, DepositEventType, Instant, IntentId, PaymentIntent } from '@pf/domain';
 import { type LogReader, type LogRecord, LogTruncatedError } from '@pf/event-log';
 import type { TraceContext } from '@pf/runtime';
 import { RecentTraces } from './recent-traces.ts';
@@ -27,6 +27,14 @@ const BEHIND_MAX_MS = 10_000;
 
 /** A transaction that is open for longer hangs: it ends when the owner of its partition has ended it. */
 const HANGING_MS = 2_000;
+
+/** What an account does about a deposit. */
+const ACTS: ReadonlySet<string> = new Set([
+  'deposit.ignored',
+  'deposit.reopened',
+  'deposit.assigned',
+  'deposit.unassigned',
+] satisfies readonly DepositEventType[]);
 
 /** The log cannot be followed: a record cannot be applied, or a position is not in the log. */
 export class BrokenLogError extends Error {
@@ -355,7 +363,7 @@ export class WatchSets {
     const set = this.#sets.get(logged.deposit.chain);
     const event = isForeignDeposit(logged) ? null : depositEventOf(logged);
     // What its account does about it changes nothing on chain: it is still to become final.
-    if (event?.type === 'deposit.ignored' || event?.type === 'deposit.reopened') return;
+    if (event !== null && ACTS.has(event.type)) return;
     if (event?.type === 'deposit.received') set?.putDeposit({ id: event.depositId, ...event.data });
     else set?.dropDeposit(logged.depositId);
   }

@@ -73,7 +73,8 @@ const viewOf = (intent: PaymentIntent): WatchedIntent => ({
   status: intent.status,
   terms: termsOf(intent),
   submission: liveSubmission(intent) ?? null,
-  settlement: intent.settlement,
+  // That of an assigned deposit carries no reference: the deposit tells of it.
+  settlement: intent.settlement?.depositId === undefined ? intent.settlement : null,
   createdAt: intent.createdAt,
 });
 const isLapsed = ({ status, closedAt }: Pick<PaymentIntent, 'status' | 'closedAt'>, now: Instant): boolean =>

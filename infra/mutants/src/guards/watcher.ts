@@ -96,7 +96,7 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'A deposit that its account ignores is followed until it is final',
     file: 'services/watcher/src/watch-sets.ts',
-    guard: "if (event?.type === 'deposit.ignored' || event?.type === 'deposit.reopened') return;",
+    guard: 'if (event !== null && ACTS.has(event.type)) return;',
     instead: '',
     test: {
       file: 'services/watcher/test/deposits.unit.test.ts',

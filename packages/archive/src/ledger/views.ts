@@ -1,5 +1,8 @@
 /** The JSON of the event: `of('intent.chain')` is a text of it. */
 const of = (path: string, from = 'event'): string => `(${from} ->> '$.${path}')`;
+/** What undoes a payment: a reorg, or that the deposit which had paid is not assigned any more. */
+const LOST = `(type = 'confirmation_lost'
+  OR (type = 'deposit_told' AND ${of('data.standing')} IN ('lost', 'unassigned', 'withdrawn')))`;
 const at = (path: string): string => `${of(path)}::TIMESTAMP`;
 /** One base unit of what a fee is paid in: of Tempo's stablecoins, which all have 6 decimals, of SOL, or of ETH. */
 const FEE_UNIT = `(CASE WHEN fee_token IS NOT NULL THEN 0.000001 WHEN chain LIKE 'solana:%' THEN 0.000000001
@@ -60,10 +63,11 @@ export const VIEWS: Readonly<Record<string, string>> = {
     ), ends AS (
       SELECT intent_id,
         coalesce(${of('data.hash')}, ${of('data.landing.hash')}) AS paid_by,
-        max(version) FILTER (type = 'confirmation_lost') AS lost,
+        max(version) FILTER (${LOST}) AS lost,
         max(version) FILTER (type = 'confirmation_restored') AS restored,
         max("at") FILTER (type = 'intent.finalized') AS finalized_at
-      FROM events WHERE type IN ('confirmation_lost', 'confirmation_restored', 'intent.finalized')
+      FROM events
+      WHERE ${LOST} OR type IN ('confirmation_restored', 'intent.finalized')
       GROUP BY ALL
     )
     SELECT landed.intent_id, landed.account_id, landed.livemode, landed.chain,
@@ -139,8 +143,9 @@ export const VIEWS: Readonly<Record<string, string>> = {
           'extra_payment_observed', 'mismatched_payment_observed')
         AND units IS NOT NULL
     ), lost AS (
-      SELECT intent_id, ${of('data.hash')} AS paid_by, max(version) AS version, max("at") AS "at"
-      FROM events WHERE type = 'confirmation_lost' GROUP BY ALL
+      SELECT intent_id, coalesce(${of('data.hash')}, ${of('data.landing.hash')}) AS paid_by,
+        max(version) AS version, max("at") AS "at"
+      FROM events WHERE ${LOST} GROUP BY ALL
     ), last AS (
       -- Where a transaction landed again after its loss, its earlier landing is none; it may have another place now.
       SELECT landed.*, lost."at" AS lost_at FROM landed
@@ -197,7 +202,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
       SELECT * FROM deposits
       WHERE base_units IS NOT NULL AND NOT EXISTS (
         FROM transfers WHERE transfers.chain = deposits.chain AND transfers.paid_by = deposits.tx_signature
-          AND transfers.transfer_index = deposits.transfer_index)
+          AND transfers.transfer_index = deposits.transfer_index AND transfers.lost_at IS NULL)
       QUALIFY row_number() OVER (
         PARTITION BY chain, tx_signature, transfer_index ORDER BY undone_at IS NOT NULL, received_at, deposit_id) = 1
     )

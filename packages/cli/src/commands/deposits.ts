@@ -33,6 +33,7 @@ export function depositsCommand(context: CommandContext): Command {
   for (const [verb, description] of [
     ['ignore', 'ignore a deposit: nothing is to be done about it'],
     ['reopen', 'reopen a deposit that was ignored'],
+    ['unassign', 'undo the assignment of a deposit: its payment intent is unpaid again'],
   ] as const)
     deposits
       .command(verb)
@@ -45,6 +46,19 @@ export function depositsCommand(context: CommandContext): Command {
           output.answer({ deposit }, () => depositText(deposit));
         }),
       );
+
+  deposits
+    .command('assign')
+    .description('assign a deposit to the payment intent that it pays')
+    .argument('<id>', 'the id, from `pf deposits list`')
+    .argument('<intent>', 'the id of a payment intent with its network, token, recipient and amount')
+    .addHelpText('after', `\nExample:\n  pf deposits assign ${EXAMPLE_ID} pi_5mUj8xNgYq3vWJ2hTfKd7`)
+    .action((id: string, intentId: string, _options: unknown, command: Command) =>
+      withApi(command, context, async ({ client, output }) => {
+        const deposit = await client.deposits.assign(id, intentId);
+        output.answer({ deposit }, () => depositText(deposit));
+      }),
+    );
 
   deposits
     .command('list')

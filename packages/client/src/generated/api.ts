@@ -172,7 +172,7 @@ export interface components {
             /** @description Your own name for it. */
             readonly name?: string | null;
             /** @description The types that are sent; `null`: all, including those that are added later. */
-            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.payment_claimed" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "deposit.ignored" | "deposit.reopened" | "webhook_endpoint.disabled")[] | null;
+            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.payment_claimed" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "deposit.ignored" | "deposit.reopened" | "deposit.assigned" | "deposit.unassigned" | "webhook_endpoint.disabled")[] | null;
             /**
              * @description The version of the payloads, also in the header `X-PF-Api-Version`. It changes only when you change it.
              * @enum {string}
@@ -185,7 +185,7 @@ export interface components {
             /** @description Your own name for it. */
             readonly name?: string | null;
             /** @description The types that are sent; `null`: all, including those that are added later. */
-            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.payment_claimed" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "deposit.ignored" | "deposit.reopened" | "webhook_endpoint.disabled")[] | null;
+            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.payment_claimed" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "deposit.ignored" | "deposit.reopened" | "deposit.assigned" | "deposit.unassigned" | "webhook_endpoint.disabled")[] | null;
             /**
              * @description The version of the payloads, also in the header `X-PF-Api-Version`. It changes only when you change it.
              * @enum {string}
@@ -210,7 +210,7 @@ export interface components {
             /** @description The endpoint that receives the events, instead of their own. */
             readonly toEndpointId?: string;
             /** @description Only events of these types. */
-            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.payment_claimed" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "deposit.ignored" | "deposit.reopened" | "webhook_endpoint.disabled")[];
+            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.payment_claimed" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "deposit.ignored" | "deposit.reopened" | "deposit.assigned" | "deposit.unassigned" | "webhook_endpoint.disabled")[];
             /**
              * @description `failed` (default): deliveries that failed. `all`: also those that arrived.
              * @enum {string}
@@ -793,6 +793,34 @@ export interface components {
                 readonly deposit: components["schemas"]["Deposit"];
             };
         };
+        readonly DepositAssignedEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "deposit.assigned";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly deposit: components["schemas"]["Deposit"];
+            };
+        };
+        readonly DepositUnassignedEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "deposit.unassigned";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly deposit: components["schemas"]["Deposit"];
+            };
+        };
         readonly WebhookEndpointDisabledEvent: {
             readonly eventId: string;
             /**
@@ -1272,7 +1300,7 @@ export interface components {
             /** @description Whether it sends live events. */
             readonly livemode: boolean;
         };
-        readonly WebhookEvent: components["schemas"]["IntentCreatedEvent"] | components["schemas"]["IntentDetectedEvent"] | components["schemas"]["IntentPendingEvent"] | components["schemas"]["IntentConfirmedEvent"] | components["schemas"]["IntentFinalizedEvent"] | components["schemas"]["IntentFailedEvent"] | components["schemas"]["IntentExpiredEvent"] | components["schemas"]["IntentCancelledEvent"] | components["schemas"]["IntentRetryRequiredEvent"] | components["schemas"]["IntentExtraPaymentEvent"] | components["schemas"]["IntentMismatchedPaymentEvent"] | components["schemas"]["IntentMismatchWithdrawnEvent"] | components["schemas"]["IntentPaymentClaimedEvent"] | components["schemas"]["IntentLatePaymentEvent"] | components["schemas"]["PaymentLinkPaidEvent"] | components["schemas"]["PaymentLinkExtraPaymentEvent"] | components["schemas"]["PaymentLinkCancelledEvent"] | components["schemas"]["PaymentLinkExpiredEvent"] | components["schemas"]["DepositReceivedEvent"] | components["schemas"]["DepositFinalizedEvent"] | components["schemas"]["DepositLostEvent"] | components["schemas"]["DepositWithdrawnEvent"] | components["schemas"]["DepositIgnoredEvent"] | components["schemas"]["DepositReopenedEvent"] | components["schemas"]["WebhookEndpointDisabledEvent"] | components["schemas"]["WebhookEndpointTestEvent"];
+        readonly WebhookEvent: components["schemas"]["IntentCreatedEvent"] | components["schemas"]["IntentDetectedEvent"] | components["schemas"]["IntentPendingEvent"] | components["schemas"]["IntentConfirmedEvent"] | components["schemas"]["IntentFinalizedEvent"] | components["schemas"]["IntentFailedEvent"] | components["schemas"]["IntentExpiredEvent"] | components["schemas"]["IntentCancelledEvent"] | components["schemas"]["IntentRetryRequiredEvent"] | components["schemas"]["IntentExtraPaymentEvent"] | components["schemas"]["IntentMismatchedPaymentEvent"] | components["schemas"]["IntentMismatchWithdrawnEvent"] | components["schemas"]["IntentPaymentClaimedEvent"] | components["schemas"]["IntentLatePaymentEvent"] | components["schemas"]["PaymentLinkPaidEvent"] | components["schemas"]["PaymentLinkExtraPaymentEvent"] | components["schemas"]["PaymentLinkCancelledEvent"] | components["schemas"]["PaymentLinkExpiredEvent"] | components["schemas"]["DepositReceivedEvent"] | components["schemas"]["DepositFinalizedEvent"] | components["schemas"]["DepositLostEvent"] | components["schemas"]["DepositWithdrawnEvent"] | components["schemas"]["DepositIgnoredEvent"] | components["schemas"]["DepositReopenedEvent"] | components["schemas"]["DepositAssignedEvent"] | components["schemas"]["DepositUnassignedEvent"] | components["schemas"]["WebhookEndpointDisabledEvent"] | components["schemas"]["WebhookEndpointTestEvent"];
         readonly ListIntentsQuery: {
             /**
              * @description Number of objects to return.
@@ -1327,7 +1355,7 @@ export interface components {
              * @description Deliveries of events of this type.
              * @enum {string}
              */
-            readonly type?: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.payment_claimed" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "deposit.ignored" | "deposit.reopened" | "webhook_endpoint.disabled" | "webhook_endpoint.test";
+            readonly type?: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.payment_claimed" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "deposit.ignored" | "deposit.reopened" | "deposit.assigned" | "deposit.unassigned" | "webhook_endpoint.disabled" | "webhook_endpoint.test";
             /**
              * @description `pending`: an attempt is still due. `delivered`: accepted by the receiver. `failed`: all attempts failed.
              * @enum {string}

@@ -57,6 +57,8 @@ export const AUDIT_ACTIONS = {
   'attention.reopened': 'A payment that was marked as done needs attention again.',
   'deposit.ignored': 'A deposit was ignored.',
   'deposit.reopened': 'An ignored deposit was reopened.',
+  'deposit.assigned': 'A deposit was assigned to a payment intent.',
+  'deposit.unassigned': 'The assignment of a deposit was undone.',
   'payment_link.created': 'A payment link was created.',
   'payment_link.cancelled': 'A payment link was cancelled.',
   'payment_link.chosen': 'An offer of a payment link was chosen.',

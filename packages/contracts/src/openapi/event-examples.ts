@@ -265,8 +265,8 @@ const withdrawnDeposit: DepositObservation = {
 };
 
 const act = (type: DepositCommandType): DepositCommand => ({
+  ...(type === 'assign_deposit' ? { type, intentId: INTENT } : { type }),
   kind: 'deposit_command',
-  type,
   commandId: '019abcde-0000-7000-8000-000000000000' as CommandId,
   depositId: DEPOSIT,
   accountId: ACCOUNT,
@@ -278,7 +278,7 @@ const decidedBy = (input: DepositObservation | DepositCommand, at: number, befor
   return decision.kind === 'accepted' ? decision.transition : null;
 };
 
-/** The bodies of a deposit that is seen, and then final, undone, the payment of an intent, ignored or reopened. */
+/** The bodies of a deposit that is seen, and then final, undone, the payment of an intent, ignored, reopened … */
 const DEPOSIT_EXAMPLES = Object.fromEntries(
   [
     [observedDeposit('confirmed')],
@@ -287,6 +287,8 @@ const DEPOSIT_EXAMPLES = Object.fromEntries(
     [observedDeposit('confirmed'), withdrawnDeposit],
     [observedDeposit('confirmed'), act('ignore_deposit')],
     [observedDeposit('confirmed'), act('ignore_deposit'), act('reopen_deposit')],
+    [observedDeposit('confirmed'), act('assign_deposit')],
+    [observedDeposit('confirmed'), act('assign_deposit'), act('unassign_deposit')],
   ].map((history) => {
     const last = history.reduce<DepositTransition | null>(
       (before, input, place) => decidedBy(input, Date.parse(CREATED_AT) + place * 1_000, before?.deposit) ?? before,

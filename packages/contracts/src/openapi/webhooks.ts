@@ -44,6 +44,8 @@ const TRIGGERS: Readonly<Record<WebhookType, string>> = {
   'deposit.withdrawn': 'The deposit turned out to pay an intent, whose own events tell of it.',
   'deposit.ignored': 'The account ignores the deposit.',
   'deposit.reopened': 'The account has reopened the deposit.',
+  'deposit.assigned': 'The account has assigned the deposit to an intent, whose own events tell of the payment.',
+  'deposit.unassigned': 'The account has undone the assignment of the deposit.',
   'webhook_endpoint.disabled':
     'Another endpoint of the account was disabled: it returned 410, or had accepted nothing ' +
     `for ${FAILING_DAYS} days.`,

@@ -80,7 +80,8 @@ describe.each(RECORDED)('what commit %s wrote', (recording) => {
     const observations = linesOf(recording, 'observations').map(parseObservation);
     const types = COMMAND_TYPES.filter((type) => type !== 'report_transfer');
     expect([...new Set(commands.map(({ type }) => type))].sort()).toEqual(types.sort());
-    expect([...new Set(observations.map(({ type }) => type))].sort()).toEqual([...OBSERVATION_TYPES].sort());
+    const observed = OBSERVATION_TYPES.filter((type) => type !== 'assigned');
+    expect([...new Set(observations.map(({ type }) => type))].sort()).toEqual(observed.sort());
     for (const line of linesOf(recording, 'outcomes')) expect(encodeOutcome(parseOutcome(line))).toBe(line);
   });
 });
@@ -126,7 +127,9 @@ describe('what this code writes', () => {
 });
 
 describe('what was recorded of deposits', () => {
-  const recordedIn = (kind: 'events' | 'states') => [...linesOf('deposits', kind), ...linesOf('deposit-acts', kind)];
+  const recordedIn = (kind: 'events' | 'states') =>
+    (['deposits', 'deposit-acts', 'assignments'] as const).flatMap((recording) => linesOf(recording, kind));
+  const acts = (kind: 'commands' | 'outcomes') => [...linesOf('deposit-acts', kind), ...linesOf('assignments', kind)];
   const lines = recordedIn('events');
   const eventIn = (line: string) => {
     const event = readRecord(line);
@@ -153,10 +156,16 @@ describe('what was recorded of deposits', () => {
   });
 
   it('has every command and outcome, each written as it was', () => {
-    const commands = linesOf('deposit-acts', 'commands');
+    const commands = acts('commands');
     for (const line of commands) expect(JSON.parse(encodeInput(parseCommand(line)))).toEqual(JSON.parse(line));
     expect(commands.map((line) => parseCommand(line).type).sort()).toEqual([...DEPOSIT_COMMAND_TYPES].sort());
-    for (const line of linesOf('deposit-acts', 'outcomes')) expect(encodeOutcome(parseOutcome(line))).toBe(line);
+    for (const line of acts('outcomes')) expect(encodeOutcome(parseOutcome(line))).toBe(line);
+  });
+
+  it('has what an intent is told, written as it was', () => {
+    const told = linesOf('assignments', 'observations');
+    for (const line of told) expect(JSON.parse(encodeInput(parseObservation(line)))).toEqual(JSON.parse(line));
+    expect(told.map((line) => parseObservation(line).type)).toEqual(['assigned', 'assigned']);
   });
 
   it('has every observation type, each written as it was', () => {

@@ -10,6 +10,7 @@ import {
   type LoggedEvent,
   type LoggedRecord,
   readRecord,
+  type Trace,
   webhookBody,
 } from '@pf/contracts';
 import {
@@ -23,6 +24,8 @@ import {
   type IntentId,
   isUnexpectedPayment,
   type PaymentIntent,
+  type ToldIntent,
+  toldIntent,
   VersionGapError,
 } from '@pf/domain';
 import { unsealed } from '../privacy/sealing.ts';
@@ -158,6 +161,8 @@ export function projectedEvent(envelope: LoggedEvent): readonly ProjectedEvent[]
 /** The result of folding a batch of deposits' events onto the stored deposits. */
 export interface FoldedDeposits {
   readonly deposits: readonly ProjectedDeposit[];
+  /** What intents have to know of it, in order. */
+  readonly told: readonly (ToldIntent & { readonly trace: Trace })[];
   readonly events: readonly ProjectedEvent[];
   readonly lastAt: Instant;
 }
@@ -185,17 +190,22 @@ export function salvageDeposits(
   const after = new Map<DepositId, Deposit>();
   const unfit: UnfitEvent[] = [];
   const applied: LoggedDepositEvent[] = [];
+  const told: FoldedDeposits['told'][number][] = [];
   for (const [index, event] of events.entries()) {
     const state = after.get(event.depositId) ?? before.get(event.depositId);
     const version = state?.version ?? 0;
     if (event.version !== version + 1) unfit.push({ kind: event.version <= version ? 'repeated' : 'gap', index });
     // Without its first event a deposit does not exist; a missing one between has changed nothing.
     if (event.version <= version || (state === undefined && event.version > 1)) continue;
-    after.set(event.depositId, foldedDeposit(state && { ...state, version: event.version - 1 }, event));
+    const deposit = foldedDeposit(state && { ...state, version: event.version - 1 }, event);
+    after.set(event.depositId, deposit);
     applied.push(event);
+    const tells = toldIntent(state, deposit);
+    if (tells !== null) told.push({ ...tells, trace: event.trace });
   }
   return {
     deposits: [...after.values()].map((deposit) => ({ deposit, before: before.get(deposit.id)?.version ?? 0 })),
+    told,
     events: applied.flatMap(projectedDepositEvent),
     lastAt: Math.max(0, ...events.map(({ at }) => Date.parse(at))),
     unfit,

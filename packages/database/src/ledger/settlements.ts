@@ -57,6 +57,8 @@ export async function readSettlements(
 const isAsked = (intent: PaymentIntent, from: Instant, to: Instant): intent is SettledIntent =>
   intent.settlement !== null &&
   !intent.settlement.lost &&
+  // An account has assigned it by hand: the chain shows no reference that could be read again.
+  intent.settlement.depositId === undefined &&
   !intent.simulated &&
   intent.confirmedAt !== null &&
   intent.confirmedAt >= from &&

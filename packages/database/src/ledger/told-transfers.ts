@@ -155,7 +155,9 @@ const READ: Readonly<Record<keyof typeof TOLD, Read>> = {
     return [...settles, ...extraPayments.flatMap((one) => toldBy('extra', one))];
   },
   deposits: (id, state, _wallet, toldAt) => {
-    const { arrival, level } = decodeDepositState(state);
+    const { arrival, level, state: made } = decodeDepositState(state);
+    // The intent that it is assigned to tells of it.
+    if (made === 'assigned') return [];
     if ((level !== 'confirmed' && level !== 'finalized') || arrival.tokenAddress === null) return [];
     const { hash, index, block, tokenAddress, amount, from } = arrival;
     const place = { index, block };

@@ -1,7 +1,7 @@
 import type { Outcome } from '../model/decision.ts';
 import { LATE_STATES, type PaymentTerm } from '../model/event.ts';
 import type { IntentId } from '../model/ids.ts';
-import type { Command, Observation } from '../model/input.ts';
+import type { AssignedDeposit, Command, Observation } from '../model/input.ts';
 import type { Landing, PaymentIntent } from '../model/intent.ts';
 import {
   isMismatched,
@@ -33,6 +33,8 @@ export const observe = (intent: PaymentIntent, observation: Observation, draft: 
       return dropped(intent, observation.data, draft);
     case 'lost':
       return lost(intent, observation.data, draft);
+    case 'assigned':
+      return assigned(intent, observation.data, draft);
     default:
       return observation satisfies never;
   }
@@ -54,11 +56,13 @@ const landed = (before: PaymentIntent, { level, ...landing }: DataOf<'landed'>, 
   }
   const isFinal = level === 'finalized';
   if (intent.settlement?.lost === false && isSettling(intent, landing)) {
+    if (isElsewhere(intent.settlement, landing)) draft.append(intent.id, 'confirmation_restored', { landing });
+    else handOver(intent, landing, draft);
     if (isFinal && intent.status === 'confirmed')
       draft.append(intent.id, 'intent.finalized', { hash, landing: withoutFee(landing), simulated: false });
     return;
   }
-  if (isRepeat) return;
+  if (isRepeat) return handOver(intent, landing, draft);
   if (intent.simulated) return extraPayment(intent, landing, draft);
   switch (intent.status) {
     case 'created':
@@ -84,6 +88,68 @@ const landed = (before: PaymentIntent, { level, ...landing }: DataOf<'landed'>, 
     default:
       return intent.status satisfies never;
   }
+};
+
+/** True for the transfer of an assigned deposit that a reorg has moved: only the deposit tells of it. */
+const isElsewhere = (settlement: Landing, { depositId, transfer }: Landing): boolean =>
+  depositId !== undefined && !isAt(settlement, transfer);
+
+/** What its account had assigned turns out to carry the intent's reference: from now on watchers follow it. */
+const handOver = (intent: PaymentIntent, landing: Landing, draft: Draft): void => {
+  const { settlement } = intent;
+  if (landing.depositId !== undefined || settlement?.depositId === undefined || settlement.lost) return;
+  if (transferKey(settlement) === transferKey(landing)) draft.append(intent.id, 'confirmation_restored', { landing });
+};
+
+/**
+ * What the writer of a deposit tells of it. It pays as a transfer that carries the intent's reference does, late, as an
+ * extra payment, or, where the intent's amount has changed meanwhile, as a mismatched one. Told again, it
+ * changes nothing.
+ */
+const assigned = (before: PaymentIntent, told: AssignedDeposit, draft: Draft): void => {
+  const { depositId, version, standing, hash } = told;
+  const known = before.deposits?.find(({ id }) => id === depositId);
+  if (known !== undefined && known.version >= version) return;
+  const { tokenAddress, from, to, amount, ...place } = told.transfer;
+  // In the order of what is stored: equal folds are equal bytes.
+  const transfer = { tokenAddress, from, to, amount, reference: before.reference, ...place };
+  const landing: Landing = { hash, transfer, depositId };
+  const intent = draft.append(before.id, 'deposit_told', { depositId, version, standing, landing });
+  switch (standing) {
+    case 'confirmed':
+    case 'finalized':
+      return landed(intent, { ...landing, level: standing }, draft);
+    case 'proven':
+      return handOver(intent, { hash, transfer: landing.transfer }, draft);
+    case 'lost':
+    case 'unassigned':
+    case 'withdrawn':
+      return unpaid(intent, before, told, draft);
+    default:
+      return standing satisfies never;
+  }
+};
+
+/** A deposit pays the intent no longer. What else has paid it does so from now on; or, but for a reorg, it has failed. */
+const unpaid = (
+  intent: PaymentIntent,
+  before: PaymentIntent,
+  { depositId, standing, hash }: AssignedDeposit,
+  draft: Draft,
+): void => {
+  if (before.settlement?.depositId !== depositId) return;
+  if (intent.status !== 'confirmed' && intent.status !== 'finalized') return;
+  const [other] = intent.extraPayments;
+  if (other !== undefined) draft.append(intent.id, 'confirmation_restored', { landing: other });
+  else if (standing !== 'lost')
+    draft.append(intent.id, 'intent.failed', {
+      hash,
+      reason:
+        standing === 'unassigned'
+          ? `The deposit ${depositId} that had paid it was unassigned.`
+          : `The deposit ${depositId} that had paid it turned out to pay another payment intent.`,
+      simulated: false,
+    });
 };
 
 const settle = (intent: PaymentIntent, landing: Landing, isFinal: boolean, draft: Draft): void => {
@@ -215,6 +281,8 @@ const dropped = (intent: PaymentIntent, { hash, proof }: DataOf<'dropped'>, draf
 /** A reorg has orphaned the transaction. It matters only for the settling one, in the block where that stands. */
 const lost = (intent: PaymentIntent, { hash, place }: DataOf<'lost'>, draft: Draft): void => {
   const { settlement } = intent;
+  // Its deposit tells of an assigned one.
+  if (settlement?.depositId !== undefined) return;
   const settles = settlement?.hash === hash && !settlement.lost && (place === undefined || isAt(settlement, place));
   if (!settles || (intent.status !== 'confirmed' && intent.status !== 'finalized')) return;
   // An extra payment that still stands would have settled the intent, had it landed after the loss.

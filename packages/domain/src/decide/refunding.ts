@@ -32,6 +32,14 @@ export const refund = (
   if (original.fulfiller === null)
     throw new BrokenRuleError(`${original.id} is ${original.status} without a fulfiller`);
 
+  if (original.settlement?.depositId !== undefined)
+    return refuse(
+      original,
+      'intent.invalid_state',
+      `The deposit ${original.settlement.depositId} was assigned to the payment intent by hand: its sender may be an ` +
+        'exchange or a bridge, so it cannot be refunded to it. Ask the payer for an address and send the money yourself.',
+    );
+
   const limit = refusalAtLimit(original, 'refund');
   if (limit !== null) return refuseWith(limit);
 

@@ -1,4 +1,4 @@
-import type { Instant } from '../model/ids.ts';
+import type { DepositId, Instant } from '../model/ids.ts';
 import type { Place } from '../model/landing.ts';
 import type {
   Deposit,
@@ -7,7 +7,6 @@ import type {
   DepositEvent,
   DepositEventData,
   DepositEventType,
-  DepositId,
   DepositObservation,
   DepositRefusal,
   DepositState,
@@ -75,6 +74,8 @@ const CHANGES_MAX = 200;
 const ACTS = {
   ignore_deposit: { from: 'open', to: 'ignored', event: 'deposit.ignored', verb: 'ignored' },
   reopen_deposit: { from: 'ignored', to: 'open', event: 'deposit.reopened', verb: 'reopened' },
+  assign_deposit: { from: 'open', to: 'assigned', event: 'deposit.assigned', verb: 'assigned' },
+  unassign_deposit: { from: 'assigned', to: 'open', event: 'deposit.unassigned', verb: 'unassigned' },
 } as const satisfies Readonly<
   Record<DepositCommandType, { from: DepositState; to: DepositState; event: DepositEventType; verb: string }>
 >;
@@ -84,10 +85,11 @@ const ACTS = {
  * @param now stamped by the partition's owner
  */
 export const decideDepositCommand = (
-  { type, depositId, accountId, livemode }: DepositCommand,
+  command: DepositCommand,
   now: Instant,
   before: Deposit | undefined,
 ): DepositDecision => {
+  const { type, depositId, accountId, livemode } = command;
   const refused = (
     code: DepositRefusal['code'],
     message: string,
@@ -98,7 +100,14 @@ export const decideDepositCommand = (
   if (before.heldFrom !== undefined)
     return refused('deposit.unavailable', 'The deposit cannot be processed at the moment. Nothing was changed.');
   const { from, to, event, verb } = ACTS[type];
-  const { state, level, version } = before;
+  const { state, level, version, intentId } = before;
+  // One deposit pays one intent.
+  if (command.type === 'assign_deposit' && state === 'assigned' && intentId !== command.intentId)
+    return refused(
+      'deposit.invalid_state',
+      `The deposit is assigned to ${String(intentId)}. Unassign it before you assign it to another payment intent.`,
+      { current: { state, level } },
+    );
   if (state === to) return { kind: 'accepted', transition: null };
   if (version >= CHANGES_MAX)
     return refused('deposit.invalid_state', `The deposit has changed ${CHANGES_MAX} times, so it stays as it is.`, {
@@ -106,11 +115,18 @@ export const decideDepositCommand = (
     });
   // What was undone, or pays an intent, is no money of its own that anything could be done about.
   const differs = counts(before) ? state : level;
-  if (differs !== from)
+  // The intent need not wait for money that has gone.
+  const isUndone = type === 'unassign_deposit' && state === from;
+  if (differs !== from && !isUndone)
     return refused('deposit.invalid_state', `The deposit is ${differs}, so it cannot be ${verb}.`, {
       current: { state, level },
     });
-  return { kind: 'accepted', transition: transitionTo(before, depositId, now, event, {}) };
+  const subject = command.type === 'assign_deposit' ? command.intentId : intentId;
+  const data = event === 'deposit.assigned' || event === 'deposit.unassigned' ? { intentId: subject } : {};
+  return {
+    kind: 'accepted',
+    transition: transitionTo(before, depositId, now, event, data as DepositEventData[typeof event]),
+  };
 };
 
 const transitionTo = <Type extends DepositEventType>(

@@ -1,9 +1,9 @@
 import type {
   AccountId,
   Address,
-  Brand,
   ChainId,
   CommandId,
+  DepositId,
   Instant,
   IntentId,
   Reference,
@@ -11,9 +11,6 @@ import type {
   TransactionHash,
 } from '../model/ids.ts';
 import type { Place } from '../model/landing.ts';
-
-/** `dp_` and the base58 of 16 bytes, of which byte 0 is the partition and the others name the transfer. */
-export type DepositId = Brand<string, 'DepositId'>;
 
 /**
  * How far it is. `lost`: undone by a reorg, until it lands again. `withdrawn`: it pays an intent, which tells of it
@@ -91,6 +88,8 @@ export const DEPOSIT_EVENT_TYPES = [
   'deposit.withdrawn',
   'deposit.ignored',
   'deposit.reopened',
+  'deposit.assigned',
+  'deposit.unassigned',
 ] as const;
 export type DepositEventType = (typeof DEPOSIT_EVENT_TYPES)[number];
 
@@ -120,6 +119,10 @@ export interface DepositEventData {
   'deposit.ignored': Record<never, never>;
   /** Its account has undone that. */
   'deposit.reopened': Record<never, never>;
+  /** Its account says that it pays this intent. */
+  'deposit.assigned': { readonly intentId: IntentId };
+  /** Its account has undone that: what it had paid is unpaid. */
+  'deposit.unassigned': { readonly intentId: IntentId };
 }
 
 export type DepositEvent = {
@@ -153,17 +156,26 @@ export type DepositObservation = {
 }[DepositObservationType];
 
 /** What an account does about a deposit. */
-export const DEPOSIT_COMMAND_TYPES = ['ignore_deposit', 'reopen_deposit'] as const;
+export const DEPOSIT_COMMAND_TYPES = [
+  'ignore_deposit',
+  'reopen_deposit',
+  'assign_deposit',
+  'unassign_deposit',
+] as const;
 export type DepositCommandType = (typeof DEPOSIT_COMMAND_TYPES)[number];
 
-export interface DepositCommand {
+/** The intent is one of the account and mode whose terms the transfer has: refusalOfAssignment() was asked. */
+export type DepositCommandData =
+  | { readonly type: Exclude<DepositCommandType, 'assign_deposit'> }
+  | { readonly type: 'assign_deposit'; readonly intentId: IntentId };
+
+export type DepositCommand = DepositCommandData & {
   readonly kind: 'deposit_command';
-  readonly type: DepositCommandType;
   readonly commandId: CommandId;
   readonly depositId: DepositId;
   readonly accountId: AccountId;
   readonly livemode: boolean;
-}
+};
 
 /** Why a command is refused: error codes of the API (docs/reference/errors.md). */
 export const DEPOSIT_REFUSAL_CODES = [

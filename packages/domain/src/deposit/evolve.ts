@@ -1,7 +1,16 @@
 import { VersionGapError } from '../evolve.ts';
-import type { Address, ChainId, Instant, IntentId, Reference, TokenAddress, TransactionHash } from '../model/ids.ts';
+import type {
+  Address,
+  ChainId,
+  DepositId,
+  Instant,
+  IntentId,
+  Reference,
+  TokenAddress,
+  TransactionHash,
+} from '../model/ids.ts';
 import { instantOf } from '../model/view.ts';
-import type { Arrival, Deposit, DepositEvent, DepositId } from './deposit.ts';
+import type { Arrival, Deposit, DepositEvent } from './deposit.ts';
 import type { PublicDeposit } from './view.ts';
 
 /**
@@ -15,7 +24,9 @@ export const evolveDeposit = (before: Deposit | undefined, event: DepositEvent):
   const updatedAt = Math.max(at, (before?.updatedAt ?? -1) + 1);
   if (event.type === 'deposit.received') {
     const { state, createdAt } = before ?? { state: 'open' as const, createdAt: at };
-    return { id, version, state, createdAt, updatedAt, ...event.data };
+    const seen = { id, version, state, createdAt, updatedAt, ...event.data };
+    // Landed again, it goes on paying the intent that its account has assigned it to.
+    return before?.state === 'assigned' ? { ...seen, intentId: before.intentId } : seen;
   }
   if (before === undefined) throw gap(before, event);
   const after = { ...before, version, updatedAt };
@@ -25,11 +36,21 @@ export const evolveDeposit = (before: Deposit | undefined, event: DepositEvent):
     case 'deposit.lost':
       return { ...after, level: 'lost' };
     case 'deposit.withdrawn':
-      return { ...after, level: 'withdrawn', intentId: event.data.intentId };
+      return {
+        ...after,
+        level: 'withdrawn',
+        // It pays by itself: there is no assignment left that could be undone.
+        state: before.state === 'assigned' ? 'open' : before.state,
+        intentId: event.data.intentId,
+      };
     case 'deposit.ignored':
       return { ...after, state: 'ignored' };
     case 'deposit.reopened':
       return { ...after, state: 'open' };
+    case 'deposit.assigned':
+      return { ...after, state: 'assigned', intentId: event.data.intentId };
+    case 'deposit.unassigned':
+      return { ...after, state: 'open', intentId: null };
     default:
       return event satisfies never;
   }

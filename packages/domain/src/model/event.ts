@@ -1,6 +1,6 @@
-import type { AccountId, Address, Instant, IntentId, TransactionHash } from './ids.ts';
+import type { AccountId, Address, DepositId, Instant, IntentId, TransactionHash } from './ids.ts';
 import type { IntentStatus, Landing, Lifetime, Metadata, PreparedTransaction, UnsignedTransaction } from './intent.ts';
-import type { CreateData } from './input.ts';
+import type { CreateData, DepositStanding } from './input.ts';
 
 /** Public events: each is sent as a webhook (docs/reference/contract.md). */
 export const PUBLIC_EVENT_TYPES = [
@@ -43,6 +43,7 @@ export const PRIVATE_EVENT_TYPES = [
   'confirmation_restored',
   'extra_payment_observed',
   'mismatched_payment_observed',
+  'deposit_told',
   'personal_data_erased',
 ] as const;
 export type PrivateEventType = (typeof PRIVATE_EVENT_TYPES)[number];
@@ -141,6 +142,13 @@ export interface EventData {
   /** `refundIntentId`: on an original, the refund that was paid late, beside the linked one. */
   extra_payment_observed: { readonly landing: Landing; readonly refundIntentId?: IntentId };
   mismatched_payment_observed: { readonly landing: Landing; readonly differs: readonly PaymentTerm[] };
+  /** What became of a deposit that is or was assigned to the intent; what it does to the intent, the events after it. */
+  deposit_told: {
+    readonly depositId: DepositId;
+    readonly version: number;
+    readonly standing: DepositStanding;
+    readonly landing: Landing;
+  };
   /** What the account had told of a person is gone, in every event before this one too. */
   personal_data_erased: Record<never, never>;
 }

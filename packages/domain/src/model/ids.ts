@@ -19,5 +19,7 @@ export type TokenAddress = Brand<string, 'TokenAddress'>;
 export type TransactionHash = Brand<string, 'TransactionHash'>;
 /** Ties a transfer to its intent: bytes32 as lower-case hex on EVM chains, a base58 public key on Solana. */
 export type Reference = Brand<string, 'Reference'>;
+/** `dp_` and the base58 of 16 bytes, of which byte 0 is the partition and the others name the transfer. */
+export type DepositId = Brand<string, 'DepositId'>;
 /** Milliseconds since 1970, UTC. */
 export type Instant = number;

@@ -3,6 +3,7 @@ import type {
   Address,
   ChainId,
   CommandId,
+  DepositId,
   IntentId,
   Reference,
   TokenAddress,
@@ -15,6 +16,7 @@ import type {
   Lifetime,
   Metadata,
   PreparedTransaction,
+  Transfer,
   UnsignedTransaction,
 } from './intent.ts';
 
@@ -94,6 +96,22 @@ export type Command = {
   };
 }[CommandType];
 
+/**
+ * What became of a deposit for its intent. `unassigned`: its account has undone it. `withdrawn`: the transfer pays
+ * another intent by itself; `proven`: this one.
+ */
+export const DEPOSIT_STANDINGS = ['confirmed', 'finalized', 'lost', 'unassigned', 'withdrawn', 'proven'] as const;
+export type DepositStanding = (typeof DEPOSIT_STANDINGS)[number];
+
+/** A deposit, as the intent has to know it. */
+export interface AssignedDeposit extends Pick<Landing, 'hash'> {
+  readonly depositId: DepositId;
+  /** The deposit's own: what an earlier one tells is passed over. */
+  readonly version: number;
+  readonly standing: DepositStanding;
+  readonly transfer: Omit<Transfer, 'reference'>;
+}
+
 /** An observation's type and its data: what a watcher saw on chain. */
 export interface ObservationData {
   landed: Landing & { readonly level: 'confirmed' | 'finalized' };
@@ -105,6 +123,8 @@ export interface ObservationData {
    * undo the next one. Older watchers do not name it.
    */
   lost: { readonly hash: TransactionHash; readonly place?: Place };
+  /** No watcher saw it: the writer of a deposit tells the intent that the deposit is, or was, assigned to. */
+  assigned: AssignedDeposit;
 }
 export type ObservationType = keyof ObservationData;
 

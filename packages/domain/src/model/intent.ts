@@ -3,6 +3,7 @@ import type {
   AccountId,
   Address,
   ChainId,
+  DepositId,
   Instant,
   IntentId,
   Reference,
@@ -123,6 +124,11 @@ export interface Landing {
   readonly transfer: Transfer;
   /** Where it was seen. For the books only: events have it, the state of an intent does not. */
   readonly fee?: NetworkFee;
+  /**
+   * Only of a deposit that its account has assigned to the intent. The chain shows no reference of it, so the deposit
+   * tells what becomes of the transfer, and watchers do not follow it for the intent.
+   */
+  readonly depositId?: DepositId;
 }
 
 /** The transaction that paid the intent. */
@@ -193,6 +199,8 @@ export interface PaymentIntent {
   readonly otherRefunds: readonly IntentId[];
   /** Only where payers claim a reported payment for other intents of the account, too. */
   readonly otherClaims?: readonly OtherClaims[];
+  /** Only on an intent that has had some: of each deposit assigned to it, the version that told of it last. */
+  readonly deposits?: readonly { readonly id: DepositId; readonly version: number }[];
   /**
    * Only on an intent in whose history newer code has appended an event that this code does not understand: the version
    * of that event. What the public sees of the intent is current, the rest is not: nothing may be decided about it.

@@ -5,7 +5,11 @@ import type { Landing, NetworkFee, PaymentIntent, Transfer } from './intent.ts';
 export const transferKey = ({ hash, transfer }: Landing): string => `${hash}:${transfer.index}`;
 
 /** A landing as the state of an intent has it. */
-export const withoutFee = ({ hash, transfer }: Landing): Landing => ({ hash, transfer });
+export const withoutFee = ({ hash, transfer, depositId }: Landing): Landing => ({
+  hash,
+  transfer,
+  ...(depositId !== undefined && { depositId }),
+});
 
 /**
  * True where this transfer was counted as a payment with other terms. Only while no settlement stands: beside one it

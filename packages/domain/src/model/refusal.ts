@@ -15,6 +15,7 @@ export type RefusalCode =
   /** Newer code has changed the intent in a way that this code does not understand. */
   | 'intent.unavailable'
   | 'transaction.mismatch'
+  | 'deposit.mismatch'
   | 'request.validation_failed'
   | 'api_key.test_mode_required'
   /** Internal: a build for another fulfiller was recorded first. The gateway reads the intent again and retries. */

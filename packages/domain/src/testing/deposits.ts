@@ -62,8 +62,8 @@ export const depositLost = (place: Place = arrival(), depositId = DEPOSIT): Depo
 
 /** A command of the account that has received it. */
 export const depositCommand = (type: DepositCommandType, depositId = DEPOSIT): DepositCommand => ({
+  ...(type === 'assign_deposit' ? { type, intentId: INTENT } : { type }),
   kind: 'deposit_command',
-  type,
   commandId: COMMAND,
   depositId,
   accountId: ACCOUNT,

@@ -25,7 +25,7 @@ import {
   depositWithdrawn,
   received,
 } from '../../src/testing/deposits.ts';
-import { INTENT, OTHER_ACCOUNT, SCENARIO_START } from '../../src/testing/samples.ts';
+import { INTENT, OTHER_ACCOUNT, REFUND, SCENARIO_START } from '../../src/testing/samples.ts';
 
 const STEP_MS = 1000;
 type Expected = { [Type in DepositEventType]: readonly [Type, DepositEventData[Type]] }[DepositEventType];
@@ -78,8 +78,12 @@ const lost: Expected = ['deposit.lost', {}];
 const withdrawn: Expected = ['deposit.withdrawn', { intentId: INTENT }];
 const ignored: Expected = ['deposit.ignored', {}];
 const reopened: Expected = ['deposit.reopened', {}];
+const assigned: Expected = ['deposit.assigned', { intentId: INTENT }];
+const unassigned: Expected = ['deposit.unassigned', { intentId: INTENT }];
 const ignore = depositCommand('ignore_deposit');
 const reopen = depositCommand('reopen_deposit');
+const assign = { ...depositCommand('assign_deposit'), type: 'assign_deposit', intentId: INTENT } as const;
+const unassign = depositCommand('unassign_deposit');
 
 describe('a deposit', () => {
   it('is received when it is first seen', () => {
@@ -220,6 +224,63 @@ describe('what an account does about a deposit', () => {
     given(receivedOnce)
       .when({ ...reopen, livemode: true })
       .thenRefused('deposit.not_found', none);
+  });
+});
+
+describe('the assignment of a deposit', () => {
+  it('names its intent until it is undone', () => {
+    expect(
+      given(receivedOnce)
+        .when(assign)
+        .then(...assigned),
+    ).toMatchObject({ state: 'assigned', intentId: INTENT });
+    const deposit = given(receivedOnce, assigned)
+      .when(unassign)
+      .then(...unassigned);
+    expect(deposit).toMatchObject({ state: 'open', intentId: null });
+  });
+
+  it('happens once', () => {
+    given(receivedOnce, assigned).when(assign).thenNothing();
+    given(receivedOnce, assigned, unassigned).when(unassign).thenNothing();
+  });
+
+  it('is to one intent only, whatever is asked later', () => {
+    given(receivedOnce, assigned)
+      .when({ ...assign, intentId: REFUND })
+      .thenRefused('deposit.invalid_state', /is assigned to pi_1original/);
+  });
+
+  it('is refused of one that is ignored, lost or withdrawn', () => {
+    given(receivedOnce, ignored)
+      .when(assign)
+      .thenRefused('deposit.invalid_state', /is ignored, so it cannot be assigned/);
+    given(receivedOnce, lost)
+      .when(assign)
+      .thenRefused('deposit.invalid_state', /is lost/);
+    given(receivedOnce, withdrawn)
+      .when(assign)
+      .thenRefused('deposit.invalid_state', /is withdrawn/);
+    given(receivedOnce, assigned)
+      .when(ignore)
+      .thenRefused('deposit.invalid_state', /is assigned, so it cannot be ignored/);
+  });
+
+  it('outlives a reorg, and can be undone while the transfer is lost', () => {
+    const again = received({ arrival: elsewhere });
+    const deposit = given(receivedOnce, assigned, lost).when(depositLanded(again)).then('deposit.received', again);
+    expect(deposit).toMatchObject({ state: 'assigned', intentId: INTENT, level: 'confirmed' });
+    given(receivedOnce, assigned, lost)
+      .when(unassign)
+      .then(...unassigned);
+  });
+
+  it('ends where the transfer turns out to pay an intent by itself', () => {
+    expect(
+      given(receivedOnce, assigned)
+        .when(depositWithdrawn())
+        .then(...withdrawn),
+    ).toMatchObject({ state: 'open', level: 'withdrawn', intentId: INTENT });
   });
 });
 

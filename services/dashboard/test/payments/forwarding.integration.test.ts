@@ -181,6 +181,8 @@ describe('the payment API in the dashboard', () => {
     getDeposit: { passes: MEMBERS, gets: NO_DEPOSIT },
     ignoreDeposit: { passes: SUPPORT, gets: NO_DEPOSIT },
     reopenDeposit: { passes: SUPPORT, gets: NO_DEPOSIT },
+    assignDeposit: { passes: SUPPORT, gets: NO_DEPOSIT },
+    unassignDeposit: { passes: SUPPORT, gets: NO_DEPOSIT },
     cancelPaymentLink: { passes: SUPPORT, gets: NO_LINK },
     chooseOffer: { passes: DEVELOPERS, gets: NO_LINK },
     setSponsor: { passes: DEVELOPERS, gets: INVALID },

@@ -1,20 +1,37 @@
 import {
+  assignDepositRequest,
   emptyRequest,
   listDepositsQuery,
   type Operation,
   OPERATIONS,
   parseDepositId,
+  parseIntentId,
   writeCursor,
 } from '@pf/contracts';
-import { type Database, findDeposit, type IntentOwner, listDeposits as findDeposits } from '@pf/database';
-import { type DepositCommandType, type DepositId, depositView, type PublicDeposit } from '@pf/domain';
+import {
+  type Database,
+  findDeposit,
+  type IntentOwner,
+  type IntentQueries,
+  listDeposits as findDeposits,
+} from '@pf/database';
+import {
+  type Deposit,
+  type DepositId,
+  depositView,
+  type PublicDeposit,
+  refusalOfAssignment,
+  refusalOfUnavailable,
+  refusalOfUnassignment,
+} from '@pf/domain';
 import { pageOf, positionOf, readBody, readQuery } from '@pf/http';
 import type { Request } from 'express';
 import { ApiError } from '../api-error.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { filterOf } from '../intents/filter.ts';
-import type { Adapters } from '../intents/lookup.ts';
+import { type Adapters, requireIntent } from '../intents/lookup.ts';
+import { refused, requireAllowed } from '../refusals.ts';
 
 interface Dependencies {
   readonly adapters: Adapters;
@@ -53,11 +70,14 @@ function pathId({ params }: Request, partitions: number): DepositId {
   return named.id;
 }
 
-async function shownDeposit(database: Database, id: DepositId, owner: IntentOwner): Promise<PublicDeposit> {
+async function requireDeposit(database: Database, id: DepositId, owner: IntentOwner): Promise<Deposit> {
   const deposit = await findDeposit(database, id, owner);
   if (!deposit) throw new ApiError('deposit.not_found');
-  return depositView(deposit);
+  return deposit;
 }
+
+const shownDeposit = async (database: Database, id: DepositId, owner: IntentOwner): Promise<PublicDeposit> =>
+  depositView(await requireDeposit(database, id, owner));
 
 /** GET /deposits/{id}. */
 export const getDeposit = ({ database, partitions }: Dependencies): Endpoint => ({
@@ -69,7 +89,7 @@ export const getDeposit = ({ database, partitions }: Dependencies): Endpoint => 
 
 /** An endpoint that sends a command and returns the deposit after it, which is projected before the outcome comes. */
 const depositCommand =
-  (operation: Operation, type: DepositCommandType) =>
+  (operation: Operation, type: 'ignore_deposit' | 'reopen_deposit') =>
   ({ commands, database, partitions }: Dependencies & { readonly commands: Commands }): Endpoint => ({
     operation,
     async handle({ holder, request, response }) {
@@ -85,3 +105,47 @@ const depositCommand =
 export const ignoreDeposit = depositCommand(OPERATIONS.ignoreDeposit, 'ignore_deposit');
 /** POST /deposits/{id}/reopen. */
 export const reopenDeposit = depositCommand(OPERATIONS.reopenDeposit, 'reopen_deposit');
+
+interface AssigningDependencies extends Dependencies {
+  readonly commands: Commands;
+  readonly intents: IntentQueries;
+}
+
+/**
+ * POST /deposits/{id}/assign. The terms are compared here, because the deposit's writer does not have the intent; the
+ * intent's writer compares them again, and tells of a mismatched payment where they have changed meanwhile.
+ */
+export const assignDeposit = ({ commands, database, intents, partitions }: AssigningDependencies): Endpoint => ({
+  operation: OPERATIONS.assignDeposit,
+  async handle({ holder, request, response }) {
+    const depositId = pathId(request, partitions);
+    const { intentId: text } = await readBody(request, response, assignDepositRequest);
+    const deposit = await requireDeposit(database, depositId, holder);
+    const named = parseIntentId(text, partitions);
+    if (!named) throw new ApiError('intent.not_found');
+    const intent = await requireIntent(intents, named.id, holder);
+    if (intent.heldFrom !== undefined) throw refused(refusalOfUnavailable(intent.id));
+    requireAllowed(refusalOfAssignment(deposit, intent));
+    const { accountId, livemode } = holder;
+    await commands.requireOfDeposit({ type: 'assign_deposit', depositId, intentId: intent.id, accountId, livemode });
+    return { status: 200, body: { deposit: await shownDeposit(database, depositId, holder) } };
+  },
+});
+
+/**
+ * POST /deposits/{id}/unassign. A refund that is created at the same moment cannot be paid: its original is unpaid, as
+ * after a reorg.
+ */
+export const unassignDeposit = ({ commands, database, intents, partitions }: AssigningDependencies): Endpoint => ({
+  operation: OPERATIONS.unassignDeposit,
+  async handle({ holder, request, response }) {
+    const depositId = pathId(request, partitions);
+    await readBody(request, response, emptyRequest);
+    const deposit = await requireDeposit(database, depositId, holder);
+    if (deposit.state === 'assigned' && deposit.intentId !== null)
+      requireAllowed(refusalOfUnassignment(deposit, await requireIntent(intents, deposit.intentId, holder)));
+    const { accountId, livemode } = holder;
+    await commands.requireOfDeposit({ type: 'unassign_deposit', depositId, accountId, livemode });
+    return { status: 200, body: { deposit: await shownDeposit(database, depositId, holder) } };
+  },
+});

@@ -146,6 +146,8 @@ const WORST: { readonly [Id in keyof typeof OPERATIONS]: (stranger: Stranger) =>
   getDeposit: () => ({ id: 'dp_5mUj8xNgYq3vWJ2hTfKd7' }),
   ignoreDeposit: () => ({ id: 'dp_5mUj8xNgYq3vWJ2hTfKd7', body: {} }),
   reopenDeposit: () => ({ id: 'dp_5mUj8xNgYq3vWJ2hTfKd7', body: {} }),
+  assignDeposit: () => ({ id: 'dp_5mUj8xNgYq3vWJ2hTfKd7', body: { intentId: 'pi_5mUj8xNgYq3vWJ2hTfKd7' } }),
+  unassignDeposit: () => ({ id: 'dp_5mUj8xNgYq3vWJ2hTfKd7', body: {} }),
   cancelPaymentLink: ({ link: { id } }) => ({ id, body: {} }),
   chooseOffer: ({ link: { id } }) => ({ by: 'link', id, body: (n) => ({ offer: n % 2 }) }),
   detectIntent: ({ intent: { id } }) => ({ by: 'secret', id, body: {} }),

@@ -200,6 +200,6 @@ const keyOf = ({ type, intentId, data }: Observation): string =>
     type,
     intentId,
     data.hash,
-    ...('transfer' in data ? [data.level, data.transfer.index, data.transfer.block] : []),
+    ...('level' in data ? [data.level, data.transfer.index, data.transfer.block] : []),
     ...('place' in data ? [data.place.block] : []),
   ].join(' ');

@@ -98,7 +98,7 @@ describe('a payment that one upstream has invented in a transaction of another',
     const { observations, commit } = await readUnseen(pool, node, memory, network, watch, 0, MANY);
     commit();
     return observations.flatMap(({ intentId, data }) =>
-      'transfer' in data ? [settlement(intentId, data.transfer)] : [],
+      'level' in data ? [settlement(intentId, data.transfer)] : [],
     );
   }
   const settlement = (intentId: IntentId, transfer: Transfer): PendingSettlement => ({

@@ -55,6 +55,8 @@ const LABELS = {
   'attention.reopened': 'Opened again',
   'deposit.ignored': 'Deposit ignored',
   'deposit.reopened': 'Deposit reopened',
+  'deposit.assigned': 'Deposit assigned',
+  'deposit.unassigned': 'Deposit unassigned',
   'payment_link.created': 'Payment link created',
   'payment_link.cancelled': 'Payment link cancelled',
   'payment_link.chosen': 'Way to pay chosen',
