@@ -5,7 +5,6 @@ export interface Lane {
   readonly endpointId: string;
   readonly accountId: string;
   readonly livemode: boolean;
-  readonly livemode: boolean;
   /** The first failed attempt since the last successful one; null if the last one succeeded. */
   readonly failingSince: Date | null;
   /** Until when what is due has waited for the URL or its account, as far as is known; null if it is not. */
@@ -44,7 +43,6 @@ export async function acquireLanes(
     id: string;
     account_id: string;
     livemode: boolean;
-    livemode: boolean;
     failing_since: Date | null;
     held_until: Date | null;
   }>({
@@ -66,7 +64,6 @@ export async function acquireLanes(
   return rows.map((row) => ({
     endpointId: row.id,
     accountId: row.account_id,
-    livemode: row.livemode,
     livemode: row.livemode,
     failingSince: row.failing_since,
     heldUntil: row.held_until,

@@ -36,7 +36,7 @@ export class OpenStreams {
         ...ofAddress(STREAM_LIMITS.intentAddress, ` ${intentId}`),
       }),
       // Neither many keys nor many intents take what others need.
-      [`${whose} ${accountId} ${mode}`]: of(most),
+      [`${whose} ${accountId} ${mode}`]: of(STREAM_LIMITS[whose]),
       [`account ${accountId} ${mode}`]: of(STREAM_LIMITS.account[mode]),
       // Those of people may come from the address of the dashboard, which counts them by itself.
       ...(userId === undefined && ofAddress(STREAM_LIMITS.address)),
