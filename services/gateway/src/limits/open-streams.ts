@@ -18,14 +18,12 @@ export class OpenStreams {
 
   /**
    * Counts a stream until the returned function is called.
-   * @throws ApiError `rate_limit.exceeded` where the account or intent, the address, test mode or the gateway has its most
+   * @throws ApiError `rate_limit.exceeded` where the account, the intent, the address, test mode or the gateway is full
    */
   open(holder: Holder, ip: string | undefined): () => void {
     const { accountId, livemode, userId, intentId } = holder;
     const mode = livemode ? 'live' : 'test';
-    const [whose, most] = isPayer(holder)
-      ? (['payers', STREAM_LIMITS.payers] as const)
-      : (['keys', STREAM_LIMITS.keys] as const);
+    const whose = isPayer(holder) ? 'payers' : 'keys';
     const of = (most: number): number => Math.max(1, Math.round(most * this.#factor));
     const ofAddress = (most: number, what = ''): Readonly<Record<string, number>> =>
       Object.fromEntries(sharingGroups(ip).map(({ group, times }) => [`address ${group}${what}`, of(most) * times]));
@@ -36,7 +34,7 @@ export class OpenStreams {
         ...ofAddress(STREAM_LIMITS.intentAddress, ` ${intentId}`),
       }),
       // Neither many keys nor many intents take what others need.
-      [`${whose} ${accountId} ${mode}`]: of(most),
+      [`${whose} ${accountId} ${mode}`]: of(STREAM_LIMITS[whose]),
       [`account ${accountId} ${mode}`]: of(STREAM_LIMITS.account[mode]),
       // Those of people may come from the address of the dashboard, which counts them by itself.
       ...(userId === undefined && ofAddress(STREAM_LIMITS.address)),

@@ -134,7 +134,7 @@ describe('Limiter', () => {
     expect(await ask(0, { keyId: 'key_payer', scope: 'payer' })).toBe('admitted');
   });
 
-  it('limits all payer keys of an account together, as its other keys, and an address whatever the number of them', async () => {
+  it('limits all payer keys of an account together, and an address whatever the number of keys', async () => {
     limiter = new Limiter(new RateLimits(new SharedBuckets(redis, '')), 60 / KEY_QUOTAS.free.requests);
     const ask = (n: number, ip: string, change: Partial<Holder> = {}) =>
       codeOf(limiter.admit({ ...key, scope: 'payer', keyId: `key_${n}`, ...change }, { ip }, response));
@@ -151,7 +151,7 @@ describe('Limiter', () => {
       expect(await ask(100, '203.0.113.1', change)).toBe('admitted');
   });
 
-  it('limits what the payers of an account ask the chains for, for all intents, and leaves each address a share', async () => {
+  it('limits what payers of an account ask the chains for, and leaves each address a share', async () => {
     const payer: Holder = { ...key, scope: 'client_secret' };
     const { requests } = CHAIN_QUOTAS.free;
     const most = requests * KEYS_AT_ONCE;
