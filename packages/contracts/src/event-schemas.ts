@@ -70,7 +70,7 @@ export const EVENT_MEANINGS: Readonly<Record<LoggedType, string>> = {
     'A refund was paid late, beside the linked one. Logs have older ones of other extra payments.',
   mismatched_payment_observed: 'No longer written: `intent.mismatched_payment` has replaced it.',
   deposit_told:
-    'What became of a deposit that is or was assigned to the intent: `standing`, after the event of the deposit with ' +
+    'A change of a deposit that is or was assigned to the intent: `standing`, after the event of the deposit with ' +
     'this `version`. What that does to the intent is said by the next events.',
   personal_data_erased:
     '`metadata` and the idempotency key were erased: `sealed` of the events before can no longer be read.',

@@ -372,8 +372,8 @@ export const OPERATIONS = {
     description:
       'The deposit becomes `assigned`: it pays the payment intent, as a transfer with the reference of the intent ' +
       'would, late where the intent has ended, and as an extra payment where it is paid. The events of the intent ' +
-      'follow within moments. Network, token, recipient and amount must be those of the intent. Assigning the deposit ' +
-      'to the same intent again changes nothing.',
+      'follow within moments. Network, token, recipient and amount must be those of the intent. Assigning the ' +
+      'deposit to the same intent again changes nothing.',
     scope: 'full',
     request: { params: depositPath, body: assignDepositRequest },
     responses: { 200: json('The assigned deposit.', depositResponse) },

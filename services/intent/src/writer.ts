@@ -316,7 +316,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   }
 
   /**
-   * Tells intents what became of the deposits that are assigned to them, before that is projected: whoever owns the
+   * Tells intents how the deposits stand that are assigned to them, before that is projected: whoever owns the
    * partition next tells it again if this process dies here. An intent takes each version of a deposit once.
    */
   async #tell(told: FoldedDeposits['told']): Promise<void> {

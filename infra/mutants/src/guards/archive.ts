@@ -257,7 +257,7 @@ export const archiveGuards: readonly Mutant[] = [
   {
     name: 'The journal books no transfer as a deposit that an intent has booked',
     file: 'packages/archive/src/ledger/views.ts',
-    guard: 'AND transfers.transfer_index = deposits.transfer_index)',
+    guard: 'AND transfers.transfer_index = deposits.transfer_index AND transfers.lost_at IS NULL)',
     instead: 'AND transfers.transfer_index = deposits.deposit_id)',
     test: {
       file: 'packages/archive/test/ledger/ledger.unit.test.ts',

@@ -84,6 +84,36 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'One deposit pays one intent',
+    file: 'packages/domain/src/deposit/decide.ts',
+    guard: "state === 'assigned' && intentId !== command.intentId",
+    instead: 'false',
+    test: {
+      file: 'packages/domain/test/deposit/deposit.unit.test.ts',
+      name: 'is to one intent only, whatever is asked later',
+    },
+  },
+  {
+    name: 'A deposit that lands again goes on paying its intent',
+    file: 'packages/domain/src/deposit/evolve.ts',
+    guard: "before?.state === 'assigned' ? { ...seen, intentId: before.intentId } : seen",
+    instead: 'seen',
+    test: {
+      file: 'packages/domain/test/deposit/deposit.unit.test.ts',
+      name: 'outlives a reorg, and can be undone while the transfer is lost',
+    },
+  },
+  {
+    name: 'An intent takes each version of a deposit once',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: 'if (known !== undefined && known.version >= version) return;',
+    instead: '',
+    test: {
+      file: 'packages/domain/test/deposit/assigning.unit.test.ts',
+      name: 'passes over what is told late',
+    },
+  },
+  {
     name: 'Nothing is done about a deposit that does not count',
     file: 'packages/domain/src/deposit/decide.ts',
     guard: 'counts(before) ? state : level',

@@ -8,8 +8,8 @@ import path from 'node:path';
  * `versions`: with versions of inputs; its events and states have the bytes of b026edb's. `payments`: today's, with
  * public events of payments that the intent did not ask for. `reports` has only the command that came after it,
  * `report_transfer`. `sealed` has only events: of an intent with personal data that was sealed, and then erased.
- * `deposits`: of deposits, which came after all of these. `deposit-acts`: what accounts do about them, later. `assignments`: that
- * they assign them, and what the intent is told.
+ * `deposits`: of deposits, which came after all of these. `deposit-acts`: what accounts do about them, later.
+ * `assignments`: that they assign them, and what the intent is told.
  */
 export const RECORDED = ['5387685', '16e7908', 'b026edb', 'versions', 'payments'] as const;
 export type Recording = (typeof RECORDED)[number] | 'reports' | 'sealed' | 'deposits' | 'deposit-acts' | 'assignments';

@@ -130,7 +130,10 @@ const assigned = (before: PaymentIntent, told: AssignedDeposit, draft: Draft): v
   }
 };
 
-/** A deposit pays the intent no longer. What else has paid it does so from now on; or, but for a reorg, it has failed. */
+/**
+ * A deposit pays the intent no longer. What else has paid it does so from now on; else it has failed, unless a reorg
+ * has undone the deposit.
+ */
 const unpaid = (
   intent: PaymentIntent,
   before: PaymentIntent,

@@ -37,7 +37,8 @@ export const refund = (
       original,
       'intent.invalid_state',
       `The deposit ${original.settlement.depositId} was assigned to the payment intent by hand: its sender may be an ` +
-        'exchange or a bridge, so it cannot be refunded to it. Ask the payer for an address and send the money yourself.',
+        'exchange or a bridge, so it cannot be refunded to it. ' +
+        'Ask the payer for an address and send the money yourself.',
     );
 
   const limit = refusalAtLimit(original, 'refund');

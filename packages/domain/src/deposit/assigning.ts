@@ -27,8 +27,8 @@ const assignmentDiffers = (deposit: Deposit, intent: PaymentIntent): readonly As
 };
 
 /**
- * Why a deposit of an account may not be assigned to one of its intents; null where it may. Both are of the same account
- * and mode.
+ * Why a deposit of an account may not be assigned to one of its intents; null where it may. Both are of the same
+ * account and mode.
  */
 export const refusalOfAssignment = (deposit: Deposit, intent: PaymentIntent): Refusal | null => {
   const differs = assignmentDiffers(deposit, intent);
@@ -65,14 +65,15 @@ export interface ToldIntent {
 
 /**
  * What the intent of an assignment has to know of an event of the deposit; null where no intent is concerned.
+ *
  * @param before the deposit before the event; undefined before its first
  */
 export const toldIntent = (before: Deposit | undefined, deposit: Deposit): ToldIntent | null => {
   if (deposit.heldFrom !== undefined || before?.heldFrom !== undefined) return null;
   const assigned = deposit.state === 'assigned' ? deposit : before?.state === 'assigned' ? before : null;
   const transfer = transferOf(deposit);
-  if (assigned?.intentId == null || transfer === null) return null;
-  const { intentId } = assigned;
+  const intentId = assigned?.intentId ?? null;
+  if (intentId === null || transfer === null) return null;
   const data = { depositId: deposit.id, version: deposit.version, hash: deposit.arrival.hash, transfer };
   return { intentId, data: { ...data, standing: standingOf(deposit, intentId) } };
 };

@@ -142,7 +142,7 @@ export interface EventData {
   /** `refundIntentId`: on an original, the refund that was paid late, beside the linked one. */
   extra_payment_observed: { readonly landing: Landing; readonly refundIntentId?: IntentId };
   mismatched_payment_observed: { readonly landing: Landing; readonly differs: readonly PaymentTerm[] };
-  /** What became of a deposit that is or was assigned to the intent; what it does to the intent, the events after it. */
+  /** A change of a deposit that is or was assigned to the intent. The next events say what it does to the intent. */
   deposit_told: {
     readonly depositId: DepositId;
     readonly version: number;

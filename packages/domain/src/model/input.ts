@@ -97,7 +97,7 @@ export type Command = {
 }[CommandType];
 
 /**
- * What became of a deposit for its intent. `unassigned`: its account has undone it. `withdrawn`: the transfer pays
+ * How a deposit stands for its intent. `unassigned`: its account has undone it. `withdrawn`: the transfer pays
  * another intent by itself; `proven`: this one.
  */
 export const DEPOSIT_STANDINGS = ['confirmed', 'finalized', 'lost', 'unassigned', 'withdrawn', 'proven'] as const;

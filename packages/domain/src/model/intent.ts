@@ -126,7 +126,7 @@ export interface Landing {
   readonly fee?: NetworkFee;
   /**
    * Only of a deposit that its account has assigned to the intent. The chain shows no reference of it, so the deposit
-   * tells what becomes of the transfer, and watchers do not follow it for the intent.
+   * tells of the transfer, and watchers do not follow it for the intent.
    */
   readonly depositId?: DepositId;
 }

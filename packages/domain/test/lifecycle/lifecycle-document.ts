@@ -54,7 +54,7 @@ Integrators see one of seven states: \`created\`, \`pending\`, \`confirmed\`, \`
 | watcher | \`reverted\` | the transaction is in a block and had no effect |
 | watcher | \`dropped\` | the transaction can provably never land |
 | watcher | \`lost\` | a reorg orphaned the transaction |
-| a deposit's owner | \`assigned\` | what became of a deposit that is or was assigned to the intent |
+| a deposit's owner | \`assigned\` | a change of a deposit that is or was assigned to the intent |
 | partition's owner | \`expire\` | \`expiresAt\` has passed |
 | partition's owner | \`erase\` | personal data is to be erased: an operator asked for it, or it is old enough |
 

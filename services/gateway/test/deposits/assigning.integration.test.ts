@@ -56,11 +56,12 @@ describe('A deposit that is assigned to an intent', () => {
     change: Partial<Arrival> = {},
     accountId = cluster.accountId as AccountId,
     by = api,
-  ): Promise<{ readonly id: PublicDeposit['id']; sees(level: 'finalized' | 'lost' | 'confirmed'): Promise<void> }> {
+  ): Promise<{ readonly id: PublicDeposit['id']; readonly sees: (level: PublicDeposit['level']) => Promise<void> }> {
     const hash = `0x${(++count).toString(16).padStart(64, '0')}` as TransactionHash;
     const arrival = deposits.arrival({ hash, from: PAYER, to: WALLET, ...change });
     const id = depositIdOf(accountId, samples.BASE_SEPOLIA, arrival, cluster.log.partitions);
-    const sees = async (level: 'confirmed' | 'finalized' | 'lost'): Promise<void> => {
+    const sees = async (level: PublicDeposit['level']): Promise<void> => {
+      if (level === 'withdrawn') throw new Error('no watcher of this test withdraws one');
       await observe(
         level === 'lost'
           ? deposits.depositLost(arrival, id)
