@@ -483,8 +483,8 @@ describe.each(OVERLAYS.filter(({ name }) => name !== 'local'))(
               : [],
           );
       expect(writers('intent.commands')).toEqual(['pf-gateway']);
-      // The operator replays dead-lettered observations.
-      expect(writers('chain.observations')).toEqual(['pf-watcher', 'pf-operator']);
+      // The writer tells intents of the deposits assigned to them; the operator replays dead-lettered observations.
+      expect(writers('chain.observations')).toEqual(['pf-intent', 'pf-watcher', 'pf-operator']);
       expect(writers('intent.events')).toEqual(['pf-intent']);
       expect(writers('intent.dead')).toEqual(['pf-intent']);
       expect(writers('service.clock')).toEqual(['pf-intent', 'pf-watcher']);
