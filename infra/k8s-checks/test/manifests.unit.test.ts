@@ -31,7 +31,8 @@ const OPERATORS = 10;
 const PATCHABLE = new RegExp(
   [
     '^/spec/(replicas|minReplicas|minReplicaCount',
-    '|template/spec/(volumes(/-)?|containers/0/resources/requests/cpu|topologySpreadConstraints.*|(c|initC)ontainers/\\d/volumeMounts(/-)?))$',
+    '|template/spec/(volumes(/-)?|topologySpreadConstraints.*|containers/0/resources/requests/cpu',
+    '|(c|initC)ontainers/\\d/volumeMounts(/-)?))$',
   ].join(''),
 );
 

@@ -104,6 +104,9 @@ export class Watched implements WatchSet {
       case 'dropped':
       case 'reverted':
         if (intent.submission?.hash === observation.data.hash) intent.submission = null;
+        return;
+      case 'assigned':
+        throw new Error('no watcher assigns a deposit');
     }
   }
 

@@ -97,9 +97,7 @@ describe('a payment that one upstream has invented in a transaction of another',
     memory.unseen.set(hash, { slot: 7n, since: 0, dueAt: 0, of: terms.requestor });
     const { observations, commit } = await readUnseen(pool, node, memory, network, watch, 0, MANY);
     commit();
-    return observations.flatMap(({ intentId, data }) =>
-      'level' in data ? [settlement(intentId, data.transfer)] : [],
-    );
+    return observations.flatMap(({ intentId, data }) => ('level' in data ? [settlement(intentId, data.transfer)] : []));
   }
   const settlement = (intentId: IntentId, transfer: Transfer): PendingSettlement => ({
     kind: 'settling',
