@@ -8,7 +8,7 @@ const LOST_AT_MOST = 12;
 /** Readers wait 10 s in case a new leader learns late what is committed; some of them were killed meanwhile. */
 const ALARM_WITHIN_MS = 90_000;
 const LOOK_EVERY_MS = 1_000;
-/** A watcher that has not read what is lost has nothing to notice: one reads with each step. */
+/** A watcher that has not read what is lost has nothing to notice: one reads with each step, and nothing is added. */
 const READ_WITHIN_MS = 12_000;
 const DOWN_MS = [0, 3_000] as const;
 const SERVICES = ['writer', 'watcher', 'webhook'] as const;
@@ -22,8 +22,11 @@ export async function truncateLog(world: World): Promise<void> {
   const { broker, kernel, plan } = world;
   const random = new Random(kernel.seed, 'truncation');
   const partition = random.int(plan.partitions);
-  await kernel.sleep(READ_WITHIN_MS);
-  const committed = broker.committedRecords('intent.events', partition);
+  let committed;
+  do {
+    committed = broker.committedRecords('intent.events', partition);
+    await kernel.sleep(READ_WITHIN_MS);
+  } while (broker.committedRecords('intent.events', partition).length > committed.length);
   // Who waits at the end of a partition without any record notices with its next one only.
   const kept = Math.max(1, committed.length - 1 - random.int(LOST_AT_MOST));
   const first = committed[kept];
