@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import {
   BUILD_QUOTAS,
   CHAIN_QUOTAS,
@@ -44,7 +44,10 @@ describe('Limiter', () => {
   beforeEach(() => {
     limiter = new Limiter(new RateLimits(new SharedBuckets(redis, '')));
     headers = new Map();
+    // Nothing is filled up again meanwhile.
+    jest.spyOn(performance, 'now').mockReturnValue(1_000);
   });
+  afterEach(() => void jest.restoreAllMocks());
   afterAll(() => redis.close());
 
   const intent = () => ({ access: 'client_secret' as const, intentId: newIntentId(0), livemode: false });
