@@ -377,7 +377,13 @@ export const OPERATIONS = {
     scope: 'full',
     request: { params: depositPath, body: assignDepositRequest },
     responses: { 200: json('The assigned deposit.', depositResponse) },
-    errors: [...DEPOSIT_CONFLICTS, 'intent.not_found', 'intent.unavailable', 'deposit.mismatch'],
+    errors: [
+      ...DEPOSIT_CONFLICTS,
+      'intent.not_found',
+      'intent.limit_reached',
+      'intent.unavailable',
+      'deposit.mismatch',
+    ],
   },
   unassignDeposit: {
     id: 'unassignDeposit',
@@ -391,7 +397,7 @@ export const OPERATIONS = {
     scope: 'full',
     request: { params: depositPath, body: emptyRequest },
     responses: { 200: json('The open deposit.', depositResponse) },
-    errors: [...DEPOSIT_CONFLICTS, 'intent.already_refunded'],
+    errors: [...DEPOSIT_CONFLICTS, 'intent.already_refunded', 'intent.invalid_state', 'intent.unavailable'],
   },
   listPaymentLinks: {
     id: 'listPaymentLinks',

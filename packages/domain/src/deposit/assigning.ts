@@ -1,6 +1,7 @@
 import type { IntentId } from '../model/ids.ts';
 import type { AssignedDeposit, DepositStanding } from '../model/input.ts';
 import type { PaymentIntent } from '../model/intent.ts';
+import { refusalAtLimit } from '../model/limits.ts';
 import type { Refusal } from '../model/refusal.ts';
 import { refusalOf } from '../model/refusal.ts';
 import { termsThatDiffer } from '../model/terms.ts';
@@ -32,7 +33,8 @@ const assignmentDiffers = (deposit: Deposit, intent: PaymentIntent): readonly As
  */
 export const refusalOfAssignment = (deposit: Deposit, intent: PaymentIntent): Refusal | null => {
   const differs = assignmentDiffers(deposit, intent);
-  if (differs.length === 0) return null;
+  // An intent remembers each deposit that was assigned to it.
+  if (differs.length === 0) return refusalAtLimit(intent, 'change');
   return refusalOf(
     intent,
     'deposit.mismatch',
@@ -46,16 +48,26 @@ export const refusalOfAssignment = (deposit: Deposit, intent: PaymentIntent): Re
  * Why the assignment of a deposit may not be undone; null where it may.
  * @param intent the one that it is assigned to
  */
-export const refusalOfUnassignment = (deposit: Deposit, intent: PaymentIntent): Refusal | null =>
-  intent.refundedBy === null || intent.settlement?.depositId !== deposit.id
-    ? null
-    : refusalOf(
-        intent,
-        'intent.already_refunded',
-        `The payment intent has the refund ${intent.refundedBy}, so the deposit stays assigned to it. ` +
-          'Cancel the refund first.',
-        { details: { refund_intent_id: intent.refundedBy } },
-      );
+export const refusalOfUnassignment = (deposit: Deposit, intent: PaymentIntent): Refusal | null => {
+  if (intent.settlement?.depositId !== deposit.id) return null;
+  if (intent.refundedBy !== null)
+    return refusalOf(
+      intent,
+      'intent.already_refunded',
+      `The payment intent has the refund ${intent.refundedBy}, so the deposit stays assigned to it. ` +
+        'Cancel the refund first.',
+      { details: { refund_intent_id: intent.refundedBy } },
+    );
+  // What would take its place would be called final, and may not be.
+  if (intent.status === 'finalized' && intent.extraPayments.length > 0)
+    return refusalOf(
+      intent,
+      'intent.invalid_state',
+      'The payment intent is final with this deposit and was paid again, so the deposit stays assigned to it. ' +
+        'Send the extra payment back instead.',
+    );
+  return null;
+};
 
 /** What an intent has to be told after an event of a deposit. */
 export interface ToldIntent {

@@ -109,7 +109,7 @@ export const decideDepositCommand = (
       { current: { state, level } },
     );
   if (state === to) return { kind: 'accepted', transition: null };
-  if (version >= CHANGES_MAX)
+  if (version >= CHANGES_MAX && type !== 'unassign_deposit')
     return refused('deposit.invalid_state', `The deposit has changed ${CHANGES_MAX} times, so it stays as it is.`, {
       current: { state, level },
     });

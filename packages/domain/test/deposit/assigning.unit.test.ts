@@ -233,6 +233,12 @@ describe('refusalOfAssignment', () => {
     expect(refusalOfAssignment(depositOf({ from: null }), intent)).toBeNull();
   });
 
+  it('is the limit of the intent where it has as many events as it may', () => {
+    expect(refusalOfAssignment(depositOf(), { ...intent, version: 1_000_000 })).toMatchObject({
+      code: 'intent.limit_reached',
+    });
+  });
+
   it.each<readonly [string, Deposit]>([
     ['network', { ...depositOf(), chain: 'eip155:1' as Deposit['chain'] }],
     ['token', depositOf({ tokenAddress: EURC })],
@@ -263,6 +269,13 @@ describe('refusalOfUnassignment', () => {
     expect(
       refusalOfUnassignment(depositOf({}, assigned), intentAfter(...assignedTo, refundLinked(REFUND))),
     ).toMatchObject({ code: 'intent.already_refunded', details: { refund_intent_id: REFUND } });
+  });
+
+  it('says that a payment beside a final deposit would be called final in its place', () => {
+    const final = [...assignedTo, marked(finalized(FIRST)), extraPayment(UNKNOWN, { from: CAROL, block: 105n })];
+    expect(refusalOfUnassignment(depositOf({}, assigned), intentAfter(...final))).toMatchObject({
+      code: 'intent.invalid_state',
+    });
   });
 });
 

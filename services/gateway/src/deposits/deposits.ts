@@ -142,8 +142,12 @@ export const unassignDeposit = ({ commands, database, intents, partitions }: Ass
     const depositId = pathId(request, partitions);
     await readBody(request, response, emptyRequest);
     const deposit = await requireDeposit(database, depositId, holder);
-    if (deposit.state === 'assigned' && deposit.intentId !== null)
-      requireAllowed(refusalOfUnassignment(deposit, await requireIntent(intents, deposit.intentId, holder)));
+    if (deposit.state === 'assigned' && deposit.intentId !== null) {
+      const intent = await requireIntent(intents, deposit.intentId, holder);
+      // It could not take in that the deposit pays it no longer, and another would be paid by the same money.
+      if (intent.heldFrom !== undefined) throw refused(refusalOfUnavailable(intent.id));
+      requireAllowed(refusalOfUnassignment(deposit, intent));
+    }
     const { accountId, livemode } = holder;
     await commands.requireOfDeposit({ type: 'unassign_deposit', depositId, accountId, livemode });
     return { status: 200, body: { deposit: await shownDeposit(database, depositId, holder) } };
