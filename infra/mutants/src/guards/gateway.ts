@@ -222,7 +222,7 @@ export const gatewayGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'services/gateway/test/limits/admission.integration.test.ts',
-      name: 'caps the event streams of an address and of a key',
+      name: 'caps the event streams of an address, and of an account whatever its keys',
     },
   },
   {
