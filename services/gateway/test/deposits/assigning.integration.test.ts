@@ -152,6 +152,7 @@ describe('A deposit that is assigned to an intent', () => {
     const [ignored, lost, intentId] = [await receive(), await receive(), await make()];
     await api.request('POST', `/deposits/${ignored.id}/ignore`, {});
     expect(codeOf(await assign(ignored.id, intentId))).toMatchObject([409, 'deposit.invalid_state', {}]);
+    expect(codeOf(await unassign(ignored.id))).toMatchObject([409, 'deposit.invalid_state', { state: 'ignored' }]);
     await lost.sees('lost');
     expect(codeOf(await assign(lost.id, intentId))).toMatchObject([409, 'deposit.invalid_state', { level: 'lost' }]);
   });
