@@ -77,7 +77,7 @@ export class Limiter {
       const share = `${payers}:${addressGroup(ip)}`;
       const all = [
         [keyId, 'key', quota],
-        [payers, 'account', { ...quota, requests: quota.requests * KEYS_AT_ONCE }],
+        [payers, 'account', atOnce(quota)],
       ] as const;
       await this.#admitPayer({ of: payers, ip, share, all }, response);
       return;
@@ -92,10 +92,10 @@ export class Limiter {
   /** Counts a request for all keys of the account in this mode. What payers do must not stop what its servers do. */
   async #admitAccount(
     { accountId, livemode }: Holder,
-    { requests, windowSeconds }: Quota,
+    ofKey: Quota,
     response: Pick<Response, 'setHeader'>,
   ): Promise<void> {
-    const quota = { requests: requests * KEYS_AT_ONCE, windowSeconds };
+    const quota = atOnce(ofKey);
     const standing = await this.#limits.count(`account ${accountId} ${livemode}`, quota);
     if (standing.allowed) return;
     setHeaders(response, [['account', quota, standing]]);
@@ -121,20 +121,21 @@ export class Limiter {
    * Counts a new payment intent or link of the account.
    * @throws ApiError `rate_limit.exceeded`
    */
-  async admitCreate({ accountId, livemode, plan }: Pick<Holder, 'accountId' | 'livemode' | 'plan'>): Promise<void> {
-    const standing = await this.#limits.count(`creates ${accountId} ${livemode}`, this.#quota(CREATE_QUOTAS[plan]));
-    if (!standing.allowed)
-      throw tooMany('creates', 'This account has created too many payment intents today', standing);
+  async admitCreate(holder: Pick<Holder, 'accountId' | 'livemode' | 'plan'>): Promise<void> {
+    const quota = CREATE_QUOTAS[holder.plan];
+    const refused = await this.#refusalOfAccount('creates', quota, holder);
+    if (refused) throw tooMany('creates', 'This account has created too many payment intents today', refused);
   }
 
   /**
    * Counts a payment intent that a payer begins with a link of the account.
    * @throws ApiError `rate_limit.exceeded`
    */
-  async admitChoice({ accountId, livemode, plan }: Pick<Holder, 'accountId' | 'livemode' | 'plan'>): Promise<void> {
-    const standing = await this.#limits.count(`choices ${accountId} ${livemode}`, this.#quota(CREATE_QUOTAS[plan]));
-    if (!standing.allowed)
-      throw tooMany('creates', "Too many payment intents were begun today with this account's links", standing);
+  async admitChoice(holder: Pick<Holder, 'accountId' | 'livemode' | 'plan'>): Promise<void> {
+    const quota = CREATE_QUOTAS[holder.plan];
+    const refused = await this.#refusalOfAccount('choices', quota, holder);
+    if (refused)
+      throw tooMany('creates', "Too many payment intents were begun today with this account's links", refused);
   }
 
   /**
@@ -177,27 +178,37 @@ export class Limiter {
    * Counts a test event of the account.
    * @throws ApiError `rate_limit.exceeded`
    */
-  async admitTest({ accountId, livemode }: Pick<Holder, 'accountId' | 'livemode'>): Promise<void> {
-    const standing = await this.#limits.count(`tests ${accountId} ${livemode}`, this.#quota(ENDPOINT_TEST_QUOTA));
-    if (!standing.allowed) throw tooMany('tests', 'Too many test events were sent', standing);
+  async admitTest(holder: Pick<Holder, 'accountId' | 'livemode'>): Promise<void> {
+    const refused = await this.#refusalOfAccount('tests', ENDPOINT_TEST_QUOTA, holder);
+    if (refused) throw tooMany('tests', 'Too many test events were sent', refused);
   }
 
   /**
    * Counts a delivery that the account sends again by hand.
    * @throws ApiError `rate_limit.exceeded`
    */
-  async admitRetry({ accountId, livemode }: Pick<Holder, 'accountId' | 'livemode'>): Promise<void> {
-    const standing = await this.#limits.count(`retries ${accountId} ${livemode}`, this.#quota(RETRY_QUOTA));
-    if (!standing.allowed) throw tooMany('retries', 'Too many deliveries were sent again. Use a replay', standing);
+  async admitRetry(holder: Pick<Holder, 'accountId' | 'livemode'>): Promise<void> {
+    const refused = await this.#refusalOfAccount('retries', RETRY_QUOTA, holder);
+    if (refused) throw tooMany('retries', 'Too many deliveries were sent again. Use a replay', refused);
   }
 
   /**
    * Counts a new webhook endpoint of the account.
    * @throws ApiError `rate_limit.exceeded`
    */
-  async admitEndpoint({ accountId, livemode }: Pick<Holder, 'accountId' | 'livemode'>): Promise<void> {
-    const standing = await this.#limits.count(`endpoints ${accountId} ${livemode}`, this.#quota(NEW_ENDPOINT_QUOTA));
-    if (!standing.allowed) throw tooMany('endpoints', 'Too many webhook endpoints were created', standing);
+  async admitEndpoint(holder: Pick<Holder, 'accountId' | 'livemode'>): Promise<void> {
+    const refused = await this.#refusalOfAccount('endpoints', NEW_ENDPOINT_QUOTA, holder);
+    if (refused) throw tooMany('endpoints', 'Too many webhook endpoints were created', refused);
+  }
+
+  /** Counts what an account does in one mode, with any of its keys. @returns where it is refused */
+  async #refusalOfAccount(
+    what: 'creates' | 'choices' | 'tests' | 'retries' | 'endpoints',
+    quota: Quota,
+    { accountId, livemode }: Pick<Holder, 'accountId' | 'livemode'>,
+  ): Promise<Standing | null> {
+    const standing = await this.#limits.count(`${what} ${accountId} ${livemode}`, this.#quota(quota));
+    return standing.allowed ? null : standing;
   }
 
   /**
@@ -221,8 +232,7 @@ export class Limiter {
       if (!own.allowed) return own;
       // An account has many intents, and many payers that are its own.
       if (!this.#isWithinShare(`${chain}:${addressGroup(ip)}`, PAYER_CHAIN_SHARE)) {
-        const payers = { ...quota, requests: quota.requests * KEYS_AT_ONCE };
-        const standing = await this.#limits.count(`${chain} payers`, payers);
+        const standing = await this.#limits.count(`${chain} payers`, atOnce(quota));
         if (!standing.allowed)
           throw tooMany('chain', 'The payers of this account ask the chains for too much at a time', standing);
       }
@@ -310,6 +320,9 @@ function exceeded(policy: PolicyName, { requests, windowSeconds }: Quota, { retr
     retryAfterSeconds,
   });
 }
+
+/** What all keys of an account have together. @param quota of one */
+const atOnce = ({ requests, windowSeconds }: Quota): Quota => ({ requests: requests * KEYS_AT_ONCE, windowSeconds });
 
 function tooMany(
   policy: 'chain' | 'creates' | 'submits' | 'looks' | 'tests' | 'retries' | 'endpoints',
