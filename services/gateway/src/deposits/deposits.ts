@@ -17,21 +17,21 @@ import {
 } from '@pf/database';
 import {
   type Deposit,
+  type DepositCommandData,
   type DepositId,
   depositView,
   type PublicDeposit,
   refusalOfAssignment,
-  refusalOfUnavailable,
   refusalOfUnassignment,
 } from '@pf/domain';
 import { pageOf, positionOf, readBody, readQuery } from '@pf/http';
 import type { Request } from 'express';
 import { ApiError } from '../api-error.ts';
 import type { Commands } from '../commands.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { Endpoint, EndpointResponse } from '../endpoint.ts';
 import { filterOf } from '../intents/filter.ts';
-import { type Adapters, requireIntent } from '../intents/lookup.ts';
-import { refused, requireAllowed } from '../refusals.ts';
+import { type Adapters, requireDecidable, requireIntent } from '../intents/lookup.ts';
+import { requireAllowed } from '../refusals.ts';
 
 interface Dependencies {
   readonly adapters: Adapters;
@@ -87,17 +87,29 @@ export const getDeposit = ({ database, partitions }: Dependencies): Endpoint => 
   },
 });
 
-/** An endpoint that sends a command and returns the deposit after it, which is projected before the outcome comes. */
+interface DecidingDependencies extends Dependencies {
+  readonly commands: Commands;
+}
+
+/** Sends a command, and responds with the deposit after it, which is projected before the outcome comes. */
+async function decide(
+  { commands, database }: DecidingDependencies,
+  depositId: DepositId,
+  { accountId, livemode }: IntentOwner,
+  command: DepositCommandData,
+): Promise<EndpointResponse> {
+  await commands.requireOfDeposit({ ...command, depositId, accountId, livemode });
+  return { status: 200, body: { deposit: await shownDeposit(database, depositId, { accountId, livemode }) } };
+}
+
 const depositCommand =
   (operation: Operation, type: 'ignore_deposit' | 'reopen_deposit') =>
-  ({ commands, database, partitions }: Dependencies & { readonly commands: Commands }): Endpoint => ({
+  (dependencies: DecidingDependencies): Endpoint => ({
     operation,
     async handle({ holder, request, response }) {
-      const depositId = pathId(request, partitions);
+      const depositId = pathId(request, dependencies.partitions);
       await readBody(request, response, emptyRequest);
-      const { accountId, livemode } = holder;
-      await commands.requireOfDeposit({ type, depositId, accountId, livemode });
-      return { status: 200, body: { deposit: await shownDeposit(database, depositId, holder) } };
+      return decide(dependencies, depositId, holder, { type });
     },
   });
 
@@ -106,8 +118,7 @@ export const ignoreDeposit = depositCommand(OPERATIONS.ignoreDeposit, 'ignore_de
 /** POST /deposits/{id}/reopen. */
 export const reopenDeposit = depositCommand(OPERATIONS.reopenDeposit, 'reopen_deposit');
 
-interface AssigningDependencies extends Dependencies {
-  readonly commands: Commands;
+interface AssigningDependencies extends DecidingDependencies {
   readonly intents: IntentQueries;
 }
 
@@ -115,20 +126,19 @@ interface AssigningDependencies extends Dependencies {
  * POST /deposits/{id}/assign. The terms are compared here, because the deposit's writer does not have the intent; the
  * intent's writer compares them again, and tells of a mismatched payment where they have changed meanwhile.
  */
-export const assignDeposit = ({ commands, database, intents, partitions }: AssigningDependencies): Endpoint => ({
+export const assignDeposit = (dependencies: AssigningDependencies): Endpoint => ({
   operation: OPERATIONS.assignDeposit,
   async handle({ holder, request, response }) {
+    const { database, intents, partitions } = dependencies;
     const depositId = pathId(request, partitions);
     const { intentId: text } = await readBody(request, response, assignDepositRequest);
     const deposit = await requireDeposit(database, depositId, holder);
     const named = parseIntentId(text, partitions);
     if (!named) throw new ApiError('intent.not_found');
     const intent = await requireIntent(intents, named.id, holder);
-    if (intent.heldFrom !== undefined) throw refused(refusalOfUnavailable(intent.id));
+    requireDecidable(intent);
     requireAllowed(refusalOfAssignment(deposit, intent));
-    const { accountId, livemode } = holder;
-    await commands.requireOfDeposit({ type: 'assign_deposit', depositId, intentId: intent.id, accountId, livemode });
-    return { status: 200, body: { deposit: await shownDeposit(database, depositId, holder) } };
+    return decide(dependencies, depositId, holder, { type: 'assign_deposit', intentId: intent.id });
   },
 });
 
@@ -136,20 +146,19 @@ export const assignDeposit = ({ commands, database, intents, partitions }: Assig
  * POST /deposits/{id}/unassign. A refund that is created at the same moment cannot be paid: its original is unpaid, as
  * after a reorg.
  */
-export const unassignDeposit = ({ commands, database, intents, partitions }: AssigningDependencies): Endpoint => ({
+export const unassignDeposit = (dependencies: AssigningDependencies): Endpoint => ({
   operation: OPERATIONS.unassignDeposit,
   async handle({ holder, request, response }) {
+    const { database, intents, partitions } = dependencies;
     const depositId = pathId(request, partitions);
     await readBody(request, response, emptyRequest);
     const deposit = await requireDeposit(database, depositId, holder);
     if (deposit.state === 'assigned' && deposit.intentId !== null) {
       const intent = await requireIntent(intents, deposit.intentId, holder);
       // It could not take in that the deposit pays it no longer, and another would be paid by the same money.
-      if (intent.heldFrom !== undefined) throw refused(refusalOfUnavailable(intent.id));
+      requireDecidable(intent);
       requireAllowed(refusalOfUnassignment(deposit, intent));
     }
-    const { accountId, livemode } = holder;
-    await commands.requireOfDeposit({ type: 'unassign_deposit', depositId, accountId, livemode });
-    return { status: 200, body: { deposit: await shownDeposit(database, depositId, holder) } };
+    return decide(dependencies, depositId, holder, { type: 'unassign_deposit' });
   },
 });

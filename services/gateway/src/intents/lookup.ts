@@ -34,6 +34,11 @@ export async function requireIntent(intents: IntentQueries, id: IntentId, owner:
   return intent;
 }
 
+/** Refuses what cannot be decided about an intent that newer code has changed. @throws ApiError 503 */
+export function requireDecidable({ id, heldFrom }: PaymentIntent): void {
+  if (heldFrom !== undefined) throw refused(refusalOfUnavailable(id));
+}
+
 /**
  * Refuses early what the writer would refuse: an intent that is not `created`, and a refund of an undone payment.
  * @param consequence `it cannot be paid`
@@ -45,7 +50,7 @@ export async function requirePayable(
   owner: IntentOwner,
   consequence: string,
 ): Promise<void> {
-  if (intent.heldFrom !== undefined) throw refused(refusalOfUnavailable(intent.id));
+  requireDecidable(intent);
   requireAllowed(refusalUnlessCreated(intent, consequence));
   if (intent.refundOf !== null)
     requireAllowed(refusalUnlessOriginalPaid(intent, await requireIntent(intents, intent.refundOf, owner)));
