@@ -63,6 +63,12 @@ const networkFee = z.object({ payer: address, amount: bigintText, tokenAddress: 
 const landing = z.object({ hash: transactionHash, transfer, depositId: depositId.exactOptional() });
 /** The first that is told of a landing. */
 const newLanding = landing.extend({ fee: networkFee.exactOptional() });
+/** How a deposit that is assigned to an intent stands for it. */
+const toldDeposit = z.object({
+  depositId,
+  version: z.number().int().positive(),
+  standing: z.enum(DEPOSIT_STANDINGS),
+});
 const createData = z.object({
   idempotencyKey: text.refine((key) => isWithin(key, 255)).nullable(),
   chain: chainId,
@@ -110,13 +116,7 @@ const observationData = {
   reverted: z.object({ hash: transactionHash, reason: z.string() }),
   dropped: z.object({ hash: transactionHash, proof: z.string() }),
   lost: z.object({ hash: transactionHash, place: transfer.pick({ block: true, blockHash: true }).exactOptional() }),
-  assigned: z.object({
-    depositId,
-    version: z.number().int().positive(),
-    standing: z.enum(DEPOSIT_STANDINGS),
-    hash: transactionHash,
-    transfer: transfer.omit({ reference: true }),
-  }),
+  assigned: toldDeposit.extend({ hash: transactionHash, transfer: transfer.omit({ reference: true }) }),
 } satisfies { [Type in keyof ObservationData]: z.ZodType<ObservationData[Type]> };
 
 export const COMMAND_TYPES = Object.keys(commandData) as readonly Command['type'][];
@@ -270,12 +270,7 @@ const eventData = {
   'intent.late_payment': z.object({ landing, late: z.enum(LATE_STATES) }),
   extra_payment_observed: z.object({ landing, refundIntentId: intentId.exactOptional() }),
   mismatched_payment_observed: z.object({ landing, differs: z.array(z.enum(PAYMENT_TERMS)) }),
-  deposit_told: z.object({
-    depositId,
-    version: z.number().int().positive(),
-    standing: z.enum(DEPOSIT_STANDINGS),
-    landing,
-  }),
+  deposit_told: toldDeposit.extend({ landing }),
   personal_data_erased: none,
 } satisfies { [Type in EventType]: z.ZodType<EventData[Type]> };
 

@@ -319,9 +319,8 @@ const depositTold = (
   if (standing === 'confirmed' || standing === 'finalized' || standing === 'proven') return { deposits };
   const { settlement, extraPayments } = state;
   const isOfIt = (one: Landing): boolean => one.depositId === depositId;
-  const undone = [landing, ...[settlement].filter((one) => one !== null), ...extraPayments].filter(
-    (one) => one === landing || isOfIt(one),
-  );
+  const paid = settlement === null ? extraPayments : [settlement, ...extraPayments];
+  const undone = [landing, ...paid.filter(isOfIt)];
   return {
     deposits,
     transfers: uncounted(state.transfers, ...undone),
