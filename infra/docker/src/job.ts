@@ -5,22 +5,22 @@ const EX_CONFIG = 78;
 /** As long as a database or a broker may take to start on a small machine. */
 const PATIENCE_MS = 60_000;
 const AGAIN_MS = 1_000;
+const CHECK_MS = 3_000;
 
 /**
  * Waits until a dependency responds, as the services do, at most for a minute: ended here, the job would be started
  * again with growing pauses. Behind that the work is tried, and says what is wrong.
  *
- * @param dependency its name in the log, which has one line for each try
+ * @param name of the dependency in the log, which has one line for each try
  */
 export async function awaitDependency(
-  dependency: string,
-  responds: () => Promise<boolean>,
+  name: string,
+  dependency: { ready(timeoutMs: number): Promise<boolean> },
   log: Logger,
-  patienceMs = PATIENCE_MS,
 ): Promise<void> {
-  const giveUp = performance.now() + patienceMs;
-  while (!(await responds()) && performance.now() < giveUp) {
-    log.warn({ dependency }, 'the job waits for a dependency');
+  const giveUp = performance.now() + PATIENCE_MS;
+  while (!(await dependency.ready(CHECK_MS)) && performance.now() < giveUp) {
+    log.warn({ dependency: name }, 'the job waits for a dependency');
     await pause(AGAIN_MS);
   }
 }

@@ -3,12 +3,10 @@ import { loadConfig } from '@pf/runtime';
 import { migrateVariables } from './config.ts';
 import { awaitDependency, runJob } from './job.ts';
 
-const CHECK_MS = 3_000;
-
 await runJob('migrate', async (log) => {
   const { DATABASE_URL } = loadConfig(migrateVariables);
   const database = openDatabase({ url: DATABASE_URL, applicationName: 'migrate', maxConnections: 1, log });
-  await awaitDependency('database', () => database.ready(CHECK_MS), log).finally(() => database.close());
+  await awaitDependency('database', database, log).finally(() => database.close());
   const applied = await migrate(DATABASE_URL);
   log.info({ applied }, applied.length === 0 ? 'no migration was pending' : 'all pending migrations were applied');
   const left = await grantRights(DATABASE_URL);

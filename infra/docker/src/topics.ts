@@ -3,12 +3,10 @@ import { loadConfig } from '@pf/runtime';
 import { topicsVariables } from './config.ts';
 import { awaitDependency, runJob } from './job.ts';
 
-const CHECK_MS = 3_000;
-
 await runJob('topics', async (log) => {
   const config = loadConfig(topicsVariables);
   const eventLog = createEventLog(eventLogOptions(config, 'topics', log));
-  await awaitDependency('kafka', () => eventLog.ready(CHECK_MS), log);
+  await awaitDependency('kafka', eventLog, log);
   await eventLog.createTopics();
   // Existing topics are left unchanged. If one differs, no service would start, so the rollout stops here.
   await eventLog.verifyTopics();
