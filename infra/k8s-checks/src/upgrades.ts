@@ -158,44 +158,37 @@ export class Site {
   }
 }
 
-/** A version after that of the overlay: another image, another setting, and less. @returns its folder */
-async function nextVersion(overlay: string, folder: string, objects: readonly Manifest[]): Promise<string> {
-  const target = path.join(folder, 'next');
+/** The overlay with another image, and what else a kustomization may have. @returns its folder */
+async function versionOf(overlay: string, folder: string, newTag: string, more: object = {}): Promise<string> {
+  const target = path.join(folder, newTag);
   await mkdir(target, { recursive: true });
-  const removed = [...REMOVED.pruned, ...REMOVED.kept].filter(([, kind, name]) => has(objects, kind, name));
   const kustomization = {
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
     resources: [path.relative(target, overlay)],
-    images: IMAGES.map((name) => ({ name, newTag: NEXT_TAG })),
+    images: IMAGES.map((name) => ({ name, newTag })),
+    ...more,
+  };
+  await writeFile(path.join(target, 'kustomization.yaml'), stringify(kustomization));
+  return target;
+}
+
+/** A version after that of the overlay: another image, another setting, and less. @returns its folder */
+function nextVersion(overlay: string, folder: string, objects: readonly Manifest[]): Promise<string> {
+  const removed = [...REMOVED.pruned, ...REMOVED.kept].filter(([, kind, name]) => has(objects, kind, name));
+  return versionOf(overlay, folder, NEXT_TAG, {
     configMapGenerator: [
       { name: 'kafka', namespace: NAMESPACE, behavior: 'merge', literals: ['KAFKA_COMPRESSION=zstd'] },
     ],
     patches: removed.map(([apiVersion, kind, name]) => ({
       patch: stringify({ $patch: 'delete', apiVersion, kind, metadata: { name, namespace: NAMESPACE } }),
     })),
-  };
-  await writeFile(path.join(target, 'kustomization.yaml'), stringify(kustomization));
-  return target;
-}
-
-/** The overlay with an image that does not exist. @returns its folder */
-async function brokenVersion(overlay: string, folder: string): Promise<string> {
-  const target = path.join(folder, 'broken');
-  await mkdir(target, { recursive: true });
-  const kustomization = {
-    apiVersion: 'kustomize.config.k8s.io/v1beta1',
-    kind: 'Kustomization',
-    resources: [path.relative(target, overlay)],
-    images: IMAGES.map((name) => ({ name, newTag: BROKEN_TAG })),
-  };
-  await writeFile(path.join(target, 'kustomization.yaml'), stringify(kustomization));
-  return target;
+  });
 }
 
 /** A release whose image is missing is reported within its time, and one command takes it back, StatefulSets too. */
 async function takesBack(site: Site, overlay: string, folder: string): Promise<void> {
-  const said = await site.failToApply(await brokenVersion(overlay, folder), BROKEN_WITHIN);
+  const said = await site.failToApply(await versionOf(overlay, folder, BROKEN_TAG), BROKEN_WITHIN);
   expectThat(said.includes('timed out'), `of a release without an image it said: ${said}`);
   await site.apply(overlay);
   const left = (await site.list(`/api/v1/namespaces/${NAMESPACE}/pods`))
