@@ -393,7 +393,8 @@ export const OPERATIONS = {
     summary: 'Undo the assignment of a deposit',
     description:
       'The deposit becomes `open` again, and the payment intent that it had paid becomes `failed`, unless an extra ' +
-      'payment takes its place. Possible while the intent has no refund. Undoing it again changes nothing.',
+      'payment takes its place. Possible while the intent has no refund, and not where it is final and was paid ' +
+      'again. Undoing it again changes nothing.',
     scope: 'full',
     request: { params: depositPath, body: emptyRequest },
     responses: { 200: json('The open deposit.', depositResponse) },
