@@ -8,6 +8,7 @@ export * from './dashboard/attention.ts';
 export * from './dashboard/audit.ts';
 export * from './dashboard/device-requests.ts';
 export * from './dashboard/invitations.ts';
+export * from './dashboard/likely-intents.ts';
 export * from './dashboard/members.ts';
 export * from './dashboard/merchants.ts';
 export * from './dashboard/passkeys.ts';

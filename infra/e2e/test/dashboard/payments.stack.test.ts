@@ -248,4 +248,33 @@ describe('money that pays nothing in the browser', () => {
       'deposit.ignored',
     ]);
   });
+
+  it('is assigned to the payment that it may be for, and the assignment undone', async () => {
+    const { page } = visitor;
+    const intent = await payNothing(stack, owner, shop, '7.00');
+    const isNow = (...states: readonly string[]) =>
+      until(`the payment to be ${states.join(' or ')}`, async () => {
+        const { body } = await apiClient(stack.baseUrl, shop.key).get(intent.id);
+        return states.includes(body.intent.state);
+      });
+    await open('attention');
+    const card = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: '7.00 USDC' }) });
+    await card.getByRole('button', { name: `Assign to ${intent.id}` }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Assign' }).click();
+    await page.getByText('Assigned. It is under Assigned now.').waitFor();
+    await isNow('confirmed', 'finalized');
+
+    await page.getByRole('link', { name: 'Assigned', exact: true }).click();
+    await page.getByRole('button', { name: 'Undo the assignment' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Undo the assignment' }).click();
+    await page.getByText('Nothing is assigned').waitFor();
+    await isNow('failed');
+
+    await page.getByRole('link', { name: 'Open', exact: true }).click();
+    await page.getByRole('button', { name: 'Assign to a payment' }).first().click();
+    await page.getByRole('textbox', { name: 'Payment' }).fill(espresso.id);
+    await page.getByRole('dialog').getByRole('button', { name: 'Assign' }).click();
+    await page.getByText(/The deposit has another recipient and amount than the payment intent asks for/).waitFor();
+    await page.keyboard.press('Escape');
+  });
 });

@@ -172,16 +172,28 @@ export async function underpay(
   });
 }
 
-/** A real wallet pays 7.00 to a wallet that an intent of the shop names, and names no intent. */
-export async function payNothing(stack: Stack, owner: Clerk, { accountId, key }: Shop): Promise<void> {
+/**
+ * A real wallet pays 7.00 to a wallet that an intent of the shop names, and names no intent.
+ * @param asked the amount of that intent
+ * @returns the intent
+ */
+export async function payNothing(
+  stack: Stack,
+  owner: Clerk,
+  { accountId, key }: Shop,
+  asked = '12.50',
+): Promise<PublicIntent> {
   const { payer } = walletsOf(stack);
   const chain = chainOf(stack, 'base');
   // Of this shop alone: what others are paid is none of its deposits.
   const requestor = `0x${randomBytes(20).toString('hex')}`;
-  await apiClient(stack.baseUrl, key).create({ token: 'USDC', chain: BASE, requestor, amount: '12.50' });
+  const wanted = { token: 'USDC', chain: BASE, requestor, amount: asked };
+  const { intent } = (await apiClient(stack.baseUrl, key).create(wanted)).body;
   await evmWallet(chain, payer).transfer(chain.tokens['USDC'] ?? '', requestor, 7_000_000n);
   await until('the deposit', async () => {
     const path = `/accounts/${accountId}/test/attention?kind=deposit`;
-    return (await owner.call<{ attention: unknown[] }>('GET', path)).attention.length > 0;
+    const { attention } = await owner.call<{ attention: { deposit: { recipient: string } }[] }>('GET', path);
+    return attention.some(({ deposit }) => deposit.recipient === intent.requestor);
   });
+  return intent;
 }

@@ -81,8 +81,9 @@ export const ATTENTION_ADVICE = {
     'Its sender is on a sanctions list. Do not refund it, and do not deliver: ask the people responsible for ' +
     'compliance.',
   deposit:
-    'It pays no intent: `reason` of the deposit says why. Find out what it is for, and where to send it back: ' +
-    "exchanges and bridges pay from wallets that are not their customers'. Then ignore it.",
+    'It pays no intent: `reason` of the deposit says why. Assign it to the intent that it was meant for, of which ' +
+    '`likelyIntents` may have one. Or ask its sender where to send it back (exchanges and bridges pay from wallets ' +
+    "that are not their customers'), then ignore it.",
   endpoint_paused: 'Its deliveries wait. Resume it when its receiver is ready for them.',
   endpoint_disabled: 'It receives nothing. Fix its receiver, enable it, then replay what it has missed.',
   failed_delivery: 'It is not attempted again. See its attempts, fix the receiver, then resend it.',
@@ -126,6 +127,17 @@ const attention = z.strictObject({
     })
     .nullable(),
   deposit: deposit.nullable(),
+  /** Of a deposit: the unpaid intents that it may have been meant for, the likeliest first. Empty for other kinds. */
+  likelyIntents: z.array(
+    z.strictObject({
+      id: z.string(),
+      status: z.enum(INTENT_STATUSES),
+      amount,
+      /** What the deposit lacks of the amount, as where an exchange has taken a fee. Null: it can be assigned. */
+      missing: amount.nullable(),
+      createdAt: time,
+    }),
+  ),
   endpoint: z.strictObject({ id: z.string(), url: z.string() }).nullable(),
   delivery: z.strictObject({ id: z.string(), eventType: z.string() }).nullable(),
   /** In words: why a delivery has failed, or an endpoint was disabled. */
@@ -254,8 +266,10 @@ export const INSIGHT_OPERATIONS = {
       'endpoints that still exist. Newest first, each with what to do; `kind` selects some and may be repeated. ' +
       '`state` is `open` or `done` (default `open`): payments that a person has marked as done are listed as `done`, ' +
       `the newest mark first. Deliveries are kept for ${DELIVERY_DAYS} days, payments and deposits without limit. ` +
-      '`POST /deposits/{id}/ignore` of the payment API takes a deposit off the list, and ' +
-      '`GET /deposits?state=ignored` lists it.',
+      'A deposit has `likelyIntents`: up to three unpaid intents of its wallet and token, open or ended in the week ' +
+      'before it, of its amount or up to a tenth more. `POST /deposits/{id}/assign` and `POST /deposits/{id}/ignore` ' +
+      'of the payment API take a deposit off the list, and `GET /deposits` with `state=assigned` or `state=ignored` ' +
+      'lists it.',
     access: ROLES,
     query: z.strictObject({
       ...pageQuery,

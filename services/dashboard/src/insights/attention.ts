@@ -1,8 +1,8 @@
 import { findNetwork } from '@pf/chains/networks';
 import { unexpectedPayment } from '@pf/contracts';
 import { type Attention, ATTENTION_ADVICE } from '@pf/contracts/dashboard';
-import { type AttentionRow, decodeDepositState, decodeStateOrNull } from '@pf/database';
-import { depositView, formatAmount } from '@pf/domain';
+import { type AttentionRow, decodeDepositState, decodeStateOrNull, type LikelyIntentRow } from '@pf/database';
+import { type Deposit, depositView, formatAmount } from '@pf/domain';
 import { z } from 'zod';
 
 type Payment = NonNullable<Attention['payment']>;
@@ -12,8 +12,11 @@ const reported = z.object({
   data: z.object({ intent: z.object({ chain: z.string() }), payment: unexpectedPayment.strip() }),
 });
 
-/** A row as the API shows it, with what to do. */
-export const shownAttention = (row: AttentionRow): Attention => {
+/**
+ * A row as the API shows it, with what to do.
+ * @param likely the intents that deposits may have been meant for
+ */
+export const shownAttention = (row: AttentionRow, likely: readonly LikelyIntentRow[] = []): Attention => {
   const { kind, id, at, intentId, deposit, endpointId, url, deliveryId, eventType, reason } = row;
   const { doneAt, doneBy, doneByName } = row;
   return {
@@ -22,7 +25,7 @@ export const shownAttention = (row: AttentionRow): Attention => {
     at: at.toISOString(),
     intentId,
     payment: row.event === null ? fromSanctioned(row) : reportedPayment(row.event),
-    deposit: deposit === null ? null : depositView(decodeDepositState(deposit)),
+    ...(deposit === null ? NO_DEPOSIT : shownDeposit(decodeDepositState(deposit), likely)),
     endpoint: endpointId === null || url === null ? null : { id: endpointId, url },
     delivery: deliveryId === null || eventType === null ? null : { id: deliveryId, eventType },
     reason,
@@ -31,6 +34,26 @@ export const shownAttention = (row: AttentionRow): Attention => {
       doneAt === null || doneBy === null ? null : { at: doneAt.toISOString(), by: { id: doneBy, name: doneByName } },
   };
 };
+
+const NO_DEPOSIT: Pick<Attention, 'deposit' | 'likelyIntents'> = { deposit: null, likelyIntents: [] };
+
+function shownDeposit(deposit: Deposit, likely: readonly LikelyIntentRow[]): typeof NO_DEPOSIT {
+  const { token, amount: arrived } = deposit.arrival;
+  // Intents ask for tokens of the registry alone, so only a deposit of one has any.
+  if (token === null) return { deposit: depositView(deposit), likelyIntents: [] };
+  const own = likely.filter(({ depositId }) => depositId === deposit.id);
+  const likelyIntents = own.map(({ id, status, amount, createdAt }) => {
+    const missing = BigInt(amount) - arrived;
+    return {
+      id,
+      status,
+      amount: formatAmount(BigInt(amount), token.decimals),
+      missing: missing === 0n ? null : formatAmount(missing, token.decimals),
+      createdAt: createdAt.toISOString(),
+    };
+  });
+  return { deposit: depositView(deposit), likelyIntents };
+}
 
 /** Null if newer code wrote it in another form. */
 function reportedPayment(body: string): Payment | null {

@@ -8,8 +8,10 @@ import {
 } from '@pf/contracts/dashboard';
 import {
   type Database,
+  decodeDepositState,
   findPaymentAttention,
   type IntentOwner,
+  likelyIntents,
   listAttention,
   listDoneAttention,
   listRequestRecords,
@@ -66,7 +68,9 @@ export function insightEndpoints({
       const { rows, hasMore, nextCursor } = pageOf(found, limit, ({ at, doneAt, id }) =>
         writeCursor({ createdAt: (doneAt ?? at).getTime(), id }),
       );
-      return { attention: rows.map(shownAttention), hasMore, nextCursor };
+      const deposits = rows.flatMap(({ deposit }) => (deposit === null ? [] : [decodeDepositState(deposit)]));
+      const likely = await likelyIntents(database, owner, deposits);
+      return { attention: rows.map((row) => shownAttention(row, likely)), hasMore, nextCursor };
     },
     async markAttentionDone({ account, by, livemode, param, person: { userId } }) {
       const owner = { accountId: account.id, livemode };

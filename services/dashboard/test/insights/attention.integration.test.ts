@@ -216,6 +216,7 @@ describe('GET /accounts/{accountId}/{mode}/attention', () => {
         intentId: null,
         payment: null,
         deposit: depositView(shown),
+        likelyIntents: shown === confirmed ? [expect.objectContaining({ id: mismatched })] : [],
         endpoint: null,
         delivery: null,
         reason: null,
@@ -230,6 +231,56 @@ describe('GET /accounts/{accountId}/{mode}/attention', () => {
     expect(await page(accountId, rest)).toMatchObject({ hasMore: false, attention: [attention[2]] });
     const params = { accountId, mode: 'test', itemId: confirmed.id };
     expect((await owner.ask('markAttentionDone', { params })).code).toBe('attention.not_found');
+  });
+
+  it('shows with a deposit the unpaid intents that it may have been meant for, the likeliest first', async () => {
+    const accountId = await newAccount();
+    const amount = 10_000_000n;
+    const intent = (
+      days: number,
+      terms: Parameters<typeof events.created>[0] = {},
+      ...then: Parameters<typeof events.of>[1][]
+    ): Promise<IntentId> =>
+      addIntent(cluster.database, {
+        accountId,
+        events: [events.created({ amountBaseUnits: amount, ...terms }), ...then].map((event, index) => [
+          minutesAgo(days * 24 * 60) + index,
+          event,
+        ]),
+      });
+    const [older, equal, ended, smaller] = [
+      await intent(6),
+      await intent(1),
+      await intent(6.5, {}, events.expired()),
+      await intent(1, { amountBaseUnits: amount - 1n }),
+    ];
+    // Paid, too much, of another token, to another wallet, ended too long ago.
+    await intent(0.4, {}, events.confirmed(samples.FIRST));
+    await intent(0.3, { amountBaseUnits: 12_000_000n });
+    await intent(0.1, { tokenAddress: samples.EURC });
+    await intent(0.1, { requestor: samples.CAROL });
+    await intent(8, {}, events.expired());
+    const whole = deposits.arrival({ amount });
+    for (const arrival of [whole, { ...whole, amount: 9_900_000n, hash: samples.SECOND }])
+      await addDeposit(cluster.database, {
+        at: minutesAgo(5),
+        received: { accountId: accountId as AccountId, arrival },
+      });
+    const { attention } = await page(accountId, { kind: 'deposit' });
+    const likelyOf = (sum: string) =>
+      attention
+        .find(({ deposit }) => deposit?.amount === sum)
+        ?.likelyIntents.map(({ id, status, missing }) => [id, status, missing]);
+    expect(likelyOf('10')).toEqual([
+      [equal, 'created', null],
+      [older, 'created', null],
+      [ended, 'expired', null],
+    ]);
+    expect(likelyOf('9.9')).toEqual([
+      [smaller, 'created', '0.099999'],
+      [equal, 'created', '0.1'],
+      [older, 'created', '0.1'],
+    ]);
   });
 
   describe('a payment that is marked as done', () => {

@@ -1,32 +1,28 @@
-import { explorerPage } from '@pf/chains/networks';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Check, CircleCheck, EyeOff, RotateCcw } from 'lucide-react';
+import { Check, CircleCheck, RotateCcw } from 'lucide-react';
 import { Link, useSearchParams } from 'wouter';
 import { dashboard, payments } from '../../api/client.ts';
 import { useLive } from '../../api/live.ts';
 import { BY_CURSOR } from '../../api/pages.ts';
 import { queryClient } from '../../api/query-client.ts';
-import type { Deposit, Of, Role } from '../../api/types.ts';
-import { amount, short } from '../../format/money.ts';
+import type { Of, Role } from '../../api/types.ts';
+import { short } from '../../format/money.ts';
 import { networkLabel } from '../../format/networks.ts';
-import { DEPOSIT_REASONS, TERMS } from '../../format/states.ts';
+import { TERMS } from '../../format/states.ts';
 import { hasRole, OWNERS, SUPPORT, useHere } from '../../shell/place.ts';
 import { RoleNote } from '../../shell/roles.tsx';
-import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty, Loaded, More } from '../../ui/loaded.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useTask } from '../../ui/task.ts';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
+import { DepositCard, UNKNOWN_MONEY } from './deposit-card.tsx';
+import { Head, type Sort, Sum, Transaction } from './parts.tsx';
 
 type Item = Of<'listAttention'>['attention'][number];
 
-interface Kind {
-  readonly label: string;
-  readonly tone: Tone;
-  /** What to do. */
-  readonly advice: string;
+interface Kind extends Sort {
   /** Who marks it as done. Without: it is done when it is repaired. */
   readonly doneBy?: readonly Role[];
 }
@@ -59,13 +55,7 @@ const KINDS: Readonly<Record<Item['kind'], Kind>> = {
       'people responsible for compliance.',
     doneBy: OWNERS,
   },
-  deposit: {
-    label: 'Unknown money',
-    tone: 'warn',
-    advice:
-      'Find out what it is for. To send it back, ask for an address: exchanges pay from wallets that are not their ' +
-      "customers'. Ignore it when there is nothing left to do.",
-  },
+  deposit: UNKNOWN_MONEY,
   endpoint_paused: {
     label: 'Webhook paused',
     tone: 'plain',
@@ -83,7 +73,7 @@ const KINDS: Readonly<Record<Item['kind'], Kind>> = {
   },
 };
 
-const STATES = ['open', 'done', 'ignored'] as const;
+const STATES = ['open', 'done', 'assigned', 'ignored'] as const;
 
 export default function Attention() {
   const [search] = useSearchParams();
@@ -94,11 +84,16 @@ export default function Attention() {
         <ul className="tabs">
           <Tab href="/attention" label="Open" isHere={state === 'open'} />
           <Tab href="/attention?state=done" label="Done" isHere={state === 'done'} />
+          <Tab href="/attention?state=assigned" label="Assigned" isHere={state === 'assigned'} />
           <Tab href="/attention?state=ignored" label="Ignored" isHere={state === 'ignored'} />
         </ul>
       </nav>
-      <RoleNote roles={SUPPORT} can="mark payments as done, or ignore money" />
-      {state === 'ignored' ? <Ignored /> : <Items key={state} state={state} />}
+      <RoleNote roles={SUPPORT} can="mark payments as done, and decide what money is for" />
+      {state === 'assigned' || state === 'ignored' ? (
+        <Decided key={state} state={state} />
+      ) : (
+        <Items key={state} state={state} />
+      )}
     </Page>
   );
 }
@@ -138,16 +133,16 @@ function Items({ state }: { readonly state: 'open' | 'done' }) {
   );
 }
 
-/** The deposits that are ignored, whether or not their money still counts. */
-function Ignored() {
+/** The deposits that a person has decided about, whether or not their money still counts. */
+function Decided({ state }: { readonly state: 'assigned' | 'ignored' }) {
   const here = useHere();
   const { accountId, mode } = here;
   const live = useLive();
   const query = useInfiniteQuery({
-    queryKey: ['attention', accountId, mode, 'ignored'],
+    queryKey: ['attention', accountId, mode, state],
     queryFn: ({ pageParam, signal }) =>
       payments(here)('get', '/deposits', {
-        query: { state: ['ignored'], ...(pageParam !== null && { cursor: pageParam }) },
+        query: { state: [state], ...(pageParam !== null && { cursor: pageParam }) },
         signal,
       }),
     ...BY_CURSOR,
@@ -159,11 +154,11 @@ function Ignored() {
         {({ pages }) => {
           const deposits = pages.flatMap((page) => page.deposits);
           return deposits.length === 0 ? (
-            <Nothing state="ignored" />
+            <Nothing state={state} />
           ) : (
             <ul className="stack">
               {deposits.map((deposit) => (
-                <DepositCard key={deposit.id} deposit={deposit} />
+                <DepositCard key={deposit.id} deposit={deposit} likely={[]} />
               ))}
             </ul>
           );
@@ -193,6 +188,7 @@ const EMPTY: Readonly<Record<(typeof STATES)[number], readonly [title: string, t
     'Payments that a person has dealt with are here, with who has marked them and when. Webhooks leave the list when ' +
       'they are repaired.',
   ],
+  assigned: ['Nothing is assigned', 'Money that named no payment is here once a person has said which one it pays.'],
   ignored: ['Nothing is ignored', 'Money that pays nothing is here once a person has ignored it.'],
 };
 
@@ -206,12 +202,12 @@ function Nothing({ state }: { readonly state: keyof typeof EMPTY }) {
 }
 
 function Card({ item }: { readonly item: Item }) {
-  const { kind, at, intentId, payment, deposit, endpoint, delivery, reason } = item;
+  const { kind, at, intentId, payment, deposit, likelyIntents, endpoint, delivery, reason } = item;
   const { advice, doneBy } = KINDS[kind];
-  if (deposit) return <DepositCard deposit={deposit} />;
+  if (deposit) return <DepositCard deposit={deposit} likely={likelyIntents} />;
   return (
     <li className="card stack tight">
-      <Head kind={kind} at={at} />
+      <Head of={KINDS[kind]} at={at} />
       {payment && (
         <p>
           <Sum of={payment} /> on {networkLabel(payment.chain)} from{' '}
@@ -234,93 +230,6 @@ function Card({ item }: { readonly item: Item }) {
       </div>
       {doneBy && <Mark item={item} label={KINDS[kind].label} doneBy={doneBy} />}
     </li>
-  );
-}
-
-const Head = ({ kind, at }: Pick<Item, 'kind' | 'at'>) => (
-  <div className="row apart">
-    <Badge tone={KINDS[kind].tone}>{KINDS[kind].label}</Badge>
-    <span className="muted small">
-      <Time at={at} />
-    </span>
-  </div>
-);
-
-const Sum = ({ of }: { readonly of: Pick<Deposit, 'amount' | 'token'> }) => (
-  <strong className="number">
-    {of.amount === null ? 'An unknown amount' : `${amount(of.amount)} ${of.token ?? ''}`}
-  </strong>
-);
-
-function Transaction({ of }: { readonly of: Pick<Deposit, 'chain' | 'txSignature'> }) {
-  const explorer = explorerPage(of.chain, of.txSignature);
-  return (
-    explorer && (
-      <a href={explorer} target="_blank" rel="noreferrer">
-        Transaction
-      </a>
-    )
-  );
-}
-
-/** Why the money of a deposit no longer counts. */
-const GONE: Readonly<Partial<Record<Deposit['level'], string>>> = {
-  lost: 'The network has undone it: the money is not there.',
-  withdrawn: 'It has turned out to pay a payment.',
-};
-
-function DepositCard({ deposit }: { readonly deposit: Deposit }) {
-  const { chain, sender, recipient, reason, level, intentId, createdAt } = deposit;
-  const gone = GONE[level];
-  return (
-    <li className="card stack tight">
-      <Head kind="deposit" at={createdAt} />
-      <p>
-        <Sum of={deposit} /> on {networkLabel(chain)} to <code title={recipient}>{short(recipient)}</code>
-        {sender === null ? (
-          ', from no wallet'
-        ) : (
-          <>
-            {' '}
-            from <code title={sender}>{short(sender)}</code>
-          </>
-        )}
-      </p>
-      <p>{gone ?? DEPOSIT_REASONS[reason]}</p>
-      {gone === undefined && <p>{KINDS.deposit.advice}</p>}
-      <div className="row small">
-        {intentId !== null && <Link href={`/payments/${intentId}`}>Open the payment</Link>}
-        <Transaction of={deposit} />
-      </div>
-      {gone === undefined && <Ignore deposit={deposit} />}
-    </li>
-  );
-}
-
-/** Whether there is nothing to do about a deposit: the way there and back. */
-function Ignore({ deposit: { id, state } }: { readonly deposit: Deposit }) {
-  const here = useHere();
-  const { accountId, mode } = here;
-  const isOpen = state === 'open';
-  const [change, isChanging] = useTask(async () => {
-    const act = isOpen ? '/deposits/{id}/ignore' : '/deposits/{id}/reopen';
-    await payments(here)('post', act, { params: { id }, body: {} });
-    notify(isOpen ? 'Ignored. It is under Ignored now.' : 'Opened again. It is under Open now.');
-    await queryClient.invalidateQueries({ queryKey: ['attention', accountId, mode] });
-  });
-  if (!hasRole(here, SUPPORT)) return null;
-  return (
-    <div className="row apart">
-      <span />
-      <Button
-        icon={isOpen ? <EyeOff size={16} aria-hidden /> : <RotateCcw size={16} aria-hidden />}
-        aria-label={`${isOpen ? 'Ignore' : 'Open again'}: ${KINDS.deposit.label}`}
-        isPending={isChanging}
-        onPress={() => change()}
-      >
-        {isOpen ? 'Ignore' : 'Open again'}
-      </Button>
-    </div>
   );
 }
 
