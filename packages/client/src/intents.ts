@@ -127,10 +127,15 @@ export class Intents {
     }
   }
 
-  /** Creates the intent that pays this one back. Its fulfiller is the requestor of this one. */
-  async refund(id: string, options?: CallOptions): Promise<PaymentIntent> {
+  /**
+   * Creates the intent that pays this one back. Its fulfiller is the requestor of this one.
+   * `to` names who gets the money, where it is not the wallet that paid: required where an assigned deposit has paid.
+   */
+  async refund(id: string, { to, ...options }: CallOptions & { readonly to?: string } = {}): Promise<PaymentIntent> {
+    const body = to === undefined ? {} : { to };
     return repeatable(
-      async (onRepeat) => (await this.#http.post<IntentBody>(path(id, '/refund'), {}, { ...options, onRepeat })).intent,
+      async (onRepeat) =>
+        (await this.#http.post<IntentBody>(path(id, '/refund'), body, { ...options, onRepeat })).intent,
       async (error) => {
         const isRefunded = error instanceof ConflictError && error.code === 'intent.already_refunded';
         const refund = isRefunded ? error.details?.['refund_intent_id'] : undefined;

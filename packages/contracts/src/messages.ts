@@ -107,7 +107,7 @@ const commandData = {
   release_submission: z.object({ hash: transactionHash, reason: z.string() }),
   report_transfer: z.object({ landing, alsoFor: intentId.exactOptional() }),
   cancel: none,
-  refund: z.object({ refundIntentId: intentId, reference, ttlSeconds }),
+  refund: z.object({ refundIntentId: intentId, reference, ttlSeconds, to: address.exactOptional() }),
   simulate: z.object({ targetState: z.enum(INTENT_STATUSES), hash: transactionHash, fulfiller: address }),
 } satisfies { [Type in keyof CommandData]: z.ZodType<CommandData[Type]> };
 

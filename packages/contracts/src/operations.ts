@@ -25,6 +25,7 @@ import {
   buildIntentRequest,
   createIntentRequest,
   emptyRequest,
+  refundIntentRequest,
   simulateIntentRequest,
   submitAuthorizationRequest,
   submitIntentRequest,
@@ -258,9 +259,11 @@ export const OPERATIONS = {
     description:
       'Creates a linked intent that pays back a `confirmed` or `finalized` one: same chain, token and amount, ' +
       'requestor and fulfiller swapped, `direction: "send"`. An intent has at most one open or paid refund; if the ' +
-      'refund expires, fails or is cancelled, you can create another.',
+      'refund expires, fails or is cancelled, you can create another.\n\n' +
+      '`to` pays another address than the wallet that paid. It is required where a deposit that was assigned by hand ' +
+      "has paid the intent: exchanges and bridges pay from wallets that are not the payer's.",
     scope: 'full',
-    request: { params: intentPath, body: emptyRequest },
+    request: { params: intentPath, body: refundIntentRequest },
     responses: { 201: json('The refund intent, in the state `created`.', refundIntentResponse) },
     errors: [
       'intent.not_found',
@@ -373,7 +376,7 @@ export const OPERATIONS = {
       'The deposit becomes `assigned`: it pays the payment intent, as a transfer with the reference of the intent ' +
       'would, late where the intent has ended, and as an extra payment where it is paid. The events of the intent ' +
       'follow within moments. Network, token, recipient and amount must be those of the intent. Assigning the ' +
-      'deposit to the same intent again changes nothing.',
+      'deposit to the same intent again changes nothing. The wallets are screened again, its sender among them.',
     scope: 'full',
     request: { params: depositPath, body: assignDepositRequest },
     responses: { 200: json('The assigned deposit.', depositResponse) },
@@ -383,6 +386,7 @@ export const OPERATIONS = {
       'intent.limit_reached',
       'intent.unavailable',
       'deposit.mismatch',
+      ...SCREENING_ERRORS,
     ],
   },
   unassignDeposit: {

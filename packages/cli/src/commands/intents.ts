@@ -120,10 +120,11 @@ export function intentsCommand(context: CommandContext): Command {
     .command('refund')
     .description('create the payment intent that refunds a confirmed one')
     .argument('<id>', 'the id of the intent that was paid')
+    .option('--to <address>', 'who gets the money, where it is not the wallet that paid')
     .addHelpText('after', `\nExample:\n  pf intents refund ${EXAMPLE_ID}`)
-    .action((id: string, _options: unknown, command: Command) =>
+    .action((id: string, { to }: { readonly to?: string }, command: Command) =>
       withApi(command, context, async (session) => {
-        const refund = await session.client.intents.refund(id);
+        const refund = await session.client.intents.refund(id, to === undefined ? {} : { to });
         answer(session, refund, `${String(refund.fulfiller)} pays it like any intent.`);
       }),
     );

@@ -32,6 +32,12 @@ export const createIntentRequest = z.strictObject({
 });
 export type CreateIntentRequest = z.infer<typeof createIntentRequest>;
 
+/** POST /intents/{id}/refund. */
+export const refundIntentRequest = z.strictObject({
+  /** Who gets the money; default: the wallet that paid. */
+  to: wallet.optional(),
+});
+
 /** PATCH /intents/{id}. `metadata` is merged key by key: a null value removes its key, `metadata: null` all keys. */
 export const updateIntentRequest = z.strictObject({
   updatedAt,

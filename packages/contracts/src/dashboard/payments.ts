@@ -80,7 +80,7 @@ export const PAYMENT_CHANGES: Readonly<Record<PaymentChange, RecordedChange>> = 
   createIntent: { action: 'intent.created', fields: ['chain', 'token', 'amount', 'direction'] },
   updateIntent: { action: 'intent.updated', fields: ['amount', 'ttlSeconds'] },
   cancelIntent: { action: 'intent.cancelled', fields: [] },
-  refundIntent: { action: 'intent.refunded', fields: [] },
+  refundIntent: { action: 'intent.refunded', fields: ['to'] },
   detectIntent: { action: 'intent.detected', fields: [] },
   buildIntent: { action: 'intent.built', fields: ['fulfiller'] },
   submitIntent: { action: 'intent.submitted', fields: ['fulfiller'] },

@@ -32,19 +32,18 @@ export const refund = (
   if (original.fulfiller === null)
     throw new BrokenRuleError(`${original.id} is ${original.status} without a fulfiller`);
 
-  if (original.settlement?.depositId !== undefined)
+  const { refundIntentId, reference, ttlSeconds, to } = command.data;
+  if (original.settlement?.depositId !== undefined && to === undefined)
     return refuse(
       original,
       'intent.invalid_state',
       `The deposit ${original.settlement.depositId} was assigned to the payment intent by hand: its sender may be an ` +
-        'exchange or a bridge, so it cannot be refunded to it. ' +
-        'Ask the payer for an address and send the money yourself.',
+        'exchange or a bridge, which would keep the money. Ask the payer for an address, and pass it as `to`.',
     );
 
   const limit = refusalAtLimit(original, 'refund');
   if (limit !== null) return refuseWith(limit);
 
-  const { refundIntentId, reference, ttlSeconds } = command.data;
   draft.append(original.id, 'refund_linked', { refundIntentId });
   draft.append(refundIntentId, 'intent.created', {
     accountId: original.accountId,
@@ -56,7 +55,7 @@ export const refund = (
     decimals: original.decimals,
     amount: original.amount,
     amountBaseUnits: original.amountBaseUnits,
-    requestor: original.fulfiller,
+    requestor: to ?? original.fulfiller,
     fulfiller: original.requestor,
     direction: 'send',
     reference,

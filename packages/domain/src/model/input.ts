@@ -73,6 +73,8 @@ export interface CommandData {
     readonly refundIntentId: IntentId;
     readonly reference: Reference;
     readonly ttlSeconds: number;
+    /** Who gets the money. Absent: the wallet that paid. */
+    readonly to?: Address;
   };
   simulate: {
     readonly targetState: IntentStatus;

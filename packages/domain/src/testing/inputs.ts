@@ -63,8 +63,13 @@ export const gateway = {
       ...(alsoFor !== undefined && { alsoFor }),
     }),
   cancel: (): Command => command('cancel', {}),
-  refund: (refundIntentId: IntentId = REFUND): Command =>
-    command('refund', { refundIntentId, reference: referenceOf(refundIntentId), ttlSeconds: TTL_SECONDS }),
+  refund: (refundIntentId: IntentId = REFUND, to?: Address): Command =>
+    command('refund', {
+      refundIntentId,
+      reference: referenceOf(refundIntentId),
+      ttlSeconds: TTL_SECONDS,
+      ...(to && { to }),
+    }),
   /** Carol is the fulfiller of an intent that has none. */
   simulate: (targetState: IntentStatus): Command =>
     command('simulate', { targetState, hash: SYNTHETIC, fulfiller: CAROL }),

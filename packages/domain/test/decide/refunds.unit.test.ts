@@ -78,6 +78,12 @@ describe('refund', () => {
       );
   });
 
+  it('pays another address where one is given', () => {
+    given(...paid)
+      .when(gateway.refund(REFUND, CAROL))
+      .showing({ requestor: CAROL, fulfiller: ALICE, direction: 'send', refundOf: INTENT }, REFUND);
+  });
+
   it('is refused with the id of the existing refund', () => {
     given(...paid, ...refunded(REFUND))
       .when(gateway.refund(SUCCESSOR))

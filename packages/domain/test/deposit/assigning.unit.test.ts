@@ -205,10 +205,14 @@ describe('an intent that a deposit is assigned to', () => {
       .thenNothing();
   });
 
-  it('is not refunded to whom it does not know', () => {
+  it('is refunded to the address that is given, and to no other', () => {
     given(...assignedTo)
       .when(gateway.refund())
       .thenRefused('intent.invalid_state');
+    given(...assignedTo)
+      .when(gateway.refund(REFUND, CAROL))
+      .withOutcome({ intentId: REFUND })
+      .showing({ state: 'created', requestor: CAROL, fulfiller: ALICE, amount: '12.50', refundOf: INTENT }, REFUND);
   });
 });
 

@@ -30,6 +30,7 @@ import { ApiError } from '../api-error.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint, EndpointResponse } from '../endpoint.ts';
 import { filterOf } from '../intents/filter.ts';
+import { requireCleanWallets, type ScreeningDependencies } from '../intents/clean-wallets.ts';
 import { type Adapters, requireDecidable, requireIntent } from '../intents/lookup.ts';
 import { requireAllowed } from '../refusals.ts';
 
@@ -118,13 +119,14 @@ export const ignoreDeposit = depositCommand(OPERATIONS.ignoreDeposit, 'ignore_de
 /** POST /deposits/{id}/reopen. */
 export const reopenDeposit = depositCommand(OPERATIONS.reopenDeposit, 'reopen_deposit');
 
-interface AssigningDependencies extends DecidingDependencies {
+interface AssigningDependencies extends DecidingDependencies, ScreeningDependencies {
   readonly intents: IntentQueries;
 }
 
 /**
  * POST /deposits/{id}/assign. The terms are compared here, because the deposit's writer does not have the intent; the
- * intent's writer compares them again, and tells of a mismatched payment where they have changed meanwhile.
+ * intent's writer compares them again, and tells of a mismatched payment where they have changed meanwhile. The sender
+ * was not screened when the money came: no intent was submitted for it.
  */
 export const assignDeposit = (dependencies: AssigningDependencies): Endpoint => ({
   operation: OPERATIONS.assignDeposit,
@@ -138,6 +140,9 @@ export const assignDeposit = (dependencies: AssigningDependencies): Endpoint => 
     const intent = await requireIntent(intents, named.id, holder);
     requireDecidable(intent);
     requireAllowed(refusalOfAssignment(deposit, intent));
+    const { chain, requestor } = intent;
+    const wallets = { chain, requestor, fulfiller: deposit.arrival.from };
+    await requireCleanWallets(dependencies, wallets, { holder, what: 'assign', intentId: intent.id });
     return decide(dependencies, depositId, holder, { type: 'assign_deposit', intentId: intent.id });
   },
 });

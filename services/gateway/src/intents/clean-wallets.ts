@@ -23,8 +23,10 @@ interface Wallets {
 /** For the operator's log. */
 interface Occasion {
   readonly holder: Holder;
-  readonly what: 'create' | 'submit' | 'refund' | 'link';
+  readonly what: 'create' | 'submit' | 'refund' | 'link' | 'assign';
   readonly intentId?: IntentId;
+  /** The field that names the requestor; default: `requestor`. */
+  readonly requestorParam?: string;
 }
 
 /**
@@ -37,9 +39,9 @@ interface Occasion {
 export async function requireCleanWallets(
   { adapters, screening, log }: ScreeningDependencies,
   { chain, requestor, fulfiller }: Wallets,
-  { holder, what, intentId }: Occasion,
+  { holder, what, intentId, requestorParam = 'requestor' }: Occasion,
 ): Promise<void> {
-  const payee = await payeeOf(adapters, chain, requestor, holder);
+  const payee = await payeeOf(adapters, chain, requestor, requestorParam, holder);
   const wallets = [...new Set([requestor, payee, ...(fulfiller === null ? [] : [fulfiller])])];
   const verdict = await screen(
     screening,
@@ -48,9 +50,9 @@ export async function requireCleanWallets(
   );
   if (verdict.kind === 'clean') return;
   const { address } = verdict.wallet;
-  const param = address === requestor || address === payee ? 'requestor' : 'fulfiller';
+  const param = address === requestor || address === payee ? requestorParam : 'fulfiller';
   const isPayee = address === payee && payee !== requestor;
-  const who = isPayee ? `account ${address}, which gets what is paid to the requestor,` : `${param} ${address}`;
+  const who = isPayee ? `account ${address}, which gets what is paid to the ${requestorParam},` : `${param} ${address}`;
   const { accountId, livemode } = holder;
   log.warn(
     {
@@ -78,6 +80,7 @@ async function payeeOf(
   adapters: Adapters,
   chain: ChainId,
   requestor: Address,
+  param: string,
   { livemode }: Pick<Holder, 'livemode'>,
 ): Promise<Address> {
   let payee: Address | null | undefined;
@@ -91,8 +94,8 @@ async function payeeOf(
   if (!livemode) return requestor;
   const reason = 'is a virtual address, and no account is registered that gets what is paid to it';
   throw new ApiError('address.not_payable', {
-    message: `The requestor ${requestor} ${reason}.`,
-    param: 'requestor',
+    message: `The ${param} ${requestor} ${reason}.`,
+    param,
     details: { reason },
   });
 }

@@ -1,14 +1,16 @@
-import { emptyRequest, newIntentId, OPERATIONS, partitionOf, TTL_SECONDS } from '@pf/contracts';
+import type { ChainAdapter } from '@pf/chains';
+import { newIntentId, OPERATIONS, partitionOf, refundIntentRequest, TTL_SECONDS } from '@pf/contracts';
 import type { IntentQueries } from '@pf/database';
-import { refusalUnlessPaid } from '@pf/domain';
+import { type Address, type PaymentIntent, refusalUnlessPaid } from '@pf/domain';
 import { readBody } from '@pf/http';
+import { validationFailed } from '../api-error.ts';
 import { seesSecrets } from '../api-keys.ts';
 import type { ClientSecrets } from '../client-secrets.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { requireAllowed } from '../refusals.ts';
 import { requireCleanWallets, type ScreeningDependencies } from './clean-wallets.ts';
-import { adapterOf, type Adapters, intentAfter, pathId, requireIntent } from './lookup.ts';
+import { adapterOf, type Adapters, intentAfter, parseAddress, pathId, requireIntent } from './lookup.ts';
 
 interface Dependencies extends ScreeningDependencies {
   readonly adapters: Adapters;
@@ -34,12 +36,23 @@ export const refundIntent = ({
   operation: OPERATIONS.refundIntent,
   async handle({ holder, request, response }) {
     const intentId = pathId(request, partitions);
-    await readBody(request, response, emptyRequest);
+    const body = await readBody(request, response, refundIntentRequest);
     const original = await requireIntent(intents, intentId, holder);
     requireAllowed(refusalUnlessPaid(original, 'it cannot be refunded'));
-    await requireCleanWallets({ adapters, screening, log }, original, { holder, what: 'refund', intentId });
-    const reference = adapterOf(adapters, original).newReference();
-    const data = { refundIntentId: newIntentId(partitionOf(intentId)), reference, ttlSeconds: TTL_SECONDS.default };
+    const adapter = adapterOf(adapters, original);
+    const to = body.to === undefined ? undefined : recipientOf(adapter, original, body.to);
+    const occasion = { holder, what: 'refund', intentId } as const;
+    await requireCleanWallets({ adapters, screening, log }, original, occasion);
+    if (to !== undefined) {
+      const wallets = { chain: original.chain, requestor: to, fulfiller: null };
+      await requireCleanWallets({ adapters, screening, log }, wallets, { ...occasion, requestorParam: 'to' });
+    }
+    const data = {
+      refundIntentId: newIntentId(partitionOf(intentId)),
+      reference: adapter.newReference(),
+      ttlSeconds: TTL_SECONDS.default,
+      ...(to !== undefined && { to }),
+    };
     const { accountId, livemode } = holder;
     const accepted = await commands.require({ type: 'refund', intentId, accountId, livemode, data });
     const refund = await intentAfter(intents, accepted, holder);
@@ -47,3 +60,10 @@ export const refundIntent = ({
     return { status: 201, body: { intent: refund, ...more } };
   },
 });
+
+/** The address in a refund request, which the wallet that signs the refund cannot be. */
+function recipientOf(adapter: ChainAdapter, { requestor }: PaymentIntent, text: string): Address {
+  const to = parseAddress(adapter, 'to', text);
+  if (to !== requestor) return to;
+  throw validationFailed([{ param: 'to', message: 'to must not be the wallet that pays the refund' }]);
+}

@@ -9,11 +9,13 @@ import {
   apiClient,
   type ApiResponse,
   type Cluster,
+  LISTED,
   readSettledLog,
   startCluster,
   until,
 } from '@pf/testing';
 
+const [ON_THE_LIST] = LISTED;
 const TRACE = { traceparent: null, requestId: null };
 const SETTLED_WITHIN_MS = 20_000;
 /** Checksummed, as the API takes them. */
@@ -155,6 +157,33 @@ describe('A deposit that is assigned to an intent', () => {
     expect(codeOf(await unassign(ignored.id))).toMatchObject([409, 'deposit.invalid_state', { state: 'ignored' }]);
     await lost.sees('lost');
     expect(codeOf(await assign(lost.id, intentId))).toMatchObject([409, 'deposit.invalid_state', { level: 'lost' }]);
+  });
+
+  it('is refunded to an address that the payer names', async () => {
+    const [{ id }, intentId] = [await receive(), await make()];
+    await assign(id, intentId);
+    await reaches(intentId, 'confirmed');
+    const refund = (body: object) => api.request<{ intent: PublicIntent }>('POST', `/intents/${intentId}/refund`, body);
+    const refused = await refund({});
+    expect([refused.status, refused.body.error?.code]).toEqual([409, 'intent.invalid_state']);
+    expect(refused.body.error?.message).toMatch(/pass it as `to`/);
+    for (const to of ['nobody', WALLET]) {
+      const { status, body } = await refund({ to });
+      expect([status, body.error?.code, body.error?.param]).toEqual([400, 'request.validation_failed', 'to']);
+    }
+    const to = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
+    expect((await refund({ to: to.toLowerCase() })).body.intent).toMatchObject({
+      requestor: to,
+      fulfiller: WALLET,
+      refundOf: intentId,
+    });
+  });
+
+  it('is refused where its sender is on a sanctions list', async () => {
+    const [{ id }, intentId] = [await receive({ from: ON_THE_LIST.address as Arrival['to'] }), await make()];
+    const { status, body } = await assign(id, intentId);
+    expect([status, body.error?.code, body.error?.param]).toEqual([422, 'address.sanctions_match', 'fulfiller']);
+    expect(await historyOf(id)).toEqual(['deposit.received']);
   });
 
   it('never meets what is of another account, and knows no intent that is none', async () => {

@@ -2,7 +2,7 @@ import { X } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { Button } from './button.tsx';
-import { Form } from './form.tsx';
+import { type Fields, Form } from './form.tsx';
 
 /** A window over the page. Focus stays in it, and returns to where it was. */
 export function Dialog({
@@ -51,7 +51,7 @@ export function Confirm({
   readonly title: string;
   /** The verb and its object: "Revoke key". */
   readonly submit: string;
-  readonly run: () => Promise<unknown>;
+  readonly run: (fields: Fields) => Promise<unknown>;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }) {
@@ -60,8 +60,8 @@ export function Confirm({
       <Form
         look="danger"
         submit={submit}
-        run={async () => {
-          await run();
+        run={async (fields) => {
+          await run(fields);
           onClose();
         }}
         cancel={

@@ -9,7 +9,7 @@ import { DEPOSIT_REASONS, STATES } from '../../format/states.ts';
 import { hasRole, SUPPORT, useHere } from '../../shell/place.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Dialog, DialogButton } from '../../ui/dialog.tsx';
+import { Confirm, Dialog, DialogButton } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { useTask } from '../../ui/task.ts';
@@ -168,26 +168,19 @@ function Unassign({ deposit: { id, intentId }, onClose }: { readonly deposit: De
   const here = useHere();
   const decided = useDecided();
   return (
-    <Dialog title="Undo the assignment" onClose={onClose}>
-      <Form
-        look="danger"
-        submit="Undo the assignment"
-        cancel={
-          <Button autoFocus onPress={onClose}>
-            Go back
-          </Button>
-        }
-        run={async () => {
-          await payments(here)('post', '/deposits/{id}/unassign', { params: { id }, body: {} });
-          onClose();
-          await decided('Undone. It is under Open now.');
-        }}
-      >
-        <p>
-          The money no longer pays <code>{intentId}</code>, which fails unless it was paid again. Your webhooks say so.
-        </p>
-      </Form>
-    </Dialog>
+    <Confirm
+      title="Undo the assignment?"
+      submit="Undo the assignment"
+      onClose={onClose}
+      run={async () => {
+        await payments(here)('post', '/deposits/{id}/unassign', { params: { id }, body: {} });
+        await decided('Undone. It is under Open now.');
+      }}
+    >
+      <p>
+        The money no longer pays <code>{intentId}</code>, which fails unless it was paid again. Your webhooks say so.
+      </p>
+    </Confirm>
   );
 }
 

@@ -16,6 +16,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { LoadedPage } from '../../ui/loaded.tsx';
 import { Menu } from '../../ui/menu.tsx';
@@ -224,8 +225,10 @@ function Actions({ payment }: { readonly payment: PaymentData }) {
           title={`Refund ${amount(payment.amount)} ${payment.token}?`}
           submit="Create refund"
           onClose={close}
-          run={async () => {
-            const { intent } = await payments(here)('post', '/intents/{id}/refund', { params: { id }, body: {} });
+          run={async (field) => {
+            const to = field('to').trim();
+            const body = to === '' ? {} : { to };
+            const { intent } = await payments(here)('post', '/intents/{id}/refund', { params: { id }, body });
             void queryClient.invalidateQueries({ queryKey: paymentKey(here, id) });
             navigate(`/payments/${intent.id}`);
           }}
@@ -235,6 +238,12 @@ function Actions({ payment }: { readonly payment: PaymentData }) {
             moves yet: you then sign it with the wallet <code>{short(payment.requestor)}</code>, within 24 hours.
           </p>
           <p>The network&apos;s fee is yours. What you have refunded comes back only if the payer sends it.</p>
+          <Field
+            name="to"
+            label="Another address"
+            hint="Where the payer names one. Exchanges pay from wallets that are not their customers'."
+            mono
+          />
         </Confirm>
       )}
     </>
