@@ -257,10 +257,7 @@ export class NetworkWatch {
       await this.#storeBytes(step.observations, ended);
       // An intent that is not known may name what seems to name none: it is read again.
       const deposits = view.isWhole ? (step.deposits ?? []) : [];
-      const set = view.held.at(-1);
-      const withdrawals = set?.withdrawals() ?? [];
-      if (!(await this.#publish([...step.observations, ...deposits, ...withdrawals], began, ended))) return null;
-      set?.withdrawn(withdrawals);
+      if (!(await this.#publish([...step.observations, ...deposits], began, ended))) return null;
       this.#broadcastAgain(view, ended);
       this.#metrics.stepped();
       return {

@@ -378,10 +378,7 @@ export class WatchSets {
       const set = this.#sets.get(event.intent.chain);
       if (!set) return;
       this.#traces.note(event);
-      const known = isForeign(event) ? null : eventOf(event);
-      set.apply(known ?? headOf(event), event.intent.reference);
-      if (known?.type === 'intent.mismatched_payment' && known.data.claimed === true)
-        set.claim(known.intentId, event.accountId, known.data.landing);
+      set.apply(isForeign(event) ? headOf(event) : eventOf(event), event.intent.reference);
     } catch (cause) {
       throw new BrokenLogError(
         `Record ${record.offset} of partition ${record.partition} of intent.events cannot be applied`,

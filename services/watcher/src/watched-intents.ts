@@ -1,14 +1,12 @@
-import { aliasOf, depositWithdrawn, type OpenDeposit, type WatchedIntent, type WatchSet } from '@pf/chains';
+import { aliasOf, type OpenDeposit, type WatchedIntent, type WatchSet } from '@pf/chains';
 import { depositIdOf } from '@pf/contracts';
 import { isOfShard, type RestingIntent, type Shard, type WatchedIntentSource } from '@pf/database';
 import {
   type AccountId,
   type Address,
-  type Arrival,
   type ChainId,
   type Deposit,
   type DepositId,
-  type DepositObservation,
   type EventHead,
   evolve,
   hold,
@@ -18,7 +16,6 @@ import {
   isAtRest,
   isSettlementFollowed,
   isWatched,
-  type Landing,
   liveSubmission,
   type PaymentIntent,
   type Reference,
@@ -27,7 +24,6 @@ import {
   type TransactionHash,
   watchedUntil,
 } from '@pf/domain';
-import { boundedCache } from '@pf/runtime';
 import { keptOf, sharedTexts } from './kept-intent.ts';
 import { Named } from './named.ts';
 import { type PackedIntent, Packing, packReference, unpack } from './packed-intent.ts';
@@ -52,10 +48,6 @@ interface DepositsTo {
 
 /** To so many accounts that own intents of one recipient a transfer is a deposit: anyone may name any wallet. */
 const OWNERS_MAX = 16;
-/** So many transfers are remembered of which intents tell, for which a deposit could come. */
-const TOLD_MAX = 20_000;
-/** How long an intent may have told of a transfer before it is no longer remembered after a start. */
-const TOLD_MS = 3_600_000;
 /** How long after its expiry an intent's payment is looked for one last time: a watcher may have been down. */
 const LAPSED_MS = 15 * 60_000;
 /** How long after an intent was made its recipient is awaited: most are paid within minutes. */
@@ -126,10 +118,6 @@ export class WatchedIntents implements WatchSet {
   /** Those that are confirmed, and not final yet. */
   readonly #deposits = new Map<DepositId, OpenDeposit>();
   readonly #depositsTo: DepositsTo | null;
-  /** By the deposit that it would be: of which transfers an intent of the account tells. */
-  readonly #told = boundedCache<DepositId, IntentId>(TOLD_MAX);
-  /** Of deposits of which an intent tells by now, until the log has them. */
-  readonly #withdrawals = new Map<DepositId, DepositObservation>();
   /** Intents at rest that have changed: they are read back before the next step. */
   readonly #woken = new Map<IntentId, Woken>();
   /** Intents that were read in a later version than the log was read to: it is yet to tell the events up to there. */
@@ -202,45 +190,7 @@ export class WatchedIntents implements WatchSet {
     const { chain, partitions } = this.#depositsTo;
     return this.ownersOf(arrival.to)
       .slice(0, OWNERS_MAX)
-      .map((accountId) => ({ accountId, depositId: depositIdOf(accountId, chain, arrival, partitions) }))
-      .filter(({ depositId }) => !this.#told.has(depositId));
-  }
-
-  /**
-   * What a payer reports is told by the intent, and is no deposit of its account. While the set is held, it waits.
-   */
-  claim(intentId: IntentId, accountId: AccountId, { hash, transfer }: Landing): void {
-    if (!isOfShard(transfer.to, this.#shard)) return;
-    const id = this.#depositOf(accountId, { hash, index: transfer.index });
-    if (id === null) return;
-    this.#change(() => {
-      this.#told.set(id, intentId);
-      this.#withdrawals.set(id, depositWithdrawn(id, { hash, ...transfer }, intentId));
-    });
-  }
-
-  /** Deposits that are to be withdrawn, until they were. */
-  withdrawals(): readonly DepositObservation[] {
-    return [...this.#withdrawals.values()];
-  }
-  withdrawn(written: readonly DepositObservation[]): void {
-    for (const one of written)
-      if (this.#withdrawals.get(one.depositId) === one) this.#withdrawals.delete(one.depositId);
-  }
-
-  #depositOf(accountId: AccountId, transfer: Pick<Arrival, 'hash' | 'index'>): DepositId | null {
-    if (this.#depositsTo === null) return null;
-    return depositIdOf(accountId, this.#depositsTo.chain, transfer, this.#depositsTo.partitions);
-  }
-
-  /** Of an intent that is loaded: its report may have been the last thing that was heard here. */
-  #remember({ id, accountId, transfers, updatedAt }: PaymentIntent, now: Instant): void {
-    if (now - updatedAt > TOLD_MS) return;
-    for (const key of transfers) {
-      const [hash = '', index = ''] = key.split(':');
-      const deposit = this.#depositOf(accountId, { hash: hash as TransactionHash, index });
-      if (deposit !== null) this.#told.set(deposit, id);
-    }
+      .map((accountId) => ({ accountId, depositId: depositIdOf(accountId, chain, arrival, partitions) }));
   }
 
   openDeposits(): Iterable<OpenDeposit> {
@@ -263,9 +213,6 @@ export class WatchedIntents implements WatchSet {
     this.#change(() => {
       if (level !== 'confirmed' || heldFrom !== undefined) this.#deposits.delete(id);
       else this.#deposits.set(id, { id, accountId, livemode, chain, reason, intentId, arrival });
-      const teller = this.#told.get(id);
-      if (level === 'confirmed' && teller !== undefined)
-        this.#withdrawals.set(id, depositWithdrawn(id, arrival, teller));
     });
   }
 
@@ -324,7 +271,6 @@ export class WatchedIntents implements WatchSet {
     if (!isOfShard(intent.requestor, this.#shard)) return;
     this.#remove(intent.id);
     if (!isWatched(intent, now, this.#watchMs)) return;
-    this.#remember(intent, now);
     const until = watchedUntil(intent, this.#watchMs);
     if (until !== null) this.#dueOf(hourOf(until)).add(intent.id);
     const kept = keptOf(intent, texts);

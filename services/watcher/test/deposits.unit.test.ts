@@ -199,33 +199,12 @@ describe('A watch set that is asked for deposits', () => {
     });
   };
 
-  it('names none for the account whose intent tells of the transfer by the report of a payer', async () => {
+  it('names it for the account whose intent a payer claims the transfer for, which is a word and no money', async () => {
     const [intent] = projected.intents;
-    projected.intents.push(created(OTHER_ACCOUNT));
     if (intent === undefined) throw new Error('there is an intent');
     records.push(reported(intent));
     const set = await setsOf().synchronize(BASE_SEPOLIA);
-    expect(set.depositsOf(arrival).map(({ accountId }) => accountId)).toEqual([OTHER_ACCOUNT]);
-    expect(set.depositsOf({ ...arrival, index: '1' })).toHaveLength(2);
-  });
-
-  it('withdraws the deposit of a reported transfer, whichever came first, until that is published', async () => {
-    const [intent] = projected.intents;
-    if (intent === undefined) throw new Error('there is an intent');
-    const withdrawn = deposits.depositWithdrawn(arrival, id);
-    const expected = { ...withdrawn, data: { ...withdrawn.data, intentId: intent.id } };
-    records.push(reported(intent));
-    const sets = setsOf();
-    const set = await sets.synchronize(BASE_SEPOLIA);
-    const written = set.withdrawals();
-    expect(written).toEqual([expected]);
-    set.withdrawn(written);
-    expect(set.withdrawals()).toEqual([]);
-    // Another watcher had seen the transfer before it knew of the report.
-    records.push(logged(deposits.depositLanded({}, id)).text);
-    await sets.follow();
-    set.release();
-    expect(set.withdrawals()).toEqual([expected]);
+    expect(set.depositsOf(arrival)).toEqual([{ accountId: ACCOUNT, depositId: id }]);
   });
 
   it('names none beyond sixteen accounts, and none where deposits are not asked for', async () => {

@@ -16,6 +16,8 @@ import { evmWallet, type EvmWallet } from '@pf/testing/wallets';
 
 const UNITS = 2_000_000n;
 const WITHIN_MS = 60_000;
+/** Blocks after which one is final on the local chain. */
+const FINAL_AFTER = 70;
 
 interface Told {
   readonly eventId: string;
@@ -107,5 +109,37 @@ describe('Money that names no intent, on Base', () => {
     await pass();
     await Promise.all([reaches(hash, 'lost'), reaches(hash, 'lost', neighbor)]);
     expect((await toldOf('deposit.lost')).data.deposit).toMatchObject({ id: mine.id, level: 'lost' });
+  });
+
+  it('pays the intent that it is assigned to, whoever claims it, and again where a reorg lands it again', async () => {
+    const create = async (): Promise<string> => {
+      const wanted = { chain: base.caip2, token: 'USDC', amount: '2', requestor: merchant.address };
+      return (await api.create(wanted)).body.intent.id;
+    };
+    const [intended, claimant] = [await create(), await create()];
+    const isNow = (state: string): Promise<unknown> =>
+      until(`${intended} to be ${state}`, async () => (await api.get(intended)).body.intent.state === state, WITHIN_MS);
+    const hash = await payer.transfer(usdc, merchant.address, UNITS);
+    await pass();
+    const { id } = await reaches(hash, 'confirmed');
+    expect((await api.request('POST', `/deposits/${id}/assign`, { intentId: intended })).status).toBe(200);
+    await isNow('confirmed');
+
+    const claim = { signedTransaction: hash, fulfiller: payer.address };
+    const { body } = await until('the claim to be read', async () => {
+      const response = await api.request('POST', `/intents/${claimant}/submit`, claim);
+      return response.status !== 503 && response;
+    });
+    expect(body.error?.message).toMatch(/for another of its payment intents/);
+    const raw = await base.rpc<string>('eth_getRawTransactionByHash', hash);
+    await base.rpc('anvil_reorg', 1, []);
+    await pass();
+    await reaches(hash, 'lost');
+    await base.rpc('eth_sendRawTransaction', raw);
+    await pass();
+    expect(await reaches(hash, 'confirmed')).toMatchObject({ id, state: 'assigned', intentId: intended });
+    await base.mine(FINAL_AFTER);
+    await isNow('finalized');
+    expect((await reaches(hash, 'finalized')).state).toBe('assigned');
   });
 });
