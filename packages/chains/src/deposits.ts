@@ -42,16 +42,20 @@ export const depositLost = ({
   data: { hash: arrival.hash, place: { block: arrival.block, blockHash: arrival.blockHash } },
 });
 
-/** It pays this intent, which tells of it. */
+/**
+ * It pays this intent, which tells of it.
+ * @param claimed that it pays it is only what a payer says
+ */
 export const depositWithdrawn = (
   depositId: DepositId,
   { hash, block, blockHash }: Placed,
   intentId: IntentId,
+  claimed = false,
 ): DepositObservation => ({
   kind: 'deposit',
   type: 'deposit_withdrawn',
   depositId,
-  data: { hash, place: { block, blockHash }, intentId },
+  data: { hash, place: { block, blockHash }, intentId, ...(claimed && { claimed: true as const }) },
 });
 
 /** The same transfer in the same block has the same key: of a place, as blocks show it. */

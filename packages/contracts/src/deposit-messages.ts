@@ -90,7 +90,7 @@ const undone = z.object({
 const observationData = {
   deposit_landed: received,
   deposit_lost: undone,
-  deposit_withdrawn: undone.extend({ intentId }),
+  deposit_withdrawn: undone.extend({ intentId, claimed: z.literal(true).exactOptional() }),
 } satisfies { [Type in keyof DepositObservationData]: z.ZodType<DepositObservationData[Type]> };
 
 export const DEPOSIT_OBSERVATION_TYPES = Object.keys(observationData) as readonly DepositObservation['type'][];

@@ -24,6 +24,7 @@ import {
   type Reference,
   submissionOf,
   termsOf,
+  transferKey,
   type TransactionHash,
   watchedUntil,
 } from '@pf/domain';
@@ -85,12 +86,23 @@ const packName = (name: string): string => packReference(name as Reference);
 /** What payments may name an intent by. */
 const namesOf = (terms: Parameters<typeof aliasOf>[0]): readonly string[] =>
   [terms.reference, aliasOf(terms)].filter((name) => name !== null).map(packName);
+const withdrawnBy = (
+  { intentId, claimed }: Teller,
+  id: DepositId,
+  transfer: Parameters<typeof depositWithdrawn>[1],
+): DepositObservation => depositWithdrawn(id, transfer, intentId, claimed);
 const isSubmitted = (intent: WatchedIntent): intent is Submitted => intent.submission !== null;
 const isSettling = (intent: WatchedIntent): intent is Settling => isSettlementFollowed(intent);
 
 /** Of every set: one that is loaded again finds the texts of the set before it. */
 const texts = sharedTexts();
 const packing = new Packing();
+
+/** The intent that tells of a transfer: as its payment, or because a payer says that it was to be one. */
+interface Teller {
+  readonly intentId: IntentId;
+  readonly claimed: boolean;
+}
 
 /** What has happened to an intent at rest, from its version then. */
 interface Woken {
@@ -127,7 +139,7 @@ export class WatchedIntents implements WatchSet {
   readonly #deposits = new Map<DepositId, OpenDeposit>();
   readonly #depositsTo: DepositsTo | null;
   /** By the deposit that it would be: of which transfers an intent of the account tells. */
-  readonly #told = boundedCache<DepositId, IntentId>(TOLD_MAX);
+  readonly #told = boundedCache<DepositId, Teller>(TOLD_MAX);
   /** Of deposits of which an intent tells by now, until the log has them. */
   readonly #withdrawals = new Map<DepositId, DepositObservation>();
   /** Intents at rest that have changed: they are read back before the next step. */
@@ -214,8 +226,9 @@ export class WatchedIntents implements WatchSet {
     const id = this.#depositOf(accountId, { hash, index: transfer.index });
     if (id === null) return;
     this.#change(() => {
-      this.#told.set(id, intentId);
-      this.#withdrawals.set(id, depositWithdrawn(id, { hash, ...transfer }, intentId));
+      const teller = { intentId, claimed: true };
+      this.#told.set(id, teller);
+      this.#withdrawals.set(id, withdrawnBy(teller, id, { hash, ...transfer }));
     });
   }
 
@@ -234,12 +247,16 @@ export class WatchedIntents implements WatchSet {
   }
 
   /** Of an intent that is loaded: its report may have been the last thing that was heard here. */
-  #remember({ id, accountId, transfers, updatedAt }: PaymentIntent, now: Instant): void {
+  #remember(intent: PaymentIntent, now: Instant): void {
+    const { id: intentId, accountId, transfers, settlement, extraPayments, updatedAt } = intent;
     if (now - updatedAt > TOLD_MS) return;
+    const paid = new Set([...(settlement === null ? [] : [settlement]), ...extraPayments].map(transferKey));
     for (const key of transfers) {
       const [hash = '', index = ''] = key.split(':');
-      const deposit = this.#depositOf(accountId, { hash: hash as TransactionHash, index });
-      if (deposit !== null) this.#told.set(deposit, id);
+      const id = this.#depositOf(accountId, { hash: hash as TransactionHash, index });
+      // One that was assigned to the intent tells of itself.
+      if (id === null || intent.deposits?.some((one) => one.id === id) === true) continue;
+      this.#told.set(id, { intentId, claimed: !paid.has(key) });
     }
   }
 
@@ -264,8 +281,7 @@ export class WatchedIntents implements WatchSet {
       if (level !== 'confirmed' || heldFrom !== undefined) this.#deposits.delete(id);
       else this.#deposits.set(id, { id, accountId, livemode, chain, reason, intentId, arrival });
       const teller = this.#told.get(id);
-      if (level === 'confirmed' && teller !== undefined)
-        this.#withdrawals.set(id, depositWithdrawn(id, arrival, teller));
+      if (level === 'confirmed' && teller !== undefined) this.#withdrawals.set(id, withdrawnBy(teller, id, arrival));
     });
   }
 

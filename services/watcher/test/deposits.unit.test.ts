@@ -213,7 +213,7 @@ describe('A watch set that is asked for deposits', () => {
     const [intent] = projected.intents;
     if (intent === undefined) throw new Error('there is an intent');
     const withdrawn = deposits.depositWithdrawn(arrival, id);
-    const expected = { ...withdrawn, data: { ...withdrawn.data, intentId: intent.id } };
+    const expected = { ...withdrawn, data: { ...withdrawn.data, intentId: intent.id, claimed: true } };
     records.push(reported(intent));
     const sets = setsOf();
     const set = await sets.synchronize(BASE_SEPOLIA);
@@ -226,6 +226,35 @@ describe('A watch set that is asked for deposits', () => {
     await sets.follow();
     set.release();
     expect(set.withdrawals()).toEqual([expected]);
+  });
+
+  /** The intent after its account has assigned the deposit to it. */
+  const paidBy = (intent: PaymentIntent): PaymentIntent => {
+    const { from, ...transfer } = { ...arrival, tokenAddress: samples.USDC, reference: samples.REFERENCE };
+    const landing = { hash: arrival.hash, transfer: { ...transfer, from: from ?? samples.BOB }, depositId: id };
+    const told = { depositId: id, version: 2, standing: 'confirmed', landing } as const;
+    const confirmed = { hash: arrival.hash, fulfiller: landing.transfer.from, landing, late: null, simulated: false };
+    return [
+      { type: 'deposit_told', data: told },
+      { type: 'intent.confirmed', data: confirmed },
+    ].reduce(
+      (before, event) =>
+        evolve(before, {
+          ...event,
+          intentId: before.id,
+          version: before.version + 1,
+          at: SCENARIO_START,
+        } as IntentEvent),
+      intent,
+    );
+  };
+
+  it('goes on following a deposit that is assigned, whether the intent or the deposit came first', async () => {
+    projected.intents = projected.intents.map(paidBy);
+    records.push(logged(deposits.depositLanded({}, id)).text);
+    const set = await setsOf().synchronize(BASE_SEPOLIA);
+    expect(set.withdrawals()).toEqual([]);
+    expect(set.depositsOf(arrival)).toEqual([{ accountId: ACCOUNT, depositId: id }]);
   });
 
   it('names none beyond sixteen accounts, and none where deposits are not asked for', async () => {

@@ -54,7 +54,9 @@ export const decideDeposit = (
     case 'deposit_lost':
       return counts(before) && isAt(before.arrival, observation.data.place) ? append('deposit.lost', {}) : null;
     case 'deposit_withdrawn': {
-      const { place, intentId } = observation.data;
+      const { place, intentId, claimed } = observation.data;
+      // Whoever holds a payment link can claim any transfer: that undoes no payment of another.
+      if (claimed === true && before?.state === 'assigned') return null;
       return counts(before) && isAt(before.arrival, place) ? append('deposit.withdrawn', { intentId }) : null;
     }
     default:

@@ -141,8 +141,13 @@ export interface DepositObservationData {
   deposit_landed: Received;
   /** Orphaned by a reorg, in this block. */
   deposit_lost: { readonly hash: TransactionHash; readonly place: Place };
-  /** In this block it is the payment of an intent. */
-  deposit_withdrawn: { readonly hash: TransactionHash; readonly place: Place; readonly intentId: IntentId };
+  /** In this block it is the payment of an intent; `claimed`: as a payer says, which proves nothing. */
+  deposit_withdrawn: {
+    readonly hash: TransactionHash;
+    readonly place: Place;
+    readonly intentId: IntentId;
+    readonly claimed?: true;
+  };
 }
 export type DepositObservationType = keyof DepositObservationData;
 

@@ -282,6 +282,16 @@ describe('the assignment of a deposit', () => {
         .then(...withdrawn),
     ).toMatchObject({ state: 'open', level: 'withdrawn', intentId: INTENT });
   });
+
+  it('stands where a payer claims the transfer for another intent, which proves nothing', () => {
+    const withdrawal = depositWithdrawn();
+    const claim = { ...withdrawal, data: { ...withdrawal.data, claimed: true } } as DepositObservation;
+    given(receivedOnce, assigned).when(claim).thenNothing();
+    given(receivedOnce, finalized, assigned).when(claim).thenNothing();
+    given(receivedOnce, assigned, unassigned)
+      .when(claim)
+      .then(...withdrawn);
+  });
 });
 
 describe('the fold of a deposit', () => {
