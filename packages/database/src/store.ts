@@ -3,6 +3,7 @@ import type {
   ChainId,
   CommandId,
   Deposit,
+  DepositId,
   Instant,
   IntentId,
   Landing,
@@ -10,6 +11,7 @@ import type {
   TransactionHash,
 } from '@pf/domain';
 import { type Checkpoint, readCheckpoint, readCheckpoints } from './ledger/checkpoints.ts';
+import { findDeposit } from './ledger/deposits.ts';
 import { type Found, IntentStates, type Overdue, type Wanted } from './ledger/intent-states.ts';
 import { findIntent, findIntentByKey, findOutcomes, findReported, type IntentOwner } from './ledger/intents.ts';
 import { type ProjectionBatch, ProjectionWriter } from './ledger/projection.ts';
@@ -85,6 +87,8 @@ export interface IntentQueries {
    * with other terms; null without one.
    */
   findReported(landing: Landing, owner: IntentOwner, than: IntentId, since: Instant): Promise<IntentId | null>;
+  /** The deposit, or null if this owner has none with this id. */
+  findDeposit(id: DepositId, owner: IntentOwner): Promise<Deposit | null>;
   /** The known outcomes of these commands. */
   findOutcomes(commandIds: readonly CommandId[]): Promise<readonly Outcome[]>;
 }
@@ -200,6 +204,7 @@ export function createStore(database: Database): Store {
       findIntent: (id, owner) => findIntent(database, id, owner),
       findIntentByKey: (key, owner, since) => findIntentByKey(database, key, owner, since),
       findReported: (landing, owner, than, since) => findReported(database, landing, owner, than, since),
+      findDeposit: (id, owner) => findDeposit(database, id, owner),
       findOutcomes: (commandIds) => findOutcomes(database, commandIds),
     },
     signedTransactions: new SqlSignedTransactions(database),

@@ -140,6 +140,7 @@ export class SimulatedDatabase {
           run('find by key', (tables) => statements.findIntentByKey(tables, { ...owner, idempotencyKey }, since)),
         findReported: (landing, owner, than, since) =>
           run('find reported', (tables) => statements.findReported(tables, landing, owner, than, since)),
+        findDeposit: (id, owner) => run('find deposit', (tables) => statements.findDeposit(tables, id, owner)),
         findOutcomes: (commandIds) => run('find outcomes', (tables) => statements.findOutcomes(tables, commandIds)),
       },
       signedTransactions: {

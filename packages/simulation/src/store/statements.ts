@@ -22,6 +22,7 @@ import {
   type ChainId,
   type CommandId,
   type Deposit,
+  type DepositId,
   type Instant,
   type IntentId,
   type Landing,
@@ -177,6 +178,11 @@ export function findReported(
   const nameOf = ({ at, eventId }: ProjectedEvent): string => `${at} ${eventId}`;
   const [newest] = reports.sort((one, other) => (nameOf(one) < nameOf(other) ? 1 : -1));
   return (newest?.intentId as IntentId | undefined) ?? null;
+}
+
+export function findDeposit({ deposits }: Tables, id: DepositId, owner: IntentOwner): Deposit | null {
+  const deposit = deposits.get(id)?.deposit;
+  return deposit?.accountId === owner.accountId && deposit.livemode === owner.livemode ? deposit : null;
 }
 
 export const findOutcomes = ({ outcomes }: Tables, commandIds: readonly CommandId[]): readonly Outcome[] =>

@@ -8,7 +8,7 @@ import {
   type UnnamedPayment,
   type Verification,
 } from '@pf/chains';
-import { OPERATIONS, submitIntentRequest } from '@pf/contracts';
+import { depositIdOf, OPERATIONS, submitIntentRequest } from '@pf/contracts';
 import type { IntentOwner, SignedTransactions } from '@pf/database';
 import {
   type Address,
@@ -285,9 +285,9 @@ const CLOCKS_DIFFER_MS = 5_000;
  * where the intent has as many reports as it may.
  */
 async function reportUnnamed(
-  { commands, intents }: Pick<SubmitDependencies, 'commands' | 'intents'>,
+  { commands, intents, partitions }: Pick<SubmitDependencies, 'commands' | 'intents' | 'partitions'>,
   owner: IntentOwner,
-  { id, createdAt }: PaymentIntent,
+  { id, chain, createdAt }: PaymentIntent,
   hash: TransactionHash,
   { transfer, at, isConfirmed }: UnnamedPayment,
 ): Promise<Told> {
@@ -295,8 +295,12 @@ async function reportUnnamed(
   if (at < since) return 'nothing';
   if (!isConfirmed) throw new ApiError('transaction.not_visible', { details: { tx_signature: hash } });
   const landing = { hash, transfer };
-  const reported = await intents.findReported(landing, owner, id, since);
   const { accountId, livemode } = owner;
+  const arrival = { hash, index: transfer.index };
+  const deposit = await intents.findDeposit(depositIdOf(accountId, chain, arrival, partitions), owner);
+  // It pays the intent to which its account has assigned it: no other payer's word is asked for.
+  if (deposit?.state === 'assigned') return 'claim_of_another';
+  const reported = await intents.findReported(landing, owner, id, since);
   const data = { landing, ...(reported !== null && { alsoFor: id }) };
   const result = await commands.send({ type: 'report_transfer', intentId: reported ?? id, accountId, livemode, data });
   if (reported !== null) return 'claim_of_another';

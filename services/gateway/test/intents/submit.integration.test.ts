@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { encodeInput, partitionOf, type RelayedCall, type TypedData } from '@pf/contracts';
+import { depositIdOf, encodeInput, partitionOf, type RelayedCall, type TypedData } from '@pf/contracts';
 import { createStore, findIntent } from '@pf/database';
 import type {
   AccountId,
@@ -8,9 +8,11 @@ import type {
   IntentId,
   Observation,
   PaymentIntent,
+  TokenAddress,
   TransactionHash,
   Transfer,
 } from '@pf/domain';
+import { deposits, samples } from '@pf/domain/testing';
 import { type ApiClient, apiClient, type Cluster, startCluster, until } from '@pf/testing';
 import { type Anvil, type RpcFault, type RpcProxy, startAnvil, startRpcProxy } from '@pf/testing/chains';
 import { type EvmWallet, evmWallet } from '@pf/testing/wallets';
@@ -415,6 +417,35 @@ describe('payments on a local chain without a watcher', () => {
         ['intent.payment_claimed', undefined, { txSignature: hash, intentIds: [second] }],
         ['intent.payment_claimed', undefined, { txSignature: hash, intentIds: [second, third] }],
       ]);
+    });
+
+    it('tells nothing of a deposit that its account has assigned to an intent', async () => {
+      const [paid, other] = [await create(), await create()];
+      const hash = (await payer.transfer(usdc, merchant, 2_500_000n)) as TransactionHash;
+      await anvil.mine();
+      await anvil.rpc('evm_increaseTime', 2);
+      await anvil.mine();
+      const accountId = cluster.accountId as AccountId;
+      const to = { tokenAddress: usdc as TokenAddress, to: merchant as Address, amount: 2_500_000n };
+      const arrival = deposits.arrival({ hash, index: '0', from: payer.address as Address, ...to });
+      const id = depositIdOf(accountId, samples.BASE_SEPOLIA, arrival, cluster.log.partitions);
+      const publisher = await cluster.log.publisher();
+      await publisher.publish('chain.observations', {
+        partition: partitionOf(id),
+        key: id,
+        value: encodeInput({
+          ...deposits.depositLanded({ accountId, arrival }, id),
+          trace: { traceparent: null, requestId: null },
+        }),
+      });
+      await publisher.close();
+      const assign = () => api.request('POST', `/deposits/${id}/assign`, { intentId: paid });
+      await until('the deposit to be assigned', async () => (await assign()).status === 200);
+      expect((await api.submit(other, hash, payer.address)).body.error).toMatchObject({
+        code: 'transaction.mismatch',
+        message: expect.stringContaining('for another of its payment intents') as unknown,
+      });
+      expect((await api.events(other)).body.events.map(({ type }) => type)).toEqual(['intent.created']);
     });
 
     it('reports no transfer of another amount or from another wallet', async () => {
