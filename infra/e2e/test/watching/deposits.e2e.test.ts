@@ -119,12 +119,17 @@ describe('Money that names no intent, on Base', () => {
     const [intended, claimant] = [await create(), await create()];
     const isNow = (state: string): Promise<unknown> =>
       until(`${intended} to be ${state}`, async () => (await api.get(intended)).body.intent.state === state, WITHIN_MS);
+    // Blocks that come on demand are behind our clock, and nothing from before an intent is claimed for it.
+    await base.rpc('evm_increaseTime', 60);
     const hash = await payer.transfer(usdc, merchant.address, UNITS);
     await pass();
     const { id } = await reaches(hash, 'confirmed');
     expect((await api.request('POST', `/deposits/${id}/assign`, { intentId: intended })).status).toBe(200);
     await isNow('confirmed');
 
+    // Two seconds later the chain shows it as confirmed.
+    await base.rpc('evm_increaseTime', 2);
+    await pass();
     const claim = { signedTransaction: hash, fulfiller: payer.address };
     const { body } = await until('the claim to be read', async () => {
       const response = await api.request('POST', `/intents/${claimant}/submit`, claim);
@@ -132,7 +137,7 @@ describe('Money that names no intent, on Base', () => {
     });
     expect(body.error?.message).toMatch(/for another of its payment intents/);
     const raw = await base.rpc<string>('eth_getRawTransactionByHash', hash);
-    await base.rpc('anvil_reorg', 1, []);
+    await base.rpc('anvil_reorg', 2, []);
     await pass();
     await reaches(hash, 'lost');
     await base.rpc('eth_sendRawTransaction', raw);

@@ -298,7 +298,7 @@ async function reportUnnamed(
   const { accountId, livemode } = owner;
   const arrival = { hash, index: transfer.index };
   const deposit = await intents.findDeposit(depositIdOf(accountId, chain, arrival, partitions), owner);
-  // It pays the intent to which its account has assigned it: no other payer's word is asked for.
+  // Its account has said what it pays: no other payer's word is asked for.
   if (deposit?.state === 'assigned') return 'claim_of_another';
   const reported = await intents.findReported(landing, owner, id, since);
   const data = { landing, ...(reported !== null && { alsoFor: id }) };
