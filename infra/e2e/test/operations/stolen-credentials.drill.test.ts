@@ -99,6 +99,19 @@ describe('whoever has the credentials of the webhook service', () => {
     ['empty it', ['flushall']],
     ['list the keys', ['keys', '*']],
     ['list the keys step by step', ['scan', '0']],
+    ['read other keys by sorting its own', ['sort', '{pf-webhook}:any', 'by', 'nosort', 'get', 'pf:limit:*']],
+    ['load a function for others to call', ['function', 'load', '#!lua name=thief']],
+    ['delete functions', ['function', 'flush']],
+    ['forget the scripts that others call', ['script', 'flush']],
+    ['end the scripts of others', ['script', 'kill']],
+    ['see who is connected', ['client', 'list']],
+    ['end connections', ['client', 'kill', 'type', 'pubsub']],
+    ['hold up connections', ['client', 'pause', '1']],
+    ['see what others send', ['monitor']],
+    ['see the channels of others', ['pubsub', 'channels']],
+    ['see the users', ['acl', 'list']],
+    ['read its settings', ['config', 'get', '*']],
+    ['stop it', ['shutdown', 'nosave']],
   ] as const)('cannot %s in Redis', async (_what, [command, ...values]) => {
     await expect(redis.call(command, ...values)).rejects.toThrow(/^NOPERM/);
   });
