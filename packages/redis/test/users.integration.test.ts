@@ -146,7 +146,10 @@ describe('the user of a service in Redis', () => {
       const allowed = await admin.call('acl', 'dryrun', nameOf(service), name, QUEUE, QUEUE).catch(String);
       expect([name, allowed]).toEqual([name, expect.not.stringContaining('has no permissions to run')]);
     }
-    for (const [name, value] of [['exists', 'a'.repeat(40)], ['load', 'return 1']] as const)
+    for (const [name, value] of [
+      ['exists', 'a'.repeat(40)],
+      ['load', 'return 1'],
+    ] as const)
       await expect(users[service].call('script', name, value)).resolves.toBeDefined();
   });
 
