@@ -129,6 +129,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
   pf_webhook: {
     rights: {
       'ledger.intent_events': ['SELECT'],
+      'service.accounts': ['SELECT (id, plan)'],
       'service.deliveries': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'service.delivery_attempts': ['SELECT', 'INSERT', 'DELETE'],
       'service.gas_promises': ['SELECT', 'UPDATE (at)', 'DELETE'],

@@ -57,6 +57,8 @@ import {
   forgetRemovedEndpoints,
   forgetReplays,
   forgetRequestRecords,
+  forgetSurplus,
+  surplusDeliveries,
   grantRights,
   hashApiKey,
   intentEvents,
@@ -387,6 +389,9 @@ describe('the roles of the database', () => {
       await disableFailingEndpoint(database, { endpointId, by: 'gone', at: now });
       expect((await releaseLanes(database, [{ endpointId, heldUntil: null }], lease)).size).toBe(1);
       expect(await forgetDeliveries(database, { createdBefore: later, endedBefore: later }, 10)).toBe(2);
+      // Nothing was accepted.
+      expect(await surplusDeliveries(database, 'free', 1).next()).toMatchObject({ done: true });
+      expect(await forgetSurplus(database, { ...owner(), createdBefore: later }, later, 10)).toBe(0);
       await inTransaction(own.database, (client) =>
         createReplay(
           client,
