@@ -289,7 +289,8 @@ describe('the roles of the database', () => {
       expect(await cancelPaymentLink(database, elsewhere(), link, now)).toMatchObject({ link: { state: 'cancelled' } });
       expect(await takeIntentsToCancel(database, now, 10)).toHaveLength(1);
       await anOpenLink(database);
-      expect(await expirePaymentLinks(database, new Date(now.getTime() + 3_600_000), 10)).toEqual([]);
+      const ended = await expirePaymentLinks(database, new Date(now.getTime() + 3_600_000), 10);
+      expect(ended).toEqual({ told: [], failed: new Map() });
       const { rowCount } = await own.database.sql.query('SELECT FROM service.missed_events');
       expect(rowCount).toBe(2);
       await own.database.sql.query('DELETE FROM service.missed_events');
