@@ -11,9 +11,12 @@ export default defineConfig({
   root: path.join(here, 'web'),
   plugins: [sound(), compressed(outDir)],
   resolve: {
-    // From its sources: the build needs no compiled packages. Beside sounds it is the only module of ours that is
-    // bundled; all other imports from packages are types.
-    alias: { '@pf/chains/networks': path.join(here, '../../packages/chains/src/networks.ts') },
+    // From its sources: the build needs no compiled packages. Beside sounds these are the only modules of ours that
+    // are bundled; all other imports from packages are types.
+    alias: {
+      '@pf/chains/networks': path.join(here, '../../packages/chains/src/networks.ts'),
+      '@pf/contracts/unseen': path.join(here, '../../packages/contracts/src/unseen.ts'),
+    },
   },
   build: {
     outDir,

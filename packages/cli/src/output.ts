@@ -1,3 +1,5 @@
+import { withUnseenShown } from '@pf/contracts/unseen';
+
 /** Where a command's answer goes: one JSON document for programs, or lines for people. */
 export interface Output {
   /** The whole answer; called once. `text` is made only where a person reads. */
@@ -9,14 +11,10 @@ export const createOutput = (json: boolean, write: (text: string) => void): Outp
 });
 
 /**
- * What may go to a terminal: control characters, and those that turn the direction, as `\\uXXXX`, which JSON takes for
- * the same. Accounts choose their URLs, names and metadata, and a terminal obeys what it is sent.
+ * What may go to a terminal: control characters, and others that are not seen or turn the direction, as `\\uXXXX`,
+ * which JSON takes for the same. Accounts choose their URLs, names and metadata, and a terminal obeys what it is sent.
  */
-export const printable = (text: string): string =>
-  text.replace(
-    /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+export const printable = (text: string): string => withUnseenShown(text, '\n\t');
 
 /** Columns aligned to the left, two spaces apart; the first row is the head. */
 export function table(rows: readonly (readonly string[])[]): string {

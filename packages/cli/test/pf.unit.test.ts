@@ -39,8 +39,8 @@ describe('pf', () => {
   });
 
   it('sends a terminal no control characters of what it shows', async () => {
-    const { errors } = await pf(['\u001b]0;owned\u0007\u009b2J\u202ex']);
-    expect(errors).toContain(String.raw`'\u001b]0;owned\u0007\u009b2J\u202ex'`);
+    const { errors } = await pf(['\u001b]0;owned\u0007\u009b2J\u202ex\u200by']);
+    expect(errors).toContain(String.raw`'\u001b]0;owned\u0007\u009b2J\u202ex\u200by'`);
   });
 
   it('names the database that is unavailable, without its password', async () => {

@@ -1,5 +1,6 @@
 import { DEPOSIT_EVENT_TYPES, PUBLIC_EVENT_TYPES } from '@pf/domain';
 import { z } from 'zod';
+import type { Plan } from './account.ts';
 import { must, word } from './api/fields.ts';
 import { pageQuery, pageResponse } from './api/paging.ts';
 import { ENDPOINT_EVENT_TYPES } from './endpoint-events.ts';
@@ -11,6 +12,11 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** How long after their event deliveries are listed and can be retried. */
 export const DELIVERY_DAYS = 30;
+/**
+ * Of these, how many that were accepted are kept of an account in one mode, by its plan, beside those of the last day;
+ * null: all. A free account could make 57 million a month. What was not accepted is kept all the same.
+ */
+export const ACCEPTED_KEPT: Readonly<Record<Plan, number | null>> = { free: 100_000, growth: null, scale: null };
 /**
  * Deliveries of an account in one mode that are outstanding or have failed, beyond which an endpoint that does not keep
  * up gets no others: the events are kept once, and it gets them when it has accepted what it has.

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { moment, must, text, word } from './api/fields.ts';
 import { IDEMPOTENCY_KEY_LENGTH_MAX } from './api/limits.ts';
 import { PAYMENT_LINK_EVENT_TYPES } from './payment-links.ts';
+import { unseenIn } from './unseen.ts';
 
 /** What a webhook endpoint can ask for. */
 const SELECTABLE_TYPES = [
@@ -30,6 +31,12 @@ const PURPOSES = {
   sponsor: { needsHttps: 'because it gets live transactions', password: 'pass it as a header' },
 } as const;
 
+/** Of other characters some are invisible, turn the direction, or look like others. */
+const ASCII = /^[\x21-\x7E]*$/;
+const SUGGESTED_LENGTH_MAX = 200;
+/** How the URL is sent. */
+const asciiOf = ({ href }: URL): string => (href.length > SUGGESTED_LENGTH_MAX ? '' : `: write ${href}`);
+
 /**
  * What is wrong with the URL of an account, to follow the URL in a message; null if it can be one. Whether its host may
  * be connected to is decided when it is: by address.
@@ -43,6 +50,7 @@ export function urlProblem(
   if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:') return 'must start with http:// or https://';
   if (parsed.protocol === 'http:' && !httpAllowed) return `must start with https://, ${needsHttps}`;
   if (parsed.username !== '' || parsed.password !== '') return `must not contain a user or password: ${password}`;
+  if (!ASCII.test(url)) return `must consist of visible ASCII characters${asciiOf(parsed)}`;
   if (parsed.hash !== '') return 'must not contain a #fragment: receivers never get it';
   return url.length > URL_LENGTH_MAX ? `must have at most ${URL_LENGTH_MAX} characters` : null;
 }
@@ -56,8 +64,11 @@ const typesOf = (rule: ReturnType<typeof must>) =>
     .refine((types) => new Set(types).size === types.length, rule);
 /** Types of events, without repeats. */
 export const selectedTypes = typesOf(must(`a list of types without repeats: ${SELECTABLE_TYPES.join(', ')}`));
+const nameRule = must('0 to 100 visible characters on one line');
 const settings = {
-  name: text(0, 100).nullable(),
+  name: text(0, 100)
+    .refine((value) => unseenIn(value) === null, nameRule)
+    .nullable(),
   eventTypes: typesOf(eventTypesRule).nullable(),
   apiVersion: z.enum(API_VERSIONS, must(`one of ${API_VERSIONS.join(', ')}`)),
 };

@@ -105,6 +105,12 @@ export const ENDPOINT_TEST_QUOTA: Quota = { requests: 30, windowSeconds: 600 };
 export const RETRY_QUOTA: Quota = { requests: 1_200, windowSeconds: 600 };
 
 /**
+ * Replays that an account begins in one mode, and endpoints that it enables with a replay: each reads or changes what
+ * the account has of deliveries, and begins again when the receiver has had the endpoint disabled, or it is cancelled.
+ */
+export const REPLAY_QUOTA: Quota = { requests: 60, windowSeconds: 600 };
+
+/**
  * New webhook endpoints of an account in one mode: the first requests to each are quick, also where one to the same
  * host has just failed and was removed.
  */

@@ -94,3 +94,4 @@ export * from './webhooks/replays.ts';
 export * from './webhooks/secrets.ts';
 export * from './webhooks/secrets-key.ts';
 export * from './webhooks/sending.ts';
+export * from './webhooks/surplus-deliveries.ts';

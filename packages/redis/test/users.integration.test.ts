@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readBackingStack } from '@pf/testing';
 import { openConnection, type RedisConnection } from '../src/index.ts';
@@ -62,10 +65,94 @@ describe('the user of a service in Redis', () => {
     ['intent', 'read replies', ['subscribe', REPLIES]],
     ['intent', 'wake webhooks', ['lpush', QUEUE, 'endpoint']],
     ['gateway', 'forge replies', ['publish', REPLIES, '[]']],
-    ['gateway', 'empty the server', ['flushall']],
-    ['gateway', 'change the server', ['config', 'set', 'maxmemory', '1']],
   ] as const)('does not let %s %s', async (service, _what, [command, ...values]) => {
     await expect(users[service].call(command, ...values)).rejects.toThrow(/^NOPERM|can't (access|run)/);
+  });
+
+  it.each(REDIS_SERVICES)('lets %s run nothing that harms others, or tells of them', async (service) => {
+    for (const [name, ...values] of [
+      ['function', 'load', "#!lua name=test\nredis.register_function('test', function() end)"],
+      ['function', 'flush'],
+      ['function', 'delete', 'test'],
+      ['function', 'kill'],
+      ['function', 'list'],
+      ['fcall', 'test', '0'],
+      ['script', 'flush'],
+      ['script', 'kill'],
+      ['script', 'debug', 'no'],
+      ['client', 'list'],
+      ['client', 'info'],
+      ['client', 'kill', 'type', 'normal'],
+      ['client', 'pause', '1'],
+      ['client', 'unblock', '1'],
+      ['client', 'no-evict', 'on'],
+      ['client', 'tracking', 'on', 'bcast'],
+      ['acl', 'list'],
+      ['acl', 'log', 'reset'],
+      ['acl', 'setuser', 'thief', 'on'],
+      ['config', 'get', '*'],
+      ['config', 'set', 'maxmemory', '1'],
+      ['config', 'resetstat'],
+      ['memory', 'purge'],
+      ['memory', 'doctor'],
+      ['latency', 'reset'],
+      ['slowlog', 'get'],
+      ['module', 'list'],
+      ['command', 'count'],
+      ['flushall'],
+      ['flushdb'],
+      ['swapdb', '0', '1'],
+      ['shutdown', 'nosave'],
+      ['bgsave'],
+      ['replicaof', 'no', 'one'],
+      ['psync', '?', '-1'],
+      ['failover', 'abort'],
+      ['cluster', 'nodes'],
+      ['cluster', 'reset'],
+      ['monitor'],
+      ['dbsize'],
+      ['keys', '*'],
+      ['scan', '0'],
+      ['randomkey'],
+      ['sort', QUEUE, 'by', 'nosort', 'get', 'pf:limit:*'],
+      ['migrate', '127.0.0.1', '1', QUEUE, '0', '1'],
+      ['restore', QUEUE, '0', 'x'],
+      ['move', QUEUE, '1'],
+      ['wait', '1', '0'],
+      ['psubscribe', '*'],
+      ['pubsub', 'channels'],
+      ['spublish', REPLIES, '[]'],
+    ] as const)
+      await expect(users[service].call(name, ...values).then(() => `${name} ${values.join(' ')}`)).rejects.toThrow(
+        /^NOPERM/,
+      );
+  });
+
+  it.each(['gateway', 'webhook'] as const)('lets %s do no more in a script than outside', async (service) => {
+    for (const command of ["'flushall'", "'script', 'flush'", "'keys', '*'", `'get', 'pf:replies'`])
+      await expect(users[service].eval(`return redis.call(${command})`, 0)).rejects.toThrow(
+        /can't (access|run)|not allowed from script/,
+      );
+  });
+
+  it.each(['gateway', 'webhook'] as const)('lets %s do what the scripts of BullMQ do', async (service) => {
+    const folder = join(dirname(fileURLToPath(import.meta.resolve('bullmq'))), 'scripts');
+    const used = new Set(['bzpopmin', 'multi', 'exec']);
+    for (const file of await readdir(folder)) {
+      if (!file.endsWith('.js')) continue;
+      const script = await readFile(join(folder, file), 'utf8');
+      for (const [, name = ''] of script.matchAll(/call\(\s*["']([a-z]+)/gi)) used.add(name.toLowerCase());
+    }
+    expect(used.size).toBeGreaterThan(40);
+    for (const name of used) {
+      const allowed = await admin.call('acl', 'dryrun', nameOf(service), name, QUEUE, QUEUE).catch(String);
+      expect([name, allowed]).toEqual([name, expect.not.stringContaining('has no permissions to run')]);
+    }
+    for (const [name, value] of [
+      ['exists', 'a'.repeat(40)],
+      ['load', 'return 1'],
+    ] as const)
+      await expect(users[service].call('script', name, value)).resolves.toBeDefined();
   });
 
   it('is needed: a connection without one may do nothing', async () => {

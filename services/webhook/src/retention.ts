@@ -1,4 +1,4 @@
-import { DELIVERY_DAYS } from '@pf/contracts';
+import { ACCEPTED_KEPT, DELIVERY_DAYS, PLANS } from '@pf/contracts';
 import {
   type Database,
   forgetAnswers,
@@ -9,6 +9,8 @@ import {
   forgetRemovedEndpoints,
   forgetReplays,
   forgetRequestRecords,
+  forgetSurplus,
+  surplusDeliveries,
 } from '@pf/database';
 import { IDEMPOTENCY_WINDOW_MS } from '@pf/domain';
 import { type Logger, PeriodicTask } from '@pf/runtime';
@@ -59,9 +61,25 @@ export function createRetention(database: Database, log: Logger, now: () => numb
       const audited = await clean(stopping, (rows) => forgetAuditEntries(database, rows));
       if (deliveries + missed + endpoints + answers + replays + promises + audited > 0)
         log.info({ deliveries, missed, endpoints, answers, replays, promises, audited }, 'old rows deleted');
+      const surplus = await cleanSurplus(database, stopping, new Date(now() - ENDED_RETENTION_MS));
+      if (surplus > 0) log.info({ surplus }, 'accepted deliveries deleted of accounts that have many');
       if (await forgetRequestRecords(database, now())) log.info('the records of requests of eight days ago deleted');
     },
   });
+}
+
+/** Deletes what accounts have of accepted deliveries beyond what is kept of their plan. @returns the number of rows */
+async function cleanSurplus(database: Database, stopping: AbortSignal, endedBefore: Date): Promise<number> {
+  let deleted = 0;
+  for (const plan of PLANS) {
+    const kept = ACCEPTED_KEPT[plan];
+    if (kept === null) continue;
+    for await (const surplus of surplusDeliveries(database, plan, kept)) {
+      if (stopping.aborted) return deleted;
+      deleted += await clean(stopping, (rows) => forgetSurplus(database, surplus, endedBefore, rows));
+    }
+  }
+  return deleted;
 }
 
 /** Deletes what is past its retention now, batch by batch. @returns the number of deleted rows */

@@ -99,6 +99,19 @@ describe('whoever has the credentials of the webhook service', () => {
     ['empty it', ['flushall']],
     ['list the keys', ['keys', '*']],
     ['list the keys step by step', ['scan', '0']],
+    ['read other keys by sorting its own', ['sort', '{pf-webhook}:any', 'by', 'nosort', 'get', 'pf:limit:*']],
+    ['load a function for others to call', ['function', 'load', '#!lua name=thief']],
+    ['delete functions', ['function', 'flush']],
+    ['forget the scripts that others call', ['script', 'flush']],
+    ['end the scripts of others', ['script', 'kill']],
+    ['see who is connected', ['client', 'list']],
+    ['end connections', ['client', 'kill', 'type', 'pubsub']],
+    ['hold up connections', ['client', 'pause', '1']],
+    ['see what others send', ['monitor']],
+    ['see the channels of others', ['pubsub', 'channels']],
+    ['see the users', ['acl', 'list']],
+    ['read its settings', ['config', 'get', '*']],
+    ['stop it', ['shutdown', 'nosave']],
   ] as const)('cannot %s in Redis', async (_what, [command, ...values]) => {
     await expect(redis.call(command, ...values)).rejects.toThrow(/^NOPERM/);
   });
@@ -114,6 +127,14 @@ describe('whoever has the credentials of the webhook service', () => {
     ['delete events', 'DELETE FROM ledger.intent_events'],
     ['send webhooks elsewhere', "UPDATE service.webhook_endpoints SET url = 'https://thief.example'"],
     ['change a secret', 'UPDATE service.webhook_secrets SET id = id'],
+    ['fill the disk with what no table has', "SELECT lo_from_bytea(0, 'thief')"],
+    ['hold up migrations', 'SELECT pg_advisory_lock(72707369)'],
+    ['take all room for locks', 'SELECT pg_try_advisory_lock(n) FROM generate_series(1, 1000000) n'],
+    ['hold up creates of endpoints', 'SELECT pg_advisory_xact_lock(1)'],
+    ['hold up reads of the ledger', 'DO $$ BEGIN LOCK TABLE ledger.intents IN ACCESS EXCLUSIVE MODE; END $$'],
+    ['end the sessions of others', 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename <> user'],
+    ['see what others ask', "SELECT pg_read_file('postgresql.auto.conf')"],
+    ['write temporary tables', 'CREATE TEMPORARY TABLE thief AS SELECT 1'],
   ] as const)('cannot %s in Postgres', async (_what, statement) => {
     await expect(database.sql.query(statement)).rejects.toThrow(/permission denied/);
   });

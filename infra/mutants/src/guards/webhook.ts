@@ -198,21 +198,61 @@ export const webhookGuards: readonly Mutant[] = [
   {
     name: 'Whoever has the webhook service cannot list whose limits Redis counts',
     file: 'packages/redis/src/users.ts',
-    guard: "'-scan', '-randomkey', ",
-    instead: '',
+    guard: "...patterns, '-@all',",
+    instead: "...patterns, '+@all',",
     test: {
       file: 'packages/redis/test/users.integration.test.ts',
       name: 'does not let webhook list the keys of others',
     },
   },
   {
-    name: 'Whoever has the webhook service is not told of the limits that Redis counts',
+    name: 'Whoever has the webhook service cannot read the keys of others by sorting its own',
     file: 'packages/redis/src/users.ts',
-    guard: "'-client', '+client|setname'",
+    guard: "  '-@dangerous',\n",
     instead: '',
     test: {
       file: 'packages/redis/test/users.integration.test.ts',
-      name: 'does not let webhook be told of the keys of others',
+      name: 'lets webhook run nothing that harms others, or tells of them',
+    },
+  },
+  {
+    name: 'Whoever has a service cannot take the locks of others in Postgres',
+    file: 'packages/database/src/postgres/roles.ts',
+    guard: '^(pg_(try_)?advisory_|lo_|loread$|lowrite$)',
+    instead: '^(lo_|loread$|lowrite$)',
+    test: {
+      file: 'packages/database/test/postgres/roles.integration.test.ts',
+      name: 'let none fill the disk with large objects, or take the locks of others',
+    },
+  },
+  {
+    name: 'A delivery that was not accepted is kept, however many the account has',
+    file: 'packages/database/src/webhooks/surplus-deliveries.ts',
+    guard: "AND status = 'delivered' AND created_at < least",
+    instead: 'AND created_at < least',
+    test: {
+      file: 'packages/database/test/webhooks/surplus-deliveries.integration.test.ts',
+      name: 'are kept as far as the newest of an account and mode, and what was not accepted all the same',
+    },
+  },
+  {
+    name: 'A replay whose step fails comes behind those of others',
+    file: 'packages/database/src/webhooks/replaying.ts',
+    guard: 'if (taken !== undefined)',
+    instead: 'if (taken === null)',
+    test: {
+      file: 'packages/database/test/webhooks/replays.integration.test.ts',
+      name: 'holds up no other by a step that fails',
+    },
+  },
+  {
+    name: 'The URL of an account has no characters that look like others or turn the direction',
+    file: 'packages/contracts/src/endpoints.ts',
+    guard: 'if (!ASCII.test(url))',
+    instead: 'if (url === ASCII.source)',
+    test: {
+      file: 'packages/contracts/test/unseen.unit.test.ts',
+      name: 'has no character that turns the direction',
     },
   },
 ];

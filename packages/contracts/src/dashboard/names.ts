@@ -1,13 +1,7 @@
 import { text } from '../api/fields.ts';
 import { isWithin } from '../scalars.ts';
+import { unseenIn } from '../unseen.ts';
 
-/** Visible, though it is made of characters that alone are not: families, flags, hearts in color (UTS 51). */
-const EMOJI = /\p{RGI_Emoji}/gv;
-/**
- * What shows nothing, breaks a line or turns the direction: a name with it looks like another one. Beside Unicode's own
- * lists U+2800, the Braille pattern without dots. Of spaces only U+0020 is left: NFKC makes it of most others.
- */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u1680\u2800]/u;
 /** Scripts whose letters look like those of another one: "Раураl" has four Cyrillic ones. */
 const ALIKE = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic', 'Lisu'] as const;
 const LETTERS_OF = ALIKE.map((script) => [script, new RegExp(`\\p{Script=${script}}`, 'u')] as const);
@@ -27,11 +21,8 @@ const canonical = (value: string): string => value.normalize('NFKC').trim().repl
 function problemOf(value: string, max: number, { isMailed = false }: NameRules): string | null {
   const name = canonical(value);
   if (name === '' || !isWithin(name, max)) return `must be a name of 1 to ${max} visible characters on one line`;
-  const unseen = UNSEEN.exec(name.replaceAll(EMOJI, ''))?.[0];
-  if (unseen !== undefined) {
-    const code = (unseen.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-    return `must not contain U+${code}, which is invisible or no character: leave it out`;
-  }
+  const unseen = unseenIn(name);
+  if (unseen !== null) return `must not contain ${unseen}, which is invisible or no character: leave it out`;
   for (const [word] of name.matchAll(WORD)) {
     const [first, second] = LETTERS_OF.filter(([, letters]) => letters.test(word)).map(([script]) => script);
     if (first !== undefined && second !== undefined)

@@ -50,6 +50,8 @@ export interface RoleDefinition {
   readonly functions?: readonly string[];
   /** The right to create temporary tables, which no other role has. */
   readonly temporary?: true;
+  /** The right to take advisory locks, until the end of a transaction (advisory-lock.ts). */
+  readonly locks?: true;
   /** Postgres' own roles that it is a member of. */
   readonly predefined?: readonly string[];
   /** Settings of its sessions. Attributes of the role, not of the connection: every pooler accepts them. */
@@ -90,6 +92,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'service.webhook_secrets': ['SELECT', 'INSERT', 'DELETE'],
       'service.signed_transactions': ['SELECT', 'INSERT', 'UPDATE (created_at)'],
     },
+    locks: true,
     settings: limits('8s', '3s', '10s'),
   },
   pf_intent: {
@@ -126,6 +129,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
   pf_webhook: {
     rights: {
       'ledger.intent_events': ['SELECT'],
+      'service.accounts': ['SELECT (id, plan)'],
       'service.deliveries': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'service.delivery_attempts': ['SELECT', 'INSERT', 'DELETE'],
       'service.gas_promises': ['SELECT', 'UPDATE (at)', 'DELETE'],
@@ -225,6 +229,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
     rights: 'all',
     except: { 'dashboard.audit_entries': ['SELECT', 'INSERT'] },
     temporary: true,
+    locks: true,
     predefined: ['pg_read_all_stats', 'pg_signal_backend'],
     settings: limits('1h', '60s', '10min'),
   },
@@ -237,6 +242,44 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
     settings: limits('10s', '3s', '10s'),
   },
 };
+
+/** What serializes changes of one account: the only function for advisory locks that services call. */
+const LOCK = 'pg_advisory_xact_lock(bigint)';
+/**
+ * Functions of Postgres that every user may call otherwise. One user could hold the locks of others, `migrate` too, or
+ * take so many that the server has no memory for any; or fill the disk with large objects, which no table has.
+ */
+const CLOSED = String.raw`^(pg_(try_)?advisory_|lo_|loread$|lowrite$)`;
+
+/**
+ * What is to be done so that only the roles with `locks` and the owner may call these functions. Only a superuser can:
+ * for others Postgres would warn, and do nothing.
+ */
+async function toClose(client: pg.Client): Promise<readonly string[]> {
+  const { rows } = await client.query<{ name: string; isLock: boolean }>(
+    `SELECT oid::regprocedure::text AS name, proname LIKE '%advisory%' AS "isLock" FROM pg_proc
+      WHERE pronamespace = 'pg_catalog'::regnamespace AND proname ~ $1 AND has_function_privilege('public', oid, 'EXECUTE')
+      ORDER BY 1`,
+    [CLOSED],
+  );
+  const { rows: missing } = await client.query<{ name: string }>(
+    `SELECT rolname AS name FROM pg_roles
+      WHERE rolname = ANY($1) AND NOT EXISTS (
+        SELECT FROM pg_proc, aclexplode(proacl) AS acl WHERE pg_proc.oid = $2::regprocedure AND acl.grantee = pg_roles.oid)
+      ORDER BY 1`,
+    [DATABASE_ROLES.filter((role) => ROLE_DEFINITIONS[role].locks), LOCK],
+  );
+  const { rows: owner } = await client.query<{ name: string }>(
+    'SELECT quote_ident(rolname) AS name FROM pg_roles WHERE rolname = current_user AND NOT rolsuper',
+  );
+  const locks = rows.filter(({ isLock }) => isLock).map(({ name }) => name);
+  return [
+    ...missing.map(({ name }) => `GRANT EXECUTE ON FUNCTION ${LOCK} TO ${name}`),
+    // Otherwise its next migration could not lock out others.
+    ...(locks.length === 0 ? [] : owner.map(({ name }) => `GRANT EXECUTE ON FUNCTION ${locks.join(', ')} TO ${name}`)),
+    ...(rows.length === 0 ? [] : [`REVOKE EXECUTE ON FUNCTION ${rows.map(({ name }) => name).join(', ')} FROM PUBLIC`]),
+  ];
+}
 
 /** SQLSTATEs: the role was created meanwhile, seen late or early. */
 const EXISTS = ['42710', '23505'];
@@ -281,6 +324,8 @@ export async function grantRights(databaseUrl: string): Promise<readonly string[
     const database = here[0]?.database ?? '';
     // Otherwise every user may fill the disk with temporary tables.
     await attempt(`REVOKE TEMPORARY ON DATABASE ${database} FROM PUBLIC`);
+    // A database from before Postgres 15 lets every user create tables there.
+    await attempt('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
     // Otherwise every user may call every function.
     for (const schema of SCHEMAS) await attempt(`REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ${schema} FROM PUBLIC`);
     for (const role of DATABASE_ROLES) {
@@ -321,6 +366,11 @@ export async function grantRights(databaseUrl: string): Promise<readonly string[
           await attempt(`ALTER ROLE ${name} IN DATABASE ${database} SET ${setting} = '${value}'`);
         }
       }
+    }
+    const { rows: superuser } = await client.query('SELECT FROM pg_roles WHERE rolname = current_user AND rolsuper');
+    for (const statement of await toClose(client)) {
+      if (superuser.length === 1) await attempt(statement);
+      else left.push(statement);
     }
     await client.query('COMMIT');
     return left;

@@ -10,6 +10,8 @@ const SENT_AT_ONCE = 500;
 const WAITING_MAX = 500;
 /** How soon a replay looks again whether its URL has caught up. */
 const WAIT_MS = 1_000;
+/** After a step that failed. */
+const AGAIN_MS = 10_000;
 /** How often the results of a replay that goes on are counted. */
 const LOOK_MS = 5_000;
 /** Between two looks at what is left of a replay: a quarter of the time since it was read. */
@@ -57,10 +59,29 @@ export interface ReplayStep {
  * dies has done nothing. Of an account, one replay at a time is read.
  * @param perSecond how many deliveries of an account are made due in a second
  * @returns null if no step is due, or others take them all
+ * @throws what the step failed with; it is due again later, after those of others
  */
-export function stepReplay(
+export async function stepReplay(
   database: Database,
   { now, perSecond }: { readonly now: Date; readonly perSecond: number },
+): Promise<ReplayStep | null> {
+  let taken: string | undefined;
+  try {
+    return await takeStep(database, { now, perSecond }, (id) => (taken = id));
+  } catch (error) {
+    if (taken !== undefined)
+      await database.sql.query(
+        'UPDATE service.webhook_replays SET next_step_at = $2 WHERE id = $1 AND next_step_at <= $3',
+        [taken, new Date(now.getTime() + AGAIN_MS), now],
+      );
+    throw error;
+  }
+}
+
+function takeStep(
+  database: Database,
+  { now, perSecond }: { readonly now: Date; readonly perSecond: number },
+  onTaken: (id: string) => void,
 ): Promise<ReplayStep | null> {
   return inTransaction(database, async (client) => {
     const { rows } = await client.query<Row>({
@@ -75,6 +96,7 @@ export function stepReplay(
     });
     const [replay] = rows;
     if (!replay) return null;
+    onTaken(replay.id);
     const due = await step(client, replay, now, perSecond);
     return { replayId: replay.id, sent: due.length, endpointIds: [...new Set(due)] };
   });

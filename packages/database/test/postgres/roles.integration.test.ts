@@ -57,6 +57,8 @@ import {
   forgetRemovedEndpoints,
   forgetReplays,
   forgetRequestRecords,
+  forgetSurplus,
+  surplusDeliveries,
   grantRights,
   hashApiKey,
   intentEvents,
@@ -287,7 +289,8 @@ describe('the roles of the database', () => {
       expect(await cancelPaymentLink(database, elsewhere(), link, now)).toMatchObject({ link: { state: 'cancelled' } });
       expect(await takeIntentsToCancel(database, now, 10)).toHaveLength(1);
       await anOpenLink(database);
-      expect(await expirePaymentLinks(database, new Date(now.getTime() + 3_600_000), 10)).toEqual([]);
+      const ended = await expirePaymentLinks(database, new Date(now.getTime() + 3_600_000), 10);
+      expect(ended).toEqual({ told: [], failed: new Map() });
       const { rowCount } = await own.database.sql.query('SELECT FROM service.missed_events');
       expect(rowCount).toBe(2);
       await own.database.sql.query('DELETE FROM service.missed_events');
@@ -387,6 +390,9 @@ describe('the roles of the database', () => {
       await disableFailingEndpoint(database, { endpointId, by: 'gone', at: now });
       expect((await releaseLanes(database, [{ endpointId, heldUntil: null }], lease)).size).toBe(1);
       expect(await forgetDeliveries(database, { createdBefore: later, endedBefore: later }, 10)).toBe(2);
+      // Nothing was accepted.
+      expect(await surplusDeliveries(database, 'free', 1).next()).toMatchObject({ done: true });
+      expect(await forgetSurplus(database, { ...owner(), createdBefore: later }, later, 10)).toBe(0);
       await inTransaction(own.database, (client) =>
         createReplay(
           client,
@@ -675,6 +681,60 @@ describe('the roles of the database', () => {
     await as.pf_operator.sql.query('SELECT pg_terminate_backend($1)', [pid]);
     await ended;
     session.release(true);
+  });
+
+  it('let none fill the disk with large objects, or take the locks of others', async () => {
+    for (const role of DATABASE_ROLES) {
+      for (const statement of [
+        'SELECT lo_create(0)',
+        'SELECT lo_creat(-1)',
+        "SELECT lo_from_bytea(0, 'thief')",
+        'SELECT lo_open(1, 131072)',
+        "SELECT lowrite(0, 'thief')",
+        "SELECT lo_put(1, 0, 'thief')",
+        'SELECT lo_get(1)',
+        // That of `migrate`, and as many as the server has room for.
+        'SELECT pg_advisory_lock(72707369)',
+        'SELECT pg_try_advisory_lock(72707369)',
+        'SELECT pg_try_advisory_lock_shared(72707369)',
+        'SELECT pg_advisory_xact_lock_shared(72707369)',
+        'SELECT pg_try_advisory_xact_lock(1, 1)',
+        'SELECT pg_advisory_unlock_all()',
+        // Only these two add URLs, whose number an account's lock keeps.
+        ...(['pf_gateway', 'pf_operator'].includes(role) ? [] : ['SELECT pg_advisory_xact_lock(1)']),
+      ])
+        expect([role, statement, await codeOf(as[role], statement)]).toEqual([role, statement, DENIED]);
+    }
+  });
+
+  it('leave an owner who is no superuser the lock of the migrations, when an administrator closes these', async () => {
+    const name = `pf_test_owner_${randomBytes(4).toString('hex')}`;
+    const { sql } = own.database;
+    await sql.query(`CREATE ROLE ${name} LOGIN PASSWORD 'owner' IN ROLE pf_operator`);
+    await sql.query('GRANT EXECUTE ON FUNCTION pg_try_advisory_lock(bigint), lo_create(oid) TO PUBLIC');
+    const mayCall = async (user: string): Promise<unknown> =>
+      (
+        await sql.query(
+          `SELECT has_function_privilege($1, 'pg_try_advisory_lock(bigint)', 'EXECUTE') AS lock,
+                  has_function_privilege($1, 'lo_create(oid)', 'EXECUTE') AS object`,
+          [user],
+        )
+      ).rows[0];
+    try {
+      const url = Object.assign(new URL(own.url), { username: name, password: 'owner' }).href;
+      const left = (await grantRights(url)).filter((statement) => /advisory|lo_create/.test(statement));
+      expect(left).toEqual([
+        `GRANT EXECUTE ON FUNCTION pg_try_advisory_lock(bigint) TO ${name}`,
+        'REVOKE EXECUTE ON FUNCTION lo_create(oid), pg_try_advisory_lock(bigint) FROM PUBLIC',
+      ]);
+      await sql.query(left.join('; '));
+      expect(await mayCall(name)).toEqual({ lock: true, object: false });
+      expect(await mayCall('public')).toEqual({ lock: false, object: false });
+      expect((await grantRights(url)).filter((statement) => /advisory|lo_create/.test(statement))).toEqual([]);
+    } finally {
+      await grantRights(own.url);
+      await sql.query(`DROP OWNED BY ${name}; DROP ROLE ${name}`);
+    }
   });
 
   it('let the archive read what `pf ledger verify` compares', async () => {

@@ -216,6 +216,37 @@ describe('A replay', () => {
     expect(await current(replay)).toMatchObject({ total: 4, sent: 2, skipped: 2 });
   });
 
+  it('holds up no other by a step that fails', async () => {
+    await add();
+    const failing = await begin();
+    const failingAccount = owner.accountId;
+    await own.database.sql.query(`
+      CREATE FUNCTION service.refuse_replay() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE 'this cannot be sent again'; END $$;
+      CREATE TRIGGER refuse_replay BEFORE UPDATE ON service.deliveries
+        FOR EACH ROW WHEN (OLD.account_id = '${failingAccount}') EXECUTE FUNCTION service.refuse_replay()`);
+    const { id: accountId } = await openAccount(own.database, randomBytes(32), { name: 'another' });
+    owner = { accountId, livemode: false };
+    const quick = await endpoint('https://quick.example/hooks');
+    await add({ to: quick });
+    now = new Date(now.getTime() + 1);
+    await begin();
+    const taken: unknown[] = [];
+    for (let tries = 0; tries < 20; tries += 1) {
+      const step = await stepReplay(own.database, { now, perSecond: 1_000 }).catch((error: Error) => error.message);
+      if (step === null) break;
+      taken.push(typeof step === 'string' ? step : step.endpointIds);
+    }
+    expect(taken.filter((one) => one === 'this cannot be sent again')).toHaveLength(1);
+    expect(taken).toContainEqual([quick]);
+
+    await own.database.sql.query('DROP TRIGGER refuse_replay ON service.deliveries');
+    now = new Date(now.getTime() + 60_000);
+    expect(await read()).toContain(shop);
+    owner = { accountId: failingAccount, livemode: false };
+    expect(await findReplay(own.database, owner, failing.id)).toMatchObject({ sent: 1 });
+  });
+
   it('sends no event twice, though several endpoints have it and it fails again meanwhile', async () => {
     const eventId = newEventId();
     const third = await endpoint('https://third.example/hooks');
@@ -308,6 +339,8 @@ describe('A replay', () => {
       expect(await stepReplay(own.database, { now: before(1), perSecond: 10 })).toBeNull();
     });
     expect(await current(replay)).toMatchObject({ sent: 0, total: 40 });
+    // It was a connection that died: its process has put the step off.
+    now = new Date(now.getTime() + 10_000);
     for (let turn = 0; turn < 6; turn++, now = new Date(now.getTime() + 1_000))
       await Promise.all([1, 2, 3, 4].map(() => steps(10)));
     expect(await current(replay)).toMatchObject({ sent: 40, skipped: 0, total: 40 });

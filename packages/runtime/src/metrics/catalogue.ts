@@ -150,6 +150,7 @@ export const METRICS = {
         'tests',
         'endpoints',
         'retries',
+        'replays',
         'person',
         'commands',
         'stranger',

@@ -14,6 +14,7 @@ import {
   PAYER_CHAIN_SHARE,
   type Quota,
   REPEATED_BUILD_QUOTAS,
+  REPLAY_QUOTA,
   RETRY_QUOTA,
   SUBMIT_QUOTAS,
 } from '@pf/contracts';
@@ -193,6 +194,15 @@ export class Limiter {
   }
 
   /**
+   * Counts a replay that the account begins, also by enabling an endpoint.
+   * @throws ApiError `rate_limit.exceeded`
+   */
+  async admitReplay(holder: Pick<Holder, 'accountId' | 'livemode'>): Promise<void> {
+    const refused = await this.#refusalOfAccount('replays', REPLAY_QUOTA, holder);
+    if (refused) throw tooMany('replays', 'Too many replays were begun', refused);
+  }
+
+  /**
    * Counts a new webhook endpoint of the account.
    * @throws ApiError `rate_limit.exceeded`
    */
@@ -203,7 +213,7 @@ export class Limiter {
 
   /** Counts what an account does in one mode, with any of its keys. @returns where it is refused */
   async #refusalOfAccount(
-    what: 'creates' | 'choices' | 'tests' | 'retries' | 'endpoints',
+    what: 'creates' | 'choices' | 'tests' | 'retries' | 'replays' | 'endpoints',
     quota: Quota,
     { accountId, livemode }: Pick<Holder, 'accountId' | 'livemode'>,
   ): Promise<Standing | null> {
@@ -325,7 +335,7 @@ function exceeded(policy: PolicyName, { requests, windowSeconds }: Quota, { retr
 const atOnce = ({ requests, windowSeconds }: Quota): Quota => ({ requests: requests * KEYS_AT_ONCE, windowSeconds });
 
 function tooMany(
-  policy: 'chain' | 'creates' | 'submits' | 'looks' | 'tests' | 'retries' | 'endpoints',
+  policy: 'chain' | 'creates' | 'submits' | 'looks' | 'tests' | 'retries' | 'replays' | 'endpoints',
   what: string,
   { retryMs }: Standing,
 ): ApiError {

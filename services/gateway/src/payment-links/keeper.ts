@@ -8,6 +8,10 @@ const PAUSE_MS = 1_000;
 /** Of one run, so that it is short; the next one follows. */
 const AT_ONCE = 50;
 
+/** A link that could not be ended rests for so long; of so many at most this is known. */
+const REST_MS = 60_000;
+const FAILED_MAX = 1_000;
+
 /**
  * Sees to links that are no longer open: cancels what payers have begun of them, and ends those whose time has run out.
  * What is due is in Postgres, so every gateway does it, and what one of them forgets another one does.
@@ -19,6 +23,8 @@ export class PaymentLinkKeeper {
   readonly #now: () => number;
   readonly #wakes: Wakes;
   readonly #task: PeriodicTask;
+  /** Links that could not be ended, and until when others have their turn. */
+  readonly #failed = new Map<string, number>();
 
   constructor({
     commands,
@@ -61,7 +67,13 @@ export class PaymentLinkKeeper {
   }
 
   async #end(): Promise<void> {
-    const told = await expirePaymentLinks(this.#database, new Date(this.#now()), AT_ONCE);
+    const at = this.#now();
+    for (const [id, until] of this.#failed) if (until <= at) this.#failed.delete(id);
+    const { told, failed } = await expirePaymentLinks(this.#database, new Date(at), AT_ONCE, [...this.#failed.keys()]);
+    for (const [id, error] of failed) {
+      this.#log.warn({ err: error, paymentLinkId: id }, 'a payment link was not ended: will retry');
+      if (this.#failed.size < FAILED_MAX) this.#failed.set(id, at + REST_MS);
+    }
     for (const endpointId of new Set(told.map((delivery) => delivery.endpointId))) wake(this.#wakes, endpointId);
   }
 

@@ -127,12 +127,17 @@ export const removeEndpoint = ({ database, now }: EndpointDependencies): Endpoin
   },
 });
 
+interface Enabling extends EndpointDependencies {
+  readonly limiter: Pick<Limiter, 'admitReplay'>;
+}
+
 /** POST /webhook-endpoints/{id}/enable. */
-export const enableEndpoint = ({ database, now, wakes }: EndpointDependencies): Endpoint => ({
+export const enableEndpoint = ({ database, limiter, now, wakes }: Enabling): Endpoint => ({
   operation: OPERATIONS.enableEndpoint,
   async handle({ holder, request, response }) {
     const { replay = false } = await readBody(request, response, enableEndpointRequest);
     const { id, url } = await requireEndpoint(database, holder, request);
+    if (replay) await limiter.admitReplay(holder);
     const { accountId, livemode } = holder;
     const at = new Date(now());
     const enabled = await enableWebhookEndpoint(database, { accountId, livemode, url, replay, at });

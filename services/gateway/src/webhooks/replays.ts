@@ -24,6 +24,7 @@ import type { Holder } from '../api-keys.ts';
 import { pageOf, positionOf, readBody, readQuery } from '@pf/http';
 import type { Endpoint } from '../endpoint.ts';
 import { readKeyedBody, REPLAYED, requestKey } from '../idempotency.ts';
+import type { Limiter } from '../limits/limiter.ts';
 import { replayIdOf } from './ids.ts';
 import { wake, type Wakes } from './wake.ts';
 
@@ -34,11 +35,16 @@ export interface ReplayDependencies {
   readonly wakes: Wakes;
 }
 
+interface Beginning extends ReplayDependencies {
+  readonly limiter: Pick<Limiter, 'admitReplay'>;
+}
+
 /** POST /webhook-replays: the webhook services do it, step by step. */
-export const createReplay = ({ database, keyring, now, wakes }: ReplayDependencies): Endpoint => ({
+export const createReplay = ({ database, keyring, limiter, now, wakes }: Beginning): Endpoint => ({
   operation: OPERATIONS.createReplay,
   async handle({ holder, request, response }) {
     const body = await readKeyedBody(request, response, createReplayRequest);
+    await limiter.admitReplay(holder);
     const at = new Date(now());
     const { endpointId = null, toEndpointId = null, eventTypes = null, status = 'failed' } = body;
     const receiver = toEndpointId ?? endpointId;

@@ -73,6 +73,30 @@ describe('a gateway', () => {
       expect((await ask('198.51.100.21', null)).status).toBe(401);
     });
 
+    it('begins few replays for an account, also where it enables an endpoint again and again', async () => {
+      const send = async (path: string, body: object): Promise<{ readonly status: number; readonly text: string }> => {
+        const headers = { ...from('198.51.100.22', cluster.apiKeys.test), 'content-type': 'application/json' };
+        const response = await fetch(`${gateway.url}/v1${path}`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify(body),
+        });
+        return { status: response.status, text: await response.text() };
+      };
+      const { text } = await send('/webhook-endpoints', { url: 'https://shop.example/hooks' });
+      const { endpoint } = JSON.parse(text) as { readonly endpoint: { readonly id: string } };
+      const enable = `/webhook-endpoints/${endpoint.id}/enable`;
+      // One in ten minutes, with this factor.
+      expect((await send(enable, { replay: true })).status).toBe(200);
+      for (const refused of [
+        await send(enable, { replay: true }),
+        await send('/webhook-replays', { since: new Date(Date.now() - 60_000).toISOString() }),
+      ]) {
+        expect([refused.status, refused.text]).toEqual([429, expect.stringContaining('Too many replays were begun')]);
+      }
+      expect((await send(enable, {})).status).toBe(200);
+    });
+
     it('has no probes and no metrics on its public port', async () => {
       for (const path of ['/healthz', '/readyz', '/metrics']) {
         const response = await ask('198.51.100.31', null, path);

@@ -14,6 +14,7 @@ import {
   PAYER_ADDRESS_SHARE,
   PAYER_CHAIN_SHARE,
   REPEATED_BUILD_QUOTAS,
+  REPLAY_QUOTA,
   RETRY_QUOTA,
   SUBMIT_QUOTAS,
 } from '@pf/contracts';
@@ -229,6 +230,7 @@ describe('Limiter', () => {
     ['payment intents that its payers begin', CREATE_QUOTAS.free, 'admitChoice'],
     ['test events', ENDPOINT_TEST_QUOTA, 'admitTest'],
     ['deliveries sent again', RETRY_QUOTA, 'admitRetry'],
+    ['replays of deliveries', REPLAY_QUOTA, 'admitReplay'],
     ['new webhook endpoints', NEW_ENDPOINT_QUOTA, 'admitEndpoint'],
   ] as const)('has a budget of %s for an account in each mode', async (_what, { requests }, admit) => {
     expect(await times(requests + 1, () => codeOf(limiter[admit](key)))).toEqual({

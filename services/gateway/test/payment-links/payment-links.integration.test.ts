@@ -301,6 +301,28 @@ describe('payment links', () => {
     );
   });
 
+  it('expire although another one, whose turn came first, cannot be ended', async () => {
+    const { sql } = cluster.database;
+    const [broken, link] = [await create(), await create()];
+    await sql.query(`
+      CREATE FUNCTION service.refuse_link() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE 'this link cannot be ended'; END $$;
+      CREATE TRIGGER refuse_link BEFORE UPDATE OF state ON service.payment_links
+        FOR EACH ROW WHEN (OLD.id = '${broken.paymentLink.id}') EXECUTE FUNCTION service.refuse_link()`);
+    for (const [minutes, { paymentLink }] of [
+      [2, broken],
+      [1, link],
+    ] as const)
+      await sql.query(
+        `UPDATE service.payment_links SET expires_at = now() - $2::int * interval '1 minute' WHERE id = $1`,
+        [paymentLink.id, minutes],
+      );
+    await until('the other link to expire', async () => (await fetched(link)).state === 'expired', 10_000);
+    await until('its account to hear of it', () => told(link).some(({ type }) => type === 'payment_link.expired'));
+    expect((await fetched(broken)).state).toBe('open');
+    await sql.query('DROP TRIGGER refuse_link ON service.payment_links; DROP FUNCTION service.refuse_link');
+  });
+
   it('give an offer another intent when the last one has ended unpaid, up to a limit', async () => {
     const link = await create();
     const first = await chosen(link, 0);

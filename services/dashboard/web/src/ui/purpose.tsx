@@ -1,3 +1,4 @@
+import { withUnseenShown } from '@pf/contracts/unseen';
 import { short } from '../format/money.ts';
 
 /** What the shop has written on a payment or a payment link, or else its id. */
@@ -10,7 +11,7 @@ export function Purpose({
   if (!first) return <code className="muted">{short(id)}</code>;
   return (
     <span className="clipped">
-      {first[0]}: {String(first[1])}
+      {withUnseenShown(`${first[0]}: ${String(first[1])}`)}
       {rest.length > 0 && <span className="muted"> +{rest.length}</span>}
     </span>
   );

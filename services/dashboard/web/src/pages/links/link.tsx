@@ -1,3 +1,4 @@
+import { withUnseenShown } from '@pf/contracts/unseen';
 import { useQuery } from '@tanstack/react-query';
 import { Ban, ChevronLeft, ExternalLink } from 'lucide-react';
 import { useState } from 'react';
@@ -221,7 +222,14 @@ const Details = ({ link }: { readonly link: LinkData }) => (
 function Metadata({ link: { metadata } }: { readonly link: LinkData }) {
   const entries = Object.entries(metadata ?? {});
   if (entries.length === 0) return <p className="muted small">None.</p>;
-  return <Facts rows={entries.map(([key, value]) => [key, <span className="wrap">{value}</span>])} />;
+  return (
+    <Facts
+      rows={entries.map(([key, value]) => [
+        withUnseenShown(key),
+        <span className="wrap">{withUnseenShown(value)}</span>,
+      ])}
+    />
+  );
 }
 
 function Cancel({ link: { id, intents } }: { readonly link: LinkData }) {

@@ -1,3 +1,4 @@
+import { withUnseenShown } from '@pf/contracts/unseen';
 import { useState } from 'react';
 import { payments } from '../../api/client.ts';
 import { queryClient } from '../../api/query-client.ts';
@@ -33,9 +34,9 @@ export function Metadata({ payment: { id, metadata, updatedAt } }: { readonly pa
       ) : (
         <Facts
           rows={entries.map(([key, value]) => [
-            key,
+            withUnseenShown(key),
             <span className="row apart">
-              <span className="wrap">{value}</span>
+              <span className="wrap">{withUnseenShown(value)}</span>
               {canEdit && (
                 <button type="button" className="link small" aria-label={`Edit ${key}`} onClick={() => setEdited(key)}>
                   Edit

@@ -1,3 +1,4 @@
+import { withUnseenShown } from '@pf/contracts/unseen';
 import { explorerPage } from '@pf/chains/networks';
 import { useQuery } from '@tanstack/react-query';
 import { Ban, ChevronLeft, ExternalLink, FlaskConical, Undo2 } from 'lucide-react';
@@ -132,7 +133,9 @@ function Details({ payment }: { readonly payment: PaymentData }) {
         ],
         [
           'Idempotency key',
-          payment.idempotencyKey === undefined ? null : <code className="wrap">{payment.idempotencyKey}</code>,
+          payment.idempotencyKey === undefined ? null : (
+            <code className="wrap">{withUnseenShown(payment.idempotencyKey)}</code>
+          ),
         ],
         [
           'Refund of',
