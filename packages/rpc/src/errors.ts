@@ -41,6 +41,11 @@ export class RpcUpstreamError extends Error {
   }
 }
 
+/** In the message about a response that was broken off as it is too long: of a decoder, of ours, and of undici. */
+const TOO_LONG = /ERR_BUFFER_TOO_LARGE|UND_ERR_RES_EXCEEDED_MAX_SIZE/;
+/** Whether the response was longer than is read. What asks for less may get one. */
+export const isTooLong = (message: string): boolean => TOO_LONG.test(message);
+
 /**
  * The upstream has not come as far as it or another one had before. The next one is asked; this one has not failed, as
  * a block or two are the usual difference between nodes.

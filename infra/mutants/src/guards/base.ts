@@ -354,8 +354,8 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Base: what leaves the account again in the same transaction has not paid',
     file: `${src}/paid.ts`,
-    guard: 'isGain(one) && one.from === account',
-    instead: 'isGain(one) && one.from === account && one.to === account',
+    guard: 'Map.groupBy(ofToken.filter(isGain), ({ from }) => from)',
+    instead: 'Map.groupBy(ofToken.slice(0, 0), ({ from }) => from)',
     test: { file: paid, name: 'is one amount where one amount goes round for three intents' },
   },
   {

@@ -20,11 +20,11 @@ export function paidIn<T extends TokenTransfer>(
 ): ReadonlyMap<bigint, bigint> {
   const once = [...new Map(transfers.map((transfer) => [transfer.log.logIndex, transfer])).values()];
   const worth = new Map<bigint, bigint>();
-  for (const ofToken of Map.groupBy(once, ({ log }) => log.address).values())
-    for (const [account, credits] of Map.groupBy(ofToken.filter(isGain), ({ to }) => to)) {
-      const debited = ofToken.filter((one) => isGain(one) && one.from === account);
-      for (const [credit, units] of worthIn(credits, debited, isClaimed)) worth.set(credit, units);
-    }
+  for (const ofToken of Map.groupBy(once, ({ log }) => log.address).values()) {
+    const debits = Map.groupBy(ofToken.filter(isGain), ({ from }) => from);
+    for (const [account, credits] of Map.groupBy(ofToken.filter(isGain), ({ to }) => to))
+      for (const [credit, units] of worthIn(credits, debits.get(account) ?? [], isClaimed)) worth.set(credit, units);
+  }
   return worth;
 }
 

@@ -1,9 +1,9 @@
 import type { Address, TokenAddress } from '@pf/domain';
-import { type RpcCall, rpcCall } from '@pf/rpc';
+import { boundedTo, type RpcCall, rpcCall } from '@pf/rpc';
 import { Interface } from 'ethers/abi';
 import { getAddress } from 'ethers/address';
 import { z } from 'zod';
-import { bytes, callContract, quantity, toQuantity } from '../evm/calls.ts';
+import { bytes, callContract, quantity, STRANGERS_MAX_BYTES, toQuantity } from '../evm/calls.ts';
 
 /** The calls that only Tempo nodes have, each with the schema of its result. */
 
@@ -134,11 +134,11 @@ const place = z.object({
 });
 /** In which block a transaction is, and whose it is. Null where the node knows no such transaction. */
 export const getPlace = (transaction: string): RpcCall<z.infer<typeof place> | null> =>
-  rpcCall('eth_getTransactionByHash', [transaction], place.nullable());
+  boundedTo(STRANGERS_MAX_BYTES, rpcCall('eth_getTransactionByHash', [transaction], place.nullable()));
 
 /** A transaction as a node returns it; ox reads its fields, which are trusted because the hash matches. */
 const rpcTransaction = z.looseObject({ type: quantity, signature: z.unknown().optional() });
 export type TempoRpcTransaction = z.infer<typeof rpcTransaction>;
 /** Null where the node knows no such transaction: no proof that there is none. */
 export const getTempoTransaction = (hash: string): RpcCall<TempoRpcTransaction | null> =>
-  rpcCall('eth_getTransactionByHash', [hash], rpcTransaction.nullable());
+  boundedTo(STRANGERS_MAX_BYTES, rpcCall('eth_getTransactionByHash', [hash], rpcTransaction.nullable()));

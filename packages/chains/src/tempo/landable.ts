@@ -30,7 +30,7 @@ export async function whyItCannotLand(
   const feeToken = await resolveFeeToken(node, { chosen, feePayer, called: isPayer ? terms.tokenAddress : null });
   const data = encodePayment({ to: terms.requestor, amount: terms.amount, reference: terms.reference });
   const [receipt, newest, next, held, feeBalance] = await node.batch([
-    getReceipt(hash),
+    getReceipt(hash, () => false),
     getBlock('latest'),
     nonceKey === 0n || nonceKey === EXPIRING ? getTransactionCount(sender, 'latest') : getKeyedNonce(sender, nonceKey),
     getTokenBalance(terms.tokenAddress, sender),

@@ -1,3 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
 /**
  * A hostile transaction costs the step that confirms the payment beside it less than this: one second of a quiet core,
  * of which the dearest takes half, four times, as a machine that runs other suites beside is so much slower at times.
@@ -61,4 +65,50 @@ function leastOf(work: () => void): number {
     return cpuSince(before);
   });
   return Math.min(...times);
+}
+
+/**
+ * How long nothing else is done at most while this goes on, in ms of a quiet core: the CPU of the longest turn of the
+ * event loop, in the best of a few attempts after a first one.
+ */
+export async function longestTurn(work: () => Promise<unknown>): Promise<number> {
+  await turnsOf(work);
+  let least = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < SHORT_ATTEMPTS; attempt += 1) least = Math.min(least, await turnsOf(work));
+  return least / slowness();
+}
+
+async function turnsOf(work: () => Promise<unknown>): Promise<number> {
+  let isDone = false;
+  const done = work().finally(() => (isDone = true));
+  let longest = 0;
+  while (!isDone) {
+    const before = process.threadCpuUsage();
+    await setImmediate();
+    longest = Math.max(longest, cpuSince(before));
+  }
+  await done;
+  return longest;
+}
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+function bytesInUse(): number {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/**
+ * The most that is held while a response is read, in bytes: itself and its text while that is parsed, then the JSON and
+ * what is read of it.
+ */
+export function heldWhile(body: Buffer, read: (json: unknown) => unknown): number {
+  const before = bytesInUse();
+  const json: unknown = JSON.parse(body.toString());
+  const ofJson = bytesInUse() - before;
+  const found = read(json);
+  const ofBoth = bytesInUse() - before;
+  // Both are still in use here.
+  return json === found ? ofJson : Math.max(ofJson + 2 * body.length, ofBoth);
 }

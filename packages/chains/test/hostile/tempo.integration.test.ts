@@ -3,7 +3,7 @@ import type { PaymentTerms } from '@pf/domain';
 import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
 import { tempoWallet } from '@pf/testing/wallets';
 import { type Hex, toHex } from 'viem';
-import { getReceipt } from '../../src/evm/calls.ts';
+import { getReceipt, STRANGERS_MAX_BYTES } from '../../src/evm/calls.ts';
 import { paymentsIn } from '../../src/tempo/observe/landings.ts';
 import { keeps } from '../../src/tempo/observe/receipts.ts';
 import { TempoObserver } from '../../src/tempo/observer.ts';
@@ -12,8 +12,7 @@ import { startTempoUnderTest, tempoPool, type TempoUnderTest } from '../tempo/ch
 import { DELAY_MAX_MS, leastCpu, leastDelay } from './delay.ts';
 import { HOSTILE_ON_TEMPO, type Hostile, type Place } from './tempo.ts';
 
-/** A longer receipt is not read. The CPU of one core that the longest may take. */
-const READ_MAX_BYTES = 8 * 2 ** 20;
+/** The CPU of one core that the longest receipt may take that is read. */
 const CPU_MAX_MS = 50;
 const FOREIGN = `0x${'cd'.repeat(20)}`;
 
@@ -104,7 +103,7 @@ describe('A hostile transaction on Tempo', () => {
       const terms = watched('pi_read');
       const hash = toHex(0xbad, { size: 32 });
       const text = JSON.stringify(make(hash, { number: '0x1', hash }, terms).receipt ?? null);
-      if (text.length > READ_MAX_BYTES) return;
+      if (text.length > STRANGERS_MAX_BYTES) return;
       const read = (): void => {
         try {
           const receipt = getReceipt(hash, keeps).parse(JSON.parse(text));

@@ -1,6 +1,6 @@
 import type { TransactionHash } from '@pf/domain';
 import { boundedTo, type RpcCall } from '@pf/rpc';
-import type { KeptLogs } from '../../evm/calls.ts';
+import { type KeptLogs, STRANGERS_MAX_BYTES } from '../../evm/calls.ts';
 
 /** A log in a trace, in lower case: `position` calls were made before it. */
 interface FrameLog {
@@ -21,15 +21,12 @@ export interface CallFrame {
   readonly logs: readonly FrameLog[];
 }
 
-/** A longer one cannot be read: what makes it so long is written by strangers. */
-const TRACE_MAX_BYTES = 6 * 2 ** 20;
-
 /**
  * All calls of a transaction, with the logs that are kept. Many providers do not offer it. It may have tens of
  * thousands of calls, so it is read by hand: schemas take ten times as long.
  */
 export const getCallTrace = (hash: TransactionHash, keeps: KeptLogs): RpcCall<CallFrame> =>
-  boundedTo(TRACE_MAX_BYTES, {
+  boundedTo(STRANGERS_MAX_BYTES, {
     method: 'debug_traceTransaction',
     params: [hash, { tracer: 'callTracer', tracerConfig: { withLog: true } }],
     parse: (result) => readFrame(result, keeps),

@@ -1,7 +1,7 @@
 import type { Address, TransactionHash } from '@pf/domain';
 import { boundedTo, type RpcCall, rpcCall } from '@pf/rpc';
 import { z } from 'zod';
-import { address, bytes, hash, toQuantity } from '../../evm/calls.ts';
+import { address, bytes, hash, STRANGERS_MAX_BYTES, toQuantity } from '../../evm/calls.ts';
 
 /** A call of a token that has not failed by itself. It may be undone by a failure around it, which is not shown. */
 export interface TokenCall {
@@ -10,9 +10,6 @@ export interface TokenCall {
   readonly to: Address;
   readonly input: string;
 }
-
-/** A busy block has some hundred of them, with half a kilobyte each. */
-const CALLS_MAX_BYTES = 6 * 2 ** 20;
 
 const traced = z.discriminatedUnion('type', [
   z.object({
@@ -30,7 +27,8 @@ const traced = z.discriminatedUnion('type', [
  */
 export const getTokenCalls = (tokens: readonly string[], block: bigint): RpcCall<readonly TokenCall[]> =>
   boundedTo(
-    CALLS_MAX_BYTES,
+    // A busy block has some hundred of them, with half a kilobyte each.
+    STRANGERS_MAX_BYTES,
     rpcCall(
       'trace_filter',
       [{ fromBlock: toQuantity(block), toBlock: toQuantity(block), toAddress: tokens }],

@@ -7,7 +7,14 @@ import {
   type TransactionHash,
 } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
-import { getCalling, getReceipt, getTransactionCount, type Block, type Receipt } from '../../evm/calls.ts';
+import {
+  type Block,
+  type CallingTransaction,
+  getCalling,
+  getReceipt,
+  getTransactionCount,
+  type Receipt,
+} from '../../evm/calls.ts';
 import { absentEverywhere } from '../../evm/observe/absence.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import type { Unjudged } from '../../evm/observe/reading.ts';
@@ -232,12 +239,17 @@ async function withNonces(
   const found = await Promise.all(
     pendingOutcomes.map(async (pending) => {
       if (pending.nonce !== null) return [{ ...pending, nonce: pending.nonce }];
-      const sent =
-        memory.look(pending.hash) ?? (await node.call(getCalling(pending.hash))) ?? (await sentBy(pending.hash));
+      const sent = memory.look(pending.hash) ?? (await readCalling(node, pending.hash)) ?? (await sentBy(pending.hash));
       return sent === null ? [] : [{ ...pending, sender: sent.from, nonce: sent.nonce }];
     }),
   );
   return found.flat();
+}
+
+/** Null also where it cannot be read: a payer may submit the hash of any transaction. */
+async function readCalling(node: RpcNode, hash: TransactionHash): Promise<CallingTransaction | null> {
+  const [found = null] = await readEach(node, [getCalling(hash)]);
+  return found instanceof Unreadable ? null : found;
 }
 
 /** Who sent a transaction whose bytes are stored; null where they are not. */

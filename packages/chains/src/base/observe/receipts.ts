@@ -1,5 +1,6 @@
 import type { TransactionHash } from '@pf/domain';
 import type { RpcNode } from '@pf/rpc';
+import { rememberAddresses } from '../../evm/checksummed.ts';
 import { type CallingTransaction, getLogs, getReceipt, type Logged, type Receipt } from '../../evm/calls.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import { keptLogsIn, keptLogsOf } from '../nested/kept-logs.ts';
@@ -112,6 +113,7 @@ export async function readLoggedIn(
     ({ transactionHash, address, topics, removed }) =>
       transactionHash === hash && !removed && keeps(address.toLowerCase(), topics[0]),
   );
+  await rememberAddresses(logs);
   // One that failed has left none.
   return logs[0] === undefined ? null : { transactionHash: hash, status: 1n, blockHash: logs[0].blockHash, logs };
 }
@@ -134,6 +136,8 @@ export async function readReceipts(
       some.map((hash) => getReceipt(hash, keeps)),
       splits,
     );
+    for (const receipt of receipts)
+      if (receipt !== null && !(receipt instanceof Unreadable)) await rememberAddresses(receipt.logs);
     return receipts.map((receipt) => (receipt instanceof Unreadable ? receipt.reason : (receipt ?? NONE)));
   };
   const first = await read(node, hashes);

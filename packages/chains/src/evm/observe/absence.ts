@@ -27,7 +27,7 @@ export async function absentEverywhere(
     const blocks = await node.batch(numbers.map((number) => getBlock(number)));
     const receipts = await readEach(
       node,
-      missing.map(({ hash }) => getReceipt(hash)),
+      missing.map(({ hash }) => getReceipt(hash, () => false)),
       SPLITS,
     );
     const hashes = new Map(numbers.map((number, place) => [number, blocks[place]?.hash]));

@@ -1,9 +1,17 @@
 import type { Address } from '@pf/domain';
-import { limited, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
+import { boundedTo, isTooLong, limited, type RpcCall, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import { partsOf } from '../../parts.ts';
 import { wordOf } from '../account.ts';
 import { checksummed } from '../checksummed.ts';
-import { type Block, getBlock, getHeadNumber, getLogs, type Log, type LogFilter } from '../calls.ts';
+import {
+  type Block,
+  getBlock,
+  getHeadNumber,
+  getLogs,
+  type Log,
+  type LogFilter,
+  STRANGERS_MAX_BYTES,
+} from '../calls.ts';
 
 /** Blocks of one eth_getLogs while catching up, where an upstream's own limit is not known. */
 const BLOCKS_MAX = 2_000n;
@@ -120,7 +128,7 @@ export class LogWindow {
       const isOfAll = this.#asksForAll(node, wanted);
       const lists = isOfAll ? [null] : partsOf(wanted.recipients, most.recipients);
       const calls = partsOf(wanted.address, most.addresses).flatMap((address) =>
-        lists.map((recipients) => limited(getLogs(filterOf({ ...wanted, address }, recipients, fromBlock, toBlock)))),
+        lists.map((recipients) => limited(logsOf(filterOf({ ...wanted, address }, recipients, fromBlock, toBlock)))),
       );
       const [end, ...parts] = await node.batch([getBlock(toBlock), ...calls] as const);
       const refusal = parts.find((part) => part instanceof RpcRefusedError);
@@ -128,6 +136,8 @@ export class LogWindow {
       const logs = (parts as readonly (readonly Log[])[]).flat();
       return [isOfAll ? ofRecipients(logs, wanted.recipients) : logs, end];
     } catch (error) {
+      if (toBlock > fromBlock && error instanceof RpcUpstreamError && isTooLong(error.message))
+        return [new RpcRefusedError('the logs are too long together', 0, undefined), null];
       // It may have been too much to return in time: the next call asks for less.
       const { range } = this.#reachOf(node);
       this.#adjust(node, { ...range, blocks: halfOf(range.blocks) });
@@ -208,6 +218,10 @@ const known = <T>(learned: { readonly value: T; readonly until: number } | undef
 /** The upstream cannot do it, and others may. */
 const lacking = (message: string): RpcUpstreamError => new RpcUpstreamError(message, 'no', undefined, 'unsupported');
 const halfOf = (blocks: bigint): bigint => (blocks > 1n ? blocks / 2n : 1n);
+
+/** Of several blocks no more than is parsed in a moment: else fewer are asked for. One is read whatever it has. */
+const logsOf = (filter: LogFilter): RpcCall<readonly Log[]> =>
+  filter.toBlock > filter.fromBlock ? boundedTo(STRANGERS_MAX_BYTES, getLogs(filter)) : getLogs(filter);
 
 /** An address as a log's topic has it. */
 export const topicOf = (address: Address): string => `0x${wordOf(address)}`;

@@ -1,12 +1,10 @@
 import type { TransactionHash } from '@pf/domain';
 import { boundedTo, type RpcNode } from '@pf/rpc';
-import { getLogs, type Receipt } from '../../evm/calls.ts';
+import { getLogs, type Receipt, STRANGERS_MAX_BYTES } from '../../evm/calls.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import type { Network } from '../../port.ts';
 import { getPlace } from '../calls.ts';
 import { GUARD, TRANSFER, TRANSFER_BLOCKED, TRANSFER_WITH_MEMO } from './landings.ts';
-
-const LOGS_MAX_BYTES = 8 * 2 ** 20;
 
 /**
  * What a receipt that cannot be read tells of payments, by the logs of our tokens and the guard in its block: a
@@ -28,7 +26,7 @@ export async function receiptByLogs(
     address: [...tokens.map(({ address }) => address as string), GUARD],
     topics: [[TRANSFER, TRANSFER_WITH_MEMO, TRANSFER_BLOCKED]],
   };
-  const [logs = null] = await readEach(node, [boundedTo(LOGS_MAX_BYTES, getLogs(filter))]);
+  const [logs = null] = await readEach(node, [boundedTo(STRANGERS_MAX_BYTES, getLogs(filter))]);
   if (logs === null || logs instanceof Unreadable) return null;
   const own = logs.filter((log) => log.transactionHash === hash && log.blockHash === blockHash && !log.removed);
   // What has logged something has succeeded.

@@ -1,7 +1,8 @@
 import type { TransactionHash } from '@pf/domain';
-import { boundedTo, type RpcCall, type RpcNode, type RpcPool } from '@pf/rpc';
+import { boundedTo, isTooLong, type RpcCall, type RpcNode, type RpcPool } from '@pf/rpc';
 import type { LRUCache } from 'lru-cache';
-import { getReceipt, type KeptLogs, type Log, type Receipt } from '../../evm/calls.ts';
+import { rememberAddresses } from '../../evm/checksummed.ts';
+import { getReceipt, type KeptLogs, type Log, type Receipt, STRANGERS_MAX_BYTES } from '../../evm/calls.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import { partsOf } from '../../parts.ts';
 import { isToken } from '../address.ts';
@@ -36,13 +37,12 @@ export const keeps: KeptLogs = (address, event) =>
   event === TRANSFER || event === TRANSFER_WITH_MEMO
     ? isToken(address)
     : event === TRANSFER_BLOCKED && address === guard;
-/** Of several receipts together, as of one alone: a response that takes a moment. */
-const TOGETHER_MAX_BYTES = 8 * 2 ** 20;
-const receiptCalls = (hashes: readonly TransactionHash[]): readonly RpcCall<Receipt | null>[] =>
-  hashes.map((hash) => boundedTo(Math.floor(TOGETHER_MAX_BYTES / hashes.length), getReceipt(hash, keeps)));
-
-/** In the reason why a response was broken off. */
-const TOO_LONG = 'ERR_BUFFER_TOO_LARGE';
+/** Of several receipts together: a response that takes a moment. */
+const TOGETHER_MAX_BYTES = STRANGERS_MAX_BYTES / 4;
+const receiptCalls = (hashes: readonly TransactionHash[]): readonly RpcCall<Receipt | null>[] => {
+  const calls = hashes.map((hash) => getReceipt(hash, keeps));
+  return hashes.length === 1 ? calls : calls.map((call) => boundedTo(TOGETHER_MAX_BYTES, call));
+};
 
 /** What each upstream says of one transaction: its receipt, null where it has none, or why it cannot be had. */
 type Result = Receipt | Unreadable | null;
@@ -75,11 +75,13 @@ export async function readReceipts(
     }
   for (const [place, one] of alone.entries()) {
     const hash = hashes[place];
-    if (hash === undefined || !(one instanceof Unreadable) || !one.reason.includes(TOO_LONG)) continue;
+    if (hash === undefined || !(one instanceof Unreadable) || !isTooLong(one.reason)) continue;
     if (place > 0 && performance.now() - begun > READING_MS) break;
     alone[place] = (await receiptByLogs(node, hash, network)) ?? one;
   }
-  return (isTooMuch ? alone : together).map((one, place) => {
+  const all = isTooMuch ? alone : together;
+  for (const one of all) if (one !== null && !(one instanceof Unreadable)) await rememberAddresses(one.logs);
+  return all.map((one, place) => {
     const hash = hashes[place];
     if (one === null || one instanceof Unreadable || hash === undefined || isSound(one, hash)) return one;
     return new Unreadable('its receipt contradicts itself');

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Address } from '@pf/domain';
-import { type RpcCall, type RpcNode, RpcRefusedError } from '@pf/rpc';
+import { type RpcCall, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import { z } from 'zod';
 import { LogWindow, topicOf } from '../../../src/evm/observe/log-window.ts';
 
@@ -33,10 +33,14 @@ interface Limits {
   /** Blocks below its head (1,000,000). */
   readonly history?: number;
   readonly logs?: readonly unknown[];
+  /** How long its response about a block is. */
+  readonly bytesOfBlock?: number;
   /** What it says of too many blocks. */
   readonly ofRange?: (from: bigint, most: number) => string;
 }
 const HEAD = 1_000_000;
+/** What a call reads that sets itself no bound. */
+const RESPONSE_MAX_BYTES = 64 * 2 ** 20;
 const hexOf = (value: bigint): string => `0x${value.toString(16)}`;
 
 /** A node that refuses the logs of more blocks than `most`, and of more recipients than `listed`. */
@@ -49,11 +53,12 @@ function nodeOf(
     contracts = Number.POSITIVE_INFINITY,
     history = Number.POSITIVE_INFINITY,
     logs = [],
+    bytesOfBlock = 0,
     ofRange = () => 'too many blocks',
   }: Limits = {},
 ): RpcNode & { readonly asked: Asked[] } {
   const asked: Asked[] = [];
-  const respond = ({ method, params, parse }: RpcCall<unknown>): unknown => {
+  const respond = ({ method, params, parse, maxBytes = RESPONSE_MAX_BYTES }: RpcCall<unknown>): unknown => {
     if (method === 'eth_getBlockByNumber')
       return parse({ number: params[0], hash: hash(String(params[0])), parentHash: hash('0x0'), timestamp: '0x1' });
     if (method === 'eth_blockNumber') return parse(`0x${HEAD.toString(16)}`);
@@ -61,6 +66,8 @@ function nodeOf(
     const blocks = Number(toBlock) - Number(fromBlock) + 1;
     const list = topics[2] ?? null;
     asked.push({ blocks, tokens: address.length, recipients: list });
+    if (blocks * bytesOfBlock > maxBytes)
+      throw new RpcUpstreamError('node is unreachable (ERR_BUFFER_TOO_LARGE)', 'maybe', undefined, 'unreachable');
     if ((list?.length ?? 0) > listed) return new RpcRefusedError(refusal, -32_602, undefined);
     if (address.length > contracts)
       return new RpcRefusedError('Request blocked. Details: blocked parameter: params.0.address.#', -32_602, undefined);
@@ -100,6 +107,22 @@ describe('LogWindow', () => {
     await readOn(new LogWindow(), node, 20);
     expect(blocksOf(node).slice(0, 9)).toEqual([2_000, 1_000, 500, 250, 125, 62, 31, 15, 7]);
     expect(new Set(blocksOf(node).slice(-10))).toEqual(new Set([10]));
+  });
+
+  it('asks for fewer blocks in the same reading where their logs are more than is parsed in a moment', async () => {
+    const node = nodeOf({}, 2_000, { bytesOfBlock: 100_000 });
+    await readOn(new LogWindow(), node, 3);
+    expect(blocksOf(node).slice(0, 7)).toEqual([2_000, 1_000, 500, 250, 125, 62, 31]);
+    expect(
+      blocksOf(node)
+        .slice(7)
+        .every((blocks) => blocks < 62),
+    ).toBe(true);
+  });
+
+  it('reads a single block however many logs it has', async () => {
+    const node = nodeOf({}, 2_000, { bytesOfBlock: 10_000_000 });
+    expect(await readOn(new LogWindow(), node, 3)).toBe(4n);
   });
 
   it('learns of each upstream by itself', async () => {

@@ -1,0 +1,228 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { TransactionHash } from '@pf/domain';
+import type { RpcCall, RpcNode, RpcPool } from '@pf/rpc';
+import { type Hex, toHex } from 'viem';
+import { getCallTrace } from '../../src/base/nested/call-trace.ts';
+import { keptLogsOf } from '../../src/base/nested/kept-logs.ts';
+import { getTokenCalls } from '../../src/base/nested/token-calls.ts';
+import { readTransfer, TRANSFER } from '../../src/base/observe/landings.ts';
+import { readReceipts as readOnBase } from '../../src/base/observe/receipts.ts';
+import { paidIn } from '../../src/base/paid.ts';
+import { getCalling, getReceipt, getTransaction, type Receipt, STRANGERS_MAX_BYTES } from '../../src/evm/calls.ts';
+import { networkOf } from '../../src/index.ts';
+import { getPlace, getTempoTransaction } from '../../src/tempo/calls.ts';
+import { paymentsIn } from '../../src/tempo/observe/landings.ts';
+import { keeps as keptOnTempo, readReceipts as readOnTempo } from '../../src/tempo/observe/receipts.ts';
+import { poolOver } from '../base/chain.ts';
+import { CHAIN } from '../base/payments.ts';
+import { topic } from './base.ts';
+import { heldWhile, leastCpu, longestTurn } from './delay.ts';
+
+/** Of one core, in which nothing else is done. */
+const TURN_MAX_MS = 50;
+const HELD_MAX_BYTES = 32 * 2 ** 20;
+
+const base = networkOf(CHAIN);
+const tempo = networkOf('eip155:42431' as typeof CHAIN);
+const hash = `0x${'ab'.repeat(32)}` as TransactionHash;
+const ATTACKER: Hex = `0x${'ba'.repeat(20)}`;
+const [usdc, usdcOnTempo] = [base, tempo].map(({ tokens: [token] }) => String(token?.address)) as [string, string];
+const word = (value: number): Hex => toHex(value, { size: 32 });
+const account = (number: number): Hex => toHex(0xacc0_0000_0000 + number, { size: 20 });
+
+/** A list of as many items as fit into a response, with some hundred bytes around it. */
+function filled(itemAt: (index: number) => string): string {
+  const items: string[] = [];
+  let size = 1_000;
+  for (let index = 0; ; index += 1) {
+    const item = itemAt(index);
+    size += item.length + 1;
+    if (size > STRANGERS_MAX_BYTES) return `[${items.join(',')}]`;
+    items.push(item);
+  }
+}
+const logAt = (index: number, address: string, topics: readonly string[], data = '0x'): string =>
+  JSON.stringify({
+    address,
+    topics,
+    data,
+    blockNumber: '0x1',
+    blockHash: hash,
+    transactionHash: hash,
+    transactionIndex: '0x1',
+    logIndex: toHex(index),
+    removed: false,
+  });
+/** Each from another account to another. */
+const transferAt = (index: number, token: string): string =>
+  logAt(index, token, [TRANSFER, topic(account(2 * index)), topic(account(2 * index + 1))], word(index));
+const receiptOf = (logs: string): string => {
+  const place = { transactionHash: hash, status: '0x1', blockNumber: '0x1', blockHash: hash };
+  const fields = JSON.stringify({ ...place, from: ATTACKER, to: ATTACKER, gasUsed: '0x1', effectiveGasPrice: '0x1' });
+  return `${fields.slice(0, -1)},"logs":${logs}}`;
+};
+const frame = (more: object = {}): string =>
+  JSON.stringify({ type: 'CALL', from: ATTACKER, to: ATTACKER, gas: '0xffff', gasUsed: '0x64', input: '0x', ...more });
+const traceOf = (parts: string): string => `${frame().slice(0, -1)},${parts}}`;
+function deepTrace(): string {
+  const DEPTH = 1_024;
+  const input = `0x${'00'.repeat(Math.floor(STRANGERS_MAX_BYTES / DEPTH / 2) - 100)}`;
+  const open = `${frame({ input }).slice(0, -1)},"calls":[`;
+  return `${open.repeat(DEPTH - 1)}${frame()}${']}'.repeat(DEPTH - 1)}`;
+}
+const LONG_INPUT = `0x${'ab'.repeat(STRANGERS_MAX_BYTES / 2 - 500)}`;
+const called = JSON.stringify({
+  ...{ hash, type: '0x2', from: ATTACKER, to: ATTACKER, nonce: '0x1', gas: '0xffff', value: '0x0' },
+  ...{ input: LONG_INPUT, blockHash: hash, blockNumber: '0x1' },
+});
+const tokenCall = (index: number): string =>
+  JSON.stringify({
+    type: 'call',
+    action: { callType: 'call', from: account(index), to: usdc, gas: '0x1', value: '0x0', input: word(index) },
+    result: { gasUsed: '0x1', output: '0x' },
+    transactionHash: hash,
+    blockHash: hash,
+    blockNumber: 1,
+    subtraces: 0,
+    traceAddress: [0],
+  });
+
+type Largest = readonly [what: string, call: RpcCall<unknown>, result: string];
+const keptOnBase = keptLogsOf(base);
+const ofStrangers = filled((index) => logAt(index, ATTACKER, []));
+const onBase: readonly Largest[] = [
+  ['a receipt of empty logs', getReceipt(hash, keptOnBase), receiptOf(ofStrangers)],
+  ['a receipt of transfers', getReceipt(hash, keptOnBase), receiptOf(filled((index) => transferAt(index, usdc)))],
+  [
+    'a receipt of one log',
+    getReceipt(hash, keptOnBase),
+    receiptOf(`[${logAt(0, usdc, [TRANSFER, topic(ATTACKER), topic(ATTACKER)], LONG_INPUT.slice(0, -1_000))}]`),
+  ],
+  ['a transaction', getTransaction(hash), called],
+  ['who calls what in a transaction', getCalling(hash), called],
+  [
+    'a trace of calls beside one another',
+    getCallTrace(hash, keptOnBase),
+    traceOf(`"calls":${filled((index) => frame({ from: account(index), to: account(index + 1) }))}`),
+  ],
+  ['a trace of calls within one another', getCallTrace(hash, keptOnBase), deepTrace()],
+  [
+    'a trace of transfers',
+    getCallTrace(hash, keptOnBase),
+    traceOf(
+      `"logs":${filled((index) =>
+        JSON.stringify({
+          address: usdc,
+          topics: [TRANSFER, topic(account(index)), topic(ATTACKER)],
+          data: word(index),
+          position: '0x0',
+        }),
+      )}`,
+    ),
+  ],
+  ['calls of tokens', getTokenCalls([usdc], 1n), filled(tokenCall)],
+];
+const onTempo: readonly Largest[] = [
+  ['a receipt of empty logs', getReceipt(hash, keptOnTempo), receiptOf(ofStrangers)],
+  [
+    'a receipt of transfers',
+    getReceipt(hash, keptOnTempo),
+    receiptOf(filled((index) => transferAt(index, usdcOnTempo))),
+  ],
+  ['the place of a transaction', getPlace(hash), called],
+  ['a transaction', getTempoTransaction(hash), called],
+];
+
+describe('the largest responses of a node', () => {
+  let server: Server;
+  let url: string;
+  /** What it says of whatever it is asked. */
+  let body = Buffer.of();
+  const pools: RpcPool[] = [];
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      let text = '';
+      request.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      request.on('end', () => {
+        const chain = { eth_chainId: 84_532, eth_blockNumber: 1 }[/"method":"(\w+)"/.exec(text)?.[1] ?? ''];
+        response.end(chain === undefined ? body : `{"jsonrpc":"2.0","id":0,"result":"${toHex(chain)}"}`);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    for (const pool of pools) await pool.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  function openPool(): RpcPool {
+    const pool = poolOver([url]);
+    pools.push(pool);
+    return pool;
+  }
+  const asBody = (result: string): Buffer => Buffer.from(`{"jsonrpc":"2.0","id":0,"result":${result}}`);
+
+  describe.each([
+    ['Base', onBase],
+    ['Tempo', onTempo],
+  ])('of %s', (_chain, all) => {
+    it.each(all)('take a moment to read: %s', async (_what, call, result) => {
+      body = asBody(result);
+      expect(body.length).toBeGreaterThan(0.99 * STRANGERS_MAX_BYTES - 1_000);
+      const pool = openPool();
+      expect(await longestTurn(() => pool.call(call))).toBeLessThan(TURN_MAX_MS);
+    });
+
+    it.each(all)('take little memory: %s', (_what, { parse }, result) => {
+      expect(heldWhile(asBody(result), (json) => parse((json as { result: unknown }).result))).toBeLessThan(
+        HELD_MAX_BYTES,
+      );
+    });
+
+    it.each(all)('are not read where they are longer: %s', async (_what, call, result) => {
+      body = asBody(`${result}${' '.repeat(STRANGERS_MAX_BYTES - result.length)}`);
+      await expect(openPool().run((node) => node.call(call))).rejects.toThrow('ERR_BUFFER_TOO_LARGE');
+    });
+  });
+
+  it('take a moment to judge on Base: transfers between as many accounts as fit', async () => {
+    body = asBody(receiptOf(filled((index) => transferAt(index, usdc))));
+    const pool = openPool();
+    const judged: number[] = [];
+    const judge = (node: RpcNode) => async (): Promise<void> => {
+      const [receipt] = await readOnBase({ node, pool, network: base }, [hash]);
+      const transfers = (receipt as Receipt).logs.flatMap((log) => readTransfer(log) ?? []);
+      judged.push(paidIn(transfers, () => true).size);
+    };
+    expect(await pool.run((node) => longestTurn(judge(node)))).toBeLessThan(TURN_MAX_MS);
+    expect(judged[0]).toBeGreaterThan(5_000);
+  });
+
+  it('take a moment to judge on Tempo: transfers between as many accounts as fit', async () => {
+    body = asBody(receiptOf(filled((index) => transferAt(index, usdcOnTempo))));
+    const judged: unknown[] = [];
+    const judge = (node: RpcNode) => async (): Promise<void> => {
+      const [receipt] = await readOnTempo(node, [hash], tempo);
+      judged.push(paymentsIn(receipt as Receipt, tempo));
+    };
+    const pool = openPool();
+    expect(await pool.run((node) => longestTurn(judge(node)))).toBeLessThan(TURN_MAX_MS);
+    expect(judged[0]).toEqual([]);
+  });
+});
+
+describe('what transfers are worth', () => {
+  it('takes a moment for those of thousands to thousands', () => {
+    const addresses = Array.from({ length: 10_000 }, (_, number) => account(number));
+    const transfers = addresses.map((from, index) => ({
+      from: from as never,
+      to: addresses[(index + 1) % addresses.length] as never,
+      amount: 1n,
+      log: { address: usdc as never, logIndex: BigInt(index) },
+    }));
+    expect(leastCpu(() => paidIn(transfers, () => false))).toBeLessThan(TURN_MAX_MS);
+  });
+});
