@@ -163,7 +163,7 @@ describe('the largest responses of a node', () => {
     pools.push(pool);
     return pool;
   }
-  const asBody = (result: string): Buffer => Buffer.from(`{"jsonrpc":"2.0","id":0,"result":${result}}`);
+  const asBody = (result: string): Buffer<ArrayBuffer> => Buffer.from(`{"jsonrpc":"2.0","id":0,"result":${result}}`);
 
   describe.each([
     ['Base', onBase],

@@ -130,7 +130,9 @@ export class LogWindow {
       const calls = partsOf(wanted.address, most.addresses).flatMap((address) =>
         lists.map((recipients) => limited(logsOf(filterOf({ ...wanted, address }, recipients, fromBlock, toBlock)))),
       );
-      const [end, ...parts] = await node.batch([getBlock(toBlock), ...calls] as const);
+      // One response has both: a call without a bound of its own would lift that of the logs.
+      const block = toBlock > fromBlock ? boundedTo(STRANGERS_MAX_BYTES, getBlock(toBlock)) : getBlock(toBlock);
+      const [end, ...parts] = await node.batch([block, ...calls] as const);
       const refusal = parts.find((part) => part instanceof RpcRefusedError);
       if (refusal !== undefined) return [refusal, end];
       const logs = (parts as readonly (readonly Log[])[]).flat();

@@ -81,7 +81,11 @@ function nodeOf(
     callsIn: () => Number.POSITIVE_INFINITY,
     asked,
     call: (call) => Promise.resolve(respond(call) as never),
-    batch: (calls) => Promise.resolve(calls.map(respond) as never),
+    // As in a response to several: the call that may have the longest result decides.
+    batch: (calls) => {
+      const maxBytes = Math.max(...calls.map((call) => call.maxBytes ?? RESPONSE_MAX_BYTES));
+      return Promise.resolve(calls.map((call) => respond({ ...call, maxBytes })) as never);
+    },
   };
 }
 const blocksOf = ({ asked }: { readonly asked: readonly { readonly blocks: number }[] }): readonly number[] =>
