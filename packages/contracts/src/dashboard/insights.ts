@@ -88,6 +88,10 @@ export const ATTENTION_ADVICE = {
   endpoint_disabled: 'It receives nothing. Fix its receiver, enable it, then replay what it has missed.',
   failed_delivery: 'It is not attempted again. See its attempts, fix the receiver, then resend it.',
 } as const;
+/** Of a mismatched payment that only a payer's word connects with its intent. */
+export const CLAIMED_ADVICE =
+  'A payer says that it was for this intent, and nothing on chain shows it. Where deposits are on, the same money is a ' +
+  'deposit: assign that to the intent that it was for. Else deliver, or send it back to its sender, once.';
 export type AttentionKind = keyof typeof ATTENTION_ADVICE;
 const KINDS = Object.keys(ATTENTION_ADVICE) as [AttentionKind, ...AttentionKind[]];
 
@@ -124,6 +128,8 @@ const attention = z.strictObject({
       amount: amount.nullable(),
       differs: z.array(z.enum(PAYMENT_TERMS)),
       late: z.enum(LATE_STATES).nullable(),
+      /** Only a payer says that it was for the intent. */
+      claimed: z.boolean(),
     })
     .nullable(),
   deposit: deposit.nullable(),

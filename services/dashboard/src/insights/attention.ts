@@ -1,6 +1,6 @@
 import { findNetwork } from '@pf/chains/networks';
 import { unexpectedPayment } from '@pf/contracts';
-import { type Attention, ATTENTION_ADVICE } from '@pf/contracts/dashboard';
+import { type Attention, ATTENTION_ADVICE, CLAIMED_ADVICE } from '@pf/contracts/dashboard';
 import { type AttentionRow, decodeDepositState, decodeStateOrNull, type LikelyIntentRow } from '@pf/database';
 import { type Deposit, depositView, formatAmount } from '@pf/domain';
 import { z } from 'zod';
@@ -19,17 +19,18 @@ const reported = z.object({
 export const shownAttention = (row: AttentionRow, likely: readonly LikelyIntentRow[] = []): Attention => {
   const { kind, id, at, intentId, deposit, endpointId, url, deliveryId, eventType, reason } = row;
   const { doneAt, doneBy, doneByName } = row;
+  const payment = row.event === null ? fromSanctioned(row) : reportedPayment(row.event);
   return {
     kind,
     id,
     at: at.toISOString(),
     intentId,
-    payment: row.event === null ? fromSanctioned(row) : reportedPayment(row.event),
+    payment,
     ...(deposit === null ? NO_DEPOSIT : shownDeposit(decodeDepositState(deposit), likely)),
     endpoint: endpointId === null || url === null ? null : { id: endpointId, url },
     delivery: deliveryId === null || eventType === null ? null : { id: deliveryId, eventType },
     reason,
-    advice: ATTENTION_ADVICE[kind],
+    advice: payment?.claimed === true ? CLAIMED_ADVICE : ATTENTION_ADVICE[kind],
     done:
       doneAt === null || doneBy === null ? null : { at: doneAt.toISOString(), by: { id: doneBy, name: doneByName } },
   };
@@ -73,6 +74,7 @@ function reportedPayment(body: string): Payment | null {
     amount: payment.amount ?? (token ? formatAmount(BigInt(amountBaseUnits), token.decimals) : null),
     differs,
     late,
+    claimed: payment.claimed === true,
   };
 }
 
@@ -93,6 +95,7 @@ function fromSanctioned({ chain, hash, sender, state }: AttentionRow): Payment |
     amount: token && transfer ? formatAmount(transfer.amount, token.decimals) : null,
     differs: [],
     late: null,
+    claimed: false,
   };
 }
 

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newAccountId } from '@pf/contracts';
-import { type Attention, ATTENTION_ADVICE, type AttentionKind, type Role } from '@pf/contracts/dashboard';
+import {
+  type Attention,
+  ATTENTION_ADVICE,
+  type AttentionKind,
+  CLAIMED_ADVICE,
+  type Role,
+} from '@pf/contracts/dashboard';
 import { UnscreenedPayments } from '@pf/database';
 import { type AccountId, type Deposit, depositView, type IntentId, type TransactionHash } from '@pf/domain';
 import { deposits, events, samples } from '@pf/domain/testing';
@@ -84,6 +90,7 @@ describe('GET /accounts/{accountId}/{mode}/attention', () => {
       recipient: samples.ALICE,
       differs: [],
       late: null,
+      claimed: false,
     };
     const none = { endpoint: null, delivery: null, reason: null };
     expect(attention).toMatchObject([
@@ -114,6 +121,15 @@ describe('GET /accounts/{accountId}/{mode}/attention', () => {
     ]);
     expect((await page(accountId, { kind: 'extra_payment' })).attention.map(({ intentId }) => intentId)).toEqual([
       extra,
+    ]);
+  });
+
+  it('says of a payment that only its payer connects with the intent that it may be a deposit as well', async () => {
+    const accountId = await newAccount();
+    await unexpected(accountId, 5, events.claimedPayment(samples.FIRST, samples.UNPROVEN));
+    const { attention } = await page(accountId);
+    expect(attention).toMatchObject([
+      { kind: 'mismatched_payment', payment: { claimed: true, differs: ['reference'] }, advice: CLAIMED_ADVICE },
     ]);
   });
 

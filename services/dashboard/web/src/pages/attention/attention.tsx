@@ -73,6 +73,11 @@ const KINDS: Readonly<Record<Item['kind'], Kind>> = {
   },
 };
 
+/** Of a payment of which only the payer says what it was for. */
+const CLAIMED =
+  'Its payer says that it was for this payment, and nothing shows it. If it is listed as unknown money as well, it is ' +
+  'the same money: assign it there. Else deliver, or send it back to its sender, once.';
+
 const STATES = ['open', 'done', 'assigned', 'ignored'] as const;
 
 export default function Attention() {
@@ -219,7 +224,7 @@ function Card({ item }: { readonly item: Item }) {
       )}
       {endpoint && <p className="wrap">{endpoint.url}</p>}
       {reason !== null && <p className="muted wrap">{reason}</p>}
-      <p>{advice}</p>
+      <p>{payment?.claimed === true ? CLAIMED : advice}</p>
       <div className="row small">
         {intentId !== null && <Link href={`/payments/${intentId}`}>Open the payment</Link>}
         {payment && <Transaction of={payment} />}
