@@ -1,8 +1,14 @@
 import type { AccountId, Address, Instant } from '@pf/domain';
 
-/** How many intents of one account are to be paid to a recipient. */
-interface Share {
+/** An account that names a recipient, and since when, as far as that is known. */
+export interface Owner {
   readonly account: AccountId;
+  readonly since: Instant;
+}
+
+/** How many intents of one account are to be paid to a recipient. */
+interface Share extends Owner {
+  since: Instant;
   intents: number;
 }
 
@@ -22,24 +28,28 @@ export class Recipients {
     return (this.#shares.get(recipient) ?? []).map(({ account }) => account);
   }
 
-  /** One more intent of this account. */
-  add(recipient: Address, account: AccountId): void {
-    this.#count(recipient, account, 1);
+  owners(recipient: Address): readonly Owner[] {
+    return this.#shares.get(recipient) ?? [];
+  }
+
+  /** One more intent of this account, which was made then. */
+  add(recipient: Address, account: AccountId, since: Instant): void {
+    const shares = this.#shares.get(recipient) ?? [];
+    const known = shares.find((one) => one.account === account);
+    if (known === undefined) {
+      this.#shares.set(recipient, shares.concat({ account, since, intents: 1 }));
+      return;
+    }
+    known.intents += 1;
+    known.since = Math.min(known.since, since);
   }
 
   /** One less. */
   remove(recipient: Address, account: AccountId): void {
-    this.#count(recipient, account, -1);
-  }
-
-  #count(recipient: Address, account: AccountId, more: 1 | -1): void {
     const shares = this.#shares.get(recipient) ?? [];
     const known = shares.find((one) => one.account === account);
-    if (known === undefined) {
-      if (more > 0) this.#shares.set(recipient, shares.concat({ account, intents: more }));
-      return;
-    }
-    known.intents += more;
+    if (known === undefined) return;
+    known.intents -= 1;
     if (known.intents > 0) return;
     if (shares.length > 1)
       this.#shares.set(
@@ -51,8 +61,7 @@ export class Recipients {
 }
 
 /** Until when a recipient of intents of one account is watched that are all at rest. */
-interface Term {
-  readonly account: AccountId;
+interface Term extends Owner {
   readonly until: Instant;
 }
 
@@ -72,12 +81,21 @@ export class RecipientsAtRest {
     return (this.#terms.get(recipient) ?? []).map(({ account }) => account);
   }
 
-  /** Watches it until then, and longer where that was known. */
-  add(recipient: Address, account: AccountId, until: Instant): void {
+  owners(recipient: Address): readonly Owner[] {
+    return this.#terms.get(recipient) ?? [];
+  }
+
+  /** Watches it until then, and longer where that was known. @param since when the intent had ended */
+  add(recipient: Address, account: AccountId, since: Instant, until: Instant): void {
     const terms = this.#terms.get(recipient) ?? [];
     const known = terms.find((one) => one.account === account);
-    if (known !== undefined && known.until >= until) return;
-    this.#terms.set(recipient, terms.filter((one) => one !== known).concat({ account, until }));
+    if (known !== undefined && known.until >= until && known.since <= since) return;
+    const term = {
+      account,
+      since: Math.min(known?.since ?? since, since),
+      until: Math.max(known?.until ?? until, until),
+    };
+    this.#terms.set(recipient, terms.filter((one) => one !== known).concat(term));
   }
 
   /** Drops those whose time is up. */

@@ -181,6 +181,17 @@ export class WatchedIntents implements WatchSet {
     return [...new Set([...this.#recipients.ownersOf(recipient), ...this.#recipientsAtRest.ownersOf(recipient)])];
   }
 
+  /** Those that have named it for longest: so no number of others that name it later hides from them what it gets. */
+  #firstOwnersOf(recipient: Address): readonly AccountId[] {
+    const owners = this.ownersOf(recipient);
+    if (owners.length <= OWNERS_MAX) return owners;
+    const all = [...this.#recipients.owners(recipient), ...this.#recipientsAtRest.owners(recipient)];
+    const since = new Map<AccountId, Instant>();
+    for (const one of all) since.set(one.account, Math.min(one.since, since.get(one.account) ?? one.since));
+    const sinceOf = (account: AccountId): Instant => since.get(account) ?? Infinity;
+    return owners.toSorted((one, other) => sinceOf(one) - sinceOf(other)).slice(0, OWNERS_MAX);
+  }
+
   get hasDeposits(): boolean {
     return this.#depositsTo !== null;
   }
@@ -188,9 +199,10 @@ export class WatchedIntents implements WatchSet {
   depositsOf(arrival: Parameters<WatchSet['depositsOf']>[0]): ReturnType<WatchSet['depositsOf']> {
     if (this.#depositsTo === null) return [];
     const { chain, partitions } = this.#depositsTo;
-    return this.ownersOf(arrival.to)
-      .slice(0, OWNERS_MAX)
-      .map((accountId) => ({ accountId, depositId: depositIdOf(accountId, chain, arrival, partitions) }));
+    return this.#firstOwnersOf(arrival.to).map((accountId) => ({
+      accountId,
+      depositId: depositIdOf(accountId, chain, arrival, partitions),
+    }));
   }
 
   openDeposits(): Iterable<OpenDeposit> {
@@ -277,7 +289,7 @@ export class WatchedIntents implements WatchSet {
     const view = viewOf(kept);
     // Packed, its submissions and its settlement would be held twice.
     this.#intents.add([kept.id, ...namesOf(kept)], isSubmitted(view) || isSettling(view) ? kept : packing.pack(kept));
-    this.#recipients.add(kept.requestor, kept.accountId);
+    this.#recipients.add(kept.requestor, kept.accountId, kept.createdAt);
     if (intent.status === 'created' && now - intent.createdAt < AWAITED_MS)
       this.#awaited.set(kept.requestor, Math.max(intent.createdAt, this.#awaited.get(kept.requestor) ?? 0));
     if (intent.status === 'created' && intent.detectedAt !== null && !isSubmitted(view))
@@ -303,7 +315,7 @@ export class WatchedIntents implements WatchSet {
   putAtRest({ id, version, chain, accountId, requestor, reference, closedAt }: RestingIntent): void {
     const until = closedAt + this.#watchMs;
     this.#resting.add(namesOf({ chain, reference }), id, version, until);
-    this.#recipientsAtRest.add(texts.one(requestor), texts.one(accountId), until);
+    this.#recipientsAtRest.add(texts.one(requestor), texts.one(accountId), closedAt, until);
   }
 
   /** The intents in memory that may come to rest. */

@@ -207,6 +207,20 @@ describe('A watch set that is asked for deposits', () => {
     expect(set.depositsOf(arrival)).toEqual([{ accountId: ACCOUNT, depositId: id }]);
   });
 
+  it('names those that have named the recipient for longest, however many name it later', async () => {
+    const [intent] = projected.intents;
+    if (intent === undefined) throw new Error('there is an intent');
+    const later = SCENARIO_START + 1;
+    const others = Array.from({ length: 20 }, (_, n) => created(`acc_${n}` as typeof ACCOUNT));
+    projected.intents = others.map((one) => ({ ...one, createdAt: later }));
+    const set = await setsOf().synchronize(BASE_SEPOLIA);
+    const ownersNow = () => set.depositsOf(arrival).map(({ accountId }) => accountId);
+    set.putAtRest({ ...intent, closedAt: SCENARIO_START });
+    expect([ownersNow().length, ownersNow()[0]]).toEqual([16, ACCOUNT]);
+    set.put({ ...created(OTHER_ACCOUNT), createdAt: SCENARIO_START }, later);
+    expect(ownersNow()).toEqual(expect.arrayContaining([ACCOUNT, OTHER_ACCOUNT]));
+  });
+
   it('names none beyond sixteen accounts, and none where deposits are not asked for', async () => {
     for (let n = 0; n < 20; n++) projected.intents.push(created(`acc_${n}` as typeof ACCOUNT));
     expect((await setsOf().synchronize(BASE_SEPOLIA)).depositsOf(arrival)).toHaveLength(16);

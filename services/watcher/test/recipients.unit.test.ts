@@ -7,9 +7,9 @@ const { ACCOUNT, ALICE, BOB, OTHER_ACCOUNT } = samples;
 describe('recipients of intents at rest', () => {
   const atRest = (): RecipientsAtRest => {
     const recipients = new RecipientsAtRest();
-    recipients.add(ALICE, ACCOUNT, 20);
-    recipients.add(ALICE, OTHER_ACCOUNT, 30);
-    recipients.add(BOB, ACCOUNT, 20);
+    recipients.add(ALICE, ACCOUNT, 1, 20);
+    recipients.add(ALICE, OTHER_ACCOUNT, 1, 30);
+    recipients.add(BOB, ACCOUNT, 1, 20);
     return recipients;
   };
 
@@ -25,9 +25,19 @@ describe('recipients of intents at rest', () => {
 
   it('are watched as long as the last of their intents, in whatever order they come to rest', () => {
     const recipients = atRest();
-    recipients.add(ALICE, ACCOUNT, 40);
-    recipients.add(ALICE, ACCOUNT, 10);
+    recipients.add(ALICE, ACCOUNT, 1, 40);
+    recipients.add(ALICE, ACCOUNT, 1, 10);
     recipients.drop(39);
     expect(recipients.ownersOf(ALICE)).toEqual([ACCOUNT]);
+  });
+
+  it('are known since the first of their intents, in whatever order they come to rest', () => {
+    const recipients = atRest();
+    recipients.add(ALICE, ACCOUNT, 5, 40);
+    recipients.add(ALICE, OTHER_ACCOUNT, 0, 15);
+    expect(recipients.owners(ALICE)).toEqual([
+      { account: ACCOUNT, since: 1, until: 40 },
+      { account: OTHER_ACCOUNT, since: 0, until: 30 },
+    ]);
   });
 });

@@ -306,6 +306,17 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
     );
 
     it(
+      'finds a deposit for its owner only',
+      on(async ({ store: { ledger, intents } }) => {
+        await ledger.checkpoint(PARTITION);
+        await ledger.project(new DepositLog(PARTITION).append(0n, 1n, landed));
+        expect(await intents.findDeposit(id, OWNER)).toMatchObject({ id, version: 1 });
+        expect(await intents.findDeposit(id, { ...OWNER, livemode: true })).toBeNull();
+        expect(await intents.findDeposit(id, { ...OWNER, accountId: samples.OTHER_ACCOUNT })).toBeNull();
+      }),
+    );
+
+    it(
       'writes nothing of a batch where one is at another version',
       on(async ({ store: { ledger } }) => {
         await ledger.checkpoint(PARTITION);
