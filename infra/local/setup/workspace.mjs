@@ -163,6 +163,7 @@ const bundleApplications = ({ root, tools, node, environment }) =>
             path.join(at, 'vite.config.mjs'),
             path.join(root, 'packages/http/compressed.mjs'),
             path.join(root, 'packages/chains/src/networks.ts'),
+            path.join(root, 'packages/contracts/src/unseen.ts'),
             path.join(root, 'pnpm-lock.yaml'),
             ...others.map((file) => path.join(root, file)),
           ]),

@@ -228,8 +228,8 @@ export const webhookGuards: readonly Mutant[] = [
   {
     name: 'A delivery that was not accepted is kept, however many the account has',
     file: 'packages/database/src/webhooks/surplus-deliveries.ts',
-    guard: "AND status = 'delivered' AND created_at < least",
-    instead: 'AND created_at < least',
+    guard: "AND livemode = $2 AND status = 'delivered'",
+    instead: 'AND livemode = $2',
     test: {
       file: 'packages/database/test/webhooks/surplus-deliveries.integration.test.ts',
       name: 'are kept as far as the newest of an account and mode, and what was not accepted all the same',

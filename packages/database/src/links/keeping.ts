@@ -11,7 +11,7 @@ interface IntentToCancel {
 }
 
 /**
- * A cancel that was refused, because a transaction was submitted or the intent does not exist yet, is tried again: after
+ * A cancel that was refused, because a transaction was submitted or the intent does not exist yet, is tried again after
  * a quarter of the time since its link ended, within these limits.
  */
 const CANCEL_AGAIN_MS = { least: 10_000, most: 60_000 } as const;
@@ -51,7 +51,7 @@ export async function takeIntentsToCancel(
   return rows;
 }
 
-/** What became of links whose time has run out. */
+/** Links whose time has run out. */
 export interface ExpiredLinks {
   /** The deliveries that tell of those that have ended. */
   readonly told: readonly NewDelivery[];

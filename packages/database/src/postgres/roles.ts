@@ -258,14 +258,16 @@ const CLOSED = String.raw`^(pg_(try_)?advisory_|lo_|loread$|lowrite$)`;
 async function toClose(client: pg.Client): Promise<readonly string[]> {
   const { rows } = await client.query<{ name: string; isLock: boolean }>(
     `SELECT oid::regprocedure::text AS name, proname LIKE '%advisory%' AS "isLock" FROM pg_proc
-      WHERE pronamespace = 'pg_catalog'::regnamespace AND proname ~ $1 AND has_function_privilege('public', oid, 'EXECUTE')
+      WHERE pronamespace = 'pg_catalog'::regnamespace AND proname ~ $1
+        AND has_function_privilege('public', oid, 'EXECUTE')
       ORDER BY 1`,
     [CLOSED],
   );
   const { rows: missing } = await client.query<{ name: string }>(
     `SELECT rolname AS name FROM pg_roles
       WHERE rolname = ANY($1) AND NOT EXISTS (
-        SELECT FROM pg_proc, aclexplode(proacl) AS acl WHERE pg_proc.oid = $2::regprocedure AND acl.grantee = pg_roles.oid)
+        SELECT FROM pg_proc, aclexplode(proacl) AS acl
+         WHERE pg_proc.oid = $2::regprocedure AND acl.grantee = pg_roles.oid)
       ORDER BY 1`,
     [DATABASE_ROLES.filter((role) => ROLE_DEFINITIONS[role].locks), LOCK],
   );

@@ -9,7 +9,7 @@ export interface SurplusDeliveries {
   readonly createdBefore: Date;
 }
 
-/** Rows of the index that one statement reads at most: in two seconds, if none of their pages is known to be all-visible. */
+/** Rows of the index that one statement reads at most: in two seconds, if none of their pages is all-visible. */
 const READ_MAX = 400_000;
 
 /**
@@ -58,8 +58,8 @@ export async function forgetSurplus(
     `WITH forgotten AS (
        DELETE FROM service.deliveries WHERE id IN
          (SELECT id FROM service.deliveries
-           WHERE account_id = $1 AND livemode = $2 AND status = 'delivered' AND created_at < least($3::timestamptz, $4::timestamptz)
-             AND next_attempt_at IS NULL AND ended_at < $4
+           WHERE account_id = $1 AND livemode = $2 AND status = 'delivered'
+             AND created_at < least($3::timestamptz, $4::timestamptz) AND next_attempt_at IS NULL AND ended_at < $4
            ORDER BY created_at, id LIMIT $5 FOR UPDATE SKIP LOCKED)
        RETURNING id),
      attempts AS (

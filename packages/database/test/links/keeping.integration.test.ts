@@ -40,7 +40,7 @@ describe('Payment links', () => {
   it('have what cannot be cancelled tried again less and less often', async () => {
     const id = await aLink();
     const choice = await chooseOffer(own.database, owner, { id, offer: 0, newIntentId: newIntentId(0), at: began });
-    if (choice.kind !== 'begun') throw new Error(choice.kind);
+    expect(choice).toMatchObject({ kind: 'begun' });
     await cancelPaymentLink(own.database, owner, id, began);
     const taken: number[] = [];
     for (let seconds = 0; seconds < 600; seconds += 1)
@@ -60,7 +60,7 @@ describe('Payment links', () => {
     expect(await stateOf(second)).toBe('expired');
   });
 
-  it('that cannot be ended are named, with why', async () => {
+  it('are named, with why, where they cannot be ended', async () => {
     const [broken, whole] = [await aLink(), await aLink()];
     await own.database.sql.query(`
       CREATE FUNCTION service.refuse_link() RETURNS trigger LANGUAGE plpgsql AS $$
