@@ -3,11 +3,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * A hostile transaction costs the step that confirms the payment beside it less than this: one second of a quiet core,
- * of which the dearest takes half, four times, as a machine that runs other suites beside is so much slower at times.
- * What reads one piece too often takes minutes.
+ * A hostile transaction costs the steps that confirm the payment beside it less than this, in ms of a quiet core. The
+ * dearest takes a quarter of it. What reads one piece too often takes minutes.
  */
-export const DELAY_MAX_MS = 4_000;
+export const DELAY_MAX_MS = 1_000;
 const ATTEMPTS = 3;
 /** Of what takes milliseconds: the more there are, the less another process has to do with the least. */
 const SHORT_ATTEMPTS = 6;
@@ -37,8 +36,9 @@ async function cpuOf(work: () => Promise<void>): Promise<number> {
 }
 
 /**
- * How many ms of CPU one piece of work takes more than another, in the best of a few attempts: not by a clock, as other
- * processes take their time too. Nothing may be waited for, as the same steps have to suffice.
+ * How many ms of a quiet core's CPU one piece of work takes more than another, in the best of a few attempts: not by a
+ * clock, as other processes take their time too. That no further step is waited for, the work itself has to see to: it
+ * fails where the same steps do not suffice. The time until an upstream that never responds is given up is not in it.
  * @param usual the work as it is without what may delay it
  * @param beside the same with it; each attempt makes new transactions
  */
@@ -46,7 +46,7 @@ export async function leastDelay(usual: () => Promise<void>, beside: () => Promi
   let least = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < ATTEMPTS && least >= DELAY_MAX_MS; attempt += 1) {
     const usualMs = await cpuOf(usual);
-    least = Math.min(least, (await cpuOf(beside)) - usualMs);
+    least = Math.min(least, ((await cpuOf(beside)) - usualMs) / slowness());
   }
   return least;
 }

@@ -169,8 +169,8 @@ export const HOSTILE_ON_TEMPO: readonly HostileTransaction[] = [
     withReceipt((maker) => maker.receipt(foreign(10, `0x${'00'.repeat(500_000)}`))),
   ),
   judged(
-    '20,000 logs of another contract, and no payment',
-    withReceipt((maker) => maker.receipt(foreign(20_000))),
+    '10,000 logs of another contract, and no payment',
+    withReceipt((maker) => maker.receipt(foreign(10_000))),
   ),
   judged(
     'a memo without a transfer',

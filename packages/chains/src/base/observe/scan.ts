@@ -30,7 +30,7 @@ import { sightingOf } from './sightings.ts';
 /** Transactions that are looked up at a time, in one reading, and ms after which no more are. The others wait. */
 const LOOKED_UP_AT_ONCE = 20;
 const LOOKED_UP_MAX = 500;
-/** How often those of a reading that come too late together are asked for in two halves: until one is alone. */
+/** How often those of a reading that are too long together are asked for in two halves: until one is alone. */
 const SPLITS = 5;
 const LOOK_UP_MS = 2_000;
 
@@ -315,6 +315,7 @@ async function readTransactions(
       by,
       some.map((hash) => getCalling(hash)),
       SPLITS,
+      true,
     );
     return found.map((one) => (one instanceof Unreadable ? one.reason : (one ?? 'it was not found')));
   };

@@ -32,18 +32,21 @@ const isOfRequest = ({ fault, delivered }: RpcUpstreamError): boolean =>
  * The result of each call, or why it cannot be had. What strangers have written into one transaction never costs the
  * results of the others: a call that the node refuses is told from them by asking each alone.
  * @param splits how often calls of which all together come too late, or are too long, are asked for in two halves
+ * @param areShort those that come too late together are asked for apart at the same time: one that never comes costs
+ *   the others the time of one more request, and not of one for each half
  * @throws RpcUpstreamError where the upstream is at fault
  */
 export const readEach = <T>(
   node: RpcNode,
   calls: readonly RpcCall<T>[],
   splits = 0,
-): Promise<readonly (T | Unreadable)[]> => readWithin(node, calls, { splits });
+  areShort = false,
+): Promise<readonly (T | Unreadable)[]> => readWithin(node, calls, { splits, areShort });
 
 async function readWithin<T>(
   node: RpcNode,
   calls: readonly RpcCall<T>[],
-  left: { splits: number },
+  left: { splits: number; readonly areShort: boolean },
 ): Promise<readonly (T | Unreadable)[]> {
   if (calls.length === 0) return [];
   let error: RpcUpstreamError;
@@ -55,6 +58,8 @@ async function readWithin<T>(
   }
   const isRefused = error.fault === 'rpc';
   if (calls.length === 1 || (!isRefused && left.splits === 0)) return calls.map(() => new Unreadable(error.message));
+  if (error.fault === 'timeout' && left.areShort)
+    return (await Promise.all(calls.map((call) => readWithin(node, [call], left)))).flat();
   if (!isRefused) left.splits -= 1;
   const results: (T | Unreadable)[] = [];
   for (const part of partsOf(calls, isRefused ? 1 : Math.ceil(calls.length / 2)))

@@ -46,6 +46,15 @@ describe('calls that are read apart', () => {
     expect(shown(await readEach(nodeWith('timeout').node, all, 1))).toEqual([0, 1, 2, 3, null, null, null, null]);
   });
 
+  it('are asked for apart at once where they are short and come too late together', async () => {
+    const counted = nodeWith('timeout');
+    expect(shown(await readEach(counted.node, all, 3, true))).toEqual([0, 1, 2, 3, 4, null, 6, 7]);
+    expect(counted.requests).toBe(1 + all.length);
+    const long = nodeWith('unreachable');
+    await readEach(long.node, all, 3, true);
+    expect(long.requests).toBe(7);
+  });
+
   it.each<[RpcFault, 'no' | 'maybe']>([
     ['throttled', 'no'],
     ['unsupported', 'no'],
