@@ -9,7 +9,6 @@ export {
   type ChainsOptions,
   type Examined,
 } from './chains.ts';
-export { depositWithdrawn } from './deposits.ts';
 export { upstreamsOf, upstreamVariables } from './upstreams.ts';
 export { identifyWith } from './identify.ts';
 export { findNetwork, networkNamed, networkOf, networks } from './networks.ts';

@@ -139,8 +139,10 @@ export class Intents {
       async (error) => {
         const isRefunded = error instanceof ConflictError && error.code === 'intent.already_refunded';
         const refund = isRefunded ? error.details?.['refund_intent_id'] : undefined;
-        // An attempt whose response was lost has made it.
-        return typeof refund === 'string' ? this.get(refund, options) : null;
+        if (typeof refund !== 'string') return null;
+        // An attempt whose response was lost has made it, unless it pays another address.
+        const made = await this.get(refund, options);
+        return to === undefined || made.requestor.toLowerCase() === to.toLowerCase() ? made : null;
       },
     );
   }

@@ -199,7 +199,7 @@ describe('A watch set that is asked for deposits', () => {
     });
   };
 
-  it('names it for the account whose intent a payer claims the transfer for, which is a word and no money', async () => {
+  it('names it for the account of an intent for which a payer claims it: a claim is a word and no money', async () => {
     const [intent] = projected.intents;
     if (intent === undefined) throw new Error('there is an intent');
     records.push(reported(intent));

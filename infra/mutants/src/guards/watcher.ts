@@ -45,9 +45,8 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'What a watcher saw is acknowledged by the log before its cursor moves',
     file: 'services/watcher/src/network-watch.ts',
-    guard:
-      'if (!(await this.#publish([...step.observations, ...deposits, ...withdrawals], began, ended))) return null;',
-    instead: 'this.#publish([...step.observations, ...deposits, ...withdrawals], began, ended).catch(() => false);',
+    guard: 'if (!(await this.#publish([...step.observations, ...deposits], began, ended))) return null;',
+    instead: 'this.#publish([...step.observations, ...deposits], began, ended).catch(() => false);',
     test: {
       file: 'services/watcher/test/watching.integration.test.ts',
       name: 'loses no observation when the log becomes unavailable before the publish and the watcher then ends',
@@ -61,16 +60,6 @@ export const watcherGuards: readonly Mutant[] = [
     test: {
       file: 'services/watcher/test/network-watch.unit.test.ts',
       name: 'publishes what arrived for no intent, but not while a transaction of the log hangs',
-    },
-  },
-  {
-    name: 'What a payer has reported is no deposit beside the report',
-    file: 'services/watcher/src/watched-intents.ts',
-    guard: '.filter(({ depositId }) => !this.#told.has(depositId))',
-    instead: '',
-    test: {
-      file: 'services/watcher/test/deposits.unit.test.ts',
-      name: 'names none for the account whose intent tells of the transfer by the report of a payer',
     },
   },
   {
@@ -414,7 +403,7 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'A watcher passes over an event that only newer code understands',
     file: 'services/watcher/src/watch-sets.ts',
-    guard: 'isForeign(event) ? null : eventOf(event)',
+    guard: 'isForeign(event) ? headOf(event) : eventOf(event)',
     instead: 'eventOf(event as never)',
     test: {
       file: 'services/watcher/test/watch-sets.unit.test.ts',

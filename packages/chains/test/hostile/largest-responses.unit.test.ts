@@ -173,7 +173,7 @@ describe('the largest responses of a node', () => {
       body = asBody(result);
       expect(body.length).toBeGreaterThan(0.99 * STRANGERS_MAX_BYTES - 1_000);
       const pool = openPool();
-      expect(await longestTurn(() => pool.call(call))).toBeLessThan(TURN_MAX_MS);
+      expect(await longestTurn(() => pool.call(call), TURN_MAX_MS)).toBeLessThan(TURN_MAX_MS);
     });
 
     it.each(all)('take little memory: %s', (_what, { parse }, result) => {
@@ -197,7 +197,7 @@ describe('the largest responses of a node', () => {
       const transfers = (receipt as Receipt).logs.flatMap((log) => readTransfer(log) ?? []);
       judged.push(paidIn(transfers, () => true).size);
     };
-    expect(await pool.run((node) => longestTurn(judge(node)))).toBeLessThan(TURN_MAX_MS);
+    expect(await pool.run((node) => longestTurn(judge(node), TURN_MAX_MS))).toBeLessThan(TURN_MAX_MS);
     expect(judged[0]).toBeGreaterThan(5_000);
   });
 
@@ -209,7 +209,7 @@ describe('the largest responses of a node', () => {
       judged.push(paymentsIn(receipt as Receipt, tempo));
     };
     const pool = openPool();
-    expect(await pool.run((node) => longestTurn(judge(node)))).toBeLessThan(TURN_MAX_MS);
+    expect(await pool.run((node) => longestTurn(judge(node), TURN_MAX_MS))).toBeLessThan(TURN_MAX_MS);
     expect(judged[0]).toEqual([]);
   });
 });

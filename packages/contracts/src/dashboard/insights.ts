@@ -90,8 +90,8 @@ export const ATTENTION_ADVICE = {
 } as const;
 /** Of a mismatched payment that only a payer's word connects with its intent. */
 export const CLAIMED_ADVICE =
-  'A payer says that it was for this intent, and nothing on chain shows it. Where deposits are on, the same money is a ' +
-  'deposit: assign that to the intent that it was for. Else deliver, or send it back to its sender, once.';
+  'A payer says that it was for this intent, and nothing on chain shows it. Where deposits are on, the same money is ' +
+  'a deposit: assign that to the intent that it was for. Else deliver, or send it back to its sender, once.';
 export type AttentionKind = keyof typeof ATTENTION_ADVICE;
 const KINDS = Object.keys(ATTENTION_ADVICE) as [AttentionKind, ...AttentionKind[]];
 

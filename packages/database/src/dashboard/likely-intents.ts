@@ -2,7 +2,7 @@ import type { Deposit, IntentId, IntentStatus } from '@pf/domain';
 import type { IntentOwner } from '../ledger/intents.ts';
 import type { Database } from '../postgres/database.ts';
 
-/** Intents of a wallet that are looked at, the newest first: a wallet may have any number. */
+/** Intents of a wallet that are looked at, the newest before the deposit first: a wallet may have any number. */
 const RECENT_MAX = 1_000;
 /** Likely intents of a deposit. */
 const LIKELY_MAX = 3;
@@ -19,8 +19,8 @@ export interface LikelyIntentRow {
 
 /**
  * The unpaid intents that deposits of an account may have been meant for: of the same wallet and token, of the same
- * amount or of one that a fee has made smaller, open or ended in the week before the deposit came. Those of the same
- * amount come first.
+ * amount or of one that a fee has made smaller, made before the deposit came, open or ended in the week before. Those
+ * of the same amount come first.
  */
 export async function likelyIntents(
   { scans }: Pick<Database, 'scans'>,
@@ -37,6 +37,7 @@ export async function likelyIntents(
         SELECT * FROM (
           SELECT id, status, chain, token_address, amount_base_units, created_at, closed_at FROM ledger.intents
            WHERE account_id = $1 AND livemode = $2 AND requestor = deposit.recipient
+             AND created_at <= deposit.at + interval '1 minute'
            ORDER BY created_at DESC, id DESC LIMIT ${RECENT_MAX}) AS recent
          WHERE chain = deposit.chain AND token_address = deposit.token_address
            AND status NOT IN ('confirmed', 'finalized')

@@ -1,5 +1,5 @@
 import type { AccountId, IntentId } from '@pf/domain';
-import { type Database, inTransaction } from '../postgres/database.ts';
+import { type Database, inTransaction, isDatabaseUnavailable } from '../postgres/database.ts';
 import type { NewDelivery } from '../webhooks/new-deliveries.ts';
 import { endLinks, LINK_COLUMNS, linkOf } from './payment-links.ts';
 
@@ -84,11 +84,14 @@ export async function expirePaymentLinks(
     // One of them: each by itself.
     const told: NewDelivery[] = [];
     const failed = new Map<string, unknown>();
+    let waited = 0;
     for (const id of due) {
       try {
         told.push(...(await expire(database, [id], now)));
       } catch (error) {
         failed.set(id, error);
+        // Two that wait in vain are enough for one run: it may be Postgres, and each takes seconds.
+        if (isDatabaseUnavailable(error) && ++waited === 2) break;
       }
     }
     return { told, failed };

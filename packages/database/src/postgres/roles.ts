@@ -264,8 +264,9 @@ async function toClose(client: pg.Client): Promise<readonly string[]> {
     [CLOSED],
   );
   const { rows: missing } = await client.query<{ name: string }>(
-    `SELECT rolname AS name FROM pg_roles
-      WHERE rolname = ANY($1) AND NOT EXISTS (
+    // Those too that are yet to be created: that statement comes before these.
+    `SELECT name FROM unnest($1::text[]) AS name LEFT JOIN pg_roles ON rolname = name
+      WHERE NOT EXISTS (
         SELECT FROM pg_proc, aclexplode(proacl) AS acl
          WHERE pg_proc.oid = $2::regprocedure AND acl.grantee = pg_roles.oid)
       ORDER BY 1`,

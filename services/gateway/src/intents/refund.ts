@@ -3,7 +3,7 @@ import { newIntentId, OPERATIONS, partitionOf, refundIntentRequest, TTL_SECONDS 
 import type { IntentQueries } from '@pf/database';
 import { type Address, type PaymentIntent, refusalUnlessPaid } from '@pf/domain';
 import { readBody } from '@pf/http';
-import { validationFailed } from '../api-error.ts';
+import { ApiError, validationFailed } from '../api-error.ts';
 import { seesSecrets } from '../api-keys.ts';
 import type { ClientSecrets } from '../client-secrets.ts';
 import type { Commands } from '../commands.ts';
@@ -56,6 +56,11 @@ export const refundIntent = ({
     const { accountId, livemode } = holder;
     const accepted = await commands.require({ type: 'refund', intentId, accountId, livemode, data });
     const refund = await intentAfter(intents, accepted, holder);
+    // An intent service of an earlier version pays whoever has paid, whatever the request says.
+    if (to !== undefined && refund.requestor !== to)
+      throw new ApiError('service.unavailable', {
+        message: `The refund ${refund.id} pays ${refund.requestor}, not ${to}: cancel it, and try again later.`,
+      });
     const more = seesSecrets(holder) ? clientSecrets.forPayer(refund) : {};
     return { status: 201, body: { intent: refund, ...more } };
   },

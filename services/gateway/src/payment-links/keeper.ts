@@ -22,7 +22,7 @@ export class PaymentLinkKeeper {
   readonly #log: Logger;
   readonly #now: () => number;
   readonly #wakes: Wakes;
-  readonly #task: PeriodicTask;
+  readonly #tasks: readonly PeriodicTask[];
   /** Links that could not be ended, and until when others have their turn. */
   readonly #failed = new Map<string, number>();
 
@@ -44,29 +44,25 @@ export class PaymentLinkKeeper {
     this.#log = log;
     this.#now = now;
     this.#wakes = wakes;
-    this.#task = new PeriodicTask({
-      work: () => this.run(),
-      pauseMs: PAUSE_MS,
-      onFailure: (error) => log.warn({ err: error }, 'payment links cannot be updated: will retry'),
-    });
+    const task = (work: () => Promise<void>, what: string): PeriodicTask =>
+      new PeriodicTask({ work, pauseMs: PAUSE_MS, onFailure: (error) => log.warn({ err: error }, what) });
+    // What delays the end of links must not leave their intents open: these would be paid twice.
+    this.#tasks = [
+      task(() => this.end(), 'payment links cannot be ended: will retry'),
+      task(() => this.cancel(), 'intents of payment links cannot be cancelled: will retry'),
+    ];
   }
 
   start(): void {
-    this.#task.start();
+    for (const task of this.#tasks) task.start();
   }
 
   async stop(): Promise<void> {
-    await this.#task.stop();
+    await Promise.all(this.#tasks.map((task) => task.stop()));
   }
 
-  /** Does what is due now. @throws if Postgres is unavailable */
-  async run(): Promise<void> {
-    // What keeps links from ending must not leave their intents open: these would be paid twice.
-    const done = await Promise.allSettled([this.#end(), this.#cancel()]);
-    for (const one of done) if (one.status === 'rejected') throw one.reason;
-  }
-
-  async #end(): Promise<void> {
+  /** Ends the links whose time has run out. @throws if Postgres is unavailable */
+  async end(): Promise<void> {
     const at = this.#now();
     for (const [id, until] of this.#failed) if (until <= at) this.#failed.delete(id);
     const { told, failed } = await expirePaymentLinks(this.#database, new Date(at), AT_ONCE, [...this.#failed.keys()]);
@@ -77,7 +73,8 @@ export class PaymentLinkKeeper {
     for (const endpointId of new Set(told.map((delivery) => delivery.endpointId))) wake(this.#wakes, endpointId);
   }
 
-  async #cancel(): Promise<void> {
+  /** Cancels the intents of links that have ended. @throws if Postgres is unavailable */
+  async cancel(): Promise<void> {
     const intents = await takeIntentsToCancel(this.#database, new Date(this.#now()), AT_ONCE);
     await Promise.all(
       intents.map(async ({ intentId, accountId, livemode }) => {

@@ -75,8 +75,8 @@ const KINDS: Readonly<Record<Item['kind'], Kind>> = {
 
 /** Of a payment of which only the payer says what it was for. */
 const CLAIMED =
-  'Its payer says that it was for this payment, and nothing shows it. If it is listed as unknown money as well, it is ' +
-  'the same money: assign it there. Else deliver, or send it back to its sender, once.';
+  'Its payer says that it was for this payment, and nothing shows it. If it is listed as unknown money as well, it ' +
+  'is the same money: assign it there. Else deliver, or send it back to its sender, once.';
 
 const STATES = ['open', 'done', 'assigned', 'ignored'] as const;
 

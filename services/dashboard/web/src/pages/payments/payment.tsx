@@ -237,8 +237,9 @@ function Actions({ payment }: { readonly payment: PaymentData }) {
           }}
         >
           <p>
-            A payment of the same amount back to <code>{short(payment.fulfiller ?? '')}</code> is created. No money
-            moves yet: you then sign it with the wallet <code>{short(payment.requestor)}</code>, within 24 hours.
+            A payment of the same amount back to <code>{short(payment.fulfiller ?? '')}</code>, or to the address below,
+            is created. No money moves yet: you then sign it with the wallet <code>{short(payment.requestor)}</code>,
+            within 24 hours.
           </p>
           <p>The network&apos;s fee is yours. What you have refunded comes back only if the payer sends it.</p>
           <Field
