@@ -12,12 +12,20 @@ const reported = z.object({
   data: z.object({ intent: z.object({ chain: z.string() }), payment: unexpectedPayment.strip() }),
 });
 
+export const depositOf = ({ deposit }: AttentionRow): Deposit | null =>
+  deposit === null ? null : decodeDepositState(deposit);
+
 /**
  * A row as the API shows it, with what to do.
+ * @param deposit that of the row, if it is one
  * @param likely the intents that deposits may have been meant for
  */
-export const shownAttention = (row: AttentionRow, likely: readonly LikelyIntentRow[] = []): Attention => {
-  const { kind, id, at, intentId, deposit, endpointId, url, deliveryId, eventType, reason } = row;
+export const shownAttention = (
+  row: AttentionRow,
+  deposit: Deposit | null = null,
+  likely: readonly LikelyIntentRow[] = [],
+): Attention => {
+  const { kind, id, at, intentId, endpointId, url, deliveryId, eventType, reason } = row;
   const { doneAt, doneBy, doneByName } = row;
   const payment = row.event === null ? fromSanctioned(row) : reportedPayment(row.event);
   return {
@@ -26,7 +34,7 @@ export const shownAttention = (row: AttentionRow, likely: readonly LikelyIntentR
     at: at.toISOString(),
     intentId,
     payment,
-    ...(deposit === null ? NO_DEPOSIT : shownDeposit(decodeDepositState(deposit), likely)),
+    ...(deposit === null ? NO_DEPOSIT : shownDeposit(deposit, likely)),
     endpoint: endpointId === null || url === null ? null : { id: endpointId, url },
     delivery: deliveryId === null || eventType === null ? null : { id: deliveryId, eventType },
     reason,

@@ -8,7 +8,6 @@ import {
 } from '@pf/contracts/dashboard';
 import {
   type Database,
-  decodeDepositState,
   findPaymentAttention,
   type IntentOwner,
   likelyIntents,
@@ -24,7 +23,7 @@ import {
 import { pageOf, positionOf } from '@pf/http';
 import { DashboardError } from '../dashboard-error.ts';
 import type { Endpoints } from '../endpoint.ts';
-import { shownAttention } from './attention.ts';
+import { depositOf, shownAttention } from './attention.ts';
 import type { AccountNotices } from './notices.ts';
 import { shownRequest } from './requests.ts';
 import { Summaries, tokensOf } from './summaries.ts';
@@ -68,9 +67,14 @@ export function insightEndpoints({
       const { rows, hasMore, nextCursor } = pageOf(found, limit, ({ at, doneAt, id }) =>
         writeCursor({ createdAt: (doneAt ?? at).getTime(), id }),
       );
-      const deposits = rows.flatMap(({ deposit }) => (deposit === null ? [] : [decodeDepositState(deposit)]));
-      const likely = await likelyIntents(database, owner, deposits);
-      return { attention: rows.map((row) => shownAttention(row, likely)), hasMore, nextCursor };
+      const deposits = rows.map(depositOf);
+      const likely = await likelyIntents(
+        database,
+        owner,
+        deposits.filter((deposit) => deposit !== null),
+      );
+      const attention = rows.map((row, index) => shownAttention(row, deposits[index], likely));
+      return { attention, hasMore, nextCursor };
     },
     async markAttentionDone({ account, by, livemode, param, person: { userId } }) {
       const owner = { accountId: account.id, livemode };
