@@ -38,66 +38,6 @@ export const VIEWS: Readonly<Record<string, string>> = {
         arg_max(livemode, version) AS livemode, arg_max(event, version) AS event
       FROM events WHERE version IS NOT NULL GROUP BY intent_id
     )`,
-  // One row for each transfer of money that was credited. Of one that was reported again, the last report counts.
-  payments: `
-    WITH landed AS (
-      SELECT intent_id, version, "at", account_id, livemode, chain, token, type, event,
-        coalesce(${of('data.landing.hash')}, ${of('data.hash')}) AS paid_by,
-        -- What settles an intent may land again in another place. The transaction that takes a lost one's place is
-        -- known by confirmation_restored alone.
-        CASE WHEN type IN ('intent.confirmed', 'confirmation_restored') THEN 'settles'
-          ELSE ${of('data.landing.transfer.index')} END AS place
-      FROM events
-      WHERE type IN ('intent.confirmed', 'confirmation_restored', 'intent.extra_payment', 'intent.mismatched_payment')
-        -- What was withdrawn is counted by the events that followed.
-        AND NOT EXISTS (
-          FROM events later WHERE events.type = 'intent.mismatched_payment'
-            AND later.type = 'intent.mismatch_withdrawn' AND later.intent_id = events.intent_id
-            AND later.version > events.version
-            AND ${of('data.landing.hash', 'later.event')} = ${of('data.landing.hash', 'events.event')}
-            AND ${of('data.landing.transfer.index', 'later.event')} =
-              ${of('data.landing.transfer.index', 'events.event')})
-      -- tx_signature is a column of the events: that of the intent.
-      QUALIFY row_number() OVER (
-        PARTITION BY intent_id, paid_by, place ORDER BY type = 'confirmation_restored', version DESC) = 1
-    ), ends AS (
-      SELECT intent_id,
-        coalesce(${of('data.hash')}, ${of('data.landing.hash')}) AS paid_by,
-        max(version) FILTER (${LOST}) AS lost,
-        max(version) FILTER (type = 'confirmation_restored') AS restored,
-        max("at") FILTER (type = 'intent.finalized') AS finalized_at
-      FROM events
-      WHERE ${LOST} OR type IN ('confirmation_restored', 'intent.finalized')
-      GROUP BY ALL
-    )
-    SELECT landed.intent_id, landed.account_id, landed.livemode, landed.chain,
-      -- A simulated payment has no transfer.
-      CASE WHEN coalesce(${of('data.landing.transfer.tokenAddress', 'landed.event')} =
-        ${of('intent.tokenAddress', 'landed.event')}, true) THEN landed.token END AS token,
-      CASE type
-        WHEN 'intent.extra_payment' THEN 'extra'
-        WHEN 'intent.mismatched_payment' THEN 'mismatched'
-        ELSE CASE WHEN ${of('data.late', 'landed.event')} IS NULL THEN 'requested' ELSE 'late' END
-      END AS kind,
-      CASE
-        WHEN ends.lost > greatest(landed.version, coalesce(ends.restored, 0)) THEN 'lost'
-        WHEN ends.finalized_at IS NOT NULL AND place = 'settles' THEN 'finalized'
-        ELSE 'confirmed'
-      END AS status,
-      -- All others have exactly the amount that is asked for.
-      try_cast(CASE type
-        WHEN 'intent.mismatched_payment' THEN ${of('data.amount', 'landed.event')}
-        ELSE ${of('intent.amount', 'landed.event')}
-      END AS DECIMAL(38, 18)) AS amount,
-      try_cast(${of('data.landing.transfer.amount', 'landed.event')} AS DECIMAL(38, 0)) AS base_units,
-      ${of('data.landing.transfer.from', 'landed.event')} AS sender,
-      ${of('data.landing.transfer.to', 'landed.event')} AS recipient,
-      ${of('data.landing.transfer.tokenAddress', 'landed.event')} AS token_address,
-      paid_by AS tx_signature, landed."at" AS confirmed_at, ends.finalized_at,
-      coalesce(${of('data.simulated', 'landed.event')}::BOOLEAN, false) AS simulated,
-      ${of('intent.refundOf', 'landed.event')} AS refund_of,
-      coalesce(recipient = ${of('intent.requestor', 'landed.event')}, true) AS to_requestor
-    FROM landed LEFT JOIN ends USING (intent_id, paid_by)`,
   // Every event of a deposit holds it as it was after it.
   deposits: `
     WITH last AS (
@@ -129,6 +69,74 @@ export const VIEWS: Readonly<Record<string, string>> = {
       CASE WHEN level IN ('lost', 'withdrawn') THEN undone_at END AS undone_at,
       event -> '$.deposit' AS deposit
     FROM last`,
+  // One row for each transfer of money that was credited. Of one that was reported again, the last report counts. What
+  // only a payer's word connects with an intent is left out where the transfer pays another one: it came once.
+  payments: `
+    WITH landed AS (
+      SELECT intent_id, version, "at", account_id, livemode, chain, token, type, event,
+        coalesce(${of('data.landing.hash')}, ${of('data.hash')}) AS paid_by,
+        ${of('data.landing.transfer.index')} AS transfer_index,
+        -- What settles an intent may land again in another place. The transaction that takes a lost one's place is
+        -- known by confirmation_restored alone.
+        CASE WHEN type IN ('intent.confirmed', 'confirmation_restored') THEN 'settles'
+          ELSE transfer_index END AS place
+      FROM events
+      WHERE type IN ('intent.confirmed', 'confirmation_restored', 'intent.extra_payment', 'intent.mismatched_payment')
+        -- What was withdrawn is counted by the events that followed.
+        AND NOT EXISTS (
+          FROM events later WHERE events.type = 'intent.mismatched_payment'
+            AND later.type = 'intent.mismatch_withdrawn' AND later.intent_id = events.intent_id
+            AND later.version > events.version
+            AND ${of('data.landing.hash', 'later.event')} = ${of('data.landing.hash', 'events.event')}
+            AND ${of('data.landing.transfer.index', 'later.event')} =
+              ${of('data.landing.transfer.index', 'events.event')})
+      -- tx_signature is a column of the events: that of the intent.
+      QUALIFY row_number() OVER (
+        PARTITION BY intent_id, paid_by, place ORDER BY type = 'confirmation_restored', version DESC) = 1
+    ), ends AS (
+      SELECT intent_id,
+        coalesce(${of('data.hash')}, ${of('data.landing.hash')}) AS paid_by,
+        max(version) FILTER (${LOST}) AS lost,
+        max(version) FILTER (type = 'confirmation_restored') AS restored,
+        max("at") FILTER (type = 'intent.finalized') AS finalized_at
+      FROM events
+      WHERE ${LOST} OR type IN ('confirmation_restored', 'intent.finalized')
+      GROUP BY ALL
+    ), deposited AS (
+      SELECT deposit_id, account_id, livemode, chain, tx_signature AS paid_by, transfer_index FROM deposits
+    )
+    SELECT landed.intent_id, landed.account_id, landed.livemode, landed.chain,
+      -- A simulated payment has no transfer.
+      CASE WHEN coalesce(${of('data.landing.transfer.tokenAddress', 'landed.event')} =
+        ${of('intent.tokenAddress', 'landed.event')}, true) THEN landed.token END AS token,
+      CASE type
+        WHEN 'intent.extra_payment' THEN 'extra'
+        WHEN 'intent.mismatched_payment' THEN 'mismatched'
+        ELSE CASE WHEN ${of('data.late', 'landed.event')} IS NULL THEN 'requested' ELSE 'late' END
+      END AS kind,
+      CASE
+        WHEN ends.lost > greatest(landed.version, coalesce(ends.restored, 0)) THEN 'lost'
+        WHEN ends.finalized_at IS NOT NULL AND place = 'settles' THEN 'finalized'
+        ELSE 'confirmed'
+      END AS status,
+      -- All others have exactly the amount that is asked for.
+      try_cast(CASE type
+        WHEN 'intent.mismatched_payment' THEN ${of('data.amount', 'landed.event')}
+        ELSE ${of('intent.amount', 'landed.event')}
+      END AS DECIMAL(38, 18)) AS amount,
+      try_cast(${of('data.landing.transfer.amount', 'landed.event')} AS DECIMAL(38, 0)) AS base_units,
+      ${of('data.landing.transfer.from', 'landed.event')} AS sender,
+      ${of('data.landing.transfer.to', 'landed.event')} AS recipient,
+      ${of('data.landing.transfer.tokenAddress', 'landed.event')} AS token_address,
+      paid_by AS tx_signature, landed."at" AS confirmed_at, ends.finalized_at,
+      coalesce(${of('data.simulated', 'landed.event')}::BOOLEAN, false) AS simulated,
+      ${of('intent.refundOf', 'landed.event')} AS refund_of,
+      coalesce(recipient = ${of('intent.requestor', 'landed.event')}, true) AS to_requestor,
+      transfer_index, coalesce(${of('data.claimed', 'landed.event')}::BOOLEAN, false) AS claimed, deposit_id
+    FROM landed LEFT JOIN ends USING (intent_id, paid_by)
+    LEFT JOIN deposited USING (account_id, livemode, chain, paid_by, transfer_index)
+    QUALIFY NOT claimed OR NOT bool_or(NOT claimed AND status <> 'lost') OVER (
+      PARTITION BY landed.account_id, landed.livemode, landed.chain, landed.paid_by, transfer_index)`,
   // Two rows for each transfer on the chain: one wallet has less, another one more; and two for the fee of a
   // transaction, which the network has. What a reorganization undid is booked back. A transfer counts once, also where
   // two intents have it: a refund that was paid late, and its original; where two accounts have it as a deposit,

@@ -280,6 +280,40 @@ describe('the ledger', () => {
     ofIntent.close();
   });
 
+  it('has what a payer claims beside its deposit, and not while the transfer pays another intent', async () => {
+    const of = (wanted: EventType) =>
+      RECORDED_PAYMENTS.map((line) => parseEvent(line)).find(({ type }) => type === wanted) as EventEnvelope;
+    const [reported, settled] = [of('intent.mismatched_payment'), of('intent.confirmed')];
+    const { landing } = settled.data as { readonly landing: Landing };
+    const claim = encodeEvent({ ...reported, data: { ...reported.data, landing, claimed: true } });
+    const deposit = (RECORDED_DEPOSITS[0] ?? '')
+      .replaceAll('acc_alice', settled.accountId)
+      .replaceAll(/0xa{64}/g, landing.hash)
+      .replace('"transferIndex":"0"', `"transferIndex":"${landing.transfer.index}"`);
+    const unassigned = encodeEvent({
+      ...settled,
+      type: 'deposit_told',
+      version: settled.version + 1,
+      eventId: 'evt_unassigned',
+      data: { depositId: 'dp_B4UNJ7BPi9mp6pbhGwJa8', version: 3, standing: 'unassigned', landing },
+    });
+    const sql = 'SELECT kind, status, claimed, deposit_id IS NOT NULL AS deposited FROM payments ORDER BY kind';
+    const rowsOf = async (name: string, lines: readonly string[]): Promise<readonly string[]> => {
+      const ofClaim = await ledgerOf(name, lines);
+      const { rows } = await ofClaim.query(sql);
+      ofClaim.close();
+      return rows.map((row) => Object.values(row).join(' '));
+    };
+    expect(await rowsOf('claimed', [claim, deposit])).toEqual(['mismatched confirmed true true']);
+    expect(await rowsOf('assigned', [claim, deposit, encodeEvent(settled)])).toEqual([
+      'requested confirmed false true',
+    ]);
+    expect(await rowsOf('not assigned', [claim, deposit, encodeEvent(settled), unassigned])).toEqual([
+      'mismatched confirmed true true',
+      'requested lost false true',
+    ]);
+  });
+
   it('writes amounts as people do', async () => {
     const { rows } = await ledger.query("SELECT DISTINCT amount FROM payments WHERE kind <> 'mismatched'");
     expect(rows.map(({ amount }) => amount)).toContain('13');
