@@ -35,7 +35,7 @@ type Likely = Of<'listAttention'>['attention'][number]['likelyIntents'][number];
 
 /** Why the money of a deposit no longer counts. */
 const GONE: Readonly<Partial<Record<Deposit['level'], string>>> = {
-  lost: 'The network has undone it: the money is not there.',
+  lost: 'The network has undone it: the money is not there. It counts again should it land again.',
   withdrawn: 'It has turned out to pay a payment.',
 };
 
@@ -45,6 +45,8 @@ export function DepositCard({ deposit, likely }: { readonly deposit: Deposit; re
   const here = useHere();
   const gone = GONE[level];
   const sort = state === 'assigned' ? ASSIGNED : UNKNOWN_MONEY;
+  // What was lost would pay the same payment again: a person may undo that beforehand.
+  const isDecidable = gone === undefined || (level === 'lost' && state === 'assigned');
   return (
     <li className="card stack tight">
       <Head of={sort} at={createdAt} />
@@ -60,13 +62,13 @@ export function DepositCard({ deposit, likely }: { readonly deposit: Deposit; re
         )}
       </p>
       <p>{gone ?? DEPOSIT_REASONS[reason]}</p>
-      {gone === undefined && <p>{sort.advice}</p>}
+      {isDecidable && <p>{sort.advice}</p>}
       {likely.length > 0 && <LikelyPayments deposit={deposit} likely={likely} />}
       <div className="row small">
         {intentId !== null && <Link href={`/payments/${intentId}`}>Open the payment</Link>}
         <Transaction of={deposit} />
       </div>
-      {gone === undefined && hasRole(here, SUPPORT) && <Decisions deposit={deposit} />}
+      {isDecidable && hasRole(here, SUPPORT) && <Decisions deposit={deposit} />}
     </li>
   );
 }
