@@ -260,6 +260,11 @@ export interface ChainAdapter {
    * the same one. Calls the chain only for addresses that stand for another.
    */
   payee?(address: Address): Promise<Address | null>;
+  /**
+   * Why money that is sent back to whoever has paid may reach no person ("is a contract …"): the payer is a program.
+   * Null for the wallet of a person, as far as the chain shows it: exchanges pay from ordinary wallets, too.
+   */
+  refundProblem(payer: Address): Promise<string | null>;
   /** The canonical form of a transaction hash or signature, for filters and `sent` submissions. */
   parseHash(text: string): Parsed<TransactionHash>;
   /** By one of its names (any case) or its address. */

@@ -23,6 +23,7 @@ import type {
 import { resolveToken } from '../resolve.ts';
 import { parseEvmHash } from './address.ts';
 import { getChainId } from './calls.ts';
+import { refundProblem } from './payer.ts';
 
 const HEX = /^0x(?:[0-9a-f]{2})+$/i;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -70,6 +71,10 @@ export abstract class EvmAdapter implements ChainAdapter {
 
   newReference(): Reference {
     return randomHex(32) as Reference;
+  }
+
+  refundProblem(payer: Address): Promise<string | null> {
+    return this.pool.run((node) => refundProblem(node, payer));
   }
 
   parseHash(text: string): Parsed<TransactionHash> {

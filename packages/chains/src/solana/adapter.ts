@@ -16,7 +16,14 @@ import type {
 import { BlockPace } from '../block-pace.ts';
 import { NewestHead } from '../newest-head.ts';
 import { resolveToken } from '../resolve.ts';
-import { parseSignature, parseWalletAddress, randomAddress, randomReference, randomSignature } from './address.ts';
+import {
+  isProgramsWallet,
+  parseSignature,
+  parseWalletAddress,
+  randomAddress,
+  randomReference,
+  randomSignature,
+} from './address.ts';
 import { broadcast } from './broadcast.ts';
 import { buildPayment, type Heads, isReusable } from './build.ts';
 import { getBlockHeight, getTransactionBytes } from './calls.ts';
@@ -71,6 +78,12 @@ export class SolanaAdapter implements ChainAdapter {
 
   parseAddress(text: string): Parsed<Address> {
     return parseWalletAddress(this.network, text);
+  }
+
+  refundProblem(payer: Address): Promise<string | null> {
+    return Promise.resolve(
+      isProgramsWallet(payer) ? 'is a wallet of a program: a multisig, a vault or a bridge' : null,
+    );
   }
 
   parseHash(text: string): Parsed<TransactionHash> {

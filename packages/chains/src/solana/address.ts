@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Address, Reference, TransactionHash } from '@pf/domain';
-import { getBase58Decoder, isAddress, isSignature } from '@solana/kit';
+import { address, getBase58Decoder, isAddress, isOffCurveAddress, isSignature } from '@solana/kit';
 import type { Network, Parsed } from '../port.ts';
 import { PROGRAMS, SYSTEM_PROGRAM_ADDRESS } from './programs.ts';
 
@@ -34,6 +34,9 @@ export function parseWalletAddress(network: Network, text: string): Parsed<Addre
   if (PROGRAMS.has(text) || RESERVED.test(text)) return problem("is one of the chain's own programs or accounts");
   return { ok: true, value: text as Address };
 }
+
+/** Whether no key signs for this address: a program does, for whomever it serves. */
+export const isProgramsWallet = (wallet: Address): boolean => isOffCurveAddress(address(wallet));
 
 /** A transaction's signature, which identifies it: base58 of 64 bytes. */
 export function parseSignature(text: string): Parsed<TransactionHash> {

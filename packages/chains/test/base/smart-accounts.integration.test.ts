@@ -192,6 +192,15 @@ describe.each(VERSIONS)('a smart account of EntryPoint %s', (version) => {
   });
 });
 
+describe('money that is sent back', () => {
+  it('reaches people by their keys, smart accounts and delegations, and stays in other contracts', async () => {
+    const people = [...Object.values(wallets), await delegatedAccount(), { address: base.newRecipient() }];
+    for (const { address } of people) expect(await adapter.refundProblem(address as Address)).toBeNull();
+    for (const contract of [usdc, await puppet([])])
+      expect(await adapter.refundProblem(contract as Address)).toContain('is a contract');
+  });
+});
+
 describe('a bundle', () => {
   it('pays for each account its own intent, and verifies only for that account', async () => {
     const [one, other] = [expectPayment(), expectPayment()];

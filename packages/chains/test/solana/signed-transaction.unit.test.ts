@@ -79,6 +79,11 @@ describe('Solana signed transactions', () => {
 });
 
 describe('Solana addresses', () => {
+  it('get refunds without a question where they have a key', async () => {
+    expect(await adapter.refundProblem(fulfiller)).toBeNull();
+    expect(await adapter.refundProblem(terms.requestor)).toContain('is a wallet of a program');
+  });
+
   it('are base58 of 32 bytes, on the curve or not', () => {
     const offCurve = terms.requestor;
     expect(adapter.parseAddress(fulfiller)).toEqual({ ok: true, value: fulfiller });

@@ -1,7 +1,7 @@
 import type { ChainAdapter } from '@pf/chains';
 import { newIntentId, OPERATIONS, partitionOf, refundIntentRequest, TTL_SECONDS } from '@pf/contracts';
 import type { IntentQueries } from '@pf/database';
-import { type Address, type PaymentIntent, refusalUnlessPaid } from '@pf/domain';
+import { type Address, type PaymentIntent, refusalOf, refusalUnlessPaid } from '@pf/domain';
 import { readBody } from '@pf/http';
 import { ApiError, validationFailed } from '../api-error.ts';
 import { seesSecrets } from '../api-keys.ts';
@@ -41,6 +41,7 @@ export const refundIntent = ({
     requireAllowed(refusalUnlessPaid(original, 'it cannot be refunded'));
     const adapter = adapterOf(adapters, original);
     const to = body.to === undefined ? undefined : recipientOf(adapter, original, body.to);
+    if (to === undefined) await requirePerson(adapter, original);
     const occasion = { holder, what: 'refund', intentId } as const;
     await requireCleanWallets({ adapters, screening, log }, original, occasion);
     if (to !== undefined) {
@@ -71,4 +72,19 @@ function recipientOf(adapter: ChainAdapter, { requestor }: PaymentIntent, text: 
   const to = parseAddress(adapter, 'to', text);
   if (to !== requestor) return to;
   throw validationFailed([{ param: 'to', message: 'to must not be the wallet that pays the refund' }]);
+}
+
+/**
+ * A program may keep what is sent back to it. What a deposit has paid needs `to` anyway, which the writer says.
+ * @throws ApiError `intent.invalid_state` if the payer is a program
+ */
+async function requirePerson(adapter: ChainAdapter, original: PaymentIntent): Promise<void> {
+  const { fulfiller, settlement } = original;
+  if (fulfiller === null || settlement?.depositId !== undefined) return;
+  const problem = await adapter.refundProblem(fulfiller);
+  if (problem === null) return;
+  const message =
+    `The wallet that paid, ${fulfiller}, ${problem}: it might keep the money. Ask the payer for an address, and ` +
+    'pass it as `to`. That may be the same wallet.';
+  requireAllowed(refusalOf(original, 'intent.invalid_state', message));
 }

@@ -285,6 +285,21 @@ describe('changes of a payment intent', () => {
       }
     });
 
+    it('asks for an address where a contract has paid, and takes also its own', async () => {
+      // Every local Base chain has this one, which deploys others.
+      const contract = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
+      const { id } = await created({ fulfiller: contract });
+      intentOf(await api.simulate(id, 'confirmed'));
+      expect(errorOf(await api.refund(id))).toMatchObject({
+        status: 409,
+        code: 'intent.invalid_state',
+        message: expect.stringContaining(`${contract}, is a contract, and no wallet that we know: it might keep`),
+        details: { intent_id: id, current_state: 'confirmed' },
+      });
+      const refund = await api.request<{ intent: PublicIntent }>('POST', `/intents/${id}/refund`, { to: contract });
+      expect(intentOf(refund, 201)).toMatchObject({ requestor: contract });
+    });
+
     it('creates another refund when the first has ended unpaid', async () => {
       const { id } = await confirmed();
       const first = intentOf(await api.refund(id), 201);
