@@ -19,3 +19,16 @@ export async function inPieces<T, Result>(
   }
   return results;
 }
+
+/** The results of work that strangers make long: between two items the process does other work. */
+export async function inTurn<T, Result>(
+  items: readonly T[],
+  work: (item: T, place: number) => Result | Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (const [place, item] of items.entries()) {
+    if (place > 0) await setImmediate();
+    results.push(await work(item, place));
+  }
+  return results;
+}

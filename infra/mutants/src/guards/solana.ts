@@ -184,6 +184,16 @@ export const solanaGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Solana: what is set aside has room for each account, whatever others have',
+    file: `${OBSERVE}/lookups.ts`,
+    guard: 'recipient: recipientOf(found), payer: found[1].payer, amount: found[1].amount }',
+    instead: "recipient: '' as Address }",
+    test: {
+      file: `${TESTS}/observe/lookups.unit.test.ts`,
+      name: 'is not given up for a crowd that pays its recipient less',
+    },
+  },
+  {
     name: 'Solana: what names a recipient’s account does not delay what names an intent',
     file: `${OBSERVE}/lookups.ts`,
     guard: 'reference ?? of;',

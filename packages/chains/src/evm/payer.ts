@@ -1,5 +1,6 @@
 import type { Address } from '@pf/domain';
-import { refusable, type RpcNode, RpcRefusedError } from '@pf/rpc';
+import type { RpcRefusedError } from '@pf/rpc';
+import { refusable, type RpcNode } from '@pf/rpc';
 import { isContract } from './account.ts';
 import { callContract, getCode, NO_ACCOUNT } from './calls.ts';
 

@@ -1,14 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PaymentTerms } from '@pf/domain';
+import type { RpcNode } from '@pf/rpc';
 import { networkOf } from '../../src/index.ts';
 import { getSignaturesForAddress, getSignatureStatuses } from '../../src/solana/calls.ts';
 import { landingsIn, namesIn, problemIn } from '../../src/solana/observe/landings.ts';
+import { lookAt } from '../../src/solana/observe/looking.ts';
 import { judge } from '../../src/solana/observe/pending-outcomes.ts';
 import { readTransaction } from '../../src/solana/observe/reading.ts';
 import { accountsOf } from '../../src/solana/payment.ts';
 import { decodeSigned } from '../../src/solana/signed-transaction.ts';
 import { Watched } from '../conformance/watching.ts';
-import { leastCpu } from '../hostile/delay.ts';
+import { leastCpu, longestTurn } from '../hostile/delay.ts';
 import { hostileTransactions, type ShownTransaction } from '../hostile/solana.ts';
 import { blobFor, DEVNET, fulfiller, signedBy, termsIn } from './payments.ts';
 
@@ -80,6 +82,18 @@ describe('a hostile transaction on Solana', () => {
       expect(process.memoryUsage().heapUsed - heap).toBeLessThan(HEAP_BYTES);
     });
     expect(cpuMs).toBeLessThan(CPU_MS);
+  });
+});
+
+describe('fifty hostile transactions in one step', () => {
+  it.each([64, 255])('leave room for other work between them: 63 calls with %d accounts each', async (accounts) => {
+    const instruction = { programIdIndex: 0, accounts: Array.from({ length: accounts }, () => 0), data: 'z' };
+    const instructions = Array.from({ length: 63 }, () => instruction);
+    const shown = { ...made.good, meta: { ...made.good.meta, innerInstructions: [{ index: 0, instructions }] } };
+    const node = { name: 'node', batch: () => Promise.resolve(Array.from({ length: 50 }, () => shown)) };
+    const hashes = Array.from({ length: 50 }, () => hash);
+    const turn = await longestTurn(() => lookAt(node as unknown as RpcNode, hashes), CPU_MS);
+    expect(turn).toBeLessThan(CPU_MS);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { TransactionHash } from '@pf/domain';
 import { boundedTo, refusable, type RpcNode, type RpcPool, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
-import { partsOf } from '../../parts.ts';
+import { inTurn, partsOf } from '../../parts.ts';
 import { getTransaction } from '../calls.ts';
 import { type Reading, readTransaction } from './reading.ts';
 
@@ -50,7 +50,7 @@ async function lookWithin(
     const shown = await node.batch(
       hashes.map((hash) => boundedTo(TOGETHER_MAX_BYTES, refusable(getTransaction(hash)))),
     );
-    return hashes.map((hash, place) => lookOf(node, hash, shown[place] ?? null));
+    return await inTurn(hashes, (hash, place) => lookOf(node, hash, shown[place] ?? null));
   } catch (error) {
     if (!(error instanceof RpcUpstreamError) || error.delivered === 'no' || error.fault === 'http') throw error;
     problem = error.message;

@@ -1,11 +1,14 @@
 import type { Address, DepositObservation, Observation, Reference, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
+import { inTurn } from '../../parts.ts';
 import type { Network, WatchSet } from '../../port.ts';
+import { byTurns } from '../../set-aside.ts';
 import type { Commit } from './accounts.ts';
 import { depositsIn } from './arrivals.ts';
 import { landingsIn, namesIn, problemIn, strayIn, textOf } from './landings.ts';
 import { type Look, lookTwice } from './looking.ts';
 import { type Memory, SET_ASIDE_MAX, type Unseen } from './memory.ts';
+import { gainOf } from './paid.ts';
 import type { PendingOutcome } from './pending-outcomes.ts';
 import type { Reading } from './reading.ts';
 
@@ -29,7 +32,10 @@ export interface LookupResult {
   readonly warnings: readonly string[];
 }
 
-/** Makes known to the watch which intents these transactions name. */
+/**
+ * Makes known to the watch which intents these transactions name. Of all at once, as it may read them; and of each right
+ * before it is judged, as they may have come to rest in between.
+ */
 export const recallNamed = (watch: WatchSet, readings: readonly (Reading | null)[]): Promise<void> =>
   watch.recall(readings.flatMap((one) => (one === null ? [] : [...namesIn(one)])));
 
@@ -115,8 +121,9 @@ export async function readPendingOutcomes(
   );
   await recallNamed(watch, looks.map(readingOf));
   const strange: [TransactionHash, Unseen][] = [];
-  const results = asked.map((pending, place): LookupResult => {
+  const results = await inTurn(asked, async (pending, place): Promise<LookupResult> => {
     const look = looks[place];
+    await recallNamed(watch, [readingOf(look)]);
     if (look?.kind === 'read') return readOutcome(pending, look.reading, network, watch);
     if (look?.kind !== 'strange') return nothing;
     const { hash, requestor } = pending;
@@ -159,7 +166,7 @@ export async function readUnseen(
 > {
   const askedMost = Math.min(LOOKED_MAX, most);
   // One more tells that some are left.
-  const due = byTurns(memory, now, askedMost + 1);
+  const due = dueByTurns(memory, now, askedMost + 1);
   const asked = due.slice(0, askedMost);
   if (asked.length === 0) return { ...nothing, deposits: [], givenUp: 0, isBehind: false, commit: () => undefined };
   const looks = await lookTwice(
@@ -184,9 +191,10 @@ export async function readUnseen(
   const open: Found[] = [];
   let isFull = false;
   let givenUp = 0;
-  const looked = asked.map(([hash, unseen], place): LookupResult => {
+  const looked = await inTurn(asked, async ([hash, unseen], place): Promise<LookupResult> => {
     const look = looks[place];
     if (look === undefined || look.kind === 'left') return nothing;
+    await recallNamed(watch, [readingOf(look)]);
     const age = now - unseen.since;
     const isGivenUp = age >= GIVEN_UP_MS;
     const [paid, problem] = judged(look, network, watch);
@@ -200,7 +208,8 @@ export async function readUnseen(
     if (problem !== null) {
       if (isGivenUp)
         return joined([paid, warning(`${network.name}: ${hash} of slot ${unseen.slot} is given up: ${problem}`)]);
-      open.push([hash, setAside(unseen, problem, now)]);
+      const worth = look.kind === 'read' ? worthTo(unseen.of, look.reading, network) : {};
+      open.push([hash, setAside({ ...unseen, ...worth }, problem, now)]);
       return joined([
         paid,
         unseen.problem === undefined ? warning(asideText(network, hash, unseen, problem)) : nothing,
@@ -213,7 +222,7 @@ export async function readUnseen(
     open.push([hash, { ...unseen, dueAt: now + Math.min(age / 2, AGAIN_MAX_MS) }]);
     return age < SHOWN_WITHIN_MS ? nothing : warning(`${reason}: it is asked for again`);
   });
-  const crowded = tooMany(stillAside(memory, new Set(done), new Map(open)));
+  const crowded = tooMany(stillAside(memory, new Set(done), new Map(open)), watch);
   const commit = (): void => {
     for (const [hash, unseen] of open) memory.unseen.set(hash, unseen);
     for (const hash of [...done, ...crowded.map(([hash]) => hash)]) {
@@ -235,7 +244,7 @@ export async function readUnseen(
       ...warnings,
       ...crowded.map(
         ([hash, { slot, problem }]) =>
-          `${network.name}: ${hash} of slot ${slot} is given up, as its recipient has too many that cannot be ` +
+          `${network.name}: ${hash} of slot ${slot} is given up, as its account has too many that cannot be ` +
           `judged: ${problem}`,
       ),
     ],
@@ -266,7 +275,7 @@ const queueOf = ([, { reference, of }]: Found): Reference | Address => reference
  * both ends, as spam may be newer or older than a payment; and those last that were asked for in vain.
  * @param most of each reference, and of each recipient without any
  */
-function byTurns(memory: Memory, now: number, most: number): readonly Found[] {
+function dueByTurns(memory: Memory, now: number, most: number): readonly Found[] {
   const isAgain = ([, { dueAt, since }]: Found): boolean => dueAt > since;
   const order = (one: bigint, other: bigint): number => (one < other ? -1 : one > other ? 1 : 0);
   const isUnnamed = ({ reference }: Unseen): number => (reference === undefined ? 1 : 0);
@@ -306,12 +315,23 @@ const stillAside = (
     .map(([hash, unseen]) => [hash, changed.get(hash) ?? unseen] as const)
     .filter(([, { problem }]) => problem !== undefined);
 
-/** What there is no room for of all that cannot be judged: the newest of those recipients that have the most. */
-function tooMany(aside: readonly Found[]): readonly Found[] {
-  const queues = [...Map.groupBy(aside, recipientOf).values()];
-  return Array.from({ length: Math.max(0, aside.length - SET_ASIDE_MAX) }, () =>
-    queues.reduce((most, queue) => (queue.length > most.length ? queue : most)).pop(),
-  ).filter((one) => one !== undefined);
+/** What there is no room for of all that cannot be judged: of the accounts, recipients and payers that have the most. */
+const tooMany = (aside: readonly Found[], watch: WatchSet): readonly Found[] =>
+  byTurns(
+    watch,
+    aside.map((found) => ({ found, recipient: recipientOf(found), payer: found[1].payer, amount: found[1].amount })),
+  )
+    .slice(SET_ASIDE_MAX)
+    .map(({ found }) => found);
+
+/** For its turn among what is set aside: what a transaction has brought its recipient at most, and who paid its fee. */
+function worthTo(recipient: Address, reading: Reading, network: Network): Pick<Unseen, 'payer' | 'amount'> {
+  const tokens = new Set<string>(network.tokens.map(({ address }) => address));
+  const gains = [...reading.after]
+    .filter(([, { owner, mint }]) => (owner as string) === recipient && tokens.has(mint))
+    .map(([place]) => gainOf(reading, place));
+  const amount = gains.reduce((most, gain) => (gain > most ? gain : most), 0n);
+  return { amount, ...(reading.fee !== null && { payer: reading.fee.payer }) };
 }
 
 /** @param results of each look */

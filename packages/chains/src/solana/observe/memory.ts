@@ -42,6 +42,9 @@ export interface Unseen {
   readonly reference?: Reference;
   /** Why what nodes show of it could not be judged; absent while none was asked, and where none shows it. */
   readonly problem?: string;
+  /** Where it could be read: who has paid its fee, and what its recipient has gained at most, in base units. */
+  readonly payer?: WalletAddress;
+  readonly amount?: bigint;
 }
 
 /** An intent with a payment under way, whose reference is looked up. */

@@ -11,6 +11,7 @@ import { DEVNET } from '../payments.ts';
 const network = networkOf(DEVNET);
 const HASH = 'listed' as TransactionHash;
 const MINE = 'recipient' as Address;
+const HASH_OF_MINE = 'mine' as TransactionHash;
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const MANY = 100;
@@ -188,9 +189,37 @@ describe('a transaction that a list names', () => {
       memory.unseen.set(`busy ${n}` as TransactionHash, { ...aside, dueAt: DAY, of: 'busy' as Address });
     memory.unseen.set('one' as TransactionHash, { ...aside, of: 'other' as Address });
     expect(await read(nodeOf({}), 0)).toEqual([
-      'solana-devnet: busy 499 of slot 1 is given up, as its recipient has too many that cannot be judged: odd',
+      'solana-devnet: busy 499 of slot 1 is given up, as its account has too many that cannot be judged: odd',
     ]);
     expect([memory.setAside, givenUp, memory.unseen.has('one' as TransactionHash)]).toEqual([500, 1, true]);
+  });
+
+  it('is not given up for those of another account, however many recipients that has', async () => {
+    const watch = new Watched();
+    watch.own(MINE, 'acct_mine');
+    memory.unseen.clear();
+    const aside = { slot: 1n, since: 0, problem: 'odd' };
+    const put = (name: string, of: string, more: object = {}): void =>
+      void memory.unseen.set(name as TransactionHash, { ...aside, dueAt: DAY, of: of as Address, ...more });
+    put('mine', MINE);
+    for (let n = 0; n < 501; n += 1) {
+      watch.own(`busy ${n}` as Address, 'acct_busy');
+      put(`busy ${n}`, `busy ${n}`, n === 500 ? { problem: undefined, dueAt: 0 } : {});
+    }
+    const look = await readUnseen(alone, nodeOf({}), memory, network, watch, 0, MANY);
+    look.commit();
+    expect([look.givenUp, memory.setAside, memory.unseen.has(HASH_OF_MINE)]).toEqual([2, 500, true]);
+  });
+
+  it('is not given up for a crowd that pays its recipient less', async () => {
+    memory.unseen.clear();
+    const aside = { slot: 1n, since: 0, dueAt: DAY, of: MINE, problem: 'odd' };
+    for (let n = 0; n < 500; n += 1)
+      memory.unseen.set(`dust ${n}` as TransactionHash, { ...aside, payer: `payer ${n}` as Address, amount: 1n });
+    memory.unseen.set(HASH_OF_MINE, { ...aside, payer: 'customer' as Address, amount: 12_500_000n });
+    memory.unseen.set(HASH, { slot: 2n, since: 0, dueAt: 0, of: MINE });
+    await read(nodeOf({}), 0);
+    expect([givenUp, memory.setAside, memory.unseen.has(HASH_OF_MINE)]).toEqual([2, 500, true]);
   });
 
   it('waits for its turn, the oldest first, where the rate of the upstream allows fewer in a step', async () => {
