@@ -4,7 +4,7 @@ import { getAddress } from 'ethers/address';
 import { getBlock, getReceipt, getTransactionCount } from '../evm/calls.ts';
 import type { SignedTransaction } from '../port.ts';
 import { encodePayment } from './calldata.ts';
-import { getKeyedNonce, getTokenBalance, simulate } from './calls.ts';
+import { getKeyedNonce, getTokenBalance, isBlockedByReceivePolicy, simulate } from './calls.ts';
 import { feeOf, resolveFeeToken, describeShortage } from './fees.ts';
 import { EXPIRING } from './nonce.ts';
 import { refusalOf } from './refusal.ts';
@@ -29,12 +29,14 @@ export async function whyItCannotLand(
   const chosen = typeof transaction.feeToken === 'string' ? (getAddress(transaction.feeToken) as TokenAddress) : null;
   const feeToken = await resolveFeeToken(node, { chosen, feePayer, called: isPayer ? terms.tokenAddress : null });
   const data = encodePayment({ to: terms.requestor, amount: terms.amount, reference: terms.reference });
-  const [receipt, newest, next, held, feeBalance] = await node.batch([
+  const isOneBalance = isPayer && feeToken === terms.tokenAddress;
+  const [receipt, newest, next, held, keptBack, ofFee] = await node.batch([
     getReceipt(hash, () => false),
     getBlock('latest'),
     nonceKey === 0n || nonceKey === EXPIRING ? getTransactionCount(sender, 'latest') : getKeyedNonce(sender, nonceKey),
     getTokenBalance(terms.tokenAddress, sender),
-    refusable(getTokenBalance(feeToken, feePayer)),
+    refusable(isBlockedByReceivePolicy(terms.tokenAddress, sender, terms.requestor)),
+    ...(isOneBalance ? [] : [refusable(getTokenBalance(feeToken, feePayer))]),
   ]);
   // In a block already: the wallet has sent it too, or this is a repeated request.
   if (receipt !== null) return null;
@@ -52,7 +54,10 @@ export async function whyItCannotLand(
   if (nonceKey !== EXPIRING && nonce < next) return `nonce ${nonce} is already used: the next one is ${next}`;
   if (maxFeePerGas < newest.baseFeePerGas)
     return `its maxFeePerGas ${maxFeePerGas} is below the base fee of ${newest.baseFeePerGas}`;
+  // It would land, and the money be kept back: whoever the policy names could take it later, beside another payment.
+  if (keptBack === true) return 'the receive policy of the recipient would keep the money back';
   if (held < terms.amount) return `the payer has ${held} base units of the token and needs ${terms.amount}`;
+  const feeBalance = ofFee ?? held;
   if (feeBalance instanceof RpcRefusedError) return 'its fee token is not a TIP-20 token';
   const missing = describeShortage(terms, feeToken, feeBalance, feeOf(gas, maxFeePerGas), isPayer);
   if (missing !== null) return missing;
