@@ -13,7 +13,7 @@ import { Watcher } from '../conformance/watching.ts';
 import { type BaseUnderTest, startBase } from './chain.ts';
 import { batchOf, executeOf, learnOf, MODES } from './contracts.ts';
 
-/** A nightly run, or one by hand, makes more: of 20,000 it takes about half an hour. */
+/** A run by hand makes more: 20,000 take about nine minutes. */
 const TRANSACTIONS = Number(process.env['PF_PROPERTY_TRANSACTIONS'] ?? 100);
 const SEED = Number(process.env['PF_PROPERTY_SEED'] ?? 36);
 const PUPPETS = 9;

@@ -9,7 +9,7 @@ import { Watcher } from '../conformance/watching.ts';
 import { startTempoUnderTest, type TempoUnderTest } from './chain.ts';
 import type { payer } from './payments.ts';
 
-/** A nightly run, or one by hand, makes more. */
+/** A run by hand makes more. */
 const TRANSACTIONS = Number(process.env['PF_PROPERTY_TRANSACTIONS'] ?? 100);
 const SEED = Number(process.env['PF_PROPERTY_SEED'] ?? 36);
 const A_BLOCK = 20;
