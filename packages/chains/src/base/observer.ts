@@ -1,21 +1,13 @@
 import type { ChainId, DepositObservation, Instant, Observation, TransactionHash } from '@pf/domain';
-import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
-import { greatest, least } from '../bigints.ts';
+import type { RpcNode, RpcPool } from '@pf/rpc';
+import { least } from '../bigints.ts';
 import { getBlock, getHead, type Block } from '../evm/calls.ts';
-import { advance, newestOf } from '../evm/observe/checkpoints.ts';
-import { begin, relocate, shortfallOf } from '../evm/observe/chain-position.ts';
-import { WHOLE_MS, writtenWhole } from '../evm/observe/early-look.ts';
-import {
-  type Findings,
-  type NewBlocks,
-  readAgain,
-  readerOf,
-  readNewBlocks,
-  type Unjudged,
-} from '../evm/observe/reading.ts';
+import { begin, relocate } from '../evm/observe/chain-position.ts';
+import { WHOLE_MS } from '../evm/observe/early-look.ts';
+import { type Findings, type NewBlocks, readAgain, readNewBlocks, type Unjudged } from '../evm/observe/reading.ts';
+import { type Conclusion, type Parts, type Place, type Setting, type SoFar, takeStep } from '../evm/observe/step.ts';
 import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, KeptBytes, Network, Step, WatchSet } from '../port.ts';
-import { afterLook } from '../set-aside.ts';
 import {
   duePendingOutcomes,
   findDropped,
@@ -81,63 +73,84 @@ export class BaseObserver implements ChainObserver {
   }
 
   step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
-    const before = cursor === null ? null : readPosition(cursor);
-    return this.#pool.run((node) => this.#step(node, before, synchronize), STEP_MS);
+    const stored = cursor === null ? null : readPosition(cursor);
+    return this.#pool.run(async (node) => {
+      const before = stored ?? (await start(node, this.network.chain));
+      this.#memory.begin();
+      return takeStep({
+        node,
+        network: this.network,
+        before,
+        synchronize,
+        now: this.#now(),
+        newest: getHead(),
+        readTwice: ({ rescanned }) => rescanned,
+        recover: (setting, position) => recover(this.#judging(setting), position, setting.head),
+        parts: (setting, position) => this.#parts(setting, position),
+        write: writePosition,
+      });
+    }, STEP_MS);
   }
 
   judge(hash: TransactionHash, watch: WatchSet): Promise<readonly Observation[] | null> {
     return this.#pool.run((node) => judgeAgain(this.#pool, node, this.network, watch, hash), STEP_MS);
   }
 
-  /** Read, look again, finalize, confirm: each is a function that knows nothing of the others. */
-  async #step(node: RpcNode, before: Position | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
-    this.#memory.begin();
-    const stored = before ?? (await start(node, this.network.chain));
-    const newest = newestOf(stored);
-    const [head, standing] = await node.batch([getHead(), getBlock(newest.number)]);
-    if (head === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
-    const watch = await synchronize();
-    const setAside = new Map<TransactionHash, Instant>();
-    const judging: Scan = {
+  /** @param setAside since when each transaction waits to be judged */
+  #judging({ node, watch, now }: Setting, setAside: ReadonlyMap<TransactionHash, Instant> = new Map()): Scan {
+    return {
       pool: this.#pool,
       node,
       network: this.network,
       watch,
       memory: this.#memory,
-      now: this.#now(),
+      now,
       waitsSince: (hash) => setAside.get(hash),
     };
-    const found = standing?.hash === newest.hash ? unmoved(stored) : await recover(judging, stored, head);
-    if (found === 'behind') return idle(this.network.chain, stored, head);
+  }
 
-    const { position } = found;
+  #parts(setting: Setting, position: Position): Parts<Position, Seen, Receipts, Finish> {
+    const { watch, head } = setting;
     const sightings = new Sightings(watch, position.arrivals);
-    const context: Scan = { ...judging, noteSighting: sightings.note, takeSighting: sightings.take };
-    // Without what a reorg has undone: that has not waited yet.
-    for (const { hash, since } of position.setAside) setAside.set(hash, since);
-    const news = await readNew(context, position, head);
-    const again = await lookAgain(context, position.setAside);
-    const receipts = await readPendingOutcomes(context, duePendingOutcomes(context));
-    const seen = [news.found, again.found.filter(isNew(watch)), receipts.seen].reduce<readonly Seen[]>(
-      withSeen,
-      position.seen,
-    );
-    const firstReader = readerOf(position.firstReader, node, news, position.rescanned);
-    const settled = await finish(
-      context,
-      this.#sentBy,
-      { ...position, seen: [...seen], firstReader },
-      news,
-      receipts,
-      again.unjudged,
-    );
+    const context: Scan = {
+      ...this.#judging(setting, new Map(position.setAside.map(({ hash, since }) => [hash, since]))),
+      noteSighting: sightings.note,
+      takeSighting: sightings.take,
+    };
+    return {
+      read: () => readNew(context, position, head),
+      lookAgain: () => lookAgain(context, position.setAside),
+      readOutcomes: () => readPendingOutcomes(context, duePendingOutcomes(context)),
+      finalize: ({ news, again, outcomes, firstReader }) => {
+        const isNew = (one: Seen): boolean => !isInLedger(watch, one);
+        const seen = [news.found, again.found.filter(isNew), outcomes.seen].reduce<readonly Seen[]>(
+          withSeen,
+          position.seen,
+        );
+        const before = { ...position, seen: [...seen], firstReader };
+        return finish(context, this.#sentBy, before, news, outcomes, again.unjudged);
+      },
+      confirm: (soFar, settled) => this.#confirm(context, sightings, position, head, soFar, settled),
+    };
+  }
+
+  /** Says what has been in its block for long enough, and what waits for that. */
+  async #confirm(
+    context: Scan,
+    sightings: Sightings,
+    position: Position,
+    head: Block,
+    { news, again, outcomes }: SoFar<Seen, Receipts>,
+    settled: Finish,
+  ): Promise<Conclusion<Position>> {
+    const { watch, now } = context;
     const confirmed = await confirm(context, settled.seen);
-    const firstSeen = new Set([...position.seen, ...news.found, ...receipts.seen]);
+    const firstSeen = new Set([...position.seen, ...news.found, ...outcomes.seen]);
     const late = settled.seen.filter((one) => !firstSeen.has(one));
     const arrived = await confirmArrivals(context, sightings.all(settled.seen), (one) => sightings.unheardBy(one));
 
     this.#memory.commit();
-    if (news.whole >= head.number) this.#memory.wholeAt = context.now;
+    if (news.whole >= head.number) this.#memory.wholeAt = now;
     if (settled.hasMore) this.#memory.tagsAskedAt = 0;
     this.#memory.isAwaiting =
       settled.hasMore ||
@@ -145,47 +158,22 @@ export class BaseObserver implements ChainObserver {
       confirmed.seen.some((one) => one.kind === 'reverted' || !one.reported);
     const holding = held(watch, confirmed.seen);
     const lacking = new Set(holding.waiting.map(({ hash }) => hash));
-    const waiting = afterLook(position.setAside, {
-      now: context.now,
-      judged: new Set([...again.judged].filter((hash) => !lacking.has(hash))),
-      failed: [...settled.unjudged, ...holding.waiting],
-      watch,
-      heldAmong: (all) => awaitedAmong(watch, all, this.#memory),
-    });
-    const { checkpoints } = position;
-    const read = news.reached.number > newestOf(position).number ? advance(checkpoints, news.reached) : checkpoints;
     return {
-      observations: [...found.observations, ...settled.observations, ...confirmed.observations],
-      deposits: [
-        ...found.deposits,
-        ...settled.deposits,
-        ...paidArrivals(watch, confirmed.seen, late),
-        ...arrived.deposits,
-      ],
-      cursor: writePosition({
-        genesis: position.genesis,
-        checkpoints: read,
-        ...writtenWhole({ checkpoints: read }, news.whole),
+      observations: [...settled.observations, ...confirmed.observations],
+      deposits: [...settled.deposits, ...paidArrivals(watch, confirmed.seen, late), ...arrived.deposits],
+      warnings: [...outcomes.warnings, ...settled.warnings],
+      judged: new Set([...again.judged].filter((hash) => !lacking.has(hash))),
+      unjudged: [...settled.unjudged, ...holding.waiting],
+      heldAmong: (all) => awaitedAmong(watch, all, this.#memory),
+      rest: {
         rescanned: settled.rescanned,
         rescannedWithin: settled.within,
-        firstReader,
         seen: [...holding.seen],
         arrivals: [...arrived.sightings],
-        setAside: [...waiting.kept],
-      }),
-      head: head.number,
-      behind: news.isEarly ? 0n : greatest(0n, head.number - news.whole),
-      warnings: [...found.warnings, ...receipts.warnings, ...settled.warnings, ...waiting.warnings],
-      setAside: waiting.kept.length,
-      givenUp: waiting.givenUp,
+      },
     };
   }
 }
-
-const isNew =
-  (watch: WatchSet) =>
-  (one: Seen): boolean =>
-    !isInLedger(watch, one);
 
 async function start(node: RpcNode, chain: ChainId): Promise<Position> {
   const { genesis, checkpoints, start } = await begin(node, chain);
@@ -313,7 +301,7 @@ async function readSafe(
 }
 
 /** Handles a node without the newest checkpoint: it lags, there was a reorg, or it is another chain. */
-async function recover(context: Scan, position: Position, head: Block): Promise<Found | 'behind'> {
+async function recover(context: Scan, position: Position, head: Block): Promise<Place<Position> | 'behind'> {
   const found = await relocate(context.node, context.network.chain, position, head);
   if (found.kind === 'behind') return 'behind';
   if (found.kind === 'reorg') {
@@ -356,22 +344,4 @@ async function recover(context: Scan, position: Position, head: Block): Promise<
   };
 }
 
-interface Found {
-  readonly position: Position;
-  readonly observations: readonly Observation[];
-  readonly deposits: readonly DepositObservation[];
-  readonly warnings: readonly string[];
-}
-
 const isEmpty = (all: Iterable<unknown>): boolean => all[Symbol.iterator]().next().done === true;
-
-const unmoved = (position: Position): Found => ({ position, observations: [], deposits: [], warnings: [] });
-
-/** This node does not yet have the blocks that were read: nothing to do, and nothing to conclude. */
-const idle = (chain: ChainId, position: Position, head: Block): Step => ({
-  observations: [],
-  cursor: writePosition(position),
-  head: head.number,
-  behind: 0n,
-  warnings: shortfallOf(chain, position, head),
-});

@@ -1,24 +1,22 @@
-import type { ChainId, Observation, TransactionHash } from '@pf/domain';
+import type { ChainId, DepositObservation, Observation, TransactionHash } from '@pf/domain';
 import { boundedCache } from '@pf/runtime';
 import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { greatest, least } from '../bigints.ts';
 import { getBlock, type Block } from '../evm/calls.ts';
-import { advance, newestOf } from '../evm/observe/checkpoints.ts';
 import { LogWindow } from '../evm/observe/log-window.ts';
 import { ReceiptSchedule } from '../evm/observe/receipt-schedule.ts';
-import { begin, relocate, shortfallOf } from '../evm/observe/chain-position.ts';
-import { writtenWhole } from '../evm/observe/early-look.ts';
-import { type Findings, readAgain, readerOf, readNewBlocks } from '../evm/observe/reading.ts';
+import { begin, relocate } from '../evm/observe/chain-position.ts';
+import { type Findings, readAgain, readNewBlocks } from '../evm/observe/reading.ts';
+import { type Parts, type Place, type Setting, takeStep } from '../evm/observe/step.ts';
 import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
-import { afterLook } from '../set-aside.ts';
 import { ArrivalReports, FIRST_REPORTED_MAX, paidArrivals } from './observe/arrival-reports.ts';
 import type { Sighting } from './observe/arrivals.ts';
 import { Finality } from './observe/finality.ts';
 import { judgeAgain } from './observe/judge-again.ts';
 import { lookAgain } from './observe/look-again.ts';
 import { duePendingOutcomes, readPendingOutcomes } from './observe/pending-outcomes.ts';
-import { asideOf, type Position, readPosition, rereadFrom, writePosition, writtenAside } from './observe/position.ts';
+import { asideOf, type Position, readPosition, rereadFrom, writePosition } from './observe/position.ts';
 import { ProofBlocks } from './observe/proof-blocks.ts';
 import { RECEIPTS_KEPT, type Shown } from './observe/receipts.ts';
 import { scan, scanAgain, type Scan } from './observe/scan.ts';
@@ -69,22 +67,36 @@ export class TempoObserver implements ChainObserver {
   }
 
   step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
-    const before = cursor === null ? null : readPosition(cursor);
-    return this.#pool.run((node) => this.#step(node, before, synchronize), STEP_MS);
+    const stored = cursor === null ? null : readPosition(cursor);
+    return this.#pool.run(async (node) => {
+      const before = stored ?? (await start(node, this.network.chain));
+      this.#schedule.begin();
+      return takeStep({
+        node,
+        network: this.network,
+        before,
+        synchronize,
+        now: this.#now(),
+        newest: getBlock('finalized'),
+        readTwice: ({ reread }) => reread,
+        recover: async ({ head }, position) => {
+          const place = await recover(node, this.network.chain, position, head);
+          if (place !== 'behind') this.#proofBlocks.clear();
+          return place;
+        },
+        parts: (setting, position) => this.#parts(setting, position),
+        write: writePosition,
+      });
+    }, STEP_MS);
   }
 
   judge(hash: TransactionHash, watch: WatchSet): Promise<readonly Observation[] | null> {
     return this.#pool.run((node) => judgeAgain(this.#pool, node, this.network, watch, hash), STEP_MS);
   }
 
-  async #step(node: RpcNode, before: Position | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
-    this.#schedule.begin();
-    const stored = before ?? (await start(node, this.network.chain));
-    const [final, standing] = await node.batch([getBlock('finalized'), getBlock(newestOf(stored).number)]);
-    if (final === null) throw new RpcUpstreamError(`${node.name} has no final block`, 'no');
-    const watch = await synchronize();
-    const sighted: (readonly [RpcNode, readonly Sighting[]])[] = [];
-    const sightedAgain: typeof sighted = [];
+  #parts({ node, watch, now, head }: Setting, position: Position): Parts<Position, Observation, Ends, Finals> {
+    const sighted: Sighted[] = [];
+    const sightedAgain: Sighted[] = [];
     const context: Scan = {
       node,
       pool: this.#pool,
@@ -94,87 +106,61 @@ export class TempoObserver implements ChainObserver {
       receipts: this.#receipts,
       proven: this.#proven,
       proofBlocks: this.#proofBlocks,
-      aside: new Set(asideOf(stored).map(({ hash }) => hash)),
+      aside: new Set(asideOf(position).map(({ hash }) => hash)),
       noteSightings: (...reading) => sighted.push(reading),
     };
-    const now = this.#now();
-
-    const { position, warnings } =
-      standing?.hash === newestOf(stored).hash
-        ? { position: stored, warnings: [] }
-        : await recover(node, this.network.chain, stored, final);
-    if (position === null)
-      return {
-        observations: [],
-        cursor: writePosition(stored),
-        head: final.number,
-        behind: 0n,
-        warnings,
-        setAside: asideOf(stored).length,
-      };
-    if (position !== stored) this.#proofBlocks.clear();
-
-    const read = await readNewBlocks(
-      { node, watch, logs: this.#window, wholeAt: this.#wholeAt, now },
-      position,
-      final,
-      (...range) => scan(context, ...range),
-      (one) => isInLedger(watch, one),
-    );
-    const { reached, whole } = read;
-    const firstReader = readerOf(position.firstReader, node, read, position.reread);
-    const rereading: Scan = { ...context, noteSightings: (...reading) => sightedAgain.push(reading) };
-    const again = await this.#reread(rereading, { ...position, firstReader }, whole, now);
-    const looked = await lookAgain(context, asideOf(position), final, now);
-    // Nothing is dropped while blocks are unread: their contents come first.
-    const pendingOutcomes = whole < final.number ? [] : duePendingOutcomes(context, this.#schedule, final, now);
-    const ends = await readPendingOutcomes(context, this.#schedule, pendingOutcomes, final, now);
-    const finalized = await this.#finality.finalize(context, now);
-    const late = [...again.found, ...looked.found];
-    const deposits = [
-      ...paidArrivals(watch, [...read.found, ...late], late),
-      ...sighted.flatMap(([by, all]) => this.#arrivals.report(context, by, all, FIRST_REPORTED_MAX)),
-      ...sightedAgain.flatMap(([by, all]) => this.#arrivals.report(context, by, all)),
-      ...(await this.#arrivals.finalize(context, position.reread, now)),
-    ];
-    this.#schedule.commit();
-
-    const observed = [...read.found, ...again.found, ...looked.found, ...ends.found, ...finalized.observations];
-    const unjudged = [...read.unjudged, ...again.unjudged, ...looked.unjudged, ...ends.unjudged];
-    const live = new Set([...watch.submitted()].map(({ submission }) => submission.hash));
-    const aside = afterLook(asideOf(position), {
-      now,
-      judged: looked.judged,
-      failed: unjudged,
-      watch,
-      heldAmong:
-        () =>
-        ({ hash }) =>
-          live.has(hash),
-    });
-    if (whole >= final.number) this.#wholeAt = now;
-    const checkpoints =
-      reached.number > newestOf(position).number
-        ? advance(position.checkpoints, { number: reached.number, hash: reached.hash })
-        : position.checkpoints;
-    this.#isAwaiting = watch.submitted()[Symbol.iterator]().next().done !== true;
     return {
-      observations: [...new Map(observed.map((one) => [nameOf(one), one])).values()],
-      deposits,
-      cursor: writePosition({
-        genesis: position.genesis,
-        checkpoints,
-        ...writtenWhole({ checkpoints }, whole),
-        reread: again.reread,
-        rereadWithin: again.within,
-        firstReader,
-        ...writtenAside(aside.kept),
-      }),
-      head: final.number,
-      behind: final.number > whole && !read.isEarly ? final.number - whole : 0n,
-      warnings: [...warnings, ...aside.warnings, ...finalized.warnings],
-      setAside: aside.kept.length,
-      givenUp: aside.givenUp,
+      read: () =>
+        readNewBlocks(
+          { node, watch, logs: this.#window, wholeAt: this.#wholeAt, now },
+          position,
+          head,
+          (...range) => scan(context, ...range),
+          (one) => isInLedger(watch, one),
+        ),
+      lookAgain: () => lookAgain(context, asideOf(position), head, now),
+      // Nothing is dropped while blocks are unread: their contents come first.
+      readOutcomes: ({ whole }) => {
+        const due = whole < head.number ? [] : duePendingOutcomes(context, this.#schedule, head, now);
+        return readPendingOutcomes(context, this.#schedule, due, head, now);
+      },
+      finalize: async ({ news, firstReader }) => {
+        const rereading: Scan = { ...context, noteSightings: (...reading) => sightedAgain.push(reading) };
+        const reread = await this.#reread(rereading, { ...position, firstReader }, news.whole, now);
+        const { observations, warnings } = await this.#finality.finalize(context, now);
+        return {
+          reread,
+          observations,
+          warnings,
+          deposits: await this.#arrivals.finalize(context, position.reread, now),
+        };
+      },
+      confirm: ({ news, again, outcomes }, { reread, ...finals }) => {
+        const late = [...reread.found, ...again.found];
+        const observed = [...news.found, ...late, ...outcomes.found, ...finals.observations];
+        const live = new Set([...watch.submitted()].map(({ submission }) => submission.hash));
+        const deposits = [
+          ...paidArrivals(watch, [...news.found, ...late], late),
+          ...sighted.flatMap(([by, all]) => this.#arrivals.report(context, by, all, FIRST_REPORTED_MAX)),
+          ...sightedAgain.flatMap(([by, all]) => this.#arrivals.report(context, by, all)),
+          ...finals.deposits,
+        ];
+        this.#schedule.commit();
+        if (news.whole >= head.number) this.#wholeAt = now;
+        this.#isAwaiting = live.size > 0;
+        return Promise.resolve({
+          observations: [...new Map(observed.map((one) => [nameOf(one), one])).values()],
+          deposits,
+          warnings: finals.warnings,
+          judged: again.judged,
+          unjudged: [...news.unjudged, ...reread.unjudged, ...again.unjudged, ...outcomes.unjudged],
+          heldAmong:
+            () =>
+            ({ hash }) =>
+              live.has(hash),
+          rest: { reread: reread.reread, rereadWithin: reread.within },
+        });
+      },
     };
   }
 
@@ -184,7 +170,7 @@ export class TempoObserver implements ChainObserver {
     { reread, rereadWithin: within, firstReader }: Position,
     reached: bigint,
     now: number,
-  ): Promise<Findings<Observation> & { readonly reread: bigint; readonly within: bigint | undefined }> {
+  ): Promise<Reread> {
     const nothing = { reread, within, found: [], unjudged: [] };
     if (now - this.#rereadAt < REREAD_MS) return nothing;
     const all = least(reached, this.#rereadTo);
@@ -212,6 +198,22 @@ export class TempoObserver implements ChainObserver {
   }
 }
 
+/** What a reading by this upstream has shown that pays no intent. */
+type Sighted = readonly [RpcNode, readonly Sighting[]];
+type Ends = Findings<Observation>;
+interface Reread extends Findings<Observation> {
+  readonly reread: bigint;
+  /** As of a Rereading. */
+  readonly within: bigint | undefined;
+}
+/** What a step finds out about blocks that it, or an earlier one, has read before. */
+interface Finals {
+  readonly reread: Reread;
+  readonly observations: readonly Observation[];
+  readonly deposits: readonly DepositObservation[];
+  readonly warnings: readonly string[];
+}
+
 /** True for a landing that the ledger has as the intent's settlement. */
 const isInLedger = (watch: WatchSet, one: Observation): boolean =>
   one.type === 'landed' && watch.byReference(one.data.transfer.reference)?.settlement?.hash === one.data.hash;
@@ -220,6 +222,9 @@ async function start(node: RpcNode, chain: ChainId): Promise<Position> {
   const { genesis, checkpoints, start } = await begin(node, chain);
   return { genesis, checkpoints: [...checkpoints], reread: start.number, firstReader: null };
 }
+
+/** What was final stays in the ledger, whatever a chain does. */
+const NOTHING_UNDONE = { observations: [], deposits: [] } as const;
 
 /**
  * Handles a node without the newest checkpoint. Final blocks do not change: it lags, or it is another chain, such as a
@@ -230,11 +235,11 @@ async function recover(
   chain: ChainId,
   position: Position,
   final: Block,
-): Promise<{ readonly position: Position | null; readonly warnings: readonly string[] }> {
+): Promise<Place<Position> | 'behind'> {
   const found = await relocate(node, chain, position, final);
   switch (found.kind) {
     case 'behind':
-      return { position: null, warnings: shortfallOf(chain, position, final) };
+      return 'behind';
     case 'reorg':
       return {
         position: {
@@ -243,6 +248,7 @@ async function recover(
           ...(position.whole !== undefined && { whole: least(found.ancestor, position.whole) }),
           ...rereadFrom(least(found.ancestor, position.reread)),
         },
+        ...NOTHING_UNDONE,
         warnings: [
           `the last ${found.depth} blocks were final and have been replaced: continuing at block ${found.ancestor}`,
         ],
@@ -255,6 +261,7 @@ async function recover(
           reread: found.from.number,
           firstReader: null,
         },
+        ...NOTHING_UNDONE,
         warnings: [found.warning],
       };
     default:

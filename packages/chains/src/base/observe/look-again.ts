@@ -1,6 +1,6 @@
-import type { TransactionHash } from '@pf/domain';
 import type { Logged } from '../../evm/calls.ts';
-import type { Findings, Unjudged } from '../../evm/observe/reading.ts';
+import type { Unjudged } from '../../evm/observe/reading.ts';
+import type { SecondLook } from '../../evm/observe/step.ts';
 import { dueAgain, type SetAside } from '../../set-aside.ts';
 import type { Scan } from './context.ts';
 import type { Seen } from './position.ts';
@@ -12,12 +12,8 @@ import type { Sighting } from './sighting.ts';
 /** Transactions in one step. */
 const AGAIN_MAX = 8;
 
-interface SecondLook extends Findings<Seen> {
-  readonly judged: ReadonlySet<TransactionHash>;
-}
-
 /** Looks again at transactions that could not be judged, each by all that it has logged. */
-export async function lookAgain(context: Scan, setAside: readonly SetAside[]): Promise<SecondLook> {
+export async function lookAgain(context: Scan, setAside: readonly SetAside[]): Promise<SecondLook<Seen>> {
   const due = dueAgain(context.watch, setAside, context.now, AGAIN_MAX);
   if (due.length === 0) return { found: [], unjudged: [], judged: new Set() };
   // What new blocks bring never takes the room of what waits.

@@ -1,7 +1,8 @@
 import type { Observation, TransactionHash } from '@pf/domain';
 import type { Block } from '../../evm/calls.ts';
 import { Unreadable } from '../../evm/observe/read-each.ts';
-import type { Findings, Unjudged } from '../../evm/observe/reading.ts';
+import type { Unjudged } from '../../evm/observe/reading.ts';
+import type { SecondLook } from '../../evm/observe/step.ts';
 import { dueAgain, type SetAside } from '../../set-aside.ts';
 import { type Found, isShown, receiptsOf } from './receipts.ts';
 import { observedIn, type Scan } from './scan.ts';
@@ -9,18 +10,13 @@ import { observedIn, type Scan } from './scan.ts';
 /** Transactions that are looked at again in one step. */
 const AGAIN_MAX = 20;
 
-/** What was found in transactions that were set aside, and which are judged now. */
-export interface SecondLook extends Findings<Observation> {
-  readonly judged: ReadonlySet<TransactionHash>;
-}
-
 /** Looks again at transactions that could not be judged, each by itself: what holds one up delays no other. */
 export async function lookAgain(
   context: Scan,
   aside: readonly SetAside[],
   final: Block,
   now: number,
-): Promise<SecondLook> {
+): Promise<SecondLook<Observation>> {
   const found: Observation[] = [];
   const unjudged: Unjudged[] = [];
   const judged = new Set<TransactionHash>();
