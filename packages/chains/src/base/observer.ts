@@ -25,7 +25,7 @@ import {
   senderIn,
   type SentBy,
 } from './observe/pending-outcomes.ts';
-import { confirmArrivals, finalizeArrivals, orphanArrivals, paidArrivals } from './observe/arrivals.ts';
+import { confirmArrivals, finalizeArrivals, orphanArrivals, paidArrivals, secondOf } from './observe/arrivals.ts';
 import { judgeAgain } from './observe/judge-again.ts';
 import { awaitedAmong } from './observe/awaited.ts';
 import { findLapsed } from './observe/lapsed.ts';
@@ -35,7 +35,7 @@ import { Memory } from './observe/memory.ts';
 import { type Position, readPosition, rescanFrom, type Seen, withSeen, writePosition } from './observe/position.ts';
 import type { Scan } from './observe/context.ts';
 import { scan, scanAgain } from './observe/scan.ts';
-import { confirm, finalize, isInLedger, orphan } from './observe/settlements.ts';
+import { confirm, finalize, isInLedger, nameOf, orphan } from './observe/settlements.ts';
 import { Sightings } from './observe/sightings.ts';
 import { type Signer, signerOf } from './signed-transaction.ts';
 
@@ -178,8 +178,15 @@ export class BaseObserver implements ChainObserver {
       warnings: [...found.warnings, ...receipts.warnings, ...settled.warnings, ...waiting.warnings],
       setAside: waiting.kept.length,
       givenUp: waiting.givenUp,
+      unshown: this.#memory.unshown.longAmong(() => unfinalized(watch), context.now),
     };
   }
+}
+
+/** What a second upstream may be asked for, by the names under which it waits. */
+function* unfinalized(watch: WatchSet): Iterable<string> {
+  for (const { settlement } of watch.settling()) if (!settlement.lost) yield nameOf(settlement);
+  for (const deposit of watch.openDeposits()) yield secondOf(deposit);
 }
 
 const isNew =

@@ -175,6 +175,7 @@ export class TempoObserver implements ChainObserver {
       warnings: [...warnings, ...aside.warnings, ...finalized.warnings],
       setAside: aside.kept.length,
       givenUp: aside.givenUp,
+      unshown: this.#finality.longUnshown(now) + this.#arrivals.longUnshown(now),
     };
   }
 
