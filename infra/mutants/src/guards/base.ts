@@ -440,6 +440,30 @@ export const baseGuards: readonly Mutant[] = [
     test: { file: twice, name: 'waits while the second one may soon respond' },
   },
   {
+    name: 'Base: nothing is final by one upstream while the other is away for long',
+    file: `${src}/observe/settlements.ts`,
+    guard: '{ alone: false }',
+    instead: '{ alone: true }',
+    test: { file: twice, name: 'is not final, however long the second one is excluded, and counts as unshown' },
+  },
+  {
+    name: 'Base: no deposit is final by one upstream while the other is away for long',
+    file: `${src}/observe/arrivals.ts`,
+    guard: '{ alone: false }',
+    instead: '{ alone: true }',
+    test: {
+      file: `${CHAINS}/test/base/observe/arrivals.unit.test.ts`,
+      name: 'is not final by one, however long the second upstream is down',
+    },
+  },
+  {
+    name: 'Base: what no second upstream shows is counted',
+    file: `${src}/observe/memory.ts`,
+    guard: 'this.unshown.lacked(name, now);',
+    instead: '',
+    test: { file: twice, name: 'is not final, however long the second one is down, and counts as unshown' },
+  },
+  {
     name: 'Base: nothing is final that one of two upstreams has seen and shows again',
     file: `${src}/observe/settlements.ts`,
     guard: '    null,\n    (by) => settlementsShownBy(',
