@@ -2,10 +2,10 @@ import { rpcCall, type RpcNode, RpcPool, type RpcTransport, RpcUpstreamError } f
 import { createLogger } from '@pf/runtime';
 import { z } from 'zod';
 
-/** How the second of two upstreams is away: it fails each request, or it serves another network. */
+/** How the second of two upstreams is unavailable: it fails each request, or it serves another network. */
 export const WAYS_TO_BE_AWAY = ['down', 'excluded'] as const;
 
-/** A pool of this node, which is in use, and of a second one that is away. Its clock is `performance.now()`. */
+/** A pool of this node, which is in use, and of a second one that is unavailable. Its clock is `performance.now()`. */
 export function poolBesideAway({ name }: Pick<RpcNode, 'name'>, way: (typeof WAYS_TO_BE_AWAY)[number]): RpcPool {
   const away = (): Promise<never> => Promise.reject(new RpcUpstreamError('it is down', 'no', undefined, 'unreachable'));
   const open = (url: string): RpcTransport => ({ name: new URL(url).host, request: away, batch: away });
@@ -13,7 +13,7 @@ export function poolBesideAway({ name }: Pick<RpcNode, 'name'>, way: (typeof WAY
     network: 'test',
     upstreams: [`http://${name}`, 'http://second.example'],
     dialect: 'evm',
-    // Work is done on the test's own node: the pool's of that name is away, too, so that it is not waited for.
+    // Work is done on the test's own node: the pool's of that name is unavailable, too, so that it is not waited for.
     identify: () => Promise.resolve(way === 'excluded' ? 'it serves another chain' : null),
     probe: rpcCall('probe', [], z.unknown()),
     log: createLogger('test', 'silent'),

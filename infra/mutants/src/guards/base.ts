@@ -440,14 +440,14 @@ export const baseGuards: readonly Mutant[] = [
     test: { file: twice, name: 'waits while the second one may soon respond' },
   },
   {
-    name: 'Base: nothing is final by one upstream while the other is away for long',
+    name: 'Base: nothing is final by one upstream while the other is unavailable',
     file: `${src}/observe/settlements.ts`,
     guard: '{ alone: false }',
     instead: '{ alone: true }',
     test: { file: twice, name: 'is not final, however long the second one is excluded, and counts as unshown' },
   },
   {
-    name: 'Base: no deposit is final by one upstream while the other is away for long',
+    name: 'Base: no deposit is final by one upstream while the other is unavailable',
     file: `${src}/observe/arrivals.ts`,
     guard: '{ alone: false }',
     instead: '{ alone: true }',

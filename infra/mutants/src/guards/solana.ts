@@ -154,7 +154,7 @@ export const solanaGuards: readonly Mutant[] = [
     },
   },
   {
-    name: 'Solana: nothing is final by one upstream while the other is away for long',
+    name: 'Solana: nothing is final by one upstream while the other is unavailable',
     file: `${OBSERVE}/finality.ts`,
     guard: '{ alone: false }',
     instead: '{ alone: true }',
@@ -164,7 +164,7 @@ export const solanaGuards: readonly Mutant[] = [
     },
   },
   {
-    name: 'Solana: no deposit is final by one upstream while the other is away for long',
+    name: 'Solana: no deposit is final by one upstream while the other is unavailable',
     file: `${OBSERVE}/open-deposits.ts`,
     guard: '{ alone: false }',
     instead: '{ alone: true }',

@@ -95,7 +95,7 @@ export const tempoGuards: readonly Mutant[] = [
     test: { file: OBSERVER_TEST, name: 'believes no payment that only one of them has made up' },
   },
   {
-    name: 'Tempo: nothing is final by one upstream while the other is away for long',
+    name: 'Tempo: nothing is final by one upstream while the other is unavailable',
     file: SECOND,
     guard: '{ alone: false }',
     instead: '{ alone: true }',

@@ -375,7 +375,7 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
-    name: 'What must be shown by two is never shown by one, however long the other is away',
+    name: 'What must be shown by two is never shown by one, however long the other is down',
     file: 'packages/rpc/src/pool.ts',
     guard: 'if (!alone && this.size > 1) return null;',
     instead: '',
