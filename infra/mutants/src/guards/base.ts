@@ -419,6 +419,16 @@ export const baseGuards: readonly Mutant[] = [
     test: { file: chain, name: 'is a payment without its reference where no upstream can show a trace' },
   },
   {
+    name: 'Base: what may pay several intents is reported for none before it is explained',
+    file: `${src}/observe/nested-payments.ts`,
+    guard: ' || others.length > 0',
+    instead: '',
+    test: {
+      file: `${CHAINS}/test/hostile/unproven.unit.test.ts`,
+      name: 'is told for no intent while its calldata names several, and then for the one that it pays',
+    },
+  },
+  {
     name: 'Base: what was reported without its reference is looked at again',
     file: `${src}/observe/position.ts`,
     guard: ' || (isUnproven(known) && !isUnproven(one))',
