@@ -17,7 +17,8 @@ const WALLET: Hex = `0x${'5a'.repeat(20)}`;
 const CALLER: Hex = `0x${'ba'.repeat(20)}`;
 const ofIntent = (name: number) => ({ ...terms, reference: toHex(name, { size: 32 }) as Reference });
 const [own, stranger] = [ofIntent(0xb), ofIntent(0xa)];
-const callOf = ({ requestor, amount, reference }: typeof own): Hex => encodePayment(requestor, amount, reference) as Hex;
+const callOf = ({ requestor, amount, reference }: typeof own): Hex =>
+  encodePayment(requestor, amount, reference) as Hex;
 
 /** The wallet of a payer pays its intent by what it was told before. Whoever calls it chooses the calldata. */
 describe('a payment through a contract, while no upstream has its trace', () => {
@@ -54,7 +55,7 @@ describe('a payment through a contract, while no upstream has its trace', () => 
       transaction: { ...sent, hash, type: '0x2', nonce: '0x1', gas: '0x30d40', value: '0x0', input, blockHash },
       receipt: { ...sent, transactionHash: hash, status: '0x1', blockNumber: numberToHex(block), blockHash, logs },
       trace: isTraced ? { type: 'CALL', ...sent, input, calls: [call] } : new Error('no state for this block'),
-    } as Shown;
+    };
   };
   /** What is observed for 90 s without a trace, and then for 200 s with it. */
   async function toldOf(...named: readonly (typeof own)[]): Promise<readonly (readonly string[])[]> {
