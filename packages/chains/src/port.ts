@@ -378,6 +378,11 @@ export interface Step {
   readonly setAside?: number;
   /** How many of these are looked at no more: for a day in vain, or others had their places. */
   readonly givenUp?: number;
+  /**
+   * How many payments and deposits are final by one upstream, and have waited for a second one to show them for over a
+   * minute (packages/chains/src/unshown.ts).
+   */
+  readonly unshown?: number;
 }
 
 /** The signed bytes of a transaction that may have to be broadcast again; null where they are not stored. */

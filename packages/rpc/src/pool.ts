@@ -245,6 +245,8 @@ export class RpcPool {
    *   it now
    * @param lacks whether a result says that its upstream does not know: then the next one is asked, as its history may
    *   be gone for good
+   * @param alone false: where others are configured, this one never does it again, however long they are down. For what
+   *   one upstream alone must not decide, such as that a payment is final
    * @returns the results; null where another upstream may soon respond: try again later
    */
   async doubleCheck<T>(
@@ -252,6 +254,7 @@ export class RpcPool {
     first: string | null,
     work: (node: RpcNode) => Promise<T>,
     lacks: (result: T) => boolean = () => false,
+    { alone } = { alone: true },
   ): Promise<readonly [T, ...T[]] | null> {
     if (first !== null && first !== node.name) {
       const own = await work(node);
@@ -260,6 +263,7 @@ export class RpcPool {
     }
     const other = await this.#onOneThat(lacks, [node.name], work);
     if (other !== null) return first === null ? [other, await work(node)] : [other];
+    if (!alone && this.size > 1) return null;
     const now = performance.now();
     const isAwaited = this.#upstreams.some((upstream) => upstream.node !== node && upstream.isAwaited(now));
     return isAwaited ? null : [await work(node)];

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { until } from '@pf/testing';
 import { answering, type RpcFault, type RpcProxy, startRpcProxy } from '@pf/testing/chains';
 import { refusable, RpcBehindError, type RpcPool, RpcUnavailableError, RpcUpstreamError } from '../src/index.ts';
@@ -177,6 +177,30 @@ describe('RpcPool', () => {
     expect(await again(new URL(second.url).host)).toEqual([1n]);
     expect(await again(new URL(first.url).host)).toEqual([2n]);
     expect(await again(null)).toEqual([2n, 1n]);
+  });
+
+  it.each([
+    ['serves another network', 0, (): void => void (second.respond = answering({ eth_chainId: '0x1' }))],
+    ['has failed for eleven minutes', 11, (): void => void (second.faults = [{ kind: 'status', status: 503 }])],
+  ])('concludes nothing by one where both must show it, while the other %s', async (_what, minutes, breaks) => {
+    breaks();
+    const pool = over(first.url, second.url);
+    const now = jest.spyOn(performance, 'now');
+    const both = (alone: boolean): Promise<unknown> =>
+      pool.run((node) =>
+        pool.doubleCheck(node, null, (by) => by.call(getTransactionCount(ACCOUNT)), undefined, { alone }),
+      );
+    expect(await both(false)).toBeNull();
+    now.mockReturnValue(performance.now() + minutes * 60_000);
+    expect(await both(false)).toBeNull();
+    expect(await both(true)).toEqual([1n]);
+    now.mockRestore();
+    const single = over(first.url);
+    expect(
+      await single.run((node) =>
+        single.doubleCheck(node, null, (by) => by.call(getTransactionCount(ACCOUNT)), undefined, { alone: false }),
+      ),
+    ).toEqual([1n]);
   });
 
   describe('with a third upstream, where the second has no history', () => {

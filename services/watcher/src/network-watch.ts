@@ -72,7 +72,7 @@ const mayBeUndone = (one: Observation): boolean => one.type === 'landed' && one.
 const WARNINGS_MAX = 50;
 
 /** Of a watch that does not have the lease. */
-const IDLE = { role: 'standby', head: null, behind: null, watched: null, setAside: null } as const;
+const IDLE = { role: 'standby', head: null, behind: null, watched: null, setAside: null, unshown: null } as const;
 
 /** What a step knows of the intents. */
 interface StepView {
@@ -299,13 +299,15 @@ export class NetworkWatch {
   }
 
   /** To the health page, the metrics and the log. */
-  #report({ head, behind, observations, warnings, setAside, givenUp = 0 }: Step, view: StepView, began: number): void {
+  #report(step: Step, view: StepView, began: number): void {
+    const { head, behind, observations, warnings, setAside, givenUp = 0, unshown } = step;
     const facts = { head: head.toString(), behind: behind.toString(), watched: view.held.at(-1)?.size ?? null };
     this.#status = {
       role: 'active',
       shards: this.#shard.count,
       ...facts,
       setAside: setAside ?? null,
+      unshown: unshown ?? null,
       problem: null,
     };
     const ms = Math.round(performance.now() - began);

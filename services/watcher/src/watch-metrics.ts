@@ -12,6 +12,8 @@ export interface WatchFacts {
   readonly watched: number | null;
   /** How many transactions wait to be looked at again because they could not be judged. */
   readonly setAside: number | null;
+  /** How many payments and deposits wait for a second upstream to show them, for over a minute. */
+  readonly unshown: number | null;
   /** How many intents are known, on standby too; while they are loaded, how many are so far. */
   readonly loaded: number;
 }
@@ -57,6 +59,10 @@ export class WatchMetrics {
       registerGauge(
         'payments.watcher.set_aside',
         whileActive(({ setAside }) => setAside),
+      ),
+      registerGauge(
+        'payments.watcher.unshown',
+        whileActive(({ unshown }) => unshown),
       ),
       registerGauge('payments.watcher.shards', () => {
         const { shards } = this.#facts();

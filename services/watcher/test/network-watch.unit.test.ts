@@ -40,6 +40,7 @@ class Bench {
   /** What the observer says with each step. */
   warnings: readonly string[] = [];
   setAside: number | undefined = undefined;
+  unshown: number | undefined = undefined;
   readonly observed: Observation[] = [];
   readonly arrived: DepositObservation[] = [];
   readonly watch: NetworkWatch;
@@ -81,6 +82,7 @@ class Bench {
         behind: 0n,
         warnings: this.warnings,
         ...(this.setAside !== undefined && { setAside: this.setAside }),
+        ...(this.unshown !== undefined && { unshown: this.unshown }),
       };
     },
   } as unknown as ChainObserver;
@@ -264,6 +266,17 @@ describe('NetworkWatch', () => {
       bench.setAside = undefined;
       await jest.advanceTimersByTimeAsync(1_000);
       expect(bench.watch.status.setAside).toBeNull();
+    });
+  });
+
+  it('shows how many payments wait for a second upstream to show them', async () => {
+    bench.unshown = 3;
+    await bench.run(async () => {
+      await jest.advanceTimersByTimeAsync(5_000);
+      expect(bench.watch.status.unshown).toBe(3);
+      bench.unshown = undefined;
+      await jest.advanceTimersByTimeAsync(1_000);
+      expect(bench.watch.status.unshown).toBeNull();
     });
   });
 

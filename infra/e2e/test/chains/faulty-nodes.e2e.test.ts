@@ -36,6 +36,9 @@ const FAULTS: readonly (readonly [string, readonly RpcFault[]])[] = [
   ],
 ];
 
+/** A second upstream is asked again after pauses that grow while it is unavailable. */
+const SHOWN_AGAIN_MS = 150_000;
+
 let chains: Of<StackChain & { stop(): Promise<void> }>;
 let proxies: Of<RpcProxy>;
 let cluster: Cluster;
@@ -155,9 +158,9 @@ describe('payments, submitted or sent directly', () => {
       // What a node of Tempo denies to be in a final block is not reported at all until it shows it.
       const isDenied = name === 'tempo' && faults.some(({ kind }) => kind === 'forgetful');
       if (!isDenied) await Promise.all([confirmed(submitted.id), confirmed(direct.id)]);
-      // Nothing is final by the word of one alone.
+      // Nothing is final by the word of one alone, and one that has served another chain is not asked for a minute.
       spoil([], [name]);
-      await Promise.all([paid(submitted.id), paid(direct.id)]);
+      await Promise.all([paid(submitted.id, SHOWN_AGAIN_MS), paid(direct.id, SHOWN_AGAIN_MS)]);
     });
   });
 });

@@ -419,6 +419,16 @@ export const baseGuards: readonly Mutant[] = [
     test: { file: chain, name: 'is a payment without its reference where no upstream can show a trace' },
   },
   {
+    name: 'Base: what may pay several intents is reported for none before it is explained',
+    file: `${src}/observe/nested-payments.ts`,
+    guard: ' || others.length > 0',
+    instead: '',
+    test: {
+      file: `${CHAINS}/test/hostile/unproven.unit.test.ts`,
+      name: 'is told for no intent while its calldata names several, and then for the one that it pays',
+    },
+  },
+  {
     name: 'Base: what was reported without its reference is looked at again',
     file: `${src}/observe/position.ts`,
     guard: ' || (isUnproven(known) && !isUnproven(one))',
@@ -438,6 +448,30 @@ export const baseGuards: readonly Mutant[] = [
     guard: 'isDoubted\n    ? await showTwice(context, standing)',
     instead: 'isDoubted && standing.length < 0\n    ? await showTwice(context, standing)',
     test: { file: twice, name: 'waits while the second one may soon respond' },
+  },
+  {
+    name: 'Base: nothing is final by one upstream while the other is unavailable',
+    file: `${src}/observe/settlements.ts`,
+    guard: '{ alone: false }',
+    instead: '{ alone: true }',
+    test: { file: twice, name: 'is not final, however long the second one is excluded, and counts as unshown' },
+  },
+  {
+    name: 'Base: no deposit is final by one upstream while the other is unavailable',
+    file: `${src}/observe/arrivals.ts`,
+    guard: '{ alone: false }',
+    instead: '{ alone: true }',
+    test: {
+      file: `${CHAINS}/test/base/observe/arrivals.unit.test.ts`,
+      name: 'is not final by one, however long the second upstream is down',
+    },
+  },
+  {
+    name: 'Base: what no second upstream shows is counted',
+    file: `${src}/observe/memory.ts`,
+    guard: 'this.unshown.lacked(name, now);',
+    instead: '',
+    test: { file: twice, name: 'is not final, however long the second one is down, and counts as unshown' },
   },
   {
     name: 'Base: nothing is final that one of two upstreams has seen and shows again',

@@ -154,6 +154,26 @@ export const solanaGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Solana: nothing is final by one upstream while the other is unavailable',
+    file: `${OBSERVE}/finality.ts`,
+    guard: '{ alone: false }',
+    instead: '{ alone: true }',
+    test: {
+      file: `${TESTS}/observe/finality.unit.test.ts`,
+      name: 'never becomes final at one that lies, however long the other is down',
+    },
+  },
+  {
+    name: 'Solana: no deposit is final by one upstream while the other is unavailable',
+    file: `${OBSERVE}/open-deposits.ts`,
+    guard: '{ alone: false }',
+    instead: '{ alone: true }',
+    test: {
+      file: `${TESTS}/observe/open-deposits.unit.test.ts`,
+      name: 'are not final by one, however long the second upstream is excluded',
+    },
+  },
+  {
     name: 'Solana: what a second upstream has to show is the payment, and not the transaction only',
     file: `${OBSERVE}/landings.ts`,
     guard: "[intentId, hash, block, index, tokenAddress, to, amount, reference].join(' ')",

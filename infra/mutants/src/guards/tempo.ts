@@ -95,6 +95,13 @@ export const tempoGuards: readonly Mutant[] = [
     test: { file: OBSERVER_TEST, name: 'believes no payment that only one of them has made up' },
   },
   {
+    name: 'Tempo: nothing is final by one upstream while the other is unavailable',
+    file: SECOND,
+    guard: '{ alone: false }',
+    instead: '{ alone: true }',
+    test: { file: SECOND_TEST, name: 'a second showing is awaited however long the second upstream is excluded' },
+  },
+  {
     name: 'Tempo: what a second upstream has shown proves nothing but that',
     file: SECOND,
     guard: 'proven.get(hash) === digestOf(receipt, network)',

@@ -375,6 +375,16 @@ export const watcherGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'What must be shown by two is never shown by one, however long the other is down',
+    file: 'packages/rpc/src/pool.ts',
+    guard: 'if (!alone && this.size > 1) return null;',
+    instead: '',
+    test: {
+      file: 'packages/rpc/test/pool.unit.test.ts',
+      name: 'concludes nothing by one where both must show it, while the other has failed for eleven minutes',
+    },
+  },
+  {
     name: 'Logs are read a second time from another upstream than the first time',
     file: 'packages/rpc/src/pool.ts',
     guard: 'if (first !== null && first !== node.name) {',

@@ -194,6 +194,22 @@ what they paid is not known.`,
     },
   },
   {
+    name: 'PaymentsUnshown',
+    severity: 'ticket',
+    expr: 'max by (network, shard) (payments_watcher_unshown) > 0',
+    for: '10m',
+    summary: `{{ $value }} payments or deposits on {{ $labels.network }}, shard {{ $labels.shard }}, are final by one \
+upstream, and no second one shows them: they stay confirmed.`,
+    fires: {
+      series: { [watcher('unshown', '1/2')]: '0+0x30', [watcher('unshown', '2/2')]: '0 3+1x30' },
+      at: '15m',
+      labels: { network: 'base', shard: '2/2' },
+    },
+    quiet: { series: { [watcher('unshown')]: '0+0x30' }, at: '20m' },
+    // The second upstream was down for some minutes.
+    nearMiss: { series: { [watcher('unshown')]: '0 2 4 6 9 12 12 12 3 0+0x30' }, at: '20m' },
+  },
+  {
     name: 'UpstreamsAllDown',
     severity: 'page',
     expr: 'max by (service_name, network) (payments_rpc_upstream_up) == 0',

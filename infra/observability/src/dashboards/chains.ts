@@ -70,6 +70,10 @@ export const chains: DashboardSpec = {
             '{{network}} given up',
           ],
         ),
+        chart('Final by one upstream only', 'short', 'For over a minute no second one shows them. Normally 0.', [
+          `max by (network, shard) (payments_watcher_unshown{${NETWORK}})`,
+          '{{network}} {{shard}}',
+        ]),
         chart('Intents in memory', 'short', 'Of the process that holds most. Grows from 0 while a watcher loads.', [
           `max by (network) (payments_watcher_loaded{${NETWORK}})`,
           '{{network}}',

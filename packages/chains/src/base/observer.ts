@@ -17,7 +17,7 @@ import {
   senderIn,
   type SentBy,
 } from './observe/pending-outcomes.ts';
-import { confirmArrivals, finalizeArrivals, orphanArrivals, paidArrivals } from './observe/arrivals.ts';
+import { confirmArrivals, finalizeArrivals, orphanArrivals, paidArrivals, secondOf } from './observe/arrivals.ts';
 import { judgeAgain } from './observe/judge-again.ts';
 import { awaitedAmong } from './observe/awaited.ts';
 import { findLapsed } from './observe/lapsed.ts';
@@ -27,7 +27,7 @@ import { Memory } from './observe/memory.ts';
 import { type Position, readPosition, rescanFrom, type Seen, withSeen, writePosition } from './observe/position.ts';
 import type { Scan } from './observe/context.ts';
 import { scan, scanAgain } from './observe/scan.ts';
-import { confirm, finalize, isInLedger, orphan } from './observe/settlements.ts';
+import { confirm, finalize, isInLedger, nameOf, orphan } from './observe/settlements.ts';
 import { Sightings } from './observe/sightings.ts';
 import { type Signer, signerOf } from './signed-transaction.ts';
 
@@ -82,7 +82,7 @@ export class BaseObserver implements ChainObserver {
         network: this.network,
         before,
         synchronize,
-        now: this.#now(),
+        now: this.#now,
         newest: getHead(),
         readTwice: ({ rescanned }) => rescanned,
         recover: (setting, position) => recover(this.#judging(setting), position, setting.head),
@@ -171,8 +171,15 @@ export class BaseObserver implements ChainObserver {
         seen: [...holding.seen],
         arrivals: [...arrived.sightings],
       },
+      unshown: this.#memory.unshown.longAmong(() => unfinalized(watch), now),
     };
   }
+}
+
+/** What a second upstream may be asked for, by the names under which it waits. */
+function* unfinalized(watch: WatchSet): Iterable<string> {
+  for (const { settlement } of watch.settling()) if (!settlement.lost) yield nameOf(settlement);
+  for (const deposit of watch.openDeposits()) yield secondOf(deposit);
 }
 
 async function start(node: RpcNode, chain: ChainId): Promise<Position> {

@@ -15,7 +15,7 @@ import {
   type Recipients,
 } from './observe/accounts.ts';
 import { writeBookmarks } from './observe/bookmarks.ts';
-import { observeFinal } from './observe/finality.ts';
+import { nameOfSettlement, observeFinal } from './observe/finality.ts';
 import {
   absence,
   dueProofs,
@@ -117,6 +117,7 @@ export class SolanaObserver implements ChainObserver {
       ],
       setAside: memory.setAside,
       givenUp: looked.givenUp,
+      unshown: memory.unshown.longAmong(() => unfinalized(round.watch), round.now),
     };
   }
 
@@ -314,6 +315,13 @@ export class SolanaObserver implements ChainObserver {
       pendingOutcomes.some(({ kind }) => kind === 'submitted') || memory.isAwaiting(now + this.network.pollMs.idle);
     return { cursor: writePosition(next), bookmarks };
   }
+}
+
+/** What a second upstream may be asked for, by the names under which it waits. */
+function* unfinalized(watch: WatchSet): Iterable<string> {
+  for (const { id, settlement } of watch.settling())
+    if (!settlement.lost) yield nameOfSettlement({ intentId: id, hash: settlement.hash, settlement });
+  for (const { id } of watch.openDeposits()) yield id;
 }
 
 /** What one step works with. */

@@ -76,7 +76,7 @@ export class TempoObserver implements ChainObserver {
         network: this.network,
         before,
         synchronize,
-        now: this.#now(),
+        now: this.#now,
         newest: getBlock('finalized'),
         readTwice: ({ reread }) => reread,
         recover: async ({ head }, position) => {
@@ -159,6 +159,7 @@ export class TempoObserver implements ChainObserver {
             ({ hash }) =>
               live.has(hash),
           rest: { reread: reread.reread, rereadWithin: reread.within },
+          unshown: this.#finality.longUnshown(now) + this.#arrivals.longUnshown(now),
         });
       },
     };

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { IntentId, Reference, TransactionHash, Transfer } from '@pf/domain';
 import { type RpcCall, type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { pad, toHex } from 'viem';
@@ -10,6 +10,7 @@ import { finalize } from '../../src/base/observe/settlements.ts';
 import { networkOf } from '../../src/index.ts';
 import { Watched } from '../conformance/watching.ts';
 import { respondingNode } from '../nodes.ts';
+import { poolBesideAway, WAYS_TO_BE_AWAY } from '../second-away.ts';
 import { CHAIN, fulfiller, terms } from './payments.ts';
 
 const HASH = `0x${'ab'.repeat(32)}` as TransactionHash;
@@ -73,6 +74,8 @@ const nodeWith = ({ receipt: shown, transaction: sent = transaction, logs = [] }
   return respondingNode(respond, 'node.example');
 };
 
+afterEach(() => void jest.restoreAllMocks());
+
 describe('a settlement in a final block, with two upstreams', () => {
   let memory: Memory;
   let watch: Watched;
@@ -96,6 +99,9 @@ describe('a settlement in a final block, with two upstreams', () => {
         return shown && [await work(nodeWith(shown))];
       },
     } as unknown as RpcPool;
+    return finalsOver(pool, now);
+  };
+  const finalsOver = (pool: RpcPool, now: number) => {
     const context: Scan = {
       pool,
       node: nodeWith({ receipt }),
@@ -152,6 +158,28 @@ describe('a settlement in a final block, with two upstreams', () => {
   it('waits while the second one may soon respond', async () => {
     expect((await finals(null)).observations).toEqual([]);
     expect((await finals({ receipt }, 2_000)).observations).toHaveLength(1);
+  });
+
+  it.each(WAYS_TO_BE_AWAY)('is not final, however long the second one is %s, and counts as unshown', async (way) => {
+    const pool = poolBesideAway({ name: 'node.example' }, way);
+    const clock = jest.spyOn(performance, 'now');
+    const name = `${HASH} ${BLOCK} 3`;
+    const unshown: number[] = [];
+    const began = performance.now();
+    for (const minutes of [0, 1, 11, 300]) {
+      clock.mockReturnValue(began + minutes * 60_000);
+      expect(await finalsOver(pool, minutes * 60_000)).toMatchObject({
+        observations: [],
+        warnings: [],
+        hasMore: false,
+      });
+      unshown.push(memory.unshown.longAmong(() => [name], minutes * 60_000));
+    }
+    expect(unshown).toEqual([0, 1, 1, 1]);
+    // A minute after it is back at the latest.
+    expect((await finals({ receipt }, 301 * 60_000)).observations).toHaveLength(1);
+    expect(memory.unshown.longAmong(() => [name], 301 * 60_000)).toBe(0);
+    await pool.close();
   });
 
   it('is told of when the second one does not show it for a minute', async () => {

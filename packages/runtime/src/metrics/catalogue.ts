@@ -381,6 +381,15 @@ export const METRICS = {
     ),
     labels: { network },
   }),
+  'payments.watcher.unshown': gauge({
+    services: ['watcher'],
+    unit: '{payment}',
+    description: lines(
+      'Payments and deposits that are final by one upstream, and that no second one has shown for over a minute: it is',
+      'down, excluded or lacks them, or the first one has made them up. They stay confirmed until then.',
+    ),
+    labels: { network, shard },
+  }),
   'payments.watcher.intents': gauge({
     services: ['watcher'],
     unit: '{intent}',

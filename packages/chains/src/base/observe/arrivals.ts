@@ -180,7 +180,8 @@ export async function finalizeArrivals(context: Scan, finalized: bigint): Promis
   return { deposits, warnings, hasMore: due.length === most && deposits.length > 0 };
 }
 
-const secondOf = ({ id, arrival }: OpenDeposit): string => `${id} ${arrival.blockHash}`;
+/** By this name a deposit waits for a second upstream. */
+export const secondOf = ({ id, arrival }: OpenDeposit): string => `${id} ${arrival.blockHash}`;
 
 /** Those that this upstream and another one each show, as payments are: nothing is final by one. */
 async function shownTwice(
@@ -193,13 +194,18 @@ async function shownTwice(
     null,
     (by) => shownBy(by, network, standing),
     (shown) => standing.some((one) => !shown.has(one)),
+    { alone: false },
   );
+  const isAway = readings === null;
   const warnings: string[] = [];
   const shown = standing.filter((one) => {
-    if (readings?.every((reading) => reading.has(one)) === true) return true;
+    if (readings?.every((reading) => reading.has(one)) === true) {
+      memory.unshown.shown(secondOf(one));
+      return true;
+    }
     // Asked again later and later, so that those which no other shows do not delay the others.
-    const pauseMs = memory.secondLacked(secondOf(one), now);
-    if (pauseMs >= UNSHOWN_WARNED_MS)
+    const pauseMs = memory.secondLacked(secondOf(one), now, isAway);
+    if (!isAway && pauseMs >= UNSHOWN_WARNED_MS)
       warnings.push(`${one.arrival.hash} is final at ${node.name}, and no second upstream shows it in its block`);
     return false;
   });

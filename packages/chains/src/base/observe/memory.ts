@@ -6,6 +6,7 @@ import { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
 import { sendsAuthorization } from '../authorization/eip3009.ts';
 import type { PaymentCall } from '../calldata.ts';
 import { decodePayment } from '../calldata.ts';
+import { Unshown } from '../../unshown.ts';
 import { Fetches } from './fetches.ts';
 import { Room } from './room.ts';
 
@@ -44,6 +45,8 @@ const REPEAT_MS = 30_000;
 /** Between two questions to a second upstream for one settlement. */
 const UNSHOWN_MIN_MS = 2_000;
 const UNSHOWN_MAX_MS = 600_000;
+/** While none responds: what has waited is final soon after one does. */
+const AWAY_MAX_MS = 60_000;
 
 /** Saves the observer work between steps. All of it can be lost. */
 export class Memory {
@@ -51,8 +54,8 @@ export class Memory {
   readonly #finalized = new Map<string, number>();
   /** By transaction and block: in another block its logs have other places. */
   readonly #nested = boundedCache<string, NestedPayments>(SUMMARIES_MAX);
-  /** Settlements that no second upstream has shown yet, by transaction and block. */
-  readonly #unshown = boundedCache<string, { readonly pauseMs: number; readonly until: number }>(SUMMARIES_MAX);
+  /** When a second upstream is asked again for what it has not shown. */
+  readonly #secondDue = boundedCache<string, { readonly pauseMs: number; readonly until: number }>(SUMMARIES_MAX);
   readonly receipts = new ReceiptSchedule();
   /** Of the nonces of authorizations. */
   readonly states = new ReceiptSchedule();
@@ -104,14 +107,19 @@ export class Memory {
     this.#nested.set(`${hash} ${blockHash}`, payments);
   }
 
-  /** Whether a second upstream is asked for this settlement now. */
+  /** Settlements and deposits that no second upstream has shown yet: by transaction or id, and block. */
+  readonly unshown = new Unshown();
+
+  /** Whether a second upstream is asked for this settlement or deposit now. */
   isSecondDue(name: string, now: number): boolean {
-    return (this.#unshown.get(name)?.until ?? now) <= now;
+    return (this.#secondDue.get(name)?.until ?? now) <= now;
   }
-  /** It did not show it. @returns ms until it is asked again */
-  secondLacked(name: string, now: number): number {
-    const pauseMs = Math.min(2 * (this.#unshown.get(name)?.pauseMs ?? UNSHOWN_MIN_MS / 2), UNSHOWN_MAX_MS);
-    this.#unshown.set(name, { pauseMs, until: now + pauseMs });
+  /** It did not show it, or none responds. @returns ms until it is asked again */
+  secondLacked(name: string, now: number, isAway: boolean): number {
+    this.unshown.lacked(name, now);
+    const most = isAway ? AWAY_MAX_MS : UNSHOWN_MAX_MS;
+    const pauseMs = Math.min(2 * (this.#secondDue.get(name)?.pauseMs ?? UNSHOWN_MIN_MS / 2), most);
+    this.#secondDue.set(name, { pauseMs, until: now + pauseMs });
     return pauseMs;
   }
 

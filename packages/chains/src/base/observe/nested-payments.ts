@@ -145,7 +145,8 @@ const remember = ({ memory }: Judging, opened: Opened, references: References): 
 
 /**
  * What the transfers pay, and what that is worth.
- * @param withUnproven of what is not explained, each reference that no transfer carries stands for one transfer
+ * @param withUnproven of what is not explained, the reference that its bytes alone have, and that no transfer carries,
+ *   stands for one transfer
  */
 function paymentsAmong(
   { suspects, likely, explained, references: authorized }: Opened,
@@ -160,10 +161,11 @@ function paymentsAmong(
     if (reference !== undefined)
       named.set(log.logIndex, { reference, isProven: true, isAuthorized: authorized.has(log.logIndex) });
     else if (withUnproven) {
-      const unnamed = likely.get(log.logIndex)?.find((candidate) => !used.has(candidate));
-      if (unnamed === undefined) continue;
-      used.add(unnamed);
-      named.set(log.logIndex, { reference: unnamed, isProven: false, isAuthorized: false });
+      const [only, ...others] = likely.get(log.logIndex) ?? [];
+      // Which of several intents it pays would be a guess, and the report for a wrong one would stand.
+      if (only === undefined || others.length > 0 || used.has(only)) continue;
+      used.add(only);
+      named.set(log.logIndex, { reference: only, isProven: false, isAuthorized: false });
     }
   }
   const worth = paidIn(

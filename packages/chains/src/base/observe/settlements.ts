@@ -203,9 +203,9 @@ export async function finalize(context: Scan, finalized: bigint): Promise<Finals
   const isAt = (one: Settling): boolean =>
     hashes.get(one.settlement.transfer.block) === one.settlement.transfer.blockHash;
   const standing = due.filter(isAt);
-  const { shown, instead, warnings } = isDoubted
+  const { shown, instead, warnings, isAway } = isDoubted
     ? await showTwice(context, standing)
-    : { shown: standing, instead: [], warnings: [] };
+    : { shown: standing, instead: [], warnings: [], isAway: false };
   const observations: Observation[] = [];
   for (const { id, settlement } of shown) {
     const { hash, transfer } = settlement;
@@ -229,10 +229,11 @@ export async function finalize(context: Scan, finalized: bigint): Promise<Finals
     if (receipt !== null && !(receipt instanceof Unreadable))
       seen.push(...(await readReceipt(context, { intentId: id, hash, terms }, receipt)));
   }
-  return { observations, seen, warnings, hasMore: due.length === most };
+  return { observations, seen, warnings, hasMore: due.length === most && !isAway };
 }
 
-const nameOf = ({ hash, transfer }: Settlement): string => `${hash} ${transfer.blockHash} ${transfer.index}`;
+/** By this name a settlement waits for a second upstream. */
+export const nameOf = ({ hash, transfer }: Settlement): string => `${hash} ${transfer.blockHash} ${transfer.index}`;
 
 /**
  * Those that this upstream and another one each show alone, by its receipt, calldata and trace: nothing is final by
@@ -245,24 +246,31 @@ async function showTwice(
   readonly shown: readonly Settling[];
   readonly instead: readonly Seen[];
   readonly warnings: readonly string[];
+  /** No second one responds. */
+  readonly isAway: boolean;
 }> {
-  if (settled.length === 0) return { shown: [], instead: [], warnings: [] };
+  if (settled.length === 0) return { shown: [], instead: [], warnings: [], isAway: false };
   const settlements = settled.map(({ settlement }) => settlement);
   const readings = await pool.doubleCheck(
     node,
     null,
     (by) => settlementsShownBy(by, { network, watch }, settlements),
     ({ shown }) => settlements.some((one) => !shown.has(one)),
+    { alone: false },
   );
+  const isAway = readings === null;
   const warnings: string[] = [];
   const shown = settled.filter(({ settlement }) => {
-    if (readings?.every((reading) => reading.shown.has(settlement)) === true) return true;
-    const pauseMs = memory.secondLacked(nameOf(settlement), now);
-    if (pauseMs >= UNSHOWN_WARNED_MS)
+    if (readings?.every((reading) => reading.shown.has(settlement)) === true) {
+      memory.unshown.shown(nameOf(settlement));
+      return true;
+    }
+    const pauseMs = memory.secondLacked(nameOf(settlement), now, isAway);
+    if (!isAway && pauseMs >= UNSHOWN_WARNED_MS)
       warnings.push(`${settlement.hash} is final at ${node.name}, and no second upstream shows it in its block`);
     return false;
   });
-  return { shown, instead: readings?.flatMap((reading) => reading.instead) ?? [], warnings };
+  return { shown, instead: readings?.flatMap((reading) => reading.instead) ?? [], warnings, isAway };
 }
 
 /** How many blocks the upstream's rate allows in a step, where it is known. */

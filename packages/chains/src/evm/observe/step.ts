@@ -60,6 +60,8 @@ export interface Conclusion<Position> {
   readonly heldAmong: (all: readonly SetAside[]) => (one: SetAside) => boolean;
   /** What the next position has beside what all have. */
   readonly rest: Omit<Position, keyof EvmPosition>;
+  /** As of a Step. */
+  readonly unshown: number;
 }
 
 /** The parts of a step, in their order. Each is a function that knows of the others only what they have found. */
@@ -81,7 +83,7 @@ interface StepOf<Position extends EvmPosition, Found, Outcomes, Finals> {
   readonly network: Network;
   readonly before: Position;
   readonly synchronize: () => Promise<WatchSet>;
-  readonly now: Instant;
+  readonly now: () => Instant;
   /** The newest block that is read. */
   readonly newest: RpcCall<Block | null>;
   /** How far blocks were read a second time. */
@@ -111,7 +113,9 @@ export async function takeStep<Position extends EvmPosition, Found, Outcomes, Fi
   const last = newestOf(before);
   const [head, standing] = await node.batch([newest, getBlock(last.number)]);
   if (head === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
-  const setting: Setting = { node, watch: await synchronize(), now, head };
+  const watch = await synchronize();
+  // Only now: what is seen in this step has stood since then, however long the head took.
+  const setting: Setting = { node, watch, now: now(), head };
   const place = standing?.hash === last.hash ? unmoved(before) : await recover(setting, before);
   if (place === 'behind')
     return {
@@ -133,10 +137,10 @@ export async function takeStep<Position extends EvmPosition, Found, Outcomes, Fi
   const end = await parts.confirm(soFar, finals);
 
   const aside = afterLook(position.setAside ?? [], {
-    now,
+    now: setting.now,
     judged: end.judged,
     failed: end.unjudged,
-    watch: setting.watch,
+    watch,
     heldAmong: end.heldAmong,
   });
   const { reached, whole } = news;
@@ -161,6 +165,7 @@ export async function takeStep<Position extends EvmPosition, Found, Outcomes, Fi
     warnings: [...place.warnings, ...end.warnings, ...aside.warnings],
     setAside: aside.kept.length,
     givenUp: aside.givenUp,
+    unshown: end.unshown,
   };
 }
 

@@ -2,6 +2,7 @@ import type { AccountId, Address as WalletAddress, Observation, Reference, Trans
 import { boundedCache } from '@pf/runtime';
 import type { Address } from '@solana/kit';
 import { Turns } from '../../in-turns.ts';
+import { Unshown } from '../../unshown.ts';
 import type { Bookmark } from '../../port.ts';
 import type { PageEnd } from './paging.ts';
 
@@ -91,6 +92,8 @@ export class Memory {
   /** Settlements, by such texts, that two upstreams have shown; and those that the second does not show yet. */
   readonly shownTwice = boundedCache<string, true>(LOOKED_MAX);
   readonly shownOnce = new Map<string, { readonly since: number; readonly dueAt: number }>();
+  /** All settlements and deposits that no second upstream has shown yet: by such texts, and by the ids of deposits. */
+  readonly unshown = new Unshown();
   /** The same of deposits: which upstream showed their transaction, and when it was last judged, by placeKeyOf(). */
   readonly depositsShownBy = boundedCache<TransactionHash, string>(LOOKED_MAX);
   readonly depositsJudgedAt = boundedCache<string, number>(LOOKED_MAX);

@@ -2,6 +2,7 @@ import type { DepositObservation } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import { depositFinal, depositLost } from '../../deposits.ts';
 import type { Network, OpenDeposit, WatchSet } from '../../port.ts';
+import { isLongUnshown } from '../../unshown.ts';
 import type { SignatureStatus } from '../calls.ts';
 import type { Commit } from './accounts.ts';
 import { arrivalsIn, isSameArrival } from './arrivals.ts';
@@ -14,8 +15,6 @@ import { type Heads, isConfirmed, isFinal, type PendingDeposits } from './pendin
 const JUDGED_MAX = 100;
 /** Those that were judged are judged again after this: the log may have lost it, or no second upstream shows them. */
 const AGAIN_MS = 30_000;
-/** An upstream may lag. After this it is warned of. */
-const AGREED_WITHIN_MS = 60_000;
 
 const placeKeyOf = ({ hash, block }: Pick<PendingDeposits, 'hash' | 'block'>): string => `${hash} ${block}`;
 
@@ -103,6 +102,8 @@ export async function finalDeposits(
   const due = final.slice(0, most);
   const agreed: OpenDeposit[] = [];
   const doubted: OpenDeposit[] = [];
+  /** No second upstream responds. */
+  const unshown: OpenDeposit[] = [];
   for (const [first, group] of Map.groupBy(due, ({ hash }) => memory.depositsShownBy.get(hash) ?? null)) {
     const hashes = group.map(({ hash }) => hash);
     const readings = await pool.doubleCheck(
@@ -110,8 +111,12 @@ export async function finalDeposits(
       first,
       (by) => readingsOf(by, hashes),
       (shown) => shown.includes(null),
+      { alone: false },
     );
-    if (readings === null) continue;
+    if (readings === null) {
+      unshown.push(...group.flatMap(({ deposits }) => deposits));
+      continue;
+    }
     await recallNamed(watch, readings.flat());
     for (const [place, { deposits }] of group.entries()) {
       const shown = readings.map((of) => {
@@ -124,7 +129,7 @@ export async function finalDeposits(
       doubted.push(...deposits.filter((one) => !isShown(one)));
     }
   }
-  const [one, ...others] = doubted.filter(({ arrival: { at } }) => at !== null && now - at >= AGREED_WITHIN_MS);
+  const [one, ...others] = doubted.filter(({ arrival: { at } }) => at !== null && isLongUnshown(at, now));
   return {
     deposits: agreed.map(depositFinal),
     warnings:
@@ -134,7 +139,11 @@ export async function finalDeposits(
             `${network.name}: ${one.id} in ${one.arrival.hash} does not become final: a second upstream shows no ` +
               `such deposit${others.length === 0 ? '' : `, nor ${others.length} more`}`,
           ],
-    commit: noteJudged(memory, due, now),
+    commit: () => {
+      noteJudged(memory, due, now)();
+      for (const { id } of [...doubted, ...unshown]) memory.unshown.lacked(id, now);
+      for (const { id } of agreed) memory.unshown.shown(id);
+    },
   };
 }
 

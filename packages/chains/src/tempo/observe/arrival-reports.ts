@@ -6,6 +6,7 @@ import { Unreadable } from '../../evm/observe/read-each.ts';
 import { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
 import type { OpenDeposit, WatchSet } from '../../port.ts';
 import { byTurns } from '../../set-aside.ts';
+import { isLongUnshown } from '../../unshown.ts';
 import { arrivalsOf, nameOf, type Sighting } from './arrivals.ts';
 import { claimIn, moveIn } from './landings.ts';
 import { readReceipts } from './receipts.ts';
@@ -65,6 +66,11 @@ export class ArrivalReports {
     return first !== by;
   }
 
+  /** How many deposits were read twice, and have not been shown by two upstreams for over a minute since. */
+  longUnshown(now: number): number {
+    return [...this.#leftSince.values()].filter((since) => isLongUnshown(since, now)).length;
+  }
+
   /**
    * Deposits that the second reading has not made final: they are where the receipts of two upstreams show them, and
    * lost where neither does. Asked again at growing intervals.
@@ -87,6 +93,7 @@ export class ArrivalReports {
         null,
         (by) => shownIn(context, by, due),
         (shown) => due.some((one) => shown.get(one) === undefined),
+        { alone: false },
       )) ?? [];
     for (const { id, arrival } of due) this.#schedule.asked(arrival.hash, since.get(id) ?? now, now);
     this.#schedule.commit();

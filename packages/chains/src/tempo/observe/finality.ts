@@ -1,5 +1,6 @@
 import type { Observation, TransactionHash } from '@pf/domain';
 import { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
+import { isLongUnshown } from '../../unshown.ts';
 import { isShown, receiptsOf } from './receipts.ts';
 import { observedIn, type Scan } from './scan.ts';
 
@@ -10,6 +11,11 @@ const ASKED_MAX = 20;
 export class Finality {
   readonly #schedule = new ReceiptSchedule();
   readonly #since = new Map<TransactionHash, number>();
+
+  /** How many payments are confirmed, and have waited for a second upstream to show them for over a minute. */
+  longUnshown(now: number): number {
+    return [...this.#since.values()].filter((since) => isLongUnshown(since, now)).length;
+  }
 
   /** Payments that are confirmed, and final now that a second upstream has shown them too. */
   async finalize(context: Scan, now: number): Promise<{ observations: readonly Observation[]; warnings: string[] }> {

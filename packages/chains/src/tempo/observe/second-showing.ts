@@ -53,6 +53,7 @@ export async function verdictsOn(
         by,
         (other) => judge(context, other, part),
         (told) => told.includes('awaited'),
+        { alone: false },
       );
       for (const [place, { receipt }] of part.entries()) {
         const verdict = second?.[0][place] ?? 'awaited';

@@ -1,7 +1,13 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { IntentId } from '@pf/domain';
 import { RpcBehindError, type RpcNode, type RpcPool } from '@pf/rpc';
-import { confirmArrivals, finalizeArrivals, orphanArrivals, paidArrivals } from '../../../src/base/observe/arrivals.ts';
+import {
+  confirmArrivals,
+  finalizeArrivals,
+  orphanArrivals,
+  paidArrivals,
+  secondOf,
+} from '../../../src/base/observe/arrivals.ts';
 import type { Scan } from '../../../src/base/observe/context.ts';
 import { Memory } from '../../../src/base/observe/memory.ts';
 import type { Seen } from '../../../src/base/observe/position.ts';
@@ -10,6 +16,7 @@ import { Sightings } from '../../../src/base/observe/sightings.ts';
 import type { Log } from '../../../src/evm/calls.ts';
 import { networkOf } from '../../../src/index.ts';
 import { Watched } from '../../conformance/watching.ts';
+import { poolBesideAway, WAYS_TO_BE_AWAY } from '../../second-away.ts';
 import { CHAIN, fulfiller, terms } from '../payments.ts';
 import { blockHashOf, depositOf, hashOf, logAt, sighting } from './arriving.ts';
 
@@ -19,6 +26,7 @@ beforeEach(() => {
   watch.add('pi_1', terms);
   watch.own(terms.requestor, 'acc_1');
 });
+afterEach(() => void jest.restoreAllMocks());
 const keep = (one: Sighting) => {
   const deposit = depositOf(one);
   watch.deposits.set(deposit.id, deposit);
@@ -155,7 +163,7 @@ describe('A deposit in a final block', () => {
     memory = new Memory();
     asked = 0;
   });
-  const finals = (others: readonly RpcNode[] | null, { now = 0, of = node } = {}) => {
+  const finals = (others: readonly RpcNode[] | null, { now = 0, of = node } = {}, over?: RpcPool) => {
     const pool = {
       size: others === null ? 1 : 2,
       doubleCheck: (_node: RpcNode, _first: string | null, work: (by: RpcNode) => Promise<unknown>) => {
@@ -164,7 +172,7 @@ describe('A deposit in a final block', () => {
       },
     } as unknown as RpcPool;
     const network = networkOf(CHAIN);
-    const context: Scan = { pool, node: of, network, watch, memory, now, waitsSince: () => undefined };
+    const context: Scan = { pool: over ?? pool, node: of, network, watch, memory, now, waitsSince: () => undefined };
     return finalizeArrivals(context, 100n);
   };
 
@@ -205,6 +213,21 @@ describe('A deposit in a final block', () => {
     expect(warnings[0]).toBe(
       `${hashOf(100_000)} is final at node.example, and no second upstream shows it in its block`,
     );
+  });
+
+  it.each(WAYS_TO_BE_AWAY)('is not final by one, however long the second upstream is %s', async (way) => {
+    keep(one);
+    const pool = poolBesideAway({ name: 'node.example' }, way);
+    const clock = jest.spyOn(performance, 'now');
+    const began = performance.now();
+    for (const now of [0, 660_000]) {
+      clock.mockReturnValue(began + now);
+      expect(await finals([], { now }, pool)).toEqual({ deposits: [], warnings: [], hasMore: false });
+    }
+    await pool.close();
+    const [open] = watch.openDeposits();
+    if (open === undefined) throw new Error('it is open');
+    expect(memory.unshown.longAmong(() => [secondOf(open)], 660_000)).toBe(1);
   });
 
   it('is lost where its block is another one', async () => {

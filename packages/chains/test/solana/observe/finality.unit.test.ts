@@ -1,10 +1,10 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { IntentId, TransactionHash, Transfer } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import { getBase58Decoder } from '@solana/kit';
 import { randomAddress } from '../../../src/solana/address.ts';
 import { networkOf } from '../../../src/index.ts';
-import { observeFinal } from '../../../src/solana/observe/finality.ts';
+import { nameOfSettlement, observeFinal } from '../../../src/solana/observe/finality.ts';
 import { readUnseen } from '../../../src/solana/observe/lookups.ts';
 import { Memory } from '../../../src/solana/observe/memory.ts';
 import type { PendingSettlement } from '../../../src/solana/observe/pending-outcomes.ts';
@@ -12,11 +12,14 @@ import { accountsOf } from '../../../src/solana/payment.ts';
 import { decodeSigned } from '../../../src/solana/signed-transaction.ts';
 import { Watched } from '../../conformance/watching.ts';
 import { blobFor, DEVNET, fulfiller, signedBy, termsIn } from '../payments.ts';
+import { poolBesideAway, WAYS_TO_BE_AWAY } from '../../second-away.ts';
 import { u64 } from '../token-instructions.ts';
 
 const network = networkOf(DEVNET);
 const MANY = 100;
 const MINUTE = 60_000;
+
+afterEach(() => void jest.restoreAllMocks());
 
 /** A transaction that pays one intent. One of two upstreams shows another payment in it, which no other one shows. */
 describe('a payment that one upstream has invented in a transaction of another', () => {
@@ -138,6 +141,21 @@ describe('a payment that one upstream has invented in a transaction of another',
     const settled = await settledBy(liar);
     expect(await settledBy(honest)).toHaveLength(1);
     expect((await finals(liar, settled, 0, 400)).map(({ final }) => final)).toEqual([['pi_real'], ['pi_real']]);
+  });
+
+  it.each(WAYS_TO_BE_AWAY)('never becomes final at one that lies, however long the other is %s', async (way) => {
+    const settled = await settledBy(liar);
+    pool = poolBesideAway(liar, way);
+    const clock = jest.spyOn(performance, 'now');
+    const began = performance.now();
+    const unshown: number[] = [];
+    for (const now of [0, 11 * MINUTE]) {
+      clock.mockReturnValue(began + now);
+      expect(await finals(liar, settled, now)).toEqual([{ final: [], warnings: [] }]);
+      unshown.push(memory.unshown.longAmong(() => settled.map(nameOfSettlement), now));
+    }
+    await pool.close();
+    expect(unshown).toEqual([0, 2]);
   });
 
   it('never becomes final where it is not remembered who has shown it', async () => {

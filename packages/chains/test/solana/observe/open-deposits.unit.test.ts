@@ -1,10 +1,13 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { AccountId, DepositId, TransactionHash } from '@pf/domain';
 import { deposits } from '@pf/domain/testing';
-import type { OpenDeposit } from '../../../src/index.ts';
-import { dueDeposits, judgeDeposits, noteJudged } from '../../../src/solana/observe/open-deposits.ts';
+import { networkOf, type OpenDeposit } from '../../../src/index.ts';
+import { dueDeposits, finalDeposits, judgeDeposits, noteJudged } from '../../../src/solana/observe/open-deposits.ts';
 import { Memory } from '../../../src/solana/observe/memory.ts';
 import type { WatchSet } from '../../../src/port.ts';
+import { respondingNode } from '../../nodes.ts';
+import { poolBesideAway, WAYS_TO_BE_AWAY } from '../../second-away.ts';
+import { DEVNET } from '../payments.ts';
 
 const heads = {
   confirmed: { absoluteSlot: 50n, blockHeight: 50n },
@@ -17,6 +20,8 @@ const open = (id: string, hash = id, account = 'acc_1', block = 7n): OpenDeposit
   arrival: deposits.arrival({ hash: hash as TransactionHash, block, blockHash: null }),
 });
 const watching = (...all: readonly OpenDeposit[]): WatchSet => ({ openDeposits: () => all }) as unknown as WatchSet;
+
+afterEach(() => void jest.restoreAllMocks());
 
 describe('deposits that are not final', () => {
   let memory: Memory;
@@ -47,6 +52,25 @@ describe('deposits that are not final', () => {
     expect([taken.length, taken[0], taken[1]]).toEqual([100, 'many 0', 'few']);
     // Who was served waits behind who comes next.
     expect(due(watching(...many, open('late', 'late', 'acc_3'))).slice(0, 2)).toEqual(['late', 'many 0']);
+  });
+
+  it.each(WAYS_TO_BE_AWAY)('are not final by one, however long the second upstream is %s', async (way) => {
+    const node = respondingNode(({ method }) => {
+      throw new Error(`${method} is asked for once more`);
+    }, 'one.example');
+    const pool = poolBesideAway(node, way);
+    const watch = watching(open('one'));
+    const clock = jest.spyOn(performance, 'now');
+    const began = performance.now();
+    for (const now of [0, 660_000]) {
+      clock.mockReturnValue(began + now);
+      const due = dueDeposits(watch, memory, heads, now);
+      const judged = await finalDeposits(pool, node, due, memory, networkOf(DEVNET), watch, now, 100);
+      expect([due.length, judged.deposits, judged.warnings]).toEqual([1, [], []]);
+      judged.commit();
+    }
+    await pool.close();
+    expect(memory.unshown.longAmong(() => ['one'], 660_000)).toBe(1);
   });
 
   it('are final in the same slot, and lost in another one or where they failed', () => {

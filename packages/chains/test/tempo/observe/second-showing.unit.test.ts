@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { afterEach, expect, it, jest } from '@jest/globals';
 import type { TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import { LRUCache } from 'lru-cache';
@@ -6,6 +6,7 @@ import { keccak256, toHex, type Hex } from 'viem';
 import type { Receipt } from '../../../src/evm/calls.ts';
 import { paymentsIn } from '../../../src/tempo/observe/landings.ts';
 import { type SecondShowing, verdictsOn } from '../../../src/tempo/observe/second-showing.ts';
+import { poolBesideAway, WAYS_TO_BE_AWAY } from '../../second-away.ts';
 import { network, usdc } from '../payments.ts';
 
 const HASH = `0x${'ab'.repeat(32)}` as TransactionHash;
@@ -32,6 +33,8 @@ const paymentOf = (first: number, memo: string, units: bigint): readonly object[
   }));
 const receiptOf = (logs: readonly object[]): Receipt =>
   ({ transactionHash: HASH, status: 1n, blockNumber: 5n, blockHash: BLOCK, logs }) as unknown as Receipt;
+
+afterEach(() => void jest.restoreAllMocks());
 
 it('a second showing proves no other receipt of the same transaction', async () => {
   const small = paymentOf(0, `0x${'01'.repeat(32)}`, 5n);
@@ -64,4 +67,23 @@ it('a second showing proves no other receipt of the same transaction', async () 
   expect(asked).toBe(3);
   expect(await verdictOn(truth)).toBe('same');
   expect(asked).toBe(3);
+});
+
+it.each(WAYS_TO_BE_AWAY)('a second showing is awaited however long the second upstream is %s', async (way) => {
+  const receipt = receiptOf(paymentOf(0, `0x${'01'.repeat(32)}`, 5n));
+  const node = {
+    name: 'liar',
+    batch: (calls: readonly unknown[]) => Promise.resolve(calls.map(() => receipt)),
+  } as unknown as RpcNode;
+  const pool = poolBesideAway(node, way);
+  const proven = new LRUCache<TransactionHash, string>({ max: 1 });
+  const context: SecondShowing = { node, pool, network, receipts: new LRUCache({ max: 1 }), proven };
+  const clock = jest.spyOn(performance, 'now');
+  const began = performance.now();
+  for (const minutes of [0, 11]) {
+    clock.mockReturnValue(began + minutes * 60_000);
+    expect((await verdictsOn(context, [{ receipt, by: 'liar' }])).get(HASH)).toBe('awaited');
+  }
+  await pool.close();
+  expect(proven.size).toBe(0);
 });

@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Reference } from '@pf/domain';
+import type { RpcPool } from '@pf/rpc';
+import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
+import { type Hex, numberToHex, toHex } from 'viem';
+import { encodePayment } from '../../src/base/calldata.ts';
+import { TRANSFER } from '../../src/base/observe/landings.ts';
+import { BaseObserver } from '../../src/base/observer.ts';
+import { networkOf } from '../../src/index.ts';
+import { Clock, poolOver } from '../base/chain.ts';
+import { CHAIN, terms } from '../base/payments.ts';
+import { Watcher } from '../conformance/watching.ts';
+import { type At, logAt, type Shown, topic } from './base.ts';
+import { ScriptedChain } from './scripted-chain.ts';
+
+const WALLET: Hex = `0x${'5a'.repeat(20)}`;
+const CALLER: Hex = `0x${'ba'.repeat(20)}`;
+const ofIntent = (name: number) => ({ ...terms, reference: toHex(name, { size: 32 }) as Reference });
+const [own, stranger] = [ofIntent(0xb), ofIntent(0xa)];
+const callOf = ({ requestor, amount, reference }: typeof own): Hex =>
+  encodePayment(requestor, amount, reference) as Hex;
+
+/** The wallet of a payer pays its intent by what it was told before. Whoever calls it chooses the calldata. */
+describe('a payment through a contract, while no upstream has its trace', () => {
+  let chain: ScriptedChain;
+  let proxy: RpcProxy;
+  let pool: RpcPool;
+  let clock: Clock;
+  let watcher: Watcher;
+  beforeEach(async () => {
+    chain = new ScriptedChain();
+    proxy = await startRpcProxy('');
+    proxy.respond = chain.respond;
+    pool = poolOver([proxy.url]);
+    clock = new Clock();
+    watcher = new Watcher(new BaseObserver(networkOf(CHAIN), pool, clock.now));
+    watcher.watched.add('pi_own', own);
+    watcher.watched.add('pi_stranger', stranger);
+    await watcher.step();
+  });
+  afterEach(async () => {
+    await pool.close();
+    await proxy.stop();
+  });
+
+  const shown = ({ hash, block, blockHash }: At, named: readonly (typeof own)[], isTraced: boolean): Shown => {
+    const at = { hash, block, blockHash };
+    const data = toHex(own.amount, { size: 32 });
+    const logs = [logAt(at, 0, own.tokenAddress, [TRANSFER, topic(WALLET), topic(own.requestor)], data)];
+    const input = `0x6a761202${named.map((one) => callOf(one).slice(2)).join('')}`;
+    const sent = { from: CALLER, to: WALLET };
+    const call = { type: 'CALL', from: WALLET, to: own.tokenAddress, input: callOf(own), logs };
+    return {
+      logs,
+      transaction: { ...sent, hash, type: '0x2', nonce: '0x1', gas: '0x30d40', value: '0x0', input, blockHash },
+      receipt: { ...sent, transactionHash: hash, status: '0x1', blockNumber: numberToHex(block), blockHash, logs },
+      trace: isTraced ? { type: 'CALL', ...sent, input, calls: [call] } : new Error('no state for this block'),
+    };
+  };
+  /** What is observed for 90 s without a trace, and then for 200 s with it. */
+  async function toldOf(...named: readonly (typeof own)[]): Promise<readonly (readonly string[])[]> {
+    let place: At | undefined;
+    const [hash] = chain.mine((at) => {
+      place = at;
+      return shown(at, named, false);
+    });
+    const observed = async (steps: number, ms: number): Promise<readonly string[]> => {
+      const told: string[] = [];
+      for (let step = 0; step < steps; step += 1) {
+        for (const { intentId, data } of await watcher.step())
+          if ('level' in data)
+            told.push(`${intentId} ${data.transfer.reference === own.reference ? 'paid' : 'unproven'} ${data.level}`);
+        clock.pass(ms);
+        chain.mine();
+      }
+      return told;
+    };
+    const before = await observed(45, 2_000);
+    if (hash === undefined || place === undefined) throw new Error('it is in a block');
+    chain.change(hash, shown(place, named, true));
+    return [before, await observed(40, 5_000)];
+  }
+
+  it('is told for no intent while its calldata names several, and then for the one that it pays', async () => {
+    const paid = ['pi_own paid confirmed', 'pi_own paid finalized'];
+    expect(await toldOf(stranger, own)).toEqual([[], paid]);
+  });
+
+  it('is told as unproven for the only one that its calldata names', async () => {
+    const [before] = await toldOf(own);
+    expect(before).toEqual(['pi_own unproven confirmed']);
+  });
+});
