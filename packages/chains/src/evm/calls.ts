@@ -1,5 +1,5 @@
 import type { Address, TransactionHash } from '@pf/domain';
-import { boundedTo, refusable, reportingHead, type RpcCall, rpcCall, type RpcNode, RpcRefusedError } from '@pf/rpc';
+import { boundedTo, listCall, refusable, reportingHead, type RpcCall, rpcCall, type RpcNode, RpcRefusedError } from '@pf/rpc';
 import { z } from 'zod';
 import type { Token } from '../networks.ts';
 import { checksummed } from './checksummed.ts';
@@ -216,29 +216,32 @@ function readLog(of: Readonly<Record<keyof Log, unknown>>, topics: readonly unkn
   };
 }
 
+/** A log, where it is kept. */
+function keptLog(one: unknown, keeps: KeptLogs): readonly Log[] {
+  const fields = (one ?? {}) as Readonly<Record<keyof Log, unknown>>;
+  const { address, topics } = fields;
+  if (typeof address !== 'string' || !Array.isArray(topics)) throw new Error('a log has no address or topics');
+  const event: unknown = topics[0];
+  const isKept = keeps(address.toLowerCase(), typeof event === 'string' ? event.toLowerCase() : undefined);
+  return isKept ? [readLog(fields, topics)] : [];
+}
+
 /** One transaction can have 40,000 logs: only those that are kept are looked at closely. */
 const logs = (keeps: KeptLogs): z.ZodType<readonly Log[]> =>
-  z.array(z.unknown()).transform((all) =>
-    all.flatMap((one) => {
-      const fields = (one ?? {}) as Readonly<Record<keyof Log, unknown>>;
-      const { address, topics } = fields;
-      if (typeof address !== 'string' || !Array.isArray(topics)) throw new Error('a log has no address or topics');
-      const event: unknown = topics[0];
-      const isKept = keeps(address.toLowerCase(), typeof event === 'string' ? event.toLowerCase() : undefined);
-      return isKept ? [readLog(fields, topics)] : [];
-    }),
-  );
+  z.array(z.unknown()).transform((all) => all.flatMap((one) => keptLog(one, keeps)));
 export interface LogFilter {
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
   readonly address: readonly string[];
   readonly topics: readonly (string | readonly string[] | null)[];
 }
+const anyLog = (log: unknown): readonly Log[] => keptLog(log, ALL);
+/** Of one block all are read, whatever there are: element by element, up to LIST_MAX_BYTES of @pf/rpc. */
 export const getLogs = (filter: LogFilter): RpcCall<readonly Log[]> =>
-  rpcCall(
+  listCall(
     'eth_getLogs',
     [{ ...filter, fromBlock: toQuantity(filter.fromBlock), toBlock: toQuantity(filter.toBlock) }],
-    logs(ALL),
+    anyLog,
   );
 
 const receipt = (keeps: KeptLogs) =>
