@@ -211,14 +211,13 @@ export class JsonRpcTransport implements RpcTransport {
 }
 
 /**
- * Of the response to all of these: the one that may be the longest decides. Without an id before it a list cannot be
- * told from others, so only lists of one kind are read element by element.
+ * Of the response to all of these: the largest bound of those that have one. The others, which are short, do not lift
+ * it. As an id may come behind its result, only lists of one kind are read element by element.
  */
 function boundsOf(requests: readonly JsonRpcRequest[]): JsonBounds & { readonly readElement: ReadElement | null } {
   const [readElement = null, another] = new Set(requests.flatMap((one) => one.readElement ?? []));
-  const mostOf = (one: JsonRpcRequest): number =>
-    one.maxBytes ?? (one.readElement === undefined ? RESPONSE_MAX_BYTES : LIST_MAX_BYTES);
-  const maxBytes = Math.max(...requests.map(mostOf));
+  const stated = requests.flatMap((one) => one.maxBytes ?? (one.readElement === undefined ? [] : LIST_MAX_BYTES));
+  const maxBytes = stated.length === 0 ? RESPONSE_MAX_BYTES : Math.max(...stated);
   return {
     readElement: another === undefined ? readElement : null,
     maxBytes,

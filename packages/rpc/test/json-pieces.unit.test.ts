@@ -89,17 +89,29 @@ describe('a document of JSON in pieces', () => {
     ['it has names without end', `{${Array.from({ length: 400_000 }, (_, name) => `"${name}":0`).join()}}`, {}],
     ['it is very deep', '['.repeat(100_000), {}],
     ['it is a text of more bytes than are kept', `"${'a'.repeat(2 * MiB)}"`, { maxKeptBytes: MiB }],
-    ['an element of a list has more bytes than are kept', `{"result":${long(`"${'a'.repeat(2 * MiB)}"]`)}}`, {
-      maxKeptBytes: MiB,
-      read: () => [],
-    }],
-    ['an element of a list has lists without end', `{"result":${long(`[${'[],'.repeat(400_000)}0]]`)}}`, {
-      read: () => [],
-    }],
-    ['what is beside a list has more bytes than are kept', `{"result":${long('0]')},"b":"${'a'.repeat(2 * MiB)}"}`, {
-      maxKeptBytes: MiB,
-      read: () => [],
-    }],
+    [
+      'an element of a list has more bytes than are kept',
+      `{"result":${long(`"${'a'.repeat(2 * MiB)}"]`)}}`,
+      {
+        maxKeptBytes: MiB,
+        read: () => [],
+      },
+    ],
+    [
+      'an element of a list has lists without end',
+      `{"result":${long(`[${'[],'.repeat(400_000)}0]]`)}}`,
+      {
+        read: () => [],
+      },
+    ],
+    [
+      'what is beside a list has more bytes than are kept',
+      `{"result":${long('0]')},"b":"${'a'.repeat(2 * MiB)}"}`,
+      {
+        maxKeptBytes: MiB,
+        read: () => [],
+      },
+    ],
   ])('is broken off where %s', (_what, text, options: Options) => {
     expect(() => parse(text, options)).toThrow('too long');
   });

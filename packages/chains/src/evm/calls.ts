@@ -1,5 +1,14 @@
 import type { Address, TransactionHash } from '@pf/domain';
-import { boundedTo, listCall, refusable, reportingHead, type RpcCall, rpcCall, type RpcNode, RpcRefusedError } from '@pf/rpc';
+import {
+  boundedTo,
+  listCall,
+  refusable,
+  reportingHead,
+  type RpcCall,
+  rpcCall,
+  type RpcNode,
+  RpcRefusedError,
+} from '@pf/rpc';
 import { z } from 'zod';
 import type { Token } from '../networks.ts';
 import { checksummed } from './checksummed.ts';
@@ -196,24 +205,34 @@ function textIn(value: unknown, shape: Pick<RegExp, 'test'>): string {
   return value;
 }
 
+/**
+ * The one that was read before. Logs that follow one another are of one block, often of one transaction, event and
+ * recipient: of equal texts only one is held.
+ */
+let lastRead: Log | null = null;
+const held = <T extends string>(text: T, before: T | undefined): T => (text === before ? before : text);
+
 /** There may be thousands in one response, so each is read by hand: schemas take ten times as long. */
 function readLog(of: Readonly<Record<keyof Log, unknown>>, topics: readonly unknown[]): Log {
   const word = (value: unknown): string => textIn(value, WORD).toLowerCase();
   const { address, data, blockNumber, blockHash, transactionHash, logIndex, blockTimestamp, removed = false } = of;
   if (typeof removed !== 'boolean') throw new Error('it is not told whether a log was removed');
-  return {
+  const before = lastRead;
+  const log: Log = {
     address: checksummed(textIn(address, ADDRESS)),
-    topics: topics.map(word),
+    topics: topics.map((topic, place) => held(word(topic), before?.topics[place])),
     data: textIn(data, { test: isBytes }).toLowerCase(),
     blockNumber: BigInt(textIn(blockNumber, QUANTITY)),
-    blockHash: word(blockHash),
-    transactionHash: word(transactionHash) as TransactionHash,
+    blockHash: held(word(blockHash), before?.blockHash),
+    transactionHash: held(word(transactionHash) as TransactionHash, before?.transactionHash),
     logIndex: BigInt(textIn(logIndex, QUANTITY)),
     removed,
     // For people only: what is wrong with it does not hold a payment up.
     ...(typeof blockTimestamp === 'string' &&
       QUANTITY.test(blockTimestamp) && { blockTimestamp: BigInt(blockTimestamp) }),
   };
+  lastRead = log;
+  return log;
 }
 
 /** A log, where it is kept. */

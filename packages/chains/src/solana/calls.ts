@@ -1,6 +1,7 @@
 import type { TransactionHash } from '@pf/domain';
 import {
   ifSupported,
+  listCall,
   otherwise,
   refusable,
   reportingHead,
@@ -161,8 +162,10 @@ export const getSignatureStatuses = (
 ): RpcCall<z.infer<typeof statuses>> =>
   rpcCall('getSignatureStatuses', [hashes, { searchTransactionHistory: history }], statuses);
 
-const signatures = z.array(z.object({ signature, slot: u64, err: transactionError }));
-export type SignatureInfo = z.infer<typeof signatures>[number];
+const signatureInfo = z.object({ signature, slot: u64, err: transactionError });
+export type SignatureInfo = z.infer<typeof signatureInfo>;
+/** The memos that strangers have written beside them are not kept. */
+const readInfo = (one: unknown): readonly SignatureInfo[] => [signatureInfo.parse(one)];
 export interface SignaturesRange {
   /** Those before this one, which is newer. */
   readonly before?: TransactionHash | undefined;
@@ -173,25 +176,22 @@ export interface SignaturesRange {
   readonly atLeast: bigint;
 }
 /** Transactions that name this account, the newest first. */
-export const getSignaturesForAddress = (
+export function getSignaturesForAddress(
   of: string,
   { before, until, limit, atLeast }: SignaturesRange,
-): RpcCall<readonly SignatureInfo[]> =>
-  callAt(
-    'confirmed',
-    'getSignaturesForAddress',
-    (commitment) => [
-      of,
-      {
-        commitment,
-        limit,
-        minContextSlot: Number(atLeast),
-        ...(before === undefined ? {} : { before }),
-        ...(until === undefined ? {} : { until }),
-      },
-    ],
-    signatures,
-  );
+): RpcCall<readonly SignatureInfo[]> {
+  const params = (commitment: Commitment): readonly unknown[] => [
+    of,
+    {
+      commitment,
+      limit,
+      minContextSlot: Number(atLeast),
+      ...(before === undefined ? {} : { before }),
+      ...(until === undefined ? {} : { until }),
+    },
+  ];
+  return otherwise(listCall('getSignaturesForAddress', params('confirmed'), readInfo), params('finalized'));
+}
 
 const forTransaction =
   (hash: TransactionHash) =>
