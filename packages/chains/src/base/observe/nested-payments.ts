@@ -69,6 +69,7 @@ export async function judgeNested(context: Judging, all: readonly Nested[]): Pro
 async function makeReady({ logs }: Pick<Logged, 'logs'>): Promise<void> {
   await setImmediate();
   await rememberAddresses(logs);
+  await setImmediate();
 }
 
 /** Why a transaction waits, with all whom it may have paid. */

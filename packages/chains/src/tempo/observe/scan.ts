@@ -104,6 +104,7 @@ export async function observedIn(context: Scan, all: readonly Shown[]): Promise<
     // Each may be as large as a stranger can make one, and name more accounts than are remembered of all.
     if (place > 0) await setImmediate();
     await rememberAddresses(shown.receipt.logs);
+    await setImmediate();
     paid.push({ shown, payments: paymentsIn(shown.receipt, context.network) });
   }
   await recallNamed(
