@@ -91,14 +91,17 @@ export type AccountInfo = z.infer<typeof account>;
 const accounts = inContext(z.array(account.nullable()));
 /** At most 100 a call; null for an account that does not exist. */
 export const ACCOUNTS_MAX = 100;
+/** Anyone may name an account of 10 MiB. Of the largest that are looked into, mints, the most have below a kilobyte. */
+const WHOLE = { offset: 0, length: 32 * 2 ** 10 };
+/** @param dataSlice which of its bytes; default: the first 32 KiB */
 export const getMultipleAccounts = (
   addresses: readonly Address[],
-  dataSlice?: { readonly offset: number; readonly length: number },
+  dataSlice: { readonly offset: number; readonly length: number } = WHOLE,
 ): RpcCall<z.infer<typeof accounts>> =>
   callAt(
     'confirmed',
     'getMultipleAccounts',
-    (commitment) => [addresses, { commitment, encoding: 'base64', ...(dataSlice === undefined ? {} : { dataSlice }) }],
+    (commitment) => [addresses, { commitment, encoding: 'base64', dataSlice }],
     accounts,
   );
 
