@@ -15,10 +15,7 @@ import { checksummed } from './checksummed.ts';
 
 /** The calls to EVM nodes (names as in ethereum/execution-apis), each with the schema of its result. */
 
-/**
- * The longest response about transactions of strangers, alone or some together. It is parsed in one go, with which
- * nothing else is done meanwhile: this many bytes take some 30 ms, and 20 MB of memory.
- */
+/** The longest response about transactions of strangers, alone or some together: what it has takes 20 MB of memory. */
 export const STRANGERS_MAX_BYTES = 4 * 2 ** 20;
 
 const QUANTITY = /^0x[0-9a-f]{1,64}$/i;
