@@ -2,7 +2,7 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { boundedTo, rpcCall, type RpcPool, RpcUnavailableError } from '../src/index.ts';
-import { type Provider, result, startProvider } from './provider.ts';
+import { type Provider, result, served, startProvider } from './provider.ts';
 import { poolOver } from './upstreams.ts';
 
 const echo = rpcCall('echo', [7], z.number());
@@ -51,9 +51,8 @@ describe('compressed responses', () => {
   });
 
   it('are broken off when those of a batch are longer than one of its calls allows, whatever the others', async () => {
-    provider = await startProvider((calls) => ({
-      status: 200,
-      body: JSON.stringify(calls.map((call) => result(call))) + ' '.repeat(2_000),
+    provider = await startProvider((calls, isArray) => ({
+      body: JSON.stringify(served(calls, isArray).body) + ' '.repeat(isArray ? 2_000 : 0),
     }));
     pool = poolOver([provider.url], 20_000);
     expect(await pool.batch([echo, boundedTo(4_000, echo)])).toEqual([7, 7]);
