@@ -7,13 +7,17 @@ export const partsOf = <T>(items: readonly T[], most = items.length): readonly (
 /** Strangers decide how many there are: so many are worked on at a time, which takes some milliseconds. */
 const PIECE = 500;
 
-/** The results of work on all items, piece by piece: between two of them the process does other work. */
+/**
+ * The results of work on all items, piece by piece: between two of them the process does other work.
+ * @param most items of a piece, which are to take some milliseconds at most
+ */
 export async function inPieces<T, Result>(
   items: readonly T[],
   work: (item: T) => readonly Result[],
+  most = PIECE,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  for (const [place, piece] of partsOf(items, PIECE).entries()) {
+  for (const [place, piece] of partsOf(items, most).entries()) {
     if (place > 0) await setImmediate();
     for (const item of piece) results.push(...work(item));
   }

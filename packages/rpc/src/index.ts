@@ -5,6 +5,7 @@ export {
   boundedTo,
   ifSupported,
   limited,
+  listCall,
   otherwise,
   refusable,
   reportingHead,

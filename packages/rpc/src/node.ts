@@ -2,6 +2,7 @@ import { pause, recordDuration } from '@pf/runtime';
 import type { z } from 'zod';
 import { classOf, type ErrorClass, type ErrorDialect } from './error-classes.ts';
 import { RpcBatchError, RpcClaimError, type RpcFault, RpcRefusedError, RpcUpstreamError } from './errors.ts';
+import { type ReadElement, ReadList } from './json-pieces.ts';
 import { Lack } from './lack.ts';
 import { type Exchange, measured } from './measured.ts';
 import { LEARNED_MS, Pace } from './pace.ts';
@@ -21,8 +22,13 @@ export interface RpcCall<T> {
   readonly refusable?: 'answers' | 'limits';
   /** Where the upstream does not have the method the result is null. */
   readonly isOptional?: boolean;
-  /** A longer response to a request with this call is broken off, and counts as none. Default: 64 MiB */
+  /**
+   * A longer response to a request with this call is broken off, and counts as none. Default: 8 MiB, of a list that is
+   * read element by element 64 MiB
+   */
   readonly maxBytes?: number;
+  /** Of a result that is a list: what is kept of each element as it arrives. */
+  readonly readElement?: ReadElement;
   /** Reads the chain's newest block or slot from the result, where it is in there. */
   readonly head?: (result: unknown) => bigint | null;
 }
@@ -31,6 +37,26 @@ export const rpcCall = <T>(method: string, params: readonly unknown[], schema: z
   method,
   params,
   parse: (result) => schema.parse(result),
+});
+
+/**
+ * A call whose result is a list, which may be long: each element is read as it arrives, and not kept.
+ * @param readElement what is kept of an element; throws where that has an unknown shape. Calls of one batch are read so
+ *   only where they share it
+ */
+export const listCall = <T>(
+  method: string,
+  params: readonly unknown[],
+  readElement: (element: unknown) => readonly T[],
+): RpcCall<readonly T[]> => ({
+  method,
+  params,
+  readElement,
+  parse(result) {
+    if (result instanceof ReadList) return result.all() as readonly T[];
+    if (!Array.isArray(result)) throw new Error(`the result of ${method} is no list`);
+    return result.flatMap(readElement);
+  },
 });
 
 /** The same call, for callers to whom the chain's refusal is a result. */

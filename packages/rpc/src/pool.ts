@@ -1,6 +1,6 @@
 import { type Logger, registerGauge } from '@pf/runtime';
 import { Agent } from 'undici';
-import { RESPONSE_MAX_BYTES } from './decoded.ts';
+import { LIST_MAX_BYTES } from './body.ts';
 import type { ErrorDialect } from './error-classes.ts';
 import { RpcBehindError, RpcClaimError, RpcUnavailableError, RpcUpstreamError } from './errors.ts';
 import { Heads } from './heads.ts';
@@ -46,7 +46,7 @@ const DEADLINE_MS = 6_000;
 const CATCH_UP_MS = 300;
 
 const overHttp = (timeoutMs: number): Transports => {
-  const agent = new Agent({ connections: 64, connect: { timeout: timeoutMs }, maxResponseSize: RESPONSE_MAX_BYTES });
+  const agent = new Agent({ connections: 64, connect: { timeout: timeoutMs }, maxResponseSize: LIST_MAX_BYTES });
   return {
     open: (url, _timeoutMs, headers) => new JsonRpcTransport(url, agent, timeoutMs, headers),
     close: () => agent.close(),

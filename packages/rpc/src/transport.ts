@@ -1,14 +1,20 @@
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { pauseInData, pauseInHeaders } from './asked-pause.ts';
-import { decoded, ENCODINGS, RESPONSE_MAX_BYTES } from './decoded.ts';
+import { ENCODINGS, LIST_MAX_BYTES, readBody, RESPONSE_MAX_BYTES, UndecodableError } from './body.ts';
 import { RpcBatchError, RpcUpstreamError } from './errors.ts';
+import type { JsonBounds, ReadElement } from './json-pieces.ts';
 
 export interface JsonRpcRequest {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** The longest response to a request with this call, in bytes. Default: RESPONSE_MAX_BYTES */
+  /**
+   * The longest response to a request with this call, in bytes. Default: LIST_MAX_BYTES of one that is read element by
+   * element, RESPONSE_MAX_BYTES of any other.
+   */
   readonly maxBytes?: number;
+  /** The result is a list, of which this is kept of each element: then it may be a ReadList. */
+  readonly readElement?: ReadElement;
 }
 
 /** Messages of nodes end up in logs and in responses to clients. */
@@ -55,7 +61,6 @@ const failure = z
   .object({
     code: z.string().optional().catch(undefined),
     name: z.string().catch('failed'),
-    message: z.string().optional().catch(undefined),
   })
   .catch({ name: 'failed' });
 /** What ended a request: the code of the system or of undici; `TimeoutError` for one that took too long. */
@@ -105,7 +110,7 @@ export class JsonRpcTransport implements RpcTransport {
   }
 
   async request(request: JsonRpcRequest): Promise<JsonRpcResponse> {
-    const { status, body, pauseMs } = await this.#post(envelope(request, 0), longestOf([request]));
+    const { status, body, pauseMs } = await this.#post(envelope(request, 0), [request]);
     const response = this.#parse(jsonRpcResponse, body);
     return { ...response, status, pauseMs: pauseInData(response.error?.data) ?? pauseMs };
   }
@@ -114,7 +119,7 @@ export class JsonRpcTransport implements RpcTransport {
    * All in one HTTP request. @returns the responses in the order of the requests, whatever order the node sent them in
    */
   async batch(requests: readonly JsonRpcRequest[]): Promise<readonly JsonRpcResponse[]> {
-    const { status, body, pauseMs } = await this.#post(requests.map(envelope), longestOf(requests));
+    const { status, body, pauseMs } = await this.#post(requests.map(envelope), requests);
     const { data: alone } = jsonRpcResponse.safeParse(body);
     if (alone?.error) throw new RpcBatchError(this.name, status, alone.error, pauseInData(alone.error.data) ?? pauseMs);
     const byId = Map.groupBy(this.#parse(z.array(jsonRpcResponse), body), (response) => response.id);
@@ -132,20 +137,6 @@ export class JsonRpcTransport implements RpcTransport {
     });
   }
 
-  async #decoded(body: Uint8Array, encoding: unknown, status: number, maxBytes: number): Promise<string> {
-    try {
-      return await decoded(body, encoding, maxBytes);
-    } catch (cause) {
-      // Its status says enough.
-      if (status >= 400) return '';
-      const { code, message } = failure.parse(cause);
-      const reason = code ?? message ?? 'it cannot be decoded';
-      // As long again the next time: like what undici breaks off.
-      const fault = code === 'ERR_BUFFER_TOO_LARGE' ? 'unreachable' : 'malformed';
-      throw new RpcUpstreamError(`${this.name} sent an unusable response: ${reason}`, 'maybe', cause, fault);
-    }
-  }
-
   #parse<T>(schema: z.ZodType<T>, body: unknown): T {
     const parsed = schema.safeParse(body);
     if (!parsed.success)
@@ -159,14 +150,11 @@ export class JsonRpcTransport implements RpcTransport {
   }
 
   /** @returns the response to a request that reached a node, or a provider that says in JSON why it did not */
-  async #post(body: object, maxBytes: number): Promise<Received> {
-    let status: number;
-    let sent: Uint8Array;
-    let encoding: unknown;
-    let pauseMs: number | null;
-    // A signal of AbortSignal.timeout stays behind each response until it fires: a tenth of a request's CPU.
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(new DOMException('Too late', 'TimeoutError')), this.#timeoutMs);
+  async #post(body: object, requests: readonly JsonRpcRequest[]): Promise<Received> {
+    let status = 0;
+    let pauseMs: number | null = null;
+    let parsed: unknown;
+    const limit = new TimeLimit(this.#timeoutMs);
     try {
       const response = await this.#dispatcher.request({
         origin: this.#url.origin,
@@ -174,24 +162,37 @@ export class JsonRpcTransport implements RpcTransport {
         method: 'POST',
         headers: this.#headers,
         body: JSON.stringify(body),
-        signal: late.signal,
+        signal: limit.signal,
       });
       status = response.statusCode;
       pauseMs = pauseInHeaders(response.headers, Date.now());
-      encoding = response.headers['content-encoding'];
-      sent = maxBytes < RESPONSE_MAX_BYTES ? await bytesOf(response.body, maxBytes) : await response.body.bytes();
+      parsed = await readBody(response.body, {
+        ...boundsOf(requests),
+        encoding: response.headers['content-encoding'],
+        onWorked: (ms) => limit.extend(ms),
+      });
     } catch (cause) {
-      const reason = reasonOf(cause);
-      throw new RpcUpstreamError(
-        `${this.name} is unreachable (${reason})`,
-        NEVER_SENT.has(reason) ? 'no' : 'maybe',
-        cause,
-        /TIME(D)?_?OUT/i.test(reason) ? 'timeout' : 'unreachable',
-      );
+      if (cause instanceof UndecodableError) {
+        // Its status says enough.
+        if (status < 400)
+          throw new RpcUpstreamError(
+            `${this.name} sent an unusable response: ${cause.message}`,
+            'maybe',
+            cause,
+            'malformed',
+          );
+      } else {
+        const reason = reasonOf(cause);
+        throw new RpcUpstreamError(
+          `${this.name} is unreachable (${reason})`,
+          NEVER_SENT.has(reason) ? 'no' : 'maybe',
+          cause,
+          /TIME(D)?_?OUT/i.test(reason) ? 'timeout' : 'unreachable',
+        );
+      }
     } finally {
-      clearTimeout(timer);
+      limit.end();
     }
-    const parsed = parsedJson(await this.#decoded(sent, encoding, status, maxBytes));
     // Providers put the reason into a body of any status. What is no JSON is a server's page about the status.
     if (status >= 400 && (parsed === undefined || !isJsonRpc(parsed))) {
       if (Array.isArray(body) && ARRAYS_REFUSED.has(status)) throw new RpcBatchError(this.name, status, null, pauseMs);
@@ -209,20 +210,50 @@ export class JsonRpcTransport implements RpcTransport {
   }
 }
 
-/** Of the response to all of these: the one that may be the longest decides. */
-const longestOf = (requests: readonly JsonRpcRequest[]): number =>
-  Math.max(...requests.map(({ maxBytes = RESPONSE_MAX_BYTES }) => maxBytes));
+/**
+ * Of the response to all of these: the largest bound of those that have one. The others, which are short, do not lift
+ * it. As an id may come behind its result, only lists of one kind are read element by element.
+ */
+function boundsOf(requests: readonly JsonRpcRequest[]): JsonBounds & { readonly readElement: ReadElement | null } {
+  const [readElement = null, another] = new Set(requests.flatMap((one) => one.readElement ?? []));
+  const stated = requests.flatMap((one) => one.maxBytes ?? (one.readElement === undefined ? [] : LIST_MAX_BYTES));
+  const maxBytes = stated.length === 0 ? RESPONSE_MAX_BYTES : Math.max(...stated);
+  return {
+    readElement: another === undefined ? readElement : null,
+    maxBytes,
+    maxKeptBytes: Math.min(maxBytes, RESPONSE_MAX_BYTES),
+  };
+}
 
-/** @throws an error of the code of a decoder whose output is too long */
-async function bytesOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    if (length > maxBytes) throw Object.assign(new Error('the response is too long'), { code: 'ERR_BUFFER_TOO_LARGE' });
-    chunks.push(chunk);
+/** Ends a request that takes too long, not counting the time in which this process was at work itself. */
+class TimeLimit {
+  // A signal of AbortSignal.timeout stays behind each response until it fires: a tenth of a request's CPU.
+  readonly #late = new AbortController();
+  #until: number;
+  #timer: NodeJS.Timeout;
+
+  constructor(ms: number) {
+    this.#until = performance.now() + ms;
+    this.#timer = setTimeout(this.#expire, ms);
   }
-  return Buffer.concat(chunks);
+
+  get signal(): AbortSignal {
+    return this.#late.signal;
+  }
+
+  extend(ms: number): void {
+    this.#until += ms;
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  readonly #expire = (): void => {
+    const left = this.#until - performance.now();
+    if (left > 1) this.#timer = setTimeout(this.#expire, left);
+    else this.#late.abort(new DOMException('Too late', 'TimeoutError'));
+  };
 }
 
 /** A part of a URL; as it is where a percent sign in it begins no escape. */
@@ -238,15 +269,6 @@ interface Received {
   readonly status: number;
   readonly body: unknown;
   readonly pauseMs: number | null;
-}
-
-/** Undefined where it is not JSON. */
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 const isJsonRpc = (body: unknown): boolean =>

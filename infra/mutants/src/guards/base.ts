@@ -497,15 +497,15 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Base: receipts that strangers have made long are bounded',
     file: `${CHAINS}/src/evm/calls.ts`,
-    guard: 'all.flatMap((one) => {',
-    instead: 'all.filter((one) => readLog(one as Log, (one as Log).topics)).flatMap((one) => {',
+    guard: 'all.flatMap((one) => keptLog(one, keeps))',
+    instead: 'all.flatMap((one) => keptLog(one, ALL).filter(({ address, topics }) => keeps(address, topics[0])))',
     test: { file: hostile, name: 'are the logs that say what was paid, of 40,000, in little time' },
   },
   {
     name: 'A response is broken off where it is longer than its call allows',
-    file: 'packages/rpc/src/transport.ts',
-    guard: 'if (length > maxBytes)',
-    instead: 'if (length < 0)',
+    file: 'packages/rpc/src/json-pieces.ts',
+    guard: 'if (this.#total > maxBytes)',
+    instead: 'if (this.#total < 0)',
     test: {
       file: 'packages/rpc/test/compression.unit.test.ts',
       name: 'are broken off when they are longer than the call allows: identity',

@@ -44,12 +44,42 @@ export const rpcGuards: readonly Mutant[] = [
   },
   {
     name: 'A compressed response has a bound once it is decoded',
-    file: 'packages/rpc/src/decoded.ts',
-    guard: 'decode(body, { maxOutputLength })',
-    instead: 'decode(body, { maxOutputLength: 4 * maxOutputLength })',
+    file: 'packages/rpc/src/body.ts',
+    guard: 'new JsonPieces(reading, reading.readElement)',
+    instead: 'new JsonPieces({ maxBytes: Infinity, maxKeptBytes: Infinity }, reading.readElement)',
     test: {
       file: 'packages/rpc/test/compression.unit.test.ts',
-      name: 'are rejected when they are longer than 64 MiB once decoded',
+      name: 'are rejected when they are longer than 8 MiB once decoded',
+    },
+  },
+  {
+    name: 'The elements of a long list are read as they arrive, and not kept',
+    file: 'packages/rpc/src/json-pieces.ts',
+    guard: 'const isRead = this.#read !== null',
+    instead: 'const isRead = this.#read === undefined',
+    test: {
+      file: 'packages/rpc/test/json-pieces.unit.test.ts',
+      name: 'is read element by element, whatever its length',
+    },
+  },
+  {
+    name: 'What a node writes may have many values, but not without end',
+    file: 'packages/rpc/src/json-pieces.ts',
+    guard: 'this.#keptValues > VALUES_MAX',
+    instead: 'this.#keptValues < 0',
+    test: {
+      file: 'packages/rpc/test/json-pieces.unit.test.ts',
+      name: 'is broken off where it has objects without end',
+    },
+  },
+  {
+    name: 'A call without a bound does not lift that of another in its request',
+    file: 'packages/rpc/src/transport.ts',
+    guard: '(one.readElement === undefined ? [] : LIST_MAX_BYTES)',
+    instead: '(one.readElement === undefined ? RESPONSE_MAX_BYTES : LIST_MAX_BYTES)',
+    test: {
+      file: 'packages/rpc/test/compression.unit.test.ts',
+      name: 'are broken off when those of a batch are longer than one of its calls allows, whatever the others',
     },
   },
   {

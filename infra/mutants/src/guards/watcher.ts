@@ -503,7 +503,7 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'Base, Tempo: of the transfers to anyone those to watched recipients count alone',
     file: 'packages/chains/src/evm/observe/log-window.ts',
-    guard: 'isOfAll ? ofRecipients(logs, wanted.recipients) : logs',
+    guard: 'isOfAll ? await ofRecipients(logs, wanted.recipients) : logs',
     instead: 'logs',
     test: {
       file: 'packages/chains/test/evm/observe/log-window.unit.test.ts',

@@ -1,15 +1,21 @@
 import type { Address, TransactionHash } from '@pf/domain';
-import { boundedTo, refusable, reportingHead, type RpcCall, rpcCall, type RpcNode, RpcRefusedError } from '@pf/rpc';
+import {
+  boundedTo,
+  listCall,
+  refusable,
+  reportingHead,
+  type RpcCall,
+  rpcCall,
+  type RpcNode,
+  RpcRefusedError,
+} from '@pf/rpc';
 import { z } from 'zod';
 import type { Token } from '../networks.ts';
 import { checksummed } from './checksummed.ts';
 
 /** The calls to EVM nodes (names as in ethereum/execution-apis), each with the schema of its result. */
 
-/**
- * The longest response about transactions of strangers, alone or some together. It is parsed in one go, with which
- * nothing else is done meanwhile: this many bytes take some 30 ms, and 20 MB of memory.
- */
+/** The longest response about transactions of strangers, alone or some together: what it has takes 20 MB of memory. */
 export const STRANGERS_MAX_BYTES = 4 * 2 ** 20;
 
 const QUANTITY = /^0x[0-9a-f]{1,64}$/i;
@@ -196,49 +202,62 @@ function textIn(value: unknown, shape: Pick<RegExp, 'test'>): string {
   return value;
 }
 
+/**
+ * The one that was read before. Logs that follow one another are of one block, often of one transaction, event and
+ * recipient: of equal texts only one is held.
+ */
+let lastRead: Log | null = null;
+const held = <T extends string>(text: T, before: T | undefined): T => (text === before ? before : text);
+
 /** There may be thousands in one response, so each is read by hand: schemas take ten times as long. */
 function readLog(of: Readonly<Record<keyof Log, unknown>>, topics: readonly unknown[]): Log {
   const word = (value: unknown): string => textIn(value, WORD).toLowerCase();
   const { address, data, blockNumber, blockHash, transactionHash, logIndex, blockTimestamp, removed = false } = of;
   if (typeof removed !== 'boolean') throw new Error('it is not told whether a log was removed');
-  return {
+  const before = lastRead;
+  const log: Log = {
     address: checksummed(textIn(address, ADDRESS)),
-    topics: topics.map(word),
+    topics: topics.map((topic, place) => held(word(topic), before?.topics[place])),
     data: textIn(data, { test: isBytes }).toLowerCase(),
     blockNumber: BigInt(textIn(blockNumber, QUANTITY)),
-    blockHash: word(blockHash),
-    transactionHash: word(transactionHash) as TransactionHash,
+    blockHash: held(word(blockHash), before?.blockHash),
+    transactionHash: held(word(transactionHash) as TransactionHash, before?.transactionHash),
     logIndex: BigInt(textIn(logIndex, QUANTITY)),
     removed,
     // For people only: what is wrong with it does not hold a payment up.
     ...(typeof blockTimestamp === 'string' &&
       QUANTITY.test(blockTimestamp) && { blockTimestamp: BigInt(blockTimestamp) }),
   };
+  lastRead = log;
+  return log;
+}
+
+/** A log, where it is kept. */
+function keptLog(one: unknown, keeps: KeptLogs): readonly Log[] {
+  const fields = (one ?? {}) as Readonly<Record<keyof Log, unknown>>;
+  const { address, topics } = fields;
+  if (typeof address !== 'string' || !Array.isArray(topics)) throw new Error('a log has no address or topics');
+  const event: unknown = topics[0];
+  const isKept = keeps(address.toLowerCase(), typeof event === 'string' ? event.toLowerCase() : undefined);
+  return isKept ? [readLog(fields, topics)] : [];
 }
 
 /** One transaction can have 40,000 logs: only those that are kept are looked at closely. */
 const logs = (keeps: KeptLogs): z.ZodType<readonly Log[]> =>
-  z.array(z.unknown()).transform((all) =>
-    all.flatMap((one) => {
-      const fields = (one ?? {}) as Readonly<Record<keyof Log, unknown>>;
-      const { address, topics } = fields;
-      if (typeof address !== 'string' || !Array.isArray(topics)) throw new Error('a log has no address or topics');
-      const event: unknown = topics[0];
-      const isKept = keeps(address.toLowerCase(), typeof event === 'string' ? event.toLowerCase() : undefined);
-      return isKept ? [readLog(fields, topics)] : [];
-    }),
-  );
+  z.array(z.unknown()).transform((all) => all.flatMap((one) => keptLog(one, keeps)));
 export interface LogFilter {
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
   readonly address: readonly string[];
   readonly topics: readonly (string | readonly string[] | null)[];
 }
+const anyLog = (log: unknown): readonly Log[] => keptLog(log, ALL);
+/** Of one block all are read, whatever there are: element by element, up to LIST_MAX_BYTES of @pf/rpc. */
 export const getLogs = (filter: LogFilter): RpcCall<readonly Log[]> =>
-  rpcCall(
+  listCall(
     'eth_getLogs',
     [{ ...filter, fromBlock: toQuantity(filter.fromBlock), toBlock: toQuantity(filter.toBlock) }],
-    logs(ALL),
+    anyLog,
   );
 
 const receipt = (keeps: KeptLogs) =>

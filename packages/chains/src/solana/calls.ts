@@ -1,6 +1,7 @@
 import type { TransactionHash } from '@pf/domain';
 import {
   ifSupported,
+  listCall,
   otherwise,
   refusable,
   reportingHead,
@@ -90,14 +91,17 @@ export type AccountInfo = z.infer<typeof account>;
 const accounts = inContext(z.array(account.nullable()));
 /** At most 100 a call; null for an account that does not exist. */
 export const ACCOUNTS_MAX = 100;
+/** Anyone may name an account of 10 MiB. Of the largest that are looked into, mints, the most have below a kilobyte. */
+const WHOLE = { offset: 0, length: 32 * 2 ** 10 };
+/** @param dataSlice which of its bytes; default: the first 32 KiB */
 export const getMultipleAccounts = (
   addresses: readonly Address[],
-  dataSlice?: { readonly offset: number; readonly length: number },
+  dataSlice: { readonly offset: number; readonly length: number } = WHOLE,
 ): RpcCall<z.infer<typeof accounts>> =>
   callAt(
     'confirmed',
     'getMultipleAccounts',
-    (commitment) => [addresses, { commitment, encoding: 'base64', ...(dataSlice === undefined ? {} : { dataSlice }) }],
+    (commitment) => [addresses, { commitment, encoding: 'base64', dataSlice }],
     accounts,
   );
 
@@ -161,8 +165,10 @@ export const getSignatureStatuses = (
 ): RpcCall<z.infer<typeof statuses>> =>
   rpcCall('getSignatureStatuses', [hashes, { searchTransactionHistory: history }], statuses);
 
-const signatures = z.array(z.object({ signature, slot: u64, err: transactionError }));
-export type SignatureInfo = z.infer<typeof signatures>[number];
+const signatureInfo = z.object({ signature, slot: u64, err: transactionError });
+export type SignatureInfo = z.infer<typeof signatureInfo>;
+/** The memos that strangers have written beside them are not kept. */
+const readInfo = (one: unknown): readonly SignatureInfo[] => [signatureInfo.parse(one)];
 export interface SignaturesRange {
   /** Those before this one, which is newer. */
   readonly before?: TransactionHash | undefined;
@@ -173,25 +179,22 @@ export interface SignaturesRange {
   readonly atLeast: bigint;
 }
 /** Transactions that name this account, the newest first. */
-export const getSignaturesForAddress = (
+export function getSignaturesForAddress(
   of: string,
   { before, until, limit, atLeast }: SignaturesRange,
-): RpcCall<readonly SignatureInfo[]> =>
-  callAt(
-    'confirmed',
-    'getSignaturesForAddress',
-    (commitment) => [
-      of,
-      {
-        commitment,
-        limit,
-        minContextSlot: Number(atLeast),
-        ...(before === undefined ? {} : { before }),
-        ...(until === undefined ? {} : { until }),
-      },
-    ],
-    signatures,
-  );
+): RpcCall<readonly SignatureInfo[]> {
+  const params = (commitment: Commitment): readonly unknown[] => [
+    of,
+    {
+      commitment,
+      limit,
+      minContextSlot: Number(atLeast),
+      ...(before === undefined ? {} : { before }),
+      ...(until === undefined ? {} : { until }),
+    },
+  ];
+  return otherwise(listCall('getSignaturesForAddress', params('confirmed'), readInfo), params('finalized'));
+}
 
 const forTransaction =
   (hash: TransactionHash) =>

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { TransactionHash } from '@pf/domain';
 import type { RpcCall, RpcNode, RpcPool } from '@pf/rpc';
 import { type Hex, toHex } from 'viem';
@@ -10,15 +11,25 @@ import { getTokenCalls } from '../../src/base/nested/token-calls.ts';
 import { readTransfer, TRANSFER } from '../../src/base/observe/landings.ts';
 import { readReceipts as readOnBase } from '../../src/base/observe/receipts.ts';
 import { paidIn } from '../../src/base/paid.ts';
-import { getCalling, getReceipt, getTransaction, type Receipt, STRANGERS_MAX_BYTES } from '../../src/evm/calls.ts';
+import {
+  getCalling,
+  getLogs,
+  getReceipt,
+  getTransaction,
+  type Log,
+  type Receipt,
+  STRANGERS_MAX_BYTES,
+} from '../../src/evm/calls.ts';
 import { networkOf } from '../../src/index.ts';
 import { getPlace, getTempoTransaction } from '../../src/tempo/calls.ts';
-import { paymentsIn } from '../../src/tempo/observe/landings.ts';
+import { paymentsIn, TRANSFER_WITH_MEMO } from '../../src/tempo/observe/landings.ts';
 import { keeps as keptOnTempo, readReceipts as readOnTempo } from '../../src/tempo/observe/receipts.ts';
+import { observedIn, type Scan } from '../../src/tempo/observe/scan.ts';
 import { poolOver } from '../base/chain.ts';
 import { CHAIN } from '../base/payments.ts';
+import { Watched } from '../conformance/watching.ts';
 import { topic } from './base.ts';
-import { heldWhile, leastCpu, longestTurn } from './delay.ts';
+import { heldWhile, leastCpu, longestTurn, mostHeld } from './delay.ts';
 
 /** Of one core, in which nothing else is done. */
 const TURN_MAX_MS = 50;
@@ -33,13 +44,13 @@ const word = (value: number): Hex => toHex(value, { size: 32 });
 const account = (number: number): Hex => toHex(0xacc0_0000_0000 + number, { size: 20 });
 
 /** A list of as many items as fit into a response, with some hundred bytes around it. */
-function filled(itemAt: (index: number) => string): string {
+function filled(itemAt: (index: number) => string, maxBytes = STRANGERS_MAX_BYTES): string {
   const items: string[] = [];
   let size = 1_000;
   for (let index = 0; ; index += 1) {
     const item = itemAt(index);
     size += item.length + 1;
-    if (size > STRANGERS_MAX_BYTES) return `[${items.join(',')}]`;
+    if (size > maxBytes) return `[${items.join(',')}]`;
     items.push(item);
   }
 }
@@ -140,6 +151,10 @@ describe('the largest responses of a node', () => {
   let url: string;
   /** What it says of whatever it is asked. */
   let body = Buffer.of();
+  let contentEncoding = 'identity';
+  beforeEach(() => {
+    contentEncoding = 'identity';
+  });
   const pools: RpcPool[] = [];
   beforeAll(async () => {
     server = createServer((request, response) => {
@@ -147,9 +162,12 @@ describe('the largest responses of a node', () => {
       request.on('data', (chunk: Buffer) => (text += chunk.toString()));
       request.on('end', () => {
         const chain = { eth_chainId: 84_532, eth_blockNumber: 1 }[/"method":"(\w+)"/.exec(text)?.[1] ?? ''];
+        if (chain === undefined) response.setHeader('content-encoding', contentEncoding);
         response.end(chain === undefined ? body : `{"jsonrpc":"2.0","id":0,"result":"${toHex(chain)}"}`);
       });
     });
+    // A busy machine may take longer over one response than a connection is kept.
+    server.keepAliveTimeout = 300_000;
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
@@ -188,6 +206,70 @@ describe('the largest responses of a node', () => {
     });
   });
 
+  describe('with all logs of a block', () => {
+    const BLOCK_BYTES = 60 * 2 ** 20;
+    /** As many as are paid to one recipient by the gas of a block, and more. */
+    const HELD_OF_BLOCK_MAX_BYTES = 128 * 2 ** 20;
+    const filter = { fromBlock: 1n, toBlock: 1n, address: [usdc], topics: [[TRANSFER]] };
+    let logs: string;
+    let count: number;
+    beforeAll(() => {
+      const recipient = topic(account(7));
+      logs = filled(
+        (index) => logAt(index, usdc, [TRANSFER, topic(account(2 * index)), recipient], word(index)),
+        BLOCK_BYTES,
+      );
+      count = logs.split('"removed"').length - 1;
+    });
+
+    it.each(['identity', 'gzip'])('are read in moments, and none is lost: %s', async (encoding) => {
+      const whole = asBody(logs);
+      [body, contentEncoding] = [encoding === 'gzip' ? gzipSync(whole) : whole, encoding];
+      const pool = openPool();
+      const read: (readonly Log[])[] = [];
+      const work = async (): Promise<void> => {
+        read[0] = await pool.call(getLogs(filter));
+      };
+      expect(await longestTurn(work, TURN_MAX_MS)).toBeLessThan(TURN_MAX_MS);
+      expect(count).toBeGreaterThan(100_000);
+      expect(read[0]?.map(({ logIndex }) => Number(logIndex))).toEqual(Array.from({ length: count }, (_, at) => at));
+    });
+
+    it('hold what is read of them, and no more', async () => {
+      body = asBody(logs);
+      const pool = openPool();
+      await pool.call(getLogs({ ...filter, topics: [] }));
+      expect(await mostHeld(() => pool.call(getLogs(filter)))).toBeLessThan(HELD_OF_BLOCK_MAX_BYTES);
+    });
+  });
+
+  describe('that a lying node has made', () => {
+    const lists = '[],'.repeat((STRANGERS_MAX_BYTES - 1_000) / 3);
+    const objects = '{},'.repeat((STRANGERS_MAX_BYTES - 1_000) / 3);
+    const names = Array.from({ length: STRANGERS_MAX_BYTES / 16 }, (_, name) => `"${name.toString(36)}":{}`).join();
+    const deep = Math.floor((STRANGERS_MAX_BYTES - 1_000) / 2);
+    it.each([
+      ['lists', `[${lists}0]`],
+      ['objects', `[${objects}0]`],
+      ['names', `{${names}}`],
+      ['lists within one another', '['.repeat(deep) + ']'.repeat(deep)],
+      ['lists in a receipt', receiptOf(`[${lists.slice(0, -3_000)}0]`)],
+      ['objects in logs', receiptOf(`[${objects.slice(0, -3_000)}0]`)],
+    ])('take a moment, and little memory: %s', async (_what, result) => {
+      body = asBody(result);
+      const pool = openPool();
+      const fails = (call: RpcCall<unknown>): Promise<void> =>
+        expect(pool.run((node) => node.call(call))).rejects.toThrow(/ERR_BUFFER_TOO_LARGE|invalid result/);
+      const read = async (): Promise<unknown> => {
+        await fails(getReceipt(hash));
+        await fails(getLogs({ fromBlock: 1n, toBlock: 1n, address: [], topics: [] }));
+        return body;
+      };
+      expect(await longestTurn(read, TURN_MAX_MS)).toBeLessThan(TURN_MAX_MS);
+      expect(await mostHeld(read)).toBeLessThan(HELD_MAX_BYTES);
+    });
+  });
+
   it('take a moment to judge on Base: transfers between as many accounts as fit', async () => {
     body = asBody(receiptOf(filled((index) => transferAt(index, usdc))));
     const pool = openPool();
@@ -211,6 +293,29 @@ describe('the largest responses of a node', () => {
     const pool = openPool();
     expect(await pool.run((node) => longestTurn(judge(node), TURN_MAX_MS))).toBeLessThan(TURN_MAX_MS);
     expect(judged[0]).toEqual([]);
+  });
+});
+
+describe('receipts of one step', () => {
+  it('take a moment each to judge on Tempo, however many are as large as one can be', async () => {
+    const RECEIPTS = 3;
+    const { parse } = getReceipt(hash, keptOnTempo);
+    /** Of payments between accounts that are in no other receipt. */
+    const receipts = Array.from({ length: RECEIPTS }, (_, number) => {
+      const logs = filled((index) => {
+        const [from, to] = [account(2_000_000 + number * 50_000 + index), account(number * 50_000 + index)];
+        const parties = [topic(from), topic(to)];
+        return [
+          logAt(2 * index, usdcOnTempo, [TRANSFER, ...parties], word(index)),
+          logAt(2 * index + 1, usdcOnTempo, [TRANSFER_WITH_MEMO, ...parties, word(index)], word(index)),
+        ].join();
+      });
+      return parse(JSON.parse(receiptOf(logs))) as Receipt;
+    });
+    const context = { network: tempo, watch: new Watched(), pool: { size: 1 } } as unknown as Scan;
+    const shown = receipts.map((receipt) => ({ receipt, by: 'node' }));
+    expect(paymentsIn(receipts[0] as Receipt, tempo).length).toBeGreaterThan(3_000);
+    expect(await longestTurn(() => observedIn(context, shown), TURN_MAX_MS)).toBeLessThan(TURN_MAX_MS);
   });
 });
 

@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Reference, TransactionHash } from '@pf/domain';
 import type { Logged } from '../../evm/calls.ts';
+import { rememberAddresses } from '../../evm/checksummed.ts';
 import type { Unjudged } from '../../evm/observe/reading.ts';
 import { partsOf } from '../../parts.ts';
 import { byTurns, keptParties } from '../../set-aside.ts';
@@ -51,12 +53,23 @@ export async function judgeNested(context: Judging, all: readonly Nested[]): Pro
       unjudged.push(unjudgedOf(context, nested, receipt));
       continue;
     }
+    await makeReady(receipt);
     const opened = await openUp(context, nested, receipt);
     if (areExplained(opened.suspects, opened.references)) remember(context, opened, opened.references);
     else open.push(opened);
   }
   const traced = await traceByTurns(context, open);
   return { partly: traced.partly, unjudged: [...unjudged, ...traced.unjudged] };
+}
+
+/**
+ * Each receipt may be as large as a stranger can make one, and name more accounts than are remembered of all: other
+ * work is done before it is judged.
+ */
+async function makeReady({ logs }: Pick<Logged, 'logs'>): Promise<void> {
+  await setImmediate();
+  await rememberAddresses(logs);
+  await setImmediate();
 }
 
 /** Why a transaction waits, with all whom it may have paid. */
@@ -118,11 +131,13 @@ async function traceByTurns(context: Judging, open: readonly Opened[]): Promise<
     const { nested, suspects, references } = opened;
     const { hash } = nested.transaction;
     if (!context.memory.room.takeTrace()) {
+      await makeReady(opened.explained);
       partly.set(hash, paymentsAmong(opened, references, false));
       unjudged.push(unjudgedOf(context, nested, 'there was no room for its trace'));
       return;
     }
     const traced = await withTrace(context.pool, opened.explained, suspects);
+    await makeReady(opened.explained);
     if (areExplained(suspects, traced.references)) return remember(context, opened, traced.references);
     const since = context.waitsSince(hash);
     // What a stranger has made too long to be read is no reason to call it another's payment.

@@ -1,6 +1,6 @@
 import type { Address } from '@pf/domain';
 import { boundedTo, isTooLong, limited, type RpcCall, type RpcNode, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
-import { partsOf } from '../../parts.ts';
+import { inPieces, partsOf } from '../../parts.ts';
 import { wordOf } from '../account.ts';
 import { checksummed } from '../checksummed.ts';
 import {
@@ -130,13 +130,11 @@ export class LogWindow {
       const calls = partsOf(wanted.address, most.addresses).flatMap((address) =>
         lists.map((recipients) => limited(logsOf(filterOf({ ...wanted, address }, recipients, fromBlock, toBlock)))),
       );
-      // One response has both: a call without a bound of its own would lift that of the logs.
-      const block = toBlock > fromBlock ? boundedTo(STRANGERS_MAX_BYTES, getBlock(toBlock)) : getBlock(toBlock);
-      const [end, ...parts] = await node.batch([block, ...calls] as const);
+      const [end, ...parts] = await node.batch([getBlock(toBlock), ...calls] as const);
       const refusal = parts.find((part) => part instanceof RpcRefusedError);
       if (refusal !== undefined) return [refusal, end];
       const logs = (parts as readonly (readonly Log[])[]).flat();
-      return [isOfAll ? ofRecipients(logs, wanted.recipients) : logs, end];
+      return [isOfAll ? await ofRecipients(logs, wanted.recipients) : logs, end];
     } catch (error) {
       if (toBlock > fromBlock && error instanceof RpcUpstreamError && isTooLong(error.message))
         return [new RpcRefusedError('the logs are too long together', 0, undefined), null];
@@ -221,7 +219,7 @@ const known = <T>(learned: { readonly value: T; readonly until: number } | undef
 const lacking = (message: string): RpcUpstreamError => new RpcUpstreamError(message, 'no', undefined, 'unsupported');
 const halfOf = (blocks: bigint): bigint => (blocks > 1n ? blocks / 2n : 1n);
 
-/** Of several blocks no more than is parsed in a moment: else fewer are asked for. One is read whatever it has. */
+/** Of several blocks no more than takes little room: else fewer are asked for. One is read whatever it has. */
 const logsOf = (filter: LogFilter): RpcCall<readonly Log[]> =>
   filter.toBlock > filter.fromBlock ? boundedTo(STRANGERS_MAX_BYTES, getLogs(filter)) : getLogs(filter);
 
@@ -241,11 +239,15 @@ const filterOf = (
   topics: recipients === null ? [events] : [events, ...(bySender ? [] : [null]), recipients.map(topicOf)],
 });
 
-/** Those of these logs that have one of the recipients, who may be very many. */
-function ofRecipients(logs: readonly Log[], recipients: readonly Address[]): readonly Log[] {
-  const recipientOf = ({ topics: [, , to] }: Log): Address | null =>
-    to === undefined ? null : checksummed(`0x${to.slice(26)}`);
-  const logged = new Set(logs.map(recipientOf));
-  const ours = new Set<Address | null>(recipients.filter((one) => logged.has(one)));
-  return logs.filter((log) => ours.has(recipientOf(log)));
+/** Recipients that are compared at a time. */
+const COMPARED = 20_000;
+
+/** Those of these logs that have one of the recipients. Of both there may be very many. */
+async function ofRecipients(logs: readonly Log[], recipients: readonly Address[]): Promise<readonly Log[]> {
+  const recipientsOf = await inPieces(logs, ({ topics: [, , to] }): (Address | null)[] => [
+    to === undefined ? null : checksummed(`0x${to.slice(26)}`),
+  ]);
+  const logged = new Set<Address | null>(recipientsOf);
+  const ours = new Set<Address | null>(await inPieces(recipients, (one) => (logged.has(one) ? [one] : []), COMPARED));
+  return logs.filter((_log, place) => ours.has(recipientsOf[place] ?? null));
 }

@@ -39,7 +39,7 @@ interface Limits {
   readonly ofRange?: (from: bigint, most: number) => string;
 }
 const HEAD = 1_000_000;
-/** What a call reads that sets itself no bound. */
+/** What a call for a list reads that sets itself no bound. */
 const RESPONSE_MAX_BYTES = 64 * 2 ** 20;
 const hexOf = (value: bigint): string => `0x${value.toString(16)}`;
 
@@ -81,9 +81,11 @@ function nodeOf(
     callsIn: () => Number.POSITIVE_INFINITY,
     asked,
     call: (call) => Promise.resolve(respond(call) as never),
-    // As in a response to several: the call that may have the longest result decides.
+    // As in a response to several: the call that may have the longest result decides, of those that set a bound.
     batch: (calls) => {
-      const maxBytes = Math.max(...calls.map((call) => call.maxBytes ?? RESPONSE_MAX_BYTES));
+      const maxBytes = Math.max(
+        ...calls.flatMap((call) => call.maxBytes ?? (call.readElement === undefined ? [] : RESPONSE_MAX_BYTES)),
+      );
       return Promise.resolve(calls.map((call) => respond({ ...call, maxBytes })) as never);
     },
   };
