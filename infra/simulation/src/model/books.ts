@@ -84,10 +84,11 @@ export function checkBooks(books: Books, standing: readonly StandingTransfer[], 
     const entries = byHash.get(hash) ?? [];
     byHash.delete(hash);
     const sum = entries.reduce((total, one) => total + one.amount, 0n);
+    const holders = entries.map(({ holder }) => holder).join(', ');
     if (entries.length === 1 && sum === amount) continue;
     throw new InvariantError(
       entries.length > 1 ? 'a deposit pays one intent' : 'the books have what arrived',
-      `${amount} of ${hash} arrived, and the books have ${sum} of it: ${entries.map(({ holder }) => holder).join(', ')}`,
+      `${amount} of ${hash} arrived, and the books have ${sum} of it: ${holders}`,
     );
   }
   for (const { holder, hash, isFirm, amount } of [...byHash.values()].flat())

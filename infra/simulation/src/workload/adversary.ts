@@ -8,8 +8,8 @@ import type { World } from '../world/world.ts';
 const TTL_SECONDS = 60;
 const AMOUNTS = ['1', '2.5', '10.01'] as const;
 /**
- * Specks of one transaction, as many as watchers tell of one; transactions of them; and how far these are apart, so that
- * the specks of each are told before the next ones come. Together they are more than COUNTED_MAX.mismatched.
+ * Specks of one transaction, as many as watchers tell of one; transactions of them; and how far these are apart, so
+ * that the specks of each are told before the next ones come. Together they are more than COUNTED_MAX.mismatched.
  */
 const SPECKS = 20;
 const SCATTERED = 6;
