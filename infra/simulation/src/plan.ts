@@ -15,6 +15,9 @@ const COMMANDS = [
   'refunds',
 ] as const;
 
+/** Drawn by themselves, so that what a seed decides of the others stays what it was. */
+const LATER_COMMANDS = ['assignments'] as const;
+
 /** What goes wrong. */
 const FAULTS = [
   'kills',
@@ -56,10 +59,13 @@ const MOVES = [
   'inventing upstreams',
 ] as const;
 
-type CommandKind = (typeof COMMANDS)[number];
+type CommandKind = (typeof COMMANDS)[number] | (typeof LATER_COMMANDS)[number];
 export type FaultKind = (typeof FAULTS)[number] | (typeof RARE_FAULTS)[number];
 export type MoveKind = (typeof MOVES)[number];
 export type Kind = CommandKind | FaultKind | MoveKind;
+
+/** Whether money moves that the model does not follow. */
+export const hasAdversary = (plan: Pick<Plan, 'kinds'>): boolean => movesOf(plan).length > 0;
 
 /** The moves of a plan. */
 export const movesOf = ({ kinds }: Pick<Plan, 'kinds'>): readonly MoveKind[] => MOVES.filter((move) => kinds.has(move));
@@ -82,6 +88,7 @@ export interface Plan {
 
 /** Swarm: a run with a few kinds finds more than runs with all of them. */
 const COMMAND_SHARE = 0.55;
+const LATER_SHARE = 0.4;
 const FAULT_SHARE = 0.25;
 const RARE_SHARE = 0.12;
 /** The share of seeds with an adversary, and of its moves. */
@@ -103,8 +110,10 @@ export function drawPlan(seed: number, without: ReadonlySet<string> = new Set())
   const rare = new Random(seed, 'rare faults');
   drawn.push(...RARE_FAULTS.filter(() => rare.chance(RARE_SHARE) && !isCalm));
   const moves = new Random(seed, 'moves');
-  const hasAdversary = moves.chance(ADVERSARY_SHARE);
-  drawn.push(...MOVES.filter(() => moves.chance(MOVE_SHARE) && hasAdversary));
+  const isAttacked = moves.chance(ADVERSARY_SHARE);
+  drawn.push(...MOVES.filter(() => moves.chance(MOVE_SHARE) && isAttacked));
+  const later = new Random(seed, 'later commands');
+  drawn.push(...LATER_COMMANDS.filter(() => later.chance(LATER_SHARE)));
   return {
     partitions: 1 + random.int(3),
     gateways: 1 + random.int(2),

@@ -105,6 +105,7 @@ async function play(kernel: Kernel, plan: Plan): Promise<void> {
       ),
     );
     await Promise.all([...clients, adversary.promise, kernel.sleep(plan.stormMs)]);
+    world.areClientsDone = true;
     kernel.note('', 'the clients are done');
     await probe(world);
     if (plan.kinds.has('unreadable transactions')) await probeBesideUnreadable(world);

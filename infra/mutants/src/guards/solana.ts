@@ -109,6 +109,13 @@ export const solanaGuards: readonly Mutant[] = [
     test: { file: attacks, name: 'does not count a worthless token in an account that was of another before' },
   },
   {
+    name: 'Solana: the fulfiller is who has signed, and not who owned the account before',
+    file: `${OBSERVE}/landings.ts`,
+    guard: 'from: transfer.authority as string as WalletAddress,',
+    instead: 'from: (reading.before.get(transfer.source)?.owner ?? transfer.authority) as string as WalletAddress,',
+    test: { file: attacks, name: 'names who has signed as the one who paid, and not who owned the account before' },
+  },
+  {
     name: 'Solana: a name in a call counts only where the authority has signed the transaction',
     file: `${OBSERVE}/reading.ts`,
     guard: 'isProven: isOuter || (isSigned && !isByMemo),',

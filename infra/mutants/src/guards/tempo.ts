@@ -32,6 +32,20 @@ export const tempoGuards: readonly Mutant[] = [
     test: { file: LANDINGS_TEST, name: 'are whole where the account that is paid pays the fee' },
   },
   {
+    name: 'Tempo: a last log that pays another than the fee manager is no fee',
+    file: LANDINGS,
+    guard: 'move?.to === FEE_MANAGER && isToken(move.log.address)',
+    instead: 'move !== null && isToken(move.log.address)',
+    test: { file: LANDINGS_TEST, name: 'is not known where the last log is another' },
+  },
+  {
+    name: 'Tempo: a last log of a contract that is no token is no fee',
+    file: LANDINGS,
+    guard: 'move?.to === FEE_MANAGER && isToken(move.log.address)',
+    instead: 'move?.to === FEE_MANAGER',
+    test: { file: LANDINGS_TEST, name: 'is not known where a contract that is no token has written the last log' },
+  },
+  {
     name: 'Tempo: a Transfer is the money of one payment',
     file: LANDINGS,
     guard: 'money !== null && !claims.has(money)',

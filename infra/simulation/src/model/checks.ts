@@ -1,8 +1,17 @@
 import { webhookBody } from '@pf/contracts';
-import { type IntentEvent, isPublicType, liveSubmission, type PaymentIntent, type TransactionHash } from '@pf/domain';
+import {
+  type Deposit,
+  type IntentEvent,
+  isPublicType,
+  liveSubmission,
+  type PaymentIntent,
+  type TransactionHash,
+} from '@pf/domain';
 import type { LogRecord, Topic } from '@pf/event-log';
 import { isDeepStrictEqual } from 'node:util';
+import { hasAdversary } from '../plan.ts';
 import type { WorldDependencies } from '../world/world-dependencies.ts';
+import { checkBooks, isCounting } from './books.ts';
 import { type Invariant, InvariantError } from './invariants.ts';
 import { LogFold } from './log-reader.ts';
 import type { Model } from './model.ts';
@@ -86,6 +95,17 @@ export class Checks {
     this.#deliveries();
     for (const intent of this.#fold.intents.values()) this.#end(intent);
     this.#odd();
+    this.#books();
+  }
+
+  /** What has arrived at merchants that have intents, to the unit. An adversary moves money that is in no book. */
+  #books(): void {
+    const { plan, merchants, network } = this.#world;
+    if (hasAdversary(plan)) return;
+    const named = new Set<string>([...this.#fold.intents.values()].map(({ requestor }) => requestor));
+    const recipients = new Set(merchants.map(({ address }) => address).filter((address) => named.has(address)));
+    const { intents, deposits, events } = this.#fold;
+    checkBooks({ intents: intents.values(), deposits, events }, network.chain.standing(), recipients);
   }
 
   /** What an account has to be told of, whatever else there is on the chain. */
@@ -182,7 +202,7 @@ export class Checks {
   }
 
   #acknowledged(): void {
-    const { intents, blobs, claimed } = this.#fold;
+    const { intents, blobs, claimed, assigned } = this.#fold;
     const effect = (holds: boolean, what: () => string): void =>
       require(holds, 'an acknowledged command takes effect', what);
     for (const id of this.#model.intents) effect(intents.has(id as never), () => `the created intent ${id} is missing`);
@@ -207,6 +227,11 @@ export class Checks {
         () => `the submission of ${hash} is missing`,
       );
     }
+    for (const { depositId, intentId } of this.#model.assignments)
+      effect(
+        assigned.has(`${depositId} ${intentId}`),
+        () => `the assignment of ${depositId} to ${intentId} is missing`,
+      );
     for (const { id, refundId } of this.#model.refunds)
       effect(intents.get(refundId as never)?.refundOf === id, () => `the refund ${refundId} of ${id} is missing`);
   }
@@ -279,6 +304,19 @@ export class Checks {
     );
   }
 
+  /** The deposits that pay it by its account's word, where they pay what it asks for. */
+  #assignedTo({ id, tokenAddress, requestor, amountBaseUnits }: PaymentIntent): readonly Deposit[] {
+    return [...this.#fold.deposits.values()].filter(
+      (deposit) =>
+        deposit.state === 'assigned' &&
+        deposit.intentId === id &&
+        isCounting(deposit) &&
+        deposit.arrival.tokenAddress === tokenAddress &&
+        deposit.arrival.to === requestor &&
+        deposit.arrival.amount === amountBaseUnits,
+    );
+  }
+
   #end(intent: PaymentIntent): void {
     const { chain } = this.#world.network;
     const live = liveSubmission(intent);
@@ -312,11 +350,13 @@ export class Checks {
           from !== to &&
           (named === undefined || from === named),
       );
-    if (paying.length > 0) {
-      says(intent.status === 'finalized', `${paying.map(({ hash }) => hash).join(' and ')} paid it`);
+    const assigned = this.#assignedTo(intent);
+    const hashes = [...paying.map(({ hash }) => hash), ...assigned.map(({ arrival }) => arrival.hash)];
+    if (hashes.length > 0) {
+      says(intent.status === 'finalized', `${hashes.join(' and ')} paid it`);
       says(
-        paying.some(({ hash }) => hash === intent.settlement?.hash),
-        `it counts ${intent.settlement?.hash}, and was paid by ${paying[0]?.hash}`,
+        hashes.some((hash) => hash === intent.settlement?.hash),
+        `it counts ${intent.settlement?.hash}, and was paid by ${hashes[0]}`,
       );
       return;
     }

@@ -14,6 +14,7 @@ import {
   type Address,
   type CommandType,
   type Deposit,
+  type DepositEvent,
   type DepositId,
   evolve,
   evolveDeposit,
@@ -39,6 +40,8 @@ export class LogFold {
   readonly events: EventEnvelope[] = [];
   readonly deposits = new Map<DepositId, Deposit>();
   readonly depositEvents: LoggedDepositEvent[] = [];
+  /** Deposits and intents to which they were assigned at some time. */
+  readonly assigned = new Set<string>();
   /** The wallets that `send` intents name. */
   readonly named = new Map<IntentId, Address>();
   /** `hash:index` of the transfers that an intent's account was told as mismatched, without those withdrawn. */
@@ -136,8 +139,22 @@ export class LogFold {
         'a version is in the log once',
         `${type}, version ${version} of ${depositId} follows version ${before?.version ?? 0}`,
       );
-    this.deposits.set(depositId, evolveDeposit(before, depositEventOf(logged)));
+    const event = depositEventOf(logged);
+    this.#checkAssignment(before, event);
+    this.deposits.set(depositId, evolveDeposit(before, event));
     this.depositEvents.push(logged);
+  }
+
+  /** It is assigned while it counts and pays nothing else. */
+  #checkAssignment(before: Deposit | undefined, event: DepositEvent): void {
+    if (event.type !== 'deposit.assigned' || before === undefined) return;
+    this.assigned.add(`${event.depositId} ${event.data.intentId}`);
+    if (before.state !== 'assigned' && (before.level === 'confirmed' || before.level === 'finalized')) return;
+    throw new InvariantError(
+      'a deposit pays one intent',
+      `${event.depositId} is assigned to ${event.data.intentId}, and was ${before.level} and ${before.state}` +
+        (before.intentId === null ? '' : `, of ${before.intentId}`),
+    );
   }
 
   #checkPayer(event: IntentEvent, what: string): void {

@@ -9,6 +9,8 @@ export class Model {
   readonly builds: { readonly id: string; readonly blob: string }[] = [];
   readonly submissions: { readonly id: string; readonly hash: string }[] = [];
   readonly refunds: { readonly id: string; readonly refundId: string }[] = [];
+  /** Acknowledged assignments of deposits. */
+  readonly assignments: { readonly depositId: string; readonly intentId: string }[] = [];
   /** Hashes of signed transactions that the service was given, by hash: the intent. */
   readonly given = new Map<string, string>();
   readonly byHand = new Set<string>();
@@ -59,6 +61,15 @@ export class Model {
   refunded(id: string, refundId: string): void {
     this.intents.add(refundId);
     this.refunds.push({ id, refundId });
+  }
+
+  assigned(depositId: string, intentId: string): void {
+    this.assignments.push({ depositId, intentId });
+  }
+
+  /** A payment that names no intent. */
+  sentPlainly(hash: string): void {
+    this.byHand.add(hash);
   }
 
   sentByHand(id: string, hash: string): void {

@@ -27,6 +27,10 @@ const GUARDS: readonly string[] = [
   'Acquiring a partition fences those to whom its earlier owner has delegated it',
   'A message that does not parse becomes a dead letter',
   'A message that cannot be decided becomes a dead letter',
+  'One deposit pays one intent',
+  'A deposit that lands again goes on paying its intent',
+  'An intent takes each version of a deposit once',
+  'Nothing is done about a deposit that does not count',
 ];
 
 function guardNamed(name: string): Planted {

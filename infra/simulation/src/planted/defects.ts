@@ -169,6 +169,43 @@ export const defects: readonly Planted[] = [
     instead: 'remember(context, opened, traced.references);',
   },
   {
+    name: 'What a writer has committed of a deposit and not told, the next one does not tell',
+    file: 'services/intent/src/writer.ts',
+    guard: 'await this.#tell(received.told);',
+    instead: '',
+  },
+  {
+    name: 'An intent is not told that a deposit is assigned to it no more',
+    file: 'packages/domain/src/deposit/assigning.ts',
+    guard: "before?.state === 'assigned' ? before : null",
+    instead: 'null',
+  },
+  {
+    name: 'A deposit that a reorganization has undone goes on counting',
+    file: 'packages/domain/src/deposit/decide.ts',
+    guard: "isAt(before.arrival, observation.data.place) ? append('deposit.lost', {}) : null",
+    instead: "isAt(before.arrival, observation.data.place) && before.version < 0 ? append('deposit.lost', {}) : null",
+  },
+  {
+    name: 'A deposit that was lost is not received again',
+    file: 'packages/domain/src/deposit/decide.ts',
+    guard: "if (before === undefined || before.level === 'lost') return append('deposit.received', data);",
+    instead:
+      "if (before === undefined) return append('deposit.received', data);\nif (before.level === 'lost') return null;",
+  },
+  {
+    name: 'What pays an intent is a deposit as well',
+    file: 'packages/chains/src/base/observe/scan.ts',
+    guard: 'if (!isOfIntent && isArrival(transfer) && isJudged(transfer))',
+    instead: 'if (isArrival(transfer) && isJudged(transfer))',
+  },
+  {
+    name: 'Only one deposit of a batch is told to its intent',
+    file: 'services/intent/src/writer.ts',
+    guard: 'for (const { intentId, data, trace } of told)',
+    instead: 'for (const { intentId, data, trace } of told.slice(0, 1))',
+  },
+  {
     name: 'Calldata names an intent before the call of the token does',
     file: 'packages/chains/src/base/observe/nested-payments.ts',
     guard: 'if (areExplained(suspects, traced.references)) return remember(context, opened, traced.references);',

@@ -7,8 +7,13 @@ import type { World } from '../world/world.ts';
 
 const TTL_SECONDS = 60;
 const AMOUNTS = ['1', '2.5', '10.01'] as const;
-/** More than an intent has room for. */
-const SPECKS = 110;
+/**
+ * Specks of one transaction, as many as watchers tell of one; transactions of them; and how far these are apart, so
+ * that the specks of each are told before the next ones come. Together they are more than COUNTED_MAX.mismatched.
+ */
+const SPECKS = 20;
+const SCATTERED = 6;
+const SCATTER_EVERY_MS = 5_000;
 /** How long an account stays given away, and a transaction unreadable. */
 const AWHILE_MS = [4_000, 40_000] as const;
 /** How long no upstream has a trace of a payment: after a minute watchers report it as unproven. */
@@ -142,7 +147,10 @@ class Adversary {
     const intent = await this.#create(this.#merchant());
     if (intent === null) return;
     const specks = Array.from({ length: SPECKS }, () => ({ ...paymentOf(intent, other), amount: 1n }));
-    this.#sendThrough(other, specks, [intent]);
+    for (let times = 0; times < SCATTERED; times++) {
+      this.#sendThrough(other, specks, [intent]);
+      await this.#world.kernel.sleep(SCATTER_EVERY_MS);
+    }
     await this.#pause(6_000);
     const odd = payer.pay({ ...termsOf(intent), amount: BigInt(intent.amountBaseUnits) - 1n });
     if (this.#send(payer, odd, [intent])) this.#world.model.paidOddly(intent.id, odd.hash);

@@ -1,4 +1,4 @@
-import type { PublicIntent } from '@pf/domain';
+import type { Deposit, PublicIntent } from '@pf/domain';
 import type { SimulatedTransaction, SimulatedWallet } from '@pf/simulation/chain';
 import type { Random } from '@pf/simulation/kernel';
 import type { Kind } from '../plan.ts';
@@ -10,6 +10,8 @@ const TTL_SECONDS = 60;
 const AMOUNTS = ['1', '2.5', '10.01'] as const;
 /** How often a client repeats a request with an idempotency key before it gives up. */
 const PATIENCE = 8;
+/** How often a client looks whether a payment that names no intent is a deposit by now, every second or two. */
+const LOOKS = 15;
 /** An intent has 20 keys of metadata at most. */
 const MOST_UPDATES = 15;
 
@@ -50,6 +52,7 @@ class Story {
       ['late payments', 1, this.#payLate],
       ['cancels', 1, this.#cancel],
       ['refunds', 2, this.#refund],
+      ['assignments', 5, this.#assign],
     ];
     const possible = steps.filter(([kind]) => this.#world.plan.kinds.has(kind));
     const weights = possible.flatMap((step) => Array.from({ length: step[1] }, () => step));
@@ -195,6 +198,59 @@ class Story {
     if (signed === null) return;
     await this.#pause(this.#random.chance(0.5) ? 500 : 8_000);
     await this.#submit(refund.id, this.#merchant, signed);
+  }
+
+  /** Pays without the reference; its merchant says what for, and may think better of it. */
+  async #assign(): Promise<void> {
+    const intent = await this.#fetch();
+    if (intent === null) return;
+    if (this.#random.chance(0.8)) await this.#payPlainly(intent);
+    for (let looks = 0; looks < LOOKS && this.#open().length === 0; looks++) await this.#pause(1_500);
+    const open = this.#open();
+    if (open.length === 0) return;
+    const { id } = this.#random.pick(open);
+    const [other] = this.#random.chance(0.4) ? this.#others(intent) : [];
+    await Promise.all([this.#decide(id, intent.id), ...(other === undefined ? [] : [this.#decide(id, other)])]);
+    for (let changes = this.#random.int(3); changes > 0; changes--) {
+      await this.#pause(this.#random.pick([100, 3_000, 40_000]));
+      await this.#request('unassign', id, {});
+      if (this.#random.chance(0.3)) continue;
+      await this.#decide(id, this.#random.pick([intent.id, ...this.#others(intent)]));
+    }
+  }
+
+  async #payPlainly(intent: PublicIntent): Promise<void> {
+    const payer = this.#random.pick(this.#payers);
+    const { amount, ...terms } = termsOf(intent);
+    const signed = payer.payPlainly({ ...terms, amount: this.#random.chance(0.1) ? amount + 1n : amount });
+    this.#world.model.sentPlainly(signed.hash);
+    try {
+      payer.send(signed);
+      this.#world.kernel.trace(`sends ${signed.hash} without a reference`);
+    } catch {
+      // The node refuses it.
+    }
+  }
+
+  async #decide(depositId: string, intentId: string): Promise<void> {
+    const response = await this.#request('assign', depositId, { intentId });
+    if (response?.status === 200) this.#world.model.assigned(depositId, intentId);
+  }
+
+  /** What the list of deposits shows to the merchant as open. */
+  #open(): readonly Deposit[] {
+    return [...this.#world.database.tables.deposits.values()]
+      .map(({ deposit }) => deposit)
+      .filter(({ state, arrival }) => state === 'open' && arrival.to === this.#merchant.address);
+  }
+
+  /** Other intents that ask for the same, the newest first. */
+  #others({ id, amountBaseUnits, requestor }: PublicIntent): readonly string[] {
+    return [...this.#world.database.tables.intents.values()]
+      .map(({ intent }) => intent)
+      .filter((one) => one.id !== id && one.requestor === requestor && `${one.amountBaseUnits}` === amountBaseUnits)
+      .map((one) => one.id)
+      .toReversed();
   }
 
   async #build(id: string, payer: SimulatedWallet): Promise<SimulatedTransaction | null> {

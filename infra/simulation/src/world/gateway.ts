@@ -6,6 +6,7 @@ import type { Screening } from '@pf/screening';
 import { asApiError } from '../../../../services/gateway/src/api-error.ts';
 import { ClientSecrets } from '../../../../services/gateway/src/client-secrets.ts';
 import { Commands } from '../../../../services/gateway/src/commands.ts';
+import { assignDeposit, unassignDeposit } from '../../../../services/gateway/src/deposits/deposits.ts';
 import type { Call, Endpoint } from '../../../../services/gateway/src/endpoint.ts';
 import { buildIntent } from '../../../../services/gateway/src/intents/build.ts';
 import { createIntent } from '../../../../services/gateway/src/intents/create.ts';
@@ -21,7 +22,8 @@ import { SponsorCalls } from '../../../../services/gateway/src/sponsors/sponsor-
 import type { Running } from './service.ts';
 import type { WorldDependencies } from './world-dependencies.ts';
 
-export type EndpointName = 'create' | 'fetch' | 'update' | 'cancel' | 'detect' | 'build' | 'submit' | 'refund';
+export type EndpointName =
+  'create' | 'fetch' | 'update' | 'cancel' | 'detect' | 'build' | 'submit' | 'refund' | 'assign' | 'unassign';
 
 /** A response as a client gets it. */
 export interface Response {
@@ -100,6 +102,8 @@ export class Gateways {
       build: buildIntent(dependencies),
       submit: submitIntent(dependencies),
       refund: refundIntent(dependencies),
+      assign: assignDeposit(dependencies),
+      unassign: unassignDeposit(dependencies),
     });
     kernel.serve(process);
   }

@@ -39,6 +39,7 @@ export async function startWatcher(world: WorldDependencies, running: Running): 
       {},
       UNSPLIT,
       RESTS_AFTER_MS,
+      world.plan.partitions,
     ),
     watches: store.watches,
     publisher,

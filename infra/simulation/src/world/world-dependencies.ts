@@ -18,7 +18,7 @@ import {
   type Reference,
   type TransactionHash,
 } from '@pf/domain';
-import type { LogRecord, LogTransport, Topic } from '@pf/event-log';
+import type { Addressed, LogRecord, LogTransport, Topic } from '@pf/event-log';
 import type { Logger } from '@pf/runtime';
 import { CALM, HONEST, SimulatedNetwork, SimulatedWallet } from '@pf/simulation/chain';
 import { currentProcess, type Kernel, Random } from '@pf/simulation/kernel';
@@ -38,6 +38,8 @@ export const HOLDER: KeyHolder = {
   plan: 'free',
   expiresAt: null,
 };
+/** The share of processes that are killed when they are about to tell an intent of its deposit, where any are. */
+const TELLING_KILLED = 0.3;
 const PAYERS = 3;
 const MERCHANTS = 2;
 const UPSTREAMS = 3;
@@ -56,6 +58,9 @@ const CALM_TIMES: MemberTimes = { heartbeatMs: 2_000, fetchWaitMs: 2_000 };
 /** As Base's observer has it. */
 const NO_REFERENCE = `0x${'0'.repeat(64)}` as Reference;
 const NO_TRACE = { traceparent: null, requestId: null } as const;
+
+/** True for what tells an intent how a deposit stands that is assigned to it. */
+const isTelling = (value: string | null): boolean => value?.includes('"type":"assigned"') ?? false;
 
 /** Everything around the services. */
 export class WorldDependencies {
@@ -81,6 +86,8 @@ export class WorldDependencies {
   readonly ghost: SimulatedWallet;
   /** When the storm was over, in true virtual time; null before. */
   calmSince: number | null = null;
+  /** Deposits are assigned behind the storm too: so long processes are killed before they tell of it. */
+  areClientsDone = false;
   /** An error that a gateway could not explain to its client. */
   unforeseen: string | null = null;
   /** The alarm of a broken log, by process and partition, where the alarm names one. */
@@ -88,6 +95,8 @@ export class WorldDependencies {
   readonly #beganAt: number;
   readonly #memberTimes = { ...STORM_TIMES };
   #repeatedSends = 0;
+  /** Kills the current process, which has committed what a deposit has become and has not told its intent. */
+  protected killBeforeTelling: (() => void) | null = null;
   /** Intents whose rows were damaged. */
   readonly #damaged = new Set<IntentId>();
   /** Up to where the dead letters were replayed, by partition. */
@@ -157,6 +166,7 @@ export class WorldDependencies {
           ...producer,
           send: async (records) => {
             const sent = [...records];
+            if (this.#isKilledBefore(sent)) return new Promise(() => undefined);
             await producer.send(sent);
             if (!this.random.chance(this.#repeatedSends)) return;
             await this.kernel.sleep(this.random.between(0, this.random.pick(REPEAT_MS)));
@@ -165,6 +175,14 @@ export class WorldDependencies {
         };
       },
     };
+  }
+
+  #isKilledBefore(records: readonly Addressed[]): boolean {
+    if (this.areClientsDone || !this.plan.kinds.has('kills')) return false;
+    if (!records.some(({ topic, record }) => topic === 'chain.observations' && isTelling(record.value))) return false;
+    if (this.killBeforeTelling === null || !this.random.chance(TELLING_KILLED)) return false;
+    this.killBeforeTelling();
+    return true;
   }
 
   /** Sends what no service sends: a record that is no message, or an observation of an intent that does not exist. */

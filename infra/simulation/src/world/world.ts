@@ -1,4 +1,4 @@
-import type { Kernel } from '@pf/simulation/kernel';
+import { currentProcess, type Kernel } from '@pf/simulation/kernel';
 import type { Plan } from '../plan.ts';
 import { Gateways } from './gateway.ts';
 import { Service } from './service.ts';
@@ -28,6 +28,11 @@ export class World extends WorldDependencies {
         (name) => new Service(this, name, (running) => startWebhooks(this, running)),
       ),
     ];
+    this.killBeforeTelling = () => {
+      const { name } = currentProcess('telling an intent of a deposit');
+      kernel.note(name, 'is killed before it tells an intent of its deposit');
+      this.services.find((service) => service.name === name)?.kill();
+    };
   }
 
   get gatewayNames(): readonly string[] {

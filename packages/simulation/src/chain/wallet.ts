@@ -3,7 +3,7 @@ import type { Address, PaymentTerms, TokenAddress } from '@pf/domain';
 import { getAddress } from 'ethers/address';
 import { Transaction } from 'ethers/transaction';
 import type { SimulatedChain } from './chain.ts';
-import { CONTRACT, encodeCalls, type Payment, sign, type SimulatedTransaction } from './transaction.ts';
+import { callOf, CONTRACT, encodeCalls, type Payment, sign, type SimulatedTransaction } from './transaction.ts';
 
 /** What a payer signs by hand. */
 export type PaymentByHand = Pick<PaymentTerms, 'tokenAddress' | 'requestor' | 'amount' | 'reference'>;
@@ -39,6 +39,11 @@ export class SimulatedWallet {
   /** Signs a payment by hand. @param nonce default: the account's next */
   pay(terms: PaymentByHand, nonce: number = this.#next): SimulatedTransaction {
     return this.#signed(nonce, FEE, terms.tokenAddress, encodePayment(terms.requestor, terms.amount, terms.reference));
+  }
+
+  /** Signs a transfer that names no intent, as an exchange pays out. */
+  payPlainly({ tokenAddress, requestor, amount }: Omit<PaymentByHand, 'reference'>): SimulatedTransaction {
+    return this.#signed(this.#next, FEE, tokenAddress, callOf({ to: requestor, amount, reference: null }));
   }
 
   /** Signs a call of the contract, which has accounts pay in this order, all or none. @param noise see encodeCalls */

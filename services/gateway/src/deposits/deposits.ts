@@ -8,13 +8,7 @@ import {
   parseIntentId,
   writeCursor,
 } from '@pf/contracts';
-import {
-  type Database,
-  findDeposit,
-  type IntentOwner,
-  type IntentQueries,
-  listDeposits as findDeposits,
-} from '@pf/database';
+import { type Database, type IntentOwner, type IntentQueries, listDeposits as findDeposits } from '@pf/database';
 import {
   type Deposit,
   type DepositCommandData,
@@ -34,14 +28,18 @@ import { requireCleanWallets, type ScreeningDependencies } from '../intents/clea
 import { type Adapters, requireDecidable, requireIntent } from '../intents/lookup.ts';
 import { requireAllowed } from '../refusals.ts';
 
-interface Dependencies {
+interface ListingDependencies {
   readonly adapters: Adapters;
   readonly database: Database;
+}
+
+interface Dependencies {
+  readonly intents: Pick<IntentQueries, 'findDeposit'>;
   readonly partitions: number;
 }
 
 /** GET /deposits: the account's deposits in the mode of the key, newest first. */
-export const listDeposits = ({ adapters, database }: Dependencies): Endpoint => ({
+export const listDeposits = ({ adapters, database }: ListingDependencies): Endpoint => ({
   operation: OPERATIONS.listDeposits,
   async handle({ holder, request }) {
     const { limit, cursor, state: states, recipient, ...query } = readQuery(request, listDepositsQuery);
@@ -71,20 +69,21 @@ function pathId({ params }: Request, partitions: number): DepositId {
   return named.id;
 }
 
-async function requireDeposit(database: Database, id: DepositId, owner: IntentOwner): Promise<Deposit> {
-  const deposit = await findDeposit(database, id, owner);
+async function requireDeposit({ intents }: Dependencies, id: DepositId, owner: IntentOwner): Promise<Deposit> {
+  const deposit = await intents.findDeposit(id, owner);
   if (!deposit) throw new ApiError('deposit.not_found');
   return deposit;
 }
 
-const shownDeposit = async (database: Database, id: DepositId, owner: IntentOwner): Promise<PublicDeposit> =>
-  depositView(await requireDeposit(database, id, owner));
+const shownDeposit = async (dependencies: Dependencies, id: DepositId, owner: IntentOwner): Promise<PublicDeposit> =>
+  depositView(await requireDeposit(dependencies, id, owner));
 
 /** GET /deposits/{id}. */
-export const getDeposit = ({ database, partitions }: Dependencies): Endpoint => ({
+export const getDeposit = (dependencies: Dependencies): Endpoint => ({
   operation: OPERATIONS.getDeposit,
   async handle({ holder, request }) {
-    return { status: 200, body: { deposit: await shownDeposit(database, pathId(request, partitions), holder) } };
+    const depositId = pathId(request, dependencies.partitions);
+    return { status: 200, body: { deposit: await shownDeposit(dependencies, depositId, holder) } };
   },
 });
 
@@ -94,13 +93,13 @@ interface DecidingDependencies extends Dependencies {
 
 /** Sends a command, and responds with the deposit after it, which is projected before the outcome comes. */
 async function decide(
-  { commands, database }: DecidingDependencies,
+  dependencies: DecidingDependencies,
   depositId: DepositId,
   { accountId, livemode }: IntentOwner,
   command: DepositCommandData,
 ): Promise<EndpointResponse> {
-  await commands.requireOfDeposit({ ...command, depositId, accountId, livemode });
-  return { status: 200, body: { deposit: await shownDeposit(database, depositId, { accountId, livemode }) } };
+  await dependencies.commands.requireOfDeposit({ ...command, depositId, accountId, livemode });
+  return { status: 200, body: { deposit: await shownDeposit(dependencies, depositId, { accountId, livemode }) } };
 }
 
 const depositCommand =
@@ -131,10 +130,10 @@ interface AssigningDependencies extends DecidingDependencies, ScreeningDependenc
 export const assignDeposit = (dependencies: AssigningDependencies): Endpoint => ({
   operation: OPERATIONS.assignDeposit,
   async handle({ holder, request, response }) {
-    const { database, intents, partitions } = dependencies;
+    const { intents, partitions } = dependencies;
     const depositId = pathId(request, partitions);
     const { intentId: text } = await readBody(request, response, assignDepositRequest);
-    const deposit = await requireDeposit(database, depositId, holder);
+    const deposit = await requireDeposit(dependencies, depositId, holder);
     const named = parseIntentId(text, partitions);
     if (!named) throw new ApiError('intent.not_found');
     const intent = await requireIntent(intents, named.id, holder);
@@ -154,10 +153,10 @@ export const assignDeposit = (dependencies: AssigningDependencies): Endpoint => 
 export const unassignDeposit = (dependencies: AssigningDependencies): Endpoint => ({
   operation: OPERATIONS.unassignDeposit,
   async handle({ holder, request, response }) {
-    const { database, intents, partitions } = dependencies;
+    const { intents, partitions } = dependencies;
     const depositId = pathId(request, partitions);
     await readBody(request, response, emptyRequest);
-    const deposit = await requireDeposit(database, depositId, holder);
+    const deposit = await requireDeposit(dependencies, depositId, holder);
     if (deposit.state === 'assigned' && deposit.intentId !== null) {
       const intent = await requireIntent(intents, deposit.intentId, holder);
       // It could not take in that the deposit pays it no longer, and another would be paid by the same money.

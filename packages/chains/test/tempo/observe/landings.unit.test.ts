@@ -75,6 +75,11 @@ describe('The fee of a Tempo transaction', () => {
     expect(feeIn(receiptOf([{ ...fee, topics: fee.topics.slice(0, 1) }]))).toBeNull();
     expect(feeIn(receiptOf([{ ...fee, topics: [] }]))).toBeNull();
   });
+
+  it('is not known where a contract that is no token has written the last log', () => {
+    expect(feeIn(receiptOf([{ ...fee, address: master }]))).toBeNull();
+    expect(feeIn(receiptOf([fee, { ...fee, address: master }]))).toBeNull();
+  });
 });
 
 describe('Tempo landings', () => {
