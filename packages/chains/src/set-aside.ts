@@ -140,7 +140,7 @@ export function afterLook(
   const kept = new Map(before.filter(({ hash }) => !judged.has(hash)).map((one) => [one.hash, one]));
   for (const one of failed) {
     const known = kept.get(one.hash);
-    if (known === undefined) warnings.push(`${one.hash} of ${one.place} is set aside: ${one.reason}`);
+    if (known === undefined) warnings.push(`${one.hash} of block ${one.place} is set aside: ${one.reason}`);
     const since = known?.since ?? now;
     // One look may have shown less of it than another.
     const parties = keptParties(watch, [...(known === undefined ? [] : partiesOf(known)), ...partiesOf(one)]);
@@ -150,13 +150,13 @@ export function afterLook(
   const all = kept.size;
   for (const one of kept.values())
     if (now - one.since >= GIVEN_UP_MS && !isHeld(one)) {
-      warnings.push(`${one.hash} of ${one.place} is given up: ${one.reason}`);
+      warnings.push(`${one.hash} of block ${one.place} is given up: ${one.reason}`);
       kept.delete(one.hash);
     }
   // Whoever has the most gives up the smallest ones first, and of these the newest.
   for (const [turn, one] of byTurns(watch, [...kept.values()]).entries()) {
     if (turn < KEPT_MAX || (turn < HELD_MAX && isHeld(one))) continue;
-    warnings.push(`${one.hash} of ${one.place} is given up: its account has too many that could not be judged`);
+    warnings.push(`${one.hash} of block ${one.place} is given up: its account has too many that could not be judged`);
     kept.delete(one.hash);
   }
   const givenUp = all - kept.size;

@@ -40,7 +40,7 @@ const failedOnce = (number: number) => afterLook([], look({ failed: [one(number)
 describe('transactions that are set aside', () => {
   it('are told once, with their place and the reason', () => {
     const first = failedOnce(1);
-    expect(first.warnings).toEqual([`${hashOf(1)} of 7 is set aside: its receipt is too long`]);
+    expect(first.warnings).toEqual([`${hashOf(1)} of block 7 is set aside: its receipt is too long`]);
     expect(afterLook(first.kept, look({ failed: [one(1)], now: START + 1_000 })).warnings).toEqual([]);
   });
 
@@ -76,7 +76,7 @@ describe('transactions that are set aside', () => {
     expect(afterLook(before, look({ now: START + DAY - 1 })).kept).toHaveLength(1);
     expect(afterLook(before, look({ now: START + DAY }))).toEqual({
       kept: [],
-      warnings: [`${hashOf(1)} of 7 is given up: its receipt is too long`],
+      warnings: [`${hashOf(1)} of block 7 is given up: its receipt is too long`],
       givenUp: 1,
     });
   });
@@ -108,7 +108,7 @@ describe('transactions that are set aside', () => {
     expect(kept).toHaveLength(500);
     expect(numbers(kept)).toEqual(expect.arrayContaining([1_000, 2_000, 0, 497]));
     expect(numbers(kept)).not.toContain(498);
-    expect(warnings).toContainEqual(expect.stringContaining(`${hashOf(498)} of 7 is given up`));
+    expect(warnings).toContainEqual(expect.stringContaining(`${hashOf(498)} of block 7 is given up`));
   });
 
   it('are the largest of one recipient, where each of 500 payers has dust there', () => {

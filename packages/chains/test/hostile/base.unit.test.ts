@@ -107,7 +107,7 @@ describe('a payment beside hostile transactions', () => {
         return hostile(name)(at);
       });
       expect(await observed()).toEqual([]);
-      expect(watcher.warnings).toContainEqual(expect.stringMatching(new RegExp(`^${hash} of 1 is set aside: `)));
+      expect(watcher.warnings).toContainEqual(expect.stringMatching(new RegExp(`^${hash} of block 1 is set aside: `)));
       if (hash === undefined || place === null) throw new Error('it is in a block');
       const [transfer] = hostile(name)(place).logs as readonly { readonly topics: readonly string[] }[];
       const from = `0x${transfer?.topics[1]?.slice(26)}`;
