@@ -1,4 +1,4 @@
-import type { IntentId, TransactionHash } from './model/ids.ts';
+import type { Address, IntentId, TransactionHash } from './model/ids.ts';
 import type { EventData, IntentEvent } from './model/event.ts';
 import type { Landing, Metadata, PaymentIntent, Submission, SubmissionStatus } from './model/intent.ts';
 import { transferKey, withoutFee } from './model/landing.ts';
@@ -147,7 +147,7 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
         status: 'pending',
         retryRequired: false,
         txSignature: hash,
-        fulfiller,
+        fulfiller: walletOf(state, fulfiller),
         submissions,
         simulated: state.simulated || simulated,
       };
@@ -159,7 +159,7 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
         status: 'confirmed',
         retryRequired: false,
         txSignature: hash,
-        fulfiller,
+        fulfiller: walletOf(state, fulfiller),
         confirmedAt: event.at,
         finalizedAt: null,
         closedAt: null,
@@ -249,7 +249,7 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
       return {
         ...landed(state, landing.hash, landing, state.settlement?.finalized ?? false),
         txSignature: landing.hash,
-        fulfiller: landing.transfer.from,
+        fulfiller: walletOf(state, landing.transfer.from),
         extraPayments,
       };
     }
@@ -285,6 +285,10 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
       return event satisfies never;
   }
 };
+
+/** Null for the token itself, which stands for the sender that an assigned mint does not have. */
+const walletOf = ({ tokenAddress }: PaymentIntent, sender: Address): Address | null =>
+  (tokenAddress as string) === sender ? null : sender;
 
 /** What is left of erased metadata: that there was some. */
 export const withoutContent = (metadata: Metadata | null): Metadata | null => (metadata === null ? null : {});

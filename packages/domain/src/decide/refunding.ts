@@ -29,9 +29,6 @@ export const refund = (
       'intent.invalid_state',
       'A chain reorganization has undone the payment, so it cannot be refunded. Try again once it has landed again.',
     );
-  if (original.fulfiller === null)
-    throw new BrokenRuleError(`${original.id} is ${original.status} without a fulfiller`);
-
   const { refundIntentId, reference, ttlSeconds, to } = command.data;
   if (original.settlement?.depositId !== undefined && to === undefined)
     return refuse(
@@ -40,6 +37,9 @@ export const refund = (
       `The deposit ${original.settlement.depositId} was assigned to the payment intent by hand: its sender may be an ` +
         'exchange or a bridge, which would keep the money. Ask the payer for an address, and pass it as `to`.',
     );
+
+  const requestor = to ?? original.fulfiller;
+  if (requestor === null) throw new BrokenRuleError(`${original.id} is ${original.status} without a fulfiller`);
 
   const limit = refusalAtLimit(original, 'refund');
   if (limit !== null) return refuseWith(limit);
@@ -55,7 +55,7 @@ export const refund = (
     decimals: original.decimals,
     amount: original.amount,
     amountBaseUnits: original.amountBaseUnits,
-    requestor: to ?? original.fulfiller,
+    requestor,
     fulfiller: original.requestor,
     direction: 'send',
     reference,

@@ -21,6 +21,7 @@ import {
   expired,
   extraPayment,
   finalized,
+  lost,
   pending,
   refundLinked,
 } from '../../src/testing/events.ts';
@@ -303,5 +304,30 @@ describe('toldIntent', () => {
   ] as const)('tells that it is %s by what the transfer pays', (standing, intentId) => {
     const withdrawn = depositOf({}, assigned, { type: 'deposit.withdrawn', version: 3, data: { intentId } });
     expect(toldIntent(depositOf({}, assigned), withdrawn)).toMatchObject({ intentId: INTENT, data: { standing } });
+  });
+});
+
+describe('a mint that is assigned to an intent', () => {
+  const minted = (): Observation => {
+    const after = depositOf({ from: null }, assigned);
+    const data = toldIntent(depositOf({ from: null }), after)?.data;
+    if (data === undefined) throw new Error('its intent is told');
+    return { kind: 'observation', type: 'assigned', intentId: INTENT, data };
+  };
+
+  it('pays it without a fulfiller, as no wallet has sent it', () => {
+    given(created()).when(minted()).showing({ state: 'confirmed', txSignature: FIRST, fulfiller: null });
+  });
+
+  it('pays it without a fulfiller where it takes the place of a payment that a reorg has undone', () => {
+    given(created(), pending(UNKNOWN), confirmed(UNKNOWN), lost(UNKNOWN))
+      .when(minted())
+      .showing({ state: 'confirmed', txSignature: FIRST, fulfiller: null });
+  });
+
+  it('is refunded to the address that the refund names', () => {
+    const paid = given(created()).when(minted());
+    paid.when(gateway.refund()).thenRefused('intent.invalid_state');
+    paid.when(gateway.refund(REFUND, CAROL)).showing({ requestor: CAROL }, REFUND);
   });
 });
