@@ -272,6 +272,7 @@ export const OPERATIONS = {
       'intent.already_refunded',
       'intent.limit_reached',
       ...SCREENING_ERRORS,
+      'rpc.unavailable',
     ],
   },
   createPaymentLink: {

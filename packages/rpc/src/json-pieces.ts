@@ -1,10 +1,13 @@
 /** A list whose elements were read one after the other, and not kept: what was read of them. */
 export class ReadList {
   readonly #items: unknown[] = [];
+  #elements = 0;
   #failure: { readonly cause: unknown } | null = null;
 
   /** What the reader throws at one element is thrown at whoever wants the list: other calls lose nothing by it. */
   add(read: ReadElement, element: unknown): void {
+    this.#elements += 1;
+    if (this.#elements > ELEMENTS_MAX) throw tooLong();
     if (this.#failure !== null) return;
     try {
       this.#items.push(...read(element));
@@ -42,6 +45,8 @@ const DEPTH_MAX = 2_500;
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
 const [LIST, LIST_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 
+/** A block of Base has 50,000 transfers at most. */
+const ELEMENTS_MAX = 200_000;
 const tooLong = (): Error => Object.assign(new Error('the response is too long'), { code: 'ERR_BUFFER_TOO_LARGE' });
 
 /** A list or an object that has begun. Places are counted from the beginning of the document, in bytes. */

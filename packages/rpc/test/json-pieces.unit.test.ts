@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { JsonPieces, ReadList, type ReadElement } from '../src/json-pieces.ts';
+import type { ReadList } from '../src/json-pieces.ts';
+import { JsonPieces, type ReadElement } from '../src/json-pieces.ts';
 
 const MiB = 2 ** 20;
 const PIECE = 64 * 2 ** 10;

@@ -307,7 +307,8 @@ export class NetworkWatch {
       shards: this.#shard.count,
       ...facts,
       setAside: setAside ?? null,
-      unshown: unshown ?? null,
+      // A step that has not looked says nothing of it.
+      unshown: unshown ?? this.#status.unshown ?? null,
       problem: null,
     };
     const ms = Math.round(performance.now() - began);

@@ -340,8 +340,8 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Smart accounts: what is too long to be read is no payment for another',
     file: `${src}/observe/nested-payments.ts`,
-    guard: '!isUnreadable && since',
-    instead: 'since',
+    guard: 'isUnreadable ? 0 : context.now',
+    instead: 'context.now',
     test: { file: undone, name: 'waits with a warning, and is no payment for another, until an upstream can show it' },
   },
   {
@@ -414,15 +414,15 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Base: what no upstream can trace now is not judged',
     file: `${src}/observe/nested-payments.ts`,
-    guard: 'since !== undefined && context.now - since >= UNPROVEN_MS',
-    instead: 'since !== null',
+    guard: '(others.length > 0 ? UNPROVEN_OF_SEVERAL_MS : UNPROVEN_MS)',
+    instead: '0',
     test: { file: chain, name: 'is a payment without its reference where no upstream can show a trace' },
   },
   {
     name: 'Base: what may pay several intents is reported for none before it is explained',
     file: `${src}/observe/nested-payments.ts`,
-    guard: ' || others.length > 0',
-    instead: '',
+    guard: '(others.length > 0 ? UNPROVEN_OF_SEVERAL_MS : UNPROVEN_MS)',
+    instead: 'UNPROVEN_MS',
     test: {
       file: `${CHAINS}/test/hostile/unproven.unit.test.ts`,
       name: 'is told for no intent while its calldata names several, and then for the one that it pays',

@@ -75,11 +75,13 @@ export const VIEWS: Readonly<Record<string, string>> = {
     WITH landed AS (
       SELECT intent_id, version, "at", account_id, livemode, chain, token, type, event,
         coalesce(${of('data.landing.hash')}, ${of('data.hash')}) AS paid_by,
-        ${of('data.landing.transfer.index')} AS transfer_index,
+        ${of('data.landing.transfer.index')} AS landed_at,
         -- What settles an intent may land again in another place. The transaction that takes a lost one's place is
         -- known by confirmation_restored alone.
         CASE WHEN type IN ('intent.confirmed', 'confirmation_restored') THEN 'settles'
-          ELSE transfer_index END AS place
+          ELSE landed_at END AS place,
+        -- Where it is now, whichever of its reports is the row.
+        arg_max(landed_at, version) OVER (PARTITION BY intent_id, paid_by, place) AS transfer_index
       FROM events
       WHERE type IN ('intent.confirmed', 'confirmation_restored', 'intent.extra_payment', 'intent.mismatched_payment')
         -- What was withdrawn is counted by the events that followed.

@@ -165,12 +165,14 @@ export class BaseObserver implements ChainObserver {
       judged: new Set([...again.judged].filter((hash) => !lacking.has(hash))),
       unjudged: [...settled.unjudged, ...holding.waiting],
       heldAmong: (all) => awaitedAmong(watch, all, this.#memory),
-      rest: {
+      position: (common, kept) => ({
+        ...common,
         rescanned: settled.rescanned,
         rescannedWithin: settled.within,
         seen: [...holding.seen],
         arrivals: [...arrived.sightings],
-      },
+        setAside: kept,
+      }),
       unshown: this.#memory.unshown.longAmong(() => unfinalized(watch), now),
     };
   }

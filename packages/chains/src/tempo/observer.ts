@@ -16,7 +16,7 @@ import { Finality } from './observe/finality.ts';
 import { judgeAgain } from './observe/judge-again.ts';
 import { lookAgain } from './observe/look-again.ts';
 import { duePendingOutcomes, readPendingOutcomes } from './observe/pending-outcomes.ts';
-import { asideOf, type Position, readPosition, rereadFrom, writePosition } from './observe/position.ts';
+import { asideOf, type Position, readPosition, rereadFrom, writePosition, writtenAside } from './observe/position.ts';
 import { ProofBlocks } from './observe/proof-blocks.ts';
 import { RECEIPTS_KEPT, type Shown } from './observe/receipts.ts';
 import { scan, scanAgain, type Scan } from './observe/scan.ts';
@@ -158,7 +158,12 @@ export class TempoObserver implements ChainObserver {
             () =>
             ({ hash }) =>
               live.has(hash),
-          rest: { reread: reread.reread, rereadWithin: reread.within },
+          position: (common, kept) => ({
+            ...common,
+            reread: reread.reread,
+            rereadWithin: reread.within,
+            ...writtenAside(kept),
+          }),
           unshown: this.#finality.longUnshown(now) + this.#arrivals.longUnshown(now),
         });
       },

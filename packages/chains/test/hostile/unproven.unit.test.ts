@@ -57,6 +57,18 @@ describe('a payment through a contract, while no upstream has its trace', () => 
       trace: isTraced ? { type: 'CALL', ...sent, input, calls: [call] } : new Error('no state for this block'),
     };
   };
+  /** What is observed in so many steps. */
+  async function observed(steps: number, ms: number): Promise<readonly string[]> {
+    const told: string[] = [];
+    for (let step = 0; step < steps; step += 1) {
+      for (const { intentId, data } of await watcher.step())
+        if ('level' in data)
+          told.push(`${intentId} ${data.transfer.reference === own.reference ? 'paid' : 'unproven'} ${data.level}`);
+      clock.pass(ms);
+      chain.mine();
+    }
+    return told;
+  }
   /** What is observed for 90 s without a trace, and then for 200 s with it. */
   async function toldOf(...named: readonly (typeof own)[]): Promise<readonly (readonly string[])[]> {
     let place: At | undefined;
@@ -64,17 +76,6 @@ describe('a payment through a contract, while no upstream has its trace', () => 
       place = at;
       return shown(at, named, false);
     });
-    const observed = async (steps: number, ms: number): Promise<readonly string[]> => {
-      const told: string[] = [];
-      for (let step = 0; step < steps; step += 1) {
-        for (const { intentId, data } of await watcher.step())
-          if ('level' in data)
-            told.push(`${intentId} ${data.transfer.reference === own.reference ? 'paid' : 'unproven'} ${data.level}`);
-        clock.pass(ms);
-        chain.mine();
-      }
-      return told;
-    };
     const before = await observed(45, 2_000);
     if (hash === undefined || place === undefined) throw new Error('it is in a block');
     chain.change(hash, shown(place, named, true));
@@ -84,6 +85,13 @@ describe('a payment through a contract, while no upstream has its trace', () => 
   it('is told for no intent while its calldata names several, and then for the one that it pays', async () => {
     const paid = ['pi_own paid confirmed', 'pi_own paid finalized'];
     expect(await toldOf(stranger, own)).toEqual([[], paid]);
+  });
+
+  it('is told for the first that its calldata names where no trace comes for half a day', async () => {
+    chain.mine((at) => shown(at, [stranger, own], false));
+    expect(await observed(45, 2_000)).toEqual([]);
+    clock.pass(12 * 3_600_000);
+    expect(await observed(5, 2_000)).toEqual(['pi_stranger unproven confirmed']);
   });
 
   it('is told as unproven for the only one that its calldata names', async () => {

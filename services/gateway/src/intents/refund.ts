@@ -41,7 +41,8 @@ export const refundIntent = ({
     requireAllowed(refusalUnlessPaid(original, 'it cannot be refunded'));
     const adapter = adapterOf(adapters, original);
     const to = body.to === undefined ? undefined : recipientOf(adapter, original, body.to);
-    if (to === undefined) await requirePerson(adapter, original);
+    // Of one that has a refund the writer says so.
+    if (to === undefined && original.refundedBy === null) await requirePerson(adapter, original);
     const occasion = { holder, what: 'refund', intentId } as const;
     await requireCleanWallets({ adapters, screening, log }, original, occasion);
     if (to !== undefined) {

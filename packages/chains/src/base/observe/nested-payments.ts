@@ -7,7 +7,7 @@ import { partsOf } from '../../parts.ts';
 import { byTurns, keptParties } from '../../set-aside.ts';
 import { argumentsOf, referencesBehind } from '../calldata.ts';
 import { authorizedIn } from '../nested/authorized.ts';
-import { areExplained, type NestedTransaction, withTrace } from '../nested/explain.ts';
+import { areExplained, type Explanation, type NestedTransaction, withTrace } from '../nested/explain.ts';
 import { carriesReference, NOT_ORDERED, type References } from '../nested/references.ts';
 import { paidIn } from '../paid.ts';
 import type { Judging } from './context.ts';
@@ -18,6 +18,11 @@ import { TRACES_AT_ONCE } from './room.ts';
 
 /** After this time a payment that no upstream can explain is reported as one without a proven reference. */
 const UNPROVEN_MS = 60_000;
+/**
+ * The same where its bytes name several intents: which of them it pays is a guess until a trace says it, and the report
+ * for a wrong one stands. Before it is given up its account hears of it all the same.
+ */
+const UNPROVEN_OF_SEVERAL_MS = 12 * 3_600_000;
 
 /** Watched references, by the index of the transfer that may carry them. */
 type Likely = ReadonlyMap<bigint, readonly Reference[]>;
@@ -127,27 +132,34 @@ async function likelyReferences(
 async function traceByTurns(context: Judging, open: readonly Opened[]): Promise<NestedJudgement> {
   const partly = new Map<TransactionHash, NestedPayments>();
   const unjudged: Unjudged[] = [];
-  const trace = async (opened: Opened): Promise<void> => {
+  const judge = (opened: Opened, traced: Explanation | null): void => {
     const { nested, suspects, references } = opened;
     const { hash } = nested.transaction;
-    if (!context.memory.room.takeTrace()) {
-      await makeReady(opened.explained);
-      partly.set(hash, paymentsAmong(opened, references, false));
+    if (traced === null) {
+      partly.set(hash, paymentsAmong(opened, references, 0));
       unjudged.push(unjudgedOf(context, nested, 'there was no room for its trace'));
       return;
     }
-    const traced = await withTrace(context.pool, opened.explained, suspects);
-    await makeReady(opened.explained);
     if (areExplained(suspects, traced.references)) return remember(context, opened, traced.references);
-    const since = context.waitsSince(hash);
     // What a stranger has made too long to be read is no reason to call it another's payment.
     const isUnreadable = traced.said === 'unreadable';
-    const hasWaited = !isUnreadable && since !== undefined && context.now - since >= UNPROVEN_MS;
-    partly.set(hash, paymentsAmong(opened, traced.references, hasWaited));
+    const waitedMs = isUnreadable ? 0 : context.now - (context.waitsSince(hash) ?? context.now);
+    partly.set(hash, paymentsAmong(opened, traced.references, waitedMs));
     const reason = isUnreadable ? 'its trace cannot be read' : 'no upstream has a trace of it';
     unjudged.push(unjudgedOf(context, nested, reason));
   };
-  for (const part of partsOf(inTurns(context, open), TRACES_AT_ONCE)) await Promise.all(part.map(trace));
+  for (const part of partsOf(inTurns(context, open), TRACES_AT_ONCE)) {
+    const traced = await Promise.all(
+      part.map(async ({ explained, suspects }) =>
+        context.memory.room.takeTrace() ? withTrace(context.pool, explained, suspects) : null,
+      ),
+    );
+    // One after the other: together they name more accounts than are remembered.
+    for (const [place, opened] of part.entries()) {
+      await makeReady(opened.explained);
+      judge(opened, traced[place] ?? null);
+    }
+  }
   return { partly, unjudged };
 }
 
@@ -155,18 +167,18 @@ const remember = ({ memory }: Judging, opened: Opened, references: References): 
   memory.rememberNested(
     opened.nested.transaction.hash,
     opened.nested.transfers[0]?.log.blockHash ?? '',
-    paymentsAmong(opened, references, false),
+    paymentsAmong(opened, references, 0),
   );
 
 /**
- * What the transfers pay, and what that is worth.
- * @param withUnproven of what is not explained, the reference that its bytes alone have, and that no transfer carries,
- *   stands for one transfer
+ * What the transfers pay, and what that is worth. Of what is not explained after a while, a reference that its bytes
+ * have, and that no transfer carries, stands for one transfer.
+ * @param waitedMs for so long it could have been explained
  */
 function paymentsAmong(
   { suspects, likely, explained, references: authorized }: Opened,
   references: References,
-  withUnproven: boolean,
+  waitedMs: number,
 ) {
   const named = new Map<bigint, Omit<NestedPayment, 'worth'>>();
   const used = new Set(references.values());
@@ -175,12 +187,11 @@ function paymentsAmong(
     if (reference === null || reference === NOT_ORDERED) continue;
     if (reference !== undefined)
       named.set(log.logIndex, { reference, isProven: true, isAuthorized: authorized.has(log.logIndex) });
-    else if (withUnproven) {
-      const [only, ...others] = likely.get(log.logIndex) ?? [];
-      // Which of several intents it pays would be a guess, and the report for a wrong one would stand.
-      if (only === undefined || others.length > 0 || used.has(only)) continue;
-      used.add(only);
-      named.set(log.logIndex, { reference: only, isProven: false, isAuthorized: false });
+    else {
+      const [first, ...others] = (likely.get(log.logIndex) ?? []).filter((one) => !used.has(one));
+      if (first === undefined || waitedMs < (others.length > 0 ? UNPROVEN_OF_SEVERAL_MS : UNPROVEN_MS)) continue;
+      used.add(first);
+      named.set(log.logIndex, { reference: first, isProven: false, isAuthorized: false });
     }
   }
   const worth = paidIn(

@@ -18,6 +18,9 @@ interface EvmPosition extends ChainPosition {
   readonly setAside?: SetAside[] | undefined;
 }
 
+/** What the next position has on all chains. */
+type Common = Pick<EvmPosition, 'genesis' | 'checkpoints' | 'whole' | 'firstReader'>;
+
 /** All that a step has before it reads. */
 export interface Setting {
   readonly node: RpcNode;
@@ -58,8 +61,8 @@ export interface Conclusion<Position> {
   readonly judged: ReadonlySet<TransactionHash>;
   readonly unjudged: readonly Unjudged[];
   readonly heldAmong: (all: readonly SetAside[]) => (one: SetAside) => boolean;
-  /** What the next position has beside what all have. */
-  readonly rest: Omit<Position, keyof EvmPosition>;
+  /** The next position. `kept`: what waits to be judged by then */
+  readonly position: (common: Common, kept: SetAside[]) => Position;
   /** As of a Step. */
   readonly unshown: number;
 }
@@ -151,15 +154,17 @@ export async function takeStep<Position extends EvmPosition, Found, Outcomes, Fi
   return {
     observations: [...place.observations, ...end.observations],
     deposits: [...place.deposits, ...end.deposits],
-    cursor: write({
-      ...end.rest,
-      genesis: position.genesis,
-      checkpoints,
-      ...writtenWhole({ checkpoints }, whole),
-      firstReader: soFar.firstReader,
-      // Nothing where there are none, as older versions have it.
-      ...(aside.kept.length > 0 && { setAside: [...aside.kept] }),
-    } as Position),
+    cursor: write(
+      end.position(
+        {
+          genesis: position.genesis,
+          checkpoints,
+          ...writtenWhole({ checkpoints }, whole),
+          firstReader: soFar.firstReader,
+        },
+        [...aside.kept],
+      ),
+    ),
     head: head.number,
     behind: news.isEarly ? 0n : greatest(0n, head.number - whole),
     warnings: [...place.warnings, ...end.warnings, ...aside.warnings],

@@ -1,5 +1,13 @@
 import type { TransactionHash } from '@pf/domain';
-import { boundedTo, refusable, type RpcNode, type RpcPool, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
+import {
+  boundedTo,
+  isTooLong,
+  refusable,
+  type RpcNode,
+  type RpcPool,
+  RpcRefusedError,
+  RpcUpstreamError,
+} from '@pf/rpc';
 import { inTurn, partsOf } from '../../parts.ts';
 import { getTransaction } from '../calls.ts';
 import { type Reading, readTransaction } from './reading.ts';
@@ -57,7 +65,8 @@ async function lookWithin(
   }
   if (hashes.length === 1) {
     room.failed += 1;
-    return [{ kind: 'missing', refusal: problem }];
+    // No other time it would be shorter.
+    return [isTooLong(problem) ? { kind: 'strange', problem } : { kind: 'missing', refusal: problem }];
   }
   const looks: Look[] = [];
   for (const part of partsOf(hashes, hashes.length > FEW ? FEW : 1)) {
