@@ -45,8 +45,8 @@ const DEPTH_MAX = 2_500;
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
 const [LIST, LIST_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** A block of Base has 50,000 transfers at most. */
-const ELEMENTS_MAX = 200_000;
+/** Several times what a block of Base can log: of tiny elements a response could have millions. */
+const ELEMENTS_MAX = 400_000;
 const tooLong = (): Error => Object.assign(new Error('the response is too long'), { code: 'ERR_BUFFER_TOO_LARGE' });
 
 /** A list or an object that has begun. Places are counted from the beginning of the document, in bytes. */

@@ -307,8 +307,7 @@ export class NetworkWatch {
       shards: this.#shard.count,
       ...facts,
       setAside: setAside ?? null,
-      // A step that has not looked says nothing of it.
-      unshown: unshown ?? this.#status.unshown ?? null,
+      unshown: unshown ?? null,
       problem: null,
     };
     const ms = Math.round(performance.now() - began);

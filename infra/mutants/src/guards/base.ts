@@ -438,7 +438,7 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Base: what waits to be judged is in the cursor',
     file: `${src}/observer.ts`,
-    guard: 'setAside: [...waiting.kept],',
+    guard: 'setAside: kept,',
     instead: 'setAside: [],',
     test: { file: chain, name: 'is looked at again after a restart, and after a rewind of the cursor' },
   },

@@ -317,7 +317,7 @@ export const solanaGuards: readonly Mutant[] = [
   {
     name: 'Solana: what a node never sends costs no others',
     file: `${OBSERVE}/looking.ts`,
-    guard: "    return [{ kind: 'missing', refusal: problem }];",
+    guard: "    return [isTooLong(problem) ? { kind: 'strange', problem } : { kind: 'missing', refusal: problem }];",
     instead: '    throw new Error(problem);',
     test: { file: `${TESTS}/observe/looking.unit.test.ts`, name: 'costs no others what a node never sends' },
   },

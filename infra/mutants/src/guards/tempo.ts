@@ -139,8 +139,8 @@ export const tempoGuards: readonly Mutant[] = [
   {
     name: 'Tempo: what cannot be judged is looked at again',
     file: 'packages/chains/src/tempo/observer.ts',
-    guard: 'failed: unjudged,',
-    instead: 'failed: looked.unjudged,',
+    guard: 'unjudged: [...news.unjudged, ...reread.unjudged, ...again.unjudged, ...outcomes.unjudged],',
+    instead: 'unjudged: again.unjudged,',
     test: { file: HOSTILE_TEST, name: 'is looked at again, and is found once it can be read' },
   },
   {

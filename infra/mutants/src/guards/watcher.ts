@@ -396,15 +396,15 @@ export const watcherGuards: readonly Mutant[] = [
   },
   {
     name: 'The watch set is brought up to date after the head is learned',
-    file: 'packages/chains/src/base/observer.ts',
+    file: 'packages/chains/src/evm/observe/step.ts',
     guard:
-      'const [head, standing] = await node.batch([getHead(), getBlock(newest.number)]);\n' +
-      "    if (head === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');\n" +
-      '    const watch = await synchronize();',
+      'const [head, standing] = await node.batch([newest, getBlock(last.number)]);\n' +
+      "  if (head === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');\n" +
+      '  const watch = await synchronize();',
     instead:
       'const watch = await synchronize();\n' +
-      '    const [head, standing] = await node.batch([getHead(), getBlock(newest.number)]);\n' +
-      "    if (head === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');",
+      '  const [head, standing] = await node.batch([newest, getBlock(last.number)]);\n' +
+      "  if (head === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');",
     test: {
       file: 'packages/chains/test/base/watch-set.integration.test.ts',
       name: 'passes a block only with a watch set that was updated after the block existed',

@@ -33,8 +33,8 @@ export interface LookupResult {
 }
 
 /**
- * Makes known to the watch which intents these transactions name. Of all at once, as it may read them; and of each right
- * before it is judged, as they may have come to rest in between.
+ * Makes known to the watch which intents these transactions name. Of all at once, as it may read them; and of each
+ * right before it is judged, as they may have come to rest in between.
  */
 export const recallNamed = (watch: WatchSet, readings: readonly (Reading | null)[]): Promise<void> =>
   watch.recall(readings.flatMap((one) => (one === null ? [] : [...namesIn(one)])));
