@@ -37,7 +37,7 @@ export interface JsonBounds {
 
 /** Parsed in one go, in about a millisecond; of what a hostile node writes in five. */
 const PIECE_BYTES = 64 * 2 ** 10;
-/** Lists, objects, and what is in them. 4 MiB of what chains show have 200,000; each takes up to 60 bytes, but for text. */
+/** Lists, objects, and what is in them. 4 MiB of what chains show have 200,000; each takes 60 bytes, but for text. */
 const VALUES_MAX = 300_000;
 /** A trace has two lists or objects for each of 1,024 calls within one another. */
 const DEPTH_MAX = 2_500;

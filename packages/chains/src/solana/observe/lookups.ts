@@ -315,7 +315,7 @@ const stillAside = (
     .map(([hash, unseen]) => [hash, changed.get(hash) ?? unseen] as const)
     .filter(([, { problem }]) => problem !== undefined);
 
-/** What there is no room for of all that cannot be judged: of the accounts, recipients and payers that have the most. */
+/** What there is no room for of all that cannot be judged: of accounts, recipients and payers that have the most. */
 const tooMany = (aside: readonly Found[], watch: WatchSet): readonly Found[] =>
   byTurns(
     watch,
