@@ -272,7 +272,6 @@ export const OPERATIONS = {
       'intent.already_refunded',
       'intent.limit_reached',
       ...SCREENING_ERRORS,
-      'rpc.unavailable',
     ],
   },
   createPaymentLink: {
