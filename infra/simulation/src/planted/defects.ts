@@ -159,8 +159,8 @@ export const defects: readonly Planted[] = [
   {
     name: 'What could not be judged is not looked at again',
     file: 'packages/chains/src/base/observer.ts',
-    guard: 'failed: [...settled.unjudged, ...holding.waiting],',
-    instead: 'failed: [],',
+    guard: 'unjudged: [...settled.unjudged, ...holding.waiting],',
+    instead: 'unjudged: [],',
   },
   {
     name: 'What no upstream can trace is judged for good',
