@@ -29,6 +29,7 @@ import {
 } from '@pf/domain';
 import { isDeepStrictEqual } from 'node:util';
 import type { LogRecord } from '@pf/event-log';
+import { isCounting } from './books.ts';
 import { InvariantError } from './invariants.ts';
 
 /** How far the clock of a process may be from true time (docs/internals/architecture.md), and time in flight. */
@@ -149,7 +150,7 @@ export class LogFold {
   #checkAssignment(before: Deposit | undefined, event: DepositEvent): void {
     if (event.type !== 'deposit.assigned' || before === undefined) return;
     this.assigned.add(`${event.depositId} ${event.data.intentId}`);
-    if (before.state !== 'assigned' && (before.level === 'confirmed' || before.level === 'finalized')) return;
+    if (before.state !== 'assigned' && isCounting(before)) return;
     throw new InvariantError(
       'a deposit pays one intent',
       `${event.depositId} is assigned to ${event.data.intentId}, and was ${before.level} and ${before.state}` +

@@ -73,23 +73,21 @@ export class BaseObserver implements ChainObserver {
   }
 
   step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
-    const stored = cursor === null ? null : readPosition(cursor);
-    return this.#pool.run(async (node) => {
-      const before = stored ?? (await start(node, this.network.chain));
-      this.#memory.begin();
-      return takeStep({
-        node,
-        network: this.network,
-        before,
-        synchronize,
-        now: this.#now,
-        newest: getHead(),
-        readTwice: ({ rescanned }) => rescanned,
-        recover: (setting, position) => recover(this.#judging(setting), position, setting.head),
-        parts: (setting, position) => this.#parts(setting, position),
-        write: writePosition,
-      });
-    }, STEP_MS);
+    return takeStep({
+      pool: this.#pool,
+      network: this.network,
+      cursor,
+      position: readPosition,
+      start,
+      begin: () => this.#memory.begin(),
+      synchronize,
+      now: this.#now,
+      newest: getHead(),
+      readTwice: ({ rescanned }) => rescanned,
+      recover: (setting, position) => recover(this.#judging(setting), position, setting.head),
+      parts: (setting, position) => this.#parts(setting, position),
+      write: writePosition,
+    });
   }
 
   judge(hash: TransactionHash, watch: WatchSet): Promise<readonly Observation[] | null> {

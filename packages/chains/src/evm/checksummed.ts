@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Address } from '@pf/domain';
 import { boundedCache } from '@pf/runtime';
 import { inPieces } from '../parts.ts';
@@ -24,4 +25,14 @@ export async function rememberAddresses(logs: readonly { readonly topics: readon
     for (const topic of named) if (ADDRESS_WORD.test(topic)) checksummed(`0x${topic.slice(-40)}`);
     return [];
   });
+}
+
+/**
+ * Does other work before the logs of a receipt are judged, and remembers whom they name. Right before: each receipt may
+ * be as large as a stranger can make one, and name more accounts than are remembered of all.
+ */
+export async function makeReady({ logs }: { readonly logs: Parameters<typeof rememberAddresses>[0] }): Promise<void> {
+  await setImmediate();
+  await rememberAddresses(logs);
+  await setImmediate();
 }

@@ -67,27 +67,25 @@ export class TempoObserver implements ChainObserver {
   }
 
   step(cursor: Cursor | null, synchronize: () => Promise<WatchSet>): Promise<Step> {
-    const stored = cursor === null ? null : readPosition(cursor);
-    return this.#pool.run(async (node) => {
-      const before = stored ?? (await start(node, this.network.chain));
-      this.#schedule.begin();
-      return takeStep({
-        node,
-        network: this.network,
-        before,
-        synchronize,
-        now: this.#now,
-        newest: getBlock('finalized'),
-        readTwice: ({ reread }) => reread,
-        recover: async ({ head }, position) => {
-          const place = await recover(node, this.network.chain, position, head);
-          if (place !== 'behind') this.#proofBlocks.clear();
-          return place;
-        },
-        parts: (setting, position) => this.#parts(setting, position),
-        write: writePosition,
-      });
-    }, STEP_MS);
+    return takeStep({
+      pool: this.#pool,
+      network: this.network,
+      cursor,
+      position: readPosition,
+      start,
+      begin: () => this.#schedule.begin(),
+      synchronize,
+      now: this.#now,
+      newest: getBlock('finalized'),
+      readTwice: ({ reread }) => reread,
+      recover: async ({ node, head }, position) => {
+        const place = await recover(node, this.network.chain, position, head);
+        if (place !== 'behind') this.#proofBlocks.clear();
+        return place;
+      },
+      parts: (setting, position) => this.#parts(setting, position),
+      write: writePosition,
+    });
   }
 
   judge(hash: TransactionHash, watch: WatchSet): Promise<readonly Observation[] | null> {

@@ -1,7 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Reference, TransactionHash } from '@pf/domain';
 import type { Logged } from '../../evm/calls.ts';
-import { rememberAddresses } from '../../evm/checksummed.ts';
+import { makeReady } from '../../evm/checksummed.ts';
 import type { Unjudged } from '../../evm/observe/reading.ts';
 import { partsOf } from '../../parts.ts';
 import { byTurns, keptParties } from '../../set-aside.ts';
@@ -65,16 +64,6 @@ export async function judgeNested(context: Judging, all: readonly Nested[]): Pro
   }
   const traced = await traceByTurns(context, open);
   return { partly: traced.partly, unjudged: [...unjudged, ...traced.unjudged] };
-}
-
-/**
- * Each receipt may be as large as a stranger can make one, and name more accounts than are remembered of all: other
- * work is done before it is judged.
- */
-async function makeReady({ logs }: Pick<Logged, 'logs'>): Promise<void> {
-  await setImmediate();
-  await rememberAddresses(logs);
-  await setImmediate();
 }
 
 /** Why a transaction waits, with all whom it may have paid. */

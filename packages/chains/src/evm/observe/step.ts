@@ -1,6 +1,7 @@
-import type { DepositObservation, Instant, Observation, TransactionHash } from '@pf/domain';
-import { type RpcCall, type RpcNode, RpcUpstreamError } from '@pf/rpc';
+import type { ChainId, DepositObservation, Instant, Observation, TransactionHash } from '@pf/domain';
+import { type RpcCall, type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { greatest } from '../../bigints.ts';
+import { STEP_MS } from '../../networks.ts';
 import type { Cursor, Network, Step, WatchSet } from '../../port.ts';
 import { afterLook, type SetAside } from '../../set-aside.ts';
 import { type Block, getBlock } from '../calls.ts';
@@ -82,9 +83,15 @@ export interface Parts<Position, Found, Outcomes, Finals> {
 }
 
 interface StepOf<Position extends EvmPosition, Found, Outcomes, Finals> {
-  readonly node: RpcNode;
+  readonly pool: RpcPool;
   readonly network: Network;
-  readonly before: Position;
+  /** Null before the first step. */
+  readonly cursor: Cursor | null;
+  readonly position: (cursor: Cursor) => Position;
+  /** Where the first step begins. */
+  readonly start: (node: RpcNode, chain: ChainId) => Promise<Position>;
+  /** Forgets what a step has begun that was not taken to its end. */
+  readonly begin: () => void;
   readonly synchronize: () => Promise<WatchSet>;
   readonly now: () => Instant;
   /** The newest block that is read. */
@@ -100,19 +107,33 @@ interface StepOf<Position extends EvmPosition, Found, Outcomes, Finals> {
 /**
  * A step of an observer: finds its place on the chain, then reads, looks again, reads outcomes, finalizes, confirms. It
  * uses one upstream, so that the head and the logs up to it belong together.
+ * @throws ZodError on a cursor of another observer
  */
-export async function takeStep<Position extends EvmPosition, Found, Outcomes, Finals>({
-  node,
-  network,
-  before,
-  synchronize,
-  now,
-  newest,
-  readTwice,
-  recover,
-  parts: partsOf,
-  write,
-}: StepOf<Position, Found, Outcomes, Finals>): Promise<Step> {
+export function takeStep<Position extends EvmPosition, Found, Outcomes, Finals>(
+  step: StepOf<Position, Found, Outcomes, Finals>,
+): Promise<Step> {
+  const stored = step.cursor === null ? null : step.position(step.cursor);
+  return step.pool.run(async (node) => {
+    const before = stored ?? (await step.start(node, step.network.chain));
+    step.begin();
+    return stepFrom(node, before, step);
+  }, STEP_MS);
+}
+
+async function stepFrom<Position extends EvmPosition, Found, Outcomes, Finals>(
+  node: RpcNode,
+  before: Position,
+  {
+    network,
+    synchronize,
+    now,
+    newest,
+    readTwice,
+    recover,
+    parts: partsOf,
+    write,
+  }: StepOf<Position, Found, Outcomes, Finals>,
+): Promise<Step> {
   const last = newestOf(before);
   const [head, standing] = await node.batch([newest, getBlock(last.number)]);
   if (head === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');

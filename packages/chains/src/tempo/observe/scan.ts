@@ -1,8 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Address, Observation, Reference, TransactionHash } from '@pf/domain';
 import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
 import { type Block, getBlock, type Log, type Receipt } from '../../evm/calls.ts';
-import { rememberAddresses } from '../../evm/checksummed.ts';
+import { makeReady } from '../../evm/checksummed.ts';
 import type { LogWindow, Wanted } from '../../evm/observe/log-window.ts';
 import { Unreadable } from '../../evm/observe/read-each.ts';
 import {
@@ -100,11 +99,8 @@ function observed(
  */
 export async function observedIn(context: Scan, all: readonly Shown[]): Promise<Findings<Observation>> {
   const paid: { readonly shown: Shown; readonly payments: readonly Payment[] }[] = [];
-  for (const [place, shown] of all.entries()) {
-    // Each may be as large as a stranger can make one, and name more accounts than are remembered of all.
-    if (place > 0) await setImmediate();
-    await rememberAddresses(shown.receipt.logs);
-    await setImmediate();
+  for (const shown of all) {
+    await makeReady(shown.receipt);
     paid.push({ shown, payments: paymentsIn(shown.receipt, context.network) });
   }
   await recallNamed(
