@@ -1,5 +1,5 @@
 import type { EventEnvelope } from '@pf/contracts';
-import { type Deposit, isPaid, type Landing, type PaymentIntent, transferKey } from '@pf/domain';
+import { type Deposit, type Landing, type PaymentIntent, transferKey } from '@pf/domain';
 import type { StandingTransfer } from '@pf/simulation/chain';
 import { InvariantError } from './invariants.ts';
 
@@ -20,6 +20,10 @@ interface Books {
 }
 
 export const isCounting = ({ level }: Deposit): boolean => level === 'confirmed' || level === 'finalized';
+
+/** Not the domain's own: bugs are planted there. */
+const isPaid = ({ status, settlement }: PaymentIntent): boolean =>
+  (status === 'confirmed' || status === 'finalized') && settlement?.lost === false;
 
 const entryOf = (holder: string, { hash, transfer }: Landing, isFirm: boolean): Entry => ({
   holder,
