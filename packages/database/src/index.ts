@@ -75,6 +75,7 @@ export { isOfShard, type Shard, SHARDS_MAX, UNSPLIT } from './watching/shards.ts
 export * from './watching/signed-transactions.ts';
 export * from './watching/unscreened-payments.ts';
 export * from './watching/watched-intents.ts';
+export type { WatchedWallet } from './watching/watched-wallets.ts';
 export { type CatchUpStep, forgetMissedEvents, stepCatchUp } from './webhooks/catch-ups.ts';
 export * from './webhooks/deliveries.ts';
 export * from './webhooks/delivery-list.ts';

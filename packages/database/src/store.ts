@@ -20,6 +20,12 @@ import { SqlNetworkWatches, type WatchCursor, type WatchLease } from './watching
 import type { Shard } from './watching/shards.ts';
 import { SqlSignedTransactions, type StoredTransaction } from './watching/signed-transactions.ts';
 import { countRebuilds, loadOpenDeposits, loadWatchedIntents, type RestingTaker } from './watching/watched-intents.ts';
+import {
+  forgetWatchedWallets,
+  keepWatchedWallets,
+  loadWatchedWallets,
+  type WatchedWallet,
+} from './watching/watched-wallets.ts';
 import { type DeliveryBatch, recordDeliveries, type RecordedDeliveries } from './webhooks/deliveries.ts';
 import { webhookPositions } from './webhooks/positions.ts';
 
@@ -170,6 +176,12 @@ export interface WatchedIntentSource {
   openDeposits(chains: readonly ChainId[], shard: Shard): Promise<readonly Deposit[]>;
   /** How often partitions were rebuilt. Another number than at the load: rows may be there now that were missing. */
   rebuilds(): Promise<number>;
+  /** The wallets of these networks, of the shard, that are watched for deposits beyond this time. */
+  wallets(chains: readonly ChainId[], after: Instant, shard: Shard): Promise<readonly WatchedWallet[]>;
+  /** Stores them; of a known one the earlier beginning and the later end. */
+  keepWallets(wallets: readonly WatchedWallet[]): Promise<void>;
+  /** Deletes those of these networks whose end was before this time. */
+  forgetWallets(chains: readonly ChainId[], before: Instant): Promise<void>;
   /** These intents as they are projected now; one whose row cannot be decoded is held. */
   find(ids: readonly IntentId[]): Promise<readonly PaymentIntent[]>;
 }
@@ -213,6 +225,9 @@ export function createStore(database: Database): Store {
       load: (...asked) => loadWatchedIntents(database, ...asked),
       openDeposits: (chains, shard) => loadOpenDeposits(database, chains, shard),
       rebuilds: () => countRebuilds(database),
+      wallets: (chains, after, shard) => loadWatchedWallets(database, chains, after, shard),
+      keepWallets: (wallets) => keepWatchedWallets(database, wallets),
+      forgetWallets: (chains, before) => forgetWatchedWallets(database, chains, before),
       find: (ids) => states.find(ids),
     },
     webhooks: {

@@ -17,6 +17,8 @@ export const watcherVariables = {
   NETWORKS: variables.list,
   /** How long an intent is watched after it was settled, failed, expired or cancelled. */
   WATCH_DAYS: z.coerce.number().min(0).max(3_650).default(30),
+  /** How long deposits to a wallet are looked for after its last intent has ended, if they are. */
+  WALLET_DAYS: z.coerce.number().min(0).max(3_650).default(365),
   /** Whether transfers that pay no intent are reported as deposits. Earlier versions cannot read those in the log. */
   DEPOSITS: variables.flag,
   /** How long after a watcher was killed another one takes over its networks. */

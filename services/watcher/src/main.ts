@@ -103,7 +103,7 @@ runService('watcher', async (service) => {
     },
     config.WATCH_SHARD,
     undefined,
-    config.DEPOSITS ? eventLog.partitions : null,
+    config.DEPOSITS ? { partitions: eventLog.partitions, watchMs: config.WALLET_DAYS * DAY_MS } : null,
   );
   const running = networks.map(({ observer, adapter }) => {
     const child = log.child({ network: observer.network.name });

@@ -60,14 +60,40 @@ export class Recipients {
   }
 }
 
-/** Until when a recipient of intents of one account is watched that are all at rest. */
+/** Until when a recipient of intents of one account is watched that are all at rest, or have left. */
 interface Term extends Owner {
   readonly until: Instant;
+  /** It is watched for deposits, beyond its intents. */
+  readonly isLong: boolean;
+  /** The end that is stored. */
+  readonly kept: Instant;
 }
+
+/** An end of a wallet's watching. `until`: that of its intents; `longUntil`: that of deposits to it */
+export interface End {
+  readonly since: Instant;
+  readonly until: Instant;
+  readonly longUntil: Instant;
+}
+
+/**
+ * Wallets of an account that are watched beyond their intents, on one network. Further ones are watched as long as
+ * their intents are: each costs calls, whoever names it.
+ */
+const LONG_MAX = 10_000;
+/** An end that is later by less is not stored: a busy wallet has another with each intent. */
+const KEPT_MS = 24 * 3_600_000;
 
 /** The recipients of intents at rest, and the accounts that own those: nearly always one, so a list and not a map. */
 export class RecipientsAtRest {
   readonly #terms = new Map<Address, readonly Term[]>();
+  /** How many wallets of an account are watched beyond their intents. */
+  readonly #long = new Map<AccountId, number>();
+  readonly #longMax: number;
+
+  constructor(longMax = LONG_MAX) {
+    this.#longMax = longMax;
+  }
 
   has(recipient: Address): boolean {
     return this.#terms.has(recipient);
@@ -85,25 +111,71 @@ export class RecipientsAtRest {
     return this.#terms.get(recipient) ?? [];
   }
 
-  /** Watches it until then, and longer where that was known. @param since when the intent had ended */
-  add(recipient: Address, account: AccountId, since: Instant, until: Instant): void {
-    const terms = this.#terms.get(recipient) ?? [];
-    const known = terms.find((one) => one.account === account);
-    if (known !== undefined && known.until >= until && known.since <= since) return;
-    const term = {
+  /** Watches it until then, and longer where that was known. `since`: when the intent had ended. */
+  add(recipient: Address, account: AccountId, { since, until, longUntil }: End): void {
+    const known = this.#termOf(recipient, account);
+    const isLong = longUntil > until && (known?.isLong === true || this.#longOf(account) < this.#longMax);
+    this.#put(recipient, {
       account,
       since: Math.min(known?.since ?? since, since),
-      until: Math.max(known?.until ?? until, until),
-    };
-    this.#terms.set(recipient, terms.filter((one) => one !== known).concat(term));
+      until: Math.max(known?.until ?? until, isLong ? longUntil : until),
+      isLong: isLong || known?.isLong === true,
+      kept: known?.kept ?? 0,
+    });
+  }
+
+  /** Watches a stored one. */
+  addKept(recipient: Address, account: AccountId, since: Instant, until: Instant): void {
+    this.add(recipient, account, { since, until: since, longUntil: until });
+    this.keep(recipient, account, until);
+  }
+
+  /** Those whose end is to be stored. */
+  *unkept(): Generator<{ readonly recipient: Address } & Owner & { readonly until: Instant }> {
+    for (const [recipient, terms] of this.#terms)
+      for (const { account, since, until, isLong, kept } of terms)
+        if (isLong && until - kept >= KEPT_MS) yield { recipient, account, since, until };
+  }
+
+  /** This end is stored. */
+  keep(recipient: Address, account: AccountId, until: Instant): void {
+    const known = this.#termOf(recipient, account);
+    if (known !== undefined) this.#put(recipient, { ...known, kept: Math.max(known.kept, until) });
   }
 
   /** Drops those whose time is up. */
   drop(now: Instant): void {
     for (const [recipient, terms] of this.#terms) {
       const left = terms.filter(({ until }) => until > now);
+      if (left.length === terms.length) continue;
+      for (const { account, isLong, until } of terms) if (isLong && until <= now) this.#count(account, -1);
       if (left.length === 0) this.#terms.delete(recipient);
-      else if (left.length < terms.length) this.#terms.set(recipient, left);
+      else this.#terms.set(recipient, left);
     }
   }
+
+  #termOf(recipient: Address, account: AccountId): Term | undefined {
+    return this.#terms.get(recipient)?.find((one) => one.account === account);
+  }
+
+  #longOf(account: AccountId): number {
+    return this.#long.get(account) ?? 0;
+  }
+
+  #put(recipient: Address, term: Term): void {
+    const terms = this.#terms.get(recipient) ?? [];
+    const known = terms.find(({ account }) => account === term.account);
+    if (known !== undefined && isEqual(known, term)) return;
+    if (term.isLong && known?.isLong !== true) this.#count(term.account, 1);
+    this.#terms.set(recipient, terms.filter((one) => one !== known).concat(term));
+  }
+
+  #count(account: AccountId, change: number): void {
+    const count = this.#longOf(account) + change;
+    if (count === 0) this.#long.delete(account);
+    else this.#long.set(account, count);
+  }
 }
+
+const isEqual = (one: Term, other: Term): boolean =>
+  one.since === other.since && one.until === other.until && one.isLong === other.isLong && one.kept === other.kept;

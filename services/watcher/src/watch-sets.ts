@@ -10,7 +10,7 @@ import {
   partitionOf,
   readRecord,
 } from '@pf/contracts';
-import { type RestingTaker, type Shard, UNSPLIT, type WatchedIntentSource } from '@pf/database';
+import { type RestingTaker, type Shard, UNSPLIT, type WatchedIntentSource, type WatchedWallet } from '@pf/database';
 import type { ChainId, DepositEventType, Instant, IntentId, PaymentIntent } from '@pf/domain';
 import { type LogReader, type LogRecord, LogTruncatedError } from '@pf/event-log';
 import type { TraceContext } from '@pf/runtime';
@@ -22,8 +22,13 @@ const TIDY_EVERY_MS = 60_000;
 const REPORT_EVERY_MS = 5_000;
 /** Intents whose rows are read at once, held ones and those that may come to rest. */
 const READ_AT_ONCE = 1_000;
+/** Wallets that are stored at once. */
+const KEPT_AT_ONCE = 1_000;
 /** For this long a log may end before what was read of it: a new leader learns late what is committed. */
 const BEHIND_MAX_MS = 10_000;
+
+/** Wallets are forgotten so long after their end: clocks differ. */
+const FORGOTTEN_MS = 24 * 3_600_000;
 
 /** A transaction that is open for longer hangs: it ends when the owner of its partition has ended it. */
 const HANGING_MS = 2_000;
@@ -57,6 +62,14 @@ export interface LoadListener {
   onLoading?(loaded: number, isDone: boolean): void;
 }
 
+/** How deposits are looked for. */
+interface DepositsAsked {
+  /** Of the log. */
+  readonly partitions: number;
+  /** How long after the last intent of a wallet was closed. */
+  readonly watchMs: number;
+}
+
 /**
  * The watch sets of all networks of this process: loaded from the projection once, then kept by one reader of the log,
  * however long the log was unavailable in between. Loaded again after a rebuild: what was missing in the projection
@@ -70,8 +83,7 @@ export class WatchSets {
   readonly #shard: Shard;
   readonly #restsAfterMs: number;
   readonly #now: () => Instant;
-  /** Of the log, where deposits are asked for. */
-  readonly #partitions: number | null;
+  readonly #deposits: DepositsAsked | null;
   readonly #listener: LoadListener;
   readonly #traces = new RecentTraces();
   /** By chain id. */
@@ -102,7 +114,7 @@ export class WatchSets {
    * @param now milliseconds since 1970
    * @param shard whose recipients' intents are loaded, of each network
    * @param restsAfterMs how long after its end an intent stays in memory
-   * @param partitions of the log; null: deposits are not asked for
+   * @param deposits null: they are not asked for
    */
   constructor(
     intents: WatchedIntentSource,
@@ -113,9 +125,9 @@ export class WatchSets {
     listener: LoadListener = {},
     shard = UNSPLIT,
     restsAfterMs = RESTS_AFTER_MS,
-    partitions: number | null = null,
+    deposits: DepositsAsked | null = null,
   ) {
-    this.#partitions = partitions;
+    this.#deposits = deposits;
     this.#restsAfterMs = restsAfterMs;
     this.#shard = shard;
     this.#listener = listener;
@@ -240,7 +252,9 @@ export class WatchSets {
       set.prune(this.#now());
       await this.#repair(set);
       await this.#rest(set);
+      await this.#keepWallets(set);
     }
+    if (this.#deposits !== null) await this.#intents.forgetWallets(this.#chains, this.#now() - FORGOTTEN_MS);
   }
 
   /** @param end where the log ended at that time, with open transactions */
@@ -266,6 +280,17 @@ export class WatchSets {
     for await (const row of this.#rows(set.tired(this.#now()))) set.rest(row, this.#now());
   }
 
+  /** Wallets are watched for longer than the projection has their intents. */
+  async #keepWallets(set: WatchedIntents): Promise<void> {
+    const wallets: WatchedWallet[] = [...set.unkeptWallets()];
+    for (let at = 0; at < wallets.length; at += KEPT_AT_ONCE) {
+      const some = wallets.slice(at, at + KEPT_AT_ONCE);
+      await this.#intents.keepWallets(some);
+      set.keptWallets(some);
+      this.#progress();
+    }
+  }
+
   async *#rows(wanted: Iterable<IntentId>): AsyncGenerator<PaymentIntent> {
     const ids = [...wanted];
     for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
@@ -288,7 +313,7 @@ export class WatchSets {
           (ids) => this.#intents.find(ids),
           this.#now,
           this.#restsAfterMs,
-          this.#partitions === null ? null : { chain, partitions: this.#partitions },
+          this.#deposits && { chain, ...this.#deposits },
         ),
       ]),
     );
@@ -320,6 +345,9 @@ export class WatchSets {
       // Later than the positions: what the log tells again of them comes to the same.
       for (const deposit of await this.#intents.openDeposits(this.#chains, this.#shard))
         sets.get(deposit.chain)?.putDeposit(deposit);
+      if (this.#deposits !== null)
+        for (const wallet of await this.#intents.wallets(this.#chains, now, this.#shard))
+          sets.get(wallet.chain)?.putWallet(wallet);
       this.#listener.onLoading?.(loaded, true);
       this.#sets = sets;
       this.#wasLoaded = true;

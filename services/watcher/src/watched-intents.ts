@@ -1,6 +1,6 @@
 import { aliasOf, type OpenDeposit, type WatchedIntent, type WatchSet } from '@pf/chains';
 import { depositIdOf } from '@pf/contracts';
-import { isOfShard, type RestingIntent, type Shard, type WatchedIntentSource } from '@pf/database';
+import { isOfShard, type RestingIntent, type Shard, type WatchedIntentSource, type WatchedWallet } from '@pf/database';
 import {
   type AccountId,
   type Address,
@@ -27,7 +27,7 @@ import {
 import { keptOf, sharedTexts } from './kept-intent.ts';
 import { Named } from './named.ts';
 import { type PackedIntent, Packing, packReference, unpack } from './packed-intent.ts';
-import { Recipients, RecipientsAtRest } from './recipients.ts';
+import { type End, Recipients, RecipientsAtRest } from './recipients.ts';
 import { RestingIntents } from './resting-intents.ts';
 
 /** An event, or the head of one that only newer code understands. */
@@ -44,6 +44,8 @@ export class ProjectionSetBackError extends Error {
 interface DepositsTo {
   readonly chain: ChainId;
   readonly partitions: number;
+  /** How long deposits to a wallet are looked for after its last intent was closed. */
+  readonly watchMs: number;
 }
 
 /** To so many accounts that own intents of one recipient a transfer is a deposit: anyone may name any wallet. */
@@ -313,9 +315,35 @@ export class WatchedIntents implements WatchSet {
 
   /** Adds an intent at rest. */
   putAtRest({ id, version, chain, accountId, requestor, reference, closedAt }: RestingIntent): void {
+    const end = this.#endOf(closedAt);
+    this.#resting.add(namesOf({ chain, reference }), id, version, end.until);
+    this.#recipientsAtRest.add(texts.one(requestor), texts.one(accountId), end);
+  }
+
+  /** When the recipient of an intent that was closed then is watched no longer. */
+  #endOf(closedAt: Instant): End {
     const until = closedAt + this.#watchMs;
-    this.#resting.add(namesOf({ chain, reference }), id, version, until);
-    this.#recipientsAtRest.add(texts.one(requestor), texts.one(accountId), closedAt, until);
+    return { since: closedAt, until, longUntil: closedAt + Math.max(this.#watchMs, this.#depositsTo?.watchMs ?? 0) };
+  }
+
+  /** Adds a stored wallet, whose intents may have left long ago. */
+  putWallet({ recipient, accountId, since, until }: WatchedWallet): void {
+    if (this.#depositsTo === null) return;
+    // What is watched for less time now was stored for more.
+    const end = Math.min(until, this.#now() + this.#depositsTo.watchMs);
+    this.#recipientsAtRest.addKept(texts.one(recipient), texts.one(accountId), since, end);
+  }
+
+  /** The wallets that are to be watched beyond their intents, and are not stored. */
+  *unkeptWallets(): Generator<WatchedWallet> {
+    if (this.#depositsTo === null) return;
+    const { chain } = this.#depositsTo;
+    for (const { account: accountId, ...one } of this.#recipientsAtRest.unkept()) yield { chain, accountId, ...one };
+  }
+
+  /** They are stored. */
+  keptWallets(wallets: readonly WatchedWallet[]): void {
+    for (const { recipient, accountId, until } of wallets) this.#recipientsAtRest.keep(recipient, accountId, until);
   }
 
   /** The intents in memory that may come to rest. */
@@ -385,7 +413,10 @@ export class WatchedIntents implements WatchSet {
       if (hour > hourOf(now)) continue;
       for (const id of ids) {
         const intent = this.#get(id);
-        if (intent === undefined || !isWatched(intent, now, this.#watchMs)) this.#remove(id);
+        if (intent !== undefined && isWatched(intent, now, this.#watchMs)) continue;
+        this.#remove(id);
+        if (intent !== undefined && intent.closedAt !== null)
+          this.#recipientsAtRest.add(intent.requestor, intent.accountId, this.#endOf(intent.closedAt));
       }
       if (ids.size === 0) this.#until.delete(hour);
     }

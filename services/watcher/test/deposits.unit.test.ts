@@ -7,7 +7,7 @@ import {
   eventIdOf,
   newIntentId,
 } from '@pf/contracts';
-import { UNSPLIT, type WatchedIntentSource } from '@pf/database';
+import { UNSPLIT, type WatchedIntentSource, type WatchedWallet } from '@pf/database';
 import {
   decideDeposit,
   decideDepositCommand,
@@ -25,7 +25,9 @@ import type { LogReader } from '@pf/event-log';
 import { WatchSets } from '../src/watch-sets.ts';
 
 const { ACCOUNT, ALICE, BASE_SEPOLIA, OTHER_ACCOUNT, SCENARIO_START } = samples;
-const WATCH_MS = 30 * 86_400_000;
+const DAY_MS = 86_400_000;
+const WATCH_MS = 30 * DAY_MS;
+const WALLET_MS = 365 * DAY_MS;
 const PARTITIONS = 6;
 const arrival = deposits.arrival();
 const id = depositIdOf(ACCOUNT, BASE_SEPOLIA, arrival, PARTITIONS);
@@ -72,19 +74,28 @@ const created = (accountId: typeof ACCOUNT): PaymentIntent =>
 describe('A watch set that is asked for deposits', () => {
   let records: string[];
   let projected: { intents: PaymentIntent[]; deposits: Deposit[] };
+  let wallets: WatchedWallet[];
+  let now: number;
   beforeEach(() => {
     records = [];
+    wallets = [];
+    now = SCENARIO_START;
     projected = { intents: [created(ACCOUNT)], deposits: [] };
   });
 
   const setsOf = (partitions: number | null = PARTITIONS): WatchSets => {
     const source: WatchedIntentSource = {
-      load: async (_chains, _closedAfter, each) => {
-        for (const intent of projected.intents) each(intent);
+      load: async (_chains, _closedAfter, each, _shard, resting) => {
+        for (const intent of projected.intents)
+          if (intent.closedAt !== null) resting?.each({ ...intent, closedAt: intent.closedAt });
+          else each(intent);
         return new Map([[0, 0n]]);
       },
       openDeposits: async () => projected.deposits,
       rebuilds: async () => 0,
+      wallets: async (_chains, after) => wallets.filter(({ until }) => until > after),
+      keepWallets: async (some) => void wallets.push(...some),
+      forgetWallets: async () => undefined,
       find: async () => [],
     };
     const reader = {
@@ -95,8 +106,8 @@ describe('A watch set that is asked for deposits', () => {
         yield { records: some.map((value) => ({ value })), next: end };
       },
     } as unknown as LogReader;
-    const now = () => SCENARIO_START;
-    return new WatchSets(source, reader, [BASE_SEPOLIA], WATCH_MS, now, {}, UNSPLIT, undefined, partitions);
+    const asked = partitions === null ? null : { partitions, watchMs: WALLET_MS };
+    return new WatchSets(source, reader, [BASE_SEPOLIA], WATCH_MS, () => now, {}, UNSPLIT, undefined, asked);
   };
   const open = async (sets: WatchSets) => {
     const set = await sets.synchronize(BASE_SEPOLIA);
@@ -163,8 +174,45 @@ describe('A watch set that is asked for deposits', () => {
     );
     expect(set.depositsOf({ ...arrival, to: samples.BOB })).toEqual([]);
     set.release();
-    set.prune(SCENARIO_START + WATCH_MS);
+    set.prune(SCENARIO_START + WALLET_MS);
     expect(set.ownersOf(ALICE)).toEqual([ACCOUNT, OTHER_ACCOUNT]);
+  });
+
+  it('are looked for a year after the last intent of a wallet, whatever has left and restarts', async () => {
+    const [intent] = projected.intents;
+    if (intent === undefined) throw new Error('there is an intent');
+    projected.intents = [{ ...intent, closedAt: SCENARIO_START }];
+    now = SCENARIO_START + DAY_MS;
+    const owners = async (): Promise<readonly string[]> => (await setsOf().synchronize(BASE_SEPOLIA)).ownersOf(ALICE);
+    expect(await owners()).toEqual([ACCOUNT]);
+    const until = SCENARIO_START + WALLET_MS;
+    expect(wallets).toEqual([
+      { chain: BASE_SEPOLIA, recipient: ALICE, accountId: ACCOUNT, since: SCENARIO_START, until },
+    ]);
+
+    projected.intents = [];
+    now = until - 1;
+    expect(await owners()).toEqual([ACCOUNT]);
+    now = until;
+    expect(await owners()).toEqual([]);
+  });
+
+  it('are looked for no longer than is asked for, where a wallet was stored for longer', async () => {
+    projected.intents = [];
+    const far = SCENARIO_START + 10 * WALLET_MS;
+    wallets = [{ chain: BASE_SEPOLIA, recipient: ALICE, accountId: ACCOUNT, since: SCENARIO_START, until: far }];
+    const set = await setsOf().synchronize(BASE_SEPOLIA);
+    set.release();
+    set.prune(SCENARIO_START + WALLET_MS);
+    expect(set.ownersOf(ALICE)).toEqual([]);
+  });
+
+  it('are not looked for beyond the intents of a wallet where they are not asked for', async () => {
+    const set = await setsOf(null).synchronize(BASE_SEPOLIA);
+    set.putAtRest({ ...created(OTHER_ACCOUNT), closedAt: SCENARIO_START });
+    set.release();
+    set.prune(SCENARIO_START + WATCH_MS);
+    expect([set.ownersOf(ALICE), [...set.unkeptWallets()]]).toEqual([[ACCOUNT], []]);
   });
 
   /** The record of a payer's report that this transfer was for the intent of the account. */

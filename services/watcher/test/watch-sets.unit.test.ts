@@ -33,6 +33,9 @@ class WatchDependencies {
     load: async (...asked) => this.load(...asked),
     openDeposits: async () => this.deposits,
     rebuilds: async () => this.rebuilds,
+    wallets: async () => [],
+    keepWallets: async () => undefined,
+    forgetWallets: async () => undefined,
     find: async (ids) => this.projected.filter(({ id }) => ids.includes(id)),
   };
   readonly held: IntentId[] = [];

@@ -39,7 +39,7 @@ export async function startWatcher(world: WorldDependencies, running: Running): 
       {},
       UNSPLIT,
       RESTS_AFTER_MS,
-      world.plan.partitions,
+      { partitions: world.plan.partitions, watchMs: 2 * WATCH_MS },
     ),
     watches: store.watches,
     publisher,

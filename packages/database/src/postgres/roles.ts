@@ -122,6 +122,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'service.signed_transactions': ['SELECT', 'INSERT', 'UPDATE (created_at)', 'DELETE'],
       'service.unasked_payments': ['SELECT', 'INSERT', 'UPDATE (flagged_at, finding)', 'DELETE'],
       'service.watch_bookmarks': ['SELECT', 'INSERT', 'UPDATE (bookmark)', 'DELETE'],
+      'service.watched_wallets': ['SELECT', 'INSERT', 'UPDATE (since, until)', 'DELETE'],
     },
     // It loads its intents in one transaction, and reads them between the statements.
     settings: limits('9s', '5s', '60s'),

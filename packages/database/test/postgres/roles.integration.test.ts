@@ -325,6 +325,12 @@ describe('the roles of the database', () => {
       const { signedTransactions, watchedIntents, watches } = createStore(database);
       await watchedIntents.load([CHAIN], 0, () => undefined, UNSPLIT);
       await watchedIntents.find([newIntentId(0)]);
+      const until = now.getTime();
+      const wallet = { chain: CHAIN, recipient: payment.sender, accountId: owner().accountId, since: 0, until };
+      await watchedIntents.keepWallets([wallet]);
+      await watchedIntents.keepWallets([wallet]);
+      expect(await watchedIntents.wallets([CHAIN], 0, UNSPLIT)).toEqual([wallet]);
+      await watchedIntents.forgetWallets([CHAIN], until + 1);
       const lease = await watches.acquire(CHAIN, UNSPLIT, 'me', 600_000);
       if (!lease) throw new Error('no lease');
       expect([await watches.renew(lease, 600_000), await watches.moveCursor(lease, {})]).toEqual([true, true]);

@@ -565,6 +565,31 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         expect(await store.watchedIntents.rebuilds()).toBe(0);
       }),
     );
+
+    it(
+      'keeps the wallets that are watched for deposits, each with its earliest beginning and its latest end',
+      on(async ({ store: { watchedIntents } }) => {
+        const wallet = {
+          chain: CHAIN,
+          recipient: samples.ALICE,
+          accountId: samples.ACCOUNT,
+          since: NOW,
+          until: NOW + 9,
+        };
+        const other = { ...wallet, recipient: samples.BOB, until: NOW + 1 };
+        const elsewhere = { ...wallet, chain: OTHER_CHAIN };
+        const found = async (after: Instant) =>
+          (await watchedIntents.wallets([CHAIN], after, UNSPLIT)).toSorted((one, two) => one.until - two.until);
+        await watchedIntents.keepWallets([]);
+        await watchedIntents.keepWallets([wallet, other, elsewhere]);
+        await watchedIntents.keepWallets([{ ...wallet, since: NOW - 5, until: NOW + 3 }]);
+        expect(await found(NOW)).toEqual([other, { ...wallet, since: NOW - 5 }]);
+        await watchedIntents.forgetWallets([CHAIN], NOW + 2);
+        expect(await found(NOW)).toEqual([{ ...wallet, since: NOW - 5 }]);
+        expect(await found(NOW + 9)).toEqual([]);
+        expect(await watchedIntents.wallets([OTHER_CHAIN], NOW, UNSPLIT)).toEqual([elsewhere]);
+      }),
+    );
   });
 
   describe('Signed transactions', () => {

@@ -194,6 +194,11 @@ export class SimulatedDatabase {
         openDeposits: (chains, shard) =>
           run('load open deposits', (tables) => statements.openDeposits(tables, chains, shard)),
         rebuilds: () => run('count rebuilds', statements.countRebuilds),
+        wallets: (chains, after, shard) =>
+          run('load wallets', (tables) => statements.wallets(tables, chains, after, shard)),
+        keepWallets: (wallets) => run('keep wallets', (tables) => statements.keepWallets(tables, wallets)),
+        forgetWallets: (chains, before) =>
+          run('forget wallets', (tables) => statements.forgetWallets(tables, chains, before)),
         find: (ids) => run('find watched intents', (tables) => statements.findIntents(tables, ids)),
       },
       webhooks: {

@@ -15,6 +15,7 @@ import {
   type StoredTransaction,
   type Wanted,
   type WatchCursor,
+  type WatchedWallet,
   type WatchLease,
 } from '@pf/database';
 import {
@@ -309,6 +310,31 @@ export const openDeposits = ({ deposits }: Tables, chains: readonly ChainId[], s
     .filter(
       ({ chain, level, arrival }) => chains.includes(chain) && level === 'confirmed' && isOfShard(arrival.to, shard),
     );
+
+export const wallets = (
+  { wallets: kept }: Tables,
+  chains: readonly ChainId[],
+  after: Instant,
+  shard: Shard,
+): readonly WatchedWallet[] =>
+  [...kept.values()].filter(
+    ({ chain, recipient, until }) => chains.includes(chain) && until > after && isOfShard(recipient, shard),
+  );
+
+export function keepWallets({ wallets: kept }: Tables, some: readonly WatchedWallet[]): void {
+  for (const wallet of some) {
+    const key = walletKey(wallet);
+    const { since, until } = kept.get(key) ?? wallet;
+    kept.set(key, { ...wallet, since: Math.min(since, wallet.since), until: Math.max(until, wallet.until) });
+  }
+}
+
+export function forgetWallets({ wallets: kept }: Tables, chains: readonly ChainId[], before: Instant): void {
+  for (const wallet of [...kept.values()])
+    if (chains.includes(wallet.chain) && wallet.until < before) kept.delete(walletKey(wallet));
+}
+
+const walletKey = ({ chain, recipient, accountId }: WatchedWallet): string => `${chain} ${recipient} ${accountId}`;
 
 export const countRebuilds = ({ rebuilds }: Tables): number =>
   [...rebuilds.values()].reduce((sum, count) => sum + count, 0);

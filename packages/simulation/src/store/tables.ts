@@ -1,5 +1,12 @@
 import type { Outcome } from '@pf/contracts';
-import type { Checkpoint, DeliverableEvent, ProjectedEvent, StoredTransaction, WatchCursor } from '@pf/database';
+import type {
+  Checkpoint,
+  DeliverableEvent,
+  ProjectedEvent,
+  StoredTransaction,
+  WatchCursor,
+  WatchedWallet,
+} from '@pf/database';
 import type { ChainId, CommandId, Deposit, DepositId, Instant, IntentId, PaymentIntent } from '@pf/domain';
 import { type Journal, Table } from './journal.ts';
 
@@ -51,6 +58,8 @@ export class Tables {
   readonly watches: Table<string, WatchRow>;
   /** By chain and recipient. */
   readonly bookmarks: Table<string, { readonly chain: ChainId; readonly recipient: string; readonly bookmark: string }>;
+  /** By chain, recipient and account. */
+  readonly wallets: Table<string, WatchedWallet>;
   readonly endpoints: Table<string, EndpointRow>;
   /** By event and endpoint. */
   readonly deliveries: Table<string, DeliveryRow>;
@@ -67,6 +76,7 @@ export class Tables {
     this.signedTransactions = new Table(journal);
     this.watches = new Table(journal);
     this.bookmarks = new Table(journal);
+    this.wallets = new Table(journal);
     this.endpoints = new Table(journal);
     this.deliveries = new Table(journal);
     this.webhookPositions = new Table(journal);

@@ -1,0 +1,61 @@
+import type { AccountId, Address, ChainId, Instant } from '@pf/domain';
+import type { Database } from '../postgres/database.ts';
+import { ofShard, type Shard } from './shards.ts';
+
+/** A wallet that intents of an account have named: money that comes to it is looked for after they have ended. */
+export interface WatchedWallet {
+  readonly chain: ChainId;
+  readonly recipient: Address;
+  readonly accountId: AccountId;
+  /** When the first of these intents had ended, as far as that is known. */
+  readonly since: Instant;
+  readonly until: Instant;
+}
+
+/** WatchedIntentSource.wallets in Postgres. */
+export async function loadWatchedWallets(
+  { sql }: Database,
+  chains: readonly ChainId[],
+  after: Instant,
+  shard: Shard,
+): Promise<readonly WatchedWallet[]> {
+  type Row = Omit<WatchedWallet, 'since' | 'until'> & { readonly since: Date; readonly until: Date };
+  const { rows } = await sql.query<Row>(
+    `SELECT chain, recipient, account_id AS "accountId", since, until FROM service.watched_wallets
+      WHERE chain = ANY($1) AND until > $2 AND ${ofShard('recipient', '$3', '$4')}`,
+    [chains, new Date(after), shard.index, shard.count],
+  );
+  return rows.map(({ since, until, ...wallet }) => ({ ...wallet, since: since.getTime(), until: until.getTime() }));
+}
+
+/** WatchedIntentSource.keepWallets in Postgres. */
+export async function keepWatchedWallets({ sql }: Database, wallets: readonly WatchedWallet[]): Promise<void> {
+  if (wallets.length === 0) return;
+  // In one order, so that watchers that keep the same ones never wait for each other in a circle.
+  await sql.query(
+    `INSERT INTO service.watched_wallets AS kept (chain, recipient, account_id, since, until)
+       SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[])
+         AS one (chain, recipient, account_id, since, until) ORDER BY chain, recipient, account_id
+     ON CONFLICT (chain, recipient, account_id) DO UPDATE
+       SET since = least(kept.since, excluded.since), until = greatest(kept.until, excluded.until)`,
+    [
+      wallets.map(({ chain }) => chain),
+      wallets.map(({ recipient }) => recipient),
+      wallets.map(({ accountId }) => accountId),
+      wallets.map(({ since }) => new Date(since)),
+      wallets.map(({ until }) => new Date(until)),
+    ],
+  );
+}
+
+/** WatchedIntentSource.forgetWallets in Postgres. */
+export async function forgetWatchedWallets(
+  { sql }: Database,
+  chains: readonly ChainId[],
+  before: Instant,
+): Promise<void> {
+  await sql.query('DELETE FROM service.watched_wallets WHERE chain = ANY($1) AND until < $2', [
+    chains,
+    new Date(before),
+  ]);
+}
