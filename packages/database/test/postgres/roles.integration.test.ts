@@ -96,6 +96,7 @@ import {
   openInvitations,
   outstandingLanes,
   type LogSource,
+  readToldTransfers,
   rebuildProjection,
   recordPersonalChange,
   releaseLanes,
@@ -331,6 +332,8 @@ describe('the roles of the database', () => {
       await watchedIntents.keepWallets([wallet]);
       expect(await watchedIntents.wallets([CHAIN], 0, UNSPLIT)).toEqual([wallet]);
       await watchedIntents.forgetWallets([CHAIN], until + 1);
+      const told = { chain: CHAIN, livemode: false, wallet: payment.sender };
+      await readToldTransfers(database, owner().accountId, told, 0, () => undefined);
       const lease = await watches.acquire(CHAIN, UNSPLIT, 'me', 600_000);
       if (!lease) throw new Error('no lease');
       expect([await watches.renew(lease, 600_000), await watches.moveCursor(lease, {})]).toEqual([true, true]);
