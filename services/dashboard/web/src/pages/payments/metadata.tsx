@@ -11,6 +11,7 @@ import { Facts } from '../../ui/facts.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Section } from '../../ui/page.tsx';
+import { Written } from '../../ui/written.tsx';
 
 /** What the shop has written on a payment. */
 export function Metadata({ payment: { id, metadata, updatedAt } }: { readonly payment: Payment }) {
@@ -36,7 +37,7 @@ export function Metadata({ payment: { id, metadata, updatedAt } }: { readonly pa
           rows={entries.map(([key, value]) => [
             withUnseenShown(key),
             <span className="row apart">
-              <span className="wrap">{withUnseenShown(value)}</span>
+              <Written text={value} />
               {canEdit && (
                 <button type="button" className="link small" aria-label={`Edit ${key}`} onClick={() => setEdited(key)}>
                   Edit
