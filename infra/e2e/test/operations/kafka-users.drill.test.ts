@@ -57,7 +57,7 @@ describe('whoever has the credentials of one service in Kafka', () => {
       brokers: brokers.addresses.split(','),
       clientId: name,
       logLevel: kafkajs.logLevel.NOTHING,
-      retry: { retries: 0 },
+      retry: { initialRetryTime: 100, retries: 6 },
       sasl: { mechanism: 'plain', username: name, password: name },
     });
   const adminOf = async (name: string): Promise<Admin> => {

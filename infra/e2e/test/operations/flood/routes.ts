@@ -1,5 +1,4 @@
 import { OPERATIONS } from '@pf/contracts';
-import type { Express } from 'express';
 import { createApp as createGateway } from '../../../../../services/gateway/src/app.ts';
 
 interface Layer {
@@ -14,7 +13,7 @@ const EVERY_METHOD = '_all';
  * Each route of an app, as Express has it: a method and its path.
  * @param base where its routers are: Express does not say
  */
-export function routesOf(app: Express, base = ''): readonly string[] {
+export function routesOf(app: Pick<ReturnType<typeof createGateway>, 'router'>, base = ''): readonly string[] {
   const read = (layers: readonly Layer[], prefix: string): readonly string[] =>
     layers.flatMap(({ route, handle }) =>
       route
@@ -34,7 +33,7 @@ export const routeOf = ({ method, path }: { readonly method: string; readonly pa
 const ANYTHING: unknown = new Proxy(() => undefined, { get: () => ANYTHING, apply: () => ANYTHING });
 
 /** Dependencies of an app whose routes are read: every one of them is anything, but for these. */
-export const forRoutes = <Dependencies extends object>(given: Partial<Dependencies> = {}): Dependencies =>
+export const forRoutes = <Dependencies extends object>(given: Partial<NoInfer<Dependencies>> = {}): Dependencies =>
   new Proxy(given, {
     get: (target, name): unknown => (Object.hasOwn(target, name) ? Reflect.get(target, name) : ANYTHING),
   }) as Dependencies;
