@@ -6,7 +6,9 @@ const EMOJI = /\p{RGI_Emoji}/gv;
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u1680\u2800]/u;
 /** Letters of the Arabic script that join to the next one: Joining_Type D of Unicode's ArabicShaping.txt. */
-const JOINS_NEXT = String.raw`[\u0626\u0628\u062A-\u062E\u0633-\u063F\u0641-\u0647\u0649\u064A\u066E\u066F\u0678-\u0687\u069A-\u06BF\u06C1\u06C2\u06CC\u06CE\u06D0\u06D1\u06FA-\u06FC\u06FF]`;
+const JOINS_NEXT =
+  String.raw`[\u0626\u0628\u062A-\u062E\u0633-\u063F\u0641-\u0647\u0649\u064A\u066E\u066F\u0678-\u0687` +
+  String.raw`\u069A-\u06BF\u06C1\u06C2\u06CC\u06CE\u06D0\u06D1\u06FA-\u06FC\u06FF]`;
 /** All others of it join to the one before, but for the hamza. */
 const JOINS_LAST = String.raw`[[\p{L}&&\p{Script=Arabic}]--[\u0621\u0674]]`;
 const VIRAMA = String.raw`[\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD\u0D4D\u0DCA]`;

@@ -102,7 +102,7 @@ describe('The egress proxy', () => {
     });
   });
 
-  it('is that of our own variable, and no other one', async () => {
+  it('comes from our own variable, and from no other one', async () => {
     const { url: theirs, asked: byVariables } = await startProxy();
     const plain: (string | undefined)[] = [];
     const named = createServer((request, response) => {

@@ -55,7 +55,7 @@ our egress or a large receiver is broken.`,
     for: '30m',
     summary: 'Steps of a {{ $labels.of }} fail again and again: an integrator does not get the events it asked for.',
     fires: { series: { [failedSteps]: '0 1 2 3 4+0.2x100' }, at: '100m', labels: { of: 'replay' } },
-    // Postgres was away for some minutes.
+    // Postgres was unavailable for some minutes.
     quiet: { series: { [failedSteps]: '0+0x5 1 2 3 3+0x100' }, at: '100m' },
     nearMiss: { series: { [failedSteps]: '0+0x5 4+0x100' }, at: '100m' },
   },

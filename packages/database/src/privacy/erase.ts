@@ -154,7 +154,8 @@ async function eraseWebhooks(
     if (emptied.length > 0)
       await client.query(
         `UPDATE ${table} AS webhook SET body = emptied.body
-           FROM unnest($1::text[], $2::boolean[], $3::${type}[], $4::text[]) AS emptied (account_id, livemode, key, body)
+           FROM unnest($1::text[], $2::boolean[], $3::${type}[], $4::text[])
+             AS emptied (account_id, livemode, key, body)
           WHERE webhook.account_id = emptied.account_id AND webhook.livemode = emptied.livemode
             AND webhook.${key} = emptied.key`,
         [
@@ -169,8 +170,8 @@ async function eraseWebhooks(
 }
 
 /**
- * Where the bodies of their webhooks are kept: the table, the column that tells its rows apart, and its type. What was missed
- * first: a catch-up that copies it into deliveries holds its rows, so the copies are seen.
+ * Where the bodies of their webhooks are kept: the table, the column that tells its rows apart, and its type. What was
+ * missed first: a catch-up that copies it into deliveries holds its rows, so the copies are seen.
  */
 const WEBHOOKS_OF_LINKS = [
   { table: 'service.missed_events', key: 'seq', type: 'bigint' },

@@ -32,7 +32,8 @@ describe('The erasure of the metadata of payment links', () => {
       for (const livemode of [true, false])
         await sql.query(
           `INSERT INTO service.missed_events (account_id, livemode, event_id, event_type, body, at)
-           SELECT $1::text, $2::boolean, 'evt_' || n, 'payment_link.paid', $3, now() FROM generate_series(1, $4::int) n`,
+           SELECT $1::text, $2::boolean, 'evt_' || n, 'payment_link.paid', $3, now()
+             FROM generate_series(1, $4::int) n`,
           [account, livemode, JSON.stringify(body), WEBHOOKS],
         );
       const url = 'https://x.example';
@@ -40,9 +41,8 @@ describe('The erasure of the metadata of payment links', () => {
       await sql.query(
         `INSERT INTO service.deliveries (id, endpoint_id, account_id, livemode, event_id, event_type, url, status,
                                          created_at, next_attempt_at, body)
-         SELECT 'whd_' || $1::text || n, $5, $2, true, 'evt_' || $1::text || n, 'payment_link.paid', 'https://x.example',
-                'pending',
-                now(), now(), $3 FROM generate_series(1, $4::int) n`,
+         SELECT 'whd_' || $1::text || n, $5, $2, true, 'evt_' || $1::text || n, 'payment_link.paid',
+                'https://x.example', 'pending', now(), now(), $3 FROM generate_series(1, $4::int) n`,
         [id, account, JSON.stringify(body), WEBHOOKS, endpoint?.id],
       );
     }
@@ -54,7 +54,8 @@ describe('The erasure of the metadata of payment links', () => {
     const watched = (client: pg.PoolClient): pg.PoolClient =>
       new Proxy(client, {
         get: (target, name) => {
-          if (name !== 'query') return (Reflect.get(target, name) as () => unknown).bind(target);
+          const value: unknown = Reflect.get(target, name);
+          if (name !== 'query') return typeof value === 'function' ? (value.bind(target) as unknown) : value;
           return async (...values: unknown[]) => {
             const result = await (Reflect.apply(target.query.bind(target), target, values) as Promise<pg.QueryResult>);
             sizes.push(result.rows.length);
