@@ -6,6 +6,7 @@ import {
   DASHBOARD_OPERATIONS,
   dashboardErrorsOf,
   type DashboardOperation,
+  FIELD_ACCESS,
   PAYMENT_ACCESS,
   PRIVATE_ACTIONS,
   ROLES,
@@ -76,6 +77,18 @@ export function dashboardPage(): string {
   ].join('\n');
 }
 
+/** Who may send a field, where these are fewer than may make the request. */
+const fieldsOfFewer = (): readonly string[] =>
+  Object.entries(FIELD_ACCESS).flatMap(([id, fields]) =>
+    Object.entries(fields).map(([field, roles]) => {
+      const { method, path } = OPERATIONS[id as keyof typeof OPERATIONS];
+      return wrapped(
+        `\`${field}\` of \`${method.toUpperCase()} ${path}\` is for the roles ${roles.join(' and ')}: another role ` +
+          'that sends it gets 403 `role.insufficient` with them in `details.roles`, and `details.field`.',
+      );
+    }),
+  );
+
 /** What is forwarded to the payment API, by those who may. */
 function payments(): string {
   const rows = Object.values(OPERATIONS).map(({ id, method, path }) => {
@@ -97,6 +110,8 @@ function payments(): string {
       'The `clientSecret` and the `url` of a payment link are shown to owners and developers only: also by ' +
         '`GET /payment-links/{id}`. So are the `clientSecret` and the `paymentUrl` of a refund.',
     ),
+    '',
+    ...fieldsOfFewer(),
     '',
     wrapped(
       'In addition to the errors of the operation: `session.required`, `token.invalid`, `origin.foreign`, ' +

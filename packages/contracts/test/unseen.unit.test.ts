@@ -23,6 +23,38 @@ describe('A text that an account has written', () => {
       expect(withUnseenShown(value)).toBe(value);
     expect(withUnseenShown('a\n\tb\u0007', '\n\t')).toBe('a\n\tb\\u0007');
   });
+
+  it.each([
+    ['Persian', 'فروشگاه می\u200cشود'],
+    ['Persian with a vowel', 'می\u0650\u200cشود'],
+    ['Urdu', 'اس\u200cکے'],
+    ['Hindi, half a letter', 'क्\u200dष'],
+    ['Hindi, two letters apart', 'क्\u200cष'],
+    ['Sinhala', 'ශ්\u200dරී'],
+    ['Bengali', 'র\u200d্যাপিড'],
+    ['Kannada', 'ರ್\u200cಕ'],
+  ])('is shown with the joiners that a word of %s needs', (_language, value) => {
+    expect(unseenIn(value)).toBeNull();
+    expect(withUnseenShown(value)).toBe(value);
+  });
+
+  it.each([
+    ['between Latin letters', 'Sh\u200cop'],
+    ['between Latin letters with a virama', 'Sh\u094d\u200dop'],
+    ['after a letter that joins none', 'دفتر\u200cها'],
+    ['before a hamza', 'ما\u200cء'],
+    ['before none', 'می\u200c'],
+    ['after none', '\u200cشود'],
+    ['twice', 'می\u200c\u200cشود'],
+    ['that joins what is joined already', 'می\u200dشود'],
+    ['at the end of a word of Hindi', 'क्\u200d'],
+    ['without a virama', 'क\u200dष'],
+    ['of another script', 'می\u200cShop'],
+    ['between CJK', '東\u200d京'],
+  ])('is shown with a joiner %s', (_where, value) => {
+    expect(unseenIn(value)).toMatch(/^U\+200[CD]$/);
+    expect(withUnseenShown(value)).toMatch(/\\u200[cd]/);
+  });
 });
 
 describe("An account's URL", () => {

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Resolve } from '../src/resolver.ts';
 import { createSender, type SendResult } from '../src/sender.ts';
@@ -98,5 +100,31 @@ describe('The egress proxy', () => {
       kind: 'not_sent',
       message: expect.stringContaining('ECONNREFUSED'),
     });
+  });
+
+  it('comes from our own variable, and from no other one', async () => {
+    const { url: theirs, asked: byVariables } = await startProxy();
+    const plain: (string | undefined)[] = [];
+    const named = createServer((request, response) => {
+      plain.push(request.url);
+      response.end();
+    });
+    const other = `http://127.0.0.1:${await listening(named)}`;
+    const port = await listening(createServer((_request, response) => response.end()));
+    const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'];
+    const program = `
+      const { createSender } = await import(${JSON.stringify(import.meta.resolve('../src/sender.ts'))});
+      for (const proxy of [undefined, new URL(${JSON.stringify(theirs.href)})]) {
+        const sender = createSender({ allowPrivate: true, proxy });
+        const { kind, status } = await sender.send('http://127.0.0.1:${port}/', {}, Buffer.from('{}'));
+        console.log(kind, status);
+        await sender.close();
+      }`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
+      env: { ...Object.fromEntries(names.map((name) => [name, other])), NODE_USE_ENV_PROXY: '1', NO_PROXY: '' },
+    });
+    expect(stdout.trim().split('\n')).toEqual(['response 200', 'response 200']);
+    expect(plain).toEqual([]);
+    expect(byVariables).toHaveLength(2);
   });
 });

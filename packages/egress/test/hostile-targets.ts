@@ -30,6 +30,12 @@ const VICTIMS_V4 = {
   'IBM service endpoints': '166.8.0.1',
   'IBM infrastructure': '161.26.0.10',
   'OpenShift and kubernetes services': '172.30.0.1',
+  'carrier-grade NAT': '100.64.0.1',
+  benchmarks: '198.18.0.1',
+  '6to4 relay': '192.88.99.1',
+  'discovery of NAT64': '192.0.0.170',
+  'this network': '0.1.2.3',
+  broadcast: '255.255.255.255',
 };
 const VICTIMS_V6 = [
   '::',
@@ -52,6 +58,8 @@ const VICTIMS_V6 = [
   '2001:db8::1',
   '2001:2::1',
   '2001:10::1',
+  '2001:20::1', // ORCHIDv2
+  '2620:4f:8000::1', // AS112
   '3fff::1',
   '4000::1',
   '5f00::1',

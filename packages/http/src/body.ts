@@ -45,7 +45,11 @@ export async function readBody<Schema extends z.ZodType>(
   return parsed.value;
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+/**
+ * The JSON of a body as `readBody` reads it, for who passes a body on and decides by what is in it.
+ * @throws ApiError `request.malformed_json`
+ */
+export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(decoder.decode(bytes));
   } catch (cause) {

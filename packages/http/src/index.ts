@@ -1,6 +1,6 @@
 export { AddressBuckets } from './address-buckets.ts';
 export { addressGroup, sharingGroups, type SharingGroup } from './address-group.ts';
-export { readBody, readBytes } from './body.ts';
+export { parseJson, readBody, readBytes } from './body.ts';
 export { errorHandler, methodNotAllowed } from './failures.ts';
 export {
   Gateway,

@@ -1,9 +1,9 @@
 import { IDEMPOTENCY_KEY_LENGTH_MAX } from '@pf/contracts';
-import type { IntentOwner, RequestKey } from '@pf/database';
+import { type Database, type IntentOwner, isAnswered, type RequestKey } from '@pf/database';
 import { readBody } from '@pf/http';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
-import { validationFailed } from './api-error.ts';
+import { ApiError, validationFailed } from './api-error.ts';
 
 /** The header of an answer that an earlier request got. */
 export const REPLAYED = { 'Idempotent-Replayed': 'true' } as const;
@@ -58,3 +58,21 @@ export const requestKey = (
   operation: string,
   idempotencyKey: string | undefined,
 ): RequestKey | null => (idempotencyKey === undefined ? null : { accountId, livemode, operation, idempotencyKey });
+
+/**
+ * Counts a request in its quota. A repeat counts, and gets the answer of the first one whatever is left.
+ * @param admit what counts it
+ * @throws ApiError what `admit` throws, where no earlier request with the key was answered
+ */
+export async function admitUnlessAnswered(
+  database: Database,
+  key: RequestKey | null,
+  at: Date,
+  admit: () => Promise<void>,
+): Promise<void> {
+  try {
+    await admit();
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 429 && (await isAnswered(database, key, at)))) throw error;
+  }
+}

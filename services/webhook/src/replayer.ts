@@ -1,5 +1,6 @@
 import { type Database, nextReplayStep, stepReplay } from '@pf/database';
 import { BackOff, count, type Logger, pause } from '@pf/runtime';
+import { FailedSteps } from './failed-steps.ts';
 
 /** Without Redis, a new replay begins after this time. */
 const IDLE_MS = 10_000;
@@ -20,6 +21,7 @@ export interface ReplayerDependencies {
 /** Takes the steps of replays, with all other processes: Postgres hands each step to one of them. */
 export class Replayer {
   readonly #dependencies: ReplayerDependencies;
+  readonly #failed = new FailedSteps('replay');
   readonly #stopping = new AbortController();
   #woken = new AbortController();
   #loop: Promise<void> = Promise.resolve();
@@ -70,8 +72,10 @@ export class Replayer {
       if (next === undefined) return IDLE_MS;
       if (next > now()) return Math.min(next - now(), IDLE_MS);
       if (this.#stopping.signal.aborted) return 0;
-      const step = await stepReplay(database, { now: new Date(now()), perSecond });
+      const againMs = (replayId: string): number => this.#failed.againMs(replayId);
+      const step = await stepReplay(database, { now: new Date(now()), perSecond, againMs });
       if (!step) return BUSY_MS;
+      this.#failed.forget(step.replayId);
       count('payments.deliveries.replayed', {}, step.sent);
       if (step.endpointIds.length > 0) announce(step.endpointIds);
       log.debug(step, 'step of a replay');

@@ -138,6 +138,24 @@ describe('payments in the browser', () => {
     expect(row).not.toMatch(/(^|,)"[=+\-@]/);
     expect(rest).toEqual(['']);
   });
+
+  it('show metadata with its lines, which an edit keeps', async () => {
+    const { page } = visitor;
+    const note = 'Two lines\nof a note\u202e';
+    const { id } = await create('1.10', WALLETS[1], { note });
+    await open(`payments/${id}`);
+    const written = page.locator('.written');
+    expect(await written.innerText()).toBe('Two lines\nof a note\\u202e');
+    await page.getByRole('button', { name: 'Edit note' }).click();
+    const field = page.getByRole('dialog').getByLabel('Value');
+    expect(await field.inputValue()).toBe(note);
+    await field.fill('Three\nother\nlines');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await written.innerText()).toBe('Three\nother\nlines');
+    const { body } = await apiClient(stack.baseUrl, shop.key).get(id);
+    expect(body.intent.metadata).toEqual({ note: 'Three\nother\nlines' });
+  });
 });
 
 describe('webhooks in the browser', () => {

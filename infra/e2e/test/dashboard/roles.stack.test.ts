@@ -146,6 +146,24 @@ describe('a role in the browser', () => {
     },
   );
 
+  it('decides whether a refund may go to another address', async () => {
+    const { page } = visitor;
+    const dialog = page.getByRole('dialog');
+    for (const [role, fields] of [
+      ['support', 0],
+      ['developer', 1],
+    ] as const) {
+      await setRole(role);
+      await load('payments/{paid}');
+      await page.getByRole('button', { name: 'Refund', exact: true }).click();
+      await dialog.getByRole('button', { name: 'Create refund' }).waitFor();
+      expect([role, await dialog.getByLabel('Another address').count()]).toEqual([role, fields]);
+      const note = 'Only owners and developers can have it paid to another address';
+      expect([role, await dialog.getByText(note).count()]).toEqual([role, 1 - fields]);
+      await page.keyboard.press('Escape');
+    }
+  });
+
   it('is explained where something is not offered, and takes effect as soon as an owner changes it', async () => {
     await setRole('viewer');
     const { page } = visitor;

@@ -13,6 +13,16 @@ export const dashboardGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A refund goes to another address only where a role that may pay out says so',
+    file: 'services/dashboard/src/payments/forwarding.ts',
+    guard: 'if (Object.hasOwn(sent, field) && !roles.includes(account.role))',
+    instead: 'if (Object.hasOwn(sent, field) && roles.length === 0)',
+    test: {
+      file: 'services/dashboard/test/payments/forwarding.integration.test.ts',
+      name: 'lets those who may pay out choose the address of a refund, and support not',
+    },
+  },
+  {
     name: 'A forwarded stream ends when its session or its member is gone',
     file: 'services/dashboard/src/streams.ts',
     guard: 'if (role === null || !roles.includes(role)) end();',

@@ -5,6 +5,8 @@ const age = (instance: string): string =>
 const attempts = (outcome: string): string =>
   `payments_delivery_attempts_total{service_name="webhook",outcome="${outcome}"}`;
 
+const failedSteps = 'payments_deliveries_failed_steps_total{service_name="webhook",of="replay"}';
+
 const SECRET_ALARM = 'payments_alarms_total{service_name="webhook",alarm="unreadable_secret"}';
 
 /** Causes for which integrators do not hear of their payments. */
@@ -45,6 +47,17 @@ our egress or a large receiver is broken.`,
     summary: 'Deliveries ended without success ({{ $labels.outcome }}): an integrator has missed events.',
     fires: { series: { [attempts('failed')]: '0+0x5 1+0x30' }, at: '20m', labels: { outcome: 'failed' } },
     quiet: { series: { [attempts('failed')]: '4+0x100', [attempts('retried')]: '0+1x100' }, at: '90m' },
+  },
+  {
+    name: 'ReplaysFailing',
+    severity: 'ticket',
+    expr: 'sum by (of) (increase(payments_deliveries_failed_steps_total[1h])) > 4',
+    for: '30m',
+    summary: 'Steps of a {{ $labels.of }} fail again and again: an integrator does not get the events it asked for.',
+    fires: { series: { [failedSteps]: '0 1 2 3 4+0.2x100' }, at: '100m', labels: { of: 'replay' } },
+    // Postgres was unavailable for some minutes.
+    quiet: { series: { [failedSteps]: '0+0x5 1 2 3 3+0x100' }, at: '100m' },
+    nearMiss: { series: { [failedSteps]: '0+0x5 4+0x100' }, at: '100m' },
   },
   {
     name: 'SecretUnreadable',

@@ -72,9 +72,10 @@ export const webhooks: DashboardSpec = {
         chart(
           'Repeated deliveries',
           'short',
-          'Deliveries that replays made due again, and those of events that an endpoint had missed, each second.',
+          'Deliveries that replays made due again, those of missed events, and steps of both that failed, each second.',
           ['sum(rate(payments_deliveries_replayed_total[$__rate_interval]))', 'replayed'],
           ['sum(rate(payments_deliveries_caught_up_total[$__rate_interval]))', 'missed before'],
+          ['sum(rate(payments_deliveries_failed_steps_total[$__rate_interval]))', 'failed steps'],
         ),
         chart('Failed attempts', 'percentunit', 'The share of attempts that were not delivered.', [
           [

@@ -59,6 +59,14 @@ export const PAYMENT_ACCESS: Readonly<Record<PaymentOperationId, Roles>> = {
   simulateIntent: SUPPORT,
 };
 
+/**
+ * The roles with which a person may send a field of a request, where they are fewer. Who chooses where the account's
+ * money goes needs the right to pay out: to create an intent of any recipient.
+ */
+export const FIELD_ACCESS: Readonly<Partial<Record<PaymentOperationId, Readonly<Record<string, Roles>>>>> = {
+  refundIntent: { to: PAYMENT_ACCESS.createIntent },
+};
+
 /** The roles that also get what only opens something to a payer: the address of a payment link. */
 export const SECRETS_ACCESS: Roles = DEVELOPERS;
 

@@ -44,6 +44,11 @@ describe('a name', () => {
     for (const emoji of ['❤️', '👩‍👩‍👧‍👦', '🏴󠁧󠁢󠁥󠁮󠁧󠁿', '🇩🇪', '1️⃣', '👍🏽']) expect(messageOf(`Shop ${emoji}`)).toBeNull();
   });
 
+  it('may have the joiners that Persian and Hindi need', () => {
+    for (const value of ['کتاب\u200cها', 'क्\u200dष'])
+      expect([messageOf(value), storedOf(value)]).toEqual([null, value]);
+  });
+
   it('is stored as what looks equal is', () => {
     expect(['  Ｓｈｏｐ　１ ', 'Ｓhop\u00A0\u20031', 'Shop  1'].map(storedOf)).toEqual(Array(3).fill('Shop 1'));
     expect(storedOf('Cafe\u0301')).toBe('Café');

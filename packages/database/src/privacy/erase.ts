@@ -112,32 +112,70 @@ async function eraseLinks(client: pg.PoolClient, scope: ErasureScope): Promise<n
   if (links.length === 0) return 0;
   const ids = new Set(links.map(({ id }) => id));
   const accountIds = [...new Set(links.map(({ account_id }) => account_id))];
-  for (const [table, key] of WEBHOOKS_OF_LINKS) {
-    const { rows } = await client.query<{ key: string; body: string }>(
-      `SELECT ${key} AS key, body FROM ${table}
-        WHERE account_id = ANY($1) AND event_type = ANY($2) AND body IS NOT NULL FOR UPDATE`,
-      [accountIds, PAYMENT_LINK_EVENT_TYPES],
-    );
-    for (const { key: value, body } of rows) {
-      const emptied = withoutMetadata(body, ids);
-      if (emptied !== null)
-        await client.query(`UPDATE ${table} SET body = $3 WHERE account_id = ANY($1) AND ${key} = $2`, [
-          accountIds,
-          value,
-          emptied,
-        ]);
-    }
-  }
+  for (const kept of WEBHOOKS_OF_LINKS) await eraseWebhooks(client, { ...kept, accountIds, links: ids });
   return links.length;
 }
 
+/** Rows of webhooks that are read at once: an account may have missed millions. */
+const WEBHOOKS_AT_ONCE = 1_000;
+
+/** Empties the metadata of links in the webhooks of accounts, a part of them at a time. */
+async function eraseWebhooks(
+  client: pg.PoolClient,
+  {
+    table,
+    key,
+    type,
+    accountIds,
+    links,
+  }: {
+    readonly table: string;
+    readonly key: string;
+    readonly type: string;
+    readonly accountIds: readonly string[];
+    readonly links: ReadonlySet<string>;
+  },
+): Promise<void> {
+  await client.query(
+    `DECLARE webhooks_of_links NO SCROLL CURSOR FOR
+       SELECT account_id AS "accountId", livemode, ${key}::text AS key, body FROM ${table}
+        WHERE account_id = ANY($1) AND event_type = ANY($2) AND body IS NOT NULL FOR UPDATE`,
+    [accountIds, PAYMENT_LINK_EVENT_TYPES],
+  );
+  for (let read = WEBHOOKS_AT_ONCE; read === WEBHOOKS_AT_ONCE;) {
+    const { rows } = await client.query<{ accountId: string; livemode: boolean; key: string; body: string }>(
+      `FETCH ${WEBHOOKS_AT_ONCE} FROM webhooks_of_links`,
+    );
+    read = rows.length;
+    const emptied = rows.flatMap((row) => {
+      const body = withoutMetadata(row.body, links);
+      return body === null ? [] : [{ ...row, body }];
+    });
+    if (emptied.length > 0)
+      await client.query(
+        `UPDATE ${table} AS webhook SET body = emptied.body
+           FROM unnest($1::text[], $2::boolean[], $3::${type}[], $4::text[])
+             AS emptied (account_id, livemode, key, body)
+          WHERE webhook.account_id = emptied.account_id AND webhook.livemode = emptied.livemode
+            AND webhook.${key} = emptied.key`,
+        [
+          emptied.map(({ accountId }) => accountId),
+          emptied.map(({ livemode }) => livemode),
+          emptied.map((row) => row.key),
+          emptied.map(({ body }) => body),
+        ],
+      );
+  }
+  await client.query('CLOSE webhooks_of_links');
+}
+
 /**
- * Where the bodies of their webhooks are kept: the table, and the column that tells its rows apart. What was missed
- * first: a catch-up that copies it into deliveries holds its rows, so the copies are seen.
+ * Where the bodies of their webhooks are kept: the table, the column that tells its rows apart, and its type. What was
+ * missed first: a catch-up that copies it into deliveries holds its rows, so the copies are seen.
  */
 const WEBHOOKS_OF_LINKS = [
-  ['service.missed_events', 'seq'],
-  ['service.deliveries', 'id'],
+  { table: 'service.missed_events', key: 'seq', type: 'bigint' },
+  { table: 'service.deliveries', key: 'id', type: 'text' },
 ] as const;
 
 interface LinkEvent {

@@ -1,6 +1,7 @@
 import { newDeliveryId, UNDELIVERED_MAX } from '@pf/contracts';
 import type pg from 'pg';
 import { type Database, inTransaction } from '../postgres/database.ts';
+import type { AgainMs } from './replaying.ts';
 import type { News } from './news.ts';
 
 /**
@@ -141,10 +142,15 @@ interface Row {
 /**
  * Takes a step of the catch-up that is due: an endpoint that has little outstanding gets the deliveries of its next
  * missed events. A step is one transaction that locks the endpoint, so nothing is missed meanwhile.
+ * @param againMs in how many milliseconds the step of an endpoint is due again that has failed just now
  * @returns null if no step is due
  * @throws what the step failed with; it is due again later, after those of others
  */
-export async function stepCatchUp(database: Database, now: Date): Promise<CatchUpStep | null> {
+export async function stepCatchUp(
+  database: Database,
+  now: Date,
+  againMs: AgainMs = () => LATER_MS,
+): Promise<CatchUpStep | null> {
   const { rows } = await database.sql.query<{ id: string }>({
     name: 'next-catch-up',
     text: 'SELECT endpoint_id AS id FROM service.webhook_catch_ups WHERE look_at <= $1 ORDER BY look_at LIMIT 1',
@@ -158,7 +164,7 @@ export async function stepCatchUp(database: Database, now: Date): Promise<CatchU
     // Others come first until then, however often this one fails.
     await database.sql.query(
       'UPDATE service.webhook_catch_ups SET look_at = $2 WHERE endpoint_id = $1 AND look_at <= $3',
-      [endpointId, new Date(now.getTime() + LATER_MS), now],
+      [endpointId, new Date(now.getTime() + againMs(endpointId)), now],
     );
     throw error;
   }

@@ -26,6 +26,8 @@ const rowOf = ({ accountId, livemode, operation, idempotencyKey }: RequestKey): 
     .update(JSON.stringify([accountId, livemode, operation, idempotencyKey]))
     .digest('hex');
 
+const windowStart = (at: Date): Date => new Date(at.getTime() - IDEMPOTENCY_WINDOW_MS);
+
 /**
  * Does something at most once for each key, in one transaction with the record of its answer: who did not get the
  * answer asks again and gets the same one, secrets included. The answer is encrypted and kept for 24 h.
@@ -46,7 +48,7 @@ export function answerOnce<Answer extends object>(
     await client.query(advisoryLock('idempotent_answers', row));
     const { rows } = await client.query<{ ciphertext: Buffer }>(
       'SELECT ciphertext FROM service.idempotent_answers WHERE id = $1 AND created_at > $2',
-      [row, new Date(at.getTime() - IDEMPOTENCY_WINDOW_MS)],
+      [row, windowStart(at)],
     );
     const [known] = rows;
     if (known) return { answer: JSON.parse(decrypt(keyring, row, known.ciphertext)) as Answer, replayed: true };
@@ -58,6 +60,16 @@ export function answerOnce<Answer extends object>(
     );
     return { answer, replayed: false };
   });
+}
+
+/** Whether an earlier request with the key got an answer, which `answerOnce` then returns. */
+export async function isAnswered({ sql }: Database, key: RequestKey | null, at: Date): Promise<boolean> {
+  if (key === null) return false;
+  const { rowCount } = await sql.query('SELECT 1 FROM service.idempotent_answers WHERE id = $1 AND created_at > $2', [
+    rowOf(key),
+    windowStart(at),
+  ]);
+  return rowCount === 1;
 }
 
 /**

@@ -10,7 +10,7 @@ const SENT_AT_ONCE = 500;
 const WAITING_MAX = 500;
 /** How soon a replay looks again whether its URL has caught up. */
 const WAIT_MS = 1_000;
-/** After a step that failed. */
+/** After a step that failed, where the caller knows nothing of how often it has. */
 const AGAIN_MS = 10_000;
 /** How often the results of a replay that goes on are counted. */
 const LOOK_MS = 5_000;
@@ -44,6 +44,9 @@ export async function nextReplayStep({ sql }: Database): Promise<Date | null> {
   return rows[0]?.next ?? null;
 }
 
+/** In how many milliseconds a step is due again that has failed, by what it is of: a replay, or an endpoint. */
+export type AgainMs = (id: string) => number;
+
 /** What a step of a replay has done. */
 export interface ReplayStep {
   readonly replayId: string;
@@ -58,12 +61,17 @@ export interface ReplayStep {
  * deliveries went. A step is one transaction that holds the replay's row, so no other process takes it, and one that
  * dies has done nothing. Of an account, one replay at a time is read.
  * @param perSecond how many deliveries of an account are made due in a second
+ * @param againMs in how many milliseconds the step of a replay is due again that has failed just now
  * @returns null if no step is due, or others take them all
  * @throws what the step failed with; it is due again later, after those of others
  */
 export async function stepReplay(
   database: Database,
-  { now, perSecond }: { readonly now: Date; readonly perSecond: number },
+  {
+    now,
+    perSecond,
+    againMs = () => AGAIN_MS,
+  }: { readonly now: Date; readonly perSecond: number; readonly againMs?: AgainMs },
 ): Promise<ReplayStep | null> {
   let taken: string | undefined;
   try {
@@ -72,7 +80,7 @@ export async function stepReplay(
     if (taken !== undefined)
       await database.sql.query(
         'UPDATE service.webhook_replays SET next_step_at = $2 WHERE id = $1 AND next_step_at <= $3',
-        [taken, new Date(now.getTime() + AGAIN_MS), now],
+        [taken, new Date(now.getTime() + againMs(taken)), now],
       );
     throw error;
   }

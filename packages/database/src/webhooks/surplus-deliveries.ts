@@ -11,35 +11,66 @@ export interface SurplusDeliveries {
 
 /** Rows of the index that one statement reads at most: in two seconds, if none of their pages is all-visible. */
 const READ_MAX = 400_000;
+/** Accounts that are looked at together. */
+const PAGE = 1_000;
+/** Who has not even so many is looked at no further: most accounts have few. */
+const ROUGHLY: readonly number[] = [READ_MAX / (2 * PAGE), 5_000];
+
+/** An account in one mode. */
+type Place = Omit<SurplusDeliveries, 'createdBefore'>;
 
 /**
- * The accounts of a plan, with their modes, that have more than `kept` accepted deliveries. Each costs a look at as
- * many rows of an index as it has, or as are kept.
+ * The accounts of a plan, with their modes, that have more than `kept` accepted deliveries. A thousand accounts with
+ * few deliveries take two statements; one with many a look at as many rows of an index as are kept.
  */
 export async function* surplusDeliveries(
-  { sql }: Database,
+  database: Database,
   plan: Plan,
   kept: number,
 ): AsyncGenerator<SurplusDeliveries> {
-  const accounts = Math.max(1, Math.min(1_000, Math.floor(READ_MAX / (2 * kept))));
   for (let after = ''; ;) {
-    const { rows } = await sql.query<SurplusDeliveries & { readonly createdBefore: Date | null }>(
-      `SELECT account.id AS "accountId", mode.livemode, newest.created_at AS "createdBefore"
-         FROM (SELECT id FROM service.accounts WHERE plan = $1 AND id > $2 ORDER BY id LIMIT $4) AS account
-        CROSS JOIN (VALUES (true), (false)) AS mode (livemode)
-         LEFT JOIN LATERAL (
-           SELECT created_at FROM service.deliveries AS d
-            WHERE d.account_id = account.id AND d.livemode = mode.livemode AND d.status = 'delivered'
-            ORDER BY d.created_at DESC, d.id DESC OFFSET $3 LIMIT 1) AS newest ON true
-        ORDER BY account.id`,
-      [plan, after, kept - 1, accounts],
+    const { rows } = await database.sql.query<{ readonly id: AccountId }>(
+      'SELECT id FROM service.accounts WHERE plan = $1 AND id > $2 ORDER BY id LIMIT $3',
+      [plan, after, PAGE],
     );
-    for (const { accountId, livemode, createdBefore } of rows)
-      if (createdBefore) yield { accountId, livemode, createdBefore };
+    let places: readonly Place[] = rows.flatMap(({ id }) =>
+      [true, false].map((livemode) => ({ accountId: id, livemode })),
+    );
+    for (const few of ROUGHLY) if (few < kept) places = await collect(withMoreThan(database, places, few));
+    yield* withMoreThan(database, places, kept);
     const last = rows.at(-1);
-    if (!last || rows.length < 2 * accounts) return;
-    after = last.accountId;
+    if (!last || rows.length < PAGE) return;
+    after = last.id;
   }
+}
+
+/** Those of the places that have more than `kept` accepted deliveries, as many at a time as may be read at once. */
+async function* withMoreThan(
+  { sql }: Database,
+  places: readonly Place[],
+  kept: number,
+): AsyncGenerator<SurplusDeliveries> {
+  const atOnce = Math.max(1, Math.floor(READ_MAX / kept));
+  for (let start = 0; start < places.length; start += atOnce) {
+    const part = places.slice(start, start + atOnce);
+    const { rows } = await sql.query<SurplusDeliveries>(
+      `SELECT place.account_id AS "accountId", place.livemode, newest.created_at AS "createdBefore"
+         FROM unnest($1::text[], $2::boolean[]) AS place (account_id, livemode)
+        CROSS JOIN LATERAL (
+           SELECT created_at FROM service.deliveries AS d
+            WHERE d.account_id = place.account_id AND d.livemode = place.livemode AND d.status = 'delivered'
+            ORDER BY d.created_at DESC, d.id DESC OFFSET $3 LIMIT 1) AS newest
+        ORDER BY place.account_id`,
+      [part.map(({ accountId }) => accountId), part.map(({ livemode }) => livemode), kept - 1],
+    );
+    yield* rows;
+  }
+}
+
+async function collect<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
+  const collected: Item[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
 }
 
 /**

@@ -232,16 +232,28 @@ describe('A replay', () => {
     now = new Date(now.getTime() + 1);
     await begin();
     const taken: unknown[] = [];
+    const failed: string[] = [];
+    const againMs = (id: string): number => failed.push(id) * 60_000;
     for (let tries = 0; tries < 20; tries += 1) {
-      const step = await stepReplay(own.database, { now, perSecond: 1_000 }).catch((error: Error) => error.message);
+      const step = await stepReplay(own.database, { now, perSecond: 1_000, againMs }).catch(
+        (error: Error) => error.message,
+      );
       if (step === null) break;
       taken.push(typeof step === 'string' ? step : step.endpointIds);
     }
     expect(taken.filter((one) => one === 'this cannot be sent again')).toHaveLength(1);
     expect(taken).toContainEqual([quick]);
+    now = new Date(now.getTime() + 59_000);
+    const all = async (): Promise<void> => {
+      while ((await stepReplay(own.database, { now, perSecond: 1_000, againMs })) !== null);
+    };
+    await all();
+    expect(failed).toEqual([failing.id]);
+    now = new Date(now.getTime() + 1_000);
+    await expect(all()).rejects.toThrow('sent again');
 
     await own.database.sql.query('DROP TRIGGER refuse_replay ON service.deliveries');
-    now = new Date(now.getTime() + 60_000);
+    now = new Date(now.getTime() + 120_000);
     expect(await read()).toContain(shop);
     owner = { accountId: failingAccount, livemode: false };
     expect(await findReplay(own.database, owner, failing.id)).toMatchObject({ sent: 1 });

@@ -123,6 +123,25 @@ describe('Accepted deliveries', () => {
     expect(await surplus()).toEqual([]);
   });
 
+  it('are looked for with few statements, however many accounts have few of them', async () => {
+    await fill(3, 'delivered', false, 3);
+    await own.database.sql.query(
+      `INSERT INTO service.accounts (id, name, plan)
+       SELECT 'acct_few' || n, 'few', 'free' FROM generate_series(1, 2500) n`,
+    );
+    let statements = 0;
+    const sql = new Proxy(service.sql, {
+      get: (pool, name) => {
+        if (name === 'query') statements += 1;
+        return Reflect.get(pool, name) as unknown;
+      },
+    });
+    for await (const one of surplusDeliveries({ ...service, sql }, 'free', 100_000)) expect(one).toBeUndefined();
+    // Three pages of accounts, a look at each, and further ones at the few that have many.
+    expect(statements).toBeLessThan(10);
+    await own.database.sql.query("DELETE FROM service.accounts WHERE id LIKE 'acct_few%'");
+  });
+
   it('are found with any number of accounts', async () => {
     await fill(3, 'delivered', false, 3);
     const others = await Promise.all(

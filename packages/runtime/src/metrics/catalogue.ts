@@ -548,6 +548,15 @@ export const METRICS = {
     description: 'Deliveries of events that an endpoint had missed, because its account had too much undelivered.',
     labels: {},
   }),
+  'payments.deliveries.failed_steps': counter({
+    services: ['webhook'],
+    unit: '{step}',
+    description: lines(
+      'Steps of replays, or of catch-ups of endpoints that were behind, that failed and are tried again, after ten',
+      'minutes at the most.',
+    ),
+    labels: { of: of('replay', 'catch_up') },
+  }),
   'payments.deliveries.outstanding': gauge({
     services: ['webhook'],
     unit: '{delivery}',

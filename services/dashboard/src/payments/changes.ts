@@ -1,5 +1,6 @@
 import { PAYMENT_CHANGES, type PaymentChange, type PaymentOperationId } from '@pf/contracts/dashboard';
 import { type AuditedChange, type AuditSource, type Database, recordChange, shownUrl } from '@pf/database';
+import { parseJson } from '@pf/http';
 import type { Logger } from '@pf/runtime';
 import { z } from 'zod';
 
@@ -52,14 +53,14 @@ export async function recordPayment(
 
 /** The id of the object in a response of the payment API. */
 function idIn(response: string): string | null {
-  const { intent, deposit, paymentLink, endpoint, replay } = shown.safeParse(parseJson(response)).data ?? {};
+  const { intent, deposit, paymentLink, endpoint, replay } =
+    shown.safeParse(unlessMalformed(() => JSON.parse(response))).data ?? {};
   return (intent ?? deposit ?? paymentLink ?? endpoint ?? replay)?.id ?? null;
 }
 
 /** These fields of a request; of a URL without its query, which may hold a secret. */
 function picked(request: Uint8Array | null, names: readonly string[]): Readonly<Record<string, unknown>> {
-  if (request === null || request.length === 0) return {};
-  const fields = fieldsOf.safeParse(parseJson(Buffer.from(request).toString())).data ?? {};
+  const fields = fieldsIn(request);
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = fields[name];
@@ -69,9 +70,15 @@ function picked(request: Uint8Array | null, names: readonly string[]): Readonly<
   );
 }
 
-function parseJson(text: string): unknown {
+/** The fields of a request, read as the gateway reads them: it has none where the gateway refuses it as malformed. */
+export function fieldsIn(request: Uint8Array | null): Readonly<Record<string, unknown>> {
+  if (request === null || request.length === 0) return {};
+  return fieldsOf.safeParse(unlessMalformed(() => parseJson(request))).data ?? {};
+}
+
+function unlessMalformed(parse: () => unknown): unknown {
   try {
-    return JSON.parse(text);
+    return parse();
   } catch {
     // A request whose outcome is not known may be no JSON: then it shows no fields.
     return null;

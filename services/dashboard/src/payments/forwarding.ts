@@ -1,5 +1,11 @@
 import type { Operation } from '@pf/contracts';
-import { PAYMENT_ACCESS, type PaymentChange, type PaymentOperationId, SECRETS_ACCESS } from '@pf/contracts/dashboard';
+import {
+  FIELD_ACCESS,
+  PAYMENT_ACCESS,
+  type PaymentChange,
+  type PaymentOperationId,
+  SECRETS_ACCESS,
+} from '@pf/contracts/dashboard';
 import {
   type Gateway,
   type GatewayCapacity,
@@ -21,7 +27,7 @@ import { z } from 'zod';
 import { DashboardError } from '../dashboard-error.ts';
 import { admit, type Admitted, type ServingDependencies } from '../endpoint.ts';
 import { STREAMS_MAX } from '../streams.ts';
-import { isChange, recordPayment } from './changes.ts';
+import { fieldsIn, isChange, recordPayment } from './changes.ts';
 
 /** What this process has under way at the gateway. */
 export const CAPACITY: GatewayCapacity = { requests: 128, streams: STREAMS_MAX };
@@ -70,6 +76,7 @@ export class Forwarding {
       const body = hasBody ? await readBytes(request, response) : null;
       // The client may have disconnected meanwhile.
       if (response.destroyed) return;
+      requireFields(operation.id, body, member);
       const isStream = wantsStream(operation, request);
       const release = isStream ? this.#dependencies.streams.take(member) : this.#takeSlots(member);
       const ending = new AbortController();
@@ -239,4 +246,18 @@ const NOT_SENT: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EA
 function isSurelyUndone(error: unknown): boolean {
   const cause = error instanceof HttpError ? error.cause : undefined;
   return cause instanceof PassRefusedError || (cause instanceof Error && 'code' in cause && NOT_SENT.has(cause.code));
+}
+
+/**
+ * Some fields of a request are for fewer roles than the request.
+ * @throws DashboardError `role.insufficient`
+ */
+function requireFields(id: PaymentOperationId, body: Uint8Array | null, { account }: Member): void {
+  const sent = fieldsIn(body);
+  for (const [field, roles] of Object.entries(FIELD_ACCESS[id] ?? {}))
+    if (Object.hasOwn(sent, field) && !roles.includes(account.role))
+      throw new DashboardError('role.insufficient', {
+        message: `Your role in this account does not allow \`${field}\` in this request. Leave it out.`,
+        details: { roles, field },
+      });
 }

@@ -98,6 +98,35 @@ describe('the payment API in the dashboard', () => {
     }
   });
 
+  it('lets those who may pay out choose the address of a refund, and support not', async () => {
+    const to = '0x2222222222222222222222222222222222222222';
+    const paid = async (): Promise<{ readonly id: string }> => {
+      const params = { id: await createIntent() };
+      await owner.pay('simulateIntent', { accountId, params, body: { targetState: 'confirmed' } });
+      return params;
+    };
+    const support = await member('to-support', 'support');
+    const refused = { accountId, params: await paid() };
+    for (const body of [
+      { to },
+      // What the gateway reads the same: a byte order mark, an escape, a name twice.
+      `\ufeff{"to":"${to}"}`,
+      `{"\\u0074o":"${to}"}`,
+      `{"to":null,"to":"${to}"}`,
+    ]) {
+      const { status, code, body: refusal } = await support.pay('refundIntent', { ...refused, body });
+      expect([body, status, code]).toEqual([body, 403, 'role.insufficient']);
+      expect(refusal['error']).toMatchObject({ details: { roles: ['owner', 'developer'], field: 'to' } });
+    }
+    const found = await owner.pay('getIntent', refused);
+    expect(found.body['intent']).toMatchObject({ refundedBy: null });
+    expect((await support.pay('refundIntent', refused)).status).toBe(201);
+    for (const person of [owner, await member('to-developer', 'developer')]) {
+      const refund = await person.pay('refundIntent', { accountId, params: await paid(), body: { to } });
+      expect([refund.status, refund.body['intent']]).toEqual([201, expect.objectContaining({ requestor: to })]);
+    }
+  });
+
   it('repeats the response to the same idempotency key', async () => {
     const body = { ...CREATE, idempotencyKey: 'order-1' };
     const [first, second] = [

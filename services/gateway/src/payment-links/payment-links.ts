@@ -34,7 +34,7 @@ import { resolveIntent } from '../intents/create.ts';
 import type { Adapters } from '../intents/lookup.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { requirePlan } from '../plans.ts';
-import { readKeyedBody, REPLAYED, requestKey } from '../idempotency.ts';
+import { admitUnlessAnswered, readKeyedBody, REPLAYED, requestKey } from '../idempotency.ts';
 import { wake, type Wakes } from '../webhooks/wake.ts';
 
 interface Dependencies {
@@ -81,7 +81,7 @@ export const createPaymentLink = ({
     const at = new Date(now());
     const key = requestKey(holder, 'create-payment-link', idempotencyKey);
     const offers = await resolveOffers(adapters, body, holder);
-    await limiter.admitCreate(holder);
+    await admitUnlessAnswered(database, key, at, () => limiter.admitCreate(holder));
     await Promise.all(
       offers.map(({ chain, requestor }, number) =>
         atOffer(number, () =>

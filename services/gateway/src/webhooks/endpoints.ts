@@ -30,7 +30,7 @@ import type { Holder } from '../api-keys.ts';
 import { readBody } from '@pf/http';
 import type { Endpoint } from '../endpoint.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import { readKeyedBody, REPLAYED, requestKey } from '../idempotency.ts';
+import { admitUnlessAnswered, readKeyedBody, REPLAYED, requestKey } from '../idempotency.ts';
 import { endpointIdOf } from './ids.ts';
 import { shownEndpoint } from './shown.ts';
 import { wake, type Wakes } from './wake.ts';
@@ -69,9 +69,9 @@ export const createEndpoint = ({ database, keyring, limiter, now, webhookAllowHt
     const url = body.url.trim();
     const problem = urlProblem(url, { httpAllowed: !holder.livemode || webhookAllowHttp });
     if (problem !== null) throw validationFailed([{ param: 'url', message: `url ${problem}` }]);
-    await limiter.admitEndpoint(holder);
     const at = new Date(now());
     const key = requestKey(holder, 'create-endpoint', idempotencyKey);
+    await admitUnlessAnswered(database, key, at, () => limiter.admitEndpoint(holder));
     const { answer, replayed } = await answerOnce(database, keyring, key, at, async (client) => {
       const settings = { url, name, eventTypes, apiVersion, at };
       const created = await createManagedEndpoint(client, keyring, holder, settings);
@@ -136,8 +136,8 @@ export const enableEndpoint = ({ database, limiter, now, wakes }: Enabling): End
   operation: OPERATIONS.enableEndpoint,
   async handle({ holder, request, response }) {
     const { replay = false } = await readBody(request, response, enableEndpointRequest);
-    const { id, url } = await requireEndpoint(database, holder, request);
     if (replay) await limiter.admitReplay(holder);
+    const { id, url } = await requireEndpoint(database, holder, request);
     const { accountId, livemode } = holder;
     const at = new Date(now());
     const enabled = await enableWebhookEndpoint(database, { accountId, livemode, url, replay, at });

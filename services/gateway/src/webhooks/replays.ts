@@ -23,7 +23,7 @@ import { ApiError, validationFailed } from '../api-error.ts';
 import type { Holder } from '../api-keys.ts';
 import { pageOf, positionOf, readBody, readQuery } from '@pf/http';
 import type { Endpoint } from '../endpoint.ts';
-import { readKeyedBody, REPLAYED, requestKey } from '../idempotency.ts';
+import { admitUnlessAnswered, readKeyedBody, REPLAYED, requestKey } from '../idempotency.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { replayIdOf } from './ids.ts';
 import { wake, type Wakes } from './wake.ts';
@@ -44,8 +44,10 @@ export const createReplay = ({ database, keyring, limiter, now, wakes }: Beginni
   operation: OPERATIONS.createReplay,
   async handle({ holder, request, response }) {
     const body = await readKeyedBody(request, response, createReplayRequest);
-    await limiter.admitReplay(holder);
     const at = new Date(now());
+    const { since, until } = rangeOf(body, at);
+    const key = requestKey(holder, 'create-replay', body.idempotencyKey);
+    await admitUnlessAnswered(database, key, at, () => limiter.admitReplay(holder));
     const { endpointId = null, toEndpointId = null, eventTypes = null, status = 'failed' } = body;
     const receiver = toEndpointId ?? endpointId;
     if (receiver !== null)
@@ -53,9 +55,7 @@ export const createReplay = ({ database, keyring, limiter, now, wakes }: Beginni
     // What a URL got that was removed since can be sent to another one.
     if (toEndpointId !== null && endpointId !== null && !(await everHadEndpoint(database, holder, endpointId)))
       throw new ApiError('webhook_endpoint.not_found', { param: 'endpointId' });
-    const key = requestKey(holder, 'create-replay', body.idempotencyKey);
     const { answer, replayed } = await answerOnce(database, keyring, key, at, async (client) => {
-      const { since, until } = rangeOf(body, at);
       const replay = await begin(client, holder, { since, until, endpointId, toEndpointId, eventTypes, status }, at);
       if (!replay)
         throw new ApiError('webhook_replay.limit_reached', {

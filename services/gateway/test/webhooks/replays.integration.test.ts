@@ -162,4 +162,27 @@ describe('webhook replays', () => {
         code: 'webhook_endpoint.not_enabled',
       });
   });
+
+  it('count for their quota where the request is valid, before anything is looked up', async () => {
+    // One replay in ten minutes.
+    const limited = await cluster.start('gateway', { env: { RATE_LIMIT_FACTOR: '0.017' } });
+    const base = `${limited.url}/v1`;
+    const { webhooks: hooks } = new PaymentClient({
+      baseUrl: base,
+      apiKey: cluster.apiKeys.live,
+      maxRetries: 0,
+      fetch: checkedFetch(base),
+    });
+    const [past, future] = [-60_000, 60_000].map((ms) => new Date(Date.now() + ms).toISOString());
+    for (const invalid of [{ since: future }, { since: start, until: past }, { since: start, eventTypes: [] }])
+      await expect(hooks.replays.create(invalid as { since: string })).rejects.toMatchObject({ status: 400 });
+    const begun = await hooks.replays.create({ since: start, idempotencyKey: 'once' });
+    await expect(hooks.replays.create({ since: start, endpointId: 'x' })).rejects.toMatchObject({ status: 429 });
+    await expect(hooks.endpoints.enable('x', { replay: true })).rejects.toMatchObject({ status: 429 });
+    await expect(hooks.endpoints.enable('x')).rejects.toMatchObject({ status: 404 });
+    expect(await hooks.replays.create({ since: start, idempotencyKey: 'once' })).toMatchObject({ id: begun.id });
+    const inTest = new PaymentClient({ baseUrl: base, apiKey: cluster.apiKeys.test, maxRetries: 0 }).webhooks.replays;
+    await expect(inTest.create({ since: start, endpointId: 'x' })).rejects.toMatchObject({ status: 404 });
+    await expect(inTest.create({ since: start })).rejects.toMatchObject({ status: 429 });
+  });
 });

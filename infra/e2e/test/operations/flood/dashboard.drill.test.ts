@@ -6,6 +6,7 @@ import { type Cluster, type Instance, startCluster } from '@pf/testing';
 import { memberOf, PASSWORD, type Person } from '../../../../../services/dashboard/test/person.ts';
 import { type Asked, type Flood, Flooding } from './flooding.ts';
 import { floodOf, newStranger, PAYMENT, PAYMENT_OPERATIONS, type Stranger } from './payments.ts';
+import { DASHBOARD_PATHS } from './routes.ts';
 
 /** A person may make 600 requests a minute. */
 const ROUTES_OF_A_PERSON = 8;
@@ -142,7 +143,7 @@ describe('a flood of the dashboard from one address', () => {
       const asked = floodOf(operation, stranger);
       floods.push([`${operation}, ${mode}`, (n) => ({ ...asked(n), path: `${base}${asked(n).path}`, headers })]);
     }
-    for (const path of ['/', '/api/openapi.json', `/api/${'x'.repeat(2_000)}`])
+    for (const path of [...Object.values(DASHBOARD_PATHS).flat(), `/api/${'x'.repeat(2_000)}`])
       floods.push([path.slice(0, 20), () => ({ method: 'GET', path })]);
   });
   afterAll(() => cluster.close());

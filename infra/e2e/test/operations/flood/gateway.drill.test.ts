@@ -6,17 +6,22 @@ import { setPlan } from '@pf/database';
 import { type Cluster, startCluster } from '@pf/testing';
 import { type Flood, Flooding } from './flooding.ts';
 import { floodOf, newStranger, PAYMENT, PAYMENT_OPERATIONS } from './payments.ts';
+import { routesWithoutAKey } from './routes.ts';
 
-/** What anyone can ask for without a key. */
+/** What anyone can ask for without a key, beside the routes below. */
 const WITHOUT_A_KEY: Readonly<Record<string, Flood>> = {
   'a key that is none': (n) => ({
     method: 'GET',
     path: '/v1/intents',
     headers: { authorization: `Bearer pk_test_${String(n).padStart(32, 'x')}` },
   }),
-  'a preflight': () => ({ method: 'OPTIONS', path: '/v1/intents/pi_x/build' }),
-  'the OpenAPI document': () => ({ method: 'GET', path: '/v1/openapi.json' }),
+  'a method that is none': () => ({ method: 'PUT', path: '/v1/intents' }),
   'a path that is none': () => ({ method: 'GET', path: `/v1/${'x'.repeat(2_000)}` }),
+};
+
+const floodOfRoute = (route: string): Flood => {
+  const [method = '', path = ''] = route.replaceAll(/:\w+/g, 'x').split(' ');
+  return () => ({ method, path });
 };
 
 describe('a flood of the gateway from one address', () => {
@@ -49,6 +54,7 @@ describe('a flood of the gateway from one address', () => {
     for (const operation of PAYMENT_OPERATIONS)
       floods.push([operation, floodOf(operation, await newStranger(cluster, service.url, hanging))]);
     floods.push(...Object.entries(WITHOUT_A_KEY));
+    for (const route of routesWithoutAKey()) floods.push([route, floodOfRoute(route)]);
   });
   afterAll(async () => {
     await cluster.close();

@@ -1,5 +1,5 @@
-import { withUnseenShown } from '@pf/contracts/unseen';
 import { short } from '../format/money.ts';
+import { written } from './written.tsx';
 
 /** What the shop has written on a payment or a payment link, or else its id. */
 export function Purpose({
@@ -11,7 +11,7 @@ export function Purpose({
   if (!first) return <code className="muted">{short(id)}</code>;
   return (
     <span className="clipped">
-      {withUnseenShown(`${first[0]}: ${String(first[1])}`)}
+      {written(`${first[0]}: ${String(first[1])}`)}
       {rest.length > 0 && <span className="muted"> +{rest.length}</span>}
     </span>
   );

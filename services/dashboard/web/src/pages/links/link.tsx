@@ -23,6 +23,7 @@ import { Page, Section } from '../../ui/page.tsx';
 import { QrCode } from '../../ui/qr-code.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { Written } from '../../ui/written.tsx';
 import { linkKey, linksKey } from './keys.ts';
 import { LINK_STATES } from './states.ts';
 
@@ -222,14 +223,7 @@ const Details = ({ link }: { readonly link: LinkData }) => (
 function Metadata({ link: { metadata } }: { readonly link: LinkData }) {
   const entries = Object.entries(metadata ?? {});
   if (entries.length === 0) return <p className="muted small">None.</p>;
-  return (
-    <Facts
-      rows={entries.map(([key, value]) => [
-        withUnseenShown(key),
-        <span className="wrap">{withUnseenShown(value)}</span>,
-      ])}
-    />
-  );
+  return <Facts rows={entries.map(([key, value]) => [withUnseenShown(key), <Written text={value} />])} />;
 }
 
 function Cancel({ link: { id, intents } }: { readonly link: LinkData }) {

@@ -11,6 +11,10 @@ import { Facts } from '../../ui/facts.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Section } from '../../ui/page.tsx';
+import { Written } from '../../ui/written.tsx';
+
+/** Of a text, as many as a field shows at once: a field of one line would lose the others. */
+const linesOf = (text: string): number => Math.min(text.split('\n').length, 8);
 
 /** What the shop has written on a payment. */
 export function Metadata({ payment: { id, metadata, updatedAt } }: { readonly payment: Payment }) {
@@ -36,7 +40,7 @@ export function Metadata({ payment: { id, metadata, updatedAt } }: { readonly pa
           rows={entries.map(([key, value]) => [
             withUnseenShown(key),
             <span className="row apart">
-              <span className="wrap">{withUnseenShown(value)}</span>
+              <Written text={value} />
               {canEdit && (
                 <button type="button" className="link small" aria-label={`Edit ${key}`} onClick={() => setEdited(key)}>
                   Edit
@@ -63,6 +67,7 @@ export function Metadata({ payment: { id, metadata, updatedAt } }: { readonly pa
             <Field
               label="Value"
               name="value"
+              lines={linesOf(isNew ? '' : (metadata?.[edited] ?? ''))}
               maxLength={500}
               isRequired
               autoFocus={!isNew}

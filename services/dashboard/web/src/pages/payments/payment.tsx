@@ -11,7 +11,7 @@ import type { Payment as PaymentData, State } from '../../api/types.ts';
 import { amount, short } from '../../format/money.ts';
 import { networkLabel } from '../../format/networks.ts';
 import { hasEnded, SIMULATED, STATES } from '../../format/states.ts';
-import { hasRole, SUPPORT, useHere } from '../../shell/place.ts';
+import { DEVELOPERS, hasRole, SUPPORT, useHere } from '../../shell/place.ts';
 import { RoleNote } from '../../shell/roles.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -160,6 +160,7 @@ function Actions({ payment }: { readonly payment: PaymentData }) {
   const [, navigate] = useLocation();
   const [asked, setAsked] = useState<'cancel' | 'refund' | null>(null);
   const { id, state, refundedBy } = payment;
+  const choosesAddress = hasRole(here, DEVELOPERS);
   const close = (): void => setAsked(null);
   const show = (changed: PaymentData): void => {
     queryClient.setQueryData(paymentKey(here, id), changed);
@@ -229,7 +230,7 @@ function Actions({ payment }: { readonly payment: PaymentData }) {
           submit="Create refund"
           onClose={close}
           run={async (field) => {
-            const to = field('to').trim();
+            const to = choosesAddress ? field('to').trim() : '';
             const body = to === '' ? {} : { to };
             const { intent } = await payments(here)('post', '/intents/{id}/refund', { params: { id }, body });
             void queryClient.invalidateQueries({ queryKey: paymentKey(here, id) });
@@ -237,17 +238,20 @@ function Actions({ payment }: { readonly payment: PaymentData }) {
           }}
         >
           <p>
-            A payment of the same amount back to <code>{short(payment.fulfiller ?? '')}</code>, or to the address below,
-            is created. No money moves yet: you then sign it with the wallet <code>{short(payment.requestor)}</code>,
-            within 24 hours.
+            A payment of the same amount back to <code>{short(payment.fulfiller ?? '')}</code>
+            {choosesAddress && ', or to the address below,'} is created. No money moves yet: you then sign it with the
+            wallet <code>{short(payment.requestor)}</code>, within 24 hours.
           </p>
           <p>The network&apos;s fee is yours. What you have refunded comes back only if the payer sends it.</p>
-          <Field
-            name="to"
-            label="Another address"
-            hint="Where the payer names one. Exchanges pay from wallets that are not their customers'."
-            mono
-          />
+          <RoleNote roles={DEVELOPERS} can="have it paid to another address" />
+          {choosesAddress && (
+            <Field
+              name="to"
+              label="Another address"
+              hint="Where the payer names one. Exchanges pay from wallets that are not their customers'."
+              mono
+            />
+          )}
         </Confirm>
       )}
     </>
