@@ -44,7 +44,7 @@ export const EVENT_MEANINGS: Readonly<Record<LoggedType, string>> = {
     'that it was for this intent; whoever submitted its hash says so.',
   'intent.mismatch_withdrawn':
     'The report of a mismatched payment was wrong: read again, the transfer has the terms of the intent. What it ' +
-    'pays is said by the next events.',
+    'pays is said by the next events. With `differs`: it carries another reference, and pays this intent nothing.',
   'intent.payment_claimed':
     'Payers claim a payment that was reported for this intent for others of the account, too: `intentIds` has all of ' +
     'them so far. No new payment.',

@@ -129,9 +129,14 @@ export interface EventData {
   };
   /**
    * The report of a mismatched payment was wrong: read again, the transfer has the terms of the intent. `landing` is
-   * what is known now; what it does to the intent is said by the events after this one.
+   * what is known now; what it does to the intent is said by the events after this one. With `differs`, as of a
+   * mismatched payment: it carries another reference, and does nothing to this intent.
    */
-  'intent.mismatch_withdrawn': { readonly landing: Landing };
+  'intent.mismatch_withdrawn': {
+    readonly landing: Landing;
+    readonly amount?: string | null;
+    readonly differs?: readonly PaymentTerm[];
+  };
   /**
    * Payers claim a payment that was reported for this intent for others of the account, too. `intentIds`: all of these
    * so far, oldest first. No new payment.

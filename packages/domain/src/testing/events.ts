@@ -155,6 +155,15 @@ export const mismatchWithdrawn = (hash: TransactionHash, change: Partial<Transfe
   type: 'intent.mismatch_withdrawn',
   data: { landing: landing(hash, change) },
 });
+/** The same where the transfer carries another reference. */
+export const mismatchDisproved = (hash: TransactionHash, change: Partial<Transfer>): ExpectedEvent => ({
+  type: 'intent.mismatch_withdrawn',
+  data: {
+    landing: landing(hash, change),
+    amount: formatAmount(landing(hash, change).transfer.amount, 6),
+    differs: ['reference'],
+  },
+});
 
 /** The same events as a simulation appends them, without evidence from the chain. */
 export const simulated = {

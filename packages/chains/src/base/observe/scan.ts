@@ -18,7 +18,7 @@ import { keptParties, type Parties } from '../../set-aside.ts';
 import { callsInStep } from '../../step-share.ts';
 import { byOwners } from './by-owners.ts';
 import type { Judging, Scan } from './context.ts';
-import { landed, type LoggedTransfer, partyOf, readTransfer, TRANSFER } from './landings.ts';
+import { landed, type LoggedTransfer, partyOf, readTransfer, recorded, TRANSFER } from './landings.ts';
 import { NO_REFERENCE } from './no-reference.ts';
 import type { NestedPayment, TransactionSummary } from './memory.ts';
 import { judgeNested } from './nested-payments.ts';
@@ -165,7 +165,8 @@ export async function judge(context: Judging, hits: readonly Hit[], lookUps = AL
     const payment = paymentBy(transfer);
     return payment === null ? [] : [{ transfer, payment }];
   });
-  await watch.recall(payments.map(({ payment }) => payment.reference));
+  await watch.recall(payments.flatMap(({ payment: { reference, mistakenFor = [] } }) => [reference, ...mistakenFor]));
+  for (const one of payments) disprove(context, one.transfer, one.payment);
   const found = payments.flatMap(({ transfer, payment }): Seen[] => {
     const { reference, isProven, worth } = payment;
     const intent = watch.byReference(reference);
@@ -188,6 +189,20 @@ export async function judge(context: Judging, hits: readonly Hit[], lookUps = AL
     }
   }
   return { found, unjudged: [...unread, ...unjudged], left };
+}
+
+/** Says of which intents a transfer is no payment, where it may have been reported for them. */
+function disprove(
+  { watch, noteDisproved }: Judging,
+  transfer: LoggedTransfer,
+  { reference, worth, mistakenFor = [] }: NestedPayment,
+): void {
+  for (const other of mistakenFor) {
+    const intent = watch.byReference(other);
+    if (intent === undefined) continue;
+    const data = { hash: transfer.log.transactionHash, transfer: recorded(transfer, reference, worth) };
+    noteDisproved?.({ intentId: intent.id, data });
+  }
 }
 
 /**
