@@ -30,7 +30,7 @@ export const UNEXPECTED_PAYMENT_TYPES = [
 
 /**
  * Private events: they stay in the log. `mismatched_payment_observed` is no longer written, nor is
- * `extra_payment_observed` but for late refunds; logs have both.
+ * `extra_payment_observed` but for late refunds and for what was told of before a reorg undid it; logs have both.
  */
 export const PRIVATE_EVENT_TYPES = [
   'intent.updated',
@@ -144,7 +144,10 @@ export interface EventData {
   'intent.payment_claimed': { readonly hash: TransactionHash; readonly intentIds: readonly IntentId[] };
   /** Follows the `intent.confirmed` of a payment after expiry, cancellation or failure: `late`, the state before. */
   'intent.late_payment': { readonly landing: Landing; readonly late: LateState };
-  /** `refundIntentId`: on an original, the refund that was paid late, beside the linked one. */
+  /**
+   * `refundIntentId`: on an original, the refund that was paid late, beside the linked one. Without it: an extra payment
+   * has landed again that was told of before a reorg undid it.
+   */
   extra_payment_observed: { readonly landing: Landing; readonly refundIntentId?: IntentId };
   mismatched_payment_observed: { readonly landing: Landing; readonly differs: readonly PaymentTerm[] };
   /** A change of a deposit that is or was assigned to the intent. The next events say what it does to the intent. */

@@ -123,6 +123,11 @@ export const lateRefundPaid = (
   type: 'extra_payment_observed',
   data: { landing: landing(hash, change), refundIntentId },
 });
+/** An extra payment that was told of before a reorg undid it. */
+export const extraPaymentAgain = (hash: TransactionHash, change: Partial<Transfer>): ExpectedEvent => ({
+  type: 'extra_payment_observed',
+  data: { landing: landing(hash, change) },
+});
 export const mismatchedPayment = (
   hash: TransactionHash,
   change: Partial<Transfer>,
