@@ -16,7 +16,7 @@ import { inPieces, partsOf } from '../../parts.ts';
 import type { WatchedIntent } from '../../port.ts';
 import { keptParties, type Parties } from '../../set-aside.ts';
 import { callsInStep } from '../../step-share.ts';
-import { byOwners } from './by-owners.ts';
+import { firstByOwners } from './by-owners.ts';
 import type { Judging, Scan } from './context.ts';
 import { landed, type LoggedTransfer, partyOf, readTransfer, recorded, TRANSFER } from './landings.ts';
 import { NO_REFERENCE } from './no-reference.ts';
@@ -51,7 +51,7 @@ export async function scan(
 ): Promise<Reading<Seen>> {
   const { hits, end } = await hitsIn(context, from, to, expected, recipients);
   const { left, ...findings } = await judge(context, hits, {
-    order: (all) => byOwners(context.watch, all),
+    order: (all) => firstByOwners(context.watch, all, 2 * LOOKED_UP_MAX),
     most: lookUpsIn(context),
   });
   const aside = left.slice(0, LOOKED_UP_MAX).map((one) => waiting(one, 'too much was paid at once'));
@@ -126,9 +126,12 @@ interface Hit {
   readonly receipt?: Logged;
 }
 
-/** Transactions that are not known yet: those to begin with, and how many are looked up now. */
+/**
+ * Transactions that are not known yet: those to begin with, of which the last ones may be missing, and how many are
+ * looked up now.
+ */
 interface LookUps {
-  readonly order: (unknown: readonly Unknown[]) => readonly Unknown[];
+  readonly order: (unknown: readonly Unknown[]) => readonly Unknown[] | Promise<readonly Unknown[]>;
   readonly most: number;
 }
 const ALL: LookUps = { order: (unknown) => unknown, most: Number.POSITIVE_INFINITY };
@@ -267,8 +270,8 @@ async function lookUp(
       )
     );
   };
-  const unknown = order(
-    [...byHash].flatMap(([hash, ofOne]) =>
+  const unknown = await order(
+    await inPieces([...byHash], ([hash, ofOne]) =>
       isKnown(hash, ofOne)
         ? []
         : ofOne.slice(0, 1).map(({ transfer }) => ({
