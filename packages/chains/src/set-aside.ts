@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { bigintText, instant, transactionHash } from '@pf/contracts';
 import type { AccountId, Address, Instant, TransactionHash } from '@pf/domain';
 import { z } from 'zod';
@@ -75,17 +76,71 @@ export function byTurns<T extends Parties>(watch: Owners, all: readonly T[]): re
   const inOrder = new Turns<AccountId | null>().orderShared(
     shares,
     ({ party }) => ownersIn(watch, party.recipient),
-    (ofAccount) => {
-      const byRecipient = [...Map.groupBy(ofAccount, ({ party }) => party.recipient).values()].map((ofOne) =>
-        ofOne.toSorted((one, other) => largestFirst(one.party, other.party)),
-      );
-      return inTurns(
-        byRecipient.flatMap((ofOne) => inTurns(ofOne, ({ party }) => party.payer)),
-        ({ party }) => party.recipient,
-      );
-    },
+    withinAccount,
   );
   return [...new Set(inOrder.map(([, { one }]) => one))];
+}
+
+/** What one transaction may have paid to one party. */
+interface Share<T> {
+  readonly one: T;
+  readonly party: Party;
+}
+
+function withinAccount<T>(ofAccount: readonly Share<T>[]): readonly Share<T>[] {
+  const byRecipient = [...Map.groupBy(ofAccount, ({ party }) => party.recipient).values()].map((ofOne) =>
+    ofOne.toSorted((one, other) => largestFirst(one.party, other.party)),
+  );
+  return inTurns(
+    byRecipient.flatMap((ofOne) => inTurns(ofOne, ({ party }) => party.payer)),
+    ({ party }) => party.recipient,
+  );
+}
+
+/** So many shares are taken up in a few ms. */
+const SHARES_AT_ONCE = 2_000;
+
+/**
+ * The first of byTurns, where strangers may make any number: little by little, so that the process does other work
+ * meanwhile. Of an account only that many of its turns are kept: what comes behind them stays behind them, whatever
+ * comes later. Fewer are returned where some have several parties, each of which has taken a turn.
+ */
+export async function firstByTurns<T extends Parties>(
+  watch: Owners,
+  all: readonly T[],
+  most: number,
+): Promise<readonly T[]> {
+  const byAccount = new Map<AccountId | null, Share<T>[]>();
+  let taken = 0;
+  const pause = async (shares: number): Promise<void> => {
+    taken += shares;
+    if (taken < SHARES_AT_ONCE) return;
+    taken = 0;
+    await setImmediate();
+  };
+  const firstOf = (shares: readonly Share<T>[]): Share<T>[] => withinAccount(shares).slice(0, most);
+  for (const one of all)
+    for (const party of partiesOf(one)) {
+      const owners = ownersIn(watch, party.recipient);
+      for (const account of owners) {
+        const shares = byAccount.get(account) ?? [];
+        shares.push({ one, party });
+        byAccount.set(account, shares.length < 2 * most ? shares : firstOf(shares));
+      }
+      await pause(owners.length);
+    }
+  for (const [account, shares] of byAccount) {
+    byAccount.set(account, firstOf(shares));
+    await pause(shares.length);
+  }
+  const first = new Set<T>();
+  const turns = [...byAccount.values()];
+  for (let turn = 0; turn < most && first.size < most; turn += 1)
+    for (const shares of turns) {
+      const share = shares[turn];
+      if (share !== undefined && first.size < most) first.add(share.one);
+    }
+  return [...first];
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Address, TransactionHash } from '@pf/domain';
 import {
   afterLook,
   byTurns,
+  firstByTurns,
   dueAgain,
   keptParties,
   PARTIES_MAX,
@@ -193,5 +194,38 @@ describe('transactions that are set aside', () => {
       ) as unknown;
       expect(setAside.parse(written)).toEqual(aside);
     }
+  });
+});
+
+describe('the first of many by turns', () => {
+  it('are the same as of all of them, whoever has how many', async () => {
+    const watch = {
+      ownersOf: (recipient: string) => [`acct_${recipient.length % 3}`, `acct_${recipient.length % 2}`],
+    } as unknown as Parameters<typeof byTurns>[0];
+    let seed = 7;
+    const random = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below;
+    for (let run = 0; run < 30; run += 1) {
+      const [recipients, payers] = [1 + random(40), 1 + random(60)];
+      const all = Array.from({ length: 400 }, (_, number) => ({
+        number,
+        recipient: 'r'.repeat(1 + random(recipients)) as Address,
+        payer: `p${random(payers)}` as Address,
+        amount: BigInt(random(9)),
+      }));
+      const most = 1 + random(50);
+      expect(await firstByTurns(watch, all, most)).toEqual(byTurns(watch, all).slice(0, most));
+    }
+  });
+
+  it('have all accounts among them where one has made nearly all', async () => {
+    const watch = { ownersOf: (of: string) => [of] } as unknown as Parameters<typeof byTurns>[0];
+    const crowd = Array.from({ length: 5_000 }, (_, at) => ({
+      recipient: 'crowd' as Address,
+      payer: `p${at}` as Address,
+      amount: 9n,
+    }));
+    const mine = { recipient: 'mine' as Address, payer: 'me' as Address, amount: 1n };
+    const first = await firstByTurns(watch, [...crowd, mine], 10);
+    expect([first.length, first[1]]).toEqual([10, mine]);
   });
 });

@@ -44,7 +44,7 @@ export const EVENT_MEANINGS: Readonly<Record<LoggedType, string>> = {
     'that it was for this intent; whoever submitted its hash says so.',
   'intent.mismatch_withdrawn':
     'The report of a mismatched payment was wrong: read again, the transfer has the terms of the intent. What it ' +
-    'pays is said by the next events.',
+    'pays is said by the next events. With `differs`: it carries another reference, and pays this intent nothing.',
   'intent.payment_claimed':
     'Payers claim a payment that was reported for this intent for others of the account, too: `intentIds` has all of ' +
     'them so far. No new payment.',
@@ -67,7 +67,8 @@ export const EVENT_MEANINGS: Readonly<Record<LoggedType, string>> = {
   confirmation_lost: 'A reorganization has removed the payment from the chain.',
   confirmation_restored: 'The payment is on the chain again, perhaps in another block.',
   extra_payment_observed:
-    'A refund was paid late, beside the linked one. Logs have older ones of other extra payments.',
+    'A refund was paid late, beside the linked one. Without `refundIntentId`: an extra payment has landed again that ' +
+    'was told of before a reorganization undid it. Logs have older ones of other extra payments.',
   mismatched_payment_observed: 'No longer written: `intent.mismatched_payment` has replaced it.',
   deposit_told:
     'A change of a deposit that is or was assigned to the intent: `standing`, after the event of the deposit with ' +

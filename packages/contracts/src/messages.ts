@@ -115,6 +115,7 @@ const observationData = {
   landed: newLanding.extend({ level: z.enum(['confirmed', 'finalized']) }),
   reverted: z.object({ hash: transactionHash, reason: z.string() }),
   dropped: z.object({ hash: transactionHash, proof: z.string() }),
+  disproved: landing,
   lost: z.object({ hash: transactionHash, place: transfer.pick({ block: true, blockHash: true }).exactOptional() }),
   assigned: toldDeposit.extend({ hash: transactionHash, transfer: transfer.omit({ reference: true }) }),
 } satisfies { [Type in keyof ObservationData]: z.ZodType<ObservationData[Type]> };
@@ -157,6 +158,7 @@ const observationMessage = z
     z.object({ type: z.literal('landed'), data: observationData.landed, ...at, trace }),
     z.object({ type: z.literal('reverted'), data: observationData.reverted, ...at, trace }),
     z.object({ type: z.literal('dropped'), data: observationData.dropped, ...at, trace }),
+    z.object({ type: z.literal('disproved'), data: observationData.disproved, ...at, trace }),
     z.object({ type: z.literal('lost'), data: observationData.lost, ...at, trace }),
     z.object({ type: z.literal('assigned'), data: observationData.assigned, ...at, trace }),
   ])
@@ -265,7 +267,11 @@ const eventData = {
     differs: z.array(z.enum(PAYMENT_TERMS)),
     claimed: z.literal(true).exactOptional(),
   }),
-  'intent.mismatch_withdrawn': z.object({ landing: newLanding }),
+  'intent.mismatch_withdrawn': z.object({
+    landing: newLanding,
+    amount: text.nullable().exactOptional(),
+    differs: z.array(z.enum(PAYMENT_TERMS)).exactOptional(),
+  }),
   'intent.payment_claimed': z.object({ hash: transactionHash, intentIds: z.array(intentId) }),
   'intent.late_payment': z.object({ landing, late: z.enum(LATE_STATES) }),
   extra_payment_observed: z.object({ landing, refundIntentId: intentId.exactOptional() }),

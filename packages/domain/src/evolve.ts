@@ -30,13 +30,14 @@ export const evolve = (state: PaymentIntent | undefined, event: IntentEvent): Pa
     version: event.version,
     updatedAt: isPublicChange(state, change) ? Math.max(event.at, state.updatedAt + 1) : state.updatedAt,
   };
-  return event.type === 'deposit_told' || event.type === 'intent.payment_claimed' ? inOrder(after) : after;
+  return change.otherClaims || change.deposits || change.undoneExtras ? inOrder(after) : after;
 };
 
 /** The fields that few intents have, in the order of what is stored: equal folds are equal bytes. */
-const inOrder = ({ otherClaims, deposits, erasedAt, ...others }: PaymentIntent): PaymentIntent => ({
+const inOrder = ({ otherClaims, undoneExtras = [], deposits, erasedAt, ...others }: PaymentIntent): PaymentIntent => ({
   ...others,
   ...(otherClaims && { otherClaims }),
+  ...(undoneExtras.length > 0 && { undoneExtras }),
   ...(deposits && { deposits }),
   ...(erasedAt !== undefined && { erasedAt }),
 });
@@ -236,11 +237,12 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
       // A deposit tells of itself.
       const stands = ({ hash, transfer, depositId }: Landing): boolean =>
         depositId !== undefined || (hash !== settlement.hash && transfer.block < settlement.transfer.block);
-      const gone = [settlement, ...state.extraPayments.filter((extra) => !stands(extra))];
+      const extras = state.extraPayments.filter((extra) => !stands(extra));
       return {
         settlement: { ...settlement, lost: true },
-        transfers: uncounted(state.transfers, ...gone),
+        transfers: uncounted(state.transfers, settlement, ...extras),
         extraPayments: state.extraPayments.filter(stands),
+        ...undone(state, extras),
       };
     }
     case 'confirmation_restored': {
@@ -310,8 +312,21 @@ const seen = (state: PaymentIntent, landing: Landing): Change => ({
 
 const extraPayment = (state: PaymentIntent, landing: Landing): Change => ({
   ...seen(state, landing),
+  ...landedAgain(state, landing.hash),
   extraPayments: [...state.extraPayments, withoutFee(landing)].slice(0, COUNTED_MAX.extra),
 });
+
+/** Extra payments that a reorg has undone, with those of before. */
+const undone = ({ undoneExtras = [] }: PaymentIntent, extras: readonly Landing[]): Change =>
+  extras.length === 0
+    ? {}
+    : { undoneExtras: [...undoneExtras, ...extras.map(({ hash }) => hash)].slice(-REMEMBERED_MAX) };
+
+/** One of this transaction has landed again, in whichever place: those of an intent are equal but for that. */
+const landedAgain = ({ undoneExtras = [] }: PaymentIntent, hash: TransactionHash): Change => {
+  const at = undoneExtras.indexOf(hash);
+  return at < 0 ? {} : { undoneExtras: undoneExtras.toSpliced(at, 1) };
+};
 
 /** The deposit's version is remembered. One that pays the intent no longer is a new payment if it does so again. */
 const depositTold = (
@@ -324,11 +339,11 @@ const depositTold = (
   const { settlement, extraPayments } = state;
   const isOfIt = (one: Landing): boolean => one.depositId === depositId;
   const paid = settlement === null ? extraPayments : [settlement, ...extraPayments];
-  const undone = [landing, ...paid.filter(isOfIt)];
   return {
     deposits,
-    transfers: uncounted(state.transfers, ...undone),
+    transfers: uncounted(state.transfers, landing, ...paid.filter(isOfIt)),
     extraPayments: extraPayments.filter((extra) => !isOfIt(extra)),
+    ...(standing === 'lost' ? undone(state, extraPayments.filter(isOfIt)) : landedAgain(state, landing.hash)),
     ...(settlement !== null && isOfIt(settlement) && { settlement: { ...settlement, lost: true } }),
   };
 };
@@ -375,7 +390,8 @@ const landed = (state: PaymentIntent, hash: TransactionHash, landing: Landing | 
   const { depositId: _, ...same } = settlement?.hash === hash ? settlement : {};
   const told = landing.depositId === undefined ? {} : { depositId: landing.depositId };
   const settled = { ...same, hash, transfer: landing.transfer, finalized, lost: false, ...told };
-  return { submissions, settlement: settled, transfers };
+  // What settled before was no extra payment, and others of its transaction still may have been.
+  return { submissions, settlement: settled, transfers, ...(settlement?.hash !== hash && landedAgain(state, hash)) };
 };
 
 const counted = (transfers: readonly string[], landing: Landing): readonly string[] => {

@@ -87,6 +87,7 @@ describe('A claim', () => {
 const EVENT_OF: Readonly<Record<Observation['type'], EventType>> = {
   landed: 'intent.confirmed',
   assigned: 'deposit_told',
+  disproved: 'intent.mismatch_withdrawn',
   lost: 'confirmation_lost',
   dropped: 'intent.failed',
   reverted: 'intent.failed',

@@ -96,6 +96,7 @@ export class Checks {
     for (const intent of this.#fold.intents.values()) this.#end(intent);
     this.#odd();
     this.#books();
+    this.#fold.checkReports();
   }
 
   /** What has arrived at merchants that have intents, to the unit. An adversary moves money that is in no book. */

@@ -133,6 +133,12 @@ export const defects: readonly Planted[] = [
       'key !== transferKey(landing)) } : before;',
   },
   {
+    name: 'A report for the wrong intent stands',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: "if (!differs.includes('reference') || !isReported(intent, landing)) return;",
+    instead: "if (differs.includes('reference') || !isReported(intent, landing)) return;",
+  },
+  {
     name: 'Any wallet pays a send intent',
     file: 'packages/domain/src/model/terms.ts',
     guard: "if (payerProblem(intent, transfer.from) !== null) differs.push('sender');",

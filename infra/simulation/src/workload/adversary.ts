@@ -197,7 +197,7 @@ class Adversary {
     this.#world.kernel.trace(`invents ${transaction.hash} for ${intent.id}`);
   }
 
-  /** A right payment through a contract. @param named an intent that only the calldata names, and no call of a token */
+  /** A right payment through a contract. @param named the calldata names it, perhaps alone, and no call does */
   #payThrough(
     payer: SimulatedWallet,
     intent: PublicIntent,
@@ -205,7 +205,9 @@ class Adversary {
   ): SimulatedTransaction | null {
     const payment = paymentOf(intent, payer);
     const noise = named === null ? '0x' : payer.pay(termsOf({ ...named, amountBaseUnits: intent.amountBaseUnits }), 0);
-    return this.#sendThrough(payer, [payment], [intent], typeof noise === 'string' ? noise : noise.decoded.data);
+    const isHidden = named !== null && this.#random.chance(0.5);
+    const calldata = typeof noise === 'string' ? noise : noise.decoded.data;
+    return this.#sendThrough(payer, [payment], [intent], calldata, isHidden);
   }
 
   #sendThrough(
@@ -213,8 +215,9 @@ class Adversary {
     payments: readonly Payment[],
     intents: readonly PublicIntent[],
     noise?: string,
+    isHidden?: boolean,
   ): SimulatedTransaction | null {
-    const transaction = wallet.payThrough(payments, noise);
+    const transaction = wallet.payThrough(payments, noise, isHidden);
     return this.#send(wallet, transaction, intents) ? transaction : null;
   }
 

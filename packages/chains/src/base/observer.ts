@@ -21,6 +21,7 @@ import { confirmArrivals, finalizeArrivals, orphanArrivals, paidArrivals, second
 import { judgeAgain } from './observe/judge-again.ts';
 import { awaitedAmong } from './observe/awaited.ts';
 import { findLapsed } from './observe/lapsed.ts';
+import { Disproved } from './observe/disproved.ts';
 import { held } from './observe/held.ts';
 import { lookAgain } from './observe/look-again.ts';
 import { Memory } from './observe/memory.ts';
@@ -110,10 +111,12 @@ export class BaseObserver implements ChainObserver {
   #parts(setting: Setting, position: Position): Parts<Position, Seen, Receipts, Finish> {
     const { watch, head } = setting;
     const sightings = new Sightings(watch, position.arrivals);
+    const disproved = new Disproved();
     const context: Scan = {
       ...this.#judging(setting, new Map(position.setAside.map(({ hash, since }) => [hash, since]))),
       noteSighting: sightings.note,
       takeSighting: sightings.take,
+      noteDisproved: disproved.note,
     };
     return {
       read: () => readNew(context, position, head),
@@ -128,7 +131,11 @@ export class BaseObserver implements ChainObserver {
         const before = { ...position, seen: [...seen], firstReader };
         return finish(context, this.#sentBy, before, news, outcomes, again.unjudged);
       },
-      confirm: (soFar, settled) => this.#confirm(context, sightings, position, head, soFar, settled),
+      confirm: (soFar, settled) => {
+        const observations = [...settled.observations, ...disproved.observations()];
+        const ended = { ...settled, observations, seen: disproved.among(settled.seen) };
+        return this.#confirm(context, sightings, position, head, soFar, ended);
+      },
     };
   }
 

@@ -105,6 +105,9 @@ export class Watched implements WatchSet {
       case 'reverted':
         if (intent.submission?.hash === observation.data.hash) intent.submission = null;
         return;
+      case 'disproved':
+        // As the writer: it takes a report back, which no watcher knows of.
+        return;
       case 'assigned':
         throw new Error('no watcher assigns a deposit');
     }

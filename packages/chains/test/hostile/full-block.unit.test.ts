@@ -1,14 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { RpcPool } from '@pf/rpc';
+import type { Address, TransactionHash } from '@pf/domain';
+import type { RpcNode, RpcPool } from '@pf/rpc';
 import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
 import { type Hex, numberToHex, toHex } from 'viem';
 import { BaseObserver } from '../../src/base/observer.ts';
-import { TRANSFER } from '../../src/base/observe/landings.ts';
+import { firstByOwners } from '../../src/base/observe/by-owners.ts';
+import type { Judging } from '../../src/base/observe/context.ts';
+import { type LoggedTransfer, TRANSFER } from '../../src/base/observe/landings.ts';
+import { Memory } from '../../src/base/observe/memory.ts';
+import { judge } from '../../src/base/observe/scan.ts';
+import type { Log } from '../../src/evm/calls.ts';
 import { networkOf } from '../../src/index.ts';
 import { Clock, poolOver } from '../base/chain.ts';
 import { CHAIN, terms } from '../base/payments.ts';
-import { named, Watcher } from '../conformance/watching.ts';
+import { named, Watched, Watcher } from '../conformance/watching.ts';
+import { respondingNode } from '../nodes.ts';
 import { type At, logAt, type Shown, topic } from './base.ts';
+import { longestTurn } from './delay.ts';
 import { honest, ScriptedChain } from './scripted-chain.ts';
 
 /** Twice what is read of a range of blocks. */
@@ -75,5 +83,71 @@ describe('a block full of transfers to one recipient', () => {
       clock.pass(2_000);
     }
     expect(found).toEqual(['pi_paid landed confirmed']);
+  });
+});
+
+/** As many transfers as a block of Base has room for, each in a transaction and by a payer of its own. */
+const CROWD = 60_000;
+const TURN_MAX_MS = 50;
+/** Are looked up in a step. */
+const MOST = 500;
+
+describe('a block full of payers who differ', () => {
+  const transferAt = (at: number, to: Address): LoggedTransfer => {
+    const hash = toHex(at + 1, { size: 32 }) as TransactionHash;
+    const log: Log = {
+      address: terms.tokenAddress as string as Log['address'],
+      topics: [],
+      data: '0x',
+      blockNumber: 7n,
+      blockHash: toHex(7, { size: 32 }),
+      transactionHash: hash,
+      logIndex: BigInt(at),
+      removed: false,
+    };
+    return {
+      from: toHex(0x5bec_0000 + at, { size: 20 }) as string as Address,
+      to,
+      amount: BigInt(1 + (at % 977)),
+      log,
+    };
+  };
+
+  it.each<[string, (at: number) => Address]>([
+    ['one recipient', () => terms.requestor],
+    ['many recipients of many accounts', (at) => toHex(0xacc + (at % 3_000), { size: 20 }) as string as Address],
+  ])('to %s is judged without holding up the process', async (_whom, recipientOf) => {
+    const watch = new Watched();
+    watch.add('pi_paid', terms);
+    for (let at = 0; at < 3_000; at += 1) watch.own(recipientOf(at), `acct_${at % 100}`, `acct_${at % 70}`);
+    const hits = Array.from({ length: CROWD }, (_, at) => ({ transfer: transferAt(at, recipientOf(at)) }));
+    const node = respondingNode(({ method }) => new Error(`no ${method} here`));
+    const shown = (hash: TransactionHash) => ({
+      hash,
+      from: terms.requestor,
+      to: terms.tokenAddress as string as Address,
+      nonce: 1n,
+      input: '0x',
+    });
+    const asked: TransactionHash[] = [];
+    const batch: RpcNode['batch'] = (calls) => {
+      const hashes = calls.map(({ params }) => params[0] as TransactionHash);
+      asked.push(...hashes);
+      return Promise.resolve(hashes.map(shown)) as never;
+    };
+    const one = async (): Promise<void> => {
+      const context: Judging = {
+        pool: { onAnother: () => Promise.resolve(null) } as unknown as RpcPool,
+        node: { ...node, batch },
+        network: networkOf(CHAIN),
+        watch,
+        memory: new Memory(),
+        now: 0,
+        waitsSince: () => undefined,
+      };
+      await judge(context, hits, { order: (all) => firstByOwners(watch, all, 1_000), most: MOST });
+    };
+    expect(await longestTurn(one, TURN_MAX_MS)).toBeLessThan(TURN_MAX_MS);
+    expect(asked.length % MOST).toBe(0);
   });
 });

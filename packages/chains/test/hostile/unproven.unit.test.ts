@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Reference } from '@pf/domain';
+import type { Reference, TransactionHash } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
 import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
 import { type Hex, numberToHex, toHex } from 'viem';
 import { encodePayment } from '../../src/base/calldata.ts';
 import { TRANSFER } from '../../src/base/observe/landings.ts';
 import { BaseObserver } from '../../src/base/observer.ts';
-import { networkOf } from '../../src/index.ts';
+import { networkOf, rewindCursor } from '../../src/index.ts';
 import { Clock, poolOver } from '../base/chain.ts';
 import { CHAIN, terms } from '../base/payments.ts';
 import { Watcher } from '../conformance/watching.ts';
@@ -61,30 +61,78 @@ describe('a payment through a contract, while no upstream has its trace', () => 
   async function observed(steps: number, ms: number): Promise<readonly string[]> {
     const told: string[] = [];
     for (let step = 0; step < steps; step += 1) {
-      for (const { intentId, data } of await watcher.step())
+      for (const { intentId, type, data } of await watcher.step())
         if ('level' in data)
           told.push(`${intentId} ${data.transfer.reference === own.reference ? 'paid' : 'unproven'} ${data.level}`);
+        else told.push(`${intentId} ${type}`);
       clock.pass(ms);
       chain.mine();
     }
     return told;
   }
-  /** What is observed for 90 s without a trace, and then for 200 s with it. */
-  async function toldOf(...named: readonly (typeof own)[]): Promise<readonly (readonly string[])[]> {
+  /** Puts it into a block. @returns what shows its trace from then on */
+  function mined(...named: readonly (typeof own)[]): { readonly hash: TransactionHash; readonly trace: () => void } {
     let place: At | undefined;
     const [hash] = chain.mine((at) => {
       place = at;
       return shown(at, named, false);
     });
-    const before = await observed(45, 2_000);
     if (hash === undefined || place === undefined) throw new Error('it is in a block');
-    chain.change(hash, shown(place, named, true));
+    const at = place;
+    return { hash: hash as TransactionHash, trace: () => chain.change(hash, shown(at, named, true)) };
+  }
+  /** What is observed for 90 s without a trace, and then for 200 s with it. */
+  async function toldOf(...named: readonly (typeof own)[]): Promise<readonly (readonly string[])[]> {
+    const { trace } = mined(...named);
+    const before = await observed(45, 2_000);
+    trace();
     return [before, await observed(40, 5_000)];
   }
+  const restart = (): Watcher => watcher.restart(new BaseObserver(networkOf(CHAIN), pool, clock.now));
+  const paid = ['pi_own paid confirmed', 'pi_own paid finalized'];
+  const once = (told: readonly string[]): readonly string[] => [...new Set(told)];
 
   it('is told for no intent while its calldata names several, and then for the one that it pays', async () => {
-    const paid = ['pi_own paid confirmed', 'pi_own paid finalized'];
-    expect(await toldOf(stranger, own)).toEqual([[], paid]);
+    const [before, after = []] = await toldOf(stranger, own);
+    expect([before, once(after)]).toEqual([[], ['pi_stranger disproved', ...paid]]);
+  });
+
+  it('is told as no payment of the only one that its calldata names, once it pays another', async () => {
+    const [before, after = []] = await toldOf(stranger);
+    expect([before, once(after)]).toEqual([['pi_stranger unproven confirmed'], ['pi_stranger disproved', ...paid]]);
+  });
+
+  it('is told as no payment of it by a watcher that was started again', async () => {
+    const { trace } = mined(stranger);
+    expect(await observed(45, 2_000)).toEqual(['pi_stranger unproven confirmed']);
+    watcher = restart();
+    trace();
+    expect(once(await observed(40, 5_000))).toEqual(['pi_stranger disproved', ...paid]);
+  });
+
+  it('is told as no payment of it where its blocks are read again after it was given up', async () => {
+    const { hash, trace } = mined(stranger);
+    expect(await observed(45, 2_000)).toEqual(['pi_stranger unproven confirmed']);
+    clock.pass(25 * 3_600_000);
+    expect(await observed(3, 2_000)).toEqual([]);
+    expect(watcher.warnings.filter((one) => one.includes('is given up'))).toHaveLength(1);
+    trace();
+    const observer = new BaseObserver(networkOf(CHAIN), pool, clock.now);
+    expect(await observer.judge(hash, watcher.watched)).toMatchObject([
+      { type: 'disproved', intentId: 'pi_stranger' },
+      { type: 'landed', intentId: 'pi_own' },
+    ]);
+    watcher = restart();
+    watcher.moveCursor((cursor) => rewindCursor(networkOf(CHAIN), cursor, 1n));
+    expect(once(await observed(40, 5_000))).toEqual(['pi_stranger disproved', ...paid]);
+  });
+
+  it('is not told for it once more where its blocks are read again soon', async () => {
+    const { trace } = mined(stranger);
+    expect(await observed(45, 2_000)).toEqual(['pi_stranger unproven confirmed']);
+    trace();
+    watcher.moveCursor((cursor) => rewindCursor(networkOf(CHAIN), cursor, 1n));
+    expect(once(await observed(40, 5_000))).toEqual(['pi_stranger disproved', ...paid]);
   });
 
   it('is told for the first that its calldata names where no trace comes for half a day', async () => {

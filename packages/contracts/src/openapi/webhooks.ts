@@ -31,7 +31,7 @@ const TRIGGERS: Readonly<Record<WebhookType, string>> = {
   'intent.retry_required': 'The transaction was dropped: build and sign another.',
   'intent.extra_payment': 'A paid intent was paid again.',
   'intent.mismatched_payment': 'A payment with another amount, token, recipient, sender or reference.',
-  'intent.mismatch_withdrawn': 'A payment that was reported as mismatched matches after all.',
+  'intent.mismatch_withdrawn': 'A payment that was reported as mismatched matches after all, or is of another intent.',
   'intent.payment_claimed': 'A reported payment is claimed for other intents, too. No new payment.',
   'intent.late_payment': 'The payment came after expiry, cancellation or failure.',
   'payment_link.paid': 'An intent of a payment link was confirmed, and no other had paid the link.',

@@ -80,7 +80,7 @@ describe.each(RECORDED)('what commit %s wrote', (recording) => {
     const observations = linesOf(recording, 'observations').map(parseObservation);
     const types = COMMAND_TYPES.filter((type) => type !== 'report_transfer');
     expect([...new Set(commands.map(({ type }) => type))].sort()).toEqual(types.sort());
-    const observed = OBSERVATION_TYPES.filter((type) => type !== 'assigned');
+    const observed = OBSERVATION_TYPES.filter((type) => type !== 'assigned' && type !== 'disproved');
     expect([...new Set(observations.map(({ type }) => type))].sort()).toEqual(observed.sort());
     for (const line of linesOf(recording, 'outcomes')) expect(encodeOutcome(parseOutcome(line))).toBe(line);
   });
@@ -175,6 +175,12 @@ describe('what was recorded of deposits', () => {
       [...DEPOSIT_OBSERVATION_TYPES].sort(),
     );
   });
+});
+
+it('has what a watcher tells of a report that was wrong, written as it was', () => {
+  const told = linesOf('disproved', 'observations');
+  for (const line of told) expect(JSON.parse(encodeInput(parseObservation(line)))).toEqual(JSON.parse(line));
+  expect(told.map((line) => parseObservation(line).type)).toEqual(['disproved']);
 });
 
 /** The document as newer code may write it: with a field more in every object. */

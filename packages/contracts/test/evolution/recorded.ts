@@ -9,10 +9,12 @@ import path from 'node:path';
  * public events of payments that the intent did not ask for. `reports` has only the command that came after it,
  * `report_transfer`. `sealed` has only events: of an intent with personal data that was sealed, and then erased.
  * `deposits`: of deposits, which came after all of these. `deposit-acts`: what accounts do about them, later.
- * `assignments`: that they assign them, and what the intent is told.
+ * `assignments`: that they assign them, and what the intent is told. `disproved` has only the observation that came
+ * after it.
  */
 export const RECORDED = ['5387685', '16e7908', 'b026edb', 'versions', 'payments'] as const;
-export type Recording = (typeof RECORDED)[number] | 'reports' | 'sealed' | 'deposits' | 'deposit-acts' | 'assignments';
+export type Recording =
+  (typeof RECORDED)[number] | 'reports' | 'sealed' | 'deposits' | 'deposit-acts' | 'assignments' | 'disproved';
 
 /** The lines of a recording, in the order in which they were written. */
 export const linesOf = (

@@ -31,6 +31,8 @@ export const observe = (intent: PaymentIntent, observation: Observation, draft: 
       return reverted(intent, observation.data, draft);
     case 'dropped':
       return dropped(intent, observation.data, draft);
+    case 'disproved':
+      return disproved(intent, observation.data, draft);
     case 'lost':
       return lost(intent, observation.data, draft);
     case 'assigned':
@@ -181,8 +183,10 @@ const isCheap = ({ amountBaseUnits, requestor }: PaymentIntent, { transfer }: La
   transfer.amount * DUST_SHARE < amountBaseUnits || transfer.to !== requestor;
 
 const extraPayment = (intent: PaymentIntent, landing: Landing, draft: Draft): void => {
-  if (isMoved(intent, landing)) return;
-  if (isRecorded(intent, landing, 'extra')) draft.append(intent.id, 'intent.extra_payment', { landing });
+  if (isMoved(intent, landing) || !isRecorded(intent, landing, 'extra')) return;
+  const isTold = intent.undoneExtras?.includes(landing.hash) === true;
+  if (isTold) draft.append(intent.id, 'extra_payment_observed', { landing: withoutFee(landing) });
+  else draft.append(intent.id, 'intent.extra_payment', { landing });
 };
 
 /** @returns false where it is passed over: nothing tells of it */
@@ -279,6 +283,14 @@ const dropped = (intent: PaymentIntent, { hash, proof }: DataOf<'dropped'>, draf
   if (!isLive(intent, hash)) return;
   if (intent.status === 'pending') draft.append(intent.id, 'intent.retry_required', { hash, proof, simulated: false });
   else draft.append(intent.id, 'submission_released', { hash, outcome: 'dropped', reason: proof });
+};
+
+/** The transfer carries the reference of another intent: nobody is to send it back for this one. */
+const disproved = (intent: PaymentIntent, landing: DataOf<'disproved'>, draft: Draft): void => {
+  const differs = termsThatDiffer(intent, landing.transfer);
+  if (!differs.includes('reference') || !isReported(intent, landing)) return;
+  const amount = differs.includes('token') ? null : formatAmount(landing.transfer.amount, intent.decimals);
+  draft.append(intent.id, 'intent.mismatch_withdrawn', { landing, amount, differs });
 };
 
 /** A reorg has orphaned the transaction. It matters only for the settling one, in the block where that stands. */

@@ -30,7 +30,7 @@ export const UNEXPECTED_PAYMENT_TYPES = [
 
 /**
  * Private events: they stay in the log. `mismatched_payment_observed` is no longer written, nor is
- * `extra_payment_observed` but for late refunds; logs have both.
+ * `extra_payment_observed` but for late refunds and for what was told of before a reorg undid it; logs have both.
  */
 export const PRIVATE_EVENT_TYPES = [
   'intent.updated',
@@ -129,9 +129,14 @@ export interface EventData {
   };
   /**
    * The report of a mismatched payment was wrong: read again, the transfer has the terms of the intent. `landing` is
-   * what is known now; what it does to the intent is said by the events after this one.
+   * what is known now; what it does to the intent is said by the events after this one. With `differs`, as of a
+   * mismatched payment: it carries another reference, and does nothing to this intent.
    */
-  'intent.mismatch_withdrawn': { readonly landing: Landing };
+  'intent.mismatch_withdrawn': {
+    readonly landing: Landing;
+    readonly amount?: string | null;
+    readonly differs?: readonly PaymentTerm[];
+  };
   /**
    * Payers claim a payment that was reported for this intent for others of the account, too. `intentIds`: all of these
    * so far, oldest first. No new payment.
@@ -139,7 +144,10 @@ export interface EventData {
   'intent.payment_claimed': { readonly hash: TransactionHash; readonly intentIds: readonly IntentId[] };
   /** Follows the `intent.confirmed` of a payment after expiry, cancellation or failure: `late`, the state before. */
   'intent.late_payment': { readonly landing: Landing; readonly late: LateState };
-  /** `refundIntentId`: on an original, the refund that was paid late, beside the linked one. */
+  /**
+   * `refundIntentId`: on an original, the refund that was paid late, beside the linked one. Without it: an extra payment
+   * has landed again that was told of before a reorg undid it.
+   */
   extra_payment_observed: { readonly landing: Landing; readonly refundIntentId?: IntentId };
   mismatched_payment_observed: { readonly landing: Landing; readonly differs: readonly PaymentTerm[] };
   /** A change of a deposit that is or was assigned to the intent. The next events say what it does to the intent. */

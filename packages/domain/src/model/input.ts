@@ -121,6 +121,11 @@ export interface ObservationData {
   /** It can provably never land; `proof` is the reason, as text. */
   dropped: { readonly hash: TransactionHash; readonly proof: string };
   /**
+   * The transfer turns out to carry another reference, that of `transfer`: what was reported of it for this intent,
+   * while nothing showed its reference, was wrong.
+   */
+  disproved: Landing;
+  /**
    * Orphaned by a reorg. `place`: the landing that was undone, so that an observation that comes again, late, does not
    * undo the next one. Older watchers do not name it.
    */

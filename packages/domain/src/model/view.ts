@@ -199,7 +199,11 @@ export const paymentOf = ({ type, data }: AnyEvent, intent: Pick<PublicIntent, '
       ...(data.claimed && { claimed: true }),
     };
   if (type === 'intent.mismatch_withdrawn')
-    return payment(data.landing, { amount: intent.amount, differs: [], late: null });
+    return payment(data.landing, {
+      amount: data.amount === undefined ? intent.amount : data.amount,
+      differs: data.differs ?? [],
+      late: null,
+    });
   if (type === 'intent.late_payment')
     return payment(data.landing, { amount: intent.amount, differs: [], late: data.late });
   return null;

@@ -123,6 +123,11 @@ export const lateRefundPaid = (
   type: 'extra_payment_observed',
   data: { landing: landing(hash, change), refundIntentId },
 });
+/** An extra payment that was told of before a reorg undid it. */
+export const extraPaymentAgain = (hash: TransactionHash, change: Partial<Transfer>): ExpectedEvent => ({
+  type: 'extra_payment_observed',
+  data: { landing: landing(hash, change) },
+});
 export const mismatchedPayment = (
   hash: TransactionHash,
   change: Partial<Transfer>,
@@ -154,6 +159,15 @@ export const paymentClaimed = (hash: TransactionHash, ...intentIds: readonly Int
 export const mismatchWithdrawn = (hash: TransactionHash, change: Partial<Transfer> = {}): ExpectedEvent => ({
   type: 'intent.mismatch_withdrawn',
   data: { landing: landing(hash, change) },
+});
+/** The same where the transfer carries another reference. */
+export const mismatchDisproved = (hash: TransactionHash, change: Partial<Transfer>): ExpectedEvent => ({
+  type: 'intent.mismatch_withdrawn',
+  data: {
+    landing: landing(hash, change),
+    amount: formatAmount(landing(hash, change).transfer.amount, 6),
+    differs: ['reference'],
+  },
 });
 
 /** The same events as a simulation appends them, without evidence from the chain. */

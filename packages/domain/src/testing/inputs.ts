@@ -101,6 +101,13 @@ export const watcher = {
     intentId: INTENT,
     data: { hash, proof: 'its nonce is used' },
   }),
+  /** @param change its reference is that of another intent */
+  disproved: (hash: TransactionHash, change: Partial<Transfer>): Observation => ({
+    kind: 'observation',
+    type: 'disproved',
+    intentId: INTENT,
+    data: { hash, transfer: transfer(change) },
+  }),
   /** @param place of the landing that was undone */
   lost: (hash: TransactionHash, place?: Place): Observation => ({
     kind: 'observation',

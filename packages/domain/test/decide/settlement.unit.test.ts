@@ -8,6 +8,7 @@ import {
   created,
   expired,
   extraPayment,
+  extraPaymentAgain,
   failed,
   finalized,
   lateRefundPaid,
@@ -196,7 +197,42 @@ describe('a reorg', () => {
       .when(watcher.landed(FIRST, MOVED))
       .then(restored(FIRST, MOVED))
       .when(watcher.landed(UNKNOWN, byCarol))
-      .then(extraPayment(UNKNOWN, byCarol));
+      .then(extraPaymentAgain(UNKNOWN, byCarol));
+  });
+
+  it('tells of an extra payment once, however often it is undone and lands again', () => {
+    const moved = { ...byCarol, ...MOVED };
+    given(...paid, extraPayment(UNKNOWN, byCarol))
+      .when(watcher.lost(FIRST))
+      .then(lost(FIRST))
+      .knowing({ undoneExtras: [UNKNOWN] })
+      .when(watcher.landed(FIRST, MOVED))
+      .then(restored(FIRST, MOVED))
+      .when(watcher.landed(UNKNOWN, moved))
+      .then(extraPaymentAgain(UNKNOWN, moved))
+      .knowing({ extraPayments: [{ hash: UNKNOWN, transfer: transfer(moved) }] })
+      .when(watcher.landed(UNKNOWN, moved))
+      .thenNothing()
+      .when(watcher.lost(FIRST))
+      .then(lost(FIRST))
+      .when(watcher.landed(FIRST))
+      .then(restored(FIRST))
+      .when(watcher.landed(UNKNOWN, byCarol))
+      .then(extraPaymentAgain(UNKNOWN, byCarol))
+      // Of its transaction another one was never told of.
+      .when(watcher.landed(UNKNOWN, { ...byCarol, index: '9' }))
+      .then(extraPayment(UNKNOWN, { ...byCarol, index: '9' }));
+  });
+
+  it('tells once of an extra payment by the settling transaction itself', () => {
+    const [other, moved] = [{ index: '7' }, { ...MOVED, index: '8' }];
+    given(...paid, extraPayment(FIRST, other))
+      .when(watcher.lost(FIRST))
+      .then(lost(FIRST))
+      .when(watcher.landed(FIRST, MOVED))
+      .then(restored(FIRST, MOVED))
+      .when(watcher.landed(FIRST, moved))
+      .then(extraPaymentAgain(FIRST, moved));
   });
 
   it('makes no second extra payment of a transaction that it moves', () => {

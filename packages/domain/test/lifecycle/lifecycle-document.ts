@@ -53,6 +53,7 @@ Integrators see one of seven states: \`created\`, \`pending\`, \`confirmed\`, \`
 | watcher | \`landed\` | a transfer is in a block, at the level confirmed or finalized |
 | watcher | \`reverted\` | the transaction is in a block and had no effect |
 | watcher | \`dropped\` | the transaction can provably never land |
+| watcher | \`disproved\` | a transfer that may have been reported for the intent carries another reference |
 | watcher | \`lost\` | a reorg orphaned the transaction |
 | a deposit's owner | \`assigned\` | a change of a deposit that is or was assigned to the intent |
 | partition's owner | \`expire\` | \`expiresAt\` has passed |

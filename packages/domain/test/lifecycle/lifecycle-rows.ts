@@ -21,6 +21,7 @@ export const ROW_NAMES = [
   'landed, matching the terms',
   'landed, matching the terms, finalized',
   'landed, differing from the terms',
+  'disproved: it carries the reference of another intent',
   'reverted',
   'dropped',
   'lost',

@@ -13,6 +13,7 @@ import {
   finalized,
   lost,
   mismatchedPayment,
+  mismatchDisproved,
   mismatchWithdrawn,
   pending,
   prepared,
@@ -27,6 +28,8 @@ import {
   EURC,
   FIRST,
   MOVED,
+  REFUND,
+  referenceOf,
   SECOND,
   SCENARIO_START,
   TTL_SECONDS,
@@ -133,6 +136,33 @@ const proven = (history: readonly ExpectedEvent[], ...then: readonly ExpectedEve
   when: watcher.landed(UNKNOWN, byCarol),
   then: [mismatchWithdrawn(UNKNOWN, byCarol), ...then],
 });
+/** The transfer was reported without its reference, which is that of another intent. */
+const OTHERS: Partial<Transfer> = { reference: referenceOf(REFUND) };
+const disproved = (state: keyof typeof HISTORY): readonly Case[] => [
+  {
+    if: 'it was reported unproven',
+    given: after(state, mismatchedPayment(UNKNOWN, { ...byCarol, ...UNPROVEN }, 'reference')),
+    then: [mismatchDisproved(UNKNOWN, { ...byCarol, ...OTHERS })],
+  },
+  {
+    if: 'its report was withdrawn before',
+    given: after(
+      state,
+      mismatchedPayment(UNKNOWN, { ...byCarol, ...UNPROVEN }, 'reference'),
+      mismatchDisproved(UNKNOWN, { ...byCarol, ...OTHERS }),
+    ),
+  },
+  { if: 'it was not reported' },
+];
+const paidByIt = (state: 'confirmed' | 'finalized'): readonly Case[] => [
+  ...disproved(state),
+  { if: 'it is the settling transfer', when: watcher.disproved(FIRST, OTHERS) },
+  {
+    if: 'it is an extra payment',
+    given: after(state, extraPayment(UNKNOWN, byCarol)),
+    when: watcher.disproved(UNKNOWN, { ...byCarol, ...OTHERS }),
+  },
+];
 const mismatchFails = failed(FIRST, 'The transaction landed with another amount.');
 const repeatedMismatch = (state: keyof typeof HISTORY): Case => ({
   if: 'it was observed before',
@@ -307,6 +337,19 @@ export const OBSERVATION_ROWS: readonly Row[] = [
         repeatedMismatch('failed'),
       ],
       cancelled: [...MISMATCHES.map(mismatch), mismatchOfLive([...live, cancelled()]), repeatedMismatch('cancelled')],
+    },
+  },
+  {
+    name: 'disproved: it carries the reference of another intent',
+    when: watcher.disproved(UNKNOWN, { ...byCarol, ...OTHERS }),
+    cells: {
+      created: disproved('created'),
+      pending: disproved('pending'),
+      confirmed: paidByIt('confirmed'),
+      finalized: paidByIt('finalized'),
+      expired: disproved('expired'),
+      failed: disproved('failed'),
+      cancelled: disproved('cancelled'),
     },
   },
   {

@@ -38,6 +38,8 @@ export interface Payment {
 export const CONTRACT = getAddress('0x000000000000000000000000000000000000c0de') as Address;
 /** What its calldata begins with. Each call of a token follows: the token, the account, a length and the bytes. */
 const CONTRACT_CALL = 'ca115000';
+/** The same where the contract alone knows the calls: the calldata has none of their bytes. */
+const HIDDEN_CALL = 'ca115001';
 const ADDRESS_BYTES = 20;
 const LENGTH_BYTES = 2;
 
@@ -45,21 +47,31 @@ const LENGTH_BYTES = 2;
 export const callOf = ({ to, amount, reference }: Omit<Payment, 'token' | 'from'>): string =>
   encodePayment(to, amount, reference ?? ('0x' as Reference));
 
-/** @param noise bytes at the end, which the contract does not read */
-export function encodeCalls(payments: readonly Payment[], noise = '0x'): string {
+const masked = (hex: string): string => Buffer.from(Buffer.from(hex, 'hex').map((byte) => ~byte)).toString('hex');
+
+/**
+ * @param noise bytes at the end, which the contract does not read
+ * @param isHidden nobody can read the calls from the calldata
+ */
+export function encodeCalls(payments: readonly Payment[], noise = '0x', isHidden = false): string {
   const calls = payments.map((payment) => {
     const call = callOf(payment).slice(2);
     const length = (call.length / 2).toString(16).padStart(2 * LENGTH_BYTES, '0');
     return `${payment.token.slice(2)}${payment.from.slice(2)}${length}${call}`.toLowerCase();
   });
-  return `0x${CONTRACT_CALL}${calls.length.toString(16).padStart(4, '0')}${calls.join('')}${noise.slice(2)}`;
+  const rest = `${calls.length.toString(16).padStart(4, '0')}${calls.join('')}`;
+  return `0x${isHidden ? `${HIDDEN_CALL}${masked(rest)}` : `${CONTRACT_CALL}${rest}`}${noise.slice(2)}`;
 }
 
 function decodeCalls(calldata: string): readonly Payment[] {
   const bytes = Buffer.from(calldata.slice(2), 'hex');
   let at = CONTRACT_CALL.length / 2;
-  const take = (length: number): string => bytes.toString('hex', at, (at += length));
-  if (calldata.slice(2, 2 + CONTRACT_CALL.length) !== CONTRACT_CALL) return [];
+  const called = calldata.slice(2, 2 + CONTRACT_CALL.length);
+  const take = (length: number): string => {
+    const taken = bytes.toString('hex', at, (at += length));
+    return called === HIDDEN_CALL ? masked(taken) : taken;
+  };
+  if (called !== CONTRACT_CALL && called !== HIDDEN_CALL) return [];
   return Array.from({ length: Number(`0x${take(LENGTH_BYTES)}`) }, () => {
     const token = getAddress(`0x${take(ADDRESS_BYTES)}`) as TokenAddress;
     const from = getAddress(`0x${take(ADDRESS_BYTES)}`) as Address;

@@ -46,9 +46,9 @@ export class SimulatedWallet {
     return this.#signed(this.#next, FEE, tokenAddress, callOf({ to: requestor, amount, reference: null }));
   }
 
-  /** Signs a call of the contract, which has accounts pay in this order, all or none. @param noise see encodeCalls */
-  payThrough(payments: readonly Payment[], noise?: string): SimulatedTransaction {
-    return this.#signed(this.#next, FEE, CONTRACT, encodeCalls(payments, noise));
+  /** Signs a call of the contract, which has accounts pay in this order, all or none. More: see encodeCalls */
+  payThrough(payments: readonly Payment[], noise?: string, isHidden?: boolean): SimulatedTransaction {
+    return this.#signed(this.#next, FEE, CONTRACT, encodeCalls(payments, noise, isHidden));
   }
 
   /** Signs another payment for the same nonce, with a higher fee: at most one of the two lands. */

@@ -1,6 +1,7 @@
 import type { Instant, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { Network, WatchSet } from '../../port.ts';
+import type { DisprovedOf } from './disproved.ts';
 import type { Memory } from './memory.ts';
 import type { Sighting } from './sighting.ts';
 
@@ -18,6 +19,8 @@ export interface Judging {
   readonly waitsSince: (hash: TransactionHash) => Instant | undefined;
   /** Takes what pays no intent; absent where that is not asked for. */
   readonly noteSighting?: (sighting: Sighting) => void;
+  /** Takes what cannot be the payment of this intent, for which it may have been reported; absent as above. */
+  readonly noteDisproved?: (disproved: DisprovedOf) => void;
 }
 
 /** What a step of the observer has. */

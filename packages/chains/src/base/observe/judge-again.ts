@@ -6,6 +6,7 @@ import type { Findings } from '../../evm/observe/reading.ts';
 import type { Network, WatchSet } from '../../port.ts';
 import { argumentsOf, referencesBehind } from '../calldata.ts';
 import type { Judging } from './context.ts';
+import { Disproved } from './disproved.ts';
 import { type LoggedTransfer, readTransfer } from './landings.ts';
 import { Memory } from './memory.ts';
 import type { Seen } from './position.ts';
@@ -26,13 +27,16 @@ export async function judgeAgain(
   watch: WatchSet,
   hash: TransactionHash,
 ): Promise<readonly Observation[] | null> {
-  const { found, unjudged, receipts } = await judgeAnew({ pool, node, network, watch }, [hash]);
+  const disproved = new Disproved();
+  const of = { pool, node, network, watch, noteDisproved: disproved.note };
+  const { found, unjudged, receipts } = await judgeAnew(of, [hash]);
   if (!receipts.has(hash) || unjudged.length > 0) return null;
-  return found.flatMap((one): Observation[] => {
+  const paid = found.flatMap((one): Observation[] => {
     if (one.kind !== 'landed') return [];
     const { intentId, transfer } = one;
     return [{ kind: 'observation', type: 'landed', intentId, data: { hash, level: 'confirmed', transfer } }];
   });
+  return [...disproved.observations(), ...paid];
 }
 
 interface Anew extends Findings<Seen> {
@@ -44,7 +48,7 @@ interface Anew extends Findings<Seen> {
  * @param blocks where their logs are, of receipts that are too long to be read
  */
 async function judgeAnew(
-  of: Pick<Judging, 'pool' | 'node' | 'network' | 'watch'>,
+  of: Pick<Judging, 'pool' | 'node' | 'network' | 'watch' | 'noteDisproved'>,
   hashes: readonly TransactionHash[],
   blocks: ReadonlyMap<TransactionHash, bigint> = new Map(),
 ): Promise<Anew> {

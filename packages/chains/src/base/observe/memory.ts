@@ -34,6 +34,8 @@ export interface NestedPayment {
   readonly isAuthorized: boolean;
   /** What its recipient has gained by it, in base units (paid.ts). */
   readonly worth: bigint;
+  /** Of a proven one: what it may have been reported for while nothing showed its reference. Absent: nothing. */
+  readonly mistakenFor?: readonly Reference[];
 }
 /** By the index of the transfer's log. */
 export type NestedPayments = ReadonlyMap<bigint, NestedPayment>;

@@ -18,8 +18,8 @@ import { TRACES_AT_ONCE } from './room.ts';
 /** After this time a payment that no upstream can explain is reported as one without a proven reference. */
 const UNPROVEN_MS = 60_000;
 /**
- * The same where its bytes name several intents: which of them it pays is a guess until a trace says it, and the report
- * for a wrong one stands. Before it is given up its account hears of it all the same.
+ * The same where its bytes name several intents: which of them it pays is a guess until a trace says it. Before it is
+ * given up its account hears of it all the same.
  */
 const UNPROVEN_OF_SEVERAL_MS = 12 * 3_600_000;
 
@@ -156,8 +156,29 @@ const remember = ({ memory }: Judging, opened: Opened, references: References): 
   memory.rememberNested(
     opened.nested.transaction.hash,
     opened.nested.transfers[0]?.log.blockHash ?? '',
-    paymentsAmong(opened, references, 0),
+    withMistakes(opened, paymentsAmong(opened, references, 0)),
   );
+
+/**
+ * The payments with what each may have been reported for before it was proven: by the transaction itself, so that it is
+ * known after a restart, and when old blocks are read again. That is the intent which its bytes name first, of those
+ * that no transfer carries, and the one that it was reported for where nothing but authorizations was known: two of a
+ * transfer at most, whatever its calldata names.
+ */
+function withMistakes(opened: Opened, payments: NestedPayments): NestedPayments {
+  const { likely, references } = opened;
+  const unexplained = paymentsAmong(opened, references, Number.POSITIVE_INFINITY);
+  const carried = new Set([...payments.values()].map(({ reference }) => reference));
+  return new Map(
+    [...payments].map(([index, one]) => {
+      const before = unexplained.get(index);
+      const first = likely.get(index)?.find((name) => !carried.has(name));
+      const names = new Set([before?.isProven === false ? before.reference : undefined, first]);
+      const mistakenFor = [...names].flatMap((name) => (name === undefined || name === one.reference ? [] : [name]));
+      return [index, mistakenFor.length > 0 ? { ...one, mistakenFor } : one];
+    }),
+  );
+}
 
 /**
  * What the transfers pay, and what that is worth. Of what is not explained after a while, a reference that its bytes

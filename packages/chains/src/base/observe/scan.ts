@@ -16,9 +16,9 @@ import { inPieces, partsOf } from '../../parts.ts';
 import type { WatchedIntent } from '../../port.ts';
 import { keptParties, type Parties } from '../../set-aside.ts';
 import { callsInStep } from '../../step-share.ts';
-import { byOwners } from './by-owners.ts';
+import { firstByOwners } from './by-owners.ts';
 import type { Judging, Scan } from './context.ts';
-import { landed, type LoggedTransfer, partyOf, readTransfer, TRANSFER } from './landings.ts';
+import { landed, type LoggedTransfer, partyOf, readTransfer, recorded, TRANSFER } from './landings.ts';
 import { NO_REFERENCE } from './no-reference.ts';
 import type { NestedPayment, TransactionSummary } from './memory.ts';
 import { judgeNested } from './nested-payments.ts';
@@ -51,7 +51,7 @@ export async function scan(
 ): Promise<Reading<Seen>> {
   const { hits, end } = await hitsIn(context, from, to, expected, recipients);
   const { left, ...findings } = await judge(context, hits, {
-    order: (all) => byOwners(context.watch, all),
+    order: (all) => firstByOwners(context.watch, all, 2 * LOOKED_UP_MAX),
     most: lookUpsIn(context),
   });
   const aside = left.slice(0, LOOKED_UP_MAX).map((one) => waiting(one, 'too much was paid at once'));
@@ -126,9 +126,12 @@ interface Hit {
   readonly receipt?: Logged;
 }
 
-/** Transactions that are not known yet: those to begin with, and how many are looked up now. */
+/**
+ * Transactions that are not known yet: those to begin with, of which the last ones may be missing, and how many are
+ * looked up now.
+ */
 interface LookUps {
-  readonly order: (unknown: readonly Unknown[]) => readonly Unknown[];
+  readonly order: (unknown: readonly Unknown[]) => readonly Unknown[] | Promise<readonly Unknown[]>;
   readonly most: number;
 }
 const ALL: LookUps = { order: (unknown) => unknown, most: Number.POSITIVE_INFINITY };
@@ -165,7 +168,8 @@ export async function judge(context: Judging, hits: readonly Hit[], lookUps = AL
     const payment = paymentBy(transfer);
     return payment === null ? [] : [{ transfer, payment }];
   });
-  await watch.recall(payments.map(({ payment }) => payment.reference));
+  await watch.recall(payments.flatMap(({ payment: { reference, mistakenFor = [] } }) => [reference, ...mistakenFor]));
+  for (const one of payments) disprove(context, one.transfer, one.payment);
   const found = payments.flatMap(({ transfer, payment }): Seen[] => {
     const { reference, isProven, worth } = payment;
     const intent = watch.byReference(reference);
@@ -188,6 +192,20 @@ export async function judge(context: Judging, hits: readonly Hit[], lookUps = AL
     }
   }
   return { found, unjudged: [...unread, ...unjudged], left };
+}
+
+/** Says of which intents a transfer is no payment, where it may have been reported for them. */
+function disprove(
+  { watch, noteDisproved }: Judging,
+  transfer: LoggedTransfer,
+  { reference, worth, mistakenFor = [] }: NestedPayment,
+): void {
+  for (const other of mistakenFor) {
+    const intent = watch.byReference(other);
+    if (intent === undefined) continue;
+    const data = { hash: transfer.log.transactionHash, transfer: recorded(transfer, reference, worth) };
+    noteDisproved?.({ intentId: intent.id, data });
+  }
 }
 
 /**
@@ -252,8 +270,8 @@ async function lookUp(
       )
     );
   };
-  const unknown = order(
-    [...byHash].flatMap(([hash, ofOne]) =>
+  const unknown = await order(
+    await inPieces([...byHash], ([hash, ofOne]) =>
       isKnown(hash, ofOne)
         ? []
         : ofOne.slice(0, 1).map(({ transfer }) => ({
