@@ -114,6 +114,24 @@ const PROPERTIES: readonly { readonly test: Mutant['test']; readonly faults: rea
         guard: 'const name = `${token} ${holder}`;',
         instead: 'const name = holder;',
       },
+      {
+        name: 'Tempo: a token of which anyone makes as much as he likes pays, too',
+        file: `${SRC}/tempo/observe/landings.ts`,
+        guard: 'if (log.removed || !tokens.has(log.address)) return null;',
+        instead: 'if (log.removed) return null;',
+      },
+      {
+        name: 'Tempo: what was paid without a memo is shared with what has one',
+        file: `${SRC}/tempo/observe/landings.ts`,
+        guard: 'isClaimed: claims.has(move), move',
+        instead: 'isClaimed: true, move',
+      },
+      {
+        name: 'Tempo: what an account pays itself is taken off what others have paid',
+        file: `${SRC}/tempo/observe/landings.ts`,
+        guard: 'if (from === to) continue;',
+        instead: '',
+      },
     ],
   },
   {
