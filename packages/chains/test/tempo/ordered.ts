@@ -1,4 +1,5 @@
 import { decodeFunctionData, getAddress, type Hex, parseAbi } from 'viem';
+import { callsIn, type Frame } from '../evm/traced.ts';
 
 /** What tokens can be told. */
 export const tip20 = parseAbi([
@@ -25,22 +26,15 @@ export interface Order {
   readonly memo: Hex;
 }
 
-/** A call as anvil's callTracer shows it. */
-export interface Frame {
-  readonly from: Hex;
-  readonly to?: Hex;
-  readonly input: Hex;
-  readonly error?: string;
-  readonly calls?: readonly Frame[];
-}
-
 /** What these tokens were told to move with a memo, by calls of which none was undone, in their order. */
-export function ordersIn({ from, to, input, error, calls }: Frame, tokens: readonly Hex[]): readonly Order[] {
-  if (error !== undefined) return [];
-  const token = tokens.find((one) => one.toLowerCase() === to?.toLowerCase());
-  if (token === undefined) return (calls ?? []).flatMap((call) => ordersIn(call, tokens));
+export const ordersIn = (trace: Frame, tokens: readonly Hex[]): readonly Order[] =>
+  callsIn(trace).flatMap(({ from, to, input }) => {
+    const token = tokens.find((one) => one.toLowerCase() === to?.toLowerCase());
+    return token === undefined ? [] : ordersOf(token, getAddress(from), input);
+  });
+
+function ordersOf(token: Hex, caller: Hex, input: Hex): readonly Order[] {
   const { functionName, args } = decodeFunctionData({ abi: tip20, data: input });
-  const caller = getAddress(from);
   switch (functionName) {
     case 'transferWithMemo':
       return [{ token, from: caller, to: getAddress(args[0]), amount: args[1], memo: args[2] }];

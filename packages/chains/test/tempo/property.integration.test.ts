@@ -11,8 +11,9 @@ import { Account } from 'viem/tempo';
 import { GUARD, TRANSFER_BLOCKED, TRANSFER_WITH_MEMO } from '../../src/tempo/observe/landings.ts';
 import { learnOf, type PuppetStep } from '../base/contracts.ts';
 import { Watcher } from '../conformance/watching.ts';
+import type { Frame } from '../evm/traced.ts';
 import { startTempoUnderTest, type TempoUnderTest } from './chain.ts';
-import { type Frame, type Order, ordersIn, tip20, ZERO } from './ordered.ts';
+import { type Order, ordersIn, tip20, ZERO } from './ordered.ts';
 import type { payer } from './payments.ts';
 
 /** A run by hand makes more: 5,000 take a few minutes. */
