@@ -114,6 +114,24 @@ const PROPERTIES: readonly { readonly test: Mutant['test']; readonly faults: rea
         guard: 'const name = `${token} ${holder}`;',
         instead: 'const name = holder;',
       },
+      {
+        name: 'Tempo: a token of which anyone makes as much as he likes pays, too',
+        file: `${SRC}/tempo/observe/landings.ts`,
+        guard: 'if (log.removed || !tokens.has(log.address)) return null;',
+        instead: 'if (log.removed) return null;',
+      },
+      {
+        name: 'Tempo: what was paid without a memo is shared with what has one',
+        file: `${SRC}/tempo/observe/landings.ts`,
+        guard: 'isClaimed: claims.has(move), move',
+        instead: 'isClaimed: true, move',
+      },
+      {
+        name: 'Tempo: what an account pays itself is taken off what others have paid',
+        file: `${SRC}/tempo/observe/landings.ts`,
+        guard: 'if (from === to) continue;',
+        instead: '',
+      },
     ],
   },
   {
@@ -124,6 +142,50 @@ const PROPERTIES: readonly { readonly test: Mutant['test']; readonly faults: rea
     faults: [
       'Base: what leaves the account again in the same transaction has not paid',
       'Base: random transactions never pay more than arrives',
+      {
+        name: 'Base: the reference behind a spender’s pull is taken for its owner’s',
+        file: `${SRC}/base/nested/references.ts`,
+        guard:
+          "if (call.type !== 'CALL' || call.to !== log.address.toLowerCase() || call.from !== from.toLowerCase())\n" +
+          '    return NOT_ORDERED;',
+        instead: "if (call.input.startsWith('0x23b872dd')) return `0x${call.input.slice(-64)}` as Reference;",
+      },
+      {
+        name: 'Base: what an account was told counts, whatever a trace shows',
+        file: `${SRC}/base/nested/explain.ts`,
+        guard: 'trace === null ? null : referencesByTrace(trace, logs)',
+        instead: 'trace === null ? null : referencesByCalldata(sent, logs)',
+      },
+      {
+        name: 'Base: calldata explains what the calls of the tokens leave open',
+        file: `${SRC}/base/nested/explain.ts`,
+        guard: "if (said === 'none') references",
+        instead: 'references',
+      },
+      {
+        name: 'Base: what anyone sends to a contract is what that was told',
+        file: `${SRC}/base/nested/calldata-references.ts`,
+        guard: 'return from === to ? [',
+        instead: 'return from !== null ? [',
+      },
+      {
+        name: 'Base: of several references that calls carry, the first one counts',
+        file: `${SRC}/base/nested/references.ts`,
+        guard: 'another !== undefined || ',
+        instead: '',
+      },
+      {
+        name: 'Base: a pull is no call that can have made a transfer',
+        file: `${SRC}/base/nested/references.ts`,
+        guard: 'return isPulled ? { reference: NOT_ORDERED } : null;',
+        instead: 'return null;',
+      },
+      {
+        name: 'Base: a call of any account can have made a transfer',
+        file: `${SRC}/base/nested/references.ts`,
+        guard: 'caller === from ? decodeTransfer(data) : null',
+        instead: 'decodeTransfer(data)',
+      },
     ],
   },
 ];
