@@ -175,7 +175,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'ledger.deposits': ['SELECT (id, account_id, livemode, level, state, created_at, document)'],
       'ledger.intents': [
         'SELECT (id, account_id, livemode, status, direction, token_address, amount_base_units, refund_of)',
-        'SELECT (chain, requestor, created_at, closed_at, state)',
+        'SELECT (chain, requestor, reference, created_at, closed_at, state)',
       ],
       'ledger.intent_events': ['SELECT (intent_id, version, event_id, type, body, at, account_id, livemode)'],
       'service.accounts': ['SELECT', 'INSERT (id, name)', 'UPDATE (name)'],

@@ -277,8 +277,14 @@ describe('GET /accounts/{accountId}/{mode}/attention', () => {
     await intent(0.1, { tokenAddress: samples.EURC });
     await intent(0.1, { requestor: samples.CAROL });
     await intent(8, {}, events.expired());
+    const reference = samples.referenceOf('f');
+    const named = await intent(300, { reference, amountBaseUnits: 10_500_000n }, events.expired());
     const whole = deposits.arrival({ amount });
-    for (const arrival of [whole, { ...whole, amount: 9_900_000n, hash: samples.SECOND }])
+    for (const arrival of [
+      whole,
+      { ...whole, amount: 9_900_000n, hash: samples.SECOND },
+      { ...whole, amount: 9_500_000n, hash: samples.UNKNOWN, reference },
+    ])
       await addDeposit(cluster.database, {
         at: minutesAgo(5),
         received: { accountId: accountId as AccountId, arrival },
@@ -297,6 +303,12 @@ describe('GET /accounts/{accountId}/{mode}/attention', () => {
       [smaller, 'created', '0.099999'],
       [equal, 'created', '0.1'],
       [older, 'created', '0.1'],
+    ]);
+    // Its reference says which one, however long that has ended.
+    expect(likelyOf('9.5')).toEqual([
+      [named, 'expired', '1'],
+      [smaller, 'created', '0.499999'],
+      [equal, 'created', '0.5'],
     ]);
   });
 
