@@ -183,10 +183,12 @@ const isCheap = ({ amountBaseUnits, requestor }: PaymentIntent, { transfer }: La
   transfer.amount * DUST_SHARE < amountBaseUnits || transfer.to !== requestor;
 
 const extraPayment = (intent: PaymentIntent, landing: Landing, draft: Draft): void => {
-  if (isMoved(intent, landing) || !isRecorded(intent, landing, 'extra')) return;
-  const isTold = intent.undoneExtras?.includes(landing.hash) === true;
-  if (isTold) draft.append(intent.id, 'extra_payment_observed', { landing: withoutFee(landing) });
-  else draft.append(intent.id, 'intent.extra_payment', { landing });
+  if (isMoved(intent, landing)) return;
+  if (isRecorded(intent, landing, 'extra')) {
+    const isTold = intent.undoneExtras?.includes(landing.hash) === true;
+    if (isTold) draft.append(intent.id, 'extra_payment_observed', { landing: withoutFee(landing) });
+    else draft.append(intent.id, 'intent.extra_payment', { landing });
+  }
 };
 
 /** @returns false where it is passed over: nothing tells of it */

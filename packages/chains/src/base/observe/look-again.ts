@@ -5,7 +5,7 @@ import { dueAgain, type SetAside } from '../../set-aside.ts';
 import type { Scan } from './context.ts';
 import type { Seen } from './position.ts';
 import { fetchReceipts } from './receipts.ts';
-import { Room } from './room.ts';
+import { Room, TRACES_AT_ONCE } from './room.ts';
 import { judge, transfersIn } from './scan.ts';
 import type { Sighting } from './sighting.ts';
 
@@ -17,7 +17,7 @@ export async function lookAgain(context: Scan, setAside: readonly SetAside[]): P
   const due = dueAgain(context.watch, setAside, context.now, AGAIN_MAX);
   if (due.length === 0) return { found: [], unjudged: [], judged: new Set() };
   // What new blocks bring never takes the room of what waits.
-  context.memory.room = new Room();
+  context.memory.room = new Room(context.memory.room, TRACES_AT_ONCE);
   const judged = new Set(due.map(({ hash }) => hash));
   const fetched = await fetchReceipts(context, due);
   const unread: Unjudged[] = [];

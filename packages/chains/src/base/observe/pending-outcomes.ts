@@ -108,7 +108,7 @@ export async function readPendingOutcomes(
 ): Promise<Receipts> {
   const { memory, now } = context;
   // What strangers pay never takes the room of what was submitted.
-  memory.room = new Room();
+  memory.room = new Room(memory.room, OUTCOMES_TRACED);
   const receipts = await withSecondOpinions(
     context,
     pendingOutcomes.map(({ hash }) => hash),
@@ -131,6 +131,8 @@ export async function readPendingOutcomes(
   return { seen, ignoredReverts, missing, warnings };
 }
 
+/** Of what was submitted, however long those of strangers have taken. They are traced one after the other. */
+const OUTCOMES_TRACED = 2;
 /** How often a request for receipts that are too long together is halved. */
 const SPLITS = 7;
 

@@ -1,20 +1,34 @@
-/** Traces in one step, how many of them at a time, and ms after which no more are begun. */
+/** Traces of each kind in one step, and how many of them at a time. */
 const TRACES_MAX = 20;
 export const TRACES_AT_ONCE = 4;
-const TRACES_MS = 700;
+/** Ms after which a step begins no more, but for those that each kind has for certain. */
+const TRACES_MS = 400;
 
 /**
- * What a step may spend on traces. What is beyond waits for the next steps, and is not judged until then.
+ * What a step may spend on traces. Anyone can make transactions that take long to trace, so the time is that of the
+ * whole step, since it began the first one. What is beyond waits for the next steps, and is not judged until then.
  */
 export class Room {
-  #traces = TRACES_MAX;
-  #tracingUntil: number | null = null;
+  #taken = 0;
+  readonly #certain: number;
+  readonly #step: { beganAt: number | null };
+
+  /**
+   * @param before what the step has room for otherwise, whose time this shares. Default: the step begins
+   * @param certain so many it has however long the others have taken
+   */
+  constructor(before: Room | null = null, certain = 0) {
+    this.#step = before === null ? { beganAt: null } : before.#step;
+    this.#certain = certain;
+  }
 
   /** Takes the room of one trace. False where none is left. */
   takeTrace(): boolean {
-    this.#tracingUntil ??= performance.now() + TRACES_MS;
-    if (this.#traces === 0 || performance.now() > this.#tracingUntil) return false;
-    this.#traces -= 1;
+    const now = performance.now();
+    this.#step.beganAt ??= now;
+    const isOver = now - this.#step.beganAt > TRACES_MS;
+    if (this.#taken === TRACES_MAX || (isOver && this.#taken >= this.#certain)) return false;
+    this.#taken += 1;
     return true;
   }
 }
