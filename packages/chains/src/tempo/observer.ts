@@ -77,6 +77,7 @@ export class TempoObserver implements ChainObserver {
       synchronize,
       now: this.#now,
       newest: getBlock('finalized'),
+      newestName: 'final block',
       readTwice: ({ reread }) => reread,
       recover: async ({ node, head }, position) => {
         const place = await recover(node, this.network.chain, position, head);
