@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Address, TransactionHash } from '@pf/domain';
+import type { TransactionHash } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
 import { LRUCache } from 'lru-cache';
 import { toHex } from 'viem';
@@ -25,7 +25,7 @@ const receiptOf = (payment: number): Receipt => {
     const logIndex = BigInt(payment * events.length + index);
     return { ...event, ...place, transactionHash, logIndex, removed: false };
   });
-  return { transactionHash, status: 1n, from: from as Address, ...place, logs };
+  return { transactionHash, status: 1n, from: from, ...place, logs };
 };
 const receipts = new Map(Array.from({ length: PAYMENTS }, (_, payment) => [hashOf(payment), receiptOf(payment)]));
 
