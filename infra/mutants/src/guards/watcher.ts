@@ -399,12 +399,12 @@ export const watcherGuards: readonly Mutant[] = [
     file: 'packages/chains/src/evm/observe/step.ts',
     guard:
       'const [head, standing] = await node.batch([newest, getBlock(last.number)]);\n' +
-      "  if (head === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');\n" +
+      "  if (head === null) throw new RpcUpstreamError(`${node.name} has no ${newestName}`, 'no');\n" +
       '  const watch = await synchronize();',
     instead:
       'const watch = await synchronize();\n' +
       '  const [head, standing] = await node.batch([newest, getBlock(last.number)]);\n' +
-      "  if (head === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');",
+      "  if (head === null) throw new RpcUpstreamError(`${node.name} has no ${newestName}`, 'no');",
     test: {
       file: 'packages/chains/test/base/watch-set.integration.test.ts',
       name: 'passes a block only with a watch set that was updated after the block existed',

@@ -18,7 +18,7 @@ import { lookAgain } from './observe/look-again.ts';
 import { duePendingOutcomes, readPendingOutcomes } from './observe/pending-outcomes.ts';
 import { asideOf, type Position, readPosition, rereadFrom, writePosition, writtenAside } from './observe/position.ts';
 import { ProofBlocks } from './observe/proof-blocks.ts';
-import { RECEIPTS_KEPT, type Shown } from './observe/receipts.ts';
+import { RECEIPTS_KEPT, receiptsKept } from './observe/receipts.ts';
 import { scan, scanAgain, type Scan } from './observe/scan.ts';
 
 /** The same logs are read once more after this: a node may have had the block before its logs. */
@@ -41,7 +41,7 @@ export class TempoObserver implements ChainObserver {
   readonly #pool: RpcPool;
   readonly #now: () => number;
   readonly #window = new LogWindow();
-  readonly #receipts = boundedCache<TransactionHash, Shown>(RECEIPTS_KEPT);
+  readonly #receipts = receiptsKept();
   readonly #proven = boundedCache<TransactionHash, string>(RECEIPTS_KEPT);
   readonly #finality = new Finality();
   readonly #arrivals = new ArrivalReports();
@@ -77,6 +77,7 @@ export class TempoObserver implements ChainObserver {
       synchronize,
       now: this.#now,
       newest: getBlock('finalized'),
+      newestName: 'final block',
       readTwice: ({ reread }) => reread,
       recover: async ({ node, head }, position) => {
         const place = await recover(node, this.network.chain, position, head);

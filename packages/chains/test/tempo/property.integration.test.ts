@@ -485,6 +485,6 @@ describe('random transactions on Tempo', () => {
           `contracts and ${reduced} to accounts that spent, too\n`,
       );
     },
-    Math.max(60_000, TRANSACTIONS * 1_000),
+    Math.max(300_000, TRANSACTIONS * 1_000),
   );
 });

@@ -1,16 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { depositIdOf, encodeInput, partitionOf, type RelayedCall, type TypedData } from '@pf/contracts';
 import { createStore, findIntent } from '@pf/database';
-import type {
-  AccountId,
-  Address,
-  ChainId,
-  IntentId,
-  Observation,
-  PaymentIntent,
-  TokenAddress,
-  TransactionHash,
-  Transfer,
+import {
+  type AccountId,
+  type Address,
+  type ChainId,
+  COUNTED_MAX,
+  type IntentId,
+  type Observation,
+  type PaymentIntent,
+  type TokenAddress,
+  type TransactionHash,
+  type Transfer,
 } from '@pf/domain';
 import { deposits, samples } from '@pf/domain/testing';
 import { type ApiClient, apiClient, type Cluster, startCluster, until } from '@pf/testing';
@@ -417,6 +418,30 @@ describe('payments on a local chain without a watcher', () => {
         ['intent.payment_claimed', undefined, { txSignature: hash, intentIds: [second] }],
         ['intent.payment_claimed', undefined, { txSignature: hash, intentIds: [second, third] }],
       ]);
+    });
+
+    it('says nothing of the account where the intent has as many reports as it may', async () => {
+      const id = await create();
+      const hashes: string[] = [];
+      for (let count = 0; count <= COUNTED_MAX.mismatched; count += 1)
+        hashes.push(await payer.transfer(usdc, merchant, 2_500_000n));
+      await anvil.mine();
+      await anvil.rpc('evm_increaseTime', 2);
+      await anvil.mine();
+      const [last = '', ...others] = hashes.reverse();
+      const told = async (hash: string): Promise<void> =>
+        expect((await api.submit(id, hash, payer.address)).body.error?.message).toContain(
+          'the account that created the intent was told.',
+        );
+      for (let first = 0; first < others.length; first += 20)
+        await Promise.all(others.slice(first, first + 20).map(told));
+      for (let times = 0; times < 2; times += 1) {
+        const { status, body } = await api.submit(id, last, payer.address);
+        expect([status, body.error?.code]).toEqual([422, 'transaction.mismatch']);
+        expect(body.error?.message).toContain('If it has moved money, ask the requestor before you pay again.');
+        expect(body.error?.message).not.toContain('told');
+      }
+      expect((await stored(id)).transfers).toHaveLength(COUNTED_MAX.mismatched);
     });
 
     it('tells nothing of a deposit that its account has assigned to an intent', async () => {

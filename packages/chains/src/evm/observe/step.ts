@@ -96,6 +96,8 @@ interface StepOf<Position extends EvmPosition, Found, Outcomes, Finals> {
   readonly now: () => Instant;
   /** The newest block that is read. */
   readonly newest: RpcCall<Block | null>;
+  /** What it is called where a node does not have it. Default: newest block */
+  readonly newestName?: string;
   /** How far blocks were read a second time. */
   readonly readTwice: (position: Position) => bigint;
   /** Where to go on where the node does not have the newest block that was read; `behind`: it has too few. */
@@ -128,6 +130,7 @@ async function stepFrom<Position extends EvmPosition, Found, Outcomes, Finals>(
     synchronize,
     now,
     newest,
+    newestName = 'newest block',
     readTwice,
     recover,
     parts: partsOf,
@@ -136,7 +139,7 @@ async function stepFrom<Position extends EvmPosition, Found, Outcomes, Finals>(
 ): Promise<Step> {
   const last = newestOf(before);
   const [head, standing] = await node.batch([newest, getBlock(last.number)]);
-  if (head === null) throw new RpcUpstreamError(`${node.name} has no newest block`, 'no');
+  if (head === null) throw new RpcUpstreamError(`${node.name} has no ${newestName}`, 'no');
   const watch = await synchronize();
   // Only now: what is seen in this step has stood since then, however long the head took.
   const setting: Setting = { node, watch, now: now(), head };

@@ -1,6 +1,6 @@
 import type { TransactionHash } from '@pf/domain';
 import { boundedTo, isTooLong, type RpcCall, type RpcNode, type RpcPool } from '@pf/rpc';
-import type { LRUCache } from 'lru-cache';
+import { LRUCache } from 'lru-cache';
 import { rememberAddresses } from '../../evm/checksummed.ts';
 import { getReceipt, type KeptLogs, type Log, type Receipt, STRANGERS_MAX_BYTES } from '../../evm/calls.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
@@ -13,6 +13,10 @@ import { receiptByLogs } from './receipt-by-logs.ts';
 /** Receipts that are asked for at a time, and those that are kept. */
 const AT_ONCE = 10;
 export const RECEIPTS_KEPT = 1_000;
+/** What these may take, whatever strangers have added to them. */
+export const RECEIPTS_MAX_BYTES = 64 * 2 ** 20;
+/** Of a log, without its data. */
+const LOG_BYTES = 800;
 /** A step that has read receipts for so long leaves the rest to the next, in ms. */
 const READING_MS = 2_000;
 
@@ -21,6 +25,17 @@ export interface Shown {
   readonly receipt: Receipt;
   readonly by: string;
 }
+
+/** About what a receipt takes; for a usual one its equal share of the room. */
+export const sizeOf = ({ receipt: { logs } }: Shown): number =>
+  Math.max(
+    Math.floor(RECEIPTS_MAX_BYTES / RECEIPTS_KEPT),
+    logs.reduce((bytes, { data }) => bytes + LOG_BYTES + data.length, 0),
+  );
+
+/** Room for receipts: what was used longest ago is forgotten where there are too many, or they are too long. */
+export const receiptsKept = (): LRUCache<TransactionHash, Shown> =>
+  new LRUCache({ maxSize: RECEIPTS_MAX_BYTES, sizeCalculation: sizeOf });
 
 /** Where receipts come from. */
 export interface Receipts {

@@ -35,13 +35,15 @@ import {
   TRANSFER_BLOCKED,
   TRANSFER_WITH_MEMO,
 } from './landings.ts';
-import { type Found, isShown, RECEIPTS_KEPT, receiptsOf, type Shown } from './receipts.ts';
+import { type Found, isShown, RECEIPTS_KEPT, RECEIPTS_MAX_BYTES, receiptsOf, type Shown, sizeOf } from './receipts.ts';
 import { type SecondShowing, type Verdict, verdictsOn } from './second-showing.ts';
 
 /** Transactions whose receipts are read in one step; the others wait for the next. */
 const LOOKED_MAX = 200;
 /** With more transactions in a range it does not wait until all are read. So many receipts are kept meanwhile. */
 const WAITED_MAX = RECEIPTS_KEPT / 2;
+/** The same where the receipts that were read are longer than this together: more would push them out again. */
+const WAITED_MAX_BYTES = RECEIPTS_MAX_BYTES / 2;
 /** What pays no intent, of one second reading: the others wait for the next step. */
 const SIGHTINGS_MAX = 1_000;
 
@@ -187,14 +189,14 @@ export async function scan(
 ): Promise<Reading<Observation>> {
   const { hits, sightings, end } = await hitsIn(context, from, to, expected, some ?? context.watch.recipients());
   if (some === undefined) context.noteSightings?.(context.node, sightings);
-  const { left, ...findings } = await judge(context, hits, (unread) =>
+  const { left, bytes, ...findings } = await judge(context, hits, (unread) =>
     byTurns(
       context.watch,
       unread.filter(({ hash }) => !context.aside.has(hash)),
     ),
   );
   if (left.length === 0) return { end, ...findings };
-  if (hits.length <= WAITED_MAX)
+  if (hits.length <= WAITED_MAX && bytes <= WAITED_MAX_BYTES)
     return { end: await blockBefore(context, left.map(({ log }) => log.blockNumber).reduce(least)), ...findings };
   const aside = left.slice(0, LOOKED_MAX).map((hit) => unjudgedOf(hit, 'more was paid at once than a step can read'));
   return { end, found: findings.found, unjudged: [...findings.unjudged, ...aside] };
@@ -216,7 +218,7 @@ export async function scanAgain(
   const open = notYetReread(hits, ({ log }) => log, from, after);
   const arrived = notYetReread(sightings, ({ log }) => log, from, after);
   context.noteSightings?.(context.node, arrived.slice(0, SIGHTINGS_MAX));
-  const { left, ...findings } = await judge(context, open, (unread) => unread);
+  const { left, bytes: _bytes, ...findings } = await judge(context, open, (unread) => unread);
   const [first] = [...left.slice(0, 1), ...arrived.slice(SIGHTINGS_MAX, SIGHTINGS_MAX + 1)]
     .map(({ log }) => log)
     .sort(byPlace);
@@ -253,12 +255,13 @@ async function hitsIn(
 /**
  * What the receipts of these transactions tell, as far as a step can read them: the others are left.
  * @param order which of those whose receipts are not known are read, and in which order
+ * @returns also what is left, and about how many bytes the receipts take
  */
 async function judge(
   context: Scan,
   hits: readonly Hit[],
   order: (unread: readonly Hit[]) => readonly Hit[],
-): Promise<Findings<Observation> & { readonly left: readonly Hit[] }> {
+): Promise<Findings<Observation> & { readonly left: readonly Hit[]; readonly bytes: number }> {
   const { node, receipts } = context;
   // Before others are read: those may take their room.
   const known = new Map(
@@ -285,6 +288,7 @@ async function judge(
     found: findings.found,
     unjudged: [...unjudged, ...findings.unjudged],
     left: unread.filter(({ hash }) => !read.has(hash)),
+    bytes: [...known.values()].reduce((sum, shown) => sum + sizeOf(shown), 0),
   };
 }
 
