@@ -66,6 +66,12 @@ export const CREATE_QUOTAS: Readonly<Record<Plan, Quota>> = {
 };
 
 /**
+ * Changes of payment intents of an account in one mode, by its plan, with any of its keys: as of new ones. Each is an
+ * event that is kept, with all metadata.
+ */
+export const CHANGE_QUOTAS = CREATE_QUOTAS;
+
+/**
  * New transactions for one intent: of one payer's address, of all requests, and what of the former does not count in
  * the latter, at each gateway. What is built already has a budget of its own.
  */

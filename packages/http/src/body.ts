@@ -1,12 +1,12 @@
-import { BODY_LIMIT_BYTES, parseRequest } from '@pf/contracts';
+import { BODY_LIMIT_BYTES } from '@pf/contracts';
 import { resumed } from '@pf/runtime';
 import express, { type Request, type Response } from 'express';
 import type { z } from 'zod';
-import { ApiError, validationFailed } from './http-error.ts';
+import { ApiError } from './http-error.ts';
+import { parseBody } from './json-body.ts';
 
 /** Reads a body of any type; the type is checked below, so that an empty body needs none. */
 const readRaw = express.raw({ type: () => true, limit: BODY_LIMIT_BYTES, inflate: false });
-const decoder = new TextDecoder('utf-8', { fatal: true });
 const JSON_TYPE = /^application\/json *(?:; *charset=(?:utf-8|"utf-8") *)?$/i;
 
 /**
@@ -40,22 +40,7 @@ export async function readBody<Schema extends z.ZodType>(
   const bytes = await readBytes(request, response);
   if (bytes.length > 0 && !JSON_TYPE.test(request.headers['content-type'] ?? ''))
     throw new ApiError('request.unsupported_media_type');
-  const parsed = parseRequest(schema, bytes.length === 0 ? {} : parseJson(bytes));
-  if (!parsed.ok) throw validationFailed(parsed.issues);
-  return parsed.value;
-}
-
-/**
- * The JSON of a body as `readBody` reads it, for who passes a body on and decides by what is in it.
- * @throws ApiError `request.malformed_json`
- */
-export function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(decoder.decode(bytes));
-  } catch (cause) {
-    // TypeError: not UTF-8; SyntaxError: not JSON. The parser's message quotes the body, so it is not sent or logged.
-    throw new ApiError('request.malformed_json', { cause });
-  }
+  return parseBody(bytes, schema);
 }
 
 /** Maps an error of Express' body reader by its `type`. */

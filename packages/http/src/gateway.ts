@@ -133,7 +133,8 @@ export function passHead({ statusCode, headers, errorCode }: GatewayResponse, re
 
 /**
  * Passes the body on as fast as the client reads it, and ends the response.
- * @param ending aborted when the client has disconnected, or its stream ends
+ * @param ending aborted when the client has disconnected, its stream ends, or its time is over: what it has not read
+ *   by then is broken off
  * @param onBroken told why the gateway's response broke off
  */
 export async function passBody(
@@ -144,6 +145,7 @@ export async function passBody(
 ): Promise<void> {
   try {
     await writeParts(body, response, ending);
+    if (!response.writableEnded) response.destroy();
   } catch (error) {
     onBroken(error);
     // It cannot become an error anymore: the connection is closed, so that the client notices.

@@ -1,6 +1,6 @@
 export { AddressBuckets } from './address-buckets.ts';
 export { addressGroup, sharingGroups, type SharingGroup } from './address-group.ts';
-export { parseJson, readBody, readBytes } from './body.ts';
+export { readBody, readBytes } from './body.ts';
 export { errorHandler, methodNotAllowed } from './failures.ts';
 export {
   Gateway,
@@ -14,6 +14,7 @@ export {
   wantsStream,
 } from './gateway.ts';
 export { ApiError, type ErrorDetails, HttpError, type HttpErrorOptions, validationFailed } from './http-error.ts';
+export { parseJson } from './json-body.ts';
 export { pageOf, positionOf, readQuery, versionOf } from './pages.ts';
 export { type Pass, PASS_SECONDS, readPass, signPass } from './pass.ts';
 export { requestLog, shownPath, statusOf } from './request-log.ts';

@@ -24,6 +24,15 @@ const TIMEOUTS = {
 } as const;
 type Timeouts = Readonly<Record<keyof typeof TIMEOUTS, number>>;
 
+/**
+ * What clients may leave unread: for how many milliseconds without taking a byte, and how many bytes in all of them. A
+ * stream that has nothing to say is not unread; comments on it, every 15 s, are.
+ */
+export const UNREAD = { ms: 20_000, bytes: 64 * 1024 * 1024 } as const;
+type Unread = Readonly<Record<keyof typeof UNREAD, number>>;
+/** Interval at which all that is unread is added up. */
+const UNREAD_CHECK_MS = 250;
+
 /** An API's HTTP server: bounded waits for clients, and a shutdown that loses no request. */
 export class HttpServer {
   readonly #server: Server;
@@ -33,10 +42,21 @@ export class HttpServer {
   readonly #lastResponse = new WeakMap<Duplex, ServerResponse>();
   /** Aborted when the last connection has closed during shutdown. */
   readonly #drained = new AbortController();
+  readonly #unread: Unread;
+  #unreadCheck: NodeJS.Timeout | undefined;
   #closing = false;
 
-  /** @param maxConnections further connections are closed at once */
-  constructor(listener: RequestListener, timeouts: Timeouts = TIMEOUTS, maxConnections?: number) {
+  /**
+   * @param maxConnections further connections are closed at once
+   * @param unread responses that are not read are broken off
+   */
+  constructor(
+    listener: RequestListener,
+    timeouts: Timeouts = TIMEOUTS,
+    maxConnections?: number,
+    unread: Unread = UNREAD,
+  ) {
+    this.#unread = unread;
     const onRequest: RequestListener = (request, response) => {
       if (this.#closing) response.shouldKeepAlive = false;
       else response.setHeader('Keep-Alive', `timeout=${KEEP_ALIVE_SECONDS}`);
@@ -54,6 +74,9 @@ export class HttpServer {
       },
       onRequest,
     );
+    // Node renews it with each byte that comes, or goes into the connection.
+    this.#server.timeout = unread.ms;
+    this.#server.on('timeout', (socket: Socket) => this.#onSilence(socket));
     if (maxConnections !== undefined) this.#server.maxConnections = maxConnections;
     this.#server.on('drop', () => count('payments.rate_limited', { policy: 'connections' }));
     this.#server.on('connection', (socket: Socket) => {
@@ -79,6 +102,7 @@ export class HttpServer {
   /** Resolves with the port once the server accepts requests. */
   async listen(host: string, port: number): Promise<number> {
     await new Promise<void>((resolve, reject) => this.#server.once('error', reject).listen(port, host, resolve));
+    this.#unreadCheck = setInterval(() => this.#boundUnread(), UNREAD_CHECK_MS);
     const address = this.#server.address();
     return typeof address === 'object' && address !== null ? address.port : port;
   }
@@ -93,5 +117,28 @@ export class HttpServer {
     if (this.#connections.size > 0) await pause(DRAIN_MS, this.#drained.signal);
     // Also closes idle connections: those on which no request came during the drain.
     await new Promise<void>((resolve, reject) => this.#server.close((error) => (error ? reject(error) : resolve())));
+    clearInterval(this.#unreadCheck);
+  }
+
+  /** Nothing came on a connection, and nothing was taken from it: ends it, unless it is the server that is silent. */
+  #onSilence(socket: Socket): void {
+    const response = this.#lastResponse.get(socket);
+    const isBusy = response !== undefined && this.#open.has(response);
+    if (isBusy && socket.writableLength === 0) return;
+    if (isBusy) count('payments.rate_limited', { policy: 'connections' });
+    socket.destroy();
+  }
+
+  /** Breaks off the largest responses where too many bytes wait for clients. */
+  #boundUnread(): void {
+    const waiting = [...this.#open].map((response) => ({ response, bytes: response.writableLength }));
+    let excess = waiting.reduce((sum, { bytes }) => sum + bytes, -this.#unread.bytes);
+    if (excess <= 0) return;
+    for (const { response, bytes } of waiting.sort((a, b) => b.bytes - a.bytes)) {
+      if (excess <= 0) return;
+      excess -= bytes;
+      count('payments.rate_limited', { policy: 'connections' });
+      response.destroy();
+    }
   }
 }

@@ -119,14 +119,16 @@ export class Forwarding {
           headers: { ...payerHeaders(request, response, authorization), ...sentHeaders(request) },
           body,
         };
-        const answer = await this.#ask(asked, isStream, ending.signal);
+        const late = AbortSignal.timeout(REQUEST_MS);
+        const lasting = isStream ? ending.signal : AbortSignal.any([ending.signal, late]);
+        const answer = await this.#ask(asked, isStream, { ending: ending.signal, late });
         if (answer === null || response.destroyed) return;
         passHead(answer, response);
         if (isStream) {
           response.flushHeaders();
           this.#streams.add(response, ending);
         }
-        await passBody(answer, response, ending.signal, (error) =>
+        await passBody(answer, response, lasting, (error) =>
           this.#log.warn({ err: error }, 'a response of the gateway broke off'),
         );
       } finally {
@@ -143,10 +145,9 @@ export class Forwarding {
   async #ask(
     asked: Omit<GatewayRequest, 'signal'>,
     isStream: boolean,
-    ending: AbortSignal,
+    { ending, late }: { readonly ending: AbortSignal; readonly late: AbortSignal },
   ): Promise<GatewayResponse | null> {
     if (isStream) return unlessEnded(this.#gateway.stream({ ...asked, signal: ending }), ending);
-    const late = AbortSignal.timeout(REQUEST_MS);
     if (asked.body !== null) return this.#gateway.request({ ...asked, signal: late });
     return unlessEnded(this.#gateway.request({ ...asked, signal: AbortSignal.any([ending, late]) }), ending);
   }

@@ -10,6 +10,8 @@ import type { SignedIn } from './identity/identity.ts';
 export const STREAMS_MAX = 500;
 const ACCOUNT_STREAMS_MAX = 50;
 const PERSON_STREAMS_MAX = 10;
+/** In all accounts. */
+const PERSON_STREAMS_IN_ALL_MAX = 50;
 const RETRY_AFTER_SECONDS = 10;
 /** Interval at which the session or token and the role of a stream are looked up: it ends within 30 s of them. */
 const CHECK_MS = 10_000;
@@ -45,6 +47,7 @@ export class Streams {
     const taken = this.#slots.take({
       [`${account.id} ${person.userId}`]: PERSON_STREAMS_MAX,
       [account.id]: ACCOUNT_STREAMS_MAX,
+      [person.userId]: PERSON_STREAMS_IN_ALL_MAX,
       all: STREAMS_MAX,
     });
     if (typeof taken === 'function') return taken;

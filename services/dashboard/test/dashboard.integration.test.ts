@@ -175,6 +175,41 @@ describe('the dashboard', () => {
     });
   });
 
+  describe('a new password', () => {
+    it('ends the links that were mailed before, and sign-ins that wait for a code', async () => {
+      const email = 'pia@shop.example';
+      const pia = await member('pia', accountId, 'viewer');
+      const next = 'another long password';
+      const linkAfter = async (mails: number): Promise<string> => {
+        await stranger().ask('forgotPassword', { body: { email } });
+        return tokenOf(email, 'reset-password', mails);
+      };
+      const reset = (token: string) => stranger().ask('resetPassword', { body: { token, password: PASSWORD } });
+      const first = await linkAfter(1);
+      const body = { currentPassword: PASSWORD, password: next };
+      expect((await pia.ask('changePassword', { body })).status).toBe(200);
+      expect((await reset(first)).code).toBe('link.invalid');
+
+      const { body: factor } = await pia.ask('beginSecondFactor', { body: { password: next } });
+      await pia.ask('confirmSecondFactor', { body: { code: codeOf(factor.uri) } });
+      const waiting = stranger();
+      expect((await waiting.ask('signIn', { body: { email, password: next } })).body.next).toBe('second_factor');
+      const [second, third] = [await linkAfter(2), await linkAfter(3)];
+      const { rows } = await cluster.database.sql.query<{ kept: string }>(
+        'SELECT string_agg(identifier, $1) AS kept FROM dashboard.verifications',
+        [' '],
+      );
+      for (const token of [second, third]) expect(rows[0]?.kept).not.toContain(token);
+      expect((await reset(third)).status).toBe(200);
+      expect((await reset(second)).code).toBe('link.invalid');
+      const code = factor.backupCodes[0];
+      expect((await waiting.ask('signInWithCode', { body: { code } })).code).toBe('second_factor.invalid');
+      const again = stranger();
+      await again.ask('signIn', { body: { email, password: PASSWORD } });
+      expect((await again.ask('signInWithCode', { body: { code } })).status).toBe(200);
+    });
+  });
+
   describe('a password that is replaced by a link', () => {
     it('takes all that was made before with it, or stays, and the link with it', async () => {
       const email = 'rita@shop.example';

@@ -71,6 +71,7 @@ export class Gateways {
     const { adapter } = this.#world.network.connect(log, async () => null);
     // Quotas are not what is simulated: the clients are few, and try again and again.
     const limiter = {
+      admitChange: async () => undefined,
       admitCreate: async () => undefined,
       admitBuild: async () => undefined,
       admitRepeatedBuild: async () => undefined,

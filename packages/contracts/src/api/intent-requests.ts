@@ -16,7 +16,7 @@ import {
   wallet,
   word,
 } from './fields.ts';
-import { BODY_LIMIT_BYTES, IDEMPOTENCY_KEY_LENGTH_MAX, TTL_SECONDS } from './limits.ts';
+import { BODY_LIMIT_BYTES, IDEMPOTENCY_KEY_LENGTH_MAX, METADATA_KEYS_MAX, TTL_SECONDS } from './limits.ts';
 
 /** POST /intents. The chain's adapter parses what depends on the chain: addresses, token, decimals. */
 export const createIntentRequest = z.strictObject({
@@ -38,12 +38,16 @@ export const refundIntentRequest = z.strictObject({
   to: wallet.optional(),
 });
 
+/** All keys that an intent has are removed, and as many others set. */
+const CHANGED_KEYS_MAX = 2 * METADATA_KEYS_MAX;
+const changedMetadata = must(`an object of at most ${CHANGED_KEYS_MAX} string values, or null to remove a key`);
 /** PATCH /intents/{id}. `metadata` is merged key by key: a null value removes its key, `metadata: null` all keys. */
 export const updateIntentRequest = z.strictObject({
   updatedAt,
-  // The number of keys is checked after the merge, by the domain.
+  // How many keys remain is checked after the merge, by the domain.
   metadata: z
-    .record(metadataKey, metadataValue.nullable(), must('an object of string values, or null to remove a key'))
+    .record(metadataKey, metadataValue.nullable(), changedMetadata)
+    .refine((map) => Object.keys(map).length <= CHANGED_KEYS_MAX, changedMetadata)
     .nullable()
     .optional(),
   amount: amount.optional(),

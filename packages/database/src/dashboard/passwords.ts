@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordPersonalChange } from './audit.ts';
@@ -9,8 +9,8 @@ interface Person {
   readonly email: string;
 }
 
-/** How the sign-in library stores the token of the link with which a new password is set. */
-const linkOf = (token: string): string => `reset-password:${token}`;
+/** How the sign-in library stores the token of the link with which a new password is set: hashed. */
+const linkOf = (token: string): string => createHash('sha256').update(`reset-password:${token}`).digest('base64url');
 
 /** The person for whom a link sets a new password; null if it was used, has expired, or never existed. */
 export async function personOfResetLink({ sql }: Database, token: string, at: Date): Promise<Person | null> {
@@ -67,7 +67,7 @@ export async function changePassword(
   });
 }
 
-/** The password, and the end of what was made with another one: sessions, passkeys, tokens and approvals. */
+/** The password, and the end of what was made with another one: sessions, links, passkeys, tokens and approvals. */
 async function setPassword(
   client: pg.ClientBase,
   { userId, hash, at }: { readonly userId: string; readonly hash: string; readonly at: Date },
@@ -85,6 +85,8 @@ async function setPassword(
       [randomUUID(), userId, hash, at],
     );
   await client.query('DELETE FROM dashboard.sessions WHERE user_id = $1', [userId]);
+  // Other links to set a password, and sign-ins by the old one that wait for a code.
+  await client.query('DELETE FROM dashboard.verifications WHERE value = $1', [userId]);
   await client.query('DELETE FROM dashboard.passkeys WHERE user_id = $1', [userId]);
   await client.query('DELETE FROM dashboard.device_requests WHERE user_id = $1', [userId]);
   await client.query('UPDATE dashboard.personal_tokens SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL', [

@@ -79,6 +79,8 @@ export function createAuth({ database, limits, url, secret, mailer, mails, log }
         if (await limits.admitVerificationMail(user.email)) mailer.send(mails.verifyEmail(user.email, token));
       },
     },
+    // The token of a link, or the cookie of a sign-in that is under way, cannot be read out of the database.
+    verification: { storeIdentifier: 'hashed' },
     session: { expiresIn: 7 * DAY_SECONDS, updateAge: DAY_SECONDS },
     plugins: [secondFactor(), passkeyPlugin()],
     // The service limits by itself.

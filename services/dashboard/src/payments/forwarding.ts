@@ -33,6 +33,8 @@ import { fieldsIn, isChange, recordPayment } from './changes.ts';
 export const CAPACITY: GatewayCapacity = { requests: 128, streams: STREAMS_MAX };
 /** An account's share, so that the slow requests of one are not in the way of others. */
 const ACCOUNT_REQUESTS_MAX = 16;
+/** A person's share, in all accounts. */
+const PERSON_REQUESTS_MAX = 32;
 /** The most that a request takes, also if its client reads slowly. A stream has no end. */
 const REQUEST_MS = 60_000;
 
@@ -123,7 +125,7 @@ export class Forwarding {
       response.flushHeaders();
       this.#dependencies.streams.endWith(member, PAYMENT_ACCESS[id], response, ending);
     }
-    await passBody(answer, response, signal, (error) =>
+    await passBody(answer, response, lasting, (error) =>
       this.#dependencies.log.warn({ err: error }, 'a response of the gateway broke off'),
     );
   }
@@ -179,13 +181,20 @@ export class Forwarding {
   }
 
   /** @throws DashboardError `rate_limit.exceeded` or `service.unavailable` if there are none left */
-  #takeSlots({ account }: Member): () => void {
-    const taken = this.#slots.take({ [account.id]: ACCOUNT_REQUESTS_MAX, all: CAPACITY.requests });
+  #takeSlots({ account, person }: Member): () => void {
+    const taken = this.#slots.take({
+      [account.id]: ACCOUNT_REQUESTS_MAX,
+      [person.userId]: PERSON_REQUESTS_MAX,
+      all: CAPACITY.requests,
+    });
     if (typeof taken === 'function') return taken;
     if (taken.full === 'all') throw new DashboardError('service.unavailable');
     count('payments.rate_limited', { policy: 'dashboard' });
     throw new DashboardError('rate_limit.exceeded', {
-      message: `Too many requests of the account are under way: ${ACCOUNT_REQUESTS_MAX} may be. Send it again.`,
+      message:
+        taken.full === person.userId
+          ? `Too many of your requests are under way: ${PERSON_REQUESTS_MAX} may be. Send it again.`
+          : `Too many requests of the account are under way: ${ACCOUNT_REQUESTS_MAX} may be. Send it again.`,
       retryAfterSeconds: 1,
     });
   }

@@ -204,6 +204,31 @@ describe('a request that the dashboard forwards', () => {
     expect((await Promise.all(slow)).map(({ status }) => status)).toEqual(Array.from({ length: 16 }, () => 200));
     expect((await owner.pay('listIntents', { accountId })).status).toBe(200);
   });
+
+  it('returns 429 while 32 others of a person are under way, whatever the account, and serves others', async () => {
+    received.length = 0;
+    answer = () => undefined;
+    const { prisma } = cluster.database;
+    const accounts = await Promise.all(
+      [1, 2, 3].map((number) => prisma.account.create({ data: { id: newAccountId(), name: `Shop ${number}` } })),
+    );
+    const [first, second, third] = accounts.map(({ id }) => id) as [string, string, string];
+    const names = { role: 'owner', accountId: first } as const;
+    const busy = await memberOf(cluster.database, dashboard.url, { ...names, name: 'busy' });
+    const { id: userId } = await prisma.user.findUniqueOrThrow({ where: { email: 'busy@shop.example' } });
+    for (const account of [second, third])
+      await prisma.member.create({ data: { accountId: account, userId, role: 'owner' } });
+    const slow = [first, second].flatMap((account) =>
+      Array.from({ length: 16 }, () => busy.pay('listIntents', { accountId: account })),
+    );
+    await until('all of them', () => received.length === 32);
+    expect((await busy.pay('listIntents', { accountId: third })).code).toBe('rate_limit.exceeded');
+    const other = await memberOf(cluster.database, dashboard.url, { name: 'other', role: 'owner', accountId: third });
+    answer = json(200, { intents: [], hasMore: false, nextCursor: null });
+    expect((await other.pay('listIntents', { accountId: third })).status).toBe(200);
+    for (const { request, response } of received.slice(0, 32)) answer(request, response);
+    expect((await Promise.all(slow)).every(({ status }) => status === 200)).toBe(true);
+  });
 });
 
 describe('the dashboard without a gateway', () => {

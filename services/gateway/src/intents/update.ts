@@ -5,6 +5,7 @@ import { validationFailed } from '../api-error.ts';
 import { readBody } from '@pf/http';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
+import type { Limiter } from '../limits/limiter.ts';
 import { requirePlan } from '../plans.ts';
 import { readAmount } from './amount.ts';
 import { intentAfter, pathId, requireIntent } from './lookup.ts';
@@ -12,15 +13,17 @@ import { intentAfter, pathId, requireIntent } from './lookup.ts';
 interface Dependencies {
   readonly commands: Commands;
   readonly intents: IntentQueries;
+  readonly limiter: Pick<Limiter, 'admitChange'>;
   readonly partitions: number;
 }
 
 /** PATCH /intents/{id}. The writer compares `updatedAt` and merges the metadata; an update may change nothing. */
-export const updateIntent = ({ commands, intents, partitions }: Dependencies): Endpoint => ({
+export const updateIntent = ({ commands, intents, limiter, partitions }: Dependencies): Endpoint => ({
   operation: OPERATIONS.updateIntent,
   async handle({ holder, request, response }) {
     const intentId = pathId(request, partitions);
     const { updatedAt, amount, ttlSeconds, metadata } = await readBody(request, response, updateIntentRequest);
+    await limiter.admitChange(holder);
     const { accountId, livemode } = holder;
     const data: CommandData['update'] = {
       updatedAt: Date.parse(updatedAt),

@@ -1,6 +1,7 @@
 import {
   BUILD_QUOTAS,
   CHAIN_QUOTAS,
+  CHANGE_QUOTAS,
   CREATE_QUOTAS,
   ENDPOINT_TEST_QUOTA,
   INTENT_QUOTA,
@@ -140,6 +141,15 @@ export class Limiter {
   }
 
   /**
+   * Counts a change of a payment intent of the account.
+   * @throws ApiError `rate_limit.exceeded`
+   */
+  async admitChange(holder: Pick<Holder, 'accountId' | 'livemode' | 'plan'>): Promise<void> {
+    const refused = await this.#refusalOfAccount('changes', CHANGE_QUOTAS[holder.plan], holder);
+    if (refused) throw tooMany('creates', 'This account has changed its payment intents too often today', refused);
+  }
+
+  /**
    * Counts a transaction that is to be built for an intent, which asks the chain's upstreams several times.
    * @throws ApiError `intent.too_many_builds`, `rate_limit.exceeded`
    */
@@ -213,7 +223,7 @@ export class Limiter {
 
   /** Counts what an account does in one mode, with any of its keys. @returns where it is refused */
   async #refusalOfAccount(
-    what: 'creates' | 'choices' | 'tests' | 'retries' | 'replays' | 'endpoints',
+    what: 'creates' | 'changes' | 'choices' | 'tests' | 'retries' | 'replays' | 'endpoints',
     quota: Quota,
     { accountId, livemode }: Pick<Holder, 'accountId' | 'livemode'>,
   ): Promise<Standing | null> {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@je
 import {
   BUILD_QUOTAS,
   CHAIN_QUOTAS,
+  CHANGE_QUOTAS,
   CREATE_QUOTAS,
   ENDPOINT_TEST_QUOTA,
   INTENT_QUOTA,
@@ -227,6 +228,7 @@ describe('Limiter', () => {
 
   it.each([
     ['new payment intents', CREATE_QUOTAS.free, 'admitCreate'],
+    ['changes of payment intents', CHANGE_QUOTAS.free, 'admitChange'],
     ['payment intents that its payers begin', CREATE_QUOTAS.free, 'admitChoice'],
     ['test events', ENDPOINT_TEST_QUOTA, 'admitTest'],
     ['deliveries sent again', RETRY_QUOTA, 'admitRetry'],
