@@ -1,18 +1,10 @@
 import { createChains, upstreamsOf } from '@pf/chains';
 import { MeasuredClock } from '@pf/clock';
-import {
-  createStore,
-  openDatabase,
-  readDatabaseTime,
-  readToldTransfers,
-  UnscreenedPayments,
-  verifySchema,
-} from '@pf/database';
+import { createStore, openDatabase, readDatabaseTime, UnscreenedPayments, verifySchema } from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { ConfigurationError, count, loadConfig, PeriodicTask, runService, startHealth } from '@pf/runtime';
 import { openScreening } from '@pf/screening';
 import { watcherVariables } from './config.ts';
-import { MoneyCheck } from './money-check.ts';
 import { NetworkWatch } from './network-watch.ts';
 import { Rebroadcaster } from './rebroadcaster.ts';
 import { screenSenders } from './sender-screening.ts';
@@ -23,8 +15,6 @@ const READY_WITHIN_MS = 1_000;
 const STUCK_AFTER_MS = 120_000;
 /** Not urgent: the money has moved. */
 const SCREEN_EVERY_MS = 5_000;
-/** One wallet of each network: who has few has all that arrives compared. */
-const CHECK_EVERY_MS = 10 * 60_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 runService('watcher', async (service) => {
@@ -117,7 +107,6 @@ runService('watcher', async (service) => {
   );
   const running = networks.map(({ observer, adapter }) => {
     const child = log.child({ network: observer.network.name });
-    const history = chains.histories.get(observer.network.chain);
     const rebroadcaster = new Rebroadcaster(
       adapter,
       transactions,
@@ -125,7 +114,7 @@ runService('watcher', async (service) => {
       child,
       config.WATCH_SHARD,
     );
-    const watch = new NetworkWatch({
+    return new NetworkWatch({
       observer,
       sets,
       watches,
@@ -137,23 +126,6 @@ runService('watcher', async (service) => {
       clock,
       log: child,
     });
-    if (history !== undefined && config.DEPOSITS) {
-      const check = new MoneyCheck({
-        network: observer.network,
-        history,
-        watching: () => (watch.isCurrent ? sets.setOf(observer.network.chain) : null),
-        readTold: (...asked) => readToldTransfers(database, ...asked),
-        log: child,
-      });
-      const checks = new PeriodicTask({
-        work: (stopping) => check.check(stopping),
-        pauseMs: CHECK_EVERY_MS,
-        onFailure: (error) => child.warn({ err: error }, 'a wallet could not be compared with the ledger: will retry'),
-      });
-      checks.start();
-      service.onShutdown(`checks of ${observer.network.name}`, () => checks.stop());
-    }
-    return watch;
   });
   const stop = new AbortController();
   const ended = Promise.all(

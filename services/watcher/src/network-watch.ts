@@ -122,11 +122,6 @@ export class NetworkWatch {
     return { ...this.#status, shard: `${index}/${count}`, loaded: sets.sizeOf(observer.network.chain) };
   }
 
-  /** Whether this process watches, and has read all blocks. */
-  get isCurrent(): boolean {
-    return this.#status.role === 'active' && this.#status.behind === '0';
-  }
-
   /** Milliseconds since the last step, failed attempt, or attempt to acquire the lease. */
   idleMs(): number {
     return performance.now() - this.#progressAt;

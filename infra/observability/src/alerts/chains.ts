@@ -6,8 +6,6 @@ const active = (network: string, instance: string, shard = '1/1'): string =>
   `payments_watcher_active{service_name="watcher",network="${network}",shard="${shard}",instance="${instance}"}`;
 const watcher = (metric: string, shard = '1/1'): string =>
   `payments_watcher_${metric}{service_name="watcher",network="base",shard="${shard}"}`;
-const checks = (network: string, outcome: string): string =>
-  `payments_watcher_checks_total{service_name="watcher",network="${network}",outcome="${outcome}"}`;
 const shards = (instance: string): string =>
   `payments_watcher_shards{service_name="watcher",network="base",instance="${instance}"}`;
 const requests = (error: string): string =>
@@ -210,21 +208,6 @@ upstream, and no second one shows them: they stay confirmed.`,
     quiet: { series: { [watcher('unshown')]: '0+0x30' }, at: '20m' },
     // The second upstream was down for some minutes.
     nearMiss: { series: { [watcher('unshown')]: '0 2 4 6 9 12 12 12 3 0+0x30' }, at: '20m' },
-  },
-  {
-    name: 'MoneyUnexplained',
-    severity: 'ticket',
-    // The log of one difference is found for a day.
-    expr: 'sum by (network) (increase(payments_watcher_checks_total{outcome="differs"}[1d])) > 0',
-    summary: `About {{ $value }} wallets on {{ $labels.network }} have got something else than the ledger tells of.`,
-    fires: {
-      series: { [checks('base', 'differs')]: '0+0x5 1+0x30', [checks('tempo', 'same')]: '0+1x40' },
-      at: '20m',
-      labels: { network: 'base' },
-    },
-    quiet: { series: { [checks('base', 'same')]: '0+1x40', [checks('base', 'differs')]: '2+0x40' }, at: '20m' },
-    // The chain could not be read: what arrived is not known.
-    nearMiss: { series: { [checks('base', 'failed')]: '0+1x40', [checks('base', 'differs')]: '0+0x40' }, at: '20m' },
   },
   {
     name: 'UpstreamsAllDown',

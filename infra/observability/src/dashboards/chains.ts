@@ -74,10 +74,6 @@ export const chains: DashboardSpec = {
           `max by (network, shard) (payments_watcher_unshown{${NETWORK}})`,
           '{{network}} {{shard}}',
         ]),
-        chart('Wallets compared with the ledger', 'short', 'What differs is logged. Normally 0.', [
-          `sum by (network, outcome) (increase(payments_watcher_checks_total{${NETWORK}}[$__rate_interval]))`,
-          '{{network}} {{outcome}}',
-        ]),
         chart('Intents in memory', 'short', 'Of the process that holds most. Grows from 0 while a watcher loads.', [
           `max by (network) (payments_watcher_loaded{${NETWORK}})`,
           '{{network}}',

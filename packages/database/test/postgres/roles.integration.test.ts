@@ -96,7 +96,6 @@ import {
   openInvitations,
   outstandingLanes,
   type LogSource,
-  readToldTransfers,
   rebuildProjection,
   recordPersonalChange,
   releaseLanes,
@@ -332,8 +331,6 @@ describe('the roles of the database', () => {
       await watchedIntents.keepWallets([wallet]);
       expect(await watchedIntents.wallets([CHAIN], 0, UNSPLIT)).toEqual([wallet]);
       await watchedIntents.forgetWallets([CHAIN], until + 1);
-      const told = { chain: CHAIN, livemode: false, wallet: payment.sender };
-      await readToldTransfers(database, owner().accountId, told, 0, () => undefined);
       const lease = await watches.acquire(CHAIN, UNSPLIT, 'me', 600_000);
       if (!lease) throw new Error('no lease');
       expect([await watches.renew(lease, 600_000), await watches.moveCursor(lease, {})]).toEqual([true, true]);

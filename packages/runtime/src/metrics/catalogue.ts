@@ -390,15 +390,6 @@ export const METRICS = {
     ),
     labels: { network, shard },
   }),
-  'payments.watcher.checks': counter({
-    services: ['watcher'],
-    unit: '{wallet}',
-    description: lines(
-      'Wallets of which half an hour was compared, by the chain alone, with what the ledger tells. What differs is',
-      'logged with its transactions.',
-    ),
-    labels: { network, outcome: of('same', 'differs', 'failed') },
-  }),
   'payments.watcher.intents': gauge({
     services: ['watcher'],
     unit: '{intent}',

@@ -1,6 +1,7 @@
 import type { Balances, BlockRange, Moved, WalletHistory } from '@pf/chains';
 import type { ToldTransfer } from '@pf/database';
 import type { Address, Instant, IntentId, TokenAddress, TransactionHash } from '@pf/domain';
+import { CliError } from '../cli-error.ts';
 import { compare, type Comparison } from './compare.ts';
 
 /** Transfers of one audit, on the chain and in the ledger: some 100 MB of memory. */
@@ -10,11 +11,6 @@ const LOOKED_UP_AT_ONCE = 50;
 /** The clocks of chains and services differ by less. */
 const CLOCKS_MS = 3_600_000;
 
-/** The range has more transfers than one audit takes. */
-export class TooManyTransfersError extends Error {
-  override readonly name = 'TooManyTransfersError';
-}
-
 export interface AuditOptions {
   readonly history: WalletHistory;
   /** What the ledger tells of transfers to the wallet, that was told or changed since then. */
@@ -22,8 +18,6 @@ export interface AuditOptions {
   readonly wallet: Address;
   readonly range: BlockRange;
   readonly ended: AbortSignal;
-  /** Transfers, on the chain and in the ledger. */
-  readonly most?: number;
 }
 
 export interface WalletReport extends Comparison {
@@ -40,27 +34,16 @@ export interface WalletReport extends Comparison {
  * then. What the ledger has and the chain did not show is looked up by its transaction: it may be in another block, or,
  * on Solana, in another account of the wallet.
  */
-export async function auditWallet({
-  history,
-  readTold,
-  wallet,
-  range,
-  ended,
-  most = TRANSFERS_MAX,
-}: AuditOptions): Promise<WalletReport> {
-  const append = <T>(all: T[], page: readonly T[]): void => {
-    ended.throwIfAborted();
-    if (all.length + page.length > most) throw new TooManyTransfersError(`The range has more than ${most} transfers.`);
-    all.push(...page);
-  };
+export async function auditWallet({ history, readTold, wallet, range, ended }: AuditOptions): Promise<WalletReport> {
   const moved: Moved[] = [];
-  const balances = await history.read(wallet, range, (page) => append(moved, page));
+  const balances = await history.read(wallet, range, (page) => append(moved, page, ended));
   const [from, to] = [await history.timeOf(range.from), await history.timeOf(range.to)];
   const all: ToldTransfer[] = [];
   const unreadable = await readTold(from === null ? 0 : from - CLOCKS_MS, (page) =>
     append(
       all,
       page.filter(({ place }) => place === null || isIn(range, place.block)),
+      ended,
     ),
   );
   const shown = new Set<TransactionHash>(moved.map(({ hash }) => hash));
@@ -76,7 +59,7 @@ export async function auditWallet({
     for (const [hash, itsMoves] of found) {
       const here = itsMoves.filter(({ block }) => isIn(range, block));
       if (here.length < itsMoves.length) elsewhere.add(hash);
-      append(moved, here);
+      append(moved, here, ended);
     }
   }
   return {
@@ -92,3 +75,10 @@ export async function auditWallet({
 }
 
 const isIn = ({ from, to }: BlockRange, block: bigint): boolean => block >= from && block <= to;
+
+function append<T>(all: T[], page: readonly T[], ended: AbortSignal): void {
+  ended.throwIfAborted();
+  if (all.length + page.length > TRANSFERS_MAX)
+    throw new CliError(`The range has more than ${TRANSFERS_MAX} transfers. Name fewer blocks with --from and --to.`);
+  all.push(...page);
+}
