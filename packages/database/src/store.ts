@@ -176,11 +176,16 @@ export interface WatchedIntentSource {
   openDeposits(chains: readonly ChainId[], shard: Shard): Promise<readonly Deposit[]>;
   /** How often partitions were rebuilt. Another number than at the load: rows may be there now that were missing. */
   rebuilds(): Promise<number>;
-  /** The wallets of these networks, of the shard, that are watched for deposits beyond this time. */
-  wallets(chains: readonly ChainId[], after: Instant, shard: Shard): Promise<readonly WatchedWallet[]>;
+  /** Hands over the wallets of these networks, of the shard, that are watched for deposits beyond this time. */
+  wallets(
+    chains: readonly ChainId[],
+    after: Instant,
+    shard: Shard,
+    each: (wallet: WatchedWallet) => void,
+  ): Promise<void>;
   /** Stores them; of a known one the earlier beginning and the later end. */
   keepWallets(wallets: readonly WatchedWallet[]): Promise<void>;
-  /** Deletes those of these networks whose end was before this time. */
+  /** Deletes those of these networks whose end was before this time: some of them, where there are many. */
   forgetWallets(chains: readonly ChainId[], before: Instant): Promise<void>;
   /** These intents as they are projected now; one whose row cannot be decoded is held. */
   find(ids: readonly IntentId[]): Promise<readonly PaymentIntent[]>;
@@ -225,7 +230,7 @@ export function createStore(database: Database): Store {
       load: (...asked) => loadWatchedIntents(database, ...asked),
       openDeposits: (chains, shard) => loadOpenDeposits(database, chains, shard),
       rebuilds: () => countRebuilds(database),
-      wallets: (chains, after, shard) => loadWatchedWallets(database, chains, after, shard),
+      wallets: (...asked) => loadWatchedWallets(database, ...asked),
       keepWallets: (wallets) => keepWatchedWallets(database, wallets),
       forgetWallets: (chains, before) => forgetWatchedWallets(database, chains, before),
       find: (ids) => states.find(ids),

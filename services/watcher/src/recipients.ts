@@ -124,8 +124,9 @@ export class RecipientsAtRest {
     });
   }
 
-  /** Watches a stored one. */
+  /** Watches a stored one, unless the account has as many as it may. */
   addKept(recipient: Address, account: AccountId, since: Instant, until: Instant): void {
+    if (this.#longOf(account) >= this.#longMax && this.#termOf(recipient, account)?.isLong !== true) return;
     this.add(recipient, account, { since, until: since, longUntil: until });
     this.keep(recipient, account, until);
   }

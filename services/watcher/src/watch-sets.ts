@@ -10,7 +10,7 @@ import {
   partitionOf,
   readRecord,
 } from '@pf/contracts';
-import { type RestingTaker, type Shard, UNSPLIT, type WatchedIntentSource, type WatchedWallet } from '@pf/database';
+import { type RestingTaker, type Shard, UNSPLIT, type WatchedIntentSource } from '@pf/database';
 import type { ChainId, DepositEventType, Instant, IntentId, PaymentIntent } from '@pf/domain';
 import { type LogReader, type LogRecord, LogTruncatedError } from '@pf/event-log';
 import type { TraceContext } from '@pf/runtime';
@@ -280,15 +280,13 @@ export class WatchSets {
     for await (const row of this.#rows(set.tired(this.#now()))) set.rest(row, this.#now());
   }
 
-  /** Wallets are watched for longer than the projection has their intents. */
+  /** Wallets are watched for longer than the projection has their intents. Where there are many, some at a time. */
   async #keepWallets(set: WatchedIntents): Promise<void> {
-    const wallets: WatchedWallet[] = [...set.unkeptWallets()];
-    for (let at = 0; at < wallets.length; at += KEPT_AT_ONCE) {
-      const some = wallets.slice(at, at + KEPT_AT_ONCE);
-      await this.#intents.keepWallets(some);
-      set.keptWallets(some);
-      this.#progress();
-    }
+    const wallets = set.unkeptWallets(KEPT_AT_ONCE);
+    if (wallets.length === 0) return;
+    await this.#intents.keepWallets(wallets);
+    set.keptWallets(wallets);
+    this.#progress();
   }
 
   async *#rows(wanted: Iterable<IntentId>): AsyncGenerator<PaymentIntent> {
@@ -341,13 +339,16 @@ export class WatchSets {
           count();
         },
       };
+      // First: an account's wallets that are stored have their places before those of its newer intents.
+      if (this.#deposits !== null)
+        await this.#intents.wallets(this.#chains, now, this.#shard, (wallet) => {
+          sets.get(wallet.chain)?.putWallet(wallet);
+          this.#progress();
+        });
       const positions = await this.#intents.load(this.#chains, now - this.#watchMs, each, this.#shard, resting);
       // Later than the positions: what the log tells again of them comes to the same.
       for (const deposit of await this.#intents.openDeposits(this.#chains, this.#shard))
         sets.get(deposit.chain)?.putDeposit(deposit);
-      if (this.#deposits !== null)
-        for (const wallet of await this.#intents.wallets(this.#chains, now, this.#shard))
-          sets.get(wallet.chain)?.putWallet(wallet);
       this.#listener.onLoading?.(loaded, true);
       this.#sets = sets;
       this.#wasLoaded = true;

@@ -334,11 +334,12 @@ export class WatchedIntents implements WatchSet {
     this.#recipientsAtRest.addKept(texts.one(recipient), texts.one(accountId), since, end);
   }
 
-  /** The wallets that are to be watched beyond their intents, and are not stored. */
-  *unkeptWallets(): Generator<WatchedWallet> {
-    if (this.#depositsTo === null) return;
+  /** So many of the wallets that are to be watched beyond their intents, and are not stored. */
+  unkeptWallets(most: number): readonly WatchedWallet[] {
+    if (this.#depositsTo === null) return [];
     const { chain } = this.#depositsTo;
-    for (const { account: accountId, ...one } of this.#recipientsAtRest.unkept()) yield { chain, accountId, ...one };
+    const unkept = this.#recipientsAtRest.unkept().take(most);
+    return [...unkept].map(({ account: accountId, ...one }) => ({ chain, accountId, ...one }));
   }
 
   /** They are stored. */

@@ -93,7 +93,7 @@ describe('A watch set that is asked for deposits', () => {
       },
       openDeposits: async () => projected.deposits,
       rebuilds: async () => 0,
-      wallets: async (_chains, after) => wallets.filter(({ until }) => until > after),
+      wallets: async (_chains, after, _shard, each) => wallets.filter(({ until }) => until > after).forEach(each),
       keepWallets: async (some) => void wallets.push(...some),
       forgetWallets: async () => undefined,
       find: async () => [],
@@ -212,7 +212,7 @@ describe('A watch set that is asked for deposits', () => {
     set.putAtRest({ ...created(OTHER_ACCOUNT), closedAt: SCENARIO_START });
     set.release();
     set.prune(SCENARIO_START + WATCH_MS);
-    expect([set.ownersOf(ALICE), [...set.unkeptWallets()]]).toEqual([[ACCOUNT], []]);
+    expect([set.ownersOf(ALICE), set.unkeptWallets(9)]).toEqual([[ACCOUNT], []]);
   });
 
   /** The record of a payer's report that this transfer was for the intent of the account. */

@@ -101,7 +101,7 @@ class Bench {
         load: async (...wanted) => this.load(...wanted),
         openDeposits: async () => [],
         rebuilds: async () => 0,
-        wallets: async () => [],
+        wallets: async () => undefined,
         keepWallets: async () => undefined,
         forgetWallets: async () => undefined,
         find: async () => [],

@@ -58,6 +58,16 @@ describe('recipients of intents at rest', () => {
     expect([...recipients.all()]).toEqual([BOB]);
   });
 
+  it('keep their places over a restart: what is stored comes first', () => {
+    const recipients = new RecipientsAtRest(1);
+    recipients.addKept(ALICE, ACCOUNT, 1, 99);
+    recipients.add(BOB, ACCOUNT, end(1, 20, 999));
+    recipients.addKept(CAROL, ACCOUNT, 1, 99);
+    expect([[...recipients.all()], [...recipients.unkept()]]).toEqual([[ALICE, BOB], []]);
+    recipients.drop(20);
+    expect([...recipients.all()]).toEqual([ALICE]);
+  });
+
   it('are stored where they are watched for deposits, and again where that lasts a day longer', () => {
     const recipients = atRest();
     const unkept = () => [...recipients.unkept()].map(({ recipient, until }) => [recipient, until]);

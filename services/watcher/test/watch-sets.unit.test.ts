@@ -33,7 +33,7 @@ class WatchDependencies {
     load: async (...asked) => this.load(...asked),
     openDeposits: async () => this.deposits,
     rebuilds: async () => this.rebuilds,
-    wallets: async () => [],
+    wallets: async () => undefined,
     keepWallets: async () => undefined,
     forgetWallets: async () => undefined,
     find: async (ids) => this.projected.filter(({ id }) => ids.includes(id)),

@@ -12,20 +12,30 @@ export interface WatchedWallet {
   readonly until: Instant;
 }
 
+/** Rows of one statement: there may be a million. */
+const ROWS_AT_ONCE = 2_000;
+
 /** WatchedIntentSource.wallets in Postgres. */
 export async function loadWatchedWallets(
   { sql }: Database,
   chains: readonly ChainId[],
   after: Instant,
   shard: Shard,
-): Promise<readonly WatchedWallet[]> {
+  each: (wallet: WatchedWallet) => void,
+): Promise<void> {
   type Row = Omit<WatchedWallet, 'since' | 'until'> & { readonly since: Date; readonly until: Date };
-  const { rows } = await sql.query<Row>(
-    `SELECT chain, recipient, account_id AS "accountId", since, until FROM service.watched_wallets
-      WHERE chain = ANY($1) AND until > $2 AND ${ofShard('recipient', '$3', '$4')}`,
-    [chains, new Date(after), shard.index, shard.count],
-  );
-  return rows.map(({ since, until, ...wallet }) => ({ ...wallet, since: since.getTime(), until: until.getTime() }));
+  for (const chain of chains)
+    for (let last: Row | undefined, isFirst = true; isFirst || last !== undefined; isFirst = false) {
+      const { rows }: { rows: Row[] } = await sql.query<Row>(
+        `SELECT chain, recipient, account_id AS "accountId", since, until FROM service.watched_wallets
+          WHERE chain = $1 AND (recipient, account_id) > ($5, $6) AND until > $2 AND ${ofShard('recipient', '$3', '$4')}
+          ORDER BY recipient, account_id LIMIT ${ROWS_AT_ONCE}`,
+        [chain, new Date(after), shard.index, shard.count, last?.recipient ?? '', last?.accountId ?? ''],
+      );
+      for (const { since, until, ...wallet } of rows)
+        each({ ...wallet, since: since.getTime(), until: until.getTime() });
+      last = rows.length === ROWS_AT_ONCE ? rows.at(-1) : undefined;
+    }
 }
 
 /** WatchedIntentSource.keepWallets in Postgres. */
@@ -48,14 +58,18 @@ export async function keepWatchedWallets({ sql }: Database, wallets: readonly Wa
   );
 }
 
-/** WatchedIntentSource.forgetWallets in Postgres. */
+/** WatchedIntentSource.forgetWallets in Postgres: so many at most, the next time more. */
 export async function forgetWatchedWallets(
   { sql }: Database,
   chains: readonly ChainId[],
   before: Instant,
 ): Promise<void> {
-  await sql.query('DELETE FROM service.watched_wallets WHERE chain = ANY($1) AND until < $2', [
-    chains,
-    new Date(before),
-  ]);
+  await sql.query(
+    `DELETE FROM service.watched_wallets AS gone USING (
+       SELECT chain, recipient, account_id FROM service.watched_wallets
+        WHERE chain = ANY($1) AND until < $2 LIMIT ${ROWS_AT_ONCE}) AS old
+      WHERE (gone.chain, gone.recipient, gone.account_id) = (old.chain, old.recipient, old.account_id)
+        AND gone.until < $2`,
+    [chains, new Date(before)],
+  );
 }

@@ -578,8 +578,11 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         };
         const other = { ...wallet, recipient: samples.BOB, until: NOW + 1 };
         const elsewhere = { ...wallet, chain: OTHER_CHAIN };
-        const found = async (after: Instant) =>
-          (await watchedIntents.wallets([CHAIN], after, UNSPLIT)).toSorted((one, two) => one.until - two.until);
+        const found = async (after: Instant, chain = CHAIN) => {
+          const all: (typeof wallet)[] = [];
+          await watchedIntents.wallets([chain], after, UNSPLIT, (one) => all.push(one));
+          return all.toSorted((one, two) => one.until - two.until);
+        };
         await watchedIntents.keepWallets([]);
         await watchedIntents.keepWallets([wallet, other, elsewhere]);
         await watchedIntents.keepWallets([{ ...wallet, since: NOW - 5, until: NOW + 3 }]);
@@ -587,7 +590,10 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         await watchedIntents.forgetWallets([CHAIN], NOW + 2);
         expect(await found(NOW)).toEqual([{ ...wallet, since: NOW - 5 }]);
         expect(await found(NOW + 9)).toEqual([]);
-        expect(await watchedIntents.wallets([OTHER_CHAIN], NOW, UNSPLIT)).toEqual([elsewhere]);
+        expect(await found(NOW, OTHER_CHAIN)).toEqual([elsewhere]);
+        const many = Array.from({ length: 4_500 }, (_, at) => ({ ...wallet, accountId: `acc_${at}` as AccountId }));
+        await watchedIntents.keepWallets(many);
+        expect(new Set((await found(NOW)).map(({ accountId }) => accountId)).size).toBe(many.length + 1);
       }),
     );
   });

@@ -194,8 +194,10 @@ export class SimulatedDatabase {
         openDeposits: (chains, shard) =>
           run('load open deposits', (tables) => statements.openDeposits(tables, chains, shard)),
         rebuilds: () => run('count rebuilds', statements.countRebuilds),
-        wallets: (chains, after, shard) =>
-          run('load wallets', (tables) => statements.wallets(tables, chains, after, shard)),
+        wallets: async (chains, after, shard, each) => {
+          for (const wallet of await run('load wallets', (tables) => statements.wallets(tables, chains, after, shard)))
+            each(wallet);
+        },
         keepWallets: (wallets) => run('keep wallets', (tables) => statements.keepWallets(tables, wallets)),
         forgetWallets: (chains, before) =>
           run('forget wallets', (tables) => statements.forgetWallets(tables, chains, before)),

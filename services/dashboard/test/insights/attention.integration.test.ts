@@ -277,7 +277,7 @@ describe('GET /accounts/{accountId}/{mode}/attention', () => {
     await intent(0.1, { tokenAddress: samples.EURC });
     await intent(0.1, { requestor: samples.CAROL });
     await intent(8, {}, events.expired());
-    const reference = samples.referenceOf('f');
+    const reference = samples.referenceOf(samples.REFUND);
     const named = await intent(300, { reference, amountBaseUnits: 10_500_000n }, events.expired());
     const whole = deposits.arrival({ amount });
     for (const arrival of [
