@@ -383,6 +383,8 @@ export interface Step {
    * minute (packages/chains/src/unshown.ts).
    */
   readonly unshown?: number;
+  /** Ms since when there are further blocks, and none is read a second time (evm/observe/standstill.ts). */
+  readonly readOnceMs?: number;
 }
 
 /** The signed bytes of a transaction that may have to be broadcast again; null where they are not stored. */

@@ -72,7 +72,15 @@ const mayBeUndone = (one: Observation): boolean => one.type === 'landed' && one.
 const WARNINGS_MAX = 50;
 
 /** Of a watch that does not have the lease. */
-const IDLE = { role: 'standby', head: null, behind: null, watched: null, setAside: null, unshown: null } as const;
+const IDLE = {
+  role: 'standby',
+  head: null,
+  behind: null,
+  watched: null,
+  setAside: null,
+  unshown: null,
+  readOnceMs: null,
+} as const;
 
 /** What a step knows of the intents. */
 interface StepView {
@@ -300,7 +308,7 @@ export class NetworkWatch {
 
   /** To the health page, the metrics and the log. */
   #report(step: Step, view: StepView, began: number): void {
-    const { head, behind, observations, warnings, setAside, givenUp = 0, unshown } = step;
+    const { head, behind, observations, warnings, setAside, givenUp = 0, unshown, readOnceMs } = step;
     const facts = { head: head.toString(), behind: behind.toString(), watched: view.held.at(-1)?.size ?? null };
     this.#status = {
       role: 'active',
@@ -308,6 +316,7 @@ export class NetworkWatch {
       ...facts,
       setAside: setAside ?? null,
       unshown: unshown ?? null,
+      readOnceMs: readOnceMs ?? null,
       problem: null,
     };
     const ms = Math.round(performance.now() - began);

@@ -14,6 +14,8 @@ export interface WatchFacts {
   readonly setAside: number | null;
   /** How many payments and deposits wait for a second upstream to show them, for over a minute. */
   readonly unshown: number | null;
+  /** Ms since when there are further blocks, and none is read a second time. Null where the network has no such reading. */
+  readonly readOnceMs: number | null;
   /** How many intents are known, on standby too; while they are loaded, how many are so far. */
   readonly loaded: number;
 }
@@ -63,6 +65,10 @@ export class WatchMetrics {
       registerGauge(
         'payments.watcher.unshown',
         whileActive(({ unshown }) => unshown),
+      ),
+      registerGauge(
+        'payments.watcher.read_once.age',
+        whileActive(({ readOnceMs }) => (readOnceMs === null ? null : readOnceMs / 1_000)),
       ),
       registerGauge('payments.watcher.shards', () => {
         const { shards } = this.#facts();

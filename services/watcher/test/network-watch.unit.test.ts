@@ -41,6 +41,7 @@ class Bench {
   warnings: readonly string[] = [];
   setAside: number | undefined = undefined;
   unshown: number | undefined = undefined;
+  readOnceMs: number | undefined = undefined;
   readonly observed: Observation[] = [];
   readonly arrived: DepositObservation[] = [];
   readonly watch: NetworkWatch;
@@ -83,6 +84,7 @@ class Bench {
         warnings: this.warnings,
         ...(this.setAside !== undefined && { setAside: this.setAside }),
         ...(this.unshown !== undefined && { unshown: this.unshown }),
+        ...(this.readOnceMs !== undefined && { readOnceMs: this.readOnceMs }),
       };
     },
   } as unknown as ChainObserver;
@@ -269,6 +271,17 @@ describe('NetworkWatch', () => {
       bench.setAside = undefined;
       await jest.advanceTimersByTimeAsync(1_000);
       expect(bench.watch.status.setAside).toBeNull();
+    });
+  });
+
+  it('shows for how long no block is read a second time', async () => {
+    bench.readOnceMs = 90_000;
+    await bench.run(async () => {
+      await jest.advanceTimersByTimeAsync(5_000);
+      expect(bench.watch.status.readOnceMs).toBe(90_000);
+      bench.readOnceMs = undefined;
+      await jest.advanceTimersByTimeAsync(1_000);
+      expect(bench.watch.status.readOnceMs).toBeNull();
     });
   });
 

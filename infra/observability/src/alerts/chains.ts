@@ -210,6 +210,25 @@ upstream, and no second one shows them: they stay confirmed.`,
     nearMiss: { series: { [watcher('unshown')]: '0 2 4 6 9 12 12 12 3 0+0x30' }, at: '20m' },
   },
   {
+    name: 'BlocksReadOnce',
+    severity: 'ticket',
+    expr: 'max by (network, shard) (payments_watcher_read_once_age_seconds) > 900',
+    for: '5m',
+    summary: `For {{ $value | humanizeDuration }} no block of {{ $labels.network }}, shard {{ $labels.shard }}, was \
+read a second time: what one upstream leaves out is not found, and nothing is dropped.`,
+    fires: {
+      series: {
+        [watcher('read_once_age_seconds', '1/2')]: '0+0x30',
+        [watcher('read_once_age_seconds', '2/2')]: '0+60x30',
+      },
+      at: '25m',
+      labels: { network: 'base', shard: '2/2' },
+    },
+    quiet: { series: { [watcher('read_once_age_seconds')]: '0 60 120 0 60 120 0 60 120 0 60 120 0' }, at: '12m' },
+    // The second upstream was down for a quarter of an hour.
+    nearMiss: { series: { [watcher('read_once_age_seconds')]: '0+60x16 0+0x14' }, at: '25m' },
+  },
+  {
     name: 'UpstreamsAllDown',
     severity: 'page',
     expr: 'max by (service_name, network) (payments_rpc_upstream_up) == 0',

@@ -74,6 +74,12 @@ export const chains: DashboardSpec = {
           `max by (network, shard) (payments_watcher_unshown{${NETWORK}})`,
           '{{network}} {{shard}}',
         ]),
+        chart(
+          'Second reading stands still',
+          's',
+          'Blocks go on, and none is read a second time. Some minutes at most.',
+          [`max by (network, shard) (payments_watcher_read_once_age_seconds{${NETWORK}})`, '{{network}} {{shard}}'],
+        ),
         chart('Intents in memory', 'short', 'Of the process that holds most. Grows from 0 while a watcher loads.', [
           `max by (network) (payments_watcher_loaded{${NETWORK}})`,
           '{{network}}',

@@ -6,6 +6,7 @@ import { begin, relocate } from '../evm/observe/chain-position.ts';
 import { WHOLE_MS } from '../evm/observe/early-look.ts';
 import { type Findings, type NewBlocks, readAgain, readNewBlocks, type Unjudged } from '../evm/observe/reading.ts';
 import { type Conclusion, type Parts, type Place, type Setting, type SoFar, takeStep } from '../evm/observe/step.ts';
+import { Standstill } from '../evm/observe/standstill.ts';
 import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, KeptBytes, Network, Step, WatchSet } from '../port.ts';
 import {
@@ -44,6 +45,7 @@ export class BaseObserver implements ChainObserver {
   readonly network: Network;
   readonly #pool: RpcPool;
   readonly #memory = new Memory();
+  readonly #standstill = new Standstill();
   readonly #sentBy: SentBy;
   readonly #now: () => number;
 
@@ -85,6 +87,7 @@ export class BaseObserver implements ChainObserver {
       now: this.#now,
       newest: getHead(),
       readTwice: ({ rescanned }) => rescanned,
+      standstill: this.#standstill,
       recover: (setting, position) => recover(this.#judging(setting), position, setting.head),
       parts: (setting, position) => this.#parts(setting, position),
       write: writePosition,
@@ -270,7 +273,7 @@ async function finish(
   return {
     observations: [
       ...finals.observations,
-      ...findFinalReverts(ignoredReverts, finalized?.number ?? -1n),
+      ...(await findFinalReverts(context, ignoredReverts, finalized?.number ?? -1n)),
       ...(dropped?.observations ?? []),
       ...(lapsed ?? []),
     ],

@@ -8,6 +8,7 @@ import { ReceiptSchedule } from '../evm/observe/receipt-schedule.ts';
 import { begin, relocate } from '../evm/observe/chain-position.ts';
 import { type Findings, readAgain, readNewBlocks } from '../evm/observe/reading.ts';
 import { type Parts, type Place, type Setting, takeStep } from '../evm/observe/step.ts';
+import { Standstill } from '../evm/observe/standstill.ts';
 import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
 import { ArrivalReports, FIRST_REPORTED_MAX, paidArrivals } from './observe/arrival-reports.ts';
@@ -52,6 +53,7 @@ export class TempoObserver implements ChainObserver {
   #rereadAt = 0;
   #rereadTo = 0n;
   #rereadBlocks = REREAD_BLOCKS;
+  readonly #standstill = new Standstill();
   /** When the logs of all recipients were last read up to the final block, by our clock. */
   #wholeAt = -Infinity;
 
@@ -79,6 +81,7 @@ export class TempoObserver implements ChainObserver {
       newest: getBlock('finalized'),
       newestName: 'final block',
       readTwice: ({ reread }) => reread,
+      standstill: this.#standstill,
       recover: async ({ node, head }, position) => {
         const place = await recover(node, this.network.chain, position, head);
         if (place !== 'behind') this.#proofBlocks.clear();

@@ -121,7 +121,9 @@ const plainOf = ({ requestor, amount }: PaymentTerms): SmartCall => ({
 async function observed(): Promise<readonly string[]> {
   const first = await watcher.step();
   await base.settle();
-  const all: readonly Observation[] = [...first, ...(await watcher.step())];
+  const both: readonly Observation[] = [...first, ...(await watcher.step())];
+  // Whether a report stands that this withdraws, only the writer knows.
+  const all = both.filter(({ type }) => type !== 'disproved');
   return all.map((one) =>
     one.type === 'landed'
       ? `${one.intentId} ${one.data.transfer.reference === NO_REFERENCE ? 'unproven' : 'paid'} ${one.data.level}`

@@ -116,7 +116,7 @@ describe('a block full of payers who differ', () => {
   it.each<[string, (at: number) => Address]>([
     ['one recipient', () => terms.requestor],
     ['many recipients of many accounts', (at) => toHex(0xacc + (at % 3_000), { size: 20 }) as string as Address],
-  ])('to %s is judged without holding up the process', async (_whom, recipientOf) => {
+  ])('is judged without holding up the process where they pay %s', async (_whom, recipientOf) => {
     const watch = new Watched();
     watch.add('pi_paid', terms);
     for (let at = 0; at < 3_000; at += 1) watch.own(recipientOf(at), `acct_${at % 100}`, `acct_${at % 70}`);

@@ -145,8 +145,8 @@ export interface EventData {
   /** Follows the `intent.confirmed` of a payment after expiry, cancellation or failure: `late`, the state before. */
   'intent.late_payment': { readonly landing: Landing; readonly late: LateState };
   /**
-   * `refundIntentId`: on an original, the refund that was paid late, beside the linked one. Without it: an extra payment
-   * has landed again that was told of before a reorg undid it.
+   * `refundIntentId`: on an original, the refund that was paid late, beside the linked one. Without it: an extra
+   * payment has landed again that was told of before a reorg undid it.
    */
   extra_payment_observed: { readonly landing: Landing; readonly refundIntentId?: IntentId };
   mismatched_payment_observed: { readonly landing: Landing; readonly differs: readonly PaymentTerm[] };

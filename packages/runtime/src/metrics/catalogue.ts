@@ -390,6 +390,15 @@ export const METRICS = {
     ),
     labels: { network, shard },
   }),
+  'payments.watcher.read_once.age': gauge({
+    services: ['watcher'],
+    unit: 's',
+    description: lines(
+      'Time since when there are further blocks, and none is read a second time: where that waits for a second',
+      'upstream, or where the one that is asked first shows blocks of its own or stands still. Networks of EVM only.',
+    ),
+    labels: { network, shard },
+  }),
   'payments.watcher.intents': gauge({
     services: ['watcher'],
     unit: '{intent}',

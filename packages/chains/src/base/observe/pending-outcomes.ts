@@ -15,6 +15,7 @@ import {
   getTransactionCount,
   type Receipt,
 } from '../../evm/calls.ts';
+import { hashesOf } from '../../evm/observe/checkpoints.ts';
 import { absentEverywhere } from '../../evm/observe/absence.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import type { Unjudged } from '../../evm/observe/reading.ts';
@@ -88,6 +89,7 @@ export function duePendingOutcomes({ node, watch, memory, now }: Scan): readonly
 interface IgnoredRevert {
   readonly pending: PendingOutcome;
   readonly block: bigint;
+  readonly blockHash: string;
 }
 
 export interface Receipts {
@@ -123,7 +125,7 @@ export async function readPendingOutcomes(
     else if (receipt instanceof Unreadable)
       warnings.push(`the receipt of ${pending.hash}, which was submitted, cannot be read: ${receipt.reason}`);
     else if (receipt.status === 0n && pending.ignoresRevert)
-      ignoredReverts.push({ pending, block: receipt.blockNumber });
+      ignoredReverts.push({ pending, block: receipt.blockNumber, blockHash: receipt.blockHash });
     else if (receipt.status !== 0n && !isDirect(receipt, pending.terms) && !memory.room.takeTrace()) continue;
     else seen.push(...(await readReceipt(context, pending, receipt)));
     memory.receipts.asked(pending.hash, pending.since, now);
@@ -159,11 +161,24 @@ async function withSecondOpinions(
   });
 }
 
-/** The ignored reverts in final blocks. */
-export const findFinalReverts = (reverted: readonly IgnoredRevert[], finalized: bigint): readonly Observation[] =>
-  reverted
-    .filter(({ block }) => block <= finalized)
+/**
+ * The ignored reverts in final blocks: a receipt may be of a block that was replaced, which another upstream still has.
+ * Asks for those blocks alone.
+ */
+export async function findFinalReverts(
+  { node }: Pick<Scan, 'node'>,
+  reverted: readonly IgnoredRevert[],
+  finalized: bigint,
+): Promise<readonly Observation[]> {
+  const due = reverted.filter(({ block }) => block <= finalized);
+  const hashes = await hashesOf(
+    node,
+    due.map(({ block }) => block),
+  );
+  return due
+    .filter(({ block, blockHash }) => hashes.get(block) === blockHash)
     .map(({ pending: { intentId, hash }, block }) => finalRevert(intentId, hash, `block ${block}`));
+}
 
 /**
  * The transactions without a receipt that provably never land: at a safe block, up to which all logs were read, the

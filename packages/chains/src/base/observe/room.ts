@@ -2,7 +2,7 @@
 const TRACES_MAX = 20;
 export const TRACES_AT_ONCE = 4;
 /** Ms after which a step begins no more, but for those that each kind has for certain. */
-const TRACES_MS = 400;
+const TRACES_MS = 700;
 
 /**
  * What a step may spend on traces. Anyone can make transactions that take long to trace, so the time is that of the

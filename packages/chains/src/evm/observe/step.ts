@@ -10,6 +10,7 @@ import { advance, type Checkpoint, newestOf } from './checkpoints.ts';
 import { writtenWhole } from './early-look.ts';
 import type { FirstReader } from './first-reader.ts';
 import { type Findings, type NewBlocks, readerOf, type Unjudged } from './reading.ts';
+import type { Standstill } from './standstill.ts';
 
 /** What the positions of all observers have. */
 interface EvmPosition extends ChainPosition {
@@ -100,6 +101,7 @@ interface StepOf<Position extends EvmPosition, Found, Outcomes, Finals> {
   readonly newestName?: string;
   /** How far blocks were read a second time. */
   readonly readTwice: (position: Position) => bigint;
+  readonly standstill: Standstill;
   /** Where to go on where the node does not have the newest block that was read; `behind`: it has too few. */
   readonly recover: (setting: Setting, before: Position) => Promise<Place<Position> | 'behind'>;
   readonly parts: (setting: Setting, position: Position) => Parts<Position, Found, Outcomes, Finals>;
@@ -132,6 +134,7 @@ async function stepFrom<Position extends EvmPosition, Found, Outcomes, Finals>(
     newest,
     newestName = 'newest block',
     readTwice,
+    standstill,
     recover,
     parts: partsOf,
     write,
@@ -152,6 +155,7 @@ async function stepFrom<Position extends EvmPosition, Found, Outcomes, Finals>(
       behind: 0n,
       warnings: shortfallOf(network.chain, before, head),
       setAside: before.setAside?.length ?? 0,
+      readOnceMs: standstill.after(readTwice(before), head.number, setting.now),
     };
 
   const { position } = place;
@@ -175,26 +179,19 @@ async function stepFrom<Position extends EvmPosition, Found, Outcomes, Finals>(
     reached.number > newestOf(position).number
       ? advance(position.checkpoints, { number: reached.number, hash: reached.hash })
       : position.checkpoints;
+  const common = { genesis: position.genesis, checkpoints, ...writtenWhole({ checkpoints }, whole) };
+  const next = end.position({ ...common, firstReader: soFar.firstReader }, [...aside.kept]);
   return {
     observations: [...place.observations, ...end.observations],
     deposits: [...place.deposits, ...end.deposits],
-    cursor: write(
-      end.position(
-        {
-          genesis: position.genesis,
-          checkpoints,
-          ...writtenWhole({ checkpoints }, whole),
-          firstReader: soFar.firstReader,
-        },
-        [...aside.kept],
-      ),
-    ),
+    cursor: write(next),
     head: head.number,
     behind: news.isEarly ? 0n : greatest(0n, head.number - whole),
     warnings: [...place.warnings, ...end.warnings, ...aside.warnings],
     setAside: aside.kept.length,
     givenUp: aside.givenUp,
     unshown: end.unshown,
+    readOnceMs: standstill.after(readTwice(next), head.number, setting.now),
   };
 }
 
