@@ -14,12 +14,7 @@ describe('a node of Tempo without a final block', () => {
     const pool = { size: 1, run: (work: (one: RpcNode) => unknown) => work(node) } as unknown as RpcPool;
     const observer = new TempoObserver(network, pool, () => 0);
     const watched = new Watched();
-    const step = (cursor: Parameters<TempoObserver['step']>[0]) =>
-      observer.step(
-        cursor,
-        async () => watched.begin(),
-        async () => new Map(),
-      );
+    const step = (cursor: Parameters<TempoObserver['step']>[0]) => observer.step(cursor, async () => watched.begin());
     const { cursor } = await step(null);
     final = null;
     await expect(step(cursor)).rejects.toThrow('node has no final block');
