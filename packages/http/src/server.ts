@@ -25,8 +25,8 @@ const TIMEOUTS = {
 type Timeouts = Readonly<Record<keyof typeof TIMEOUTS, number>>;
 
 /**
- * What clients may leave unread: for how many milliseconds without taking a byte, and how many bytes in all of them. A
- * stream that has nothing to say is not unread; comments on it, every 15 s, are.
+ * What clients may leave unread: for how many milliseconds without taking a byte, and how many bytes in all of them.
+ * Streams write no more once their connection is full, so that this holds for them, too.
  */
 export const UNREAD = { ms: 20_000, bytes: 64 * 1024 * 1024 } as const;
 type Unread = Readonly<Record<keyof typeof UNREAD, number>>;
