@@ -131,11 +131,15 @@ export class RecipientsAtRest {
     this.keep(recipient, account, until);
   }
 
-  /** Those whose end is to be stored. */
-  *unkept(): Generator<{ readonly recipient: Address } & Owner & { readonly until: Instant }> {
+  /** So many of those whose end is to be stored. */
+  unkept(most: number): readonly ({ readonly recipient: Address; readonly until: Instant } & Owner)[] {
+    const found: ({ readonly recipient: Address; readonly until: Instant } & Owner)[] = [];
     for (const [recipient, terms] of this.#terms)
-      for (const { account, since, until, isLong, kept } of terms)
-        if (isLong && until - kept >= KEPT_MS) yield { recipient, account, since, until };
+      for (const { account, since, until, isLong, kept } of terms) {
+        if (found.length >= most) return found;
+        if (isLong && until - kept >= KEPT_MS) found.push({ recipient, account, since, until });
+      }
+    return found;
   }
 
   /** This end is stored. */

@@ -338,8 +338,7 @@ export class WatchedIntents implements WatchSet {
   unkeptWallets(most: number): readonly WatchedWallet[] {
     if (this.#depositsTo === null) return [];
     const { chain } = this.#depositsTo;
-    const unkept = this.#recipientsAtRest.unkept().take(most);
-    return [...unkept].map(({ account: accountId, ...one }) => ({ chain, accountId, ...one }));
+    return this.#recipientsAtRest.unkept(most).map(({ account: accountId, ...one }) => ({ chain, accountId, ...one }));
   }
 
   /** They are stored. */

@@ -83,7 +83,9 @@ export const VIEWS: Readonly<Record<string, string>> = {
         -- Where it is now, whichever of its reports is the row.
         arg_max(landed_at, version) OVER (PARTITION BY intent_id, paid_by, place) AS transfer_index
       FROM events
-      WHERE type IN ('intent.confirmed', 'confirmation_restored', 'intent.extra_payment', 'intent.mismatched_payment')
+      WHERE (type IN ('intent.confirmed', 'confirmation_restored', 'intent.extra_payment', 'intent.mismatched_payment')
+          -- An extra payment that has landed again. With a refund's id it is that refund's payment.
+          OR (type = 'extra_payment_observed' AND ${of('data.refundIntentId')} IS NULL))
         -- What was withdrawn is counted by the events that followed.
         AND NOT EXISTS (
           FROM events later WHERE events.type = 'intent.mismatched_payment'
@@ -113,6 +115,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
         ${of('intent.tokenAddress', 'landed.event')}, true) THEN landed.token END AS token,
       CASE type
         WHEN 'intent.extra_payment' THEN 'extra'
+        WHEN 'extra_payment_observed' THEN 'extra'
         WHEN 'intent.mismatched_payment' THEN 'mismatched'
         ELSE CASE WHEN ${of('data.late', 'landed.event')} IS NULL THEN 'requested' ELSE 'late' END
       END AS kind,

@@ -314,6 +314,35 @@ describe('the ledger', () => {
     ]);
   });
 
+  it('has an extra payment where it has landed again, of which no second event tells', async () => {
+    const extra = RECORDED_PAYMENTS.map((line) => parseEvent(line)).find(
+      ({ type }) => type === 'intent.extra_payment',
+    ) as EventEnvelope;
+    const { landing } = extra.data as { readonly landing: Landing };
+    const { hash, transfer } = landing;
+    const place = { block: transfer.block, blockHash: transfer.blockHash };
+    const later = (type: 'confirmation_lost' | 'extra_payment_observed', versions: number, data: object): string =>
+      encodeEvent({
+        ...extra,
+        type,
+        version: extra.version + versions,
+        eventId: `evt_later${versions}`,
+        data,
+      } as EventEnvelope);
+    const again = { hash, transfer: { ...transfer, index: '77' } };
+    const ofExtra = await ledgerOf('extra again', [
+      encodeEvent(extra),
+      later('confirmation_lost', 1, { hash, place }),
+      later('extra_payment_observed', 2, { landing: again }),
+    ]);
+    const { rows } = await ofExtra.query('SELECT kind, status, transfer_index FROM payments ORDER BY status');
+    ofExtra.close();
+    expect(rows).toEqual([
+      { kind: 'extra', status: 'confirmed', transfer_index: '77' },
+      { kind: 'extra', status: 'lost', transfer_index: transfer.index },
+    ]);
+  });
+
   it('writes amounts as people do', async () => {
     const { rows } = await ledger.query("SELECT DISTINCT amount FROM payments WHERE kind <> 'mismatched'");
     expect(rows.map(({ amount }) => amount)).toContain('13');

@@ -9,14 +9,20 @@ interface Person {
   readonly email: string;
 }
 
-/** How the sign-in library stores the token of the link with which a new password is set: hashed. */
-const linkOf = (token: string): string => createHash('sha256').update(`reset-password:${token}`).digest('base64url');
+/**
+ * How the sign-in library stores the token of the link with which a new password is set: hashed. Links that were sent
+ * before it did, within the last hour, are stored as they are.
+ */
+const linkOf = (token: string): readonly string[] => {
+  const plain = `reset-password:${token}`;
+  return [createHash('sha256').update(plain).digest('base64url'), plain];
+};
 
 /** The person for whom a link sets a new password; null if it was used, has expired, or never existed. */
 export async function personOfResetLink({ sql }: Database, token: string, at: Date): Promise<Person | null> {
   const { rows } = await sql.query<Person>(
     `SELECT u.id AS "userId", u.email FROM dashboard.verifications v JOIN dashboard.users u ON u.id = v.value
-      WHERE v.identifier = $1 AND v.expires_at > $2`,
+      WHERE v.identifier = ANY($1) AND v.expires_at > $2`,
     [linkOf(token), at],
   );
   return rows[0] ?? null;
@@ -40,7 +46,7 @@ export async function resetPassword(
 ): Promise<boolean> {
   return inTransaction(database, async (client) => {
     const { rowCount } = await client.query(
-      'DELETE FROM dashboard.verifications WHERE identifier = $1 AND value = $2 AND expires_at > $3',
+      'DELETE FROM dashboard.verifications WHERE identifier = ANY($1) AND value = $2 AND expires_at > $3',
       [linkOf(token), person.userId, at],
     );
     if (rowCount === 0) return false;

@@ -51,7 +51,7 @@ export const EVENTS: Readonly<Record<PaymentEvent['type'], EventText>> = {
   },
   'intent.extra_payment': { label: 'Paid again', tone: 'warn', payer: null },
   'intent.mismatched_payment': { label: 'Wrong payment', tone: 'warn', payer: null },
-  'intent.mismatch_withdrawn': { label: 'Proven to match after all', tone: 'good', payer: null },
+  'intent.mismatch_withdrawn': { label: 'Report of a wrong payment withdrawn', tone: 'plain', payer: null },
   'intent.payment_claimed': { label: 'Claimed for other payments, too', tone: 'warn', payer: null },
   'intent.late_payment': { label: 'Late payment', tone: 'warn', payer: null },
 };
