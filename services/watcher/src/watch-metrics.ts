@@ -14,7 +14,7 @@ export interface WatchFacts {
   readonly setAside: number | null;
   /** How many payments and deposits wait for a second upstream to show them, for over a minute. */
   readonly unshown: number | null;
-  /** Ms since when there are further blocks, and none is read a second time. Null where the network has no such reading. */
+  /** Ms since when there are further blocks, and none is read a second time. Null: the network has no such reading. */
   readonly readOnceMs: number | null;
   /** How many intents are known, on standby too; while they are loaded, how many are so far. */
   readonly loaded: number;

@@ -200,8 +200,8 @@ export interface PaymentIntent {
   /** Only where payers claim a reported payment for other intents of the account, too. */
   readonly otherClaims?: readonly OtherClaims[];
   /**
-   * Only while a reorg has undone extra payments: their transactions, one for each, oldest first. Their account was told
-   * of them, and is not told again when they land again.
+   * Only while a reorg has undone extra payments: their transactions, one for each, oldest first. Their account was
+   * told of them, and is not told again when they land again.
    */
   readonly undoneExtras?: readonly TransactionHash[];
   /** Only on an intent that has had some: of each deposit assigned to it, the version that told of it last. */
