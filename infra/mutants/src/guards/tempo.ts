@@ -153,7 +153,7 @@ export const tempoGuards: readonly Mutant[] = [
   {
     name: 'Tempo: blocks with more payments than receipts are kept are passed',
     file: SCAN,
-    guard: 'if (hits.length <= WAITED_MAX)',
+    guard: 'if (hits.length <= WAITED_MAX && bytes <= WAITED_MAX_BYTES)',
     instead: 'if (hits.length > 0)',
     test: { file: SPAM_TEST, name: 'thousands of payments in a block delay none to others' },
   },

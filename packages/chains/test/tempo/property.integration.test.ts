@@ -69,7 +69,7 @@ let failing: Hex;
 let owners: readonly Hex[];
 /** Whoever may mint and burn the first token. */
 let issuers: readonly Hex[];
-/** Recipients of intents: three that sign, pay and sponsor themselves, of which one delegates, and three that do not. */
+/** Recipients of intents: three that sign, pay and sponsor themselves (one delegates), and three that do not. */
 let requestors: readonly Hex[];
 
 const random = seededRandom(SEED);
