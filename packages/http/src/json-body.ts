@@ -8,6 +8,7 @@ import { ApiError, validationFailed } from './http-error.ts';
  */
 const VALUES_MAX = 500;
 const DEPTH_MAX = 8;
+const SIZE_RULE = `must have at most ${VALUES_MAX} values, nested at most ${DEPTH_MAX} deep`;
 const PARAM_LENGTH_MAX = 200;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -31,12 +32,7 @@ export function parseJson(bytes: Uint8Array): unknown {
     const text = decoder.decode(bytes);
     const field = excessiveField(text);
     if (field !== null)
-      throw validationFailed([
-        {
-          param: field,
-          message: `${field || 'The request body'} must have at most ${VALUES_MAX} values, nested at most ${DEPTH_MAX} deep`,
-        },
-      ]);
+      throw validationFailed([{ param: field, message: `${field || 'The request body'} ${SIZE_RULE}` }]);
     return JSON.parse(text);
   } catch (cause) {
     if (cause instanceof ApiError) throw cause;
