@@ -16,7 +16,10 @@ describe('A response that its client does not read', () => {
   });
 
   /** Serves by an answer with the given limits, and returns the port. */
-  const serve = async (answer: (response: Response) => void, unread: Partial<typeof UNREAD>): Promise<number> => {
+  const serve = async (
+    answer: (response: Response) => void,
+    unread: Partial<Record<keyof typeof UNREAD, number>>,
+  ): Promise<number> => {
     const app = express().get('/', (_request, response) => answer(response));
     const server = new HttpServer(app, undefined, undefined, { ...UNREAD, ...unread });
     closing.push(() => server.close());

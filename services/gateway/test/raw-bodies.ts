@@ -37,7 +37,7 @@ export const RAW_BODIES: readonly RawBody[] = [
     body: `{"metadata":${'['.repeat(30_000)}${']'.repeat(30_000)}}`,
     refused: [400, 'request.validation_failed', 'metadata'],
   },
-  { name: '60,000 opening brackets', body: '['.repeat(60_000), refused: [400, 'request.malformed_json', null] },
+  { name: '60,000 opening brackets', body: '['.repeat(60_000), refused: [400, 'request.validation_failed', null] },
   { name: 'plain text', body: '{}', type: 'text/plain', refused: [415, 'request.unsupported_media_type', null] },
   {
     name: 'a form',

@@ -263,7 +263,7 @@ describe('two gateways with one log', () => {
     ]);
     expect(await post(Uint8Array.of(0x7b, 0xff, 0x7d), json)).toEqual([400, 'request.malformed_json']);
     expect(await post('{"chain":', json)).toEqual([400, 'request.malformed_json']);
-    expect(await post('['.repeat(60_000), json)).toEqual([400, 'request.malformed_json']);
+    expect(await post('['.repeat(60_000), json)).toEqual([400, 'request.validation_failed']);
     expect(await post(`{"metadata":${'['.repeat(30_000)}${']'.repeat(30_000)}}`, json)).toEqual([
       400,
       'request.validation_failed',
