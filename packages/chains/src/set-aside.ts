@@ -100,17 +100,53 @@ function withinAccount<T>(ofAccount: readonly Share<T>[]): readonly Share<T>[] {
 /** So many shares are taken up in a few ms. */
 const SHARES_AT_ONCE = 2_000;
 
+/** The shares of one account, of which those behind the first so many transactions are left out now and then. */
+class FirstShares<T> {
+  readonly #most: number;
+  #shares: readonly Share<T>[] = [];
+  #later: Share<T>[] = [];
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get size(): number {
+    return this.#shares.length + this.#later.length;
+  }
+
+  /** @returns how many shares were worked on */
+  add(share: Share<T>): number {
+    this.#later.push(share);
+    const { size } = this;
+    if (this.#later.length < Math.max(2 * this.#most - this.#shares.length, this.#shares.length)) return 1;
+    this.inOrder();
+    return size;
+  }
+
+  /** In their turns: what comes behind these stays behind them, whatever comes later. */
+  inOrder(): readonly Share<T>[] {
+    const found: Share<T>[] = [];
+    const distinct = new Set<T>();
+    for (const share of withinAccount([...this.#shares, ...this.#later])) {
+      if (distinct.size === this.#most && !distinct.has(share.one)) break;
+      distinct.add(share.one);
+      found.push(share);
+    }
+    this.#later = [];
+    return (this.#shares = found);
+  }
+}
+
 /**
  * The first of byTurns, where strangers may make any number: little by little, so that the process does other work
- * meanwhile. Of an account only that many of its turns are kept: what comes behind them stays behind them, whatever
- * comes later. Fewer are returned where some have several parties, each of which has taken a turn.
+ * meanwhile.
  */
 export async function firstByTurns<T extends Parties>(
   watch: Owners,
   all: readonly T[],
   most: number,
 ): Promise<readonly T[]> {
-  const byAccount = new Map<AccountId | null, Share<T>[]>();
+  const byAccount = new Map<AccountId | null, FirstShares<T>>();
   let taken = 0;
   const pause = async (shares: number): Promise<void> => {
     taken += shares;
@@ -118,25 +154,24 @@ export async function firstByTurns<T extends Parties>(
     taken = 0;
     await setImmediate();
   };
-  const firstOf = (shares: readonly Share<T>[]): Share<T>[] => withinAccount(shares).slice(0, most);
   for (const one of all)
     for (const party of partiesOf(one)) {
       const owners = ownersIn(watch, party.recipient);
       for (const account of owners) {
-        const shares = byAccount.get(account) ?? [];
-        shares.push({ one, party });
-        byAccount.set(account, shares.length < 2 * most ? shares : firstOf(shares));
+        const shares = byAccount.get(account) ?? new FirstShares<T>(most);
+        byAccount.set(account, shares);
+        await pause(shares.add({ one, party }));
       }
-      await pause(owners.length);
     }
-  for (const [account, shares] of byAccount) {
-    byAccount.set(account, firstOf(shares));
-    await pause(shares.length);
+  const accounts: (readonly Share<T>[])[] = [];
+  for (const shares of byAccount.values()) {
+    await pause(shares.size);
+    accounts.push(shares.inOrder());
   }
   const first = new Set<T>();
-  const turns = [...byAccount.values()];
-  for (let turn = 0; turn < most && first.size < most; turn += 1)
-    for (const shares of turns) {
+  const turns = Math.max(0, ...accounts.map(({ length }) => length));
+  for (let turn = 0; turn < turns && first.size < most; turn += 1)
+    for (const shares of accounts) {
       const share = shares[turn];
       if (share !== undefined && first.size < most) first.add(share.one);
     }

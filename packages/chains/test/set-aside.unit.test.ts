@@ -217,6 +217,18 @@ describe('the first of many by turns', () => {
     }
   });
 
+  it('are all of them where there is room, however many each may have paid', async () => {
+    const watch = { ownersOf: () => ['account'] } as unknown as Parameters<typeof byTurns>[0];
+    const many = Array.from({ length: 60 }, (_, at) => ({
+      others: Array.from({ length: 19 }, (_, other) => ({ recipient: `r${other}` as Address, amount: 9n })),
+      recipient: 'first' as Address,
+      payer: `p${at}` as Address,
+      amount: 9n,
+    }));
+    expect(new Set(await firstByTurns(watch, many, 1_000))).toEqual(new Set(many));
+    expect(await firstByTurns(watch, many, 40)).toHaveLength(40);
+  });
+
   it('have all accounts among them where one has made nearly all', async () => {
     const watch = { ownersOf: (of: string) => [of] } as unknown as Parameters<typeof byTurns>[0];
     const crowd = Array.from({ length: 5_000 }, (_, at) => ({
