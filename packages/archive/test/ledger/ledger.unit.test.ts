@@ -328,7 +328,7 @@ describe('the ledger', () => {
         version: extra.version + versions,
         eventId: `evt_later${versions}`,
         data,
-      } as EventEnvelope);
+      });
     const again = { hash, transfer: { ...transfer, index: '77' } };
     const ofExtra = await ledgerOf('extra again', [
       encodeEvent(extra),

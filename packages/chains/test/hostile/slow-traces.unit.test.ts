@@ -68,7 +68,7 @@ describe('a payment beside transactions that take half a second to trace', () =>
       plan: {},
       callsIn: () => Number.POSITIVE_INFINITY,
       call,
-      batch: (calls) => Promise.all(calls.map((one) => call(one as RpcCall<unknown>))) as never,
+      batch: (calls) => Promise.all(calls.map((one) => call(one))) as never,
     };
     const pool = {
       size: 1,
