@@ -274,8 +274,8 @@ export const INSIGHT_OPERATIONS = {
       `the newest mark first. Deliveries are kept for ${DELIVERY_DAYS} days, payments and deposits without limit. ` +
       'A deposit has `likelyIntents`: up to three unpaid intents of its wallet and token, open or ended in the week ' +
       'before it, of its amount or up to a tenth more; one whose reference it carries first, however long that has ' +
-      'ended. `POST /deposits/{id}/assign` and `POST /deposits/{id}/ignore` of the payment API take a deposit off the ' +
-      'list, and `GET /deposits` with `state=assigned` or `state=ignored` lists it.',
+      'ended. `POST /deposits/{id}/assign` and `POST /deposits/{id}/ignore` of the payment API take a deposit off ' +
+      'the list, and `GET /deposits` with `state=assigned` or `state=ignored` lists it.',
     access: ROLES,
     query: z.strictObject({
       ...pageQuery,
