@@ -151,6 +151,25 @@ describe('GET /accounts/{accountId}/{mode}/attention', () => {
     ]);
   });
 
+  it('lists no payment that turned out to be of another intent, and to be worth something else', async () => {
+    const accountId = await newAccount();
+    const reported = (hash: TransactionHash, amount: bigint) =>
+      events.mismatchedPayment(hash, { ...samples.UNPROVEN, amount }, 'reference');
+    const intentId = await unexpected(
+      accountId,
+      5,
+      reported(samples.FIRST, 60n),
+      reported(samples.SECOND, 60n),
+      reported(samples.SECOND, 70n),
+      events.mismatchDisproved(samples.FIRST, { amount: 100n }),
+      events.mismatchDisproved(samples.SECOND, { amount: 70n }),
+    );
+    const { attention } = await page(accountId);
+    expect(attention.map(({ intentId: of, payment }) => [of, payment?.txSignature, payment?.amount])).toEqual([
+      [intentId, samples.SECOND, '0.00006'],
+    ]);
+  });
+
   it('names the token of a payment in another one, and its amount, where the registry has it', async () => {
     const accountId = await newAccount();
     const other = { tokenAddress: samples.EURC, amount: 1_250_000n };
