@@ -25,9 +25,14 @@ export class BackOff {
   }
 
   wait(signal?: AbortSignal): Promise<void> {
+    return pause(this.takeMs(), signal);
+  }
+
+  /** The next pause in milliseconds, for who waits otherwise. */
+  takeMs(): number {
     const ms = this.#nextMs * (0.5 + Math.random() / 2);
     this.#nextMs = Math.min(this.#nextMs * 2, this.#longestMs);
-    return pause(ms, signal);
+    return ms;
   }
 
   reset(): void {

@@ -1,4 +1,4 @@
-import { boundedCache, count } from '@pf/runtime';
+import { BackOff, boundedCache, count } from '@pf/runtime';
 
 const FIRST_MS = 10_000;
 const LONGEST_MS = 10 * 60 * 1000;
@@ -10,7 +10,7 @@ const REMEMBERED_MAX = 10_000;
  */
 export class FailedSteps {
   readonly #of: 'replay' | 'catch_up';
-  readonly #failures = boundedCache<string, number>(REMEMBERED_MAX);
+  readonly #pauses = boundedCache<string, BackOff>(REMEMBERED_MAX);
 
   constructor(of: 'replay' | 'catch_up') {
     this.#of = of;
@@ -18,14 +18,14 @@ export class FailedSteps {
 
   /** Counts a failure. @returns in how many milliseconds the step is tried again: at random, half of it at least */
   againMs(id: string): number {
-    const failures = this.#failures.get(id) ?? 0;
-    this.#failures.set(id, failures + 1);
+    const pauses = this.#pauses.get(id) ?? new BackOff(FIRST_MS, LONGEST_MS);
+    this.#pauses.set(id, pauses);
     count('payments.deliveries.failed_steps', { of: this.#of });
-    return Math.min(FIRST_MS * 2 ** failures, LONGEST_MS) * (0.5 + Math.random() / 2);
+    return pauses.takeMs();
   }
 
   /** A step has succeeded. */
   forget(id: string): void {
-    this.#failures.delete(id);
+    this.#pauses.delete(id);
   }
 }
