@@ -262,8 +262,10 @@ function isSurelyUndone(error: unknown): boolean {
  * @throws DashboardError `role.insufficient`
  */
 function requireFields(id: PaymentOperationId, body: Uint8Array | null, { account }: Member): void {
+  const access = FIELD_ACCESS[id];
+  if (access === undefined) return;
   const sent = fieldsIn(body);
-  for (const [field, roles] of Object.entries(FIELD_ACCESS[id] ?? {}))
+  for (const [field, roles] of Object.entries(access))
     if (Object.hasOwn(sent, field) && !roles.includes(account.role))
       throw new DashboardError('role.insufficient', {
         message: `Your role in this account does not allow \`${field}\` in this request. Leave it out.`,
