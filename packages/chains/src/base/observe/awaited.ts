@@ -39,3 +39,23 @@ export function awaitedAmong<T extends Parties & { readonly hash: TransactionHas
   for (const { settlement } of watch.settling()) if (settlement.lost) awaited.add(settlement.hash);
   return ({ hash }) => awaited.has(hash);
 }
+
+/** False for what awaitedAmong never picks (isBetween), known by a look at it alone. */
+export function awaitable(
+  watch: Pick<WatchSet, 'submitted' | 'settling'>,
+): (one: Parties & { readonly hash: TransactionHash }) => boolean {
+  const hashes = new Set<TransactionHash>();
+  const parties = new Set<string>();
+  for (const { submission } of watch.submitted())
+    if (isAuthorization(submission))
+      parties.add(submission.terms.requestor).add(`${submission.terms.requestor} ${submission.sender}`);
+    else hashes.add(submission.hash);
+  for (const { settlement } of watch.settling()) if (settlement.lost) hashes.add(settlement.hash);
+  if (hashes.size + parties.size === 0) return () => false;
+  return (one) =>
+    hashes.has(one.hash) ||
+    (parties.size > 0 &&
+      partiesOf(one).some(({ recipient, payer }) =>
+        parties.has(payer === undefined ? recipient : `${recipient} ${payer}`),
+      ));
+}

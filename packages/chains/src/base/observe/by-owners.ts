@@ -1,8 +1,8 @@
-import { isAuthorization, type TransactionHash } from '@pf/domain';
+import type { TransactionHash } from '@pf/domain';
 import type { WatchSet } from '../../port.ts';
 import { inPieces } from '../../parts.ts';
-import { byTurns, firstByTurns, type Parties, partiesOf, type Party } from '../../set-aside.ts';
-import { awaitedAmong } from './awaited.ts';
+import { byTurns, firstByTurns, type Parties, type Party } from '../../set-aside.ts';
+import { awaitable, awaitedAmong } from './awaited.ts';
 
 /**
  * In which order to look at transactions where there may be no room for all: those that open intents wait for, then by
@@ -33,24 +33,4 @@ export async function firstByOwners<T extends Parties & { readonly hash: Transac
     return [];
   });
   return [...byTurns(watch, awaited), ...(await firstByTurns(watch, others, most))].slice(0, most);
-}
-
-/** False for what awaitedAmong never picks, known by a look at it alone. */
-function awaitable(
-  watch: Pick<WatchSet, 'submitted' | 'settling'>,
-): (one: Parties & { readonly hash: TransactionHash }) => boolean {
-  const hashes = new Set<TransactionHash>();
-  const parties = new Set<string>();
-  for (const { submission } of watch.submitted())
-    if (isAuthorization(submission))
-      parties.add(submission.terms.requestor).add(`${submission.terms.requestor} ${submission.sender}`);
-    else hashes.add(submission.hash);
-  for (const { settlement } of watch.settling()) if (settlement.lost) hashes.add(settlement.hash);
-  if (hashes.size + parties.size === 0) return () => false;
-  return (one) =>
-    hashes.has(one.hash) ||
-    (parties.size > 0 &&
-      partiesOf(one).some(({ recipient, payer }) =>
-        parties.has(payer === undefined ? recipient : `${recipient} ${payer}`),
-      ));
 }
