@@ -506,7 +506,7 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'Extra payments are recorded up to a limit',
     file: 'packages/domain/src/decide/observing.ts',
-    guard: "if (isRecorded(intent, landing, 'extra')) ",
+    guard: "if (!isRecorded(intent, landing, 'extra')) return;",
     instead: '',
     test: {
       file: 'packages/domain/test/decide/limits.unit.test.ts',

@@ -184,11 +184,10 @@ const isCheap = ({ amountBaseUnits, requestor }: PaymentIntent, { transfer }: La
 
 const extraPayment = (intent: PaymentIntent, landing: Landing, draft: Draft): void => {
   if (isMoved(intent, landing)) return;
-  if (isRecorded(intent, landing, 'extra')) {
-    const isTold = intent.undoneExtras?.includes(landing.hash) === true;
-    if (isTold) draft.append(intent.id, 'extra_payment_observed', { landing: withoutFee(landing) });
-    else draft.append(intent.id, 'intent.extra_payment', { landing });
-  }
+  if (!isRecorded(intent, landing, 'extra')) return;
+  const isTold = intent.undoneExtras?.includes(landing.hash) === true;
+  if (isTold) draft.append(intent.id, 'extra_payment_observed', { landing: withoutFee(landing) });
+  else draft.append(intent.id, 'intent.extra_payment', { landing });
 };
 
 /** @returns false where it is passed over: nothing tells of it */
@@ -287,7 +286,7 @@ const dropped = (intent: PaymentIntent, { hash, proof }: DataOf<'dropped'>, draf
   else draft.append(intent.id, 'submission_released', { hash, outcome: 'dropped', reason: proof });
 };
 
-/** The transfer carries the reference of another intent: nobody is to send it back for this one. */
+/** The transfer carries the reference of another intent, so its account must not send it back for this one. */
 const disproved = (intent: PaymentIntent, landing: DataOf<'disproved'>, draft: Draft): void => {
   const differs = termsThatDiffer(intent, landing.transfer);
   if (!differs.includes('reference') || !isReported(intent, landing)) return;

@@ -128,28 +128,21 @@ export const extraPaymentAgain = (hash: TransactionHash, change: Partial<Transfe
   type: 'extra_payment_observed',
   data: { landing: landing(hash, change) },
 });
+/** What is said of a payment that does not match its intent. */
+const mismatchOf = (hash: TransactionHash, change: Partial<Transfer>, ...differs: readonly PaymentTerm[]) => ({
+  landing: landing(hash, change),
+  amount: differs.includes('token') ? null : formatAmount(landing(hash, change).transfer.amount, 6),
+  differs,
+});
 export const mismatchedPayment = (
   hash: TransactionHash,
   change: Partial<Transfer>,
   ...differs: readonly PaymentTerm[]
-): ExpectedEvent => ({
-  type: 'intent.mismatched_payment',
-  data: {
-    landing: landing(hash, change),
-    amount: differs.includes('token') ? null : formatAmount(landing(hash, change).transfer.amount, 6),
-    differs,
-  },
-});
-
+): ExpectedEvent => ({ type: 'intent.mismatched_payment', data: mismatchOf(hash, change, ...differs) });
 /** A mismatched payment that a payer, not the chain, says was for the intent. */
 export const claimedPayment = (hash: TransactionHash, change: Partial<Transfer>): ExpectedEvent => ({
   type: 'intent.mismatched_payment',
-  data: {
-    landing: landing(hash, change),
-    amount: formatAmount(landing(hash, change).transfer.amount, 6),
-    differs: ['reference'],
-    claimed: true,
-  },
+  data: { ...mismatchOf(hash, change, 'reference'), claimed: true },
 });
 /** Payers claim a reported payment for these intents, too. */
 export const paymentClaimed = (hash: TransactionHash, ...intentIds: readonly IntentId[]): ExpectedEvent => ({
@@ -163,11 +156,7 @@ export const mismatchWithdrawn = (hash: TransactionHash, change: Partial<Transfe
 /** The same where the transfer carries another reference. */
 export const mismatchDisproved = (hash: TransactionHash, change: Partial<Transfer>): ExpectedEvent => ({
   type: 'intent.mismatch_withdrawn',
-  data: {
-    landing: landing(hash, change),
-    amount: formatAmount(landing(hash, change).transfer.amount, 6),
-    differs: ['reference'],
-  },
+  data: mismatchOf(hash, change, 'reference'),
 });
 
 /** The same events as a simulation appends them, without evidence from the chain. */

@@ -51,7 +51,7 @@ const masked = (hex: string): string => Buffer.from(Buffer.from(hex, 'hex').map(
 
 /**
  * @param noise bytes at the end, which the contract does not read
- * @param isHidden nobody can read the calls from the calldata
+ * @param isHidden the calldata does not show the calls
  */
 export function encodeCalls(payments: readonly Payment[], noise = '0x', isHidden = false): string {
   const calls = payments.map((payment) => {
