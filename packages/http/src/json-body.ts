@@ -28,14 +28,17 @@ export function parseBody<Schema extends z.ZodType>(bytes: Uint8Array, schema: S
  * @throws ApiError `request.malformed_json` or `request.validation_failed`
  */
 export function parseJson(bytes: Uint8Array): unknown {
+  const text = wellFormed(() => decoder.decode(bytes));
+  const field = excessiveField(text);
+  if (field !== null)
+    throw validationFailed([{ param: field, message: `${field || 'The request body'} ${SIZE_RULE}` }]);
+  return wellFormed(() => JSON.parse(text) as unknown);
+}
+
+function wellFormed<Result>(read: () => Result): Result {
   try {
-    const text = decoder.decode(bytes);
-    const field = excessiveField(text);
-    if (field !== null)
-      throw validationFailed([{ param: field, message: `${field || 'The request body'} ${SIZE_RULE}` }]);
-    return JSON.parse(text);
+    return read();
   } catch (cause) {
-    if (cause instanceof ApiError) throw cause;
     // TypeError: not UTF-8; SyntaxError: not JSON. The parser's message quotes the body, so it is not sent or logged.
     throw new ApiError('request.malformed_json', { cause });
   }
