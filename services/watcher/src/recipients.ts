@@ -114,7 +114,7 @@ export class RecipientsAtRest {
   /** Watches it until then, and longer where that was known. `since`: when the intent had ended. */
   add(recipient: Address, account: AccountId, { since, until, longUntil }: End): void {
     const known = this.#termOf(recipient, account);
-    const isLong = longUntil > until && (known?.isLong === true || this.#longOf(account) < this.#longMax);
+    const isLong = longUntil > until && this.#hasRoom(account, known);
     this.#put(recipient, {
       account,
       since: Math.min(known?.since ?? since, since),
@@ -126,7 +126,7 @@ export class RecipientsAtRest {
 
   /** Watches a stored one, unless the account has as many as it may. */
   addKept(recipient: Address, account: AccountId, since: Instant, until: Instant): void {
-    if (this.#longOf(account) >= this.#longMax && this.#termOf(recipient, account)?.isLong !== true) return;
+    if (!this.#hasRoom(account, this.#termOf(recipient, account))) return;
     this.add(recipient, account, { since, until: since, longUntil: until });
     this.keep(recipient, account, until);
   }
@@ -161,6 +161,11 @@ export class RecipientsAtRest {
 
   #termOf(recipient: Address, account: AccountId): Term | undefined {
     return this.#terms.get(recipient)?.find((one) => one.account === account);
+  }
+
+  /** Whether the account may have this wallet watched beyond its intents. */
+  #hasRoom(account: AccountId, known: Term | undefined): boolean {
+    return known?.isLong === true || this.#longOf(account) < this.#longMax;
   }
 
   #longOf(account: AccountId): number {

@@ -9,13 +9,13 @@ import { DASHBOARD_PATHS, forRoutes, routeOf, routesOf, routesWithoutAKey } from
 
 const URL_OF_APP = 'https://pay.example';
 const opened = { id: 'x', clientSecret: 'x' };
-const nobody = { intent: opened, link: opened, key: 'x', accountId: 'x', paymasterToken: 'x' } as unknown as Stranger;
+const stranger = { intent: opened, link: opened, key: 'x', accountId: 'x', paymasterToken: 'x' } as unknown as Stranger;
 
 /** The drills beside this file flood these routes: one that is added without a flood fails here. */
 describe('the floods', () => {
   it('have every route of the checkout', () => {
     const app = createCheckout(forRoutes({ url: new URL(URL_OF_APP), trustedProxies: 0 }));
-    expect(Object.keys(floodsOf(nobody, 'x', URL_OF_APP, '/')).toSorted()).toEqual(routesOf(app).toSorted());
+    expect(Object.keys(floodsOf(stranger, 'x', URL_OF_APP, '/')).toSorted()).toEqual(routesOf(app).toSorted());
   });
 
   it('have every route of the dashboard', () => {
