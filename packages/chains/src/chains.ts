@@ -15,11 +15,13 @@ import { concernsOf } from './upstream-needs.ts';
 import type { WalletHistory } from './wallet-history.ts';
 
 /**
- * The networks that are served, each with an adapter (gateway) and an observer (watcher) over one pool of upstreams.
+ * The networks that are served, each with an adapter (gateway), an observer and a history (watcher) over one pool of
+ * upstreams.
  */
 export interface Chains {
   readonly adapters: ReadonlyMap<ChainId, ChainAdapter>;
   readonly observers: ReadonlyMap<ChainId, ChainObserver>;
+  readonly histories: ReadonlyMap<ChainId, WalletHistory>;
   /** Closes the connections to the upstreams. */
   close(): Promise<void>;
 }
@@ -146,6 +148,7 @@ export function createChains({
 }: ChainsOptions): Chains {
   const adapters = new Map<ChainId, ChainAdapter>();
   const observers = new Map<ChainId, ChainObserver>();
+  const histories = new Map<ChainId, WalletHistory>();
   const pools: RpcPool[] = [];
   const streams: Hints[] = [];
   for (const [chain, ofNetwork] of upstreams) {
@@ -156,6 +159,7 @@ export function createChains({
     const pool = poolOf(network, ofNetwork, identify, log);
     pools.push(pool);
     adapters.set(chain, family.adapter(network, pool, now));
+    histories.set(chain, family.history(network, pool));
     const observer = family.observer(network, pool, now, (hash) => keptBytes(chain, hash));
     const [url, ...others] = ofNetwork.flatMap((one) => (typeof one === 'string' ? [] : (one.stream ?? [])));
     if (url === undefined) observers.set(chain, observer);
@@ -171,6 +175,7 @@ export function createChains({
   return {
     adapters,
     observers,
+    histories,
     close: async () => {
       for (const hints of streams) hints.close();
       await Promise.all(pools.map((pool) => pool.close()));

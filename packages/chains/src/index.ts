@@ -16,4 +16,4 @@ export * from './port.ts';
 export { RpcUnavailableError } from '@pf/rpc';
 export { UNTOLD_RULES } from './rules.ts';
 export { resolveChain, resolveToken } from './resolve.ts';
-export type { Balances, BlockRange, Moved, WalletHistory } from './wallet-history.ts';
+export type { Balances, BlockRange, Few, Moved, WalletHistory } from './wallet-history.ts';

@@ -21,6 +21,13 @@ export interface BlockRange {
 /** What a wallet had of a token before the first block of a range, and after the last. */
 export type Balances = { readonly before: bigint; readonly after: bigint } | { readonly unknown: string };
 
+/** What moved in the first blocks of a range. */
+export interface Few {
+  readonly moved: readonly Moved[];
+  /** The last of these blocks, all of which was read. */
+  readonly through: bigint;
+}
+
 /** What moved in a wallet, by the chain alone: nothing of it is compared with intents or deposits. */
 export interface WalletHistory {
   /** The newest final block: what is after it may be undone. */
@@ -38,6 +45,12 @@ export interface WalletHistory {
     range: BlockRange,
     take: (page: readonly Moved[]) => void,
   ): Promise<ReadonlyMap<TokenAddress, Balances>>;
+  /**
+   * The first that moved in a range, in the order of the chain: as much of it as a few calls read.
+   * @returns null where that is more than `most` transactions: a wallet as busy as an exchange's
+   * @throws RpcUnavailableError
+   */
+  readFew(wallet: Address, range: BlockRange, most: number): Promise<Few | null>;
   /**
    * What these transactions have moved. One that no upstream shows in a block is absent; one that moved nothing of the
    * wallet has none.

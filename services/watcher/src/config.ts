@@ -19,6 +19,8 @@ export const watcherVariables = {
   WATCH_DAYS: z.coerce.number().min(0).max(3_650).default(30),
   /** How long deposits to a wallet are looked for after its last intent has ended, if they are. */
   WALLET_DAYS: z.coerce.number().min(0).max(3_650).default(365),
+  /** How often what arrived in one wallet of a network is compared with the ledger, where DEPOSITS is on; 0: never. */
+  WALLET_CHECK_SECONDS: z.coerce.number().min(0).max(86_400).default(600),
   /** Whether transfers that pay no intent are reported as deposits. Earlier versions cannot read those in the log. */
   DEPOSITS: variables.flag,
   /** How long after a watcher was killed another one takes over its networks. */

@@ -1,10 +1,18 @@
 import { createChains, upstreamsOf } from '@pf/chains';
 import { MeasuredClock } from '@pf/clock';
-import { createStore, openDatabase, readDatabaseTime, UnscreenedPayments, verifySchema } from '@pf/database';
+import {
+  createStore,
+  openDatabase,
+  readDatabaseTime,
+  readToldOf,
+  UnscreenedPayments,
+  verifySchema,
+} from '@pf/database';
 import { createEventLog, eventLogOptions } from '@pf/event-log';
 import { ConfigurationError, count, loadConfig, PeriodicTask, runService, startHealth } from '@pf/runtime';
 import { openScreening } from '@pf/screening';
 import { watcherVariables } from './config.ts';
+import { MoneyCheck } from './money-check.ts';
 import { NetworkWatch } from './network-watch.ts';
 import { Rebroadcaster } from './rebroadcaster.ts';
 import { screenSenders } from './sender-screening.ts';
@@ -107,6 +115,7 @@ runService('watcher', async (service) => {
   );
   const running = networks.map(({ observer, adapter }) => {
     const child = log.child({ network: observer.network.name });
+    const history = chains.histories.get(observer.network.chain);
     const rebroadcaster = new Rebroadcaster(
       adapter,
       transactions,
@@ -114,7 +123,7 @@ runService('watcher', async (service) => {
       child,
       config.WATCH_SHARD,
     );
-    return new NetworkWatch({
+    const watch = new NetworkWatch({
       observer,
       sets,
       watches,
@@ -126,6 +135,27 @@ runService('watcher', async (service) => {
       clock,
       log: child,
     });
+    if (history !== undefined && config.DEPOSITS && config.WALLET_CHECK_SECONDS > 0) {
+      const check = new MoneyCheck({
+        network: observer.network,
+        history,
+        watching: () => {
+          const [head, set] = [watch.readTo, sets.setOf(observer.network.chain)];
+          return head === null || set === null ? null : { head, set };
+        },
+        readTold: (...asked) => readToldOf(database, ...asked),
+        now: () => Date.now(),
+        log: child,
+      });
+      const checks = new PeriodicTask({
+        work: () => check.check(),
+        pauseMs: config.WALLET_CHECK_SECONDS * 1_000,
+        onFailure: (error) => child.warn({ err: error }, 'a wallet could not be compared with the ledger: will retry'),
+      });
+      checks.start();
+      service.onShutdown(`checks of ${observer.network.name}`, () => checks.stop());
+    }
+    return watch;
   });
   const stop = new AbortController();
   const ended = Promise.all(

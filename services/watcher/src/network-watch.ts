@@ -130,6 +130,12 @@ export class NetworkWatch {
     return { ...this.#status, shard: `${index}/${count}`, loaded: sets.sizeOf(observer.network.chain) };
   }
 
+  /** The newest block, where this process watches and has read up to it. */
+  get readTo(): bigint | null {
+    const { role, behind, head } = this.#status;
+    return role === 'active' && behind === '0' && head !== null ? BigInt(head) : null;
+  }
+
   /** Milliseconds since the last step, failed attempt, or attempt to acquire the lease. */
   idleMs(): number {
     return performance.now() - this.#progressAt;

@@ -206,6 +206,11 @@ export class WatchSets {
     return (this.#loading ?? this.#sets).get(chain)?.size ?? 0;
   }
 
+  /** What is watched of a network; null before it was loaded. */
+  setOf(chain: ChainId): Pick<WatchedIntents, 'recipients' | 'ownersSince'> | null {
+    return this.#sets.get(chain) ?? null;
+  }
+
   /** The trace in which an intent was last processed, where it is known and sampled. */
   traceOf(id: IntentId): TraceContext | null {
     return this.#traces.of(id);

@@ -183,15 +183,20 @@ export class WatchedIntents implements WatchSet {
     return [...new Set([...this.#recipients.ownersOf(recipient), ...this.#recipientsAtRest.ownersOf(recipient)])];
   }
 
+  /** The same, each with the time since when it has named it, as far as that is known. */
+  ownersSince(recipient: Address): ReadonlyMap<AccountId, Instant> {
+    const all = [...this.#recipients.owners(recipient), ...this.#recipientsAtRest.owners(recipient)];
+    const found = new Map<AccountId, Instant>();
+    for (const { account, since } of all) found.set(account, Math.min(since, found.get(account) ?? since));
+    return found;
+  }
+
   /** Those that have named it for longest: so no number of others that name it later hides from them what it gets. */
   #firstOwnersOf(recipient: Address): readonly AccountId[] {
     const owners = this.ownersOf(recipient);
     if (owners.length <= OWNERS_MAX) return owners;
-    const all = [...this.#recipients.owners(recipient), ...this.#recipientsAtRest.owners(recipient)];
-    const since = new Map<AccountId, Instant>();
-    for (const one of all) since.set(one.account, Math.min(one.since, since.get(one.account) ?? one.since));
-    const sinceOf = (account: AccountId): Instant => since.get(account) ?? Infinity;
-    return owners.toSorted((one, other) => sinceOf(one) - sinceOf(other)).slice(0, OWNERS_MAX);
+    const all = [...this.ownersSince(recipient)].toSorted(([, one], [, other]) => one - other);
+    return all.slice(0, OWNERS_MAX).map(([account]) => account);
   }
 
   get hasDeposits(): boolean {

@@ -3,6 +3,7 @@ import { newIntentId } from '@pf/contracts';
 import type {
   Address,
   EventData,
+  Instant,
   IntentId,
   PreparedTransaction,
   Reference,
@@ -22,8 +23,13 @@ export interface Requested {
   readonly terms: PreparedTransaction['terms'];
 }
 
-/** Appends a new intent of 1 USDC (or `amount` base units) to the log. */
-export async function request(writer: IntentLog, chain: Anvil, amount = 1_000_000n): Promise<Requested> {
+/** Appends a new intent of 1 USDC (or `amount` base units) to the log, as if it had been made at that time. */
+export async function request(
+  writer: IntentLog,
+  chain: Anvil,
+  amount = 1_000_000n,
+  at: Instant = Date.now(),
+): Promise<Requested> {
   const id = newIntentId(0);
   const data: EventData['intent.created'] = {
     ...samples.request({
@@ -37,7 +43,7 @@ export async function request(writer: IntentLog, chain: Anvil, amount = 1_000_00
     livemode: false,
     refundOf: null,
   };
-  const intent = await writer.append(id, 'intent.created', data);
+  const intent = await writer.append(id, 'intent.created', data, at);
   return {
     id,
     terms: {

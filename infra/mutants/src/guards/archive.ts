@@ -276,11 +276,11 @@ export const archiveGuards: readonly Mutant[] = [
   },
   {
     name: 'An audit of a wallet lets no transaction make up for another',
-    file: 'packages/cli/src/wallet-audit/compare.ts',
+    file: 'packages/wallet-audit/src/compare.ts',
     guard: 'if (sum !== arrived)',
     instead: 'if (sum !== arrived && tally.sums().difference !== 0n)',
     test: {
-      file: 'packages/cli/test/wallet-audit/compare.unit.test.ts',
+      file: 'packages/wallet-audit/test/compare.unit.test.ts',
       name: 'does not let one transaction make up for another',
     },
   },

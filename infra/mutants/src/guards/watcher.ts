@@ -841,4 +841,24 @@ export const watcherGuards: readonly Mutant[] = [
       name: 'are not ready before all intents are in memory',
     },
   },
+  {
+    name: 'What the ledger tells of late is not unexplained',
+    file: 'services/watcher/src/money-check.ts',
+    guard: 'const isOver = differences.length === 0 || looks === LOOKS;',
+    instead: 'const isOver = true;',
+    test: {
+      file: 'services/watcher/test/money-check.unit.test.ts',
+      name: 'is silent of what the ledger tells of late',
+    },
+  },
+  {
+    name: 'A busy wallet does not spend the plan of a provider',
+    file: 'services/watcher/src/money-check.ts',
+    guard: 'this.#resting.set(wallet, this.#options.now() + REST_MS);',
+    instead: '',
+    test: {
+      file: 'services/watcher/test/money-check.unit.test.ts',
+      name: 'lets a wallet rest for a day that moves too much, or that too many accounts name',
+    },
+  },
 ];

@@ -6,6 +6,8 @@ const active = (network: string, instance: string, shard = '1/1'): string =>
   `payments_watcher_active{service_name="watcher",network="${network}",shard="${shard}",instance="${instance}"}`;
 const watcher = (metric: string, shard = '1/1'): string =>
   `payments_watcher_${metric}{service_name="watcher",network="base",shard="${shard}"}`;
+const checks = (network: string, outcome: string): string =>
+  `payments_watcher_checks_total{service_name="watcher",network="${network}",outcome="${outcome}"}`;
 const shards = (instance: string): string =>
   `payments_watcher_shards{service_name="watcher",network="base",instance="${instance}"}`;
 const requests = (error: string): string =>
@@ -227,6 +229,21 @@ read a second time: what one upstream leaves out is not found, and nothing is dr
     quiet: { series: { [watcher('read_once_age_seconds')]: '0 60 120 0 60 120 0 60 120 0 60 120 0' }, at: '12m' },
     // The second upstream was down for a quarter of an hour.
     nearMiss: { series: { [watcher('read_once_age_seconds')]: '0+60x16 0+0x14' }, at: '25m' },
+  },
+  {
+    name: 'MoneyUnexplained',
+    severity: 'ticket',
+    // The log of one difference is found for a day.
+    expr: 'sum by (network) (increase(payments_watcher_checks_total{outcome="differs"}[1d])) > 0',
+    summary: `About {{ $value }} wallets on {{ $labels.network }} have got something else than the ledger tells of.`,
+    fires: {
+      series: { [checks('base', 'differs')]: '0+0x5 1+0x30', [checks('tempo', 'same')]: '0+1x40' },
+      at: '20m',
+      labels: { network: 'base' },
+    },
+    quiet: { series: { [checks('base', 'same')]: '0+1x40', [checks('base', 'differs')]: '2+0x40' }, at: '20m' },
+    // The chain could not be read: what arrived is not known.
+    nearMiss: { series: { [checks('base', 'failed')]: '0+1x40', [checks('base', 'differs')]: '0+0x40' }, at: '20m' },
   },
   {
     name: 'UpstreamsAllDown',

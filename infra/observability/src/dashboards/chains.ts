@@ -80,6 +80,10 @@ export const chains: DashboardSpec = {
           'Blocks go on, and none is read a second time. Some minutes at most.',
           [`max by (network, shard) (payments_watcher_read_once_age_seconds{${NETWORK}})`, '{{network}} {{shard}}'],
         ),
+        chart('Wallets compared with the ledger', 'short', 'What differs is logged. Normally 0.', [
+          `sum by (network, outcome) (increase(payments_watcher_checks_total{${NETWORK}}[$__rate_interval]))`,
+          '{{network}} {{outcome}}',
+        ]),
         chart('Intents in memory', 'short', 'Of the process that holds most. Grows from 0 while a watcher loads.', [
           `max by (network) (payments_watcher_loaded{${NETWORK}})`,
           '{{network}}',

@@ -1,10 +1,15 @@
 import type { Address, TokenAddress, TransactionHash } from '@pf/domain';
 import { refusable, type RpcPool, RpcRefusedError, RpcUnavailableError, RpcUpstreamError } from '@pf/rpc';
 import type { Network } from '../networks.ts';
-import type { Balances, BlockRange, Moved, WalletHistory } from '../wallet-history.ts';
+import type { Balances, BlockRange, Few, Moved, WalletHistory } from '../wallet-history.ts';
 import { balanceOf } from './account.ts';
 import { callContract, getBlock, getReceipt, type Log, NO_ACCOUNT, type Receipt } from './calls.ts';
 import { LogWindow, type Wanted } from './observe/log-window.ts';
+
+/** Pages of blocks of a look at a few transactions: two calls each, and more where few blocks of what it sent pass. */
+const FEW_PAGES = 5;
+/** Transfers of one wallet that a usual transaction has at most. */
+const LOGS_OF_ONE = 20;
 
 /** A transfer as a token logs it; null for any other log. */
 type ReadTransfer = (log: Log) => { readonly from: Address; readonly to: Address; readonly amount: bigint } | null;
@@ -48,19 +53,22 @@ export class EvmWalletHistory implements WalletHistory {
     { from, to }: BlockRange,
     take: (page: readonly Moved[]) => void,
   ): Promise<ReadonlyMap<TokenAddress, Balances>> {
-    for (let next = from; next <= to;) {
-      const first = next;
-      const came = await this.#logs(wallet, first, to);
-      const logs = [...came.logs];
-      for (let place = first; place <= came.through;) {
-        const went = await this.#logs(wallet, place, came.through, true);
-        logs.push(...went.logs);
-        place = went.through + 1n;
-      }
-      take(this.#movedIn(wallet, logs));
-      next = came.through + 1n;
-    }
+    for await (const { logs } of this.#pages(wallet, { from, to })) take(this.#movedIn(wallet, logs));
     return this.#balances(wallet, { from, to });
+  }
+
+  async readFew(wallet: Address, range: BlockRange, most: number): Promise<Few | null> {
+    const moved: Moved[] = [];
+    let [pages, through] = [0, range.from - 1n];
+    for await (const page of this.#pages(wallet, range, most * LOGS_OF_ONE)) {
+      if (page.logs.length > most * LOGS_OF_ONE) return null;
+      moved.push(...this.#movedIn(wallet, page.logs));
+      if (new Set(moved.map(({ hash }) => hash)).size > most) return null;
+      through = page.through;
+      pages += 1;
+      if (pages === FEW_PAGES) break;
+    }
+    return { moved, through };
   }
 
   inTransactions(
@@ -77,6 +85,28 @@ export class EvmWalletHistory implements WalletHistory {
           .map((receipt) => [receipt.transactionHash, this.#movedIn(wallet, receipt.logs)]),
       );
     });
+  }
+
+  /**
+   * The logs of a wallet's transfers by pages of blocks, each with all that came and went in them.
+   * @param most a page ends when it has more logs, and is not whole then
+   */
+  async *#pages(
+    wallet: Address,
+    { from, to }: BlockRange,
+    most = Infinity,
+  ): AsyncGenerator<{ readonly logs: readonly Log[]; readonly through: bigint }> {
+    for (let next = from; next <= to;) {
+      const came = await this.#logs(wallet, next, to);
+      const logs = [...came.logs];
+      for (let place = next; place <= came.through && logs.length <= most;) {
+        const went = await this.#logs(wallet, place, came.through, true);
+        logs.push(...went.logs);
+        place = went.through + 1n;
+      }
+      yield { logs, through: came.through };
+      next = came.through + 1n;
+    }
   }
 
   #logs(

@@ -2,7 +2,7 @@ import type { Address as WalletAddress, TokenAddress, TransactionHash } from '@p
 import { refusable, type RpcPool, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import type { Network, Token } from '../networks.ts';
 import { partsOf } from '../parts.ts';
-import type { Balances, BlockRange, Moved, WalletHistory } from '../wallet-history.ts';
+import type { Balances, BlockRange, Few, Moved, WalletHistory } from '../wallet-history.ts';
 import { getBlockTime, getEpochInfo, getFirstAvailableBlock, getSignaturesForAddress } from './calls.ts';
 import { lookTwice } from './observe/looking.ts';
 import { goesOn, LONG_PAGE, type PageEnd, restOf } from './observe/paging.ts';
@@ -14,6 +14,8 @@ type Pool = Pick<RpcPool, 'run' | 'call' | 'onAnother'>;
 
 /** Transactions that are read at once. */
 const READ_AT_ONCE = 50;
+/** Pages of a list for a look at a few transactions: of 2,000 that name an account of the wallet. */
+const FEW_PAGES = 2;
 /** How often a transaction is asked for that a list names, before the audit ends. */
 const LOOKS_MAX = 5;
 
@@ -51,7 +53,9 @@ export class SolanaWalletHistory implements WalletHistory {
     for (const token of this.#network.tokens) {
       const ends = new Ends(keyIn(wallet, token));
       // The newest first, as they are listed.
-      for (const part of partsOf(await this.#listed(wallet, token, range), READ_AT_ONCE)) {
+      // Never null without a bound.
+      const listed = (await this.#listed(wallet, token, range)) ?? [];
+      for (const part of partsOf(listed, READ_AT_ONCE)) {
         const readings = await this.#readingsOf(part);
         for (const reading of readings) ends.note(reading);
         // One transaction may have moved several tokens.
@@ -61,6 +65,21 @@ export class SolanaWalletHistory implements WalletHistory {
       balances.set(token.address, ends.balances());
     }
     return balances;
+  }
+
+  /** A list goes from the newest back, so that a range is read whole or not at all. */
+  async readFew(wallet: WalletAddress, range: BlockRange, most: number): Promise<Few | null> {
+    const hashes = new Set<TransactionHash>();
+    for (const token of this.#network.tokens) {
+      const listed = await this.#listed(wallet, token, range, FEW_PAGES);
+      if (listed === null) return null;
+      for (const hash of listed) hashes.add(hash);
+      if (hashes.size > most) return null;
+    }
+    const moved: Moved[] = [];
+    for (const part of partsOf([...hashes], READ_AT_ONCE))
+      moved.push(...(await this.#readingsOf(part)).flatMap((one) => this.#movedIn(wallet, one)));
+    return { moved, through: range.to };
   }
 
   async inTransactions(
@@ -75,11 +94,21 @@ export class SolanaWalletHistory implements WalletHistory {
     );
   }
 
-  /** The transactions of the range that name the wallet's account of a token, the newest first. */
-  async #listed(wallet: WalletAddress, token: Token, { from, to }: BlockRange): Promise<readonly TransactionHash[]> {
+  /**
+   * The transactions of the range that name the wallet's account of a token, the newest first.
+   * @returns null where they are on more pages than `most`
+   */
+  async #listed(
+    wallet: WalletAddress,
+    token: Token,
+    { from, to }: BlockRange,
+    most = Infinity,
+  ): Promise<readonly TransactionHash[] | null> {
     const account = await tokenAccountOf(wallet, token.address);
     const listed: TransactionHash[] = [];
-    for (let paging: PageEnd | null | undefined; paging !== null;) {
+    let pages = 0;
+    for (let paging: PageEnd | null | undefined; paging !== null; pages += 1) {
+      if (pages === most) return null;
       const after: PageEnd | null = paging ?? null;
       const page = await this.#pool.run(async (node) => {
         const [found, first] = await node.batch([

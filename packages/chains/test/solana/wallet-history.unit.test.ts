@@ -65,6 +65,17 @@ describe('SolanaWalletHistory', () => {
     await expect(read(historyOn(many, 0, true).history, 10n, 20n)).rejects.toThrow('lists other transactions');
   });
 
+  it('looks at no more than a few transactions, on two pages of a list', async () => {
+    const range = { from: 10n, to: 20n };
+    const look = async (listed: readonly Listed[], most = 3) => {
+      const { history, asked } = historyOn(listed);
+      return [await history.readFew(WALLET, range, most), asked.length] as const;
+    };
+    expect(await look([failed(15)])).toEqual([{ moved: [], through: 20n }, NETWORK.tokens.length]);
+    expect(await look([11, 12, 13, 14].map((slot) => ({ slot, err: null })))).toEqual([null, 1]);
+    expect(await look(Array.from({ length: 5_000 }, (_, n) => failed(9_000 - n)))).toEqual([null, 2]);
+  });
+
   it('has no time of a slot without a block', async () => {
     expect(await historyOn([]).history.timeOf(7n)).toBeNull();
   });

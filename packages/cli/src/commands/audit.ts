@@ -11,6 +11,7 @@ import {
 } from '@pf/database';
 import type { AccountId, IntentId } from '@pf/domain';
 import { createLogger } from '@pf/runtime';
+import { auditWallet, TooManyTransfersError } from '@pf/wallet-audit';
 import { Command, InvalidArgumentError } from 'commander';
 import { reportAsJson, reportAsText, problemOf } from '../settlement-audit/report.ts';
 import { auditSettlements } from '../settlement-audit/settlements.ts';
@@ -18,13 +19,12 @@ import { servedNetwork, upstreamsFor, type UpstreamOptions } from '../chain/serv
 import { CliError } from '../cli-error.ts';
 import { type CommandContext, globalOptions, withSession } from '../session.ts';
 import { timeOf } from '../time-option.ts';
-import { auditWallet } from '../wallet-audit/audit.ts';
 import {
   problemOf as walletProblemOf,
   reportAsJson as walletAsJson,
   reportAsText as walletAsText,
   type Subject,
-} from '../wallet-audit/report.ts';
+} from '../wallet-report.ts';
 
 interface Options extends UpstreamOptions {
   readonly from: Date;
@@ -139,6 +139,8 @@ export function auditCommand(context: CommandContext): Command {
           const problem = walletProblemOf(subject, report);
           if (problem !== null) throw new CliError(problem);
         } catch (error) {
+          if (error instanceof TooManyTransfersError)
+            throw new CliError(`${error.message} Name fewer blocks with --from and --to.`, { cause: error });
           if (!(error instanceof RpcUnavailableError)) throw error;
           throw new CliError(`The chain cannot be read: ${error.message}`, { cause: error });
         } finally {

@@ -92,6 +92,25 @@ const TOLD: Readonly<Record<'intents' | 'deposits' | 'mismatched', { from: strin
   },
 };
 
+/** Each with the accounts, the mode, the wallet and the chain as $1 to $4, the time as $5, and the hashes as $6. */
+const TOLD_OF: Readonly<Record<keyof typeof TOLD, string>> = {
+  intents: `SELECT id, created_at AS at, state FROM ledger.intents
+             WHERE tx_signature = ANY($6) AND livemode = $2 AND requestor = $3 AND chain = $4
+            UNION
+            SELECT intent.id, intent.created_at, intent.state FROM ledger.intent_events AS extra
+              JOIN ledger.intents AS intent ON intent.id = extra.intent_id
+             WHERE extra.account_id = ANY($1) AND extra.livemode = $2 AND extra.type = 'intent.extra_payment'
+               AND extra.at >= $5 AND ${paidIn('extra', 'txSignature')} = ANY($6)
+               AND intent.requestor = $3 AND intent.chain = $4`,
+  deposits: `SELECT id, created_at AS at, document AS state FROM ledger.deposits
+              WHERE tx_signature = ANY($6) AND account_id = ANY($1) AND livemode = $2 AND recipient = $3
+                AND chain = $4 AND updated_at >= $5`,
+  mismatched: `SELECT event_id AS id, at, body AS state FROM ledger.intent_events AS reported
+                WHERE account_id = ANY($1) AND livemode = $2 AND type = 'intent.mismatched_payment' AND at >= $5
+                  AND ${paidIn('reported', 'recipient')} = $3 AND ${paidIn('reported', 'txSignature')} = ANY($6)
+                  AND body::jsonb #>> '{data,intent,chain}' = $4 AND ${MISMATCH_STANDS}`,
+};
+
 /**
  * Hands over what the ledger tells of an account's transfers to a wallet, page by page: settlements, extra, mismatched
  * payments, and deposits; not what was lost or withdrawn, nor what was simulated.
@@ -126,6 +145,44 @@ export async function readToldTransfers(
     }
   }
   return unreadable;
+}
+
+/** Rows of each kind that tell of so few transactions: more are no wallet's that is looked at. */
+const ROWS_OF_FEW = 5_000;
+
+/**
+ * What the ledger tells of a few transactions' transfers to a wallet, as readToldTransfers(), by their hashes: three
+ * queries, whatever else the accounts have.
+ * @param accountIds a few: of others' it tells settlements only
+ * @param since what was told, and has not changed since then, may be left out
+ * @throws RangeError where it is more than ROWS_OF_FEW of one kind
+ */
+export async function readToldOf(
+  { scans }: Pick<Database, 'scans'>,
+  { chain, livemode, wallet }: NamedWallet,
+  accountIds: readonly AccountId[],
+  since: Instant,
+  hashes: readonly TransactionHash[],
+): Promise<{ readonly told: readonly ToldTransfer[]; readonly unreadable: readonly IntentId[] }> {
+  const told: ToldTransfer[] = [];
+  const unreadable: IntentId[] = [];
+  for (const source of ['intents', 'deposits', 'mismatched'] as const) {
+    const { rows } = await scans.query<Row>(`${TOLD_OF[source]} LIMIT ${ROWS_OF_FEW + 1}`, [
+      accountIds,
+      livemode,
+      wallet,
+      chain,
+      new Date(since),
+      hashes,
+    ]);
+    if (rows.length > ROWS_OF_FEW) throw new RangeError(`more than ${ROWS_OF_FEW} ${source} tell of ${wallet}`);
+    for (const { id, state, at } of rows) {
+      const found = state === null ? [] : READ[source](id, state, wallet, at.getTime());
+      if (found === null) unreadable.push(id as IntentId);
+      else told.push(...found.filter(({ hash }) => hashes.includes(hash)));
+    }
+  }
+  return { told, unreadable };
 }
 
 type Read = (id: string, state: string, wallet: Address, at: Instant) => readonly ToldTransfer[] | null;

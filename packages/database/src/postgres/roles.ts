@@ -118,6 +118,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'ledger.checkpoints': ['SELECT'],
       'ledger.deposits': ['SELECT'],
       'ledger.intents': ['SELECT'],
+      'ledger.intent_events': ['SELECT'],
       'service.network_watches': ['SELECT', 'INSERT', 'UPDATE'],
       'service.signed_transactions': ['SELECT', 'INSERT', 'UPDATE (created_at)', 'DELETE'],
       'service.unasked_payments': ['SELECT', 'INSERT', 'UPDATE (flagged_at, finding)', 'DELETE'],

@@ -96,6 +96,7 @@ import {
   openInvitations,
   outstandingLanes,
   type LogSource,
+  readToldOf,
   rebuildProjection,
   recordPersonalChange,
   releaseLanes,
@@ -333,6 +334,8 @@ describe('the roles of the database', () => {
       await watchedIntents.wallets([CHAIN], 0, UNSPLIT, (one) => kept.push(one));
       expect(kept).toEqual([wallet]);
       await watchedIntents.forgetWallets([CHAIN], until + 1);
+      const named = { chain: CHAIN, livemode: false, wallet: payment.sender };
+      expect((await readToldOf(database, named, [owner().accountId], 0, [transaction().hash])).told).toEqual([]);
       const lease = await watches.acquire(CHAIN, UNSPLIT, 'me', 600_000);
       if (!lease) throw new Error('no lease');
       expect([await watches.renew(lease, 600_000), await watches.moveCursor(lease, {})]).toEqual([true, true]);

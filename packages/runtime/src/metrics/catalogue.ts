@@ -399,6 +399,15 @@ export const METRICS = {
     ),
     labels: { network, shard },
   }),
+  'payments.watcher.checks': counter({
+    services: ['watcher'],
+    unit: '{wallet}',
+    description: lines(
+      'Wallets of which up to half an hour was compared, by the chain alone, with what the ledger tells. What differs',
+      'three times is logged with its transactions. Of too many of them, or of accounts that name it, one is skipped.',
+    ),
+    labels: { network, outcome: of('same', 'differs', 'failed', 'skipped') },
+  }),
   'payments.watcher.intents': gauge({
     services: ['watcher'],
     unit: '{intent}',

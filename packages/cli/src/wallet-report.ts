@@ -1,8 +1,7 @@
 import type { Network } from '@pf/chains/networks';
 import { type AccountId, type Address, formatAmount, type Instant, isoTime } from '@pf/domain';
-import { moment, table } from '../output.ts';
-import type { WalletReport } from './audit.ts';
-import type { Difference, TokenSums } from './compare.ts';
+import type { Difference, TokenSums, WalletReport } from '@pf/wallet-audit';
+import { moment, table } from './output.ts';
 
 /** Differences that are printed: one hints at its cause, and all are in the sums. */
 const LISTED_MAX = 100;

@@ -1,7 +1,6 @@
 import type { Balances, BlockRange, Moved, WalletHistory } from '@pf/chains';
 import type { ToldTransfer } from '@pf/database';
 import type { Address, Instant, IntentId, TokenAddress, TransactionHash } from '@pf/domain';
-import { CliError } from '../cli-error.ts';
 import { compare, type Comparison } from './compare.ts';
 
 /** Transfers of one audit, on the chain and in the ledger: some 100 MB of memory. */
@@ -11,8 +10,13 @@ const LOOKED_UP_AT_ONCE = 50;
 /** The clocks of chains and services differ by less. */
 const CLOCKS_MS = 3_600_000;
 
+/** The range has more transfers than one audit takes. */
+export class TooManyTransfersError extends Error {
+  override readonly name = 'TooManyTransfersError';
+}
+
 export interface AuditOptions {
-  readonly history: WalletHistory;
+  readonly history: Omit<WalletHistory, 'readFew'>;
   /** What the ledger tells of transfers to the wallet, that was told or changed since then. */
   readonly readTold: (since: Instant, take: (page: readonly ToldTransfer[]) => void) => Promise<readonly IntentId[]>;
   readonly wallet: Address;
@@ -35,15 +39,20 @@ export interface WalletReport extends Comparison {
  * on Solana, in another account of the wallet.
  */
 export async function auditWallet({ history, readTold, wallet, range, ended }: AuditOptions): Promise<WalletReport> {
+  const append = <T>(all: T[], page: readonly T[]): void => {
+    ended.throwIfAborted();
+    if (all.length + page.length > TRANSFERS_MAX)
+      throw new TooManyTransfersError(`The range has more than ${TRANSFERS_MAX} transfers.`);
+    all.push(...page);
+  };
   const moved: Moved[] = [];
-  const balances = await history.read(wallet, range, (page) => append(moved, page, ended));
+  const balances = await history.read(wallet, range, (page) => append(moved, page));
   const [from, to] = [await history.timeOf(range.from), await history.timeOf(range.to)];
   const all: ToldTransfer[] = [];
   const unreadable = await readTold(from === null ? 0 : from - CLOCKS_MS, (page) =>
     append(
       all,
       page.filter(({ place }) => place === null || isIn(range, place.block)),
-      ended,
     ),
   );
   const shown = new Set<TransactionHash>(moved.map(({ hash }) => hash));
@@ -59,7 +68,7 @@ export async function auditWallet({ history, readTold, wallet, range, ended }: A
     for (const [hash, itsMoves] of found) {
       const here = itsMoves.filter(({ block }) => isIn(range, block));
       if (here.length < itsMoves.length) elsewhere.add(hash);
-      append(moved, here, ended);
+      append(moved, here);
     }
   }
   return {
@@ -75,10 +84,3 @@ export async function auditWallet({ history, readTold, wallet, range, ended }: A
 }
 
 const isIn = ({ from, to }: BlockRange, block: bigint): boolean => block >= from && block <= to;
-
-function append<T>(all: T[], page: readonly T[], ended: AbortSignal): void {
-  ended.throwIfAborted();
-  if (all.length + page.length > TRANSFERS_MAX)
-    throw new CliError(`The range has more than ${TRANSFERS_MAX} transfers. Name fewer blocks with --from and --to.`);
-  all.push(...page);
-}

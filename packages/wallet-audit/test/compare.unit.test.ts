@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Moved } from '@pf/chains';
 import type { ToldTransfer } from '@pf/database';
 import type { Address, TokenAddress, TransactionHash } from '@pf/domain';
-import { compare } from '../../src/wallet-audit/compare.ts';
+import { compare } from '../src/compare.ts';
 
 const USDC = '0xusdc' as TokenAddress;
 const PAYER = '0xpayer' as Address;

@@ -3,11 +3,10 @@ import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { networkNamed } from '@pf/chains';
 import type { AccountId, Address, IntentId, TransactionHash } from '@pf/domain';
-import type { WalletReport } from '../../src/wallet-audit/audit.ts';
-import type { Difference } from '../../src/wallet-audit/compare.ts';
-import { problemOf, reportAsJson, reportAsText, type Subject } from '../../src/wallet-audit/report.ts';
+import type { Difference, WalletReport } from '@pf/wallet-audit';
+import { problemOf, reportAsJson, reportAsText, type Subject } from '../src/wallet-report.ts';
 
-const RUNBOOK = path.join(import.meta.dirname, '../../../../docs/operations/runbooks/audit-wallets.md');
+const RUNBOOK = path.join(import.meta.dirname, '../../../docs/operations/runbooks/audit-wallets.md');
 const network = networkNamed('base');
 const usdc = network.tokens.find(({ symbol }) => symbol === 'USDC');
 if (usdc === undefined) throw new Error('Base has USDC');

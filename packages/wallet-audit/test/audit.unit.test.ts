@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Moved, WalletHistory } from '@pf/chains';
 import type { ToldTransfer } from '@pf/database';
 import type { Address, TokenAddress, TransactionHash } from '@pf/domain';
-import { auditWallet, type AuditOptions } from '../../src/wallet-audit/audit.ts';
+import { auditWallet, type AuditOptions } from '../src/audit.ts';
 
 const USDC = '0xusdc' as TokenAddress;
 const HOUR = 3_600_000;
