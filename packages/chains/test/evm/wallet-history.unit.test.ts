@@ -104,18 +104,18 @@ describe('EvmWalletHistory', () => {
     expect(passed('out').at(-1)).toMatch(/-10$/);
   });
 
-  describe('looks at a few transactions', () => {
+  describe('a look at a few transactions', () => {
     const paid = (count: number, block = 3) =>
       Array.from({ length: count }, (_, n) => ({ block, hash: `a${n}`, from: OTHER, to: WALLET, amount: 1 }));
 
-    it('and has all of them, up to the end of the range', async () => {
+    it('has all of them, up to the end of the range', async () => {
       const { history } = historyOn([...paid(3), { block: 4, hash: 'b', from: WALLET, to: OTHER, amount: 2 }]);
       const few = await history.readFew(WALLET, { from: 1n, to: 10n }, 4);
       expect(few?.through).toBe(10n);
       expect(few?.moved.map(({ came, went }) => came - went)).toEqual([1n, 1n, 1n, -2n]);
     });
 
-    it('and has none where there are more', async () => {
+    it('has none where there are more', async () => {
       const range = { from: 1n, to: 10n };
       expect(await historyOn(paid(5)).history.readFew(WALLET, range, 4)).toBeNull();
       const sent = paid(2_000).map((one) => ({ ...one, from: WALLET, to: OTHER }));
@@ -125,7 +125,7 @@ describe('EvmWalletHistory', () => {
       expect(asked.at(-1)).toBe('out 3-5');
     });
 
-    it('and ends after a few calls where an upstream takes short ranges', async () => {
+    it('ends after a few calls where an upstream takes short ranges', async () => {
       const { history, asked } = historyOn(paid(1, 300), { blocks: 10 });
       const few = await history.readFew(WALLET, { from: 1n, to: 1_000n }, 4);
       expect(few?.moved).toEqual([]);

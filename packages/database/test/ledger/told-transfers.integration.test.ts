@@ -45,25 +45,25 @@ describe('What the ledger tells of a few transactions', () => {
       .map(({ kind, hash }) => `${kind} ${hash}`)
       .sort();
 
-  it('is what settled, what came beside it, what does not match, and what is a deposit', async () => {
+  it('has what settled, what came beside it, what does not match, and deposits', async () => {
     expect(await told([FIRST, SECOND, SHORT, deposit.hash, UNASKED])).toEqual(
       [`settlement ${FIRST}`, `extra ${SECOND}`, `mismatched ${SHORT}`, `deposit ${deposit.hash}`].sort(),
     );
   });
 
-  it('is none of other transactions, and none of what was withdrawn', async () => {
+  it('has nothing of other transactions, and nothing that was withdrawn', async () => {
     expect(await told([WRONG, UNASKED])).toEqual([]);
     expect(await told([SECOND])).toEqual([`extra ${SECOND}`]);
   });
 
-  it('is of this wallet and network', async () => {
+  it('concerns this wallet and network', async () => {
     const all = [FIRST, SECOND, SHORT, deposit.hash];
     expect(await told(all, { to: { ...wallet, wallet: BOB } })).toEqual([]);
     expect(await told(all, { to: { ...wallet, livemode: true } })).toEqual([]);
     expect(await told(all, { to: { ...wallet, chain: 'eip155:8453' as ChainId } })).toEqual([]);
   });
 
-  it('is, but for settlements, of these accounts and this time', async () => {
+  it('concerns, but for settlements, these accounts and this time', async () => {
     for (const other of [{ accounts: [OTHER_ACCOUNT] }, { since: NOW + 60_000 }])
       expect(await told([SECOND, SHORT, deposit.hash], other)).toEqual([]);
     expect(await told([FIRST], { accounts: [] })).toEqual([`settlement ${FIRST}`]);
