@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Moved, WalletHistory } from '@pf/chains';
+import type { Moved } from '@pf/chains';
 import type { ToldTransfer } from '@pf/database';
 import type { Address, TokenAddress, TransactionHash } from '@pf/domain';
 import { auditWallet, type AuditOptions } from '../src/audit.ts';
@@ -40,7 +40,7 @@ function audit(
 ) {
   const looked: TransactionHash[][] = [];
   const since: number[] = [];
-  const history: WalletHistory = {
+  const history: AuditOptions['history'] = {
     final: () => Promise.reject(new Error('it is not asked')),
     timeOf: (block) => Promise.resolve(at(block)),
     read: (_wallet, _range, take) => {
