@@ -20,8 +20,12 @@ export interface Follower {
 const PAUSE_MS = { first: 500, most: 15_000, polling: 3_000 };
 /** The server sends a comment every 15 seconds. */
 const SILENCE_MS = 40_000;
-/** The stream can be kept back by a proxy: after so many failures in a row the page asks by itself, too. */
+/** It begins with a snapshot at once: a proxy that keeps the body back has not sent it by then. */
+const FIRST_MS = 8_000;
+/** After so many streams in a row without a word the page asks by itself, too. */
 const FAILURES_UNTIL_POLLING = 2;
+/** Who was away for less has missed nothing that the stream would not bring. */
+const AWAY_MS = 1_000;
 
 const snapshotSchema = z.object({ intent: intentSchema });
 /** A stream that lasted so long was a good one. */
@@ -31,12 +35,42 @@ const LASTED_MS = 5_000;
 const isOver = ({ state, pendingAtExpiry }: Intent): boolean =>
   state === 'finalized' || state === 'failed' || state === 'cancelled' || (state === 'expired' && !pendingAtExpiry);
 
+/** The window. */
+export interface Scope extends Pick<Window, 'addEventListener' | 'removeEventListener'> {
+  readonly document: Pick<Document, 'visibilityState' | 'addEventListener' | 'removeEventListener'>;
+}
+
 /**
  * Follows an intent by its stream: `EventSource` would send no `Authorization`. It connects again where it left off,
- * with growing pauses, and asks in between while no stream opens. It ends when the intent has ended and nothing may
- * still arrive.
+ * with growing pauses, and asks in between while no stream says anything. Who comes back from a wallet's app sees the
+ * state of then: phones suspend connections without a word. It ends when the intent has ended and nothing may still
+ * arrive.
  */
-export async function follow(source: Source, follower: Follower, signal: AbortSignal): Promise<void> {
+export async function follow(
+  source: Source,
+  follower: Follower,
+  signal: AbortSignal,
+  scope: Scope | undefined = globalThis.window,
+): Promise<void> {
+  let back = new AbortController();
+  const forget = onReturn(scope, () => {
+    back.abort();
+    back = new AbortController();
+  });
+  try {
+    await keepFollowing(source, follower, signal, () => back.signal);
+  } finally {
+    forget();
+  }
+}
+
+/** @param returning aborts when the person comes back next */
+async function keepFollowing(
+  source: Source,
+  follower: Follower,
+  signal: AbortSignal,
+  returning: () => AbortSignal,
+): Promise<void> {
   let [after, failures, pauseMs]: [string | null, number, number] = [null, 0, PAUSE_MS.first];
   let hasEnded = false;
   const see = (intent: Intent): void => {
@@ -62,9 +96,13 @@ export async function follow(source: Source, follower: Follower, signal: AbortSi
   });
   while (!signal.aborted) {
     const openedAt = Date.now();
-    const closed = await readStream(source, after, signal, parser, heard);
+    const returned = returning();
+    const until = AbortSignal.any([signal, returned]);
+    const firstMs = failures < FAILURES_UNTIL_POLLING ? FIRST_MS : PAUSE_MS.polling;
+    const closed = await readStream(source, after, until, parser, heard, firstMs);
     parser.reset();
     if (signal.aborted || (closed && hasEnded && !follower.isWaiting())) return;
+    if (returned.aborted) continue;
     // Before the pause that the server may have asked for.
     if (Date.now() - openedAt > LASTED_MS) pauseMs = Math.min(pauseMs, PAUSE_MS.first);
     if (!closed) failures += 1;
@@ -73,37 +111,42 @@ export async function follow(source: Source, follower: Follower, signal: AbortSi
         see((await source.fetchIntent()).intent);
         follower.onConnection('polling');
         if (hasEnded && !follower.isWaiting()) return;
-        await sleep(PAUSE_MS.polling, signal);
+        await sleep(PAUSE_MS.polling - (Date.now() - openedAt), until);
         continue;
       } catch {
         // Whatever the reason is, the person can only wait: the page goes on trying.
         follower.onConnection('offline');
       }
     }
-    await sleep(pauseMs * (0.75 + Math.random() / 2), signal);
+    await sleep(pauseMs * (0.75 + Math.random() / 2), until);
     pauseMs = Math.min(pauseMs * 2, PAUSE_MS.most);
   }
 }
 
-/** Reads one stream to its end. @returns whether the server has closed it in order */
+/**
+ * Reads one stream to its end, or until it is silent for too long, at first for `firstMs`.
+ * @returns whether the server has closed it in order
+ */
 async function readStream(
   source: Source,
   after: string | null,
   signal: AbortSignal,
   parser: { feed(text: string): void },
   heard: () => void,
+  firstMs: number,
 ): Promise<boolean> {
   const silence = new AbortController();
-  let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+  let timer = setTimeout(() => silence.abort(), firstMs);
   try {
     const response = await source.openStream(after, AbortSignal.any([signal, silence.signal]));
     if (!response.ok || response.body === null) return false;
-    heard();
     const decoder = new TextDecoder();
     const reader = response.body.getReader();
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return true;
+      // Headers alone are no word of the server: a proxy may keep back what comes behind them.
+      heard();
       clearTimeout(timer);
       timer = setTimeout(() => silence.abort(), SILENCE_MS);
       parser.feed(decoder.decode(value, { stream: true }));
@@ -123,6 +166,27 @@ function parse<Schema extends z.ZodMiniType>(schema: Schema, text: string): z.ou
     // An event of a later version: the next answer shows the intent as it is.
     return null;
   }
+}
+
+/** @returns what ends it */
+function onReturn(scope: Scope | undefined, listener: () => void): () => void {
+  if (scope === undefined) return () => undefined;
+  const { document } = scope;
+  let awaySince: number | null = null;
+  const change = (): void => {
+    if (document.visibilityState === 'hidden') awaySince = Date.now();
+    else if (awaySince !== null && Date.now() - awaySince >= AWAY_MS) listener();
+  };
+  // The page comes from the browser's memory, where its connections have ended.
+  const show = ({ persisted }: PageTransitionEvent): void => {
+    if (persisted) listener();
+  };
+  document.addEventListener('visibilitychange', change);
+  scope.addEventListener('pageshow', show);
+  return () => {
+    document.removeEventListener('visibilitychange', change);
+    scope.removeEventListener('pageshow', show);
+  };
 }
 
 const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
