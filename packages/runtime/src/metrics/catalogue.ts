@@ -381,6 +381,15 @@ export const METRICS = {
     ),
     labels: { network },
   }),
+  'payments.watcher.disproved': counter({
+    services: ['watcher'],
+    unit: '{payment}',
+    description: lines(
+      'Payments that have settled an intent, and that a trace has shown later to carry the reference of another one.',
+      'The log names each. The intent stays as it is: `pf audit settlements` reads them again.',
+    ),
+    labels: { network },
+  }),
   'payments.watcher.unshown': gauge({
     services: ['watcher'],
     unit: '{payment}',
