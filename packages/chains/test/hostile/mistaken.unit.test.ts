@@ -75,7 +75,7 @@ describe('three equal transfers, of which an upstream has explained the first on
       for (let step = 0; step < steps; step += 1) {
         for (const { intentId, type, data } of await watcher.step()) {
           const index = 'transfer' in data ? data.transfer.index : '';
-          const reference = 'transfer' in data ? data.transfer.reference : null;
+          const reference = 'transfer' in data && 'reference' in data.transfer ? data.transfer.reference : null;
           const isOwn = reference === of(intentId as string as Name).reference;
           told.add(`${intentId} ${type === 'landed' ? (isOwn ? 'paid' : 'unproven') : type} by ${index}`);
         }

@@ -368,7 +368,7 @@ export const METRICS = {
     unit: '{transaction}',
     description: lines(
       'Transactions that could not be judged, and wait to be looked at again: too large, of an unknown form, or an',
-      'upstream lacked what was needed. Each is given up after 24 h.',
+      'upstream lacked what was needed, or lists them and returns none for five minutes. Each is given up after 24 h.',
     ),
     labels: { network, shard },
   }),
