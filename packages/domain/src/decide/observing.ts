@@ -177,8 +177,8 @@ const settle = (intent: PaymentIntent, landing: Landing, isFinal: boolean, draft
 };
 
 /**
- * Whether an unexpected transfer is recorded: beyond the limit only that of a live submission, which it ends. Those whose
- * reports were withdrawn use up room, too: whoever makes many is heard of no more often.
+ * Whether an unexpected transfer is recorded: beyond the limit only that of a live submission, which it ends. Those
+ * whose reports were withdrawn use up room, too: whoever makes many is heard of no more often.
  */
 const isRecorded = (intent: PaymentIntent, { hash }: Landing, kind: keyof typeof COUNTED_MAX): boolean =>
   countedIn(intent) < COUNTED_MAX[kind] || isLive(intent, hash);

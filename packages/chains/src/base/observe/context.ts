@@ -20,8 +20,8 @@ export interface Judging {
   /** Takes what pays no intent; absent where that is not asked for. */
   readonly noteSighting?: (sighting: Sighting) => void;
   /**
-   * Takes what cannot be the payment of this intent, for which it may have been reported, and whether it has settled it;
-   * absent as above.
+   * Takes what cannot be the payment of this intent, for which it may have been reported, and whether it has settled
+   * it; absent as above.
    */
   readonly noteDisproved?: (disproved: DisprovedOf, isSettled: boolean) => void;
 }

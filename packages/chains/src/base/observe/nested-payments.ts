@@ -165,8 +165,8 @@ const remember = ({ memory }: Judging, opened: Opened, references: References): 
 /**
  * The payments with what each may have been reported for before it was proven: by the transaction itself, so that it is
  * known after a restart, and when old blocks are read again. First the one that it was reported for where nothing but
- * authorizations was known, then those that its bytes name: the ones that no transfer carries, and the others, as any of
- * them may have been free while only some of the transfers were explained. Of a transfer MISTAKES_MAX, whatever its
+ * authorizations was known, then those that its bytes name: the ones that no transfer carries, and the others, as any
+ * of them may have been free while only some of the transfers were explained. Of a transfer MISTAKES_MAX, whatever its
  * calldata names.
  */
 function withMistakes(opened: Opened, payments: NestedPayments): NestedPayments {
