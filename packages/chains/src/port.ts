@@ -383,6 +383,8 @@ export interface Step {
    * minute (packages/chains/src/unshown.ts).
    */
   readonly unshown?: number;
+  /** How many payments that have settled an intent were found to carry the reference of another one, each once. */
+  readonly disproved?: number;
   /** Ms since when there are further blocks, and none is read a second time (evm/observe/standstill.ts). */
   readonly readOnceMs?: number;
 }

@@ -30,14 +30,23 @@ export const evolve = (state: PaymentIntent | undefined, event: IntentEvent): Pa
     version: event.version,
     updatedAt: isPublicChange(state, change) ? Math.max(event.at, state.updatedAt + 1) : state.updatedAt,
   };
-  return change.otherClaims || change.deposits || change.undoneExtras ? inOrder(after) : after;
+  const isRare = change.otherClaims || change.deposits || change.undoneExtras || change.disproved;
+  return isRare ? inOrder(after) : after;
 };
 
 /** The fields that few intents have, in the order of what is stored: equal folds are equal bytes. */
-const inOrder = ({ otherClaims, undoneExtras = [], deposits, erasedAt, ...others }: PaymentIntent): PaymentIntent => ({
+const inOrder = ({
+  otherClaims,
+  undoneExtras = [],
+  disproved,
+  deposits,
+  erasedAt,
+  ...others
+}: PaymentIntent): PaymentIntent => ({
   ...others,
   ...(otherClaims && { otherClaims }),
   ...(undoneExtras.length > 0 && { undoneExtras }),
+  ...(disproved && { disproved }),
   ...(deposits && { deposits }),
   ...(erasedAt !== undefined && { erasedAt }),
 });
@@ -271,7 +280,7 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
     case 'mismatched_payment_observed':
       return seen(state, event.data.landing);
     case 'intent.mismatch_withdrawn':
-      return { transfers: uncounted(state.transfers, event.data.landing) };
+      return withdrawn(state, event.data);
     case 'intent.payment_claimed': {
       const { hash, intentIds } = event.data;
       const others = (state.otherClaims ?? []).filter((one) => one.hash !== hash);
@@ -314,6 +323,15 @@ const extraPayment = (state: PaymentIntent, landing: Landing): Change => ({
   ...seen(state, landing),
   ...landedAgain(state, landing.hash),
   extraPayments: [...state.extraPayments, withoutFee(landing)].slice(0, COUNTED_MAX.extra),
+});
+
+/** A report is taken back: its transfer pays the intent after all, or it pays another one. */
+const withdrawn = (
+  { transfers, disproved = [] }: PaymentIntent,
+  { landing, differs = [] }: EventData['intent.mismatch_withdrawn'],
+): Change => ({
+  transfers: uncounted(transfers, landing),
+  ...(differs.length > 0 && { disproved: counted(disproved, landing) }),
 });
 
 /** Extra payments that a reorg has undone, with those of before. */

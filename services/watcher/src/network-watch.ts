@@ -314,14 +314,15 @@ export class NetworkWatch {
 
   /** To the health page, the metrics and the log. */
   #report(step: Step, view: StepView, began: number): void {
-    const { head, behind, observations, warnings, setAside, givenUp = 0, unshown, readOnceMs } = step;
+    const { head, behind, observations, warnings, setAside, givenUp = 0, disproved = 0, unshown, readOnceMs } = step;
     const facts = { head: head.toString(), behind: behind.toString(), watched: view.held.at(-1)?.size ?? null };
     this.#status = {
       role: 'active',
       shards: this.#shard.count,
       ...facts,
       setAside: setAside ?? null,
-      unshown: unshown ?? null,
+      // A step that has found no new block says nothing of it: with a gap the alert would begin to wait again.
+      unshown: unshown ?? this.#status.unshown,
       readOnceMs: readOnceMs ?? null,
       problem: null,
     };
@@ -330,6 +331,7 @@ export class NetworkWatch {
     this.#warn(warnings);
     // Also none: an increase can be told only of a count that was there before.
     count('payments.watcher.given_up', { network: this.name }, givenUp);
+    count('payments.watcher.disproved', { network: this.name }, disproved);
     for (const { type, intentId, data } of observations)
       this.#log.info({ type, intentId, hash: data.hash, ...('level' in data && { finality: data.level }) }, 'observed');
   }

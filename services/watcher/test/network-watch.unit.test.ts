@@ -290,9 +290,19 @@ describe('NetworkWatch', () => {
     await bench.run(async () => {
       await jest.advanceTimersByTimeAsync(5_000);
       expect(bench.watch.status.unshown).toBe(3);
+      bench.unshown = 0;
+      await jest.advanceTimersByTimeAsync(1_000);
+      expect(bench.watch.status.unshown).toBe(0);
+    });
+  });
+
+  it('goes on to show how many payments wait where a step says nothing of it', async () => {
+    bench.unshown = 3;
+    await bench.run(async () => {
+      await jest.advanceTimersByTimeAsync(5_000);
       bench.unshown = undefined;
       await jest.advanceTimersByTimeAsync(1_000);
-      expect(bench.watch.status.unshown).toBeNull();
+      expect(bench.watch.status.unshown).toBe(3);
     });
   });
 

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PublicIntent, Reference } from '@pf/domain';
 import { base58 } from '@scure/base';
@@ -13,13 +16,25 @@ import {
   type ApiClient,
   apiClient,
   type Cluster,
+  imageProgram,
+  type Instance,
+  LISTED,
   readBackingStack,
   type StackChain,
   type StackWallet,
   startCluster,
   until,
+  upstreamEnvironment,
 } from '@pf/testing';
-import { type Anvil, contractNamed, type LocalSolana, startAnvil, startSolana } from '@pf/testing/chains';
+import {
+  type Anvil,
+  contractNamed,
+  type LocalSolana,
+  type RpcProxy,
+  startAnvil,
+  startRpcProxy,
+  startSolana,
+} from '@pf/testing/chains';
 import { associatedAccount, evmWallet, newWallet, solanaWallet, walletOn } from '@pf/testing/wallets';
 import { createWalletClient, encodeFunctionData, erc20Abi, type Hex, http, parseAbi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -32,20 +47,37 @@ const BLOCK_MS = 250;
 const WAIT_MS = 40_000;
 const TEST_MS = 60_000;
 const SPECKS = 60;
+/** An unproven payment is reported after a minute. */
+const UNPROVEN_WAIT_MS = 120_000;
 
 let cluster: Cluster;
 let api: ApiClient;
 let base: Anvil;
 let solana: LocalSolana;
+/** Between the services and the nodes. */
+let proxies: { readonly base: RpcProxy; readonly solana: RpcProxy };
+let watcher: Instance;
 
 beforeAll(async () => {
   [base, solana] = await Promise.all([startAnvil({ blockMs: BLOCK_MS }), startSolana({ slotMs: BLOCK_MS })]);
   cluster = await startCluster(readBackingStack(), [base, solana]);
-  const [gateway] = await Promise.all([cluster.start('gateway'), cluster.start('intent'), cluster.start('watcher')]);
+  const [first, second] = await Promise.all([startRpcProxy(base.rpcUrl), startRpcProxy(solana.rpcUrl)]);
+  proxies = { base: first, solana: second };
+  const env = upstreamEnvironment([
+    { ...base, rpcUrl: first.url },
+    { ...solana, rpcUrl: second.url },
+  ]);
+  const [gateway, watching] = await Promise.all([
+    cluster.start('gateway', { env }),
+    cluster.start('watcher', { env }),
+    cluster.start('intent'),
+  ]);
+  watcher = watching;
   api = apiClient(`${gateway.url}/v1`, cluster.apiKeys.test);
 }, 120_000);
 afterAll(async () => {
   await cluster.close();
+  await Promise.all([proxies.base.stop(), proxies.solana.stop()]);
   await Promise.all([base.stop(), solana.stop()]);
 });
 
@@ -66,6 +98,8 @@ async function create(
 }
 const shown = async ({ id }: PublicIntent): Promise<PublicIntent> => (await api.get(id)).body.intent;
 const eventsOf = async ({ id }: PublicIntent) => (await api.events(id)).body.events;
+const eventOf = (intent: PublicIntent, type: string, withinMs = WAIT_MS) =>
+  until(`${type} of ${intent.id}`, async () => (await eventsOf(intent)).find((one) => one.type === type), withinMs);
 const typesOf = async (intent: PublicIntent): Promise<readonly string[]> =>
   (await eventsOf(intent)).map(({ type }) => type);
 const paid = (intent: PublicIntent): Promise<PublicIntent> =>
@@ -104,6 +138,7 @@ describe('on Solana', () => {
   const KIND = {
     transfer: 3,
     giveAway: [6, 2, 1],
+    letClose: [6, 3, 1],
     mintTo: 7,
     close: 9,
     transferChecked: 12,
@@ -178,6 +213,15 @@ describe('on Solana', () => {
 
     giveAway(account: PublicKey, owner: PublicKey): TransactionInstruction {
       return this.token([...KIND.giveAway, owner.toBytes()], [write(account), signs(this.key)]);
+    }
+
+    /** Its account, which it may close though somebody else owns it. */
+    letClose(account: PublicKey): TransactionInstruction {
+      return this.token([...KIND.letClose, this.key.toBytes()], [write(account), signs(this.key)]);
+    }
+
+    close(account: PublicKey): TransactionInstruction {
+      return this.token([KIND.close], [write(account), write(this.key), signs(this.key)]);
     }
 
     notice(merchant: PublicKey): TransactionInstruction {
@@ -257,7 +301,7 @@ describe('on Solana', () => {
       const worthless = associatedAccount(merchant, fake.publicKey, TOKEN);
       await attacker.send(
         [
-          attacker.token([KIND.close], [write(account.publicKey), write(attacker.key), signs(attacker.key)]),
+          attacker.close(account.publicKey),
           ...attacker.open(account, fake.publicKey),
           attacker.token(
             [KIND.mintTo, u64(250_000_000n)],
@@ -338,6 +382,94 @@ describe('on Solana', () => {
     },
     TEST_MS,
   );
+
+  /** Refunds a payment of the merchant; resolves with the refund. */
+  async function refunded(payer: StackWallet, merchant: StackWallet): Promise<[PublicIntent, PublicIntent]> {
+    const intent = await create(solana, merchant.address, '7');
+    await walletOn(solana, payer).pay(usdcOf(solana), merchant.address, 7_000_000n, intent.reference as Reference);
+    await paid(intent);
+    const { status, body } = await api.refund(intent.id);
+    expect([status, body.error]).toEqual([201, undefined]);
+    return [intent, body.intent];
+  }
+
+  it(
+    'a refund that lands with another owner fails with the place of the money, and can be made again (R5)',
+    async () => {
+      const [payer, shop, stranger] = [walletAt(solana, 6), walletAt(solana, 7), newMerchant()];
+      const [intent, refund] = await refunded(payer, shop);
+      const built = await api.build(refund.id, shop.address);
+      expect([built.status, built.body.error]).toEqual([200, undefined]);
+      const { sign, connection } = solanaWallet(solana, shop);
+      const bytes = await sign(built.body.transaction.blob);
+      // The gateway's broadcast is on its way for so long that the payee can give its account away.
+      proxies.solana.respond = ({ method, params: [sent] }) => {
+        if (method !== 'sendTransaction') return undefined;
+        const [signature] = VersionedTransaction.deserialize(Buffer.from(String(sent), 'base64')).signatures;
+        return base58.encode(signature ?? new Uint8Array());
+      };
+      try {
+        const { status, body } = await api.submit(refund.id, bytes, shop.address);
+        expect([status, body.error]).toEqual([200, undefined]);
+        const payee = new Attacker(payer);
+        await payee.send([payee.giveAway(payee.own, stranger)]);
+        expect(await connection.sendRawTransaction(Buffer.from(bytes, 'base64'))).toBe(body.txSignature);
+        const told = await eventOf(refund, 'intent.mismatched_payment');
+        expect(told.data.payment).toMatchObject({ recipient: stranger.toBase58(), differs: ['recipient'] });
+        await eventOf(refund, 'intent.failed');
+        expect(await shown(refund)).toMatchObject({ state: 'failed', txSignature: body.txSignature });
+      } finally {
+        proxies.solana.respond = () => undefined;
+      }
+      const again = await until(
+        'the refund to be freed',
+        async () => {
+          const response = await api.refund(intent.id);
+          return response.status === 201 && response.body.intent;
+        },
+        WAIT_MS,
+      );
+      expect(again.id).not.toBe(refund.id);
+      expect(again).toMatchObject({ refundOf: intent.id, state: 'created' });
+      expect((await shown(intent)).refundedBy).toBe(again.id);
+    },
+    TEST_MS,
+  );
+
+  it(
+    'a listed former owner of the account is not who has paid a payout or a refund (R9)',
+    async () => {
+      const shop = new Attacker(walletAt(solana, 0));
+      const listed = new PublicKey(LISTED[1].address);
+      const payee = newMerchant();
+      const payout = await create(solana, payee.toBase58(), '7', {
+        direction: 'send',
+        fulfiller: shop.key.toBase58(),
+      });
+      const [intent, refund] = await refunded(walletAt(solana, 2), walletAt(solana, 0));
+      for (const { requestor, reference } of [payout, refund]) {
+        const [account, owner] = [Keypair.generate(), new PublicKey(requestor)];
+        const { publicKey } = account;
+        const first = [...shop.open(account), shop.letClose(publicKey), shop.giveAway(publicKey, listed)];
+        await shop.send(first, account);
+        await shop.send(
+          [
+            shop.close(publicKey),
+            ...shop.open(account),
+            ...(requestor === payout.requestor ? [shop.openAssociated(owner)] : []),
+            shop.pay(shop.own, publicKey, 7_000_000n),
+            shop.pay(publicKey, associatedAccount(owner, shop.mint, TOKEN), 7_000_000n, reference),
+          ],
+          account,
+        );
+      }
+      for (const one of [payout, refund]) expect(await paid(one)).toMatchObject({ fulfiller: shop.key.toBase58() });
+      expect((await shown(intent)).refundedBy).toBe(refund.id);
+      await payHonestly(solana, walletAt(solana, 2), payee.toBase58());
+      expect(await readFile(watcher.log, 'utf8')).not.toContain('a payment came from a sanctioned wallet');
+    },
+    TEST_MS,
+  );
 });
 
 describe('on Base', () => {
@@ -408,6 +540,48 @@ describe('on Base', () => {
       expect(await typesOf(intent)).not.toContain('intent.mismatched_payment');
     },
     TEST_MS,
+  );
+
+  it(
+    'a payment that was reported unproven settles its intent once `pf watch rescan` finds its trace (R7)',
+    async () => {
+      const [caller, merchant] = [walletAt(base, 7), newWallet(base).address];
+      const intent = await create(base, merchant, '2');
+      const data = paymentCall(merchant, UNITS, intent.reference);
+      const contract = await payingContract(caller, data);
+      // anvil has the state of a block for seconds only, and so its trace: the proxy asks for it in time, and keeps it.
+      const kept = new Map<string, unknown>();
+      let isWithheld = true;
+      proxies.base.respond = async ({ method, params }) => {
+        if (method === 'trace_filter') return new Error('no state for this block');
+        if (method !== 'debug_traceTransaction') return undefined;
+        const [hash] = params;
+        const name = String(hash);
+        const trace = kept.get(name) ?? (await base.rpc(method, ...params).catch(() => undefined));
+        if (trace !== undefined) kept.set(name, trace);
+        return isWithheld ? new Error('no state for this block') : trace;
+      };
+      try {
+        const hash = await clientOf(caller).sendTransaction({ to: contract, data, gas: 2_000_000n });
+        await landed(hash);
+        const told = await eventOf(intent, 'intent.mismatched_payment', UNPROVEN_WAIT_MS);
+        expect(told.data.payment).toMatchObject({ txSignature: hash, differs: ['reference'] });
+        expect((await shown(intent)).state).toBe('created');
+        isWithheld = false;
+        const { blockNumber } = await evmWallet(base, caller).client.getTransactionReceipt({ hash });
+        const rescan = ['watch', 'rescan', '--network', 'base-sepolia', '--from', String(blockNumber), '--json'];
+        await promisify(execFile)(process.execPath, [imageProgram(), 'pf', ...rescan], {
+          env: { PATH: process.env['PATH'], DATABASE_URL: cluster.databaseUrl },
+        });
+        expect(await paid(intent)).toMatchObject({ fulfiller: contract, txSignature: hash });
+        const reported = ['intent.mismatched_payment', 'intent.mismatch_withdrawn'];
+        const paidBy = ['intent.pending', 'intent.confirmed'];
+        expect((await typesOf(intent)).slice(0, 5)).toEqual(['intent.created', ...reported, ...paidBy]);
+      } finally {
+        proxies.base.respond = () => undefined;
+      }
+    },
+    UNPROVEN_WAIT_MS + TEST_MS,
   );
 
   it(

@@ -419,6 +419,36 @@ export const baseGuards: readonly Mutant[] = [
     test: { file: chain, name: 'is a payment without its reference where no upstream can show a trace' },
   },
   {
+    name: 'Base: a settlement that a trace disproves is told to the operator',
+    file: `${src}/observe/scan.ts`,
+    guard: 'const isSettled = isSettledBy(intent, transfer)',
+    instead: 'const isSettled = transfer.amount < 0n',
+    test: {
+      file: `${CHAINS}/test/hostile/disproved-settlement.unit.test.ts`,
+      name: 'is told once to the operator when its blocks are read again by an upstream that has',
+    },
+  },
+  {
+    name: 'Base: a disproved transfer names also those that other transfers carry',
+    file: `${src}/observe/nested-payments.ts`,
+    guard: '        ...others,\n      ]);',
+    instead: '      ]);',
+    test: {
+      file: `${CHAINS}/test/hostile/mistaken.unit.test.ts`,
+      name: 'are each told as no payment of every intent that they were reported for',
+    },
+  },
+  {
+    name: 'a report that was withdrawn is not made again by an observation that comes late',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: 'isDisproved(intent, landing) && !isLive(intent, hash)',
+    instead: 'isDisproved(intent, landing) && false',
+    test: {
+      file: 'packages/domain/test/decide/settlement.unit.test.ts',
+      name: 'is not made again by an observation that comes late',
+    },
+  },
+  {
     name: 'Base: what may pay several intents is reported for none before it is explained',
     file: `${src}/observe/nested-payments.ts`,
     guard: '(others.length > 0 ? UNPROVEN_OF_SEVERAL_MS : UNPROVEN_MS)',

@@ -158,6 +158,16 @@ export const tempoGuards: readonly Mutant[] = [
     test: { file: SPAM_TEST, name: 'thousands of payments in a block delay none to others' },
   },
   {
+    name: 'Tempo: blocks whose receipts are longer than what is kept are passed',
+    file: SCAN,
+    guard: 'bytes <= WAITED_MAX_BYTES',
+    instead: 'bytes >= 0',
+    test: {
+      file: 'packages/chains/test/tempo/observe/kept-receipts.unit.test.ts',
+      name: 'have a bound of bytes, and payments of which they exceed it are read all the same',
+    },
+  },
+  {
     name: 'Tempo: the second reading goes on within a block',
     file: 'packages/chains/src/tempo/observer.ts',
     guard: 'within ?? -1n),',

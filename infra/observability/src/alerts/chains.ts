@@ -196,6 +196,34 @@ what they paid is not known.`,
     },
   },
   {
+    name: 'SettlementsDisproved',
+    severity: 'ticket',
+    // A shard that has just begun counts from zero, so the first one that it finds is an increase.
+    expr: 'sum by (network) (increase(payments_watcher_disproved_total[1h])) > 0',
+    summary: `About {{ $value }} payments on {{ $labels.network }} have settled an intent, and carry the reference of \
+another one: what its account was told is wrong.`,
+    fires: {
+      series: {
+        'payments_watcher_disproved_total{service_name="watcher",network="base"}': '0+0x5 1+0x30',
+        'payments_watcher_disproved_total{service_name="watcher",network="tempo"}': '3+0x40',
+      },
+      at: '20m',
+      labels: { network: 'base' },
+    },
+    quiet: {
+      series: { 'payments_watcher_disproved_total{service_name="watcher",network="base"}': '0+0x90' },
+      at: '80m',
+    },
+    // Found long ago; what waits for a second upstream now is not disproved.
+    nearMiss: {
+      series: {
+        'payments_watcher_disproved_total{service_name="watcher",network="base"}': '0 2+0x120',
+        [watcher('unshown')]: '0+3x120',
+      },
+      at: '120m',
+    },
+  },
+  {
     name: 'PaymentsUnshown',
     severity: 'ticket',
     expr: 'max by (network, shard) (payments_watcher_unshown) > 0',

@@ -70,10 +70,16 @@ export const chains: DashboardSpec = {
             '{{network}} given up',
           ],
         ),
-        chart('Final by one upstream only', 'short', 'For over a minute no second one shows them. Normally 0.', [
-          `max by (network, shard) (payments_watcher_unshown{${NETWORK}})`,
-          '{{network}} {{shard}}',
-        ]),
+        chart(
+          'Final by one upstream only',
+          'short',
+          'For over a minute no second one shows them; and how many settlements were disproved. Normally 0.',
+          [`max by (network, shard) (payments_watcher_unshown{${NETWORK}})`, '{{network}} {{shard}}'],
+          [
+            `sum by (network) (increase(payments_watcher_disproved_total{${NETWORK}}[$__rate_interval]))`,
+            '{{network}} disproved',
+          ],
+        ),
         chart(
           'Second reading stands still',
           's',

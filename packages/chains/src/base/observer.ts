@@ -22,7 +22,7 @@ import { confirmArrivals, finalizeArrivals, orphanArrivals, paidArrivals, second
 import { judgeAgain } from './observe/judge-again.ts';
 import { awaitedAmong } from './observe/awaited.ts';
 import { findLapsed } from './observe/lapsed.ts';
-import { Disproved } from './observe/disproved.ts';
+import { Disproved, type DisprovedOf, nameOf as nameOfDisproved } from './observe/disproved.ts';
 import { held } from './observe/held.ts';
 import { lookAgain } from './observe/look-again.ts';
 import { Memory } from './observe/memory.ts';
@@ -137,7 +137,8 @@ export class BaseObserver implements ChainObserver {
       confirm: (soFar, settled) => {
         const observations = [...settled.observations, ...disproved.observations()];
         const ended = { ...settled, observations, seen: disproved.among(settled.seen) };
-        return this.#confirm(context, sightings, position, head, soFar, ended);
+        const wrong = disproved.settled(settled.seen);
+        return this.#confirm(context, sightings, position, head, soFar, ended, wrong);
       },
     };
   }
@@ -150,6 +151,7 @@ export class BaseObserver implements ChainObserver {
     head: Block,
     { news, again, outcomes }: SoFar<Seen, Receipts>,
     settled: Finish,
+    disproved: readonly DisprovedOf[],
   ): Promise<Conclusion<Position>> {
     const { watch, now } = context;
     const confirmed = await confirm(context, settled.seen);
@@ -158,6 +160,8 @@ export class BaseObserver implements ChainObserver {
     const arrived = await confirmArrivals(context, sightings.all(settled.seen), (one) => sightings.unheardBy(one));
 
     this.#memory.commit();
+    const wrong = disproved.filter((one) => this.#memory.disproved.get(nameOfDisproved(one)) === undefined);
+    for (const one of wrong) this.#memory.disproved.set(nameOfDisproved(one), true);
     if (news.whole >= head.number) this.#memory.wholeAt = now;
     if (settled.hasMore) this.#memory.tagsAskedAt = 0;
     this.#memory.isAwaiting =
@@ -169,7 +173,7 @@ export class BaseObserver implements ChainObserver {
     return {
       observations: [...settled.observations, ...confirmed.observations],
       deposits: [...settled.deposits, ...paidArrivals(watch, confirmed.seen, late), ...arrived.deposits],
-      warnings: [...outcomes.warnings, ...settled.warnings],
+      warnings: [...outcomes.warnings, ...settled.warnings, ...wrong.map(warningOf)],
       judged: new Set([...again.judged].filter((hash) => !lacking.has(hash))),
       unjudged: [...settled.unjudged, ...holding.waiting],
       heldAmong: (all) => awaitedAmong(watch, all, this.#memory),
@@ -182,9 +186,13 @@ export class BaseObserver implements ChainObserver {
         setAside: kept,
       }),
       unshown: this.#memory.unshown.longAmong(() => unfinalized(watch), now),
+      disproved: wrong.length,
     };
   }
 }
+
+const warningOf = ({ intentId, data: { hash } }: DisprovedOf): string =>
+  `${hash} has settled ${intentId}, and carries the reference of another intent: run pf audit settlements`;
 
 /** What a second upstream may be asked for, by the names under which it waits. */
 function* unfinalized(watch: WatchSet): Iterable<string> {

@@ -115,7 +115,7 @@ export class SolanaObserver implements ChainObserver {
           ? [`the head is slot ${head}, ${shortfall} slots below the last slot that was read`]
           : []),
       ],
-      setAside: memory.setAside,
+      setAside: memory.setAside(round.now),
       givenUp: looked.givenUp,
       unshown: memory.unshown.longAmong(() => unfinalized(round.watch), round.now),
     };

@@ -4,6 +4,7 @@ import type { IntentId } from '../model/ids.ts';
 import type { AssignedDeposit, Command, Observation } from '../model/input.ts';
 import type { Landing, PaymentIntent } from '../model/intent.ts';
 import {
+  isDisproved,
   isMismatched,
   isMoved,
   isReported,
@@ -12,7 +13,7 @@ import {
   transferKey,
   withoutFee,
 } from '../model/landing.ts';
-import { COUNTED_MAX, DUST_SHARE, OTHER_CLAIMS_MAX, refusalAtReports } from '../model/limits.ts';
+import { COUNTED_MAX, countedIn, DUST_SHARE, OTHER_CLAIMS_MAX, refusalAtReports } from '../model/limits.ts';
 import { formatAmount } from '../model/money.ts';
 import { isLive, submissionOf } from '../model/submission.ts';
 import { termsThatDiffer } from '../model/terms.ts';
@@ -53,7 +54,8 @@ const landed = (before: PaymentIntent, { level, ...landing }: DataOf<'landed'>, 
   const intent = isWithdrawn ? draft.append(before.id, 'intent.mismatch_withdrawn', { landing }) : before;
   const isRepeat = intent.transfers.includes(transferKey(landing));
   if (differs.length > 0) {
-    if (!isRepeat) mismatched(intent, landing, differs, draft);
+    const isLate = differs.includes('reference') && isDisproved(intent, landing) && !isLive(intent, hash);
+    if (!isRepeat && !isLate) mismatched(intent, landing, differs, draft);
     return;
   }
   const isFinal = level === 'finalized';
@@ -174,9 +176,12 @@ const settle = (intent: PaymentIntent, landing: Landing, isFinal: boolean, draft
   if (late !== null) linkLateRefund(paid, again, draft);
 };
 
-/** Whether an unexpected transfer is recorded: beyond the limit only that of a live submission, which it ends. */
+/**
+ * Whether an unexpected transfer is recorded: beyond the limit only that of a live submission, which it ends. Those
+ * whose reports were withdrawn use up room, too: whoever makes many is heard of no more often.
+ */
 const isRecorded = (intent: PaymentIntent, { hash }: Landing, kind: keyof typeof COUNTED_MAX): boolean =>
-  intent.transfers.length < COUNTED_MAX[kind] || isLive(intent, hash);
+  countedIn(intent) < COUNTED_MAX[kind] || isLive(intent, hash);
 
 /** True where it costs its sender nothing but fees: dust, and money that went to another than the requestor. */
 const isCheap = ({ amountBaseUnits, requestor }: PaymentIntent, { transfer }: Landing): boolean =>

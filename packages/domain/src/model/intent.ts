@@ -204,6 +204,11 @@ export interface PaymentIntent {
    * told of them, and is not told again when they land again.
    */
   readonly undoneExtras?: readonly TransactionHash[];
+  /**
+   * Only where reports were withdrawn as their transfers carry the references of other intents: `hash:index` of each,
+   * oldest first. An observation of before that comes late reports none of them again.
+   */
+  readonly disproved?: readonly string[];
   /** Only on an intent that has had some: of each deposit assigned to it, the version that told of it last. */
   readonly deposits?: readonly { readonly id: DepositId; readonly version: number }[];
   /**

@@ -28,6 +28,10 @@ export const isReported = ({ settlement, transfers, extraPayments }: PaymentInte
   return transfers.includes(key) && !paid.some((one) => transferKey(one) === key);
 };
 
+/** True where a report of this transfer was withdrawn, as it carries the reference of another intent. */
+export const isDisproved = ({ disproved = [] }: PaymentIntent, landing: Landing): boolean =>
+  disproved.includes(transferKey(landing));
+
 /** In base units: 100 ETH, and far more than a transaction costs anywhere. The books have no room for more. */
 const NETWORK_FEE_MAX = 10n ** 20n - 1n;
 

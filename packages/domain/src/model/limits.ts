@@ -33,6 +33,9 @@ export const CLAIMS_MAX = { wallet: 10, crowded: { from: 100, wallet: 2 }, inten
  */
 export const COUNTED_MAX = { dust: 20, mismatched: 100, extra: 200 } as const;
 
+/** How many transfers are counted, with those that turned out to pay other intents. */
+export const countedIn = ({ transfers, disproved = [] }: PaymentIntent): number => transfers.length + disproved.length;
+
 /** For how many other intents the reports of an intent name a claim. More would say nothing that these do not. */
 export const OTHER_CLAIMS_MAX = 20;
 
@@ -80,7 +83,7 @@ export const refusalAtReports = (intent: PaymentIntent): Refusal =>
   refusalAt(
     intent,
     { limit: 'payments', max: COUNTED_MAX.mismatched },
-    `The payment intent has ${intent.transfers.length} payments that do not match it`,
+    `The payment intent has ${countedIn(intent)} payments that do not match it`,
     'Tell the requestor yourself.',
   );
 

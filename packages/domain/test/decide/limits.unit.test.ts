@@ -23,6 +23,7 @@ import {
   extraPayment,
   failed,
   lost,
+  mismatchDisproved,
   mismatchedPayment,
   pending,
   prepared,
@@ -37,6 +38,8 @@ import {
   CAROL,
   FIRST,
   INTENT,
+  REFUND,
+  referenceOf,
   SECOND,
   SCENARIO_START,
   UNKNOWN,
@@ -284,6 +287,30 @@ describe('unexpected transfers', () => {
       .then(lost(FIRST))
       .when(watcher.landed(SECOND, { block: 200n }))
       .then(restored(SECOND, { block: 200n }));
+  });
+
+  it('use up room where their reports were withdrawn as they carry another reference', () => {
+    const others = { reference: referenceOf(REFUND) };
+    const withdrawn = times(COUNTED_MAX.mismatched, (n) => [
+      mismatchedPayment(hashOf(n), UNPROVEN, 'reference'),
+      mismatchDisproved(hashOf(n), others),
+    ]).flat();
+    given(created(), ...withdrawn)
+      .when(watcher.landed(UNKNOWN, UNPROVEN))
+      .thenNothing()
+      .when(watcher.landed(UNKNOWN))
+      .then(pending(UNKNOWN), confirmed(UNKNOWN));
+  });
+
+  it('are remembered up to a bound, the newest ones, where reorgs have undone them', () => {
+    const each = COUNTED_MAX.extra;
+    const extras = (round: number) => times(each, (n) => extraPayment(hashOf(round * each + n), { block: 200n }));
+    const rounds = REMEMBERED_MAX / each;
+    const undone = times(rounds, (round) => [...extras(round), lost(FIRST), restored(FIRST)]).flat();
+    given(...paid, ...undone, ...extras(rounds))
+      .when(watcher.lost(FIRST))
+      .then(lost(FIRST))
+      .knowing({ undoneExtras: times(REMEMBERED_MAX, (n) => hashOf(each + n)) });
   });
 
   it('fold in linear time and bounded space where an older version recorded 20,000 of them', () => {

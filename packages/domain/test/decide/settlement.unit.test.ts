@@ -13,6 +13,7 @@ import {
   finalized,
   lateRefundPaid,
   lost,
+  mismatchDisproved,
   mismatchedPayment,
   mismatchWithdrawn,
   paymentClaimed,
@@ -28,6 +29,7 @@ import {
   landing,
   MOVED,
   REFERENCE,
+  referenceOf,
   REFUND,
   SECOND,
   SCENARIO_START,
@@ -352,6 +354,50 @@ describe('a payment that is proven after it was reported', () => {
     given(created(), reported)
       .when(watcher.landed(FIRST, { amount: 1n }))
       .thenNothing();
+  });
+});
+
+describe('a report that was withdrawn as its transfer carries another reference', () => {
+  const others = { reference: referenceOf(REFUND) };
+  const withdrawn = [
+    created(),
+    mismatchedPayment(UNKNOWN, UNPROVEN, 'reference'),
+    mismatchDisproved(UNKNOWN, others),
+  ] as const;
+
+  it('is not made again by an observation that comes late', () => {
+    given(...withdrawn)
+      .when(watcher.landed(UNKNOWN, UNPROVEN))
+      .thenNothing()
+      .knowing({ transfers: [], disproved: [`${UNKNOWN}:0`] })
+      .when(watcher.disproved(UNKNOWN, others))
+      .thenNothing();
+  });
+
+  it('leaves other transfers of its transaction to be reported, and one that pays the intent to settle it', () => {
+    given(...withdrawn)
+      .when(watcher.landed(UNKNOWN, { ...UNPROVEN, index: '9' }))
+      .then(mismatchedPayment(UNKNOWN, { ...UNPROVEN, index: '9' }, 'reference'))
+      .when(watcher.landed(UNKNOWN))
+      .then(pending(UNKNOWN), confirmed(UNKNOWN));
+  });
+
+  it('is made again where its transaction is that of the live submission, which it ends', () => {
+    given(...withdrawn, prepared(UNKNOWN), pending(UNKNOWN))
+      .when(watcher.landed(UNKNOWN, UNPROVEN))
+      .then(
+        mismatchedPayment(UNKNOWN, UNPROVEN, 'reference'),
+        failed(UNKNOWN, 'The transaction landed with another reference.'),
+      );
+  });
+
+  it('is made again by a payer who claims the transfer, and withdrawn again', () => {
+    given(...withdrawn)
+      .when(gateway.report(UNKNOWN, UNPROVEN))
+      .then(claimedPayment(UNKNOWN, UNPROVEN))
+      .when(watcher.disproved(UNKNOWN, others))
+      .then(mismatchDisproved(UNKNOWN, others))
+      .knowing({ disproved: [`${UNKNOWN}:0`] });
   });
 });
 

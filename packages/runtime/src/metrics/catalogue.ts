@@ -368,7 +368,7 @@ export const METRICS = {
     unit: '{transaction}',
     description: lines(
       'Transactions that could not be judged, and wait to be looked at again: too large, of an unknown form, or an',
-      'upstream lacked what was needed. Each is given up after 24 h.',
+      'upstream lacked what was needed, or lists them and returns none for five minutes. Each is given up after 24 h.',
     ),
     labels: { network, shard },
   }),
@@ -378,6 +378,15 @@ export const METRICS = {
     description: lines(
       'Transactions that are looked at no more, without a judgement: for 24 h in vain, or others of the same account,',
       'of more worth, had their places. The log names each; what one of them paid is not known.',
+    ),
+    labels: { network },
+  }),
+  'payments.watcher.disproved': counter({
+    services: ['watcher'],
+    unit: '{payment}',
+    description: lines(
+      'Payments that have settled an intent, and that a trace has shown later to carry the reference of another one.',
+      'The log names each. The intent stays as it is: `pf audit settlements` reads them again.',
     ),
     labels: { network },
   }),

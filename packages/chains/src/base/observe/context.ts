@@ -19,8 +19,11 @@ export interface Judging {
   readonly waitsSince: (hash: TransactionHash) => Instant | undefined;
   /** Takes what pays no intent; absent where that is not asked for. */
   readonly noteSighting?: (sighting: Sighting) => void;
-  /** Takes what cannot be the payment of this intent, for which it may have been reported; absent as above. */
-  readonly noteDisproved?: (disproved: DisprovedOf) => void;
+  /**
+   * Takes what cannot be the payment of this intent, for which it may have been reported, and whether it has settled
+   * it; absent as above.
+   */
+  readonly noteDisproved?: (disproved: DisprovedOf, isSettled: boolean) => void;
 }
 
 /** What a step of the observer has. */

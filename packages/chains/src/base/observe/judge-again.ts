@@ -6,7 +6,7 @@ import type { Findings } from '../../evm/observe/reading.ts';
 import type { Network, WatchSet } from '../../port.ts';
 import { argumentsOf, referencesBehind } from '../calldata.ts';
 import type { Judging } from './context.ts';
-import { Disproved } from './disproved.ts';
+import { Disproved, type DisprovedOf } from './disproved.ts';
 import { type LoggedTransfer, readTransfer } from './landings.ts';
 import { Memory } from './memory.ts';
 import type { Seen } from './position.ts';
@@ -72,6 +72,8 @@ interface Showing {
   readonly shown: ReadonlySet<Settlement>;
   /** What the transactions of the others pay, as this upstream shows them. */
   readonly instead: readonly Seen[];
+  /** Of these, the settlements that are the payments of others. */
+  readonly disproved: readonly DisprovedOf[];
 }
 
 /**
@@ -84,7 +86,9 @@ export async function settlementsShownBy(
   settlements: readonly Settlement[],
 ): Promise<Showing> {
   const blocks = new Map(settlements.map(({ hash, transfer }) => [hash, transfer.block]));
-  const of = { pool: alone(node), node, network, watch };
+  const disproved: DisprovedOf[] = [];
+  const noteDisproved = (one: DisprovedOf, isSettled: boolean): void => void (isSettled && disproved.push(one));
+  const of = { pool: alone(node), node, network, watch, noteDisproved };
   const { found, unjudged, receipts } = await judgeAnew(of, [...blocks.keys()], blocks);
   const shown = new Set<Settlement>();
   const untraced: { readonly settlement: Settlement; readonly logged: LoggedTransfer }[] = [];
@@ -104,7 +108,7 @@ export async function settlementsShownBy(
     if (isNamedIn(transaction.input, logged, settlement.transfer.reference)) shown.add(settlement);
   }
   const denied = new Set(settlements.flatMap((one) => (shown.has(one) ? [] : [one.hash])));
-  return { shown, instead: found.filter(({ hash }) => denied.has(hash)) };
+  return { shown, instead: found.filter(({ hash }) => denied.has(hash)), disproved };
 }
 
 /** Nothing that this upstream lacks is had from others. */

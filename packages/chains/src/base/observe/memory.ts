@@ -109,6 +109,9 @@ export class Memory {
     this.#nested.set(`${hash} ${blockHash}`, payments);
   }
 
+  /** Settlements that were told of as the payments of others, by name. */
+  readonly disproved = boundedCache<string, true>(SUMMARIES_MAX);
+
   /** Settlements and deposits that no second upstream has shown yet: by transaction or id, and block. */
   readonly unshown = new Unshown();
 

@@ -23,6 +23,9 @@ const UNPROVEN_MS = 60_000;
  */
 const UNPROVEN_OF_SEVERAL_MS = 12 * 3_600_000;
 
+/** So many mistaken intents of a transfer are told of at most. */
+const MISTAKES_MAX = 5;
+
 /** Watched references, by the index of the transfer that may carry them. */
 type Likely = ReadonlyMap<bigint, readonly Reference[]>;
 
@@ -161,9 +164,10 @@ const remember = ({ memory }: Judging, opened: Opened, references: References): 
 
 /**
  * The payments with what each may have been reported for before it was proven: by the transaction itself, so that it is
- * known after a restart, and when old blocks are read again. That is the intent which its bytes name first, of those
- * that no transfer carries, and the one that it was reported for where nothing but authorizations was known: two of a
- * transfer at most, whatever its calldata names.
+ * known after a restart, and when old blocks are read again. First the one that it was reported for where nothing but
+ * authorizations was known, then those that its bytes name: the ones that no transfer carries, and the others, as any
+ * of them may have been free while only some of the transfers were explained. Of a transfer MISTAKES_MAX, whatever its
+ * calldata names.
  */
 function withMistakes(opened: Opened, payments: NestedPayments): NestedPayments {
   const { likely, references } = opened;
@@ -172,9 +176,14 @@ function withMistakes(opened: Opened, payments: NestedPayments): NestedPayments 
   return new Map(
     [...payments].map(([index, one]) => {
       const before = unexplained.get(index);
-      const first = likely.get(index)?.find((name) => !carried.has(name));
-      const names = new Set([before?.isProven === false ? before.reference : undefined, first]);
-      const mistakenFor = [...names].flatMap((name) => (name === undefined || name === one.reference ? [] : [name]));
+      const others = likely.get(index) ?? [];
+      const names = new Set([
+        ...(before?.isProven === false ? [before.reference] : []),
+        ...others.filter((name) => !carried.has(name)),
+        ...others,
+      ]);
+      names.delete(one.reference);
+      const mistakenFor = [...names].slice(0, MISTAKES_MAX);
       return [index, mistakenFor.length > 0 ? { ...one, mistakenFor } : one];
     }),
   );

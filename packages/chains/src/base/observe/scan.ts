@@ -204,7 +204,8 @@ function disprove(
     const intent = watch.byReference(other);
     if (intent === undefined) continue;
     const data = { hash: transfer.log.transactionHash, transfer: recorded(transfer, reference, worth) };
-    noteDisproved?.({ intentId: intent.id, data });
+    const isSettled = isSettledBy(intent, transfer) && intent.settlement?.lost === false;
+    noteDisproved?.({ intentId: intent.id, data }, isSettled);
   }
 }
 

@@ -240,7 +240,7 @@ export const nameOf = ({ hash, transfer }: Settlement): string => `${hash} ${tra
  * one, which may have shown another reference behind a transfer. Which of them had shown it before is not known.
  */
 async function showTwice(
-  { pool, node, network, watch, memory, now }: Scan,
+  { pool, node, network, watch, memory, now, noteDisproved }: Scan,
   settled: readonly Settling[],
 ): Promise<{
   readonly shown: readonly Settling[];
@@ -259,6 +259,7 @@ async function showTwice(
     { alone: false },
   );
   const isAway = readings === null;
+  for (const one of readings?.flatMap(({ disproved }) => disproved) ?? []) noteDisproved?.(one, true);
   const warnings: string[] = [];
   const shown = settled.filter(({ settlement }) => {
     if (readings?.every((reading) => reading.shown.has(settlement)) === true) {

@@ -67,6 +67,7 @@ export interface Conclusion<Position> {
   readonly position: (common: Common, kept: SetAside[]) => Position;
   /** As of a Step. */
   readonly unshown: number;
+  readonly disproved?: number;
 }
 
 /** The parts of a step, in their order. Each is a function that knows of the others only what they have found. */
@@ -191,6 +192,7 @@ async function stepFrom<Position extends EvmPosition, Found, Outcomes, Finals>(
     setAside: aside.kept.length,
     givenUp: aside.givenUp,
     unshown: end.unshown,
+    disproved: end.disproved ?? 0,
     readOnceMs: standstill.after(readTwice(next), head.number, setting.now),
   };
 }

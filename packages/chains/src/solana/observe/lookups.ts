@@ -7,7 +7,7 @@ import type { Commit } from './accounts.ts';
 import { depositsIn } from './arrivals.ts';
 import { landingsIn, namesIn, problemIn, strayIn, textOf } from './landings.ts';
 import { type Look, lookTwice } from './looking.ts';
-import { type Memory, SET_ASIDE_MAX, type Unseen } from './memory.ts';
+import { type Memory, SET_ASIDE_MAX, SHOWN_WITHIN_MS, type Unseen } from './memory.ts';
 import { gainOf } from './paid.ts';
 import type { PendingOutcome } from './pending-outcomes.ts';
 import type { Reading } from './reading.ts';
@@ -18,8 +18,6 @@ const LOOKED_MAX = 50;
 const DEPOSITS_MAX = 1_000;
 /** What landed longer ago may have been told of before: its deposits may be final. */
 const LATE_MS = 60_000;
-/** A node may list a transaction before it returns it. After this it is warned of. */
-const SHOWN_WITHIN_MS = 300_000;
 /**
  * A provider's history may fail for hours while its lists do not. The transaction is asked for again when its age has
  * grown by half, within the second bound, and given up after the first.

@@ -6,6 +6,9 @@ import { Unshown } from '../../unshown.ts';
 import type { Bookmark } from '../../port.ts';
 import type { PageEnd } from './paging.ts';
 
+/** A node may list a transaction before it returns it. After this it is warned of. */
+export const SHOWN_WITHIN_MS = 300_000;
+
 /** A token account of a recipient, and how far its transactions were read. */
 export interface WatchedAccount {
   readonly address: Address;
@@ -165,9 +168,10 @@ export class Memory {
       this.expected.set(reference, { ...one, newest: undefined, paging: null });
   }
 
-  /** How many transactions could not be judged, and are asked for again. */
-  get setAside(): number {
-    return [...this.unseen.values()].filter(({ problem }) => problem !== undefined).length;
+  /** How many transactions could not be judged, or are returned by no node for minutes, and are asked for again. */
+  setAside(now: number): number {
+    const isMissing = ({ since, dueAt }: Unseen): boolean => dueAt > since && now - since >= SHOWN_WITHIN_MS;
+    return [...this.unseen.values()].filter((one) => one.problem !== undefined || isMissing(one)).length;
   }
 
   /** The slot up to which every transaction of every account was found and looked at. */
