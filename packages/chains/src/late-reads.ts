@@ -10,7 +10,7 @@ const AT_ONCE = 2;
 const FRESH_MS = 30_000;
 
 interface LateRead<T> {
-  readonly begunAt: Instant;
+  begunAt: Instant;
   outcome?: { readonly value: T } | { readonly error: unknown };
 }
 
@@ -42,6 +42,11 @@ export class LateReads<T> {
       (error: unknown) => (late.outcome = { error }),
     );
     return true;
+  }
+
+  /** The chain has changed: of what is being read nothing is used. */
+  forget(): void {
+    for (const late of this.#reads.values()) late.begunAt = Number.NEGATIVE_INFINITY;
   }
 
   /**
