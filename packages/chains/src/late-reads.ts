@@ -1,5 +1,6 @@
 import type { Instant, TransactionHash } from '@pf/domain';
 import { RpcUnavailableError, RpcUpstreamError } from '@pf/rpc';
+import { boundedCache } from '@pf/runtime';
 
 /** Why a transaction is set aside that a step does not wait for. It is read again beside the steps. */
 export const NOT_IN_TIME = 'it was not returned in time';
@@ -8,6 +9,8 @@ export const NOT_IN_TIME = 'it was not returned in time';
 const AT_ONCE = 2;
 /** What began longer ago may be of a chain that has changed since. */
 const FRESH_MS = 30_000;
+/** Of so many it is known that no step asks for them. */
+const KNOWN_MAX = 2_000;
 
 interface LateRead<T> {
   begunAt: Instant;
@@ -21,10 +24,19 @@ interface LateRead<T> {
 export class LateReads<T> {
   readonly #now: () => Instant;
   readonly #reads = new Map<TransactionHash, LateRead<T>>();
+  readonly #known = boundedCache<TransactionHash, true>(KNOWN_MAX);
 
   /** @param now our clock */
   constructor(now: () => Instant) {
     this.#now = now;
+  }
+
+  /** It was not returned in time: until it has come, no step asks for it. */
+  note(hash: TransactionHash): void {
+    this.#known.set(hash, true);
+  }
+  isKnown(hash: TransactionHash): boolean {
+    return this.#known.has(hash);
   }
 
   /** How many can begin now. */
@@ -60,7 +72,9 @@ export class LateReads<T> {
       if (outcome === undefined) continue;
       this.#reads.delete(hash);
       if ('value' in outcome) {
-        if (this.#now() - begunAt < FRESH_MS) come.set(hash, outcome.value);
+        if (this.#now() - begunAt >= FRESH_MS) continue;
+        come.set(hash, outcome.value);
+        this.#known.delete(hash);
       } else if (!(outcome.error instanceof RpcUnavailableError || outcome.error instanceof RpcUpstreamError))
         throw outcome.error;
     }
