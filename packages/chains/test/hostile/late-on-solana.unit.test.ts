@@ -57,9 +57,7 @@ describe('a transaction that takes long beside a payment on Solana', () => {
       case 'getMultipleAccounts':
         return { context: { slot }, value: (params[0] as readonly unknown[]).map(() => null) };
       case 'getSignaturesForAddress':
-        return params[0] === terms.reference
-          ? listed.map((signature) => ({ signature, slot: SLOT, err: null }))
-          : [];
+        return params[0] === terms.reference ? listed.map((signature) => ({ signature, slot: SLOT, err: null })) : [];
       case 'getSignatureStatuses':
         return { context: { slot }, value: (params[0] as readonly TransactionHash[]).map(statuses) };
       case 'getTransaction':
@@ -101,9 +99,7 @@ describe('a transaction that takes long beside a payment on Solana', () => {
     const began = time.passed;
     for (let step = 0; step < steps; step += 1) {
       const { observations } = await time.until(watcher.stepOnce());
-      found.push(
-        ...observations.map((one) => [named([one])[0] ?? '', one.data.hash, time.passed - began] as const),
-      );
+      found.push(...observations.map((one) => [named([one])[0] ?? '', one.data.hash, time.passed - began] as const));
       await time.pass(400);
     }
     return found;
@@ -197,7 +193,9 @@ describe('a transaction that takes long beside a payment on Solana', () => {
       one.respond = (method, params) =>
         method === 'getEpochInfo' ? { absoluteSlot: SLOT + 900, blockHeight: SLOT + 900 } : own(method, params);
     expect((await observed(2)).map(([what]) => what)).toEqual(['landed finalized']);
-    const asked = upstreams.flatMap(({ requests }, at) => requests.slice(first[at]).filter(({ first: [hash] }) => hash === LATE));
+    const asked = upstreams.flatMap(({ requests }, at) =>
+      requests.slice(first[at]).filter(({ first: [hash] }) => hash === LATE),
+    );
     expect(asked.map(({ isSoon }) => isSoon)).toEqual([false]);
     expect(upstreams.map((one) => one.asked('getTransaction', LATE))).not.toEqual(before);
   });

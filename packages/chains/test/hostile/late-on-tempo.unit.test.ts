@@ -185,8 +185,8 @@ describe('a receipt that takes long beside a payment on Tempo', () => {
     slow([late as Hex], 1_600);
     expect(whats(await observed(60))).toEqual(['pi_theirs landed finalized']);
     // The second one has shown it, and was asked by nothing that came late.
-    const asked = upstreams.map(({ requests }) =>
-      requests.filter(({ first, isSoon }) => first.includes(late) && !isSoon).length,
+    const asked = upstreams.map(
+      ({ requests }) => requests.filter(({ first, isSoon }) => first.includes(late) && !isSoon).length,
     );
     expect(asked).toEqual([1, 1]);
   });

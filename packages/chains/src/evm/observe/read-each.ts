@@ -72,7 +72,8 @@ async function readWithin<T>(
   if (calls.length === 1) return [unreadable(calls, error)];
   if (error.fault === 'timeout' && left.areShort)
     return (await Promise.all(calls.map((call) => readWithin(node, [call], left)))).flat();
-  if (!isRefused && left.splits === 0) return calls.map(() => unreadable(calls, error));
+  const isLate = unreadable(calls, error) === LATE;
+  if (isLate || (!isRefused && left.splits === 0)) return calls.map(() => unreadable(calls, error));
   if (!isRefused) left.splits -= 1;
   const results: (T | Unreadable)[] = [];
   for (const part of partsOf(calls, isRefused ? 1 : Math.ceil(calls.length / 2)))

@@ -62,18 +62,12 @@ export const lookAt = (
   until = performance.now() + PARTS_MS,
 ): Promise<readonly Look[]> => lookWithin(node, hashes, { until, failed: 0 });
 
-async function lookWithin(
-  node: RpcNode,
-  hashes: readonly TransactionHash[],
-  room: Room,
-): Promise<readonly Look[]> {
+async function lookWithin(node: RpcNode, hashes: readonly TransactionHash[], room: Room): Promise<readonly Look[]> {
   if (hashes.length === 0) return [];
   const asked = (hash: TransactionHash) => boundedTo(TOGETHER_MAX_BYTES, refusable(getTransaction(hash)));
   let problem: string;
   try {
-    const shown = await node.batch(
-      hashes.map((hash) => (room.apart === undefined ? asked(hash) : soon(asked(hash)))),
-    );
+    const shown = await node.batch(hashes.map((hash) => (room.apart === undefined ? asked(hash) : soon(asked(hash)))));
     return await inTurn(hashes, (hash, place) => lookOf(node, hash, shown[place] ?? null));
   } catch (error) {
     if (!(error instanceof RpcUpstreamError) || error.delivered === 'no' || error.fault === 'http') throw error;

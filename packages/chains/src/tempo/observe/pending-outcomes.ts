@@ -73,7 +73,10 @@ export async function readPendingOutcomes(
 ): Promise<Findings<Observation>> {
   if (pendingOutcomes.length === 0) return { found: [], unjudged: [] };
   const hashes = pendingOutcomes.map(({ submission }) => submission.hash);
-  const come = comeOf(context, pendingOutcomes.map(({ submission }) => submission));
+  const come = comeOf(
+    context,
+    pendingOutcomes.map(({ submission }) => submission),
+  );
   const waiting = hashes.filter((hash) => !come.has(hash) && context.late?.reads.isKnown(hash) === true);
   for (const hash of waiting) readLate(context, hash);
   const asked = hashes.filter((hash) => !come.has(hash) && !waiting.includes(hash));
