@@ -13,9 +13,10 @@ export {
   type RpcCall,
   rpcCall,
   type RpcNode,
+  soon,
 } from './node.ts';
 export { type Attempt, type Responses, RpcPool, type RpcPoolOptions, type Transports } from './pool.ts';
-export type { JsonRpcRequest, JsonRpcResponse, RpcTransport } from './transport.ts';
+export { type JsonRpcRequest, type JsonRpcResponse, limitOf, type RpcTransport } from './transport.ts';
 export { readAnswer, requestText, type ServiceCall } from './service-call.ts';
 export { withSecondOpinion } from './second-opinion.ts';
 export { upstreamAt, type UpstreamSettings, upstreamSchema } from './upstream-settings.ts';

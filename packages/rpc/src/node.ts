@@ -6,6 +6,7 @@ import { type ReadElement, ReadList } from './json-pieces.ts';
 import { Lack } from './lack.ts';
 import { type Exchange, measured } from './measured.ts';
 import { LEARNED_MS, Pace } from './pace.ts';
+import { Patience } from './patience.ts';
 import type { Plan } from './plans.ts';
 import { type PriceList, priceOf } from './prices.ts';
 import { deliveredWith, type JsonRpcResponse, type RpcTransport } from './transport.ts';
@@ -29,6 +30,8 @@ export interface RpcCall<T> {
   readonly maxBytes?: number;
   /** Of a result that is a list: what is kept of each element as it arrives. */
   readonly readElement?: ReadElement;
+  /** A request of such calls alone is not waited for much longer than its upstream usually takes. */
+  readonly isSoon?: boolean;
   /** Reads the chain's newest block or slot from the result, where it is in there. */
   readonly head?: (result: unknown) => bigint | null;
 }
@@ -76,6 +79,12 @@ export const ifSupported = <T>(call: RpcCall<T>): RpcCall<T | null> => ({ ...cal
 
 /** The same call, of which no longer response is read: what it asks for is written by strangers. */
 export const boundedTo = <T>(maxBytes: number, call: RpcCall<T>): RpcCall<T> => ({ ...call, maxBytes });
+
+/**
+ * The same call, for callers whose other work does not wait for a node that never returns it: a time-out comes after
+ * 300 ms, or three times what this upstream usually takes where that is longer, and never after the request's own.
+ */
+export const soon = <T>(call: RpcCall<T>): RpcCall<T> => ({ ...call, isSoon: true });
 
 /** The same call, whose result also tells the pool the upstream's head. */
 export const reportingHead = <T>(call: RpcCall<T>, head: (result: T) => bigint | null): RpcCall<T> => ({
@@ -164,6 +173,7 @@ export class TransportNode implements RpcNode {
   readonly reads: Pace;
   readonly sends: Pace;
   readonly #options: TransportNodeOptions;
+  readonly #patience = new Patience();
   /** The most calls that a request to this upstream may have, until the time at which that is forgotten. */
   #batchMax: number;
   #learnedUntil = 0;
@@ -327,10 +337,15 @@ export class TransportNode implements RpcNode {
 
   async #request(pace: Pace, calls: readonly RpcCall<unknown>[]): Promise<Exchange<readonly Outcome[]>> {
     const { transport } = this.#options;
-    const [only] = calls;
+    const method = calls[0]?.method ?? '';
+    const requests = calls.every(({ isSoon }) => isSoon === true)
+      ? calls.map((call) => ({ ...call, withinMs: this.#patience.msOf(method) }))
+      : calls;
+    const [only] = requests;
     const askedAt = performance.now();
     const responses =
-      only !== undefined && calls.length === 1 ? [await transport.request(only)] : await transport.batch(calls);
+      only !== undefined && requests.length === 1 ? [await transport.request(only)] : await transport.batch(requests);
+    this.#patience.took(method, performance.now() - askedAt);
     const later = responses.filter((response) => this.#classOf(response) === 'later');
     pace.passed(calls.length - later.length);
     if (later.length > 0) this.#refused(pace, Math.max(...later.map(({ pauseMs }) => pauseMs ?? 0)) || null);

@@ -15,6 +15,8 @@ export interface JsonRpcRequest {
   readonly maxBytes?: number;
   /** The result is a list, of which this is kept of each element: then it may be a ReadList. */
   readonly readElement?: ReadElement;
+  /** How long a request of such calls alone is waited for at most, in ms. Default: the transport's limit */
+  readonly withinMs?: number;
 }
 
 /** Messages of nodes end up in logs and in responses to clients. */
@@ -154,7 +156,7 @@ export class JsonRpcTransport implements RpcTransport {
     let status = 0;
     let pauseMs: number | null = null;
     let parsed: unknown;
-    const limit = new TimeLimit(this.#timeoutMs);
+    const limit = new TimeLimit(limitOf(requests, this.#timeoutMs));
     try {
       const response = await this.#dispatcher.request({
         origin: this.#url.origin,
@@ -224,6 +226,10 @@ function boundsOf(requests: readonly JsonRpcRequest[]): JsonBounds & { readonly 
     maxKeptBytes: Math.min(maxBytes, RESPONSE_MAX_BYTES),
   };
 }
+
+/** How long all of these are waited for in one request, in ms. @param timeoutMs the limit of any request */
+export const limitOf = (requests: readonly JsonRpcRequest[], timeoutMs: number): number =>
+  Math.min(timeoutMs, Math.max(...requests.map(({ withinMs = timeoutMs }) => withinMs)));
 
 /** Ends a request that takes too long, not counting the time in which this process was at work itself. */
 class TimeLimit {

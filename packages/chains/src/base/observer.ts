@@ -26,6 +26,7 @@ import { Disproved, type DisprovedOf, nameOf as nameOfDisproved } from './observ
 import { held } from './observe/held.ts';
 import { lookAgain } from './observe/look-again.ts';
 import { Memory } from './observe/memory.ts';
+import { LateReader } from './observe/read-late.ts';
 import { type Position, readPosition, rescanFrom, type Seen, withSeen, writePosition } from './observe/position.ts';
 import type { Scan } from './observe/context.ts';
 import { scan, scanAgain } from './observe/scan.ts';
@@ -46,6 +47,7 @@ export class BaseObserver implements ChainObserver {
   readonly #pool: RpcPool;
   readonly #memory = new Memory();
   readonly #standstill = new Standstill();
+  readonly #late: LateReader;
   readonly #sentBy: SentBy;
   readonly #now: () => number;
 
@@ -68,6 +70,7 @@ export class BaseObserver implements ChainObserver {
       return bytes && senderIn(bytes, signer);
     };
     this.#now = now;
+    this.#late = new LateReader(pool, network, now);
   }
 
   /** Short while a payment is under way. */
@@ -88,7 +91,11 @@ export class BaseObserver implements ChainObserver {
       newest: getHead(),
       readTwice: ({ rescanned }) => rescanned,
       standstill: this.#standstill,
-      recover: (setting, position) => recover(this.#judging(setting), position, setting.head),
+      recover: async (setting, position) => {
+        const place = await recover(this.#judging(setting), position, setting.head);
+        if (place !== 'behind') this.#late.forget();
+        return place;
+      },
       parts: (setting, position) => this.#parts(setting, position),
       write: writePosition,
     });
@@ -117,6 +124,7 @@ export class BaseObserver implements ChainObserver {
     const disproved = new Disproved();
     const context: Scan = {
       ...this.#judging(setting, new Map(position.setAside.map(({ hash, since }) => [hash, since]))),
+      late: this.#late.collect(),
       noteSighting: sightings.note,
       takeSighting: sightings.take,
       noteDisproved: disproved.note,
@@ -132,7 +140,8 @@ export class BaseObserver implements ChainObserver {
           position.seen,
         );
         const before = { ...position, seen: [...seen], firstReader };
-        return finish(context, this.#sentBy, before, news, outcomes, again.unjudged);
+        // All the time that a request has, and nothing that came late: what is final rests on this.
+        return finish(context, { ...context, late: undefined }, this.#sentBy, before, news, outcomes, again.unjudged);
       },
       confirm: (soFar, settled) => {
         const observations = [...settled.observations, ...disproved.observations()];
@@ -240,9 +249,13 @@ interface Finish {
   readonly hasMore: boolean;
 }
 
-/** Reads the same blocks once more when they are safe, then finds what can be proven by them, and what is final. */
+/**
+ * Reads the same blocks once more when they are safe, then finds what can be proven by them, and what is final.
+ * @param patient the same context, in which each reading has all the time that a request has
+ */
 async function finish(
   context: Scan,
+  patient: Scan,
   sentBy: SentBy,
   position: Position,
   news: NewBlocks<Seen>,
@@ -266,8 +279,8 @@ async function finish(
   const [safe, finalized] = await node.batch([getBlock('safe'), getBlock('finalized')]);
   memory.tagsAskedAt = now;
   const rescan = await readSafe(context, position, news, safe);
-  const finals = await finalize(context, least(news.reached.number, finalized?.number ?? 0n));
-  const arrived = await finalizeArrivals(context, least(news.reached.number, finalized?.number ?? 0n));
+  const finals = await finalize(patient, least(news.reached.number, finalized?.number ?? 0n));
+  const arrived = await finalizeArrivals(patient, least(news.reached.number, finalized?.number ?? 0n));
   const seen = [rescan.found, finals.seen].reduce<readonly Seen[]>(withSeen, position.seen);
   // Unreported landings of an intent come first: the transaction that used the nonce may have paid it.
   const waiting = new Set(
@@ -276,12 +289,12 @@ async function finish(
   const dead = missing.filter(({ intentId }) => !waiting.has(intentId));
   const unjudged = [...before, ...rescan.unjudged];
   const unread = [...position.setAside, ...unjudged];
-  const dropped = safe && (await findDropped(context, pool, sentBy, dead, safe, rescan.rescanned, unread));
-  const lapsed = safe && (await findLapsed(context, safe, rescan.rescanned, waiting, unread));
+  const dropped = safe && (await findDropped(patient, pool, sentBy, dead, safe, rescan.rescanned, unread));
+  const lapsed = safe && (await findLapsed(patient, safe, rescan.rescanned, waiting, unread));
   return {
     observations: [
       ...finals.observations,
-      ...(await findFinalReverts(context, ignoredReverts, finalized?.number ?? -1n)),
+      ...(await findFinalReverts(patient, ignoredReverts, finalized?.number ?? -1n)),
       ...(dropped?.observations ?? []),
       ...(lapsed ?? []),
     ],

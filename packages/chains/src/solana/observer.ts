@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Address, DepositObservation, Observation, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import { least } from '../bigints.ts';
+import { LateReads } from '../late-reads.ts';
 import { STEP_MS } from '../networks.ts';
 import type { Bookmark, Bookmarks, ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
 import { callsInStep } from '../step-share.ts';
@@ -32,6 +33,7 @@ import {
 } from './observe/pending-outcomes.ts';
 import { judgeAgain } from './observe/judge-again.ts';
 import { type LookupResult, readOutcome, readPendingOutcomes, readUnseen, recallNamed } from './observe/lookups.ts';
+import type { Look } from './observe/looking.ts';
 import { Memory } from './observe/memory.ts';
 import {
   type DepositJudgement,
@@ -64,12 +66,14 @@ export class SolanaObserver implements ChainObserver {
   /** The position that the memory belongs to. */
   #remembered: string | null = null;
   #isAwaiting = false;
+  readonly #late: LateReads<Look>;
 
   /** @param now our clock, in ms. */
   constructor(network: Network, pool: RpcPool, now: () => number = Date.now) {
     this.network = network;
     this.#pool = pool;
     this.#now = now;
+    this.#late = new LateReads(now);
   }
 
   get intervalMs(): number {
@@ -144,6 +148,7 @@ export class SolanaObserver implements ChainObserver {
     const isRemembered = this.#remembered === position.id && !isReset;
     const memory = isRemembered ? this.#memory : new Memory(marked === null ? undefined : await bookmarks());
     [this.#memory, this.#remembered] = [memory, position.id];
+    if (!isRemembered) this.#late.forget();
 
     const origin = { slot: least(position.slot, head), known: marked === null ? null : least(marked, head) };
     const derived = await deriveAccounts(memory, watch, this.network, origin, now);
@@ -224,10 +229,11 @@ export class SolanaObserver implements ChainObserver {
     const { network } = this;
     const pool = this.#pool;
     const most = callsInStep(node, 'getTransaction');
-    const ended = await readPendingOutcomes(pool, node, judged.landed, memory, network, watch, head, now, most);
+    const late = { reads: this.#late, come: this.#late.collect() };
+    const ended = await readPendingOutcomes(pool, node, judged.landed, memory, network, watch, head, now, most, late);
     // What it sets aside is not asked for again at once, where it is listed too.
     ended.commit();
-    const looked = await readUnseen(pool, node, memory, network, watch, now, most);
+    const looked = await readUnseen(pool, node, memory, network, watch, now, most, late);
     const proven = await this.#prove(round, judged.missing, deposits.missing);
     const final = [...judged.final, ...proven.final];
     const finalized = await observeFinal(pool, node, final, memory, network, watch, now, most);
@@ -302,7 +308,10 @@ export class SolanaObserver implements ChainObserver {
     const forked = lostFrom(observations, watch, lost);
     const slot = memory.readUpTo(head);
     const bookmarks = forked === null ? writeBookmarks(memory, this.network) : new Map<Address, Bookmark | null>();
-    if (forked !== null) memory.readAgain();
+    if (forked !== null) {
+      memory.readAgain();
+      this.#late.forget();
+    }
     const next: Position = {
       id: randomUUID(),
       slot: forked === null ? slot : least(slot, forked - 1n),

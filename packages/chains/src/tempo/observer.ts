@@ -9,6 +9,7 @@ import { begin, relocate } from '../evm/observe/chain-position.ts';
 import { type Findings, readAgain, readNewBlocks } from '../evm/observe/reading.ts';
 import { type Parts, type Place, type Setting, takeStep } from '../evm/observe/step.ts';
 import { Standstill } from '../evm/observe/standstill.ts';
+import { LateReads } from '../late-reads.ts';
 import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, Network, Step, WatchSet } from '../port.ts';
 import { ArrivalReports, FIRST_REPORTED_MAX, paidArrivals } from './observe/arrival-reports.ts';
@@ -19,7 +20,7 @@ import { lookAgain } from './observe/look-again.ts';
 import { duePendingOutcomes, readPendingOutcomes } from './observe/pending-outcomes.ts';
 import { asideOf, type Position, readPosition, rereadFrom, writePosition, writtenAside } from './observe/position.ts';
 import { ProofBlocks } from './observe/proof-blocks.ts';
-import { RECEIPTS_KEPT, receiptsKept } from './observe/receipts.ts';
+import { type Found, RECEIPTS_KEPT, receiptsKept } from './observe/receipts.ts';
 import { scan, scanAgain, type Scan } from './observe/scan.ts';
 
 /** The same logs are read once more after this: a node may have had the block before its logs. */
@@ -47,6 +48,7 @@ export class TempoObserver implements ChainObserver {
   readonly #finality = new Finality();
   readonly #arrivals = new ArrivalReports();
   readonly #schedule = new ReceiptSchedule();
+  readonly #late: LateReads<Found>;
   #isAwaiting = false;
   readonly #proofBlocks = new ProofBlocks();
   /** When logs were last read a second time, by our clock, and how far the first reading had come then. */
@@ -62,6 +64,7 @@ export class TempoObserver implements ChainObserver {
     this.network = network;
     this.#pool = pool;
     this.#now = now;
+    this.#late = new LateReads(now);
   }
 
   get intervalMs(): number {
@@ -84,7 +87,10 @@ export class TempoObserver implements ChainObserver {
       standstill: this.#standstill,
       recover: async ({ node, head }, position) => {
         const place = await recover(node, this.network.chain, position, head);
-        if (place !== 'behind') this.#proofBlocks.clear();
+        if (place !== 'behind') {
+          this.#proofBlocks.clear();
+          this.#late.forget();
+        }
         return place;
       },
       parts: (setting, position) => this.#parts(setting, position),
@@ -109,6 +115,7 @@ export class TempoObserver implements ChainObserver {
       proven: this.#proven,
       proofBlocks: this.#proofBlocks,
       aside: new Set(asideOf(position).map(({ hash }) => hash)),
+      late: { reads: this.#late, come: this.#late.collect() },
       noteSightings: (...reading) => sighted.push(reading),
     };
     return {

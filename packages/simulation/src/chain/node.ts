@@ -1,6 +1,6 @@
 import { TRANSFER } from '@pf/chains/base';
 import type { Address, TokenAddress, TransactionHash } from '@pf/domain';
-import { type JsonRpcRequest, type JsonRpcResponse, RpcUpstreamError, type RpcTransport } from '@pf/rpc';
+import { type JsonRpcRequest, type JsonRpcResponse, limitOf, RpcUpstreamError, type RpcTransport } from '@pf/rpc';
 import { getAddress } from 'ethers/address';
 import { ChainRefusal, type Inclusion, type SimulatedChain } from './chain.ts';
 import type { ChainKernel } from './kernel.ts';
@@ -89,7 +89,8 @@ export class SimulatedNode {
     };
   }
 
-  async #send(requests: readonly JsonRpcRequest[], timeoutMs: number): Promise<readonly JsonRpcResponse[]> {
+  async #send(requests: readonly JsonRpcRequest[], limitMs: number): Promise<readonly JsonRpcResponse[]> {
+    const timeoutMs = limitOf(requests, limitMs);
     const timeout = (): RpcUpstreamError =>
       new RpcUpstreamError(`${this.name} is unreachable (TimeoutError)`, 'maybe', undefined, 'timeout');
     const { random } = this.#kernel;

@@ -2,6 +2,7 @@ import type { Instant, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { Network, WatchSet } from '../../port.ts';
 import type { DisprovedOf } from './disproved.ts';
+import type { LateTransactions } from './late.ts';
 import type { Memory } from './memory.ts';
 import type { Sighting } from './sighting.ts';
 
@@ -17,6 +18,8 @@ export interface Judging {
   readonly now: number;
   /** Since when a transaction waits to be judged; undefined where it is not set aside. */
   readonly waitsSince: (hash: TransactionHash) => Instant | undefined;
+  /** Of those that a step does not wait for. Absent: all have all the time that a request has */
+  readonly late?: LateTransactions | undefined;
   /** Takes what pays no intent; absent where that is not asked for. */
   readonly noteSighting?: (sighting: Sighting) => void;
   /**

@@ -6,7 +6,7 @@ import {
   type PaymentTerms,
   type TransactionHash,
 } from '@pf/domain';
-import { type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
+import { type RpcNode, type RpcPool, RpcUpstreamError, soon } from '@pf/rpc';
 import {
   type Block,
   type CallingTransaction,
@@ -17,7 +17,7 @@ import {
 } from '../../evm/calls.ts';
 import { hashesOf } from '../../evm/observe/checkpoints.ts';
 import { absentEverywhere } from '../../evm/observe/absence.ts';
-import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
+import { LATE, readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import type { Unjudged } from '../../evm/observe/reading.ts';
 import { keptLogsOf } from '../nested/kept-logs.ts';
 import { callsInStep } from '../../step-share.ts';
@@ -26,6 +26,7 @@ import { finalRevert, ignoresReverts } from '../../final-revert.ts';
 import { decodeSigned, SENT_TYPES, type Signer } from '../signed-transaction.ts';
 import type { Seen } from './position.ts';
 import { isDirect, readReceipt } from './receipt.ts';
+import { NO_RECEIPT } from './receipts.ts';
 import { Room } from './room.ts';
 import type { Scan } from './context.ts';
 
@@ -111,52 +112,85 @@ export async function readPendingOutcomes(
   const { memory, now } = context;
   // What strangers pay never takes the room of what was submitted.
   memory.room = new Room(memory.room, OUTCOMES_TRACED);
-  const receipts = await withSecondOpinions(
-    context,
-    pendingOutcomes.map(({ hash }) => hash),
-  );
+  const { late } = context;
+  const isLate = (hash: TransactionHash): boolean => late?.reads.isKnown(hash) === true;
+  const come = new Map(pendingOutcomes.flatMap(({ hash }) => [[hash, late?.come.get(hash)] as const]));
+  const asked = pendingOutcomes.map(({ hash }) => hash).filter((hash) => come.get(hash) === undefined && !isLate(hash));
+  const read = await withSecondOpinions(context, asked);
+  const receipts = new Map(asked.map((hash, place) => [hash, read[place]]));
   const seen: Seen[] = [];
   const ignoredReverts: IgnoredRevert[] = [];
   const missing: PendingOutcome[] = [];
   const warnings: string[] = [];
-  for (const [place, pending] of pendingOutcomes.entries()) {
-    const receipt = receipts[place] ?? null;
+  for (const pending of pendingOutcomes) {
+    const { hash } = pending;
+    const whole = come.get(hash);
+    const receipt = whole === undefined ? receipts.get(hash) : saidOf(whole.receipt);
+    // What is read beside the steps is due until it has come.
+    if (receipt === undefined || receipt === LATE) {
+      if (receipt === LATE) warnings.push(unreadText(hash, LATE));
+      if (receipt === LATE || isLate(hash)) late?.begin(hash, null);
+      continue;
+    }
     if (receipt === null) missing.push(pending);
-    else if (receipt instanceof Unreadable)
-      warnings.push(`the receipt of ${pending.hash}, which was submitted, cannot be read: ${receipt.reason}`);
+    else if (receipt instanceof Unreadable) warnings.push(unreadText(hash, receipt));
     else if (receipt.status === 0n && pending.ignoresRevert)
       ignoredReverts.push({ pending, block: receipt.blockNumber, blockHash: receipt.blockHash });
     else if (receipt.status !== 0n && !isDirect(receipt, pending.terms) && !memory.room.takeTrace()) continue;
-    else seen.push(...(await readReceipt(context, pending, receipt)));
-    memory.receipts.asked(pending.hash, pending.since, now);
+    else {
+      const isKnownLate = isLate(hash);
+      seen.push(...(await readReceipt(context, pending, receipt, whole?.transaction)));
+      if (!isKnownLate && isLate(hash)) continue;
+    }
+    memory.receipts.asked(hash, pending.since, now);
   }
   return { seen, ignoredReverts, missing, warnings };
 }
+
+const unreadText = (hash: TransactionHash, { reason }: Unreadable): string =>
+  `the receipt of ${hash}, which was submitted, cannot be read: ${reason}`;
+
+/** A receipt that was read beside the steps, as it would have been read in one. */
+const saidOf = (receipt: Receipt | string): Receipt | Unreadable | null =>
+  typeof receipt !== 'string' ? receipt : receipt === NO_RECEIPT ? null : new Unreadable(receipt);
 
 /** Of what was submitted, however long those of strangers have taken. They are traced one after the other. */
 const OUTCOMES_TRACED = 2;
 /** How often a request for receipts that are too long together is halved. */
 const SPLITS = 7;
+/** Of those that do not come in time together, so many are asked for alone at a time: the others are due as before. */
+const APART_MAX = 16;
 
-/** From this node and, what it does not have, from another one: that one knows of no receipt proves nothing. */
+/**
+ * From this node and, what it does not have, from another one: that one knows of no receipt proves nothing. For what is
+ * late nothing waits, and no other one is asked.
+ */
 async function withSecondOpinions(
-  { node, pool, network }: Scan,
+  { node, pool, network, late }: Scan,
   hashes: readonly TransactionHash[],
-): Promise<readonly (Receipt | Unreadable | null)[]> {
-  const read = (by: RpcNode, some: readonly TransactionHash[]) =>
-    readEach(
-      by,
-      some.map((hash) => getReceipt(hash, keptLogsOf(network))),
-      SPLITS,
-    );
+): Promise<readonly (Receipt | Unreadable | null | undefined)[]> {
+  const ask = (by: RpcNode, some: readonly TransactionHash[]) => {
+    const calls = some.map((hash) => getReceipt(hash, keptLogsOf(network)));
+    return readEach(by, late === undefined ? calls : calls.map(soon), SPLITS);
+  };
+  const read = async (by: RpcNode, some: readonly TransactionHash[]) => {
+    const together = await ask(by, some);
+    if (some.length < 2 || !together.every((one) => one === LATE)) return together;
+    const spare = Math.max(1, callsInStep(by, 'eth_getTransactionReceipt') - some.length);
+    const apart = some.slice(0, Math.min(APART_MAX, spare));
+    return (await Promise.all(apart.map((hash) => ask(by, [hash])))).flat();
+  };
   const first = await read(node, hashes);
   const isRead = (one: Receipt | Unreadable | null | undefined): one is Receipt =>
     one !== undefined && one !== null && !(one instanceof Unreadable);
-  const lacking = hashes.filter((_hash, place) => !isRead(first[place]));
+  const lacking = hashes.filter((_hash, place) => {
+    const one = first[place];
+    return one !== undefined && one !== LATE && !isRead(one);
+  });
   const others = lacking.length === 0 ? null : await pool.onAnother(node, (other) => read(other, lacking));
   const second = new Map(others?.map((one, place) => [lacking[place], one]));
-  return first.map((one, place) => {
-    const other = second.get(hashes[place]);
+  return hashes.map((hash, place) => {
+    const [one, other] = [first[place], second.get(hash)];
     return isRead(one) || !isRead(other) ? one : other;
   });
 }

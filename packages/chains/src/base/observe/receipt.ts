@@ -6,13 +6,14 @@ import {
   type Reference,
   type TransactionHash,
 } from '@pf/domain';
-import { getCalling, type Log, type Receipt } from '../../evm/calls.ts';
-import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
+import type { CallingTransaction, Receipt } from '../../evm/calls.ts';
+import { NOT_IN_TIME } from '../../late-reads.ts';
 import { areExplained, explainTransfers } from '../nested/explain.ts';
 import { paidIn } from '../paid.ts';
 import type { Scan } from './context.ts';
 import { landed, type LoggedTransfer, readTransfer } from './landings.ts';
 import type { Seen } from './position.ts';
+import { NOT_FOUND, readTransactions } from './transactions.ts';
 
 /** A transaction that was verified to pay an intent. */
 interface Verified {
@@ -34,11 +35,15 @@ export function feeIn({ from, gasUsed, effectiveGasPrice, l1Fee }: Receipt): Net
 export const isDirect = ({ to }: Pick<Receipt, 'to'>, { tokenAddress }: Pick<PaymentTerms, 'tokenAddress'>): boolean =>
   (to as string | null | undefined) === tokenAddress;
 
-/** The transfers or the failure in the receipt of a transaction that was verified to pay an intent. */
+/**
+ * The transfers or the failure in the receipt of a transaction that was verified to pay an intent.
+ * @param sent the transaction, where it was read
+ */
 export async function readReceipt(
   context: Scan,
   { intentId, hash, terms }: Verified,
   receipt: Receipt,
+  sent?: CallingTransaction | string,
 ): Promise<readonly Seen[]> {
   const { status, blockNumber, blockHash, logs } = receipt;
   const { now } = context;
@@ -57,7 +62,7 @@ export async function readReceipt(
   };
   const paying = isDirect(receipt, terms)
     ? transfers
-    : await findPaying(context, hash, logs, transfers, terms.reference);
+    : await findPaying(context, receipt, transfers, terms.reference, sent);
   if (paying === null) return [];
   return paying.length > 0
     ? seen(paying)
@@ -66,14 +71,16 @@ export async function readReceipt(
 
 /** The transfers that carry this reference; null where it cannot be told yet. */
 async function findPaying(
-  { node, pool, network }: Scan,
-  hash: TransactionHash,
-  logs: readonly Log[],
+  context: Scan,
+  { transactionHash: hash, logs, blockNumber }: Receipt,
   transfers: readonly LoggedTransfer[],
   reference: Reference,
+  known?: CallingTransaction | string,
 ): Promise<readonly LoggedTransfer[] | null> {
-  const [sent = null] = await readEach(node, [getCalling(hash)]);
-  if (sent === null || sent instanceof Unreadable) return null;
+  const { pool, network, late } = context;
+  const [sent = NOT_FOUND] = known === undefined ? await readTransactions(context, [hash]) : [known];
+  if (sent === NOT_IN_TIME) late?.begin(hash, blockNumber);
+  if (typeof sent === 'string') return null;
   const { references } = await explainTransfers(pool, { hash, sent, logs, network }, transfers);
   const paying = transfers.filter(({ log }) => references.get(log.logIndex) === reference);
   return paying.length > 0 || areExplained(transfers, references) ? paying : null;

@@ -1,11 +1,13 @@
 import type { TransactionHash } from '@pf/domain';
-import type { RpcNode } from '@pf/rpc';
+import { soon } from '@pf/rpc';
 import { rememberAddresses } from '../../evm/checksummed.ts';
 import { type CallingTransaction, getLogs, getReceipt, type Logged, type Receipt } from '../../evm/calls.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
+import { NOT_IN_TIME } from '../../late-reads.ts';
 import { keptLogsIn, keptLogsOf } from '../nested/kept-logs.ts';
 import type { Judging } from './context.ts';
 import type { LoggedTransfer } from './landings.ts';
+import { readByTwo } from './transactions.ts';
 
 /**
  * Receipts of one request are of transactions that may use so much gas together: even if they spend all of it on empty
@@ -15,6 +17,8 @@ const GAS_AT_ONCE = 3_000_000n;
 const RECEIPTS_AT_ONCE = 20;
 /** How long a step goes on to ask for them. The rest waits: many that may use much gas are as many requests. */
 const READ_MS = 1_000;
+/** The same where some were not returned in time. */
+const LATE_READ_MS = 500;
 
 /** A transaction that pays by more than a transfer of its own. */
 export interface Nested {
@@ -41,17 +45,22 @@ export async function* readReceiptsOf(
     if (nested.receipt === undefined) unread.push(nested);
     else yield { nested, receipt: nested.receipt };
   const began = performance.now();
-  for (const part of partsByGas(unread.filter(isSmall)))
-    yield* withReceipts(
-      part,
-      performance.now() - began < READ_MS
-        ? await readReceipts(context, part.map(hashOf))
-        : part.map(() => 'there was no time for its receipt'),
-    );
+  let isAnyLate = false;
+  for (const part of partsByGas(unread.filter(isSmall))) {
+    const isInTime: boolean = performance.now() - began < (isAnyLate ? LATE_READ_MS : READ_MS);
+    const receipts: readonly (Logged | string)[] = isInTime
+      ? await readReceipts(context, part.map(hashOf))
+      : part.map(() => NO_TIME);
+    isAnyLate ||= receipts.includes(NOT_IN_TIME);
+    for (const [place, nested] of part.entries())
+      if (receipts[place] === NOT_IN_TIME) context.late?.begin(hashOf(nested), placeOf(nested).place);
+    yield* withReceipts(part, receipts);
+  }
   const large = unread.filter((nested) => !isSmall(nested));
   if (large.length > 0) yield* withReceipts(large, await fetchReceipts(context, large.map(placeOf)));
 }
 
+const NO_TIME = 'there was no time for its receipt';
 const placeOf = ({ transaction: { hash }, transfers: [first] }: Nested): Placed => ({
   hash,
   place: first?.log.blockNumber ?? 0n,
@@ -76,7 +85,7 @@ function* partsByGas(all: readonly Nested[]): Generator<readonly Nested[]> {
 
 function* withReceipts(all: readonly Nested[], receipts: readonly (Logged | string)[]): Generator<Read> {
   for (const [place, nested] of all.entries()) {
-    const receipt = receipts[place] ?? NONE;
+    const receipt = receipts[place] ?? NO_RECEIPT;
     const isSame = typeof receipt === 'string' || receipt.blockHash === nested.transfers[0]?.log.blockHash;
     yield { nested, receipt: isSame ? receipt : 'its receipt is of another block' };
   }
@@ -92,7 +101,8 @@ interface Placed {
 export const fetchReceipts = (context: Judging, all: readonly Placed[]): Promise<readonly (Logged | string)[]> => {
   const places = new Map(all.map(({ hash, place }) => [hash, place]));
   return context.memory.fetches.take([...places.keys()], async (hash) => {
-    const [receipt = NONE] = await readReceipts(context, [hash]);
+    // No step waits for these: they have all the time that a request has.
+    const [receipt = NO_RECEIPT] = await readReceipts({ ...context, late: undefined }, [hash]);
     const place = places.get(hash);
     return typeof receipt === 'string' && place !== undefined
       ? ((await readLoggedIn(context, hash, place)) ?? receipt)
@@ -118,31 +128,25 @@ export async function readLoggedIn(
   return logs[0] === undefined ? null : { transactionHash: hash, status: 1n, blockHash: logs[0].blockHash, logs };
 }
 
-const NONE = 'no receipt of it was found';
+export const NO_RECEIPT = 'no receipt of it was found';
 
 /**
  * In one request. What this node does not have may be had from another one, which is asked at once.
  * @param splits how often those that are too long together are asked for in two halves
  */
-export async function readReceipts(
-  { node, pool, network }: Pick<Judging, 'node' | 'pool' | 'network'>,
+export function readReceipts(
+  { node, pool, network, late }: Pick<Judging, 'node' | 'pool' | 'network' | 'late'>,
   hashes: readonly TransactionHash[],
   splits = 0,
 ): Promise<readonly (Receipt | string)[]> {
   const keeps = keptLogsOf(network);
-  const read = async (by: RpcNode, some: readonly TransactionHash[]): Promise<readonly (Receipt | string)[]> => {
-    const receipts = await readEach(
-      by,
-      some.map((hash) => getReceipt(hash, keeps)),
-      splits,
-    );
+  return readByTwo({ node, pool, late }, hashes, async (by, some, areShort) => {
+    const calls = some.map((hash) => getReceipt(hash, keeps));
+    const receipts = await (late === undefined
+      ? readEach(by, calls, splits)
+      : readEach(by, calls.map(soon), splits, areShort));
     for (const receipt of receipts)
       if (receipt !== null && !(receipt instanceof Unreadable)) await rememberAddresses(receipt.logs);
-    return receipts.map((receipt) => (receipt instanceof Unreadable ? receipt.reason : (receipt ?? NONE)));
-  };
-  const first = await read(node, hashes);
-  const lacking = hashes.filter((_hash, place) => typeof first[place] === 'string');
-  const others = lacking.length === 0 ? null : await pool.onAnother(node, (other) => read(other, lacking));
-  const second = new Map(others?.map((receipt, place) => [lacking[place], receipt]));
-  return first.map((one, place) => (typeof one === 'string' ? (second.get(hashes[place]) ?? one) : one));
+    return receipts.map((receipt) => (receipt instanceof Unreadable ? receipt.reason : (receipt ?? NO_RECEIPT)));
+  });
 }

@@ -1,8 +1,8 @@
 import { type Address, isAuthorization, type TransactionHash } from '@pf/domain';
-import { type RpcNode, RpcUpstreamError } from '@pf/rpc';
-import { type Block, type CallingTransaction, getCalling, type Log, type Logged } from '../../evm/calls.ts';
+import { RpcUpstreamError } from '@pf/rpc';
+import type { Block, CallingTransaction, Log, Logged } from '../../evm/calls.ts';
 import type { Wanted } from '../../evm/observe/log-window.ts';
-import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
+import { NOT_IN_TIME } from '../../late-reads.ts';
 import {
   byPlace,
   endingBefore,
@@ -26,13 +26,14 @@ import type { Seen } from './position.ts';
 import type { Nested } from './receipts.ts';
 import type { Sighting } from './sighting.ts';
 import { sightingOf } from './sightings.ts';
+import { NOT_FOUND, readTransactions } from './transactions.ts';
 
 /** Transactions that are looked up at a time, in one reading, and ms after which no more are. The others wait. */
 const LOOKED_UP_AT_ONCE = 20;
 const LOOKED_UP_MAX = 500;
-/** How often those of a reading that are too long together are asked for in two halves: until one is alone. */
-const SPLITS = 5;
 const LOOK_UP_MS = 2_000;
+/** The same where some of them were not returned in time. */
+const LATE_LOOK_UP_MS = 500;
 
 /**
  * Reads the transfers of a range of blocks, as far as one call may reach, and finds those that carry the reference of a
@@ -121,9 +122,11 @@ function readerOf({ network, watch }: Judging): (log: Log) => readonly LoggedTra
 }
 
 /** A transfer to a watched recipient, and the receipt of its transaction, where that was read. */
-interface Hit {
+export interface Hit {
   readonly transfer: LoggedTransfer;
   readonly receipt?: Logged;
+  /** The same of the transaction itself, with the upstream that was asked. */
+  readonly sent?: { readonly transaction: CallingTransaction; readonly by: string };
 }
 
 /**
@@ -289,22 +292,31 @@ async function lookUp(
   const unread: Unjudged[] = [];
   const began = performance.now();
   let looked = 0;
+  let calls = 0;
+  let isAnyLate = false;
   // In parts, each remembered: on a slow plan a step that has no time for all goes on where the last one ended.
   for (const part of partsOf(unknown.slice(0, most), LOOKED_UP_AT_ONCE)) {
-    if (looked > 0 && performance.now() - began > LOOK_UP_MS) break;
+    const isOver = performance.now() - began > (isAnyLate ? LATE_LOOK_UP_MS : LOOK_UP_MS);
+    if (looked > 0 && (isOver || calls >= most)) break;
     looked += part.length;
-    const found = await readTransactions(
-      context,
-      part.map(({ hash }) => hash),
-    );
-    for (const [place, one] of part.entries()) {
+    const sentOf = ({ hash }: Unknown) => byHash.get(hash)?.[0]?.sent;
+    const asked = part.filter((one) => sentOf(one) === undefined).map(({ hash }) => hash);
+    const read = await readTransactions(context, asked);
+    const found = new Map(asked.map((hash, place) => [hash, read[place] ?? NOT_FOUND]));
+    const areLate = read.includes(NOT_IN_TIME);
+    isAnyLate ||= areLate;
+    // What is late was asked for twice.
+    calls += areLate ? 2 * asked.length : asked.length;
+    for (const one of part) {
       const ofOne = byHash.get(one.hash) ?? [];
-      const transaction = found[place] ?? 'it was not found';
+      const sent = sentOf(one);
+      const transaction = sent?.transaction ?? found.get(one.hash) ?? NOT_FOUND;
       if (typeof transaction === 'string') {
+        if (transaction === NOT_IN_TIME) context.late?.begin(one.hash, one.transfer.log.blockNumber);
         unread.push(waiting(one, transaction));
         continue;
       }
-      const summary = memory.remember(transaction, node.name);
+      const summary = memory.remember(transaction, sent?.by ?? node.name);
       const transfers = ofOne.map(({ transfer }) => transfer);
       const receipt = ofOne[0]?.receipt;
       if (transfers.some(({ log }) => !isDirect(summary, log)))
@@ -313,7 +325,8 @@ async function lookUp(
   }
   // Where none is shown of all that were logged, the upstreams are at fault: setting all aside could be too much.
   const isLogged = hits.every(({ receipt }) => receipt === undefined);
-  if (isLogged && unread.length > 1 && unread.length === looked)
+  const areSomeLate = unread.some(({ reason }) => reason === NOT_IN_TIME);
+  if (isLogged && !areSomeLate && unread.length > 1 && unread.length === looked)
     throw new RpcUpstreamError(`${node.name} shows none of ${unread.length} transactions that it logs`, 'no');
   return { nested, unread, left: unknown.slice(looked) };
 }
@@ -323,24 +336,3 @@ const waiting = ({ transfer, ...one }: Unknown, reason: string): Unjudged => ({
   place: transfer.log.blockNumber,
   reason,
 });
-
-/** What this node does not have may be had from another one, which is asked at once. */
-async function readTransactions(
-  { node, pool }: Judging,
-  hashes: readonly TransactionHash[],
-): Promise<readonly (CallingTransaction | string)[]> {
-  const read = async (by: RpcNode, some: readonly TransactionHash[]) => {
-    const found = await readEach(
-      by,
-      some.map((hash) => getCalling(hash)),
-      SPLITS,
-      true,
-    );
-    return found.map((one) => (one instanceof Unreadable ? one.reason : (one ?? 'it was not found')));
-  };
-  const first = await read(node, hashes);
-  const lacking = hashes.filter((_hash, place) => typeof first[place] === 'string');
-  const others = lacking.length === 0 ? null : await pool.onAnother(node, (other) => read(other, lacking));
-  const second = new Map(others?.map((one, place) => [lacking[place], one]));
-  return first.map((one, place) => (typeof one === 'string' ? (second.get(hashes[place]) ?? one) : one));
-}

@@ -1,5 +1,5 @@
 import type { IntentId, Landing, NetworkFee, Observation, Settlement, TransactionHash } from '@pf/domain';
-import { ifSupported, RpcBehindError, type RpcNode, RpcUpstreamError } from '@pf/rpc';
+import { ifSupported, RpcBehindError, type RpcNode, RpcUpstreamError, soon } from '@pf/rpc';
 import { getReceipt, type Receipt } from '../../evm/calls.ts';
 import { hashesOf } from '../../evm/observe/checkpoints.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
@@ -157,8 +157,8 @@ async function feesOf(node: RpcNode, landings: readonly Seen[]): Promise<(one: S
   if (asked.length === 0) return () => ({});
   const found = new Map<TransactionHash, Receipt>();
   try {
-    const calls = asked.map((hash) => ifSupported(getReceipt(hash, () => false)));
-    for (const receipt of await readEach(node, calls, SPLITS))
+    const calls = asked.map((hash) => soon(ifSupported(getReceipt(hash, () => false))));
+    for (const receipt of await readEach(node, calls, SPLITS, true))
       if (receipt !== null && !(receipt instanceof Unreadable)) found.set(receipt.transactionHash, receipt);
   } catch (error) {
     // The books lack these fees then.

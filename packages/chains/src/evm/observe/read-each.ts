@@ -1,13 +1,25 @@
 import { type RpcCall, type RpcNode, RpcUpstreamError } from '@pf/rpc';
+import { NOT_IN_TIME } from '../../late-reads.ts';
 import { partsOf } from '../../parts.ts';
 
 /** Why an upstream's result of one call cannot be had: it has another shape, is too long or late, or is refused. */
 export class Unreadable {
   readonly reason: string;
-  constructor(reason: string) {
+  /** The upstream has not returned it in time. It may have it all the same. */
+  readonly isLate: boolean;
+  constructor(reason: string, isLate = false) {
     this.reason = reason;
+    this.isLate = isLate;
   }
 }
+export const LATE = new Unreadable(NOT_IN_TIME, true);
+export const isLate = (one: unknown): boolean => one instanceof Unreadable && one.isLate;
+
+/** Why these cannot be had: not in time where less was waited for than a request may take. */
+const unreadable = (calls: readonly RpcCall<unknown>[], { fault, message }: RpcUpstreamError): Unreadable => {
+  if (fault !== 'timeout') return new Unreadable(message);
+  return calls.every(({ isSoon }) => isSoon === true) ? LATE : new Unreadable(message, true);
+};
 
 /** The same call, for callers to whom a result that does not parse is one, so that it takes no other along. */
 const readable = <T>(call: RpcCall<T>): RpcCall<T | Unreadable> => ({
@@ -57,9 +69,11 @@ async function readWithin<T>(
     error = cause;
   }
   const isRefused = error.fault === 'rpc';
-  if (calls.length === 1 || (!isRefused && left.splits === 0)) return calls.map(() => new Unreadable(error.message));
+  if (calls.length === 1) return [unreadable(calls, error)];
   if (error.fault === 'timeout' && left.areShort)
     return (await Promise.all(calls.map((call) => readWithin(node, [call], left)))).flat();
+  const isLate = unreadable(calls, error) === LATE;
+  if (isLate || (!isRefused && left.splits === 0)) return calls.map(() => unreadable(calls, error));
   if (!isRefused) left.splits -= 1;
   const results: (T | Unreadable)[] = [];
   for (const part of partsOf(calls, isRefused ? 1 : Math.ceil(calls.length / 2)))

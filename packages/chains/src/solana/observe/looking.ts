@@ -7,6 +7,7 @@ import {
   type RpcPool,
   RpcRefusedError,
   RpcUpstreamError,
+  soon,
 } from '@pf/rpc';
 import { inTurn, partsOf } from '../../parts.ts';
 import { getTransaction } from '../calls.ts';
@@ -20,8 +21,11 @@ export type Look =
   /** It cannot be judged. */
   | { readonly kind: 'strange'; readonly problem: string }
   /** There was no time for it: it is due as before. */
-  | { readonly kind: 'left' };
+  | { readonly kind: 'left' }
+  /** The upstream has not returned it in the time for which a step waits. It may have it all the same. */
+  | { readonly kind: 'late' };
 const LEFT: Look = { kind: 'left' };
+export const LATE: Look = { kind: 'late' };
 
 /** Of one response. A transaction has some KB, and a stranger's up to 1 MB: 63 calls of 10 KiB, as base58. */
 const TOGETHER_MAX_BYTES = 8 * 2 ** 20;
@@ -33,6 +37,17 @@ const FEW = 5;
  */
 const PARTS_MS = 6_000;
 const FAILED_MAX = 5;
+/** Of those that do not come in time together, so many are asked for alone at a time: each may have 1 MB. */
+const APART_MAX = 16;
+
+/** What a look has left. */
+interface Room {
+  /** By performance.now(): then the rest is left. */
+  readonly until: number;
+  failed: number;
+  /** How many calls more may be made for those that do not come in time together. Absent: all have all the time */
+  apart?: number;
+}
 
 /**
  * What this upstream shows of each. Where they are too much together, or too slow, a few are asked for at a time, and
@@ -47,20 +62,16 @@ export const lookAt = (
   until = performance.now() + PARTS_MS,
 ): Promise<readonly Look[]> => lookWithin(node, hashes, { until, failed: 0 });
 
-async function lookWithin(
-  node: RpcNode,
-  hashes: readonly TransactionHash[],
-  room: { readonly until: number; failed: number },
-): Promise<readonly Look[]> {
+async function lookWithin(node: RpcNode, hashes: readonly TransactionHash[], room: Room): Promise<readonly Look[]> {
   if (hashes.length === 0) return [];
+  const asked = (hash: TransactionHash) => boundedTo(TOGETHER_MAX_BYTES, refusable(getTransaction(hash)));
   let problem: string;
   try {
-    const shown = await node.batch(
-      hashes.map((hash) => boundedTo(TOGETHER_MAX_BYTES, refusable(getTransaction(hash)))),
-    );
+    const shown = await node.batch(hashes.map((hash) => (room.apart === undefined ? asked(hash) : soon(asked(hash)))));
     return await inTurn(hashes, (hash, place) => lookOf(node, hash, shown[place] ?? null));
   } catch (error) {
     if (!(error instanceof RpcUpstreamError) || error.delivered === 'no' || error.fault === 'http') throw error;
+    if (room.apart !== undefined && error.fault === 'timeout') return lookApart(node, hashes, room, room.apart);
     problem = error.message;
   }
   if (hashes.length === 1) {
@@ -74,6 +85,20 @@ async function lookWithin(
     looks.push(...(isOver && looks.length > 0 ? part.map(() => LEFT) : await lookWithin(node, part, room)));
   }
   return looks;
+}
+
+/** Those that do not come in time together, each alone: what a node never returns costs the others two short waits. */
+async function lookApart(
+  node: RpcNode,
+  hashes: readonly TransactionHash[],
+  room: Room,
+  apart: number,
+): Promise<readonly Look[]> {
+  if (hashes.length === 1 || apart === 0) return hashes.map(() => LATE);
+  const first = hashes.slice(0, Math.min(APART_MAX, apart));
+  room.apart = apart - first.length;
+  const looks = await Promise.all(first.map((hash) => lookWithin(node, [hash], { ...room, apart: 0 })));
+  return [...looks.flat(), ...hashes.slice(first.length).map(() => LEFT)];
 }
 
 function lookOf(node: RpcNode, hash: TransactionHash, shown: unknown): Look {
@@ -104,7 +129,46 @@ export async function lookTwice(
   const until = performance.now() + PARTS_MS;
   const looks = await lookAt(node, hashes, until);
   const open = hashes.filter((_hash, place) => looks[place]?.kind !== 'read');
-  const others = open.length === 0 ? null : await pool.onAnother(node, (other) => lookAt(other, open, until));
+  return withOthers(hashes, looks, open, await shownElsewhere(pool, node, open, (other) => lookAt(other, open, until)));
+}
+
+/**
+ * The same for a step, which waits a moment only: what does not come in time together is asked for alone, and what does
+ * not come then is `late`. Another upstream is asked for that only where nothing has come at all, once.
+ * @param most calls that the upstream's rate allows in a step
+ */
+export async function lookSoon(
+  pool: Pick<RpcPool, 'onAnother'>,
+  node: RpcNode,
+  hashes: readonly TransactionHash[],
+  most: number,
+): Promise<readonly Look[]> {
+  const until = performance.now() + PARTS_MS;
+  const apart = Math.max(1, most - hashes.length);
+  const looks = await lookWithin(node, hashes, { until, failed: 0, apart });
+  const isLate = (_hash: TransactionHash, place: number): boolean =>
+    looks[place]?.kind === 'late' || looks[place]?.kind === 'left';
+  const isAllLate = hashes.every(isLate);
+  const open = hashes.filter((hash, place) => looks[place]?.kind !== 'read' && (isAllLate || !isLate(hash, place)));
+  const lookElsewhere = (other: RpcNode): Promise<readonly Look[]> =>
+    lookWithin(other, open, { until, failed: 0, apart: isAllLate ? 0 : apart });
+  return withOthers(hashes, looks, open, await shownElsewhere(pool, node, open, lookElsewhere));
+}
+
+const shownElsewhere = (
+  pool: Pick<RpcPool, 'onAnother'>,
+  node: RpcNode,
+  open: readonly TransactionHash[],
+  look: (other: RpcNode) => Promise<readonly Look[]>,
+): Promise<readonly Look[] | null> => (open.length === 0 ? Promise.resolve(null) : pool.onAnother(node, look));
+
+/** What one upstream shows of each and, of those that were asked of another one, what that shows. */
+function withOthers(
+  hashes: readonly TransactionHash[],
+  looks: readonly Look[],
+  open: readonly TransactionHash[],
+  others: readonly Look[] | null,
+): readonly Look[] {
   if (others === null) return looks;
   const found = new Map(open.map((hash, place) => [hash, others[place]]));
   return hashes.map((hash, place) => {

@@ -1,12 +1,14 @@
 import type { Address, DepositObservation, Observation, Reference, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
+import { STEP_MS } from '../../networks.ts';
 import { inTurn } from '../../parts.ts';
+import { type LateReads, NOT_IN_TIME } from '../../late-reads.ts';
 import type { Network, WatchSet } from '../../port.ts';
 import { byTurns } from '../../set-aside.ts';
 import type { Commit } from './accounts.ts';
 import { depositsIn } from './arrivals.ts';
 import { landingsIn, namesIn, problemIn, strayIn, textOf } from './landings.ts';
-import { type Look, lookTwice } from './looking.ts';
+import { LATE, type Look, lookSoon, lookTwice } from './looking.ts';
 import { type Memory, SET_ASIDE_MAX, SHOWN_WITHIN_MS, type Unseen } from './memory.ts';
 import { gainOf } from './paid.ts';
 import type { PendingOutcome } from './pending-outcomes.ts';
@@ -37,7 +39,38 @@ export interface LookupResult {
 export const recallNamed = (watch: WatchSet, readings: readonly (Reading | null)[]): Promise<void> =>
   watch.recall(readings.flatMap((one) => (one === null ? [] : [...namesIn(one)])));
 
+/** What no step waits for: where it is read, and what has come of that since the last step. */
+export interface LateLooks {
+  readonly reads: LateReads<Look>;
+  readonly come: ReadonlyMap<TransactionHash, Look>;
+}
+
+/** Reads it beside the steps, where there is room. @returns whether that has begun now */
+const readLate = (pool: RpcPool, { reads }: LateLooks, hash: TransactionHash): boolean =>
+  reads.begin(hash, async (one) => {
+    const [look = LATE] = await pool.run((node) => lookTwice(pool, node, [one]), STEP_MS);
+    return look;
+  });
+
+/** It was not returned in time, and not read since: no step asks for it. */
+const isLate = ({ come }: LateLooks, hash: TransactionHash, unseen: Unseen | undefined): boolean =>
+  unseen?.problem === NOT_IN_TIME && !come.has(hash);
+
 type Shown = Extract<Look, { kind: 'read' }>;
+/** What has come beside the steps, and what this upstream shows soon of the others. */
+async function lookSince(
+  pool: Pick<RpcPool, 'onAnother'>,
+  node: RpcNode,
+  { come }: LateLooks,
+  hashes: readonly TransactionHash[],
+  most: number,
+): Promise<readonly Look[]> {
+  const asked = hashes.filter((hash) => !come.has(hash));
+  const looks = asked.length === 0 ? [] : await lookSoon(pool, node, asked, most);
+  const soon = new Map(asked.map((hash, place) => [hash, looks[place] ?? LATE]));
+  return hashes.map((hash) => come.get(hash) ?? soon.get(hash) ?? LATE);
+}
+
 const isLookedAt = (look: Look | undefined): boolean => look !== undefined && look.kind !== 'left';
 const readingOf = (look: Look | undefined): Reading | null => (look?.kind === 'read' ? look.reading : null);
 
@@ -50,6 +83,7 @@ function paymentsOf(reading: Reading, network: Network, watch: WatchSet): Lookup
 /** What a look tells of payments, and why some of it cannot be judged. */
 function judged(look: Look, network: Network, watch: WatchSet): readonly [LookupResult, string | null] {
   if (look.kind === 'strange') return [nothing, look.problem];
+  if (look.kind === 'late') return [nothing, NOT_IN_TIME];
   if (look.kind !== 'read') return [nothing, null];
   return [paymentsOf(look.reading, network, watch), problemIn(look.reading, network, watch)];
 }
@@ -104,31 +138,31 @@ export async function readPendingOutcomes(
   head: bigint,
   now: number,
   most: number,
+  late: LateLooks,
 ): Promise<LookupResult & { readonly commit: Commit }> {
   const due = pendingOutcomes.filter(({ hash }) => {
     const unseen = memory.unseen.get(hash);
-    return unseen?.problem === undefined || unseen.dueAt <= now;
+    if (isLate(late, hash, unseen)) return false;
+    return unseen?.problem === undefined || unseen.dueAt <= now || late.come.has(hash);
   });
   const asked = memory.landedTurns
     .order(memory.landedHashTurns.order(due, hashOf), requestorOf)
     .slice(0, Math.min(LOOKED_MAX, most));
-  const looks = await lookTwice(
-    pool,
-    node,
-    asked.map(({ hash }) => hash),
-  );
+  const looks = await lookSince(pool, node, late, asked.map(hashOf), most);
   await recallNamed(watch, looks.map(readingOf));
   const strange: [TransactionHash, Unseen][] = [];
   const results = await inTurn(asked, async (pending, place): Promise<LookupResult> => {
     const look = looks[place];
     await recallNamed(watch, [readingOf(look)]);
     if (look?.kind === 'read') return readOutcome(pending, look.reading, network, watch);
-    if (look?.kind !== 'strange') return nothing;
+    const problem = look?.kind === 'late' ? NOT_IN_TIME : look?.kind === 'strange' ? look.problem : null;
+    if (problem === null) return nothing;
     const { hash, requestor } = pending;
     const unseen = memory.unseen.get(hash) ?? { slot: head, since: now, dueAt: now, of: requestor };
     if (unseen.problem !== undefined) return nothing;
-    strange.push([hash, setAside(unseen, look.problem, now)]);
-    return warning(asideText(network, hash, unseen, look.problem));
+    if (look?.kind === 'late') readLate(pool, late, hash);
+    strange.push([hash, setAside(unseen, problem, now)]);
+    return warning(asideText(network, hash, unseen, problem));
   });
   const commit = (): void => {
     for (const [hash, unseen] of strange) memory.unseen.set(hash, unseen);
@@ -147,13 +181,14 @@ export async function readPendingOutcomes(
  * @param most transactions that the upstream's rate allows in a step
  */
 export async function readUnseen(
-  pool: Pick<RpcPool, 'onAnother'>,
+  pool: RpcPool,
   node: RpcNode,
   memory: Memory,
   network: Network,
   watch: WatchSet,
   now: number,
   most: number,
+  late: LateLooks,
 ): Promise<
   LookupResult & {
     readonly deposits: readonly DepositObservation[];
@@ -162,16 +197,23 @@ export async function readUnseen(
     readonly commit: Commit;
   }
 > {
-  const askedMost = Math.min(LOOKED_MAX, most);
+  const isOver = ({ since }: Unseen): boolean => now - since >= GIVEN_UP_MS;
+  const isBeside = ([hash, unseen]: Found): boolean => isLate(late, hash, unseen) && !isOver(unseen);
+  const begun = dueByTurns(memory, now, late.reads.room, isBeside).filter(([hash]) => readLate(pool, late, hash));
+  const askedMost = Math.max(1, Math.min(LOOKED_MAX, most - begun.length));
   // One more tells that some are left.
-  const due = dueByTurns(memory, now, askedMost + 1);
+  const due = dueByTurns(memory, now, askedMost + 1, (one) => !isBeside(one), late.come);
   const asked = due.slice(0, askedMost);
-  if (asked.length === 0) return { ...nothing, deposits: [], givenUp: 0, isBehind: false, commit: () => undefined };
-  const looks = await lookTwice(
-    pool,
-    node,
-    asked.map(([hash]) => hash),
-  );
+  const again = begun.map(([hash, unseen]): Found => [hash, setAside(unseen, NOT_IN_TIME, now)]);
+  const beside = (): void => {
+    for (const [hash, unseen] of again) memory.unseen.set(hash, unseen);
+  };
+  if (asked.length === 0) return { ...nothing, deposits: [], givenUp: 0, isBehind: false, commit: beside };
+  // What is given up is not waited for once more.
+  const over = new Map(asked.flatMap(([hash, unseen]) => (isLate(late, hash, unseen) ? [[hash, LATE] as const] : [])));
+  const come = new Map([...over, ...late.come]);
+  const hashes = asked.map(([hash]) => hash);
+  const looks = await lookSince(pool, node, { ...late, come }, hashes, askedMost);
   await recallNamed(watch, looks.map(readingOf));
   const openDeposits = Map.groupBy(watch.openDeposits(), ({ arrival }) => arrival.hash);
   const deposits: DepositObservation[] = [];
@@ -194,7 +236,7 @@ export async function readUnseen(
     if (look === undefined || look.kind === 'left') return nothing;
     await recallNamed(watch, [readingOf(look)]);
     const age = now - unseen.since;
-    const isGivenUp = age >= GIVEN_UP_MS;
+    const isGivenUp = isOver(unseen);
     const [paid, problem] = judged(look, network, watch);
     if (isGivenUp || (look.kind === 'read' && problem === null)) {
       // Nothing may claim it any more: what pays no intent by now is told as a deposit.
@@ -206,6 +248,7 @@ export async function readUnseen(
     if (problem !== null) {
       if (isGivenUp)
         return joined([paid, warning(`${network.name}: ${hash} of slot ${unseen.slot} is given up: ${problem}`)]);
+      if (look.kind === 'late') readLate(pool, late, hash);
       const worth = look.kind === 'read' ? worthTo(unseen.of, look.reading, network) : {};
       open.push([hash, setAside({ ...unseen, ...worth }, problem, now)]);
       return joined([
@@ -217,11 +260,16 @@ export async function readUnseen(
     const refusal = look.refusal === null ? '' : `: ${look.refusal}`;
     const reason = `${node.name} lists ${hash} but does not return it${refusal}`;
     if (isGivenUp) return warning(`${reason}: it is skipped`);
-    open.push([hash, { ...unseen, dueAt: now + Math.min(age / 2, AGAIN_MAX_MS) }]);
+    // That a node has none is what it says: it is asked like others again.
+    const { problem: before, ...rest } = unseen;
+    const isStillLate = before !== undefined && (before !== NOT_IN_TIME || look.refusal !== null);
+    const dueAt = now + Math.min(age / 2, AGAIN_MAX_MS);
+    open.push([hash, { ...rest, ...(isStillLate && { problem: before }), dueAt }]);
     return age < SHOWN_WITHIN_MS ? nothing : warning(`${reason}: it is asked for again`);
   });
   const crowded = tooMany(stillAside(memory, new Set(done), new Map(open)), watch);
   const commit = (): void => {
+    beside();
     for (const [hash, unseen] of open) memory.unseen.set(hash, unseen);
     for (const hash of [...done, ...crowded.map(([hash]) => hash)]) {
       memory.unseen.delete(hash);
@@ -272,12 +320,20 @@ const queueOf = ([, { reference, of }]: Found): Reference | Address => reference
  * have waited longest for a turn. Of one recipient in the same way by reference, all without any as one. Of these from
  * both ends, as spam may be newer or older than a payment; and those last that were asked for in vain.
  * @param most of each reference, and of each recipient without any
+ * @param isOf which of them
+ * @param come these are due whenever that is
  */
-function dueByTurns(memory: Memory, now: number, most: number): readonly Found[] {
+function dueByTurns(
+  memory: Memory,
+  now: number,
+  most: number,
+  isOf: (one: Found) => boolean,
+  come: LateLooks['come'] = new Map(),
+): readonly Found[] {
   const isAgain = ([, { dueAt, since }]: Found): boolean => dueAt > since;
   const order = (one: bigint, other: bigint): number => (one < other ? -1 : one > other ? 1 : 0);
   const isUnnamed = ({ reference }: Unseen): number => (reference === undefined ? 1 : 0);
-  const due = [...memory.unseen].filter(([, { dueAt }]) => dueAt <= now);
+  const due = [...memory.unseen].filter((one) => (one[1].dueAt <= now || come.has(one[0])) && isOf(one));
   due.sort(([, one], [, other]) => isUnnamed(one) - isUnnamed(other) || order(one.slot, other.slot));
   const ordered = [...Map.groupBy(due, queueOf).values()].flatMap((queue) =>
     [

@@ -26,7 +26,8 @@ export class Finality {
     const due = [...hashes].filter((hash) => this.#schedule.isDue(hash, now)).slice(0, ASKED_MAX);
     if (due.length === 0) return { observations: [], warnings: [] };
     this.#schedule.begin();
-    const receipts = await receiptsOf(context, due);
+    // All the time that a request has, and nothing that came late: what is final rests on this.
+    const receipts = await receiptsOf({ ...context, late: undefined }, due);
     const shown = [...receipts.values()].filter(isShown);
     const { found, unjudged } = await observedIn(context, shown);
     for (const hash of receipts.keys()) {

@@ -1,13 +1,13 @@
 import type { Observation, TransactionHash } from '@pf/domain';
 import type { Block } from '../../evm/calls.ts';
 import { absentEverywhere } from '../../evm/observe/absence.ts';
-import { Unreadable } from '../../evm/observe/read-each.ts';
+import { LATE, Unreadable } from '../../evm/observe/read-each.ts';
 import type { Findings, Unjudged } from '../../evm/observe/reading.ts';
 import type { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
 import { callsInStep } from '../../step-share.ts';
 import type { WatchedIntent } from '../../port.ts';
 import { finalRevert, ignoresReverts } from '../../final-revert.ts';
-import { receiptsOf, type Shown } from './receipts.ts';
+import { comeOf, readLate, receiptsOf, type Shown } from './receipts.ts';
 import { observedIn, type Scan } from './scan.ts';
 
 type Submitted = WatchedIntent & { readonly submission: NonNullable<WatchedIntent['submission']> };
@@ -72,17 +72,23 @@ export async function readPendingOutcomes(
   now: number,
 ): Promise<Findings<Observation>> {
   if (pendingOutcomes.length === 0) return { found: [], unjudged: [] };
-  const receipts = await receiptsOf(
+  const hashes = pendingOutcomes.map(({ submission }) => submission.hash);
+  const come = comeOf(
     context,
-    pendingOutcomes.map(({ submission }) => submission.hash),
+    pendingOutcomes.map(({ submission }) => submission),
   );
+  const waiting = hashes.filter((hash) => !come.has(hash) && context.late?.reads.isKnown(hash) === true);
+  for (const hash of waiting) readLate(context, hash);
+  const asked = hashes.filter((hash) => !come.has(hash) && !waiting.includes(hash));
+  const receipts = new Map([...come, ...(await receiptsOf(context, asked))]);
   const observations: Observation[] = [];
   const unjudged: Unjudged[] = [];
   const expired: { readonly hash: TransactionHash; readonly at: Block; readonly of: Submitted }[] = [];
   for (const pending of pendingOutcomes) {
     const { submission } = pending;
     const found = receipts.get(submission.hash);
-    if (found === undefined) continue;
+    // What is read beside the steps is due until it has come.
+    if (found === undefined || found === LATE) continue;
     schedule.asked(submission.hash, submission.preparedAt, now);
     if (found instanceof Unreadable) continue;
     if (found !== null) {

@@ -1,10 +1,13 @@
 import type { TransactionHash } from '@pf/domain';
-import { boundedTo, isTooLong, type RpcCall, type RpcNode, type RpcPool } from '@pf/rpc';
+import { boundedTo, isTooLong, type RpcCall, type RpcNode, type RpcPool, soon } from '@pf/rpc';
 import { LRUCache } from 'lru-cache';
 import { rememberAddresses } from '../../evm/checksummed.ts';
 import { getReceipt, type KeptLogs, type Log, type Receipt, STRANGERS_MAX_BYTES } from '../../evm/calls.ts';
-import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
+import { isLate, LATE, readEach, Unreadable } from '../../evm/observe/read-each.ts';
+import type { LateReads } from '../../late-reads.ts';
+import { STEP_MS } from '../../networks.ts';
 import { partsOf } from '../../parts.ts';
+import { callsInStep } from '../../step-share.ts';
 import { isToken } from '../address.ts';
 import type { Network } from '../../port.ts';
 import { GUARD, TRANSFER, TRANSFER_BLOCKED, TRANSFER_WITH_MEMO } from './landings.ts';
@@ -19,6 +22,8 @@ export const RECEIPTS_MAX_BYTES = 64 * 2 ** 20;
 const LOG_BYTES = 800;
 /** A step that has read receipts for so long leaves the rest to the next, in ms. */
 const READING_MS = 2_000;
+/** The same where some were not returned in time. */
+const LATE_READING_MS = 500;
 
 /** A receipt, and the upstream that has shown it. */
 export interface Shown {
@@ -44,6 +49,14 @@ export interface Receipts {
   readonly network: Network;
   /** Of payments in final blocks: they are read twice, and by a step that follows one that had no time for all. */
   readonly receipts: LRUCache<TransactionHash, Shown>;
+  /** Of those that a step does not wait for. Absent: all have all the time that a request has */
+  readonly late?: LateReceipts | undefined;
+}
+
+/** Where receipts are read that were not returned in time, and what has come of that since the last step. */
+export interface LateReceipts {
+  readonly reads: LateReads<Found>;
+  readonly come: ReadonlyMap<TransactionHash, Found>;
 }
 
 const guard = GUARD.toLowerCase();
@@ -54,10 +67,14 @@ export const keeps: KeptLogs = (address, event) =>
     : event === TRANSFER_BLOCKED && address === guard;
 /** Of several receipts together: a response that takes a moment. */
 const TOGETHER_MAX_BYTES = STRANGERS_MAX_BYTES / 4;
-const receiptCalls = (hashes: readonly TransactionHash[]): readonly RpcCall<Receipt | null>[] => {
-  const calls = hashes.map((hash) => getReceipt(hash, keeps));
+const receiptCalls = (hashes: readonly TransactionHash[], waited: Waited): readonly RpcCall<Receipt | null>[] => {
+  const calls = hashes.map((hash) => waited(getReceipt(hash, keeps)));
   return hashes.length === 1 ? calls : calls.map((call) => boundedTo(TOGETHER_MAX_BYTES, call));
 };
+
+/** How long calls are waited for: `soon`, or as they are. */
+type Waited = <T>(call: RpcCall<T>) => RpcCall<T>;
+const fully: Waited = (call) => call;
 
 /** What each upstream says of one transaction: its receipt, null where it has none, or why it cannot be had. */
 type Result = Receipt | Unreadable | null;
@@ -73,26 +90,33 @@ function isSound({ transactionHash, blockHash, status, logs }: Receipt, hash: Tr
  * The receipts of these transactions as one upstream has them. What is wrong with one of them costs no other: where
  * they are too much together, each is asked for alone, as many as there is time for. The rest is undefined. Last come
  * those that are too long alone: the logs in their blocks tell what they pay.
+ * @param apart a step waits a moment only: of those that do not come in time together, so many are asked for alone, all
+ *   at the same time. Default: each has all the time that a request has
  */
 export async function readReceipts(
   node: RpcNode,
   hashes: readonly TransactionHash[],
   network: Network,
+  apart?: number,
 ): Promise<readonly (Result | undefined)[]> {
+  const waited = apart === undefined ? fully : soon;
   const begun = performance.now();
-  const together = await readEach(node, receiptCalls(hashes));
+  const together = await readEach(node, receiptCalls(hashes, waited));
   const isTooMuch = together.every((one) => one instanceof Unreadable);
+  const readAlone = (hash: TransactionHash) => readEach(node, receiptCalls([hash], waited));
   const alone: Result[] = [];
-  if (isTooMuch)
+  if (isTooMuch && hashes.length > 1 && together.every((one) => one === LATE))
+    alone.push(...(apart === 0 ? together : (await Promise.all(hashes.slice(0, apart).map(readAlone))).flat()));
+  else if (isTooMuch)
     for (const hash of hashes) {
       if (alone.length > 0 && performance.now() - begun > READING_MS) break;
-      alone.push(...(hashes.length === 1 ? together : await readEach(node, receiptCalls([hash]))));
+      alone.push(...(hashes.length === 1 ? together : await readAlone(hash)));
     }
   for (const [place, one] of alone.entries()) {
     const hash = hashes[place];
     if (hash === undefined || !(one instanceof Unreadable) || !isTooLong(one.reason)) continue;
     if (place > 0 && performance.now() - begun > READING_MS) break;
-    alone[place] = (await receiptByLogs(node, hash, network)) ?? one;
+    alone[place] = (await receiptByLogs(node, hash, network, waited)) ?? one;
   }
   const all = isTooMuch ? alone : together;
   for (const one of all) if (one !== null && !(one instanceof Unreadable)) await rememberAddresses(one.logs);
@@ -108,10 +132,10 @@ export type Found = Shown | Unreadable | null;
 
 /**
  * The receipts of these transactions: of this upstream or, where that has none, of another. Some are missing where the
- * step has no time for more.
+ * step has no time for more. Those that are not returned in time are read beside the steps, and not asked for by any.
  */
 export async function receiptsOf(
-  { node, pool, network, receipts }: Receipts,
+  { node, pool, network, receipts, late }: Receipts,
   hashes: readonly TransactionHash[],
 ): Promise<ReadonlyMap<TransactionHash, Found>> {
   const found = new Map<TransactionHash, Found>();
@@ -123,19 +147,63 @@ export async function receiptsOf(
     if (isShown(shown)) receipts.set(hash, shown);
   };
   const begun = performance.now();
-  for (const part of partsOf(hashes, AT_ONCE)) {
-    if (performance.now() - begun > READING_MS) break;
-    const results = await readReceipts(node, part, network);
+  const most = callsInStep(node, 'eth_getTransactionReceipt');
+  let calls = 0;
+  const asked = hashes.filter((hash) => late?.reads.isKnown(hash) !== true);
+  for (const hash of hashes) if (!asked.includes(hash)) found.set(hash, LATE);
+  for (const part of partsOf(asked, AT_ONCE)) {
+    const isAnyLate = asked.some((hash) => found.get(hash) === LATE);
+    if (performance.now() - begun > (isAnyLate ? LATE_READING_MS : READING_MS) || calls > most) break;
+    calls += part.length;
+    const apart = late === undefined ? undefined : Math.max(1, most - calls);
+    const results = await readReceipts(node, part, network, apart);
+    if (results.includes(LATE)) calls += part.length;
     for (const [place, hash] of part.entries()) add(hash, results[place], node.name);
-    const missing = part.filter((hash) => found.has(hash) && !isShown(found.get(hash)));
-    if (missing.length === 0) continue;
-    const others = await pool.onAnother(node, async (other) => ({
-      by: other.name,
-      results: await readReceipts(other, missing, network),
-    }));
-    for (const [place, hash] of missing.entries()) add(hash, others?.results[place], others?.by ?? '');
+    // Another one is asked for what is late only where nothing has come, and once: it would delay the others, too.
+    const isAllLate = part.every((hash) => found.get(hash) === LATE);
+    const missing = part.filter(
+      (hash) => found.has(hash) && !isShown(found.get(hash)) && (isAllLate || found.get(hash) !== LATE),
+    );
+    if (missing.length > 0) {
+      const others = await pool.onAnother(node, async (other) => ({
+        by: other.name,
+        results: await readReceipts(other, missing, network, isAllLate ? 0 : apart),
+      }));
+      for (const [place, hash] of missing.entries())
+        if (others?.results[place] !== LATE) add(hash, others?.results[place], others?.by ?? '');
+    }
+    for (const hash of part) if (found.get(hash) === LATE) readLate({ pool, network, late }, hash);
   }
   return found;
+}
+
+/** Reads it beside the steps, where there is room. @returns whether that has begun now */
+export function readLate(
+  { pool, network, late }: Pick<Receipts, 'pool' | 'network' | 'late'>,
+  hash: TransactionHash,
+): boolean {
+  late?.reads.note(hash);
+  const read = async (): Promise<Found> => {
+    const receipts = receiptsKept();
+    const all = await pool.run((node) => receiptsOf({ node, pool, network, receipts }, [hash]), STEP_MS);
+    return all.get(hash) ?? null;
+  };
+  return late?.reads.begin(hash, read) ?? false;
+}
+
+/** What has come of these beside the steps. What has not been returned there either is read so again. */
+export function comeOf(
+  { late }: Pick<Receipts, 'late'>,
+  all: readonly { readonly hash: TransactionHash }[],
+): ReadonlyMap<TransactionHash, Found> {
+  const come = new Map<TransactionHash, Found>();
+  for (const { hash } of all) {
+    const found = late?.come.get(hash);
+    if (found === undefined) continue;
+    if (isLate(found)) late?.reads.note(hash);
+    come.set(hash, found);
+  }
+  return come;
 }
 
 /** True where a receipt was found. */

@@ -8,6 +8,7 @@ import { dueReferences } from '../../../src/solana/observe/references.ts';
 import { accountsOf } from '../../../src/solana/payment.ts';
 import { decodeSigned } from '../../../src/solana/signed-transaction.ts';
 import { Watched } from '../../conformance/watching.ts';
+import { noneLate } from '../late.ts';
 import { blobFor, DEVNET, fulfiller, signedBy, termsIn } from '../payments.ts';
 
 const network = networkOf(DEVNET);
@@ -61,7 +62,7 @@ describe(`a payment among ${SPAM} transactions of strangers that name the same a
     void memory.unseen.set(hash, { slot, since: 0, dueAt: 0, of: terms.requestor });
   /** What the first step observes that looks at transactions. */
   async function observed(): Promise<readonly TransactionHash[]> {
-    const look = await readUnseen(alone, node, memory, network, watch, NOW, MANY);
+    const look = await readUnseen(alone, node, memory, network, watch, NOW, MANY, noneLate());
     look.commit();
     return look.observations.map(({ data: { hash } }) => hash);
   }
@@ -99,7 +100,7 @@ describe('deposits of more accounts than one step has room for', () => {
     const steps: number[] = [];
     const ids = new Set<string>();
     for (let isBehind = true; isBehind;) {
-      const look = await readUnseen(alone, node, memory, network, watch, NOW, MANY);
+      const look = await readUnseen(alone, node, memory, network, watch, NOW, MANY, noneLate());
       look.commit();
       steps.push(look.deposits.length);
       for (const { depositId } of look.deposits) ids.add(depositId);

@@ -11,6 +11,7 @@ import type { PendingSettlement } from '../../../src/solana/observe/pending-outc
 import { accountsOf } from '../../../src/solana/payment.ts';
 import { decodeSigned } from '../../../src/solana/signed-transaction.ts';
 import { Watched } from '../../conformance/watching.ts';
+import { noneLate } from '../late.ts';
 import { blobFor, DEVNET, fulfiller, signedBy, termsIn } from '../payments.ts';
 import { poolBesideAway, WAYS_TO_BE_AWAY } from '../../second-away.ts';
 import { u64 } from '../token-instructions.ts';
@@ -98,7 +99,7 @@ describe('a payment that one upstream has invented in a transaction of another',
   /** The settlements that follow from what this upstream shows. */
   async function settledBy(node: RpcNode): Promise<readonly PendingSettlement[]> {
     memory.unseen.set(hash, { slot: 7n, since: 0, dueAt: 0, of: terms.requestor });
-    const { observations, commit } = await readUnseen(pool, node, memory, network, watch, 0, MANY);
+    const { observations, commit } = await readUnseen(pool, node, memory, network, watch, 0, MANY, noneLate());
     commit();
     return observations.flatMap(({ intentId, data }) => ('level' in data ? [settlement(intentId, data.transfer)] : []));
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { TransactionHash } from '@pf/domain';
 import { type RpcCall, type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
-import { lookAt, lookTwice } from '../../../src/solana/observe/looking.ts';
+import { lookAt, lookSoon, lookTwice } from '../../../src/solana/observe/looking.ts';
 
 const HASHES = Array.from({ length: 12 }, (_, number) => `hash ${number}` as TransactionHash);
 
@@ -83,5 +83,52 @@ describe('a look at many transactions', () => {
     const requests: number[] = [];
     await expect(lookAt(nodeWith(0, requests, 'no'), HASHES)).rejects.toThrow('too late');
     expect(requests).toEqual([12]);
+  });
+});
+
+describe('a look of a step', () => {
+  const never = (hash: TransactionHash): boolean => hash === HASHES[7];
+  /** A node that never sends some. @param requests how many were asked for each time, and whether it was to be soon */
+  const nodeWithout = (isLate: (hash: TransactionHash) => boolean, requests: (readonly [number, boolean])[]): RpcNode =>
+    ({
+      name: 'node',
+      batch: async (calls: readonly RpcCall<unknown>[]): Promise<unknown> => {
+        requests.push([calls.length, calls.every(({ isSoon }) => isSoon === true)]);
+        if (calls.some(({ params: [hash] }) => isLate(hash as TransactionHash)))
+          throw new RpcUpstreamError('too late', 'maybe', undefined, 'timeout');
+        return calls.map(() => null);
+      },
+    }) as unknown as RpcNode;
+  const poolOver = (other: RpcNode): Pick<RpcPool, 'onAnother'> => ({ onAnother: (_than, work) => work(other) });
+  const none: Pick<RpcPool, 'onAnother'> = { onAnother: () => Promise.resolve(null) };
+  const kinds = (looks: Awaited<ReturnType<typeof lookAt>>): readonly string[] => looks.map(({ kind }) => kind);
+
+  it('asks for each alone where they do not come soon, and takes null for an answer', async () => {
+    const requests: (readonly [number, boolean])[] = [];
+    const looks = await lookSoon(none, nodeWithout(never, requests), HASHES, 100);
+    expect(kinds(looks)).toEqual(HASHES.map((hash) => (never(hash) ? 'late' : 'missing')));
+    expect(requests).toEqual([[12, true], ...HASHES.map(() => [1, true])]);
+  });
+
+  it('makes no more calls than the plan allows, and one at least', async () => {
+    const requests: (readonly [number, boolean])[] = [];
+    const looks = await lookSoon(none, nodeWithout(never, requests), HASHES, 15);
+    expect(kinds(looks)).toEqual(HASHES.map((_hash, place) => (place < 3 ? 'missing' : 'left')));
+    expect(kinds(await lookSoon(none, nodeWithout(never, []), HASHES, 12))).toEqual(
+      HASHES.map((_hash, place) => (place < 1 ? 'missing' : 'left')),
+    );
+    expect(requests).toHaveLength(4);
+  });
+
+  it('asks another upstream for what is late only where nothing comes, and once', async () => {
+    const [first, second]: (readonly [number, boolean])[][] = [[], []];
+    const all = (): boolean => true;
+    const looks = await lookSoon(poolOver(nodeWithout(all, second ?? [])), nodeWithout(all, first ?? []), HASHES, 100);
+    expect(kinds(looks)).toEqual(HASHES.map(() => 'late'));
+    expect([first?.length, second]).toEqual([13, [[12, true]]]);
+    const some: (readonly [number, boolean])[] = [];
+    await lookSoon(poolOver(nodeWithout(all, some)), nodeWithout(never, []), HASHES, 100);
+    // For what the first one does not have.
+    expect(some.map(([count]) => count)).toEqual([11, ...Array<number>(11).fill(1)]);
   });
 });

@@ -6,6 +6,7 @@ import { readPendingOutcomes, readUnseen } from '../../../src/solana/observe/loo
 import { Memory } from '../../../src/solana/observe/memory.ts';
 import type { PendingOutcome } from '../../../src/solana/observe/pending-outcomes.ts';
 import { Watched } from '../../conformance/watching.ts';
+import { noneLate } from '../late.ts';
 import { DEVNET } from '../payments.ts';
 
 const network = networkOf(DEVNET);
@@ -37,7 +38,7 @@ describe('a transaction that a list names', () => {
   });
   let givenUp: number;
   async function read(node: RpcNode, now: number, most = MANY): Promise<readonly string[]> {
-    const read = await readUnseen(alone, node, memory, network, new Watched(), now, most);
+    const read = await readUnseen(alone, node, memory, network, new Watched(), now, most, noneLate());
     read.commit();
     ({ givenUp } = read);
     return read.warnings;
@@ -94,7 +95,7 @@ describe('a transaction that a list names', () => {
     const asked: unknown[] = [];
     const answering = nodeOf(null, asked);
     other.batch = (calls) => answering.batch(calls);
-    const look = await readUnseen(pool, nodeOf({ slot: 'soon' }), memory, network, new Watched(), 0, MANY);
+    const look = await readUnseen(pool, nodeOf({ slot: 'soon' }), memory, network, new Watched(), 0, MANY, noneLate());
     look.commit();
     expect(asked).toEqual([HASH]);
     expect(look.warnings).toEqual([
@@ -108,7 +109,7 @@ describe('a transaction that a list names', () => {
     const own = slow.batch.bind(slow);
     slow.batch = (calls) =>
       calls.length > 1 || calls[0]?.params[0] === HASH
-        ? Promise.reject(new RpcUpstreamError('too late', 'maybe', undefined, 'timeout'))
+        ? Promise.reject(new RpcUpstreamError('cut', 'maybe', undefined, 'malformed'))
         : own(calls);
     memory.unseen.set('other' as TransactionHash, { slot: 8n, since: 0, dueAt: 0, of: MINE });
     const began = performance.now();
@@ -116,11 +117,11 @@ describe('a transaction that a list names', () => {
       .spyOn(performance, 'now')
       .mockReturnValueOnce(began)
       .mockReturnValue(began + 10_000);
-    const look = await readUnseen(alone, slow, memory, network, new Watched(), 6 * MINUTE, MANY);
+    const look = await readUnseen(alone, slow, memory, network, new Watched(), 6 * MINUTE, MANY, noneLate());
     passed.mockRestore();
     look.commit();
     expect(look.isBehind).toBe(true);
-    expect(look.warnings).toEqual(['node lists listed but does not return it: too late: it is asked for again']);
+    expect(look.warnings).toEqual(['node lists listed but does not return it: cut: it is asked for again']);
     expect([...memory.unseen.values()].map(({ dueAt }) => dueAt)).toEqual([9 * MINUTE, 0]);
   });
 
@@ -207,7 +208,7 @@ describe('a transaction that a list names', () => {
       watch.own(`busy ${n}` as Address, 'acct_busy');
       put(`busy ${n}`, `busy ${n}`, n === 500 ? { problem: undefined, dueAt: 0 } : {});
     }
-    const look = await readUnseen(alone, nodeOf({}), memory, network, watch, 0, MANY);
+    const look = await readUnseen(alone, nodeOf({}), memory, network, watch, 0, MANY, noneLate());
     look.commit();
     expect([look.givenUp, memory.setAside(0), memory.unseen.has(HASH_OF_MINE)]).toEqual([2, 500, true]);
   });
@@ -251,7 +252,7 @@ describe('a submission that has landed', () => {
     const all: unknown[] = [];
     const node = nodeOf(response, all);
     const watch = new Watched();
-    const read = await readPendingOutcomes(alone, node, of, memory, network, watch, 9n, 0, most);
+    const read = await readPendingOutcomes(alone, node, of, memory, network, watch, 9n, 0, most, noneLate());
     read.commit();
     return all;
   }

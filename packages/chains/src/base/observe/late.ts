@@ -1,0 +1,25 @@
+import type { TransactionHash } from '@pf/domain';
+import type { CallingTransaction, Logged, Receipt } from '../../evm/calls.ts';
+import type { LateReads } from '../../late-reads.ts';
+
+/** A transaction that was read beside the steps: each part, or why that cannot be had. */
+export interface Whole {
+  /** The upstream that was asked. */
+  readonly by: string;
+  readonly transaction: CallingTransaction | string;
+  readonly receipt: Receipt | string;
+  /** The same or, of a receipt that cannot be read, the logs in its block. */
+  readonly logged: Logged | string;
+}
+
+/** What no step waits for: where it is read, and what has come of that since the last step. */
+export interface LateTransactions {
+  readonly reads: LateReads<Whole>;
+  readonly come: ReadonlyMap<TransactionHash, Whole>;
+  /**
+   * It was not returned in time: it is read beside the steps, where there is room.
+   * @param block where its logs are; null: not known
+   * @returns whether that has begun now
+   */
+  readonly begin: (hash: TransactionHash, block: bigint | null) => boolean;
+}

@@ -1,0 +1,83 @@
+import type { Instant, TransactionHash } from '@pf/domain';
+import { RpcUnavailableError, RpcUpstreamError } from '@pf/rpc';
+import { boundedCache } from '@pf/runtime';
+
+/** Why a transaction is set aside that a step does not wait for. It is read again beside the steps. */
+export const NOT_IN_TIME = 'it was not returned in time';
+
+/** At a time: one of Solana takes up to 8 MiB while it is read, a receipt 4 MiB. */
+const AT_ONCE = 2;
+/** What began longer ago may be of a chain that has changed since. */
+const FRESH_MS = 30_000;
+/** Of so many it is known that no step asks for them. */
+const KNOWN_MAX = 2_000;
+
+interface LateRead<T> {
+  begunAt: Instant;
+  outcome?: { readonly value: T } | { readonly error: unknown };
+}
+
+/**
+ * What no step waits for: transactions that were not returned in time are read beside the steps, with all the time that
+ * a request has. What comes is used by one step, as if that had read it, and by nothing that makes a payment final.
+ */
+export class LateReads<T> {
+  readonly #now: () => Instant;
+  readonly #reads = new Map<TransactionHash, LateRead<T>>();
+  readonly #known = boundedCache<TransactionHash, true>(KNOWN_MAX);
+
+  /** @param now our clock */
+  constructor(now: () => Instant) {
+    this.#now = now;
+  }
+
+  /** It was not returned in time: until it has come, no step asks for it. */
+  note(hash: TransactionHash): void {
+    this.#known.set(hash, true);
+  }
+  isKnown(hash: TransactionHash): boolean {
+    return this.#known.has(hash);
+  }
+
+  /** How many can begin now. */
+  get room(): number {
+    return AT_ONCE - this.#reads.size;
+  }
+
+  /** Begins to read it, where there is room and it is not being read. @returns whether it has begun now */
+  begin(hash: TransactionHash, read: (hash: TransactionHash) => Promise<T>): boolean {
+    if (this.room === 0 || this.#reads.has(hash)) return false;
+    const late: LateRead<T> = { begunAt: this.#now() };
+    this.#reads.set(hash, late);
+    void read(hash).then(
+      (value) => (late.outcome = { value }),
+      (error: unknown) => (late.outcome = { error }),
+    );
+    return true;
+  }
+
+  /** The chain has changed: of what is being read nothing is used. */
+  forget(): void {
+    for (const late of this.#reads.values()) late.begunAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /**
+   * What has come since the last time, without what is too old. What no upstream could be asked for is due again as it
+   * is: the pool has told of that.
+   * @throws whatever else a read has failed with
+   */
+  collect(): ReadonlyMap<TransactionHash, T> {
+    const come = new Map<TransactionHash, T>();
+    for (const [hash, { begunAt, outcome }] of this.#reads) {
+      if (outcome === undefined) continue;
+      this.#reads.delete(hash);
+      if ('value' in outcome) {
+        if (this.#now() - begunAt >= FRESH_MS) continue;
+        come.set(hash, outcome.value);
+        this.#known.delete(hash);
+      } else if (!(outcome.error instanceof RpcUnavailableError || outcome.error instanceof RpcUpstreamError))
+        throw outcome.error;
+    }
+    return come;
+  }
+}

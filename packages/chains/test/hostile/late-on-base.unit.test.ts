@@ -1,0 +1,200 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { PaymentTerms, Reference, TransactionHash } from '@pf/domain';
+import type { RpcPool } from '@pf/rpc';
+import { type Hex, numberToHex, toHex } from 'viem';
+import { encodePayment } from '../../src/base/calldata.ts';
+import { TRANSFER } from '../../src/base/observe/landings.ts';
+import { BaseObserver } from '../../src/base/observer.ts';
+import { networkOf } from '../../src/index.ts';
+import { CHAIN, fulfiller, terms } from '../base/payments.ts';
+import { named, Watcher } from '../conformance/watching.ts';
+import { type At, logAt, type Shown, topic } from './base.ts';
+import { honest, ScriptedChain } from './scripted-chain.ts';
+import { NEVER, virtualPool, VirtualTime, VirtualUpstream } from './virtual-upstream.ts';
+
+const DELAY_MAX_MS = 1_000;
+const [TRANSACTION, RECEIPT] = ['eth_getTransactionByHash', 'eth_getTransactionReceipt'];
+const theirs: PaymentTerms = { ...terms, reference: `0x${'66'.repeat(32)}` as Reference };
+
+/** A smart account's payment, which its trace proves. */
+const nested =
+  ({ tokenAddress, requestor, amount, reference }: PaymentTerms, account: number) =>
+  (at: At): Shown => {
+    const wallet = toHex(0x5afe_0000 + account, { size: 20 });
+    const { hash, block, blockHash } = at;
+    const logs = [
+      logAt(at, account, tokenAddress, [TRANSFER, topic(wallet), topic(requestor)], toHex(amount, { size: 32 })),
+    ];
+    const payment = encodePayment(requestor, amount, reference);
+    const input = `0x6a761202${payment.slice(2)}`;
+    const sent = { from: fulfiller, to: wallet };
+    const calls = [{ type: 'CALL', from: wallet, to: tokenAddress, input: payment, logs }];
+    return {
+      logs,
+      transaction: { ...sent, hash, type: '0x2', nonce: '0x1', gas: '0x30d40', value: '0x0', input, blockHash },
+      receipt: { ...sent, transactionHash: hash, status: '0x1', blockNumber: numberToHex(block), blockHash, logs },
+      trace: { type: 'CALL', ...sent, input: '0x6a761202', calls },
+    };
+  };
+
+describe('a transaction that takes long beside a payment on Base', () => {
+  let time: VirtualTime;
+  let chain: ScriptedChain;
+  let upstreams: VirtualUpstream[];
+  let pool: RpcPool;
+  let watcher: Watcher;
+
+  const open = (count: number): void => {
+    chain = new ScriptedChain();
+    const respond = (method: string, params: readonly unknown[]): unknown =>
+      chain.respond({ method, params } as Parameters<ScriptedChain['respond']>[0]);
+    upstreams = Array.from({ length: count }, (_, at) => new VirtualUpstream(`node${at}.example`, time, respond));
+    pool = virtualPool('evm', upstreams);
+    watcher = new Watcher(new BaseObserver(networkOf(CHAIN), pool, time.now));
+    watcher.watched.add('pi_mine', terms);
+    watcher.watched.add('pi_theirs', theirs);
+    chain.mine();
+  };
+  const slow = (hashes: readonly Hex[], ms: number, ...methods: readonly string[]): void => {
+    for (const upstream of upstreams)
+      upstream.takes = (method, [hash]) => (methods.includes(method) && hashes.includes(hash as Hex) ? ms : 20);
+  };
+  const only = (): VirtualUpstream => upstreams[0] as VirtualUpstream;
+
+  beforeEach(() => {
+    time = new VirtualTime();
+    open(1);
+  });
+  afterEach(async () => {
+    await pool.close();
+    jest.restoreAllMocks();
+  });
+
+  /** What so many steps observe, each with the ms of its end since the first one began. */
+  async function observed(steps: number): Promise<readonly (readonly [string, number])[]> {
+    const found: (readonly [string, number])[] = [];
+    const began = time.passed;
+    for (let step = 0; step < steps; step += 1) {
+      const { observations } = await time.until(watcher.stepOnce());
+      found.push(
+        ...observations.map((one) => [`${one.intentId} ${named([one])[0] ?? ''}`, time.passed - began] as const),
+      );
+      await time.pass(400);
+    }
+    return found;
+  }
+  const whats = (found: readonly (readonly [string, number])[]): readonly string[] => found.map(([what]) => what);
+
+  const never = [
+    [TRANSACTION, 1],
+    [TRANSACTION, 2],
+    [RECEIPT, 1],
+    [RECEIPT, 2],
+  ] as const;
+  it.each(never)('delays it by less than a second where %s is never returned by any of %d', async (method, count) => {
+    const mine = method === RECEIPT ? nested(terms, 1) : honest(terms);
+    open(count);
+    await observed(1);
+    chain.mine(mine);
+    const [usual] = await observed(12);
+    open(count);
+    await observed(1);
+    const [late] = chain.mine(nested(theirs, 0), mine);
+    slow([late as Hex], NEVER, method);
+    const found = await observed(40);
+    expect(usual).toEqual(['pi_mine landed confirmed', expect.any(Number)]);
+    // In the place of a receipt the logs of its block tell what it pays.
+    expect(whats(found)).toEqual([
+      'pi_mine landed confirmed',
+      ...(method === RECEIPT ? ['pi_theirs landed confirmed'] : []),
+    ]);
+    expect((found[0]?.[1] ?? NEVER) - (usual?.[1] ?? 0)).toBeLessThan(DELAY_MAX_MS);
+    // It was in play: asked for together with the payment, then alone, and after that beside the steps only.
+    const asked = only().requests.filter((one) => one.method === method && one.first.includes(late));
+    expect(asked.slice(0, 2).map(({ first, isSoon }) => [first.length, isSoon])).toEqual([
+      [2, true],
+      [1, true],
+    ]);
+    expect(asked.length).toBeGreaterThan(2);
+    // The fee of what the logs tell is asked for once more.
+    expect(asked.slice(2).filter(({ isSoon }) => isSoon)).toHaveLength(method === RECEIPT ? 1 : 0);
+    expect(watcher.warnings).toEqual([expect.stringContaining(`${late} of block 2 is set aside: it was not returned`)]);
+  });
+
+  it('sets nothing aside for time of a node that always takes 1.6 s, and does not take null for late', async () => {
+    only().takes = () => 1_600;
+    await observed(1);
+    const shown = nested(theirs, 0);
+    let whole: Shown | undefined;
+    const [late] = chain.mine((at) => (whole = shown(at)), honest(terms));
+    chain.change(late as Hex, { ...(whole as Shown), transaction: null });
+    expect(whats(await observed(3))).toEqual(['pi_mine landed confirmed']);
+    expect(watcher.warnings).toEqual([expect.stringContaining('it was not found')]);
+    chain.change(late as Hex, whole as Shown);
+    expect(whats(await observed(6))).toEqual(['pi_theirs landed confirmed']);
+  });
+
+  it.each([TRANSACTION, RECEIPT])('is found by the reading beside, once, where %s takes 1.6 s', async (method) => {
+    await observed(1);
+    const [late] = chain.mine(nested(theirs, 0), honest(terms));
+    slow([late as Hex], 1_600, method);
+    const found = await observed(30);
+    expect(whats(found)).toEqual(['pi_mine landed confirmed', 'pi_theirs landed confirmed']);
+    const patient = only().requests.filter((one) => one.method === method && !one.isSoon && one.first.includes(late));
+    expect(patient).toHaveLength(1);
+    expect((found[1]?.[1] ?? NEVER) - (found[0]?.[1] ?? 0)).toBeLessThan(3_000);
+  });
+
+  it('is read beside the steps by two at a time, whatever their number', async () => {
+    await observed(1);
+    const hashes = chain.mine(...Array.from({ length: 5 }, (_, at) => nested(theirs, at)), honest(terms));
+    slow(hashes.slice(0, -1), NEVER, TRANSACTION);
+    expect(whats(await observed(60))).toEqual(['pi_mine landed confirmed']);
+    expect(only().most.get(TRANSACTION)).toBe(2);
+    for (const hash of hashes.slice(0, -1))
+      expect(only().requests.some(({ first, isSoon }) => first.includes(hash) && !isSoon)).toBe(true);
+  });
+
+  it('of a submission ends it by the reading beside the steps, and delays no other meanwhile', async () => {
+    await observed(1);
+    const shown = nested(theirs, 0);
+    // It has failed, so that no log tells of it.
+    const [late] = chain.mine((at) => {
+      const { receipt, ...whole } = shown(at);
+      return { ...whole, logs: [], receipt: { ...(receipt as object), status: '0x0', logs: [] } };
+    });
+    slow([late as Hex], 1_600, RECEIPT);
+    watcher.watched.submit(
+      {
+        hash: late as string as TransactionHash,
+        sender: fulfiller,
+        nonce: '1',
+        lifetime: { kind: 'nonce' },
+        terms: theirs,
+      } as never,
+      time.now(),
+    );
+    chain.mine(honest(terms));
+    const found = await observed(20);
+    expect(whats(found).toSorted()).toEqual(['pi_mine landed confirmed', 'pi_theirs reverted']);
+    // One step has waited for it, and one once more before it was told of: of more nothing is asked.
+    expect(only().requests.filter(({ first, isSoon }) => first.includes(late) && isSoon)).toHaveLength(2);
+  });
+
+  it('becomes final by readings of its own, which have all the time', async () => {
+    open(2);
+    await observed(1);
+    const [late] = chain.mine(nested(theirs, 0));
+    slow([late as Hex], 1_600, RECEIPT);
+    expect(whats(await observed(20))).toEqual(['pi_theirs landed confirmed']);
+    const before = upstreams.map(({ requests }) => requests.length);
+    for (let block = 0; block < 9; block += 1) chain.mine();
+    expect(whats(await observed(20))).toEqual(['pi_theirs landed finalized']);
+    const asked = upstreams.map(({ requests }, at) =>
+      requests
+        .slice(before[at])
+        .filter(({ method, first, isSoon }) => method === RECEIPT && first.includes(late) && !isSoon),
+    );
+    expect(asked.map(({ length }) => length)).toEqual([1, 1]);
+  });
+});

@@ -1,0 +1,202 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { TransactionHash } from '@pf/domain';
+import type { RpcPool } from '@pf/rpc';
+import { networkOf } from '../../src/index.ts';
+import { SolanaObserver } from '../../src/solana/observer.ts';
+import { accountsOf } from '../../src/solana/payment.ts';
+import { decodeSigned } from '../../src/solana/signed-transaction.ts';
+import { named, Watcher } from '../conformance/watching.ts';
+import { blobFor, DEVNET, fulfiller, signedBy, termsIn } from '../solana/payments.ts';
+import { NEVER, virtualPool, VirtualTime, VirtualUpstream } from './virtual-upstream.ts';
+
+const DELAY_MAX_MS = 1_000;
+const SLOT = 1_000;
+const terms = termsIn('USDC');
+const raw = signedBy(await blobFor(terms));
+
+/** The payment under another signature, as a node shows it. */
+async function paymentAs(at: number): Promise<readonly [TransactionHash, unknown]> {
+  const bytes = Buffer.from(raw);
+  bytes.writeUInt32LE(at + 1, 1);
+  const decoded = decodeSigned(bytes);
+  if (!decoded.ok) throw new Error(decoded.problem);
+  const { source, destination, mint } = await accountsOf(terms, fulfiller);
+  const balance = (account: string, owner: string, amount: bigint) => ({
+    accountIndex: (decoded.value.accounts as readonly string[]).indexOf(account),
+    mint,
+    owner,
+    uiTokenAmount: { amount: String(amount) },
+  });
+  const meta = {
+    err: null,
+    preTokenBalances: [balance(source, fulfiller, terms.amount), balance(destination, terms.requestor, 0n)],
+    postTokenBalances: [balance(source, fulfiller, 0n), balance(destination, terms.requestor, terms.amount)],
+  };
+  return [decoded.value.hash, { slot: SLOT, transaction: [bytes.toString('base64'), 'base64'], meta }];
+}
+const transactions = new Map(await Promise.all(Array.from({ length: 8 }, (_, at) => paymentAs(at))));
+const [HONEST, LATE, ...OTHERS] = [...transactions.keys()] as [TransactionHash, ...TransactionHash[]];
+
+describe('a transaction that takes long beside a payment on Solana', () => {
+  let time: VirtualTime;
+  let upstreams: VirtualUpstream[];
+  let pool: RpcPool;
+  let watcher: Watcher;
+  /** What the reference of the intent lists. */
+  let listed: readonly TransactionHash[];
+  let statuses: (hash: TransactionHash) => unknown;
+  let shown: Map<TransactionHash, unknown>;
+
+  const respond = (method: string, params: readonly unknown[]): unknown => {
+    const slot = SLOT + 10 + Math.floor(time.passed / 400);
+    switch (method) {
+      case 'getEpochInfo': {
+        const isFinal = (params[0] as { readonly commitment: string }).commitment === 'finalized';
+        return { absoluteSlot: isFinal ? SLOT - 20 : slot, blockHeight: isFinal ? SLOT - 20 : slot };
+      }
+      case 'getMultipleAccounts':
+        return { context: { slot }, value: (params[0] as readonly unknown[]).map(() => null) };
+      case 'getSignaturesForAddress':
+        return params[0] === terms.reference ? listed.map((signature) => ({ signature, slot: SLOT, err: null })) : [];
+      case 'getSignatureStatuses':
+        return { context: { slot }, value: (params[0] as readonly TransactionHash[]).map(statuses) };
+      case 'getTransaction':
+        return shown.get(params[0] as TransactionHash) ?? null;
+      default:
+        return new Error(`no ${method} here`);
+    }
+  };
+
+  const open = (count: number): void => {
+    upstreams = Array.from({ length: count }, (_, at) => new VirtualUpstream(`node${at}.example`, time, respond));
+    pool = virtualPool('solana', upstreams);
+    watcher = new Watcher(new SolanaObserver(networkOf(DEVNET), pool, time.now));
+    watcher.watched.add('pi_mine', terms);
+    watcher.watched.own(terms.requestor, 'acct_mine');
+    watcher.watched.detect(terms);
+  };
+  const slow = (hashes: readonly TransactionHash[], ms: number): void => {
+    for (const upstream of upstreams)
+      upstream.takes = (method, [hash]) =>
+        method === 'getTransaction' && hashes.includes(hash as TransactionHash) ? ms : 20;
+  };
+  const only = (): VirtualUpstream => upstreams[0] as VirtualUpstream;
+
+  beforeEach(() => {
+    time = new VirtualTime();
+    [listed, statuses, shown] = [[], () => null, new Map(transactions)];
+    jest.spyOn(Math, 'random').mockReturnValue(0.9);
+    open(1);
+  });
+  afterEach(async () => {
+    await pool.close();
+    jest.restoreAllMocks();
+  });
+
+  /** What so many steps observe, each with the ms of its end since the first one began. */
+  async function observed(steps: number): Promise<readonly (readonly [string, string, number])[]> {
+    const found: (readonly [string, string, number])[] = [];
+    const began = time.passed;
+    for (let step = 0; step < steps; step += 1) {
+      const { observations } = await time.until(watcher.stepOnce());
+      found.push(...observations.map((one) => [named([one])[0] ?? '', one.data.hash, time.passed - began] as const));
+      await time.pass(400);
+    }
+    return found;
+  }
+
+  it.each([1, 2])('delays it by less than a second where none of %d upstreams ever returns it', async (count) => {
+    open(count);
+    await observed(1);
+    listed = [HONEST];
+    const [usual] = await observed(6);
+    open(count);
+    listed = [];
+    await observed(1);
+    slow([LATE], NEVER);
+    listed = [LATE, HONEST];
+    const found = await observed(6);
+    expect(usual).toEqual(['landed confirmed', HONEST, expect.any(Number)]);
+    expect(found.map(([what, hash]) => [what, hash])).toEqual([['landed confirmed', HONEST]]);
+    expect((found[0]?.[2] ?? NEVER) - (usual?.[2] ?? 0)).toBeLessThan(DELAY_MAX_MS);
+    // It was in play: asked for together with the payment, then alone, and after that beside the steps only.
+    const asked = only().requests.filter(({ first }) => first.includes(LATE));
+    expect(asked.slice(0, 2).map(({ first, isSoon }) => [first.length, isSoon])).toEqual([
+      [2, true],
+      [1, true],
+    ]);
+    expect(asked.slice(2).map(({ isSoon }) => isSoon)).not.toContain(true);
+    expect(watcher.warnings).toEqual([expect.stringContaining(`${LATE} of slot ${SLOT} is set aside: it was not`)]);
+  });
+
+  it('sets nothing aside of a node that always takes 1.6 s, and does not take null for late', async () => {
+    only().takes = () => 1_600;
+    await observed(1);
+    shown.delete(LATE);
+    listed = [LATE, HONEST];
+    expect((await observed(3)).map(([what, hash]) => [what, hash])).toEqual([['landed confirmed', HONEST]]);
+    expect((await time.until(watcher.stepOnce())).setAside).toBe(0);
+    expect(watcher.warnings).toEqual([]);
+    shown = new Map(transactions);
+    expect((await observed(4)).map(([what, hash]) => [what, hash])).toEqual([['landed confirmed', LATE]]);
+  });
+
+  it('is found by the reading beside the steps, once, where it takes 1.6 s each time', async () => {
+    await observed(1);
+    slow([LATE], 1_600);
+    listed = [LATE, HONEST];
+    const found = await observed(12);
+    expect(found.map(([what, hash]) => [what, hash])).toEqual([
+      ['landed confirmed', HONEST],
+      ['landed confirmed', LATE],
+    ]);
+    // No step waited for it: by then it was read once, with all the time it takes.
+    expect(only().requests.filter(({ first, isSoon }) => first.includes(LATE) && !isSoon)).toHaveLength(1);
+    expect((found[1]?.[2] ?? NEVER) - (found[0]?.[2] ?? 0)).toBeLessThan(3_000);
+  });
+
+  it('is read beside the steps by two at a time, whatever their number', async () => {
+    await observed(1);
+    slow(OTHERS, NEVER);
+    listed = [...OTHERS, HONEST];
+    const found = await observed(40);
+    expect(found.map(([what, hash]) => [what, hash])).toEqual([['landed confirmed', HONEST]]);
+    expect(only().most.get('getTransaction')).toBe(2);
+    for (const hash of OTHERS)
+      expect(only().requests.some(({ first, isSoon }) => first.includes(hash) && !isSoon)).toBe(true);
+  });
+
+  it('is dropped where it was read beside the steps more than half a minute ago', async () => {
+    await observed(1);
+    slow([LATE], 1_600);
+    listed = [LATE];
+    while (watcher.warnings.length === 0) await observed(1);
+    await time.pass(31_000);
+    const before = only().asked('getTransaction', LATE);
+    expect(await observed(1)).toEqual([]);
+    // It is read once more.
+    expect(only().asked('getTransaction', LATE)).toBe(before + 1);
+    expect((await observed(6)).map(([what]) => what)).toEqual(['landed confirmed']);
+  });
+
+  it('becomes final by readings of their own, which have all the time', async () => {
+    open(2);
+    await observed(1);
+    slow([LATE], 1_600);
+    listed = [LATE];
+    expect((await observed(12)).map(([what]) => what)).toEqual(['landed confirmed']);
+    const before = upstreams.map((one) => one.asked('getTransaction', LATE));
+    statuses = () => ({ slot: SLOT, err: null, confirmationStatus: 'finalized' });
+    const first = upstreams.map(({ requests }) => requests.length);
+    const own = only().respond;
+    for (const one of upstreams)
+      one.respond = (method, params) =>
+        method === 'getEpochInfo' ? { absoluteSlot: SLOT + 900, blockHeight: SLOT + 900 } : own(method, params);
+    expect((await observed(2)).map(([what]) => what)).toEqual(['landed finalized']);
+    const asked = upstreams.flatMap(({ requests }, at) =>
+      requests.slice(first[at]).filter(({ first: [hash] }) => hash === LATE),
+    );
+    expect(asked.map(({ isSoon }) => isSoon)).toEqual([false]);
+    expect(upstreams.map((one) => one.asked('getTransaction', LATE))).not.toEqual(before);
+  });
+});

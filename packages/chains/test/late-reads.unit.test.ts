@@ -1,0 +1,77 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { TransactionHash } from '@pf/domain';
+import { RpcUnavailableError, RpcUpstreamError } from '@pf/rpc';
+import { LateReads } from '../src/late-reads.ts';
+
+const [FIRST, SECOND, THIRD] = ['first', 'second', 'third'] as unknown as readonly [
+  TransactionHash,
+  TransactionHash,
+  TransactionHash,
+];
+
+describe('reads beside the steps', () => {
+  let now: number;
+  let reads: LateReads<string>;
+  beforeEach(() => {
+    now = 0;
+    reads = new LateReads(() => now);
+  });
+  /** Begins to read it. @returns what ends that */
+  function begin(hash: TransactionHash): PromiseWithResolvers<string> & { readonly hasBegun: boolean } {
+    const read = Promise.withResolvers<string>();
+    reads.note(hash);
+    return { ...read, hasBegun: reads.begin(hash, () => read.promise) };
+  }
+  /** What has come, once all that is settled was told. */
+  const collected = async (): Promise<readonly (readonly [string, string])[]> => {
+    await Promise.resolve();
+    await Promise.resolve();
+    return [...reads.collect()];
+  };
+
+  it('are two at a time, each once', async () => {
+    const first = begin(FIRST);
+    expect([first.hasBegun, begin(FIRST).hasBegun, begin(SECOND).hasBegun]).toEqual([true, false, true]);
+    expect([begin(THIRD).hasBegun, reads.room]).toEqual([false, 0]);
+    first.resolve('shown');
+    expect(await collected()).toEqual([[FIRST, 'shown']]);
+    expect([begin(THIRD).hasBegun, reads.room]).toEqual([true, 0]);
+  });
+
+  it('bring what has come to one step, and say until then that none asks for it', async () => {
+    const first = begin(FIRST);
+    expect(await collected()).toEqual([]);
+    expect(reads.isKnown(FIRST)).toBe(true);
+    first.resolve('shown');
+    expect(await collected()).toEqual([[FIRST, 'shown']]);
+    expect(await collected()).toEqual([]);
+    expect(reads.isKnown(FIRST)).toBe(false);
+  });
+
+  it.each([
+    ['began half a minute ago', () => (now = 30_000)],
+    ['began before the chain has changed', () => reads.forget()],
+  ])('bring nothing of one that %s, which is read again', async (_when, passes) => {
+    const first = begin(FIRST);
+    passes();
+    first.resolve('shown');
+    expect(await collected()).toEqual([]);
+    expect([reads.isKnown(FIRST), reads.room]).toEqual([true, 2]);
+    begin(FIRST).resolve('shown');
+    expect(await collected()).toEqual([[FIRST, 'shown']]);
+  });
+
+  it.each([
+    ['the pool has no upstream left', new RpcUnavailableError('no RPC upstream responds')],
+    ['an upstream is at fault', new RpcUpstreamError('it takes no more calls', 'no', undefined, 'throttled')],
+  ])('leave it due where %s, which the pool has told of', async (_why, error) => {
+    begin(FIRST).reject(error);
+    expect(await collected()).toEqual([]);
+    expect([reads.isKnown(FIRST), reads.room]).toEqual([true, 2]);
+  });
+
+  it('fail the step for any other error', async () => {
+    begin(FIRST).reject(new TypeError('a bug'));
+    await expect(collected()).rejects.toThrow('a bug');
+  });
+});
