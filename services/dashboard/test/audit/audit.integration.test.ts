@@ -194,7 +194,7 @@ describe('the audit log', () => {
       const person = await step('renaming');
       const { body } = await addPasskey(person, new Authenticator());
       const params = { passkeyId: body.passkey.id };
-      const made = await person.ask('renamePasskey', { params, body: { name: 'Phone' }, headers });
+      const made = await person.ask('renamePasskey', { params, body: { name: 'Old phone' }, headers });
       return { by: 'renaming@shop.example', ...made };
     },
     async removePasskey() {
@@ -427,6 +427,32 @@ describe('the audit log', () => {
       answer = { status: 200, body: { intents: [], hasMore: false, nextCursor: null } };
       await owner.pay('listIntents', { accountId });
       expect(await entries()).toHaveLength(count);
+    });
+
+    it('has none for an update that changed nothing', async () => {
+      const count = (await entries()).length;
+      const updatedAt = '2026-11-28T12:00:00.000Z';
+      answer = { status: 200, body: { intent: { id: 'some_id', updatedAt } } };
+      expect((await ask('updateIntent', { updatedAt: '2026-11-28T12:00:00Z', amount: '1.00' })).status).toBe(200);
+      expect(await entries()).toHaveLength(count);
+      await ask('updateIntent', { updatedAt: '2026-11-28T11:59:59.999Z', amount: '1.00' });
+      expect(await newest()).toMatchObject({ action: 'intent.updated', after: { amount: '1.00' } });
+    });
+
+    it('are refused before the gateway is asked, once a person has as many as an hour may have', async () => {
+      const other = await newAccount('Another shop');
+      const busy = await member('busy', 'owner', other);
+      const cancel = () =>
+        fetch(`${busy.paymentsUrl(other, 'live')}/intents/some_id/cancel`, { method: 'POST', headers: busy.headers });
+      answer = { status: 200, body: { intent: { id: 'some_id' } } };
+      await cluster.database.sql.query('DELETE FROM dashboard.attempts');
+      expect((await cancel()).status).toBe(200);
+      await cluster.database.sql.query('UPDATE dashboard.attempts SET count = 1000000');
+      received = 0;
+      const refused = await cancel();
+      expect([refused.status, Number(refused.headers.get('retry-after')) > 0, received]).toEqual([429, true, 0]);
+      answer = { status: 200, body: { intents: [], hasMore: false, nextCursor: null } };
+      expect((await busy.pay('listIntents', { accountId: other })).status).toBe(200);
     });
 
     it('says that the outcome is unknown where the gateway does not', async () => {
