@@ -133,6 +133,12 @@ export const WAIT_LIMITS = {
   reads: { account: 2, test: 4, live: 8 },
 } as const;
 
+/**
+ * Requests that may read at one gateway at a time, until their clients have the whole response: of a key, a person or an
+ * intent with its client secret, and of an address. Each holds a page in memory. Streams have limits of their own.
+ */
+export const READING_LIMITS = { holder: 64, address: 128 } as const;
+
 /** The quota of one client address without a valid key, at each gateway: refused keys, preflights, unknown paths. */
 export const STRANGER_QUOTA: Quota = { requests: 600, windowSeconds: 60 };
 

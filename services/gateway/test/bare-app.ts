@@ -15,6 +15,7 @@ import { Feeds } from '../src/events/feeds.ts';
 import { IntentHolders } from '../src/intent-holders.ts';
 import { ColdIntents } from '../src/intents/cold-intents.ts';
 import { Limiter } from '../src/limits/limiter.ts';
+import { Readings } from '../src/limits/readings.ts';
 import { RateLimits } from '../src/limits/rate-limits.ts';
 import { SharedBuckets } from '../src/limits/shared-buckets.ts';
 import { Waits } from '../src/limits/waits.ts';
@@ -104,6 +105,7 @@ export async function startBareApp({
     log,
     mppChallenges: new MppChallenges(Buffer.alloc(32)),
     partitions: 6,
+    readings: new Readings(),
     records: { record: () => undefined },
     uses: { used: () => undefined },
     wakes: failing<WakeQueue>(failure, 'Redis'),
