@@ -108,7 +108,7 @@ export interface AppDependencies {
   readonly screening: Screening;
   readonly stores: { readonly live: ModeStore; readonly test: ModeStore };
   readonly sponsorCalls: Pick<SponsorCalls, 'ask' | 'refused'>;
-  readonly strangers: Pick<Strangers, 'admit'>;
+  readonly strangers: Pick<Strangers, 'admit' | 'acquit'>;
   readonly streams: Pick<OpenStreams, 'open'>;
   readonly waits: Pick<Waits, 'look' | 'read' | 'test'>;
   /** Whether live events and transactions may go to http:// URLs. */

@@ -11,6 +11,7 @@ import type { KeyUses } from './key-uses.ts';
 import type { Limiter } from './limits/limiter.ts';
 import type { Readings } from './limits/readings.ts';
 import type { MppChallenges } from './mpp/challenges.ts';
+import type { Strangers } from './limits/strangers.ts';
 import type { RequestRecords } from './request-records.ts';
 import { keyInHeader } from './idempotency.ts';
 
@@ -56,6 +57,7 @@ interface Admission {
   readonly now: () => number;
   readonly readings: Pick<Readings, 'begin'>;
   readonly records: Pick<RequestRecords, 'record'>;
+  readonly strangers: Pick<Strangers, 'admit' | 'acquit'>;
   readonly uses: Pick<KeyUses, 'used'>;
 }
 
@@ -63,13 +65,14 @@ interface Admission {
 export const serve =
   (
     { operation, live, test }: InModes,
-    { clientSecrets, intentHolders, keys, limiter, mppChallenges, now, readings, records, uses }: Admission,
+    { clientSecrets, intentHolders, keys, limiter, mppChallenges, now, readings, records, strangers, uses }: Admission,
   ) =>
   async (request: Request, response: Response): Promise<void> => {
     const began = performance.now();
     response.locals['route'] = `/v1${operation.path}`;
     const { authorization } = request.headers;
-    const opened = clientSecrets.read(authorization) ?? mppChallenges.read(authorization);
+    const opened =
+      clientSecrets.read(authorization) ?? answered(authorization, request.ip, { mppChallenges, strangers });
     // Before anything is looked up: payers' requests take nothing from those of keys.
     if (opened) await limiter.admitPayer(opened, request, response);
     const holder = await (opened ? intentHolders.holder(opened) : keys.holder(authorization, request.ip));
@@ -93,6 +96,24 @@ export const serve =
     response.locals['intentId'] ??= createdBy(result);
     if (result) write(response, result.status, JSON.stringify(shownTo(holder, result.body)), result.headers);
   };
+
+const CREDENTIAL = /^payment +/i;
+
+/**
+ * What a credential of MPP opens. It is kilobytes of JSON that must be parsed to be verified, so it counts for its
+ * address before, as a key that is unknown does.
+ */
+function answered(
+  authorization: string | undefined,
+  ip: string | undefined,
+  { mppChallenges, strangers }: Pick<Admission, 'mppChallenges' | 'strangers'>,
+): ReturnType<MppChallenges['read']> {
+  if (authorization === undefined || !CREDENTIAL.test(authorization)) return null;
+  strangers.admit(ip);
+  const opened = mppChallenges.read(authorization);
+  if (opened) strangers.acquit(ip);
+  return opened;
+}
 
 /** Payers see an intent and a payment link reduced, whatever endpoint returns it. */
 function shownTo(holder: Holder, body: object): object {

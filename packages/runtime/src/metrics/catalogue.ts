@@ -814,7 +814,7 @@ export const METRICS = {
       work: some({
         what: lines(
           'methods and route patterns such as `POST /v1/intents/{id}/submit`, steps such as `step base`, `decide`,',
-          '`catch up`, `deliver`, `archive`; `other`',
+          '`catch up`, `deliver`, `sweep`, `replay`, `retention`, `archive`; `other`',
         ),
         pattern: /^[\w /{}.*-]{1,96}$/,
         most: 128,

@@ -575,7 +575,7 @@ describe('the audit log', () => {
       expect([ids.length, new Set(ids).size]).toEqual([2_500, 2_500]);
     });
 
-    it('is one at a time for an account, on connections that nothing else waits for', async () => {
+    it('is one at a time for an account and for a person, on connections that nothing else waits for', async () => {
       const [of, elsewhere] = [await newAccount('Exporting'), await newAccount('Elsewhere')];
       const [exporter, other] = [await member('exporting', 'owner', of), await member('elsewhere', 'owner', elsewhere)];
       const ask = (person: Person, account: string) => person.ask('exportAudit', { params: { accountId: account } });
@@ -596,6 +596,12 @@ describe('the audit log', () => {
           'rate_limit.exceeded',
           { retry_after: 10 },
         ]);
+        // The person has one at a time, whatever the account.
+        await cluster.database.sql.query(
+          `INSERT INTO dashboard.members (account_id, user_id, role) VALUES ($1, $2, 'owner')`,
+          [elsewhere, await idOf('exporting@shop.example')],
+        );
+        expect((await ask(exporter, elsewhere)).code).toBe('rate_limit.exceeded');
         // Another account's begins, and what reads little has connections.
         const another = ask(other, elsewhere);
         expect((await exporter.ask('getSession')).status).toBe(200);
