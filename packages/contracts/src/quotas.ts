@@ -123,15 +123,23 @@ export const REPLAY_QUOTA: Quota = { requests: 60, windowSeconds: 600 };
 export const NEW_ENDPOINT_QUOTA: Quota = { requests: 60, windowSeconds: 600 };
 
 /**
- * What may wait at one gateway: test events for their receivers, of an account in one mode, of test mode and in all;
- * looks for hashes until a node shows them, also of an address for one intent. Of those only so few are read at a time,
- * of an account, of test mode and of live mode, and others wait in line: a receipt and a trace may be megabytes.
+ * What may wait at one gateway: test events for their receivers, and looks for hashes until a node shows them. Of an
+ * account in one mode, of test mode and in all; of an address, or a person in the dashboard, whatever the accounts, and
+ * for one intent; a /48 has two addresses' places. Where all are taken, accounts and addresses that have none of the
+ * reserve get one each. Of hashes only so few are read at a time, of an account, of test mode and of live mode, and
+ * others wait in line: a receipt and a trace may be megabytes.
  */
 export const WAIT_LIMITS = {
-  tests: { account: 2, test: 8, all: 16 },
-  looks: { address: 2, account: 16, test: 16, all: 64 },
+  tests: { caller: 4, account: 2, test: 8, all: 16, reserve: 8 },
+  looks: { intent: 2, caller: 8, account: 16, test: 16, all: 64, reserve: 16 },
   reads: { account: 2, test: 4, live: 8 },
 } as const;
+
+/**
+ * Requests that may read at one gateway at a time, until their clients have the whole response: of a key, a person or an
+ * intent with its client secret, and of an address. Each holds a page in memory. Streams have limits of their own.
+ */
+export const READING_LIMITS = { holder: 64, address: 128 } as const;
 
 /** The quota of one client address without a valid key, at each gateway: refused keys, preflights, unknown paths. */
 export const STRANGER_QUOTA: Quota = { requests: 600, windowSeconds: 60 };

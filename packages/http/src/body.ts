@@ -6,15 +6,23 @@ import { ApiError } from './http-error.ts';
 import { parseBody } from './json-body.ts';
 
 /** Reads a body of any type; the type is checked below, so that an empty body needs none. */
-const readRaw = express.raw({ type: () => true, limit: BODY_LIMIT_BYTES, inflate: false });
+const readerUpTo = (limit: number) => express.raw({ type: () => true, limit, inflate: false });
+const readers = new Map<number, ReturnType<typeof readerUpTo>>();
 const JSON_TYPE = /^application\/json *(?:; *charset=(?:utf-8|"utf-8") *)?$/i;
 
 /**
  * Reads a request's body as it stands: none is empty.
+ * @param limit the most that it may have, in bytes
  * @throws ApiError `request.unsupported_media_type` for a compressed one, `request.too_large` or
  *   `request.malformed_json`
  */
-export async function readBytes(request: Request, response: Response): Promise<Uint8Array> {
+export async function readBytes(
+  request: Request,
+  response: Response,
+  limit: number = BODY_LIMIT_BYTES,
+): Promise<Uint8Array> {
+  const readRaw = readers.get(limit) ?? readerUpTo(limit);
+  readers.set(limit, readRaw);
   const bytes = await new Promise<Uint8Array>((resolve, reject) => {
     // Without a body, `request.body` stays undefined.
     readRaw(request, response, (error?: unknown) =>

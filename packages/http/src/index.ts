@@ -15,7 +15,7 @@ export {
 } from './gateway.ts';
 export { ApiError, type ErrorDetails, HttpError, type HttpErrorOptions, validationFailed } from './http-error.ts';
 export { parseJson } from './json-body.ts';
-export { pageOf, positionOf, readQuery, versionOf } from './pages.ts';
+export { bytesOfJson, pageOf, positionOf, readQuery, versionOf } from './pages.ts';
 export { type Pass, PASS_SECONDS, readPass, signPass } from './pass.ts';
 export { requestLog, shownPath, statusOf } from './request-log.ts';
 export { serveApp } from './serve-app.ts';

@@ -31,14 +31,32 @@ function decoded<Decoded>(cursor: string | undefined, read: (cursor: string) => 
   return position;
 }
 
-/** A page of a list. @param rows up to `limit` + 1 of them: one more than the page shows if there is another page */
+/** What the rows of a page may have together, in bytes of JSON: one reader must not hold much of a process's memory. */
+export const PAGE_BYTES_MAX = 1024 * 1024;
+
+/**
+ * A page of a list. It ends early, but never without a row, where its rows are larger than PAGE_BYTES_MAX.
+ * @param rows up to `limit` + 1 of them: one more than the page shows if there is another page
+ * @param bytesOf the size of a row as JSON, of lists whose rows hold what clients have chosen
+ */
 export function pageOf<Row>(
   rows: readonly Row[],
   limit: number,
   cursorOf: (row: Row) => string,
+  bytesOf?: (row: Row) => number,
 ): { readonly rows: readonly Row[]; readonly hasMore: boolean; readonly nextCursor: string | null } {
-  const page = rows.slice(0, limit);
+  const page = rows.slice(0, bytesOf ? Math.max(1, countWithin(rows.slice(0, limit), bytesOf)) : limit);
   const last = page.at(-1);
-  const hasMore = rows.length > limit;
+  const hasMore = rows.length > page.length;
   return { rows: page, hasMore, nextCursor: hasMore && last !== undefined ? cursorOf(last) : null };
 }
+
+/** How many of the first rows have PAGE_BYTES_MAX together. */
+function countWithin<Row>(rows: readonly Row[], bytesOf: (row: Row) => number): number {
+  let bytes = 0;
+  const end = rows.findIndex((row) => (bytes += bytesOf(row)) > PAGE_BYTES_MAX);
+  return end === -1 ? rows.length : end;
+}
+
+/** The size of a value as JSON, in bytes. */
+export const bytesOfJson = (value: object): number => Buffer.byteLength(JSON.stringify(value));

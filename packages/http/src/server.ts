@@ -38,12 +38,16 @@ export class HttpServer {
   readonly #server: Server;
   readonly #open = new Set<ServerResponse>();
   readonly #connections = new Set<Socket>();
+  /** How far the client of each open response had come when it was last looked at. */
+  readonly #progress = new WeakMap<ServerResponse, Progress>();
   /** The response to the last request on each connection. */
   readonly #lastResponse = new WeakMap<Duplex, ServerResponse>();
   /** Aborted when the last connection has closed during shutdown. */
   readonly #drained = new AbortController();
   readonly #unread: Unread;
   #unreadCheck: NodeJS.Timeout | undefined;
+  /** When the open responses were last looked at, by performance.now(). */
+  #lookedAt = 0;
   #closing = false;
 
   /**
@@ -61,6 +65,7 @@ export class HttpServer {
       if (this.#closing) response.shouldKeepAlive = false;
       else response.setHeader('Keep-Alive', `timeout=${KEEP_ALIVE_SECONDS}`);
       this.#open.add(response);
+      this.#progress.set(response, { taken: 0, at: performance.now() });
       this.#lastResponse.set(request.socket, response);
       response.once('close', () => this.#open.delete(response));
       listener(request, response);
@@ -125,20 +130,47 @@ export class HttpServer {
     const response = this.#lastResponse.get(socket);
     const isBusy = response !== undefined && this.#open.has(response);
     if (isBusy && socket.writableLength === 0) return;
-    if (isBusy) count('payments.rate_limited', { policy: 'connections' });
+    if (isBusy) count('payments.rate_limited', { policy: 'unread' });
     socket.destroy();
   }
 
-  /** Breaks off the largest responses where too many bytes wait for clients. */
+  /**
+   * Breaks responses off where too many bytes wait for clients: first those of which nothing was taken for longest, so
+   * that who reads slowly does not lose theirs to many who do not read.
+   */
   #boundUnread(): void {
-    const waiting = [...this.#open].map((response) => ({ response, bytes: response.writableLength }));
+    const waiting = [...this.#open].map((response) => ({
+      response,
+      bytes: response.writableLength,
+      since: this.#takenSince(response),
+    }));
+    this.#lookedAt = performance.now();
     let excess = waiting.reduce((sum, { bytes }) => sum + bytes, -this.#unread.bytes);
     if (excess <= 0) return;
-    for (const { response, bytes } of waiting.sort((a, b) => b.bytes - a.bytes)) {
+    for (const { response, bytes } of waiting.sort((a, b) => a.since - b.since)) {
       if (excess <= 0) return;
+      if (bytes === 0) continue;
       excess -= bytes;
-      count('payments.rate_limited', { policy: 'connections' });
+      count('payments.rate_limited', { policy: 'unread' });
       response.destroy();
     }
   }
+
+  /** When the client last took something of a response, by performance.now(): at the latest; or when it asked. */
+  #takenSince(response: ServerResponse): number {
+    const { socket } = response;
+    const before = this.#progress.get(response) ?? { taken: 0, at: this.#lookedAt };
+    // A write counts once it is taken as a whole: the largest is a page.
+    const taken = socket ? socket.bytesWritten - socket.writableLength : before.taken;
+    if (taken === before.taken) return before.at;
+    const at = Math.max(before.at, this.#lookedAt);
+    this.#progress.set(response, { taken, at });
+    return at;
+  }
+}
+
+/** How many bytes a connection had taken, and since when it has taken no more. */
+interface Progress {
+  readonly taken: number;
+  readonly at: number;
 }

@@ -73,26 +73,60 @@ describe('A response that its client does not read', () => {
     expect(await fetch(`http://127.0.0.1:${port}/`).then((response) => response.text())).toBe('firstlast');
   });
 
-  it('is destroyed, the largest first, where all that is unread is too much', async () => {
+  it('is destroyed, the one that has waited longest first, where all that is unread is too much', async () => {
+    const sizes = [PARTS / 2, PARTS, PARTS / 2];
     const closed: number[] = [];
     const seen = Promise.withResolvers<undefined>();
     let count = 0;
     const port = await serve(
       (response) => {
-        const parts = (count += 1) === 2 ? PARTS : PARTS / 2;
+        const nth = (count += 1);
         response.once('close', () => {
-          closed.push(parts);
+          closed.push(nth);
           seen.resolve(undefined);
         });
-        response.end(whole.subarray(0, parts * PART.length));
+        response.end(whole.subarray(0, (sizes[nth - 1] ?? 0) * PART.length));
       },
-      { bytes: 20 * PART.length },
+      { bytes: 26 * PART.length },
     );
-    for (const _ of [1, 2, 3]) {
-      ask(port);
-    }
+    for (const _ of sizes) await once(ask(port), 'readable');
     await seen.promise;
-    expect(closed).toEqual([PARTS]);
+    expect(closed).toEqual([1]);
+  });
+
+  it('is not destroyed for others while its client reads', async () => {
+    const closed: string[] = [];
+    const seen = Promise.withResolvers<undefined>();
+    const reading = Promise.withResolvers<undefined>();
+    let [count, passed] = [0, 0];
+    const port = await serve(
+      (response) => {
+        const name = (count += 1) === 1 ? 'read' : 'unread';
+        response.once('close', () => {
+          closed.push(name);
+          seen.resolve(undefined);
+        });
+        if (name === 'unread') {
+          response.end(whole);
+          return;
+        }
+        // Always a part waits, while the client takes one after the other.
+        const more = (error?: Error | null): void => {
+          if (error) return;
+          passed += 1;
+          if (passed === 20) reading.resolve(undefined);
+          response.write(PART, more);
+        };
+        response.write(PART);
+        more();
+      },
+      { bytes: PARTS * PART.length },
+    );
+    ask(port).resume();
+    await reading.promise;
+    for (const _ of [1, 2]) ask(port);
+    await seen.promise;
+    expect(closed[0]).toBe('unread');
   });
 
   it('gives the place back that its request has, when its time is over', async () => {

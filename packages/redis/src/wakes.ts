@@ -65,6 +65,22 @@ export class WakeQueue {
   }
 
   /**
+   * Wakes URLs now, as a client asks for it: once in a second, however often that is, so that Redis does not keep a job
+   * for each request while no process takes them.
+   * @throws if Redis is unavailable
+   */
+  async wakeForClient(endpointIds: readonly string[]): Promise<void> {
+    const second = Math.floor(Date.now() / 1_000);
+    await this.#add(
+      endpointIds.map((endpointId) => ({
+        name: 'wake',
+        data: { endpointId },
+        opts: { jobId: `${endpointId}-now-${second}` },
+      })),
+    );
+  }
+
+  /**
    * Wakes URLs at their times. The job's id is made of both, so several processes may do this at once.
    * @param now milliseconds since 1970, by the clock of `at`
    * @throws if Redis is unavailable

@@ -1,6 +1,9 @@
+import { inWork } from './metrics/blocks.ts';
 import { pause } from './pause.ts';
 
 export interface PeriodicTaskOptions {
+  /** What blocks of the event loop in it are counted as. Default: nothing of its own. */
+  readonly name?: string;
   /** One run. `stopping` aborts when the task is stopped. */
   readonly work: (stopping: AbortSignal) => Promise<unknown>;
   /** Between the end of a run and the next. */
@@ -31,11 +34,11 @@ export class PeriodicTask {
   }
 
   async #run(stopping: AbortSignal): Promise<void> {
-    const { work, pauseMs, onFailure } = this.#options;
+    const { name, work, pauseMs, onFailure } = this.#options;
     let failing = false;
     while (!stopping.aborted) {
       try {
-        await work(stopping);
+        await (name === undefined ? work(stopping) : inWork(name, () => work(stopping)));
         failing = false;
       } catch (error) {
         if (!failing) onFailure(error);

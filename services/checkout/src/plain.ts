@@ -76,6 +76,9 @@ const LINK_STATES: Readonly<Record<string, string>> = {
   cancelled: 'The merchant has cancelled this payment. Do not pay.',
 };
 
+/** Of the form: two links and a number. Tens of thousands of fields would take long to read. */
+const FORM_BYTES_MAX = 8 * 1024;
+
 /** The form in which a person pastes their link: what follows # in it reaches the server in no other way. */
 export const plainForm: RequestHandler = (_request, response) => {
   response.locals['route'] = '/plain';
@@ -91,7 +94,7 @@ export const plainPayment =
   async (request: Request, response: Response): Promise<void> => {
     response.locals['route'] = '/plain';
     const { url } = dependencies;
-    const fields = new URLSearchParams(Buffer.from(await readBytes(request, response)).toString());
+    const fields = new URLSearchParams(Buffer.from(await readBytes(request, response, FORM_BYTES_MAX)).toString());
     const pasted = pastedIn(fields.get('link') ?? '', url);
     if (pasted === null) {
       send(response, 400, [form('This is no link to pay here, or a part of it is missing. Copy the whole link.')]);

@@ -59,6 +59,12 @@ describe('the page without scripts', () => {
     await gateway.close();
   });
 
+  it('refuses a form that is longer than one with two links', async () => {
+    const ask = async (bytes: number) =>
+      (await fetch(`${checkout.url}/plain`, { method: 'POST', body: '&'.repeat(bytes) })).status;
+    expect([await ask(8 * 1024), await ask(8 * 1024 + 1)]).toEqual([400, 413]);
+  });
+
   it('asks for the link, and lets no script run', async () => {
     const response = await fetch(`${checkout.url}/plain`);
     expect(await response.text()).toContain('<form method="post" action="/plain">');

@@ -1,8 +1,12 @@
-import { type Logger, pause, Places } from '@pf/runtime';
+import { sharingGroups, Slots } from '@pf/http';
+import { count, type Logger, pause, Places } from '@pf/runtime';
 import { DashboardError } from './dashboard-error.ts';
 
 /** So many at once, that they leave connections to Postgres to others; and so many that wait. */
 const PLACES = { atOnce: 2, waiting: 200, waitMs: 60_000 } as const;
+/** Of an address, so that one does not take the places of all; a /48 has 16 times as many. */
+const ADDRESS_PLACES = 10;
+const RETRY_AFTER_SECONDS = 10;
 /** Before the second and the third try; up to half of it is added. */
 const PAUSES_MS = [500, 2_000];
 
@@ -10,6 +14,7 @@ const PAUSES_MS = [500, 2_000];
 export class Background {
   readonly #log: Logger;
   readonly #places = new Places(PLACES.atOnce, PLACES.waiting);
+  readonly #slots = new Slots();
   readonly #underWay = new Set<Promise<void>>();
   readonly #closing = new AbortController();
 
@@ -17,14 +22,23 @@ export class Background {
     this.#log = log;
   }
 
-  /** @throws DashboardError `service.unavailable` if too much is waiting */
-  run(work: () => Promise<unknown>): void {
-    if (this.#underWay.size >= PLACES.atOnce + PLACES.waiting) throw new DashboardError('service.unavailable');
+  /**
+   * @param ip of the client
+   * @throws DashboardError `rate_limit.exceeded` if too much of the address is waiting, `service.unavailable` if too
+   *   much is in all
+   */
+  run(ip: string | undefined, work: () => Promise<unknown>): void {
+    const groups = sharingGroups(ip).map(({ group, times }) => [`address ${group}`, ADDRESS_PLACES * times] as const);
+    const release = this.#slots.take({ ...Object.fromEntries(groups), all: PLACES.atOnce + PLACES.waiting });
+    if (typeof release !== 'function') throw full(release.full);
     const running = this.#run(work)
       .catch((error: unknown) =>
         this.#log.error({ err: error }, 'what follows a response failed, also when it was repeated'),
       )
-      .finally(() => this.#underWay.delete(running));
+      .finally(() => {
+        release();
+        this.#underWay.delete(running);
+      });
     this.#underWay.add(running);
   }
 
@@ -57,4 +71,13 @@ export class Background {
       }
     }
   }
+}
+
+function full(what: string): DashboardError {
+  if (what === 'all') return new DashboardError('service.unavailable');
+  count('payments.rate_limited', { policy: 'dashboard' });
+  return new DashboardError('rate_limit.exceeded', {
+    message: `Too many requests of this address are under way. Try again in ${RETRY_AFTER_SECONDS} s.`,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 }

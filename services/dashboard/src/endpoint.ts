@@ -194,7 +194,7 @@ export const serve =
   };
 
 /** The most that a file takes, also if its client reads slowly: what it holds is free then. */
-const FILE_MS = 300_000;
+const FILE_MS = 60_000;
 
 /** Writes a file for spreadsheets, as fast as the client reads it. */
 async function writeCsv(response: Response, path: string, parts: AsyncIterable<string>): Promise<void> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { DashboardOperationId } from '@pf/contracts/dashboard';
+import { DASHBOARD_OPERATIONS, type DashboardOperationId } from '@pf/contracts/dashboard';
 import {
   type AttemptCount,
   countAttempts,
@@ -59,9 +59,6 @@ const LIMITS: Readonly<Partial<Record<DashboardOperationId, readonly Limit[]>>> 
   invite: [limit('account', 50, HOUR), limit('person', 100, HOUR), limit('email', 10, HOUR)],
   createKey: [limit('account', 50, HOUR)],
   updateSettings: [limit('account', 120, HOUR)],
-  // Each writes an entry of the audit log.
-  markAttentionDone: [limit('person', 1_000, HOUR)],
-  reopenAttention: [limit('person', 1_000, HOUR)],
   createToken: [limit('person', 30, HOUR)],
   beginDevice: [limit('address', 30, QUARTER)],
   // Once a second: a program asks every five.
@@ -74,6 +71,17 @@ const LIMITS: Readonly<Partial<Record<DashboardOperationId, readonly Limit[]>>> 
   // Each reads up to 100,000 rows.
   exportAudit: [limit('account', 30, HOUR)],
 };
+/** Of all that the audit log records, together: its entries stay for two years, and cannot be deleted. */
+const RECORDED_LIMITS = [limit('person', 1_000, HOUR), limit('account', 5_000, HOUR)];
+/** What takes an access away is never refused: there is no more of it than other limits have let people create. */
+const ENDS_ACCESS: ReadonlySet<DashboardOperationId> = new Set([
+  'signOut',
+  'endSession',
+  'removeMember',
+  'withdrawInvitation',
+  'revokeKey',
+  'revokeToken',
+]);
 /**
  * Counted one after the other, each only by a request that the ones before have let pass: who is refused uses up
  * nothing of another, and makes no row.
@@ -171,8 +179,9 @@ export class Limits {
 
   /** Counts an attempt of an operation. @throws DashboardError `rate_limit.exceeded` */
   async admit(operation: DashboardOperationId, caller: Caller): Promise<void> {
-    const limits = (LIMITS[operation] ?? []).flatMap((one) => this.#applied(operation, one, caller));
     const now = this.#now();
+    const recorded = isRecorded(operation) ? this.#recorded(caller, now) : [];
+    const limits = [...(LIMITS[operation] ?? []).flatMap((one) => this.#applied(operation, one, caller)), ...recorded];
     // An address that is past its limit costs Postgres nothing.
     for (const one of limits) if (one.by === 'address') this.#admitInMemory(one, now);
     for (const stage of STAGES) {
@@ -182,6 +191,22 @@ export class Limits {
       if (operation === 'signIn' && stage.includes('email') && (await this.#isPlace(caller, now))) continue;
       await this.#count(counted, now);
     }
+  }
+
+  /**
+   * Counts a change of the payment API, which is recorded, before the gateway is asked for it.
+   * @throws DashboardError `rate_limit.exceeded`
+   */
+  async admitChange(caller: Pick<Caller, 'userId' | 'accountId'>): Promise<void> {
+    const now = this.#now();
+    await this.#count(this.#recorded({ address: '', ...caller }, now), now);
+  }
+
+  /** The limits of what is recorded. One that is known to be reached costs Postgres nothing. */
+  #recorded(caller: Caller, now: number): readonly Applied[] {
+    const limits = RECORDED_LIMITS.flatMap((one) => this.#applied('recorded', one, caller));
+    for (const one of limits) this.#admitInMemory(one, now);
+    return limits;
   }
 
   /** Whether a mail that confirms an address may be sent to it now: then it is counted. */
@@ -238,6 +263,13 @@ export class Limits {
       return found.count > most ? [endsAt - now] : [];
     });
   }
+}
+
+/** Whether an operation of a signed-in person counts among all that is recorded. */
+function isRecorded(id: DashboardOperationId): boolean {
+  const operation = DASHBOARD_OPERATIONS[id];
+  const records = 'action' in operation && operation.action !== null;
+  return records && operation.access !== 'anyone' && !ENDS_ACCESS.has(id);
 }
 
 /** The addresses that a limit counts. One of a pair guards what an e-mail address opens, and is of the caller alone. */

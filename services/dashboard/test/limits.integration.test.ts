@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
 import { forgetExpired } from '@pf/database';
 import { type Cluster, type Instance, startCluster } from '@pf/testing';
+import { DashboardError } from '../src/dashboard-error.ts';
+import { Limits } from '../src/limits.ts';
 import { mailsTo, tokenFor } from './mails.ts';
 import { emptyAccount, memberOf, PASSWORD, Person } from './person.ts';
 
 const WRONG = 'a wrong password';
+const isRefused = (admitted: Promise<void>): Promise<boolean> =>
+  admitted.then(
+    () => false,
+    (error: unknown) => error instanceof DashboardError && error.code === 'rate_limit.exceeded',
+  );
 
 describe('the limit of sign-ins', () => {
   let cluster: Cluster;
@@ -105,6 +113,26 @@ describe('the limit of sign-ins', () => {
     for (const address of ['192.0.2.14', '192.0.2.15'])
       expect((await signIn(address, email, PASSWORD)).code).toBe('email.unverified');
     expect(await mailsTo(dashboard, email)).toHaveLength(2);
+  });
+
+  it('limits everything that is recorded, and refuses nothing that takes an access away', async () => {
+    const ends = ['endSession', 'removeMember', 'revokeKey', 'revokeToken', 'signOut', 'withdrawInvitation'];
+    const recorded = Object.values(DASHBOARD_OPERATIONS).filter((one) => 'action' in one && one.action !== null);
+    const caller = (id: string) => ({ address: id, email: `${id}@x.example`, userId: id, accountId: id });
+    const free: string[] = [];
+    for (const { id } of recorded) {
+      // Of a thousand an hour, one.
+      const limits = new Limits(cluster.database, 0.001);
+      await limits.admit(id, caller(id));
+      if (!(await isRefused(limits.admit(id, caller(id))))) free.push(id);
+    }
+    expect(free.sort()).toEqual(ends);
+    const limits = new Limits(cluster.database, 0.001);
+    const of = (userId: string) => limits.admitChange({ userId, accountId: 'acct_1' });
+    expect(await isRefused(of('usr_1').then(() => of('usr_1')))).toBe(true);
+    // Five of an account, whoever makes them.
+    for (let n = 0; n < 4; n += 1) await of(`usr_2${n}`);
+    expect(await isRefused(of('usr_3'))).toBe(true);
   });
 
   it('forgets all that has expired, however much it is', async () => {

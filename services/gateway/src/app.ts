@@ -38,6 +38,7 @@ import { updateIntent } from './intents/update.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Limiter } from './limits/limiter.ts';
 import type { OpenStreams } from './limits/open-streams.ts';
+import type { Readings } from './limits/readings.ts';
 import type { Strangers } from './limits/strangers.ts';
 import type { Waits } from './limits/waits.ts';
 import type { MppChallenges } from './mpp/challenges.ts';
@@ -97,6 +98,7 @@ export interface AppDependencies {
   /** Milliseconds since 1970, by a clock that all processes share. */
   readonly now: () => number;
   readonly partitions: number;
+  readonly readings: Pick<Readings, 'begin'>;
   /** Remembers requests for their account. */
   readonly records: Pick<RequestRecords, 'record'>;
   /** Remembers when keys were used. */
@@ -106,7 +108,7 @@ export interface AppDependencies {
   readonly screening: Screening;
   readonly stores: { readonly live: ModeStore; readonly test: ModeStore };
   readonly sponsorCalls: Pick<SponsorCalls, 'ask' | 'refused'>;
-  readonly strangers: Pick<Strangers, 'admit'>;
+  readonly strangers: Pick<Strangers, 'admit' | 'acquit'>;
   readonly streams: Pick<OpenStreams, 'open'>;
   readonly waits: Pick<Waits, 'look' | 'read' | 'test'>;
   /** Whether live events and transactions may go to http:// URLs. */

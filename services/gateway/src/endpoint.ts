@@ -1,7 +1,7 @@
 import { type Operation, parseIntentId, payerLinkView, type ShownPaymentLink } from '@pf/contracts';
 import type { RequestRecord } from '@pf/database';
 import { type PublicIntent, payerView } from '@pf/domain';
-import { shownPath, statusOf, write } from '@pf/http';
+import { shownPath, statusOf, wantsStream, write } from '@pf/http';
 import type { Request, Response } from 'express';
 import { ApiError } from './api-error.ts';
 import { type ApiKeys, type Holder, isPayer, requireAccess } from './api-keys.ts';
@@ -9,7 +9,9 @@ import type { ClientSecrets } from './client-secrets.ts';
 import type { IntentHolders } from './intent-holders.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Limiter } from './limits/limiter.ts';
+import type { Readings } from './limits/readings.ts';
 import type { MppChallenges } from './mpp/challenges.ts';
+import type { Strangers } from './limits/strangers.ts';
 import type { RequestRecords } from './request-records.ts';
 import { keyInHeader } from './idempotency.ts';
 
@@ -53,7 +55,9 @@ interface Admission {
   readonly mppChallenges: Pick<MppChallenges, 'read'>;
   /** Milliseconds since 1970, by a clock that all processes share. */
   readonly now: () => number;
+  readonly readings: Pick<Readings, 'begin'>;
   readonly records: Pick<RequestRecords, 'record'>;
+  readonly strangers: Pick<Strangers, 'admit' | 'acquit'>;
   readonly uses: Pick<KeyUses, 'used'>;
 }
 
@@ -61,13 +65,14 @@ interface Admission {
 export const serve =
   (
     { operation, live, test }: InModes,
-    { clientSecrets, intentHolders, keys, limiter, mppChallenges, now, records, uses }: Admission,
+    { clientSecrets, intentHolders, keys, limiter, mppChallenges, now, readings, records, strangers, uses }: Admission,
   ) =>
   async (request: Request, response: Response): Promise<void> => {
     const began = performance.now();
     response.locals['route'] = `/v1${operation.path}`;
     const { authorization } = request.headers;
-    const opened = clientSecrets.read(authorization) ?? mppChallenges.read(authorization);
+    const opened =
+      clientSecrets.read(authorization) ?? answered(authorization, request.ip, { mppChallenges, strangers });
     // Before anything is looked up: payers' requests take nothing from those of keys.
     if (opened) await limiter.admitPayer(opened, request, response);
     const holder = await (opened ? intentHolders.holder(opened) : keys.holder(authorization, request.ip));
@@ -84,10 +89,31 @@ export const serve =
       throw new ApiError('intent.not_found');
     if (holder.linkId !== undefined && request.params['id'] !== holder.linkId)
       throw new ApiError('payment_link.not_found');
+    // Until its client has the response. The client may have disconnected meanwhile.
+    if (operation.method === 'get' && !response.destroyed && !wantsStream(operation, request))
+      response.once('close', readings.begin(holder, request.ip));
     const result = await (holder.livemode ? live : test).handle({ holder, request, response });
     response.locals['intentId'] ??= createdBy(result);
     if (result) write(response, result.status, JSON.stringify(shownTo(holder, result.body)), result.headers);
   };
+
+const CREDENTIAL = /^payment +/i;
+
+/**
+ * What a credential of MPP opens. It is kilobytes of JSON that must be parsed to be verified, so it counts for its
+ * address before, as a key that is unknown does.
+ */
+function answered(
+  authorization: string | undefined,
+  ip: string | undefined,
+  { mppChallenges, strangers }: Pick<Admission, 'mppChallenges' | 'strangers'>,
+): ReturnType<MppChallenges['read']> {
+  if (authorization === undefined || !CREDENTIAL.test(authorization)) return null;
+  strangers.admit(ip);
+  const opened = mppChallenges.read(authorization);
+  if (opened) strangers.acquit(ip);
+  return opened;
+}
 
 /** Payers see an intent and a payment link reduced, whatever endpoint returns it. */
 function shownTo(holder: Holder, body: object): object {

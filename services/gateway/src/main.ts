@@ -36,6 +36,7 @@ import { LatePublisher } from './late-publisher.ts';
 import { CommandTurns } from './limits/command-turns.ts';
 import { Limiter } from './limits/limiter.ts';
 import { OpenStreams } from './limits/open-streams.ts';
+import { Readings } from './limits/readings.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { SharedBuckets } from './limits/shared-buckets.ts';
 import { Strangers } from './limits/strangers.ts';
@@ -175,6 +176,7 @@ runService('gateway', async ({ log, onShutdown }) => {
       log,
       now,
       partitions: eventLog.partitions,
+      readings: new Readings(config.RATE_LIMIT_FACTOR),
       records,
       screening,
       sponsorCalls: new SponsorCalls({ sender, log }),

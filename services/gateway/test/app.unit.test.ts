@@ -121,3 +121,25 @@ describe('the HTTP API before any endpoint is called', () => {
     expect(await idOf({})).not.toBe(await idOf({}));
   });
 });
+
+describe('a credential of MPP that answers no challenge', () => {
+  it('counts for its address before it is parsed', async () => {
+    // Six requests a minute.
+    const app = await startBareApp({ strangersFactor: 0.01 });
+    try {
+      const codes: unknown[] = [];
+      for (let n = 0; n < 8; n += 1) {
+        const authorization = `Payment ${Buffer.from('{"challenge":[').toString('base64url')}`;
+        const response = await fetch(`${app.url}/v1/webhooks`, { headers: { authorization } });
+        const { error } = (await response.json()) as { error: { code: string } };
+        codes.push(error.code);
+      }
+      expect(codes).toEqual([
+        ...Array<string>(6).fill('api_key.invalid'),
+        ...Array<string>(2).fill('rate_limit.exceeded'),
+      ]);
+    } finally {
+      await app.close();
+    }
+  });
+});

@@ -15,8 +15,10 @@ import { Feeds } from '../src/events/feeds.ts';
 import { IntentHolders } from '../src/intent-holders.ts';
 import { ColdIntents } from '../src/intents/cold-intents.ts';
 import { Limiter } from '../src/limits/limiter.ts';
+import { Readings } from '../src/limits/readings.ts';
 import { RateLimits } from '../src/limits/rate-limits.ts';
 import { SharedBuckets } from '../src/limits/shared-buckets.ts';
+import { Strangers } from '../src/limits/strangers.ts';
 import { Waits } from '../src/limits/waits.ts';
 import { MppChallenges } from '../src/mpp/challenges.ts';
 import { Outcomes } from '../src/outcomes.ts';
@@ -38,6 +40,8 @@ export interface BareAppOptions {
   readonly holder?: KeyHolder;
   /** Multiplies the rates of the holder's plan. */
   readonly rateFactor?: number;
+  /** Multiplies what an address may ask without a valid key. Default 1,000. */
+  readonly strangersFactor?: number;
 }
 
 /** Accepts any well-formed key as the holder's. */
@@ -62,6 +66,7 @@ export async function startBareApp({
   failure = (dependency) => new Error(`${dependency} must not be called`),
   holder,
   rateFactor,
+  strangersFactor = 1_000,
 }: BareAppOptions = {}): Promise<BareApp> {
   const log = createLogger('test', 'silent');
   const database = failing<Database>(failure, 'the database');
@@ -104,13 +109,14 @@ export async function startBareApp({
     log,
     mppChallenges: new MppChallenges(Buffer.alloc(32)),
     partitions: 6,
+    readings: new Readings(),
     records: { record: () => undefined },
     uses: { used: () => undefined },
     wakes: failing<WakeQueue>(failure, 'Redis'),
     screening: failing<Screening>(failure, 'the screening'),
     sponsorCalls: failing<SponsorCalls>(failure, 'the sponsor'),
     stores: { live: store, test: store },
-    strangers: { admit: () => undefined },
+    strangers: new Strangers(strangersFactor),
     streams: { open: () => () => undefined },
     waits: new Waits(),
     webhookAllowHttp: false,

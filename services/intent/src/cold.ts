@@ -80,6 +80,7 @@ export function createLeaving<Context>(options: LeavingOptions<Context>): Period
   let searchAt = 0;
 
   return new PeriodicTask({
+    name: 'cold',
     pauseMs: ROUND_MS,
     async work() {
       const partitions = owner.owned();

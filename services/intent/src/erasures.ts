@@ -62,6 +62,7 @@ export function createErasures<Context>(options: ErasuresOptions<Context>): Peri
   };
 
   return new PeriodicTask({
+    name: 'erasures',
     pauseMs: ROUND_MS,
     work: round,
     onFailure: (error) => log.warn({ err: error }, 'personal data could not be erased: will retry'),

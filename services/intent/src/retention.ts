@@ -12,6 +12,7 @@ const ROWS_AT_ONCE = 5_000;
  */
 export function createRetention(database: Database, clock: Clock, log: Logger): PeriodicTask {
   return new PeriodicTask({
+    name: 'retention',
     pauseMs: ROUND_MS,
     async work(stopping) {
       await clock.prove();

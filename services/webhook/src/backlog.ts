@@ -8,6 +8,7 @@ const MAX_COUNTED = 10_000;
 export function watchBacklog(database: Database, log: Logger, now: () => number): { stop(): Promise<void> } {
   let outstanding: Outstanding | null = null;
   const task = new PeriodicTask({
+    name: 'backlog',
     pauseMs: PAUSE_MS,
     // A count that cannot be repeated is out of date: none is exported until the next one.
     work: async () => {

@@ -17,6 +17,7 @@ export interface CatchUpDependencies {
 export function createCatchUp({ database, announce, log, now }: CatchUpDependencies): PeriodicTask {
   const failed = new FailedSteps('catch_up');
   return new PeriodicTask({
+    name: 'catch up',
     pauseMs: PAUSE_MS,
     onFailure: (error) => log.warn({ err: error }, 'missed events cannot be read: will retry'),
     work: async (stopping) => {

@@ -1,5 +1,5 @@
 import { type Database, nextReplayStep, stepReplay } from '@pf/database';
-import { BackOff, count, type Logger, pause } from '@pf/runtime';
+import { BackOff, count, inWork, type Logger, pause } from '@pf/runtime';
 import { FailedSteps } from './failed-steps.ts';
 
 /** Without Redis, a new replay begins after this time. */
@@ -53,7 +53,7 @@ export class Replayer {
       this.#woken = new AbortController();
       const next = AbortSignal.any([signal, this.#woken.signal]);
       try {
-        const waitMs = await this.#steps();
+        const waitMs = await inWork('replay', () => this.#steps());
         backOff.reset();
         await pause(waitMs, next);
       } catch (error) {

@@ -31,6 +31,7 @@ const BATCH_ROWS = 2_000;
  */
 export function createRetention(database: Database, log: Logger, now: () => number): PeriodicTask {
   return new PeriodicTask({
+    name: 'retention',
     pauseMs: PAUSE_MS,
     onFailure: (error) => log.warn({ err: error }, 'old deliveries cannot be deleted: the next run deletes them'),
     work: async (stopping) => {

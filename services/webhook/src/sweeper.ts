@@ -1,5 +1,5 @@
 import { type Database, outstandingLanes, type Wake } from '@pf/database';
-import { BackOff, type Logger, pause } from '@pf/runtime';
+import { BackOff, inWork, type Logger, pause } from '@pf/runtime';
 
 export interface SweeperDependencies {
   readonly database: Database;
@@ -44,6 +44,10 @@ export class Sweeper {
 
   /** Wakes everything that is due soon. @throws if Postgres is unavailable */
   async sweep(): Promise<number> {
+    return inWork('sweep', () => this.#sweep());
+  }
+
+  async #sweep(): Promise<number> {
     const { database, wake, now, aheadMs } = this.#dependencies;
     const lanes = await outstandingLanes(database, new Date(now() + aheadMs));
     await wake(lanes);

@@ -112,6 +112,7 @@ export async function createOwnedAccount(
   });
 }
 
+/** Renames an account, and records it; does neither where it is called so already. */
 export async function renameAccount(
   database: Database,
   accountId: string,
@@ -123,9 +124,11 @@ export async function renameAccount(
       'SELECT name FROM service.accounts WHERE id = $1 FOR NO KEY UPDATE',
       [accountId],
     );
+    const before = { name: rows[0]?.name };
+    if (before.name === name) return;
     await client.query('UPDATE service.accounts SET name = $2 WHERE id = $1', [accountId, name]);
     const change = { accountId, action: 'account.renamed', subject: accountId } as const;
-    await recordChange(client, source, { ...change, before: { name: rows[0]?.name }, after: { name } });
+    await recordChange(client, source, { ...change, before, after: { name } });
   });
 }
 
@@ -158,7 +161,10 @@ export async function listMembers(
   }));
 }
 
-/** Gives a member another role, or with `role: null` removes them. @returns why it did not; null if it did */
+/**
+ * Gives a member a role, or with `role: null` removes them. Records only what changes something.
+ * @returns why it did not; null if it did
+ */
 export async function changeMember(
   database: Database,
   { accountId, userId, role }: { readonly accountId: string; readonly userId: string; readonly role: Role | null },
@@ -176,6 +182,7 @@ export async function changeMember(
     const [member] = rows;
     if (!member) return 'not_found';
     if (member.role === 'owner' && member.owners === 1 && role !== 'owner') return 'last_owner';
+    if (member.role === role) return null;
     if (role === null)
       await client.query('DELETE FROM dashboard.members WHERE account_id = $1 AND user_id = $2', [accountId, userId]);
     else

@@ -89,19 +89,24 @@ export async function renamePasskey(
   source: AuditSource,
 ): Promise<Passkey | null> {
   return inTransaction(database, async (client) => {
-    const { rows } = await client.query<{ name: string }>(
-      'SELECT name FROM dashboard.passkeys WHERE id = $1 AND user_id = $2 FOR UPDATE',
+    const { rows } = await client.query<Passkey>(
+      `SELECT ${COLUMNS} FROM dashboard.passkeys WHERE id = $1 AND user_id = $2 FOR UPDATE`,
       [passkeyId, userId],
     );
     const [before] = rows;
+    if (!before || before.name === name) return before ?? null;
     const { rows: renamed } = await client.query<Passkey>(
       `UPDATE dashboard.passkeys SET name = $3 WHERE id = $1 AND user_id = $2 RETURNING ${COLUMNS}`,
       [passkeyId, userId, name],
     );
     const [row] = renamed;
     if (!row) return null;
-    const change = { action: 'passkey.renamed', subject: passkeyId, before: before ?? null, after: { name } } as const;
-    await recordPersonalChange(client, source, change);
+    await recordPersonalChange(client, source, {
+      action: 'passkey.renamed',
+      subject: passkeyId,
+      before: { name: before.name },
+      after: { name },
+    });
     return row;
   });
 }

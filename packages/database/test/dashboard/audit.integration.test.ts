@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newUserId } from '@pf/contracts';
 import {
   acceptInvitation,
+  addPasskey,
   addWebhookEndpoint,
   auditEntries,
   type AuditSource,
@@ -18,6 +19,7 @@ import {
   recordPersonalChange,
   removeWebhookEndpoint,
   renameAccount,
+  renamePasskey,
   revokeKey,
   setPlan,
   withdrawInvitation,
@@ -88,6 +90,11 @@ describe('the audit log', () => {
     const at = new Date();
     const later = new Date(at.getTime() + 60_000);
     const joining = await newUser('joining');
+    const other = await newUser('promoted');
+    await database.sql.query(`INSERT INTO dashboard.members (account_id, user_id, role) VALUES ($1, $2, 'viewer')`, [
+      accountId,
+      other,
+    ]);
     const invitation = { accountId, role: 'viewer', invitedBy: userId, at, expiresAt: later, max: 100 } as const;
     await invite(database, { ...invitation, email: 'joining@shop.example', token: 'joining' }, by());
     const open = await invite(database, { ...invitation, email: 'open@shop.example', token: 'open' }, by());
@@ -111,7 +118,7 @@ describe('the audit log', () => {
       addWebhookEndpoint: () => addWebhookEndpoint(database, { ...endpoint, url: `${url}/second` }, by()),
       removeWebhookEndpoint: () => removeWebhookEndpoint(database, { ...endpoint, at }, by()),
       createWebhookSecret: () => createWebhookSecret(database, SECRETS_KEY, { accountId, livemode: true }, at, by()),
-      changeRole: () => changeMember(database, { accountId, userId, role: 'owner' }, by()),
+      changeRole: () => changeMember(database, { accountId, userId: other, role: 'support' }, by()),
     };
     const before = await state();
     await database.sql.query('ALTER TABLE dashboard.audit_entries RENAME TO put_away');
@@ -146,7 +153,15 @@ describe('the audit log', () => {
     const key = { accountId, livemode: false, scope: 'full', name: 'Once', expiresAt: null, at } as const;
     const made = await createAccountKey(database, { ...key, max: 50 }, by());
     await revokeKey(database, { accountId, keyId: made?.id ?? '' }, by());
+    await renameAccount(database, accountId, 'The same', by());
+    const credential = { credentialId: 'once', publicKey: 'key', counter: 0 };
+    const passkey = await addPasskey(database, { ...credential, userId, name: 'the same', at, max: 20 }, by());
+    if (typeof passkey === 'string') throw new Error(passkey);
     const count = (await entries()).length;
+    await renameAccount(database, accountId, 'The same', by());
+    expect(await changeMember(database, { accountId, userId, role: 'owner' }, by())).toBeNull();
+    const renaming = { userId, passkeyId: passkey.id, name: 'the same' };
+    expect(await renamePasskey(database, renaming, by())).toMatchObject({ name: 'the same' });
     await revokeKey(database, { accountId, keyId: made?.id ?? '' }, by());
     await revokeKey(database, { accountId, keyId: 'key_none' }, by());
     await createAccountKey(database, { ...key, max: 0 }, by());

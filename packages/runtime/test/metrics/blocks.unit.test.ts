@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { BLOCK_MS, countBlocks, inWork, recordTo, resumed } from '../../src/index.ts';
+import { BLOCK_MS, countBlocks, inWork, PeriodicTask, recordTo, resumed } from '../../src/index.ts';
 
 /** Does nothing else for so long. */
 function block(ms: number): void {
@@ -59,6 +59,25 @@ describe('blocks of the event loop', () => {
     block(3 * BLOCK_MS);
     await waited();
     expect(counted).toEqual(['other']);
+  });
+
+  it('count for a task that is repeated, by its name', async () => {
+    const over = Promise.withResolvers<void>();
+    const task = new PeriodicTask({
+      name: 'retention',
+      work: async () => {
+        await waited();
+        block(2 * BLOCK_MS);
+        await waited();
+        over.resolve();
+      },
+      pauseMs: 60_000,
+      onFailure: (error) => over.reject(error),
+    });
+    task.start();
+    await over.promise;
+    await task.stop();
+    expect(counted).toEqual(['retention']);
   });
 
   it('are not counted once that has ended', async () => {

@@ -9,8 +9,8 @@ import type { Endpoints } from '../endpoint.ts';
 
 /** Rows of one query of an export. */
 const EXPORT_PAGE = 1_000;
-/** Exports at a time, of an account and of a process: others wait for none of them. */
-const EXPORTS_MAX = { account: 1, all: 4 } as const;
+/** Exports at a time, of an account, a person and a process: others wait for none of them. */
+const EXPORTS_MAX = { account: 1, person: 1, all: 4 } as const;
 const RETRY_AFTER_SECONDS = 10;
 /** As RFC 4180 has it. A spreadsheet runs no cell: what begins as a formula gets an apostrophe. */
 const CSV = { quoted: true, escape_formulas: true, record_delimiter: 'windows' } as const;
@@ -52,19 +52,26 @@ const positionIn = ({ at, entryId }: AuditEntry): Position => ({ createdAt: at.g
 export function auditEndpoints({ database }: { readonly database: Database }): Endpoints<'Audit log'> {
   const slots = new Slots();
   /** @throws DashboardError `rate_limit.exceeded` or `service.unavailable` if there are as many as there may be */
-  const take = (accountId: string): (() => void) => {
-    const taken = slots.take({ [accountId]: EXPORTS_MAX.account, all: EXPORTS_MAX.all });
+  const take = (accountId: string, userId: string): (() => void) => {
+    const taken = slots.take({
+      [accountId]: EXPORTS_MAX.account,
+      [userId]: EXPORTS_MAX.person,
+      all: EXPORTS_MAX.all,
+    });
     if (typeof taken === 'function') return taken;
     if (taken.full === 'all') throw new DashboardError('service.unavailable');
     count('payments.rate_limited', { policy: 'dashboard' });
     throw new DashboardError('rate_limit.exceeded', {
-      message: `The account's audit log is being exported already. Try again in ${RETRY_AFTER_SECONDS} s.`,
+      message:
+        taken.full === userId
+          ? `You are exporting another audit log. Try again in ${RETRY_AFTER_SECONDS} s.`
+          : `The account's audit log is being exported already. Try again in ${RETRY_AFTER_SECONDS} s.`,
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
   };
   /** The rows as CSV, page by page, on the connections of those that read many. */
-  async function* csv(accountId: string, filter: AuditFilter): AsyncIterable<string> {
-    const release = take(accountId);
+  async function* csv(accountId: string, userId: string, filter: AuditFilter): AsyncIterable<string> {
+    const release = take(accountId, userId);
     try {
       const scans = { sql: database.scans };
       let head = stringify([[...COLUMNS]], CSV);
@@ -87,8 +94,8 @@ export function auditEndpoints({ database }: { readonly database: Database }): E
       const { rows, hasMore, nextCursor } = pageOf(found, limit, (entry) => writeCursor(positionIn(entry)));
       return { entries: rows.map(shownEntry), hasMore, nextCursor };
     },
-    async exportAudit({ account, query }) {
-      return csv(account.id, filterOf(query));
+    async exportAudit({ account, person, query }) {
+      return csv(account.id, person.userId, filterOf(query));
     },
   };
 }

@@ -60,13 +60,13 @@ export function signInEndpoints({
     await recordPersonalChange(database.sql, { ...by, id, name }, { action, subject: subject ?? null });
   };
   // An answer that waited would tell by its time who has an account: there is more to do for a person who has one.
-  const afterwards = (work: () => Promise<unknown>): Promise<typeof MAILED> => {
-    background.run(work);
+  const afterwards = (ip: string | undefined, work: () => Promise<unknown>): Promise<typeof MAILED> => {
+    background.run(ip, work);
     return Promise.resolve(MAILED);
   };
   return {
-    async signUp({ body, by }) {
-      return afterwards(async () => record(by, await identity.signUp(body), 'person.registered'));
+    async signUp({ body, by, client }) {
+      return afterwards(client.address, async () => record(by, await identity.signUp(body), 'person.registered'));
     },
     async verifyEmail({ body, by }) {
       await record(by, await identity.verifyEmail(body.token, body.password), 'person.email_confirmed');
@@ -88,8 +88,10 @@ export function signInEndpoints({
       setCookies(cookies);
       return { next: 'signed_in' };
     },
-    async forgotPassword({ body, by }) {
-      return afterwards(async () => record(by, await identity.forgotPassword(body.email), 'password.reset_requested'));
+    async forgotPassword({ body, by, client }) {
+      return afterwards(client.address, async () =>
+        record(by, await identity.forgotPassword(body.email), 'password.reset_requested'),
+      );
     },
     async resetPassword({ body, by }) {
       const { email } = await identity.resetPassword(body, by, new Date(now()));

@@ -23,12 +23,16 @@ interface ForwardedChange {
 /** Whether an operation of the payment API changes something. */
 export const isChange = (id: PaymentOperationId): id is PaymentChange => Object.hasOwn(PAYMENT_CHANGES, id);
 
-/** Writes an entry of the audit log about a change that the gateway has made, or may have made. */
+/**
+ * Writes an entry of the audit log about a change that the gateway has made, or may have made: none where it is known
+ * that nothing has changed.
+ */
 export async function recordPayment(
   { database, log }: { readonly database: Database; readonly log: Logger },
   by: AuditSource,
   { id, accountId, livemode, subject, request, response }: ForwardedChange,
 ): Promise<void> {
+  if (id === 'updateIntent' && response !== null && isUnchanged(request, response)) return;
   const { action, fields } = PAYMENT_CHANGES[id];
   const created = response === null ? null : idIn(response);
   const after = {
@@ -49,6 +53,18 @@ export async function recordPayment(
     // The change has happened, so its response stands. This line is what remains of the entry.
     log.error({ err: error, by, change }, 'a change could not be written into the audit log');
   }
+}
+
+const dated = z.object({ updatedAt: z.iso.datetime({ offset: true }) });
+const datedIntent = z.object({ intent: dated });
+
+/** Whether an intent is still the one that its update was about: each change of it moves `updatedAt`. */
+function isUnchanged(request: Uint8Array | null, response: string): boolean {
+  const asked = dated.safeParse(fieldsIn(request)).data;
+  const shown = datedIntent.safeParse(unlessMalformed(() => JSON.parse(response))).data;
+  return (
+    asked !== undefined && shown !== undefined && Date.parse(asked.updatedAt) === Date.parse(shown.intent.updatedAt)
+  );
 }
 
 /** The id of the object in a response of the payment API. */

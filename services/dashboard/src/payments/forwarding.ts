@@ -150,7 +150,8 @@ export class Forwarding {
       readonly response: Response;
     },
   ): Promise<void> {
-    const { account, by } = member;
+    const { account, by, person } = member;
+    await this.#dependencies.limits.admitChange({ userId: person.userId, accountId: account.id });
     const named = request.params['id'] ?? request.params['chain'];
     const subject = typeof named === 'string' ? named : null;
     const record = (text: string | null): Promise<void> =>

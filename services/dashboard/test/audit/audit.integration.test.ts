@@ -194,7 +194,7 @@ describe('the audit log', () => {
       const person = await step('renaming');
       const { body } = await addPasskey(person, new Authenticator());
       const params = { passkeyId: body.passkey.id };
-      const made = await person.ask('renamePasskey', { params, body: { name: 'Phone' }, headers });
+      const made = await person.ask('renamePasskey', { params, body: { name: 'Old phone' }, headers });
       return { by: 'renaming@shop.example', ...made };
     },
     async removePasskey() {
@@ -429,6 +429,32 @@ describe('the audit log', () => {
       expect(await entries()).toHaveLength(count);
     });
 
+    it('has none for an update that changed nothing', async () => {
+      const count = (await entries()).length;
+      const updatedAt = '2026-11-28T12:00:00.000Z';
+      answer = { status: 200, body: { intent: { id: 'some_id', updatedAt } } };
+      expect((await ask('updateIntent', { updatedAt: '2026-11-28T12:00:00Z', amount: '1.00' })).status).toBe(200);
+      expect(await entries()).toHaveLength(count);
+      await ask('updateIntent', { updatedAt: '2026-11-28T11:59:59.999Z', amount: '1.00' });
+      expect(await newest()).toMatchObject({ action: 'intent.updated', after: { amount: '1.00' } });
+    });
+
+    it('are refused before the gateway is asked, once a person has as many as an hour may have', async () => {
+      const other = await newAccount('Another shop');
+      const busy = await member('busy', 'owner', other);
+      const cancel = () =>
+        fetch(`${busy.paymentsUrl(other, 'live')}/intents/some_id/cancel`, { method: 'POST', headers: busy.headers });
+      answer = { status: 200, body: { intent: { id: 'some_id' } } };
+      await cluster.database.sql.query('DELETE FROM dashboard.attempts');
+      expect((await cancel()).status).toBe(200);
+      await cluster.database.sql.query('UPDATE dashboard.attempts SET count = 1000000');
+      received = 0;
+      const refused = await cancel();
+      expect([refused.status, Number(refused.headers.get('retry-after')) > 0, received]).toEqual([429, true, 0]);
+      answer = { status: 200, body: { intents: [], hasMore: false, nextCursor: null } };
+      expect((await busy.pay('listIntents', { accountId: other })).status).toBe(200);
+    });
+
     it('says that the outcome is unknown where the gateway does not', async () => {
       for (const unknown of ['close', { status: 503, body: { error: { code: 'service.unavailable' } } }] as const) {
         answer = unknown;
@@ -549,7 +575,7 @@ describe('the audit log', () => {
       expect([ids.length, new Set(ids).size]).toEqual([2_500, 2_500]);
     });
 
-    it('is one at a time for an account, on connections that nothing else waits for', async () => {
+    it('is one at a time for an account and for a person, on connections that nothing else waits for', async () => {
       const [of, elsewhere] = [await newAccount('Exporting'), await newAccount('Elsewhere')];
       const [exporter, other] = [await member('exporting', 'owner', of), await member('elsewhere', 'owner', elsewhere)];
       const ask = (person: Person, account: string) => person.ask('exportAudit', { params: { accountId: account } });
@@ -570,6 +596,12 @@ describe('the audit log', () => {
           'rate_limit.exceeded',
           { retry_after: 10 },
         ]);
+        // The person has one at a time, whatever the account.
+        await cluster.database.sql.query(
+          `INSERT INTO dashboard.members (account_id, user_id, role) VALUES ($1, $2, 'owner')`,
+          [elsewhere, await idOf('exporting@shop.example')],
+        );
+        expect((await ask(exporter, elsewhere)).code).toBe('rate_limit.exceeded');
         // Another account's begins, and what reads little has connections.
         const another = ask(other, elsewhere);
         expect((await exporter.ask('getSession')).status).toBe(200);

@@ -70,7 +70,8 @@ function readPage(request: Call['request']): Page {
 /** Joins the stored bodies, which are JSON already. */
 function history(events: readonly StoredEvent[], { after, limit }: Page, forPayer: boolean): string {
   const found = events.filter(({ version }) => version > after).slice(0, limit + 1);
-  const { rows, hasMore, nextCursor } = pageOf(found, limit, ({ version }) => writeEventCursor(version));
+  const cursorOf = ({ version }: StoredEvent): string => writeEventCursor(version);
+  const { rows, hasMore, nextCursor } = pageOf(found, limit, cursorOf, ({ body }) => Buffer.byteLength(body));
   const bodies = rows.map(({ body }) => (forPayer ? payerEventOf(body) : body)).join(',');
   return `{"events":[${bodies}],"hasMore":${hasMore},"nextCursor":${JSON.stringify(nextCursor)}}`;
 }

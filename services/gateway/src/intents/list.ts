@@ -7,7 +7,7 @@ import {
   newestCold,
 } from '@pf/database';
 import { isoTime, view } from '@pf/domain';
-import { pageOf, positionOf, readQuery } from '@pf/http';
+import { bytesOfJson, pageOf, positionOf, readQuery } from '@pf/http';
 import type { Endpoint } from '../endpoint.ts';
 import { filterOf } from './filter.ts';
 import type { Adapters } from './lookup.ts';
@@ -26,7 +26,7 @@ export const listIntents = ({
     const after = positionOf({ cursor });
     const filter = filterOf(adapters, query, holder.livemode);
     const found = await findIntents(database, holder, filter, after, limit + 1);
-    const { rows, hasMore, nextCursor } = pageOf(found, limit, writeCursor);
+    const { rows, hasMore, nextCursor } = pageOf(found, limit, writeCursor, (row) => bytesOfJson(view(row)));
     const endsAt = hasMore ? null : await endOf(database, holder, filter);
     return { status: 200, body: { intents: rows.map(view), hasMore, nextCursor, ...(endsAt && { endsAt }) } };
   },

@@ -146,7 +146,7 @@ export class Limiter {
    */
   async admitChange(holder: Pick<Holder, 'accountId' | 'livemode' | 'plan'>): Promise<void> {
     const refused = await this.#refusalOfAccount('changes', CHANGE_QUOTAS[holder.plan], holder);
-    if (refused) throw tooMany('creates', 'This account has changed its payment intents too often today', refused);
+    if (refused) throw tooMany('changes', 'This account has changed its payment intents too often today', refused);
   }
 
   /**
@@ -345,7 +345,7 @@ function exceeded(policy: PolicyName, { requests, windowSeconds }: Quota, { retr
 const atOnce = ({ requests, windowSeconds }: Quota): Quota => ({ requests: requests * KEYS_AT_ONCE, windowSeconds });
 
 function tooMany(
-  policy: 'chain' | 'creates' | 'submits' | 'looks' | 'tests' | 'retries' | 'replays' | 'endpoints',
+  policy: 'chain' | 'creates' | 'changes' | 'submits' | 'looks' | 'tests' | 'retries' | 'replays' | 'endpoints',
   what: string,
   { retryMs }: Standing,
 ): ApiError {

@@ -1,6 +1,6 @@
 import { WAIT_LIMITS } from '@pf/contracts';
 import type { IntentId } from '@pf/domain';
-import { addressGroup, Slots } from '@pf/http';
+import { sharingGroups, Slots } from '@pf/http';
 import { count, KeyedPlaces } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
 import type { Holder } from '../api-keys.ts';
@@ -13,7 +13,24 @@ const READS_WAITING = 64;
 type Policy = 'tests' | 'looks';
 
 /** Whose request waits. */
-type Waiter = Pick<Holder, 'accountId' | 'livemode'>;
+type Waiter = Pick<Holder, 'accountId' | 'livemode' | 'userId'>;
+/** How many places each name has. */
+type Places = Readonly<Record<string, number>>;
+
+interface Waiting {
+  readonly waiter: Waiter;
+  readonly ip: string | undefined;
+  readonly ofIntent?: Places;
+}
+
+/** How many times the places of an address its /48 has, which costs nothing: one person must not have all of them. */
+const SITE_TIMES = 2;
+
+/** The places of an address, and of the network that it shares. */
+const placesOf = (ip: string | undefined, name: (group: string) => string, most: number): Places =>
+  Object.fromEntries(
+    sharingGroups(ip).map(({ group, times }) => [name(group), most * Math.min(times, SITE_TIMES)] as const),
+  );
 
 /**
  * Counts the requests that wait for others at this gateway: for the receiver of a test event, or for a node that shows
@@ -30,30 +47,18 @@ export class Waits {
   }
 
   /** Runs what waits for the receiver of a test event. @throws ApiError `rate_limit.exceeded` */
-  test<Result>({ accountId, livemode }: Waiter, wait: () => Promise<Result>): Promise<Result> {
-    const { account, test, all } = WAIT_LIMITS.tests;
-    const wanted = {
-      [`tests ${accountId} ${livemode}`]: this.#times(account),
-      ...(!livemode && { 'tests in test mode': test }),
-      tests: all,
-    };
-    return this.#run(wanted, 'tests', 'Too many test events wait for their receivers', wait);
+  test<Result>(waiter: Waiter, ip: string | undefined, wait: () => Promise<Result>): Promise<Result> {
+    return this.#run('tests', { waiter, ip }, 'Too many test events wait for their receivers', wait);
   }
 
   /** Runs what waits for a node that shows a hash. @throws ApiError `rate_limit.exceeded` */
   look<Result>(
-    { accountId, livemode }: Waiter,
+    waiter: Waiter,
     [intentId, ip]: readonly [IntentId, string | undefined],
     wait: () => Promise<Result>,
   ): Promise<Result> {
-    const { address, account, test, all } = WAIT_LIMITS.looks;
-    const wanted = {
-      [`looks ${intentId} ${addressGroup(ip)}`]: this.#times(address),
-      [`looks ${accountId} ${livemode}`]: this.#times(account),
-      ...(!livemode && { 'looks in test mode': test }),
-      looks: all,
-    };
-    return this.#run(wanted, 'looks', 'Too many hashes are being looked for', wait);
+    const ofIntent = placesOf(ip, (group) => `${intentId} ${group}`, this.#times(WAIT_LIMITS.looks.intent));
+    return this.#run('looks', { waiter, ip, ofIntent }, 'Too many hashes are being looked for', wait);
   }
 
   /**
@@ -73,12 +78,32 @@ export class Waits {
   }
 
   async #run<Result>(
-    wanted: Readonly<Record<string, number>>,
     policy: Policy,
+    { waiter: { accountId, livemode, userId }, ip, ofIntent = {} }: Waiting,
     what: string,
     wait: () => Promise<Result>,
   ): Promise<Result> {
-    const taken = this.#slots.take(wanted);
+    const { caller, account, test, all, reserve } = WAIT_LIMITS[policy];
+    const callers = (most: number, name: string): Places =>
+      userId === undefined
+        ? placesOf(ip, (group) => `${name} ${group}`, this.#times(most))
+        : { [`${name} ${userId}`]: this.#times(most) };
+    const own = {
+      ...ofIntent,
+      ...callers(caller, policy),
+      [`${policy} ${accountId} ${livemode}`]: this.#times(account),
+      ...(!livemode && { [`${policy} in test mode`]: test }),
+    };
+    const first = this.#slots.take({ ...own, [policy]: all });
+    const taken =
+      typeof first === 'function' || first.full !== policy
+        ? first
+        : this.#slots.take({
+            ...own,
+            ...callers(1, `${policy} in reserve`),
+            [`${policy} in reserve ${accountId}`]: 1,
+            [`${policy} in reserve`]: reserve,
+          });
     if (typeof taken !== 'function') throw refused(policy, what);
     try {
       return await wait();

@@ -22,7 +22,7 @@ import {
   shownLink,
 } from '@pf/database';
 import { networkOf } from '@pf/chains';
-import { pageOf, positionOf, readBody, readQuery } from '@pf/http';
+import { bytesOfJson, pageOf, positionOf, readBody, readQuery } from '@pf/http';
 import type { Request } from 'express';
 import { ApiError, validationFailed } from '../api-error.ts';
 import { type Holder, seesSecrets } from '../api-keys.ts';
@@ -137,7 +137,7 @@ export const listPaymentLinks = ({ database }: Dependencies): Endpoint => ({
   async handle({ holder, request }) {
     const { limit, cursor } = readQuery(request, listPaymentLinksQuery);
     const found = await findLinks(database, holder, positionOf({ cursor }), limit + 1);
-    const { rows, hasMore, nextCursor } = pageOf(found, limit, writeCursor);
+    const { rows, hasMore, nextCursor } = pageOf(found, limit, writeCursor, (row) => bytesOfJson(shownLink(row)));
     return { status: 200, body: { paymentLinks: rows.map(shownLink), hasMore, nextCursor } };
   },
 });

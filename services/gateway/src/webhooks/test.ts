@@ -32,7 +32,7 @@ export const testEndpoint = ({ database, limiter, now, wakes, waits }: Dependenc
     await limiter.admitTest(holder);
     const endpoint = await requireEndpoint(database, holder, request);
     if (endpoint.pausedAt ?? endpoint.disabledAt) throw new ApiError('webhook_endpoint.not_enabled');
-    return waits.test(holder, async () => {
+    return waits.test(holder, request.ip, async () => {
       const { deliveryId, eventId } = await addTestDelivery(database, holder, endpoint, new Date(now()));
       wake(wakes, endpoint.id);
       const until = performance.now() + WAIT_MS;

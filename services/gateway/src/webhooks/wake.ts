@@ -22,7 +22,7 @@ export class LateWakeQueue implements Wakes {
 
   async wake(endpointIds: readonly string[]): Promise<void> {
     const queue = await (this.#opening ??= this.#open());
-    await queue.wake(endpointIds);
+    await queue.wakeForClient(endpointIds);
   }
 
   async close(): Promise<void> {

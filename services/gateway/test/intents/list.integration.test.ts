@@ -53,6 +53,31 @@ describe('GET /intents', () => {
   }
   const all = ['cancelled', 'paid', 'shop', 'ordered', 'to bob', 'sent', 'euro', 'plain'];
 
+  it('has shorter pages of intents with much metadata, and misses none of them', async () => {
+    const { id: accountId } = await createAccount(cluster.database, { name: 'wordy' });
+    const wordy = client((await createKey(cluster.database, { accountId, livemode: false })).key);
+    // The longest in JSON that is accepted: 61 KB of it.
+    const metadata = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`key_${n}`, '\u0001'.repeat(500)]));
+    const ids: string[] = [];
+    for (let n = 0; n < 100; n += 10) {
+      const created = Array.from({ length: 10 }, () => wordy.create({ ...good, metadata }));
+      for (const { body } of await Promise.all(created)) ids.push(body.intent.id);
+    }
+    const pages: string[][] = [];
+    for (let cursor: string | null = ''; cursor !== null && pages.length < 100;) {
+      const { body }: Awaited<ReturnType<ApiClient['list']>> = await wordy.list(
+        `limit=100${cursor && `&cursor=${cursor}`}`,
+      );
+      const { intents, hasMore, nextCursor } = listIntentsResponse.parse(body);
+      expect(hasMore).toBe(nextCursor !== null);
+      expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(1.1 * 1024 * 1024);
+      pages.push(intents.map(({ id }) => id));
+      cursor = nextCursor;
+    }
+    expect(pages.map(({ length }) => length)).toEqual([17, 17, 17, 17, 17, 15]);
+    expect(pages.flat().sort()).toEqual(ids.sort());
+  });
+
   it('returns the current intents of the account in the mode of the key, newest first', async () => {
     const { body } = await api.list();
     expect(body).toEqual({ intents: all.map((name) => made.get(name)), hasMore: false, nextCursor: null });

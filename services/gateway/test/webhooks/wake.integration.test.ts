@@ -27,6 +27,22 @@ describe('the queue of wakes of a gateway', () => {
     expect(woken).toEqual(['we_1', 'we_2']);
   });
 
+  it('keeps few wakes of a URL while no webhook service takes them, however many it is asked for', async () => {
+    const options = { redisUrl: readBackingStack().redis, prefix: `${randomUUID()}:`, log };
+    const queue = new LateWakeQueue(options);
+    closing.push(() => queue.close());
+    await queue.wake(['we_1']);
+    const began = Date.now();
+    await Promise.all(Array.from({ length: 100 }, () => queue.wake(['we_1'])));
+    const seconds = 2 + Math.floor((Date.now() - began) / 1_000);
+    const woken: string[] = [];
+    const worker = new WakeWorker(options, (endpointId) => woken.push(endpointId));
+    closing.push(() => worker.close());
+    await queue.wake(['we_2']);
+    await until('the last wake', () => woken.includes('we_2'));
+    expect(woken.length - 1).toBeLessThanOrEqual(seconds);
+  });
+
   it('rejects a wake where Redis is unavailable, and closes', async () => {
     const queue = new LateWakeQueue({ redisUrl: 'redis://127.0.0.1:9', prefix: 'x:', log });
     closing.push(() => queue.close());
