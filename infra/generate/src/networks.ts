@@ -26,6 +26,24 @@ configMapGenerator:
   - name: network
     literals:
       - NETWORKS=${chain}
+patches:
+  # A watcher has the key of its own network alone.
+  - patch: |-
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata:
+        name: watcher
+      spec:
+        template:
+          spec:
+            containers:
+              - name: watcher
+                env:
+                  - name: OBSERVATION_KEYS
+                    valueFrom:
+                      secretKeyRef:
+                        name: observation-keys
+                        key: KEY_${name.toUpperCase().replaceAll('-', '_')}
 `;
 
 /** The chart's networks: those of its values by their chain ids. */

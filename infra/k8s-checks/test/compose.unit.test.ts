@@ -4,6 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { networks } from '@pf/chains';
+import { observationKeys } from '@pf/contracts';
 import { DATABASE_ROLES } from '@pf/database';
 import { redisProgram } from '@pf/local/redis';
 import { REDIS_SERVICES, redisUser } from '@pf/redis/users';
@@ -157,6 +158,16 @@ describe('docker-compose.yml', () => {
       const { hostname, port } = new URL(url);
       expect([hostname, chains?.ports]).toEqual(['chains', expect.arrayContaining([`127.0.0.1:${port}:${port}`])]);
     }
+  });
+
+  it('gives the watcher the keys of its networks, which follow from the secret of the intent service', () => {
+    const { watcher, intent } = services;
+    const keys = observationKeys(
+      Buffer.from(intent?.environment['OBSERVATION_SECRET'] ?? ''),
+      watcher?.environment['NETWORKS']?.split(',') ?? [],
+    );
+    expect(watcher?.environment['OBSERVATION_KEYS']?.replaceAll(/\s/g, '')).toBe(keys);
+    expect(watcher?.environment['OBSERVATION_SECRET']).toBeUndefined();
   });
 
   it('lets containers wait for jobs to complete and for services to become healthy', () => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { networks } from '@pf/chains';
+import { observationKeys } from '@pf/contracts';
 import { type Topic, topicConfig } from '@pf/event-log';
 import { REDIS_SERVICES, redisUser } from '@pf/redis/users';
 import { serveHealth } from '@pf/runtime';
@@ -124,14 +125,14 @@ describe('The table of secrets in docs/operations/deploy.md', () => {
       secret = named ?? secret;
       documented.set(secret, [...(documented.get(secret) ?? []), variable]);
     }
-    // One line stands for the users of each service, and one for the upstreams of each network.
+    // One line stands for the users of each service, and one for the upstreams and keys of each network.
     const line = (name: string): string => name.replace(/^(database|redis)-.*/, '$1-…');
     const { secrets } = readOverlay('production');
     expect(documented.size).toBeGreaterThan(5);
     for (const [name, values] of secrets) {
       const variables = documented.get(line(name)) ?? [];
       const missing = Object.keys(values).filter(
-        (key) => !variables.includes(key) && !(key.startsWith('RPC_') && variables.includes('RPC_…')),
+        (key) => !variables.includes(key) && !variables.includes(key.replace(/^(RPC|KEY)_.*/, '$1_…')),
       );
       expect([name, missing]).toEqual([name, []]);
     }
@@ -359,7 +360,7 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
     }
   });
 
-  it('has a watcher and upstreams for each network', () => {
+  it('has a watcher, upstreams and a key for each network', () => {
     const watched = (overlay.configMaps.get('network') ?? []).map(
       (values) => networks.find(({ chain }) => chain === values['NETWORKS'])?.name,
     );
@@ -367,6 +368,34 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
     expect(upstreams.sort()).toEqual(
       watched.map((network) => `RPC_${String(network).toUpperCase().replaceAll('-', '_')}`).sort(),
     );
+    expect(Object.keys(overlay.secrets.get('observation-keys') ?? {}).sort()).toEqual(
+      watched.map((network) => `KEY_${String(network).toUpperCase().replaceAll('-', '_')}`).sort(),
+    );
+  });
+});
+
+describe('The keys of the watchers', () => {
+  const watcherOf = (network: string) => readFileSync(path.join(ROOT, 'k8s/networks', network, 'kustomization.yaml'));
+
+  it('reach the watcher of their network alone', () => {
+    for (const { name } of networks)
+      expect([name, /key: (KEY_\w+)/.exec(watcherOf(name).toString())?.[1]]).toEqual([
+        name,
+        `KEY_${name.toUpperCase().replaceAll('-', '_')}`,
+      ]);
+    for (const { overlay } of OVERLAYS)
+      for (const resource of workloads(overlay)) {
+        const uses = (secret: string): boolean => JSON.stringify(resource).includes(`"${secret}"`);
+        const [command] = containerOf(resource).args;
+        expect([command, uses('observation-keys')]).toEqual([command, command === 'watcher']);
+        expect([command, uses('observation-secret')]).toEqual([command, command === 'intent']);
+      }
+  });
+
+  it('follow from the secret of the intent services', () => {
+    const { secrets } = readOverlay('local');
+    const secret = Buffer.from(secrets.get('observation-secret')?.['OBSERVATION_SECRET'] ?? '');
+    expect(secrets.get('observation-keys')).toEqual({ KEY_BASE_SEPOLIA: observationKeys(secret, ['eip155:84532']) });
   });
 });
 

@@ -198,6 +198,9 @@
 {{- $_ := set . "name" $map -}}
 {{- end -}}
 {{- with $from.secretRef | default $from.secretKeyRef -}}
+{{- if eq .name "observation-keys" -}}
+{{- $_ := set . "key" (printf "KEY_%s" ($network | upper | replace "-" "_")) -}}
+{{- end -}}
 {{- $_ := set . "name" (get $v.secretNames .name | default .name) -}}
 {{- end -}}
 {{- end -}}

@@ -1,5 +1,6 @@
 import type {
   Arrival,
+  ChainId,
   CommandId,
   Deposit,
   DepositCommand,
@@ -95,13 +96,17 @@ const observationData = {
 
 export const DEPOSIT_OBSERVATION_TYPES = Object.keys(observationData) as readonly DepositObservation['type'][];
 
-/** An observation of a deposit on `chain.observations`. */
-export type DepositMessage = DepositObservation & { readonly trace: Trace };
+/**
+ * An observation of a deposit on `chain.observations`. `chain` is the network of the watcher that has written it; what
+ * watchers wrote before they signed has none.
+ */
+export type DepositMessage = DepositObservation & { readonly trace: Trace; readonly chain?: ChainId };
+const from = { chain: chainId.exactOptional(), trace };
 export const depositMessage = z
   .discriminatedUnion('type', [
-    z.object({ type: z.literal('deposit_landed'), depositId, data: observationData.deposit_landed, trace }),
-    z.object({ type: z.literal('deposit_lost'), depositId, data: observationData.deposit_lost, trace }),
-    z.object({ type: z.literal('deposit_withdrawn'), depositId, data: observationData.deposit_withdrawn, trace }),
+    z.object({ type: z.literal('deposit_landed'), depositId, data: observationData.deposit_landed, ...from }),
+    z.object({ type: z.literal('deposit_lost'), depositId, data: observationData.deposit_lost, ...from }),
+    z.object({ type: z.literal('deposit_withdrawn'), depositId, data: observationData.deposit_withdrawn, ...from }),
   ])
   .transform((message): DepositMessage => ({ kind: 'deposit', ...message }));
 

@@ -15,6 +15,7 @@ export * from './ids.ts';
 export * from './intent-events.ts';
 export * from './intent-state.ts';
 export * from './messages.ts';
+export * from './observation-signature.ts';
 export {
   type Access,
   type AccessRules,

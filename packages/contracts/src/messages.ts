@@ -1,5 +1,6 @@
 import type {
   Build,
+  ChainId,
   Command,
   CommandData,
   CreateData,
@@ -37,6 +38,7 @@ import {
 } from './deposit-messages.ts';
 import { FORMATS, NewerVersionError, upcast, versionOf } from './evolution.ts';
 import { build, lifetime, metadata, preparedTransaction, transfer, unsignedTransaction } from './intent-state.ts';
+import { signObservation } from './observation-signature.ts';
 import {
   accountId,
   address,
@@ -151,16 +153,20 @@ const commandMessage = z
   ])
   .transform((message): CommandMessage => ({ kind: 'command', ...message }));
 
-/** An observation on `chain.observations`. */
-export type ObservationMessage = Observation & { readonly trace: Trace };
+/**
+ * An observation on `chain.observations`. `chain` is the network of the watcher that has written it; what the intent
+ * service tells (`assigned`), and what watchers wrote before they signed, has none.
+ */
+export type ObservationMessage = Observation & { readonly trace: Trace; readonly chain?: ChainId };
+const from = { chain: chainId.exactOptional(), trace };
 const observationMessage = z
   .discriminatedUnion('type', [
-    z.object({ type: z.literal('landed'), data: observationData.landed, ...at, trace }),
-    z.object({ type: z.literal('reverted'), data: observationData.reverted, ...at, trace }),
-    z.object({ type: z.literal('dropped'), data: observationData.dropped, ...at, trace }),
-    z.object({ type: z.literal('disproved'), data: observationData.disproved, ...at, trace }),
-    z.object({ type: z.literal('lost'), data: observationData.lost, ...at, trace }),
-    z.object({ type: z.literal('assigned'), data: observationData.assigned, ...at, trace }),
+    z.object({ type: z.literal('landed'), data: observationData.landed, ...at, ...from }),
+    z.object({ type: z.literal('reverted'), data: observationData.reverted, ...at, ...from }),
+    z.object({ type: z.literal('dropped'), data: observationData.dropped, ...at, ...from }),
+    z.object({ type: z.literal('disproved'), data: observationData.disproved, ...at, ...from }),
+    z.object({ type: z.literal('lost'), data: observationData.lost, ...at, ...from }),
+    z.object({ type: z.literal('assigned'), data: observationData.assigned, ...at, ...from }),
   ])
   .transform((message): ObservationMessage => ({ kind: 'observation', ...message }));
 
@@ -223,6 +229,11 @@ export function encodeInput(
   const personal = { ...(idempotencyKey !== null && { idempotencyKey }), ...(map !== null && { metadata: map }) };
   const sealed = seal.seal(message.commandId, JSON.stringify(personal));
   return toJson({ ...message, data, sealed, schemaVersion: versionOf(FORMATS.command) });
+}
+/** An observation on the wire. @param key that of its author, which signs it; null: it is not signed */
+export function encodeObservation(message: ObservationMessage | DepositMessage, key: Uint8Array | null): string {
+  const text = encodeInput(message);
+  return key === null ? text : signObservation(key, text);
 }
 export type InputMessage = CommandMessage | ObservationMessage | ((Expire | Erase) & { readonly trace: Trace });
 

@@ -53,7 +53,7 @@ import {
 } from '@pf/domain';
 import type { LogRecord, NewRecord } from '@pf/event-log';
 import type { Notice } from '@pf/redis';
-import { type DepositInput, type Input, isOfDeposit, type MessageHead } from './input.ts';
+import { type DepositInput, type Input, isOfDeposit, type Message, type MessageHead } from './input.ts';
 import { outcomeOf } from './outcome.ts';
 
 /**
@@ -74,6 +74,17 @@ export interface DeadLettered {
   readonly letter: DeadLetter;
   readonly cause: unknown;
 }
+
+/** To whom a dead letter of this message replies, and what it names. */
+const headOf = (message: Message): MessageHead =>
+  message.kind === 'command'
+    ? message
+    : {
+        commandId: null,
+        intentId: isOfDeposit(message) ? null : message.intentId,
+        replyTo: null,
+        trace: message.trace,
+      };
 
 /** Everything that a batch led to. */
 export interface DecidedBatch {
@@ -170,14 +181,14 @@ export class BatchDecider {
         return;
       }
     }
+    const head = headOf(message);
+    const foreign = this.#foreignTo(message);
+    if (foreign !== null) return this.#deadLetter(record, head, foreign, null);
     try {
       if (message.kind === 'deposit') this.#observeDeposit(message);
       else if (message.kind === 'deposit_command') this.#decideDeposit(message);
       else this.#decide(message);
     } catch (error) {
-      const intentId = isOfDeposit(message) ? null : message.intentId;
-      const head: MessageHead =
-        message.kind === 'command' ? message : { commandId: null, intentId, replyTo: null, trace: message.trace };
       this.#deadLetter(
         record,
         head,
@@ -216,6 +227,20 @@ export class BatchDecider {
       dead: this.#dead,
       late: this.#late,
     };
+  }
+
+  /** Why the watcher that wrote this has no say in it: it observes another network. Null: it has, or is none. */
+  #foreignTo(message: Message): string | null {
+    if ((message.kind !== 'observation' && message.kind !== 'deposit') || message.chain === undefined) return null;
+    const { chain: by } = message;
+    const of =
+      message.kind === 'observation'
+        ? [this.#ledger.intent(message.intentId)?.chain]
+        : [this.#deposits.get(message.depositId)?.chain, 'chain' in message.data ? message.data.chain : undefined];
+    const other = of.find((chain) => chain !== undefined && chain !== by);
+    if (other === undefined) return null;
+    const subject = message.kind === 'observation' ? 'intent' : 'deposit';
+    return `the ${subject} is on ${other}, and the watcher of ${by} has no say in it`;
   }
 
   #observeDeposit(message: DepositMessage): void {

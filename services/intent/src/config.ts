@@ -13,6 +13,10 @@ export const intentVariables = {
   REDIS_URL: redisUrl,
   /** Shared with the gateways: signs the replies to them. */
   REPLY_SECRET: variables.sharedSecrets,
+  /** The watchers' keys follow from it, each of one network: tells which of them has written an observation. */
+  OBSERVATION_SECRET: variables.sharedSecrets,
+  /** While watchers of an earlier version run: what they write has no signature, and is believed. */
+  ACCEPT_UNSIGNED_OBSERVATIONS: variables.flag,
   HEALTH_PORT: variables.port,
   /** Needed where events are sealed, or have been (docs/operations/privacy.md). */
   SECRETS_KEY: variables.secretsKey.optional(),

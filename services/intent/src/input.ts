@@ -16,6 +16,7 @@ import {
 import type { CommandId, IntentId } from '@pf/domain';
 import type { LogRecord } from '@pf/event-log';
 import { z } from 'zod';
+import type { ObservationAuthors } from './observation-authors.ts';
 
 /** The readable part of a message that cannot be parsed, to reply to its sender. */
 export interface MessageHead {
@@ -30,6 +31,8 @@ export type Message = CommandMessage | ObservationMessage | DepositInput;
 /** What is of a deposit: commands, and observations. */
 export type DepositInput = DepositCommandMessage | DepositMessage;
 export const isOfDeposit = (message: Message): message is DepositInput => 'depositId' in message;
+const isObservation = (message: Message): message is ObservationMessage | DepositMessage =>
+  message.kind === 'observation' || message.kind === 'deposit';
 
 /** A record of an input topic: the message in it, or why it holds none. */
 export type Input =
@@ -48,15 +51,23 @@ const ISSUES_NAMED = 5;
 
 /**
  * Reads a record of an input topic. Never throws: a record that is not a message, or is of an intent of another
- * partition, has a reason in place of the message.
+ * partition, or is not its author's to say, has a reason in place of the message.
  * @param partitions the number of partitions of the log.
  * @param seal opens sealed commands; null: these have a reason in place of the message
+ * @param authors of observations; null: whoever wrote one is believed
  */
-export function readInput(record: LogRecord, partitions: number, seal: CommandSeal | null = null): Input {
+export function readInput(
+  record: LogRecord,
+  partitions: number,
+  seal: CommandSeal | null = null,
+  authors: ObservationAuthors | null = null,
+): Input {
   if (record.value === null) return { record, message: null, reason: 'the record has no value', head: UNREADABLE };
   try {
     const message =
       record.topic === 'intent.commands' ? parseCommand(record.value, seal) : parseObservation(record.value);
+    const refusal = authors !== null && isObservation(message) ? authors.refusalOf(record.value, message) : null;
+    if (refusal !== null) return { record, message: null, reason: refusal, head: headOf(record.value) };
     if (isOfDeposit(message))
       return parseDepositId(message.depositId, partitions)?.partition === record.partition
         ? { record, message }

@@ -1,6 +1,7 @@
 import { ColdBundles, openStore, unfinishedIn } from '@pf/archive/cold';
 import { networks } from '@pf/chains/networks';
 import { MeasuredClock } from '@pf/clock';
+import { observationKey } from '@pf/contracts';
 import {
   BY_INDEX,
   compareSecretsKey,
@@ -19,6 +20,7 @@ import { intentVariables } from './config.ts';
 import { createErasures } from './erasures.ts';
 import { Expiry } from './expiry.ts';
 import { IdlePartitions } from './idle-partitions.ts';
+import { ObservationAuthors } from './observation-authors.ts';
 import { createPersonalData } from './personal-data.ts';
 import { createRetention } from './retention.ts';
 import { IntentWriter } from './writer.ts';
@@ -51,6 +53,8 @@ runService('intent', async ({ log, crash, onShutdown }) => {
     if (config.ARCHIVE_URL === undefined && (await hasCold(database)))
       throw new ConfigurationError('Intents have left for the archive: set ARCHIVE_URL (docs/operations/growth.md).');
   });
+  if (config.ACCEPT_UNSIGNED_OBSERVATIONS)
+    log.warn('observations without a signature are believed: set ACCEPT_UNSIGNED_OBSERVATIONS back after the upgrade');
   const announcer = new Announcer(config.REDIS_URL, config.REPLY_SECRET[0], log);
   onShutdown('redis', () => announcer.close());
 
@@ -90,6 +94,10 @@ runService('intent', async ({ log, crash, onShutdown }) => {
     announcer,
     log,
     clock,
+    observations: {
+      authors: new ObservationAuthors(config.OBSERVATION_SECRET, config.ACCEPT_UNSIGNED_OBSERVATIONS),
+      key: observationKey(config.OBSERVATION_SECRET[0], 'intent'),
+    },
     personalData,
     ...(cold && { cold }),
   });

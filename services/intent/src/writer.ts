@@ -2,7 +2,7 @@ import { type Clock, PartitionTimes } from '@pf/clock';
 import {
   type CommandMessage,
   type CommandSeal,
-  encodeInput,
+  encodeObservation,
   isDepositEvent,
   isIntentEvent,
   type LoggedEvent,
@@ -32,6 +32,7 @@ import { gatheredLedger } from './gathered-ledger.ts';
 import { owedReplies } from './owed-replies.ts';
 import { sendDeadLetters } from './dead-letters.ts';
 import { type Input, isOfDeposit, type Message, readInput } from './input.ts';
+import type { ObservationAuthors } from './observation-authors.ts';
 import { recordTransitions } from './ledger-metrics.ts';
 import { type DecidedBatch, type Known, BatchDecider } from './batch-decider.ts';
 import { BatchTrace } from './batch-trace.ts';
@@ -43,10 +44,19 @@ export interface WriterDependencies {
   readonly announcer: Pick<Announcer, 'announce'>;
   readonly log: Logger;
   readonly clock: Clock;
+  /** Without it whoever wrote an observation is believed, and its own are not signed. */
+  readonly observations?: SignedObservations;
   /** Without it events are neither sealed nor opened. */
   readonly personalData?: PersonalData;
   /** Without it those that have left stay where they are. */
   readonly cold?: ColdIntents;
+}
+
+/** Who is believed about what the chains did. */
+export interface SignedObservations {
+  readonly authors: ObservationAuthors;
+  /** Signs what intents are told of deposits. */
+  readonly key: Uint8Array;
 }
 
 /** Intents that have left Postgres (docs/operations/growth.md). */
@@ -197,8 +207,9 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   }
 
   async #decide(partition: number, records: readonly LogRecord[]): Promise<BatchResult<WriterContext>> {
-    const { partitions, personalData } = this.#dependencies;
-    const inputs = records.map((record) => readInput(record, partitions, personalData?.commands ?? null));
+    const { partitions, personalData, observations } = this.#dependencies;
+    const [commands, authors] = [personalData?.commands ?? null, observations?.authors ?? null];
+    const inputs = records.map((record) => readInput(record, partitions, commands, authors));
     const messages = inputs.flatMap(({ message }) => (message === null ? [] : [message]));
     return this.#decideBatch(`batch of ${records[0]?.topic ?? 'nothing'}`, partition, inputs, async (trace) => {
       const found = await this.#known(partition, messages);
@@ -324,7 +335,10 @@ export class IntentWriter implements PartitionWork<WriterContext> {
       await this.#dependencies.publisher.publish('chain.observations', {
         partition: partitionOf(intentId),
         key: intentId,
-        value: encodeInput({ kind: 'observation', type: 'assigned', intentId, data, trace }),
+        value: encodeObservation(
+          { kind: 'observation', type: 'assigned', intentId, data, trace },
+          this.#dependencies.observations?.key ?? null,
+        ),
       });
   }
 

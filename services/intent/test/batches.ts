@@ -15,6 +15,7 @@ import type { InputTopic, LogRecord } from '@pf/event-log';
 import { samples } from '@pf/domain/testing';
 import { isOfDeposit, type Message, readInput } from '../src/input.ts';
 import { type DecidedBatch, type Known, BatchDecider } from '../src/batch-decider.ts';
+import type { ObservationAuthors } from '../src/observation-authors.ts';
 import { PARTITIONS } from './messages.ts';
 
 export const NOW: Instant = samples.SCENARIO_START;
@@ -49,11 +50,16 @@ export const recordAt = (message: Message, timestamp: Instant = NOW): LogRecord 
 /** Decides records of one partition as one batch. */
 export function decideBatch(
   records: readonly LogRecord[],
-  { known = {}, now = NOW, clock = now }: { known?: Partial<Known>; now?: Instant; clock?: Instant } = {},
+  {
+    known = {},
+    now = NOW,
+    clock = now,
+    authors = null,
+  }: { known?: Partial<Known>; now?: Instant; clock?: Instant; authors?: ObservationAuthors | null } = {},
 ): DecidedBatch {
   const found = { intents: [], deposits: [], outcomes: [], ...known };
   const decider = new BatchDecider(records[0]?.partition ?? 0, { at: now, clock }, found);
-  for (const record of records) decider.process(readInput(record, PARTITIONS));
+  for (const record of records) decider.process(readInput(record, PARTITIONS, null, authors));
   return decider.decided();
 }
 
@@ -85,6 +91,13 @@ export class PartitionModel {
     this.history.push(...batch.events.map(({ body }) => body));
     for (const { outcome } of batch.outcomes) this.outcomes.set(outcome.commandId, outcome);
     return batch;
+  }
+
+  /** @throws Error where it has no such intent */
+  intent(id: IntentId): PaymentIntent {
+    const row = this.rows.get(id);
+    if (row === undefined) throw new Error(`${id} is not projected`);
+    return decodeIntent(row);
   }
 
   /** The projection folded from the log alone, in batches of the given length. */

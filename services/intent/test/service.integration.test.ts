@@ -52,6 +52,7 @@ async function start(change: Record<string, string> = {}): Promise<Service> {
         DATABASE_URL: cluster.databaseUrl,
         REDIS_URL: stack.redis,
         REPLY_SECRET,
+        OBSERVATION_SECRET: 'a secret of tests and their watchers',
         KAFKA_BROKERS: stack.kafka,
         KAFKA_PARTITIONS: String(PARTITIONS),
         KAFKA_PREFIX: cluster.prefix,

@@ -5,6 +5,23 @@ import { telemetryVariables, variables } from '@pf/runtime';
 import { screeningVariables } from '@pf/screening';
 import { z } from 'zod';
 
+const KEY_BYTES = 32;
+/** `eip155:84532=<base64>`: the key with which what is observed of a network is signed. */
+const observationKeys = variables.list.transform((entries, context): ReadonlyMap<string, Buffer> => {
+  const keys = new Map<string, Buffer>();
+  for (const entry of entries) {
+    const [, chain, text] = /^([^=]+)=(.+)$/.exec(entry) ?? [];
+    const key = text !== undefined && z.base64().safeParse(text).success ? Buffer.from(text, 'base64') : null;
+    if (chain === undefined || key?.length !== KEY_BYTES)
+      context.addIssue({
+        code: 'custom',
+        message: 'must be networks with their keys of 32 bytes in base64, such as eip155:84532=…, comma-separated',
+      });
+    else keys.set(chain, key);
+  }
+  return keys;
+});
+
 /** Every variable of this service; the deployments are checked against it. */
 export const watcherVariables = {
   ...telemetryVariables,
@@ -15,6 +32,8 @@ export const watcherVariables = {
   ...screeningVariables,
   /** CAIP-2 ids, comma-separated. */
   NETWORKS: variables.list,
+  /** The key of each of these, with which its observations are signed: it follows from OBSERVATION_SECRET. */
+  OBSERVATION_KEYS: observationKeys,
   /** How long an intent is watched after it was settled, failed, expired or cancelled. */
   WATCH_DAYS: z.coerce.number().min(0).max(3_650).default(30),
   /** How long deposits to a wallet are looked for after its last intent has ended, if they are. */

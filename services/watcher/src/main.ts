@@ -68,7 +68,13 @@ runService('watcher', async (service) => {
       throw new ConfigurationError(
         `The configuration is invalid:\n  NETWORKS: ${text} has no upstream: set its RPC_… variable, or RPC_CONFIG`,
       );
-    return { observer, adapter };
+    const observationKey = config.OBSERVATION_KEYS.get(text);
+    if (!observationKey)
+      throw new ConfigurationError(
+        `The configuration is invalid:\n  OBSERVATION_KEYS: has no key of ${text}: make it from OBSERVATION_SECRET ` +
+          '(docs/operations/deploy.md)',
+      );
+    return { observer, adapter, observationKey };
   });
 
   const reader = await eventLog.reader('watcher');
@@ -113,7 +119,7 @@ runService('watcher', async (service) => {
     undefined,
     config.DEPOSITS ? { partitions: eventLog.partitions, watchMs: config.WALLET_DAYS * DAY_MS } : null,
   );
-  const running = networks.map(({ observer, adapter }) => {
+  const running = networks.map(({ observer, adapter, observationKey }) => {
     const child = log.child({ network: observer.network.name });
     const history = chains.histories.get(observer.network.chain);
     const rebroadcaster = new Rebroadcaster(
@@ -128,6 +134,7 @@ runService('watcher', async (service) => {
       sets,
       watches,
       publisher,
+      observationKey,
       rebroadcaster,
       unscreened,
       shard: config.WATCH_SHARD,

@@ -42,6 +42,8 @@ export interface NetworkWatchDependencies {
   readonly sets: WatchSets;
   readonly watches: NetworkWatches;
   readonly publisher: Publisher;
+  /** Signs what it observes, as the watcher of this network; absent: nothing is signed. */
+  readonly observationKey?: Uint8Array;
   readonly rebroadcaster: Rebroadcaster;
   readonly unscreened: Pick<UnscreenedPayments, 'note'>;
   /** How long the lease lasts without renewal: after a holder was killed, the network is not watched for this long. */
@@ -359,8 +361,10 @@ export class NetworkWatch {
     began: number,
     ended: AbortSignal,
   ): Promise<boolean> {
-    const { publisher, sets } = this.#dependencies;
-    const seen = { network: this.name, observations, began, traceOf: (id: IntentId) => sets.traceOf(id) };
+    const { publisher, sets, observer, observationKey: key = null } = this.#dependencies;
+    const { chain } = observer.network;
+    const traceOf = (id: IntentId): ReturnType<WatchSets['traceOf']> => sets.traceOf(id);
+    const seen = { network: this.name, chain, key, observations, began, traceOf };
     return publishObservations(publisher, seen, ended, this.#log, () => this.#progress());
   }
 

@@ -1,5 +1,5 @@
-import { encodeInput, partitionOf } from '@pf/contracts';
-import type { DepositId, DepositObservation, IntentId, Observation } from '@pf/domain';
+import { encodeObservation, partitionOf } from '@pf/contracts';
+import type { ChainId, DepositId, DepositObservation, IntentId, Observation } from '@pf/domain';
 import { LogUnavailableError, type NewRecord, type Publisher } from '@pf/event-log';
 import { BackOff, count, currentTrace, inSpan, type Logger, OpenSpan, SpanKind, type TraceContext } from '@pf/runtime';
 
@@ -22,6 +22,9 @@ const hashOf = ({ data }: Told): string => ('hash' in data ? data.hash : data.ar
 export interface Seen {
   /** The network's name. */
   readonly network: string;
+  readonly chain: ChainId;
+  /** Signs them as those of this network; null: they are not signed. */
+  readonly key: Uint8Array | null;
   readonly observations: readonly Told[];
   /** When the step began, by performance.now(). */
   readonly began: number;
@@ -29,15 +32,18 @@ export interface Seen {
   readonly traceOf: (intentId: IntentId) => TraceContext | null;
 }
 
+/** As whom a watcher writes. */
+type Author = Pick<Seen, 'chain' | 'key'>;
+
 /** The observation is a span in the payment's trace, linked to the step that observed it. */
 const send = (
   publisher: Publisher,
-  network: string,
+  { network, chain, key }: Seen,
   observation: Told,
   parent: TraceContext | null,
   step: OpenSpan,
 ): Promise<void> =>
-  inSpan(`observe ${observation.type}`, parent, () => publish(publisher, observation), {
+  inSpan(`observe ${observation.type}`, parent, () => publish(publisher, observation, { chain, key }), {
     links: [step.trace],
     attributes: {
       'payments.network': network,
@@ -49,8 +55,8 @@ const send = (
     },
   });
 
-const publish = (publisher: Publisher, observation: Told): Promise<void> =>
-  inSpan('send chain.observations', null, () => publisher.publish('chain.observations', recordOf(observation)), {
+const publish = (publisher: Publisher, observation: Told, by: Author): Promise<void> =>
+  inSpan('send chain.observations', null, () => publisher.publish('chain.observations', recordOf(observation, by)), {
     kind: SpanKind.PRODUCER,
     attributes: {
       'messaging.system': 'kafka',
@@ -61,10 +67,10 @@ const publish = (publisher: Publisher, observation: Told): Promise<void> =>
     },
   });
 
-const recordOf = (observation: Told): NewRecord => ({
+const recordOf = (observation: Told, { chain, key }: Author): NewRecord => ({
   partition: partitionOf(subjectOf(observation)),
   key: subjectOf(observation),
-  value: encodeInput({ ...observation, trace: { ...currentTrace(), requestId: null } }),
+  value: encodeObservation({ ...observation, chain, trace: { ...currentTrace(), requestId: null } }, key),
 });
 
 /**
@@ -76,11 +82,12 @@ const recordOf = (observation: Told): NewRecord => ({
  */
 export async function publishObservations(
   publisher: Publisher,
-  { network, observations, began, traceOf }: Seen,
+  seen: Seen,
   ended: AbortSignal,
   log: Logger,
   onTry: () => void,
 ): Promise<boolean> {
+  const { network, observations, began, traceOf } = seen;
   if (observations.length === 0) return true;
   const parents = new Map(
     observations.flatMap((one) => (one.kind === 'deposit' ? [] : [[subjectOf(one), traceOf(one.intentId)] as const])),
@@ -95,7 +102,7 @@ export async function publishObservations(
     for (let waiting = observations; waiting.length > 0;) {
       const results = await Promise.allSettled(
         waiting.map((observation) =>
-          send(publisher, network, observation, parents.get(subjectOf(observation)) ?? null, step),
+          send(publisher, seen, observation, parents.get(subjectOf(observation)) ?? null, step),
         ),
       );
       const failures = results.map((result) => (result.status === 'rejected' ? asError(result.reason) : null));

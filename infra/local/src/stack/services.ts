@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { networks } from '@pf/chains/networks';
+import { observationKeys } from '@pf/contracts';
 import type { BackingAddresses } from '../backing/backing.ts';
 import { CHAIN_NAMES, CHAINS } from '../chains/chains.ts';
 import { type StackDependencies, superviseOn } from '../processes/dependencies.ts';
@@ -53,6 +54,8 @@ function serviceSpecs(
   addresses: ServiceAddresses,
   { secretsKey, logins }: ServiceSecrets,
 ): readonly ProcessSpec[] {
+  const observationSecret = createHmac('sha256', secretsKey).update('observations').digest('base64url');
+  const watched = CHAIN_NAMES.map((name) => CHAINS[name].caip2);
   const shared = {
     KAFKA_BROKERS: addresses.kafka,
     KAFKA_PARTITIONS: String(PARTITIONS),
@@ -66,7 +69,7 @@ function serviceSpecs(
     ...Object.fromEntries(networks.map(({ upstreamVariable }) => [upstreamVariable, ''])),
     RPC_CONFIG: '',
     ...addresses.upstreams,
-    NETWORKS: CHAIN_NAMES.map((name) => CHAINS[name].caip2).join(','),
+    NETWORKS: watched.join(','),
     ...screeningVariables(settings),
     // A developer's webhook receiver runs on this machine.
     WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',
@@ -77,6 +80,8 @@ function serviceSpecs(
     SESSION_SECRET: createHmac('sha256', secretsKey).update('sessions').digest('base64url'),
     DASHBOARD_PASS_SECRET: createHmac('sha256', secretsKey).update('passes').digest('base64url'),
     REPLY_SECRET: createHmac('sha256', secretsKey).update('replies').digest('base64url'),
+    OBSERVATION_SECRET: observationSecret,
+    OBSERVATION_KEYS: observationKeys(Buffer.from(observationSecret), watched),
     ARCHIVE_URL: pathToFileURL(archiveFolder(settings)).href,
     ARCHIVE_SIGNING_KEY: createHmac('sha256', secretsKey).update('archive').digest('base64'),
     // What was just paid can be queried soon; the files are merged.

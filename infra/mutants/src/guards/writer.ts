@@ -265,6 +265,36 @@ export const writerGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'An observation is believed of its own network alone',
+    file: 'services/intent/src/batch-decider.ts',
+    guard: 'chain !== undefined && chain !== by',
+    instead: 'chain === by && chain !== by',
+    test: {
+      file: 'services/intent/test/observation-authors.unit.test.ts',
+      name: 'is refused where it is the watcher of another network',
+    },
+  },
+  {
+    name: 'An observation is believed that is signed with the key of its network',
+    file: 'services/intent/src/observation-authors.ts',
+    guard: 'if (isSignedBy(this.#keysOf(chain), value)) return null;',
+    instead: 'if (isSignedObservation(value)) return null;',
+    test: {
+      file: 'services/intent/test/observation-authors.unit.test.ts',
+      name: 'is refused where it names the network of the intent without its key',
+    },
+  },
+  {
+    name: 'An observation without a signature is believed only while it is allowed',
+    file: 'services/intent/src/observation-authors.ts',
+    guard: 'this.#acceptUnsigned ? null',
+    instead: 'value.length > 0 ? null',
+    test: {
+      file: 'services/intent/test/observation-authors.unit.test.ts',
+      name: 'is refused where it does not sign',
+    },
+  },
+  {
     name: 'A dead letter is published before the offset of its message is committed',
     file: 'services/intent/src/writer.ts',
     guard: 'await sendDeadLetters(publisher, decided.dead, log);',

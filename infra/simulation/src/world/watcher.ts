@@ -1,3 +1,4 @@
+import { observationKey } from '@pf/contracts';
 import { UNSPLIT, type UnscreenedPayments } from '@pf/database';
 import { eventLogOver } from '@pf/event-log';
 import { NetworkWatch } from '../../../../services/watcher/src/network-watch.ts';
@@ -5,7 +6,7 @@ import { Rebroadcaster } from '../../../../services/watcher/src/rebroadcaster.ts
 import { WatchSets } from '../../../../services/watcher/src/watch-sets.ts';
 import { startClock } from './clock.ts';
 import type { Running } from './service.ts';
-import type { WorldDependencies } from './world-dependencies.ts';
+import { OBSERVATION_SECRET, type WorldDependencies } from './world-dependencies.ts';
 
 const STUCK_AFTER_MS = 120_000;
 const LEASE_MS = 15_000;
@@ -43,6 +44,7 @@ export async function startWatcher(world: WorldDependencies, running: Running): 
     ),
     watches: store.watches,
     publisher,
+    observationKey: observationKey(OBSERVATION_SECRET, observer.network.chain),
     rebroadcaster: new Rebroadcaster(adapter, store.signedTransactions, observer.network.rebroadcastAfterMs, log),
     unscreened,
     leaseMs: LEASE_MS,

@@ -1,7 +1,8 @@
 import {
-  encodeInput,
+  encodeObservation,
   eventOf,
   newIntentId,
+  observationKey,
   type ObservationMessage,
   partitionOf,
   parseDeadLetter,
@@ -57,6 +58,8 @@ const STORM_TIMES: MemberTimes = { heartbeatMs: 300, fetchWaitMs: 300 };
 const CALM_TIMES: MemberTimes = { heartbeatMs: 2_000, fetchWaitMs: 2_000 };
 /** As Base's observer has it. */
 const NO_REFERENCE = `0x${'0'.repeat(64)}` as Reference;
+/** Of the writers; the watchers' key follows from it. */
+export const OBSERVATION_SECRET = Buffer.from('the observations of simulated watchers');
 const NO_TRACE = { traceparent: null, requestId: null } as const;
 
 /** True for what tells an intent how a deposit stands that is assigned to it. */
@@ -189,8 +192,20 @@ export class WorldDependencies {
   sendForeign(partition: number, isMessage: boolean): void {
     this.#asOperator(() => {
       const intentId = newIntentId(partition);
-      const message = { type: 'lost', intentId, data: { hash: `0x${'0'.repeat(64)}` }, trace: NO_TRACE } as const;
-      const value = isMessage ? encodeInput({ kind: 'observation', ...message } as ObservationMessage) : '{"type":';
+      const { chain } = this.network.network;
+      const message = {
+        type: 'lost',
+        intentId,
+        data: { hash: `0x${'0'.repeat(64)}` },
+        chain,
+        trace: NO_TRACE,
+      } as const;
+      const value = isMessage
+        ? encodeObservation(
+            { kind: 'observation', ...message } as ObservationMessage,
+            observationKey(OBSERVATION_SECRET, chain),
+          )
+        : '{"type":';
       this.broker.produce([{ topic: 'chain.observations', record: { partition, key: intentId, value } }]);
     });
   }
@@ -229,9 +244,11 @@ export class WorldDependencies {
       type: 'landed',
       intentId: id,
       data: { hash, level: 'confirmed', transfer },
+      chain: this.network.network.chain,
       trace: NO_TRACE,
     } as const;
-    const value = encodeInput({ kind: 'observation', ...message });
+    const key = observationKey(OBSERVATION_SECRET, message.chain);
+    const value = encodeObservation({ kind: 'observation', ...message }, key);
     const record = { partition: partitionOf(id), key: id, value };
     this.#asOperator(() => this.broker.produce([{ topic: 'chain.observations', record }]));
     return true;

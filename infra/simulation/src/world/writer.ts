@@ -1,12 +1,13 @@
-import { encodeReplies } from '@pf/contracts';
+import { encodeReplies, observationKey } from '@pf/contracts';
 import { eventLogOver } from '@pf/event-log';
 import { ClockedOwner } from '../../../../services/intent/src/clocked-owner.ts';
 import { Expiry } from '../../../../services/intent/src/expiry.ts';
 import { IdlePartitions } from '../../../../services/intent/src/idle-partitions.ts';
+import { ObservationAuthors } from '../../../../services/intent/src/observation-authors.ts';
 import { IntentWriter } from '../../../../services/intent/src/writer.ts';
 import { startClock } from './clock.ts';
 import type { Running } from './service.ts';
-import type { WorldDependencies } from './world-dependencies.ts';
+import { OBSERVATION_SECRET, type WorldDependencies } from './world-dependencies.ts';
 
 const STUCK_MS = 60_000;
 
@@ -23,7 +24,19 @@ export async function startWriter(world: WorldDependencies, running: Running): P
     },
   };
   const clock = await startClock(world);
-  const writer = new IntentWriter({ partitions: plan.partitions, ledger, publisher, announcer, log, clock });
+  const observations = {
+    authors: new ObservationAuthors([OBSERVATION_SECRET], false),
+    key: observationKey(OBSERVATION_SECRET, 'intent'),
+  };
+  const writer = new IntentWriter({
+    partitions: plan.partitions,
+    ledger,
+    publisher,
+    announcer,
+    log,
+    clock,
+    observations,
+  });
   const owner = new ClockedOwner({
     clock,
     open: () => clients.partitionOwner(writer, running.crash),

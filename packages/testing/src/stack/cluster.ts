@@ -5,6 +5,13 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { networkOf } from '@pf/chains/networks';
+import {
+  type DepositMessage,
+  encodeObservation,
+  observationKey,
+  observationKeys,
+  type ObservationMessage,
+} from '@pf/contracts';
 import { type Database, openAccount, type OpenedAccount, openDatabase } from '@pf/database';
 import type { ChainId } from '@pf/domain';
 import { createEventLog, type EventLog } from '@pf/event-log';
@@ -23,6 +30,7 @@ const hasOwnHealthPort = (service: ServiceName, release?: string): boolean =>
 /** A service starts within two seconds; on a busy machine it takes much longer. */
 const READY_WITHIN_MS = 120_000;
 const PARTITIONS = 6;
+const BASE_SEPOLIA = 'eip155:84532' as ChainId;
 /** Unused wallets, sanctioned in tests. */
 export const LISTED = [
   { address: '0x5A9C1A2b3C4D5E6f708192A3b4C5d6e7F8091a2b', label: 'ETH', uid: '90001', name: 'TEST ENTITY ONE' },
@@ -71,12 +79,16 @@ export interface Cluster {
   readonly webhookSecrets: OpenedAccount['webhookSecrets'];
   /** SECRETS_KEY of the services. */
   readonly secretsKey: Buffer;
+  /** OBSERVATION_SECRET of the intent services. */
+  readonly observationSecret: Buffer;
   /** DASHBOARD_PASS_SECRET of the gateways and dashboards. */
   readonly passSecret: Buffer;
   /** The addresses that the gateways' screening rejects; initially `LISTED`. */
   readonly sanctionsListFile: string;
   /** The folder that the archive service writes to. */
   readonly archive: string;
+  /** What the watcher of Base Sepolia writes to the log about this. */
+  asWatcher(message: ObservationMessage | DepositMessage): string;
   /** Starts a process and waits until it is ready. */
   start(service: ServiceName, options?: StartOptions): Promise<Instance>;
   /** Kills the running processes and drops the database. */
@@ -142,6 +154,8 @@ export async function startCluster(
     ...Object.values(stack.chains).filter(({ caip2 }) => !own.some((chain) => chain.caip2 === caip2)),
     ...own,
   ];
+  const watched = own.length === 0 ? [BASE_SEPOLIA] : own.map(({ caip2 }) => caip2);
+  const observationSecret = Buffer.from(secretsKey);
   const running = new Set<Instance>();
   let started = 0;
 
@@ -174,9 +188,11 @@ export async function startCluster(
         SECRETS_KEY: secretsKey,
         DASHBOARD_PASS_SECRET: passSecret,
         REPLY_SECRET: secretsKey,
+        OBSERVATION_SECRET: secretsKey,
+        OBSERVATION_KEYS: observationKeys(observationSecret, watched),
         ...upstreamEnvironment(chains),
         ...behind.environment,
-        NETWORKS: own.length === 0 ? 'eip155:84532' : own.map(({ caip2 }) => caip2).join(','),
+        NETWORKS: watched.join(','),
         WEBHOOK_ALLOW_PRIVATE_HOSTS: 'true',
         // Tests and benchmarks use one API key more than a client may; tests of rate limits set their own limit.
         RATE_LIMIT_FACTOR: '100',
@@ -247,9 +263,12 @@ export async function startCluster(
     apiKeys: account.apiKeys,
     webhookSecrets: account.webhookSecrets,
     secretsKey: Buffer.from(secretsKey, 'base64'),
+    observationSecret,
     passSecret: Buffer.from(passSecret),
     sanctionsListFile,
     archive,
+    asWatcher: (message) =>
+      encodeObservation({ ...message, chain: BASE_SEPOLIA }, observationKey(observationSecret, BASE_SEPOLIA)),
     start,
     async close() {
       // Every step runs, also after a failed one: resources that stay open would hide the cause.

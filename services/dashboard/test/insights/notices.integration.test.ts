@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { depositIdOf, encodeInput, newAccountId, partitionOf } from '@pf/contracts';
+import { depositIdOf, newAccountId, partitionOf } from '@pf/contracts';
 import { NOTICE_GAP_MS, ROLES } from '@pf/contracts/dashboard';
 import type { AccountId } from '@pf/domain';
 import { deposits } from '@pf/domain/testing';
@@ -115,7 +115,7 @@ describe('GET /accounts/{accountId}/{mode}/stream', () => {
     await publisher.publish('chain.observations', {
       partition: partitionOf(id),
       key: id,
-      value: encodeInput({
+      value: cluster.asWatcher({
         ...deposits.depositLanded(received, id),
         trace: { traceparent: null, requestId: null },
       }),

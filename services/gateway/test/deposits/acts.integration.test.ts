@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { depositIdOf, encodeInput, partitionOf } from '@pf/contracts';
+import { depositIdOf, partitionOf } from '@pf/contracts';
 import { createAccount, createKey } from '@pf/database';
 import type { AccountId, DepositObservation, PublicDeposit, TransactionHash } from '@pf/domain';
 import { deposits, samples } from '@pf/domain/testing';
@@ -36,7 +36,7 @@ describe('What an account does about a deposit', () => {
     publisher.publish('chain.observations', {
       partition: partitionOf(observation.depositId),
       key: observation.depositId,
-      value: encodeInput({ ...observation, trace: TRACE }),
+      value: cluster.asWatcher({ ...observation, trace: TRACE }),
     });
   const arrived = (number: number) =>
     deposits.arrival({ hash: `0x${number.toString(16).padStart(64, '0')}` as TransactionHash });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { depositIdOf, encodeInput, newIntentId, partitionOf } from '@pf/contracts';
+import { depositIdOf, newIntentId, partitionOf } from '@pf/contracts';
 import { createAccount, createKey } from '@pf/database';
 import type { AccountId, Arrival, DepositObservation, PublicDeposit, PublicIntent, TransactionHash } from '@pf/domain';
 import { deposits, samples } from '@pf/domain/testing';
@@ -50,7 +50,7 @@ describe('A deposit that is assigned to an intent', () => {
     publisher.publish('chain.observations', {
       partition: partitionOf(observation.depositId),
       key: observation.depositId,
-      value: encodeInput({ ...observation, trace: TRACE }),
+      value: cluster.asWatcher({ ...observation, trace: TRACE }),
     });
   const shown = (id: string, by = api): Promise<Shown> => by.request('GET', `/deposits/${id}`);
   /** A deposit of 12.50 USDC, and what a watcher may see of it. */

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { depositIdOf, encodeInput, partitionOf, type RelayedCall, type TypedData } from '@pf/contracts';
+import { depositIdOf, partitionOf, type RelayedCall, type TypedData } from '@pf/contracts';
 import { createStore, findIntent } from '@pf/database';
 import {
   type AccountId,
@@ -103,7 +103,7 @@ describe('payments on a local chain without a watcher', () => {
         publisher.publish('chain.observations', {
           partition: partitionOf(id),
           key: id,
-          value: encodeInput({ ...observation, trace: { traceparent: null, requestId: null } }),
+          value: cluster.asWatcher({ ...observation, trace: { traceparent: null, requestId: null } }),
         });
       const transfer: Transfer = {
         tokenAddress,
@@ -457,7 +457,7 @@ describe('payments on a local chain without a watcher', () => {
       await publisher.publish('chain.observations', {
         partition: partitionOf(id),
         key: id,
-        value: encodeInput({
+        value: cluster.asWatcher({
           ...deposits.depositLanded({ accountId, arrival }, id),
           trace: { traceparent: null, requestId: null },
         }),
