@@ -1,4 +1,13 @@
-import type { AccountId, Address, ChainId, DepositId, Instant, IntentId, PaymentIntent, TokenAddress } from '@pf/domain';
+import type {
+  AccountId,
+  Address,
+  ChainId,
+  DepositId,
+  Instant,
+  IntentId,
+  PaymentIntent,
+  TokenAddress,
+} from '@pf/domain';
 import type pg from 'pg';
 import { advisoryLock } from '../postgres/advisory-lock.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';

@@ -207,7 +207,9 @@ const isSameWallet = (row: WalletOfAccount, other: WalletOfAccount): boolean =>
 
 export function reserveAmount({ reservedAmounts }: Tables, wanted: WantedAmount): bigint | null {
   const { asked, step, max, ...of } = wanted;
-  const taken = new Set([...reservedAmounts.values()].filter((row) => isSameWallet(row, of)).map(({ amount }) => amount));
+  const taken = new Set(
+    [...reservedAmounts.values()].filter((row) => isSameWallet(row, of)).map(({ amount }) => amount),
+  );
   let amount = asked + step;
   while (taken.has(amount)) amount += step;
   if (amount > asked + max) return null;
@@ -239,7 +241,11 @@ export function takeDueMatches({ reservedAmounts }: Tables, now: Instant, limit:
 
 type MatchName = Pick<AmountMatch, 'intentId' | 'depositId'>;
 
-export function settleMatch({ reservedAmounts }: Tables, { intentId, depositId }: MatchName, isAssigned: boolean): void {
+export function settleMatch(
+  { reservedAmounts }: Tables,
+  { intentId, depositId }: MatchName,
+  isAssigned: boolean,
+): void {
   const row = reservedAmounts.get(intentId);
   if (row?.match?.depositId !== depositId) return;
   reservedAmounts.set(intentId, { ...row, match: isAssigned ? { ...row.match, tries: 0, dueAt: null } : null });
@@ -462,11 +468,7 @@ export function positions({ webhookPositions }: Tables, partitions: readonly num
   );
 }
 
-export function recordDeliveries(
-  tables: Tables,
-  batches: readonly DeliveryBatch[],
-  at: Date,
-): RecordedDeliveries {
+export function recordDeliveries(tables: Tables, batches: readonly DeliveryBatch[], at: Date): RecordedDeliveries {
   const { webhookPositions, endpoints, deliveries } = tables;
   const moved = batches.filter(({ partition, from }) => webhookPositions.get(partition) === from);
   for (const { partition, next } of moved) webhookPositions.set(partition, next);

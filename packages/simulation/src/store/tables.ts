@@ -39,7 +39,8 @@ export interface DeliveryRow extends DeliverableEvent {
 export interface ReservedRow extends Omit<WantedAmount, 'asked' | 'step' | 'max'> {
   /** Base units. */
   readonly amount: bigint;
-  readonly match: (Pick<AmountMatch, 'depositId' | 'depositVersion' | 'tries'> & { readonly dueAt: Instant | null }) | null;
+  readonly match:
+    (Pick<AmountMatch, 'depositId' | 'depositVersion' | 'tries'> & { readonly dueAt: Instant | null }) | null;
 }
 
 interface WatchRow {

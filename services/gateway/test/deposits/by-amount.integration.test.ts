@@ -9,7 +9,6 @@ const [ON_THE_LIST] = LISTED;
 const TRACE = { traceparent: null, requestId: null };
 /** Checksummed, as the API takes them. */
 const PAYER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC' as Arrival['to'];
-const OTHER = '0x90F79bf6EB2c4f870365E785982E1f101E93b906' as Arrival['to'];
 
 type Created = ApiResponse<{ readonly intent: PublicIntent; readonly replayed?: true; readonly differs?: object }>;
 
@@ -186,15 +185,15 @@ describe('An intent that is paid by its amount', () => {
     await reaches(intent, 'created');
   });
 
-  it('is not paid by a listed sender or by another wallet than it names, and is by the next', async () => {
-    const [intent, named] = [await make(wallet()), await make(wallet(), { fulfiller: OTHER })];
+  it('is not paid by a listed sender or by the wallet itself, and is by the next', async () => {
+    const [intent, other] = [await make(wallet()), await make(wallet())];
     const listed = await arrive(intent, { from: ON_THE_LIST.address as Arrival['to'] });
-    const stranger = await arrive(named);
+    const itself = await arrive(other, { from: other.requestor as Arrival['to'] });
     await areLookedAt();
-    for (const { id } of [listed, stranger]) expect(await shown(id)).toMatchObject({ state: 'open' });
-    const [clean, owner] = [await arrive(intent), await arrive(named, { from: OTHER })];
+    for (const { id } of [listed, itself]) expect(await shown(id)).toMatchObject({ state: 'open' });
+    const [clean, minted] = [await arrive(intent), await arrive(other, { from: null })];
     await isAssigned(clean.id, intent);
-    await isAssigned(owner.id, named);
+    await isAssigned(minted.id, other);
   });
 
   it('is paid late where it was cancelled, and not by itself once a person has undone that', async () => {
@@ -202,6 +201,7 @@ describe('An intent that is paid by its amount', () => {
     await api.request('POST', `/intents/${intent.id}/cancel`, {});
     const { id, sees } = await arrive(intent);
     await isAssigned(id, intent);
+    await reaches(intent, 'confirmed');
     expect(await historyOf(intent.id)).toContain('intent.late_payment');
     await api.request('POST', `/deposits/${id}/unassign`, {});
     await sees('lost');
@@ -231,13 +231,13 @@ describe('An intent that is paid by its amount', () => {
 
   it('is refused where all amounts are reserved, and another amount is not', async () => {
     const recipient = wallet();
-    const { requestor, tokenAddress, accountOf } = { ...(await make(recipient)), accountOf: cluster.accountId };
+    const { requestor, tokenAddress } = await make(recipient);
     await cluster.database.sql.query(
       `INSERT INTO service.reserved_amounts
          (intent_id, account_id, livemode, chain, token_address, recipient, amount_base_units, reserved_at, until)
        SELECT 'taken ' || n, $1, false, $2, $3, $4, n, now(), now() + interval '1 day'
          FROM generate_series(12500002, 12509999) AS n`,
-      [accountOf, samples.BASE_SEPOLIA, tokenAddress, requestor],
+      [cluster.accountId, samples.BASE_SEPOLIA, tokenAddress, requestor],
     );
     const { status, body } = await create(recipient);
     expect([status, body.error?.code, body.error?.param, body.error?.details]).toEqual([
