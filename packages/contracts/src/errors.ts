@@ -232,6 +232,16 @@ export const ERRORS = {
       'Create another payment intent; after `submissions`, another wallet may still pay this one, and after `stubs` ' +
       'or `promises`, one that pays its own gas. If a program caused it, check what it repeats.',
   },
+  'amount.all_reserved': {
+    status: 409,
+    message: 'Every amount near this one is reserved for another payment intent. Ask for another amount.',
+    cause:
+      'With `attribution: "amount"`: `details.max` intents of this wallet and token, open or expired within 7 days, ' +
+      'have the amounts that could be reserved.',
+    remedy:
+      'Ask for an amount that differs by 0.01 or more, name another wallet, or leave `attribution` out. If a program ' +
+      'caused it, check what it repeats.',
+  },
   'deposit.invalid_state': {
     status: 409,
     message: 'The state of this deposit does not allow this request.',

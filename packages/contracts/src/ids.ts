@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { AccountId, Arrival, ChainId, CommandId, DepositId, Instant, IntentId } from '@pf/domain';
 import { base58 } from '@scure/base';
-import { v7 as timeOrdered } from 'uuid';
+import { v5 as named, v7 as timeOrdered } from 'uuid';
 
 const BYTES = 16;
 const pattern = /^pi_[1-9A-HJ-NP-Za-km-z]{16,22}$/;
@@ -124,3 +124,12 @@ export const newInvitationId = (): string => `inv_${base58.encode(randomBytes(BY
 /** Sorts behind every one that the process made before: entries of one millisecond are listed in their order. */
 export const newAuditEntryId = (): string => `aud_${timeOrdered().replaceAll('-', '')}`;
 export const newCommandId = (): CommandId => randomUUID() as CommandId;
+/** Any UUID: names are apart from those of others. */
+const MATCHES = '5a9d0d0e-7f0f-4f6e-9a53-6b1d4c1f0c38';
+/**
+ * The id of the command that assigns a deposit to the intent whose amount it has: however often it is sent, it is
+ * decided once.
+ * @param version of the deposit's event that has told of it: one that lands again may be assigned again
+ */
+export const matchCommandId = (intentId: IntentId, depositId: DepositId, version: number): CommandId =>
+  named(`${intentId} ${depositId} ${version}`, MATCHES) as CommandId;

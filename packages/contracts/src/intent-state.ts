@@ -115,6 +115,7 @@ const paymentIntent = z.looseObject({
   requestor: address,
   fulfiller: address.nullable(),
   direction: z.enum(['request', 'send']),
+  attribution: z.literal('amount').exactOptional(),
   status: z.enum(INTENT_STATUSES),
   retryRequired: z.boolean(),
   pendingAtExpiry: z.boolean(),

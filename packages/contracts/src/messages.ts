@@ -82,6 +82,7 @@ const createData = z.object({
   requestor: address,
   fulfiller: address.nullable(),
   direction: z.enum(['request', 'send']),
+  attribution: z.literal('amount').exactOptional(),
   reference,
   ttlSeconds,
   metadata: metadata.nullable(),

@@ -171,6 +171,9 @@ export const OPERATIONS = {
       'A request with an `idempotencyKey` that was used within the last 24 hours returns the intent that the first ' +
       'request created, whatever else the body contains, with status 200, the header `Idempotent-Replayed: true` and ' +
       '`replayed: true`. What it asks for otherwise is in `differs`: then it is not what you asked for.' +
+      '\n\nWith `attribution: "amount"` the intent is paid by any transfer of exactly its `amount`, such as a ' +
+      'withdrawal from an exchange. So that no other intent of the wallet has the same amount, up to 0.009999 is ' +
+      'added: ask the payer for the `amount` of the response.' +
       '\n\nPass `paymentUrl` or `clientSecret` to the payer.',
     scope: 'full',
     request: { body: createIntentRequest },
@@ -183,6 +186,7 @@ export const OPERATIONS = {
       'plan.upgrade_required',
       'chain.not_available',
       'token.not_available',
+      'amount.all_reserved',
       ...SCREENING_ERRORS,
     ],
   },

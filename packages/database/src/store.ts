@@ -10,6 +10,16 @@ import type {
   PaymentIntent,
   TransactionHash,
 } from '@pf/domain';
+import {
+  type AmountMatch,
+  hasRival,
+  postponeMatch,
+  releaseAmount,
+  reserveAmount,
+  settleMatch,
+  takeDueMatches,
+  type WantedAmount,
+} from './amounts/reserved-amounts.ts';
 import { type Checkpoint, readCheckpoint, readCheckpoints } from './ledger/checkpoints.ts';
 import { findDeposit } from './ledger/deposits.ts';
 import { type Found, IntentStates, type Overdue, type Wanted } from './ledger/intent-states.ts';
@@ -37,6 +47,7 @@ import { webhookPositions } from './webhooks/positions.ts';
 export interface Store {
   readonly ledger: LedgerStore;
   readonly intents: IntentQueries;
+  readonly amounts: ReservedAmounts;
   readonly signedTransactions: SignedTransactions;
   readonly watches: NetworkWatches;
   readonly watchedIntents: WatchedIntentSource;
@@ -97,6 +108,34 @@ export interface IntentQueries {
   findDeposit(id: DepositId, owner: IntentOwner): Promise<Deposit | null>;
   /** The known outcomes of these commands. */
   findOutcomes(commandIds: readonly CommandId[]): Promise<readonly Outcome[]>;
+}
+
+/**
+ * The amounts of intents that plain transfers pay, and which deposits have paid them: no two of one account, mode,
+ * wallet and token are the same. They are in no log: without them deposits stay deposits.
+ */
+export interface ReservedAmounts {
+  /**
+   * Reserves the smallest amount that is free.
+   * @returns it, in base units; null where all are reserved
+   */
+  reserve(wanted: WantedAmount): Promise<bigint | null>;
+  /** Gives up what was reserved for an intent that was not created. */
+  release(intentId: IntentId): Promise<void>;
+  /**
+   * Takes matches that are due: they are due again after a while, until they are settled. Several processes may do so
+   * at once, each with others.
+   */
+  takeDue(now: Instant, limit: number): Promise<readonly AmountMatch[]>;
+  /** Ends a match. @param isAssigned false: the next transfer of the amount may pay the intent */
+  settle(match: Pick<AmountMatch, 'intentId' | 'depositId'>, isAssigned: boolean): Promise<void>;
+  /** Has a match that is not settled be due at this time. */
+  postpone(match: Pick<AmountMatch, 'intentId' | 'depositId'>, until: Instant): Promise<void>;
+  /**
+   * Whether another intent asks for the same, as far as the newest of the wallet are looked at: one that is unpaid, and
+   * open or closed after this time.
+   */
+  hasRival(intent: PaymentIntent, closedAfter: Instant): Promise<boolean>;
 }
 
 /** The signed bytes of transactions that may have to be broadcast again. They are never in the event log. */
@@ -223,6 +262,14 @@ export function createStore(database: Database): Store {
       findReported: (landing, owner, than, since) => findReported(database, landing, owner, than, since),
       findDeposit: (id, owner) => findDeposit(database, id, owner),
       findOutcomes: (commandIds) => findOutcomes(database, commandIds),
+    },
+    amounts: {
+      reserve: (wanted) => reserveAmount(database, wanted),
+      release: (intentId) => releaseAmount(database, intentId),
+      takeDue: (now, limit) => takeDueMatches(database, now, limit),
+      settle: (match, isAssigned) => settleMatch(database, match, isAssigned),
+      postpone: (match, until) => postponeMatch(database, match, until),
+      hasRival: (intent, closedAfter) => hasRival(database, intent, closedAfter),
     },
     signedTransactions: new SqlSignedTransactions(database),
     watches: new SqlNetworkWatches(database),

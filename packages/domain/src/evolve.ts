@@ -91,6 +91,7 @@ const applyCreated = (
     requestor: data.requestor,
     fulfiller: data.fulfiller,
     direction: data.direction,
+    ...(data.attribution && { attribution: data.attribution }),
     status: 'created',
     retryRequired: false,
     pendingAtExpiry: false,

@@ -39,6 +39,7 @@ export const hold = (state: PaymentIntent | undefined, event: EventHead): Paymen
     requestor: shown.requestor as PaymentIntent['requestor'],
     fulfiller: shown.fulfiller as PaymentIntent['fulfiller'],
     direction: shown.direction,
+    ...(shown.attribution && { attribution: shown.attribution }),
     status: shown.state,
     retryRequired: shown.retryRequired,
     pendingAtExpiry: shown.pendingAtExpiry,

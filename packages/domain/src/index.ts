@@ -7,6 +7,7 @@ export * from './deposit/view.ts';
 export * from './evolve.ts';
 export * from './hold.ts';
 export * from './ledger.ts';
+export * from './model/attribution.ts';
 export * from './model/broken-rule.ts';
 export * from './model/chain-family.ts';
 export * from './model/decision.ts';

@@ -1,4 +1,4 @@
-import type { Database, IntentQueries, Keyring, SignedTransactions } from '@pf/database';
+import type { Database, IntentQueries, Keyring, ReservedAmounts, SignedTransactions } from '@pf/database';
 import { errorHandler, methodNotAllowed, requestLog, trustProxies } from '@pf/http';
 import type { WakeQueue } from '@pf/redis/wakes';
 import type { Logger } from '@pf/runtime';
@@ -76,6 +76,7 @@ interface ModeStore {
   readonly cold: Pick<ColdIntents, 'find'>;
   readonly database: Database;
   readonly intents: IntentQueries;
+  readonly amounts: ReservedAmounts;
   readonly signedTransactions: SignedTransactions;
   readonly findSponsor: FindSponsor;
   readonly hasSponsor: HasSponsor;
@@ -83,6 +84,8 @@ interface ModeStore {
 
 export interface AppDependencies {
   readonly adapters: Adapters;
+  /** Whether intents may be paid by their amount. */
+  readonly payByAmount: boolean;
   /** Make and verify what opens one intent or payment link to its payer. */
   readonly clientSecrets: ClientSecrets;
   readonly commands: Commands;

@@ -98,12 +98,14 @@ export class Commands {
 
   /**
    * Sends a command about a deposit, as `send` does. When it returns, the deposit is as the command wants it.
+   * @param commandId that of a command which may have been sent before, and is decided once
    * @throws ApiError as `send`, with the deposit's id, and that of a refusal
    */
   async requireOfDeposit(
     command: DepositCommandData & Pick<DepositCommand, 'depositId' | 'accountId' | 'livemode'>,
+    commandId = newCommandId(),
   ): Promise<void> {
-    const message: DepositCommand = { kind: 'deposit_command', commandId: newCommandId(), ...command };
+    const message: DepositCommand = { kind: 'deposit_command', commandId, ...command };
     const { outcome } = await this.#sendInTurn(message, command.depositId, false);
     if (outcome.kind === 'deposit' && outcome.refusal !== null) throw refusedDeposit(outcome.refusal);
   }

@@ -26,6 +26,8 @@ export const gatewayVariables = {
   /** Shared with the intent services: what proves that a reply is theirs. */
   REPLY_SECRET: variables.sharedSecrets,
   DASHBOARD_PASS_SECRET: variables.sharedSecrets,
+  /** Whether intents may be paid by their amount: the watchers report deposits then (DEPOSITS). */
+  PAY_BY_AMOUNT: variables.flag,
   /** Where payers open the payment page, an origin. Without it `paymentUrl` is null. */
   CHECKOUT_URL: variables.origin.optional(),
   /** Allows live webhook endpoints and sponsors at http:// URLs. */

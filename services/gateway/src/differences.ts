@@ -1,6 +1,6 @@
 import { type CreateIntentRequest, type Differences } from '@pf/contracts';
 import { resolveChain, resolveToken } from '@pf/chains';
-import type { PublicIntent } from '@pf/domain';
+import { isAmountFor, parseAmount, type PublicIntent } from '@pf/domain';
 import type { Adapters } from './intents/lookup.ts';
 
 type Term = string | number | null;
@@ -44,7 +44,7 @@ export const termsAt = (name: string, values: object | null): Terms =>
  */
 export function differencesOfIntent(
   adapters: Adapters,
-  { chain, token, amount, requestor, fulfiller, direction, ttlSeconds, metadata }: CreateIntentRequest,
+  { chain, token, amount, requestor, fulfiller, direction, attribution, ttlSeconds, metadata }: CreateIntentRequest,
   intent: PublicIntent,
 ): Differences {
   // The chain and the token may no longer be available: then they are compared as they are written.
@@ -53,6 +53,7 @@ export function differencesOfIntent(
     const parsed = network && adapters.get(network.chain)?.parseAddress(text);
     return parsed?.ok ? parsed.value : text;
   };
+  const resolved = network && resolveToken(network, token);
   const asked = metadata ?? {};
   return differencesOf(
     {
@@ -61,6 +62,7 @@ export function differencesOfIntent(
       amount: intent.amount,
       requestor: intent.requestor,
       direction: intent.direction,
+      attribution: intent.attribution ?? 'reference',
       ttlSeconds: intent.ttlSeconds,
       ...(fulfiller && { fulfiller: intent.fulfiller }),
       ...termsAt(
@@ -70,13 +72,25 @@ export function differencesOfIntent(
     },
     {
       chain: network?.chain ?? chain,
-      token: (network && resolveToken(network, token)?.symbol) ?? token,
-      amount,
+      token: resolved?.symbol ?? token,
+      amount: isReservedFor(amount, intent, resolved?.decimals) ? intent.amount : amount,
       requestor: wallet(requestor),
       direction,
+      attribution: attribution ?? 'reference',
       ttlSeconds,
       ...(fulfiller && { fulfiller: wallet(fulfiller) }),
       ...termsAt('metadata', asked),
     },
   );
+}
+
+/** Whether the intent's amount is the one that was asked for, and what was added so that no other intent has it. */
+function isReservedFor(
+  asked: string,
+  { attribution, amountBaseUnits }: PublicIntent,
+  decimals: number | undefined,
+): boolean {
+  if (attribution !== 'amount' || decimals === undefined) return false;
+  const baseUnits = parseAmount(asked, decimals);
+  return typeof baseUnits === 'bigint' && isAmountFor(baseUnits, BigInt(amountBaseUnits), decimals);
 }

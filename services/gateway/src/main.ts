@@ -23,6 +23,7 @@ import { RedisClient } from '@pf/redis';
 import { loadConfig, runService, startHealth, within } from '@pf/runtime';
 import { openScreening } from '@pf/screening';
 import { ApiKeys } from './api-keys.ts';
+import { AmountKeeper } from './deposits/amount-keeper.ts';
 import { createApp } from './app.ts';
 import { ClientSecrets } from './client-secrets.ts';
 import { Commands } from './commands.ts';
@@ -148,6 +149,9 @@ runService('gateway', async ({ log, onShutdown }) => {
   const keeper = new PaymentLinkKeeper({ commands, database, log, now, wakes });
   keeper.start();
   onShutdown('payment links', () => keeper.stop());
+  const matches = new AmountKeeper({ adapters: chains.adapters, commands, log, now, screening, stores });
+  matches.start();
+  onShutdown('matches by amount', () => matches.stop());
 
   const sender = createSender({
     ...egressOptions(config),
@@ -161,6 +165,7 @@ runService('gateway', async ({ log, onShutdown }) => {
   const server = new HttpServer(
     createApp({
       adapters: chains.adapters,
+      payByAmount: config.PAY_BY_AMOUNT,
       clientSecrets: new ClientSecrets(config.SECRETS_KEY, config.CHECKOUT_URL),
       commands,
       feeds,

@@ -1,5 +1,5 @@
 import { createChains } from '@pf/chains';
-import type { Database, IntentQueries, KeyHolder, SignedTransactions } from '@pf/database';
+import type { Database, IntentQueries, KeyHolder, ReservedAmounts, SignedTransactions } from '@pf/database';
 import type { ChainId } from '@pf/domain';
 import type { Publisher } from '@pf/event-log';
 import { HttpServer } from '@pf/http';
@@ -91,6 +91,7 @@ export async function startBareApp({
     cold: new ColdIntents(database, null),
     database,
     intents,
+    amounts: failing<ReservedAmounts>(failure, 'the database'),
     signedTransactions: failing<SignedTransactions>(failure, 'the database'),
     findSponsor: () => Promise.reject(failure('the database')),
     hasSponsor: () => Promise.reject(failure('the database')),
@@ -107,6 +108,7 @@ export async function startBareApp({
     keys: holder ? new OneHolder(database, holder) : new ApiKeys(database),
     limiter: new Limiter(new RateLimits(new SharedBuckets(redis, '')), rateFactor),
     log,
+    payByAmount: true,
     mppChallenges: new MppChallenges(Buffer.alloc(32)),
     partitions: 6,
     readings: new Readings(),

@@ -99,6 +99,7 @@ const invalid: Readonly<Record<string, Readonly<Record<string, readonly unknown[
     amount: NO_AMOUNT,
     requestor: [...NO_TEXT, ...WALLET],
     direction: [null, 'push', 'REQUEST', 7, [], {}],
+    attribution: [null, 'memo', 'AMOUNT', 7, [], {}],
     fulfiller: [...MAYBE_TEXT, ...WALLET],
     idempotencyKey: NO_KEY,
     ttlSeconds: NO_SECONDS,

@@ -1,5 +1,5 @@
-import { isDepositEvent, NewerVersionError, readRecord } from '@pf/contracts';
-import type { DeliverableEvent, DeliveryBatch, NewDelivery, WebhookStore } from '@pf/database';
+import { isDepositEvent, type LoggedDepositEvent, NewerVersionError, readRecord } from '@pf/contracts';
+import type { DeliverableEvent, DeliveryBatch, NewDelivery, PlainArrival, WebhookStore } from '@pf/database';
 import { isDepositEventType, isEventType, isPublicType } from '@pf/domain';
 import type { GroupWork, LogRecord } from '@pf/event-log';
 import { count, Gathering, type Logger } from '@pf/runtime';
@@ -70,7 +70,11 @@ export class EventConsumer implements GroupWork {
         throw new NewerVersionError(`${type} is not an event type that this version knows`);
       if (!isPublicType(type) && !isDepositEventType(type)) return null;
       const intentId = isDepositEvent(event) ? event.depositId : event.intentId;
-      return { eventId, eventType: type, intentId, version, accountId, livemode, ...trace };
+      const plainArrival = isDepositEvent(event) ? plainArrivalOf(event) : null;
+      return {
+        ...{ eventId, eventType: type, intentId, version, accountId, livemode, ...trace },
+        ...(plainArrival && { plainArrival }),
+      };
     } catch (error) {
       // Nothing is lost: the log keeps it, and setting the position back repeats no delivery:
       // docs/operations/runbooks/event-unreadable.md
@@ -82,4 +86,12 @@ export class EventConsumer implements GroupWork {
       return null;
     }
   }
+}
+
+/** The transfer of a deposit that may pay an intent by its amount: of a token, in a block, and for no other intent. */
+function plainArrivalOf({ type, deposit }: Pick<LoggedDepositEvent, 'type' | 'deposit'>): PlainArrival | null {
+  const { chain, tokenAddress, recipient, amountBaseUnits, blockTime, reason } = deposit;
+  if (type !== 'deposit.received' || reason !== 'no_reference') return null;
+  if (tokenAddress === null || blockTime === null) return null;
+  return { chain, tokenAddress, recipient, amountBaseUnits, at: Date.parse(blockTime) };
 }

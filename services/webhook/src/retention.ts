@@ -9,6 +9,7 @@ import {
   forgetRemovedEndpoints,
   forgetReplays,
   forgetRequestRecords,
+  forgetReservedAmounts,
   forgetSurplus,
   surplusDeliveries,
 } from '@pf/database';
@@ -26,7 +27,7 @@ const BATCH_ROWS = 2_000;
 
 /**
  * Deletes deliveries, missed events, replays, records of requests, answers to requests with an idempotency key, counts
- * of promises of paymasters, and entries of the audit log, past their retention, and URLs that were removed, after
+ * of promises of paymasters, reserved amounts, and entries of the audit log, past their retention, and URLs that were removed, after
  * their deliveries, every hour. Several processes may do so at once. The dashboard, which people reach, may not.
  */
 export function createRetention(database: Database, log: Logger, now: () => number): PeriodicTask {
@@ -58,10 +59,11 @@ export function createRetention(database: Database, log: Logger, now: () => numb
       const promises = await clean(stopping, (rows) =>
         forgetGasPromises(database, new Date(now() - GAS_PROMISES_RETENTION_MS), rows),
       );
+      const amounts = await clean(stopping, (rows) => forgetReservedAmounts(database, new Date(now()), rows));
       // The database knows how old they must be.
       const audited = await clean(stopping, (rows) => forgetAuditEntries(database, rows));
-      if (deliveries + missed + endpoints + answers + replays + promises + audited > 0)
-        log.info({ deliveries, missed, endpoints, answers, replays, promises, audited }, 'old rows deleted');
+      const deleted = { deliveries, missed, endpoints, answers, replays, promises, amounts, audited };
+      if (Object.values(deleted).some((count) => count > 0)) log.info(deleted, 'old rows deleted');
       const surplus = await cleanSurplus(database, stopping, new Date(now() - ENDED_RETENTION_MS));
       if (surplus > 0) log.info({ surplus }, 'accepted deliveries deleted of accounts that have many');
       if (await forgetRequestRecords(database, now())) log.info('the records of requests of eight days ago deleted');

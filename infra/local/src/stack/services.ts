@@ -65,6 +65,7 @@ function serviceSpecs(
     SEAL_PERSONAL_DATA: 'true',
     // Nor what is of deposits.
     DEPOSITS: 'true',
+    PAY_BY_AMOUNT: 'true',
     // Networks without a local chain get no upstreams: those of the shell would make them served, but not watched.
     ...Object.fromEntries(networks.map(({ upstreamVariable }) => [upstreamVariable, ''])),
     RPC_CONFIG: '',

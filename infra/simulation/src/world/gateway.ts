@@ -80,6 +80,8 @@ export class Gateways {
     };
     const dependencies = {
       adapters: new Map([[adapter.network.chain, adapter]]),
+      amounts: store.amounts,
+      payByAmount: true,
       clientSecrets: new ClientSecrets(Buffer.alloc(32)),
       commands: new Commands(publisher, replies, outcomes),
       intents: store.intents,

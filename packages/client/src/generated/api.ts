@@ -29,6 +29,11 @@ export interface components {
              * @enum {string}
              */
             readonly direction?: "request" | "send";
+            /**
+             * @description `reference` (default), or `amount`: a plain transfer of exactly the `amount` of the response pays it, too.
+             * @enum {string}
+             */
+            readonly attribution?: "reference" | "amount";
             /** @description The wallet that pays. */
             readonly fulfiller?: string | null;
             /** @description A string of 1 to 255 characters that identifies this request, so that it can be retried safely. */
@@ -302,6 +307,11 @@ export interface components {
              * @enum {string}
              */
             readonly direction: "request" | "send";
+            /**
+             * @description `amount`: a plain transfer of exactly `amount` pays it, too, and `amount` has up to 0.009999 more than was asked for. Absent where only a payment with the `reference` does.
+             * @constant
+             */
+            readonly attribution?: "amount";
             /**
              * @description `created`; `pending` (transaction broadcast); `confirmed` (completion signal for users); `finalized` (final on chain); `failed` (reverted on chain); `expired`; `cancelled`.
              * @enum {string}
@@ -892,6 +902,11 @@ export interface components {
              * @enum {string}
              */
             readonly direction: "request" | "send";
+            /**
+             * @description `amount`: a plain transfer of exactly `amount` pays it, too, and `amount` has up to 0.009999 more than was asked for. Absent where only a payment with the `reference` does.
+             * @constant
+             */
+            readonly attribution?: "amount";
             /**
              * @description `created`; `pending` (transaction broadcast); `confirmed` (completion signal for users); `finalized` (final on chain); `failed` (reverted on chain); `expired`; `cancelled`.
              * @enum {string}

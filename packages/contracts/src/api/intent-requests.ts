@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { authorization, signature } from './authorization.ts';
 import {
   amount,
+  attribution,
   chain,
   direction,
   metadata,
@@ -25,6 +26,7 @@ export const createIntentRequest = z.strictObject({
   amount,
   requestor: wallet,
   direction: direction.default('request'),
+  attribution: attribution.optional(),
   fulfiller: wallet.nullish(),
   idempotencyKey: text(1, IDEMPOTENCY_KEY_LENGTH_MAX).optional(),
   ttlSeconds: ttlSeconds.default(TTL_SECONDS.default),

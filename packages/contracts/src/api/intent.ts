@@ -22,6 +22,7 @@ export const publicIntent = z.strictObject({
   requestor: address,
   fulfiller: address.nullable(),
   direction: z.enum(['request', 'send']),
+  attribution: z.literal('amount').exactOptional(),
   state: z.enum(INTENT_STATUSES),
   retryRequired: z.boolean(),
   pendingAtExpiry: z.boolean(),

@@ -16,6 +16,9 @@ const INTENT: Readonly<Record<keyof PublicIntent, string>> = {
   requestor: 'The wallet that receives the payment, in the canonical form of its chain.',
   fulfiller: 'The wallet that pays; `null` until it is known.',
   direction: '`request`: the requestor asks to be paid. `send`: the fulfiller pushes a payment.',
+  attribution:
+    '`amount`: a plain transfer of exactly `amount` pays it, too, and `amount` has up to 0.009999 more than was asked ' +
+    'for. Absent where only a payment with the `reference` does.',
   state:
     '`created`; `pending` (transaction broadcast); `confirmed` (completion signal for users); `finalized` (final on ' +
     'chain); `failed` (reverted on chain); `expired`; `cancelled`.',
@@ -175,6 +178,8 @@ const REQUEST: Readonly<Record<string, string>> = {
   amount: 'Decimal string greater than 0, with at most as many decimals as the token has, for example `12.50`.',
   requestor: 'The wallet that receives the payment.',
   direction: '`request` (default) or `send`, which requires `fulfiller`.',
+  attribution:
+    '`reference` (default), or `amount`: a plain transfer of exactly the `amount` of the response pays it, too.',
   fulfiller: 'The wallet that pays.',
   idempotencyKey: 'A string of 1 to 255 characters that identifies this request, so that it can be retried safely.',
   ttlSeconds: 'Time to live: 60 to 604800 seconds.',

@@ -6,6 +6,6 @@ import { Prisma } from '../generated/prisma/client.ts';
  * @param kind what `id` names: locks of different kinds are apart
  */
 export const advisoryLock = (
-  kind: 'webhook_endpoints' | 'webhook_replays' | 'idempotent_answers',
+  kind: 'webhook_endpoints' | 'webhook_replays' | 'idempotent_answers' | 'reserved_amounts',
   id: string,
 ): Prisma.Sql => Prisma.sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${kind} ${id}`}, 0))`;

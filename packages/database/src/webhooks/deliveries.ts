@@ -1,3 +1,4 @@
+import { followArrivals } from '../amounts/reserved-amounts.ts';
 import { followPayments } from '../links/following.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { LISTED_COLUMNS, type ListedDelivery } from './delivery-list.ts';
@@ -33,6 +34,7 @@ export async function recordDeliveries(
     const moved = await moveWebhookPositions(client, batches);
     const events = batches.flatMap(({ partition, events: own }) => (moved.has(partition) ? own : []));
     if (events.length === 0) return { moved, due: [] };
+    await followArrivals(client, events, at);
     const news = [...events, ...(await followPayments(client, events, at))];
     return { moved, due: await insertDeliveries(client, news, at) };
   });

@@ -1,3 +1,5 @@
+import type { PlainArrival } from '../amounts/reserved-amounts.ts';
+
 /** A public event of an intent as deliveries need it. */
 export interface DeliverableEvent {
   readonly eventId: string;
@@ -8,10 +10,12 @@ export interface DeliverableEvent {
   readonly livemode: boolean;
   readonly traceparent: string | null;
   readonly requestId: string | null;
+  /** Only of a deposit that has arrived, or arrived again, and may pay an intent by its amount. */
+  readonly plainArrival?: PlainArrival;
 }
 
 /** What an account is told: an event of an intent, or one that has a text of its own. */
-export interface News extends Omit<DeliverableEvent, 'intentId' | 'version'> {
+export interface News extends Omit<DeliverableEvent, 'intentId' | 'version' | 'plainArrival'> {
   /** Null for what is of no intent. What is of one is sent when the projection shows its version. */
   readonly intentId: string | null;
   readonly version: number | null;

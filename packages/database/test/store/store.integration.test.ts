@@ -12,7 +12,7 @@ afterAll(() => own.close());
 const TABLES =
   'ledger.deposits, ledger.intents, ledger.intent_events, ledger.checkpoints, service.command_outcomes, ' +
   'service.signed_transactions, service.network_watches, service.watch_bookmarks, service.watched_wallets, ' +
-  'service.webhook_positions, service.accounts';
+  'service.reserved_amounts, service.webhook_positions, service.accounts';
 
 storeSuite((test) => async () => {
   const { database } = own;

@@ -15,6 +15,7 @@ import {
   ProjectionGapError,
   type Store,
   UNSPLIT,
+  type WantedAmount,
 } from '../../src/index.ts';
 import { DepositLog, newDeposit } from '../ledger/deposit-log.ts';
 import { NOW, PartitionLog } from '../ledger/partition-log.ts';
@@ -872,6 +873,192 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
           ),
         );
         expect(made?.map((delivery) => delivery.endpointId)).toEqual([endpointId]);
+      }),
+    );
+  });
+
+  describe('Reserving an amount', () => {
+    const recipient = samples.ALICE;
+    const at = NOW;
+    const until = NOW + 60_000;
+    const wanted = (change: Partial<WantedAmount> = {}): WantedAmount => ({
+      intentId: newIntentId(PARTITION),
+      ...OWNER,
+      chain: CHAIN,
+      tokenAddress: samples.USDC,
+      recipient,
+      asked: 10_000_000n,
+      step: 1n,
+      max: 9_999n,
+      at,
+      until,
+      ...change,
+    });
+    /** The event of a deposit of a partition, as the log tells of it. */
+    const arrived = (amount: bigint, change: Partial<NonNullable<DeliverableEvent['plainArrival']>> = {}) => ({
+      ...deliverableEvent(OWNER),
+      eventType: 'deposit.received',
+      plainArrival: {
+        chain: CHAIN,
+        tokenAddress: samples.USDC,
+        recipient,
+        amountBaseUnits: String(amount),
+        at,
+        ...change,
+      },
+    });
+    const follow = async ({ webhooks }: Store, ...events: readonly DeliverableEvent[]): Promise<void> => {
+      const from = (await webhooks.positions([PARTITION])).get(PARTITION) ?? 0n;
+      const batch = { partition: PARTITION, from, next: from + BigInt(events.length), events };
+      expect((await webhooks.recordDeliveries([batch], new Date(NOW))).moved).toEqual(new Set([PARTITION]));
+    };
+    const due = async ({ amounts }: Store, now = NOW): Promise<readonly unknown[]> =>
+      (await amounts.takeDue(now, 10)).map(({ intentId, depositId }) => [intentId, depositId]);
+
+    it(
+      'gives each intent the smallest that is free, and again what was given up',
+      on(async ({ store: { amounts } }) => {
+        const second = wanted();
+        const first = [await amounts.reserve(wanted()), await amounts.reserve(second), await amounts.reserve(wanted())];
+        expect(first).toEqual([10_000_001n, 10_000_002n, 10_000_003n]);
+        await amounts.release(second.intentId);
+        expect(await amounts.reserve(wanted())).toBe(10_000_002n);
+        // Amounts that are asked for differ, and what is reserved for them must, too.
+        expect(await amounts.reserve(wanted({ asked: 10_000_001n }))).toBe(10_000_004n);
+      }),
+    );
+
+    it(
+      'knows no difference between those of another account, mode, network, token or wallet and none at all',
+      on(async ({ store: { amounts } }) => {
+        const others: readonly Partial<WantedAmount>[] = [
+          {},
+          { accountId: 'acct_other' as AccountId },
+          { livemode: true },
+          { chain: OTHER_CHAIN },
+          { tokenAddress: samples.BOB as string as WantedAmount['tokenAddress'] },
+          { recipient: samples.BOB },
+        ];
+        for (const other of others) expect(await amounts.reserve(wanted(other))).toBe(10_000_001n);
+      }),
+    );
+
+    it(
+      'never gives two intents the same where many ask at once',
+      on(async ({ store: { amounts } }) => {
+        const given = await Promise.all(Array.from({ length: 20 }, () => amounts.reserve(wanted())));
+        expect(new Set(given).size).toBe(20);
+        expect(given.every((amount) => amount !== null && amount <= 10_000_020n)).toBe(true);
+      }),
+    );
+
+    it(
+      'has none where all are reserved, in steps of the token',
+      on(async ({ store: { amounts } }) => {
+        const few = { step: 10n, max: 30n };
+        const given = [await amounts.reserve(wanted({ asked: 10_000_015n, ...few }))];
+        for (let count = 0; count < 4; count++) given.push(await amounts.reserve(wanted(few)));
+        expect(given).toEqual([10_000_025n, 10_000_010n, 10_000_020n, 10_000_030n, null]);
+      }),
+    );
+
+    it(
+      'is matched by the first transfer of exactly the amount, and by one alone',
+      on(async ({ store }) => {
+        const { amounts } = store;
+        const [mine, other] = [wanted(), wanted()];
+        await amounts.reserve(mine);
+        await amounts.reserve(other);
+        const [dust, exact, again] = [arrived(1n), arrived(10_000_001n), arrived(10_000_001n)];
+        await follow(store, dust, exact, again, arrived(10_000_003n), deliverableEvent(OWNER));
+        await follow(store, arrived(10_000_001n));
+        expect(await amounts.takeDue(NOW, 10)).toEqual([
+          {
+            intentId: mine.intentId,
+            depositId: exact.intentId,
+            depositVersion: 1,
+            accountId: OWNER.accountId,
+            livemode: false,
+            tries: 1,
+          },
+        ]);
+      }),
+    );
+
+    it(
+      'is not matched by a transfer of another account or wallet, of before, or of after its time',
+      on(async ({ store }) => {
+        await store.amounts.reserve(wanted());
+        const amount = 10_000_001n;
+        await follow(
+          store,
+          { ...arrived(amount), accountId: 'acct_other' },
+          { ...arrived(amount), livemode: true },
+          arrived(amount, { chain: OTHER_CHAIN }),
+          arrived(amount, { tokenAddress: samples.BOB }),
+          arrived(amount, { recipient: samples.BOB }),
+          arrived(amount, { at: at - 1_000 }),
+          arrived(amount, { at: until }),
+        );
+        expect(await due(store)).toEqual([]);
+        // A block has its time in whole seconds.
+        await follow(store, arrived(amount, { at: Math.floor(at / 1_000) * 1_000 }));
+        expect(await due(store)).toHaveLength(1);
+      }),
+    );
+
+    it(
+      'hands a match to one of many, and again after a while until it is settled',
+      on(async ({ store }) => {
+        const { amounts } = store;
+        const mine = wanted();
+        await amounts.reserve(mine);
+        const exact = arrived(10_000_001n);
+        await follow(store, exact);
+        const taken = await Promise.all(Array.from({ length: 5 }, () => due(store)));
+        expect(taken.flat()).toEqual([[mine.intentId, exact.intentId]]);
+        expect(await due(store, NOW + 14_999)).toEqual([]);
+        expect(await due(store, NOW + 15_000)).toHaveLength(1);
+        const match = { intentId: mine.intentId, depositId: exact.intentId as never };
+        await amounts.postpone(match, NOW + 15_001);
+        expect(await due(store, NOW + 15_001)).toHaveLength(1);
+        await amounts.settle(match, true);
+        await amounts.postpone(match, NOW);
+        // Landed again after a reorg, it is assigned already; no other transfer pays the intent by itself.
+        await follow(store, exact, arrived(10_000_001n));
+        expect(await due(store, NOW + 600_000)).toEqual([]);
+      }),
+    );
+
+    it(
+      'is free for the next transfer where a match came to nothing',
+      on(async ({ store }) => {
+        const mine = wanted();
+        await store.amounts.reserve(mine);
+        const [first, second] = [arrived(10_000_001n), arrived(10_000_001n)];
+        await follow(store, first);
+        await store.amounts.settle({ intentId: mine.intentId, depositId: first.intentId as never }, false);
+        await follow(store, second);
+        expect(await due(store)).toEqual([[mine.intentId, second.intentId]]);
+      }),
+    );
+
+    it(
+      'sees other unpaid intents that ask for the same',
+      on(async ({ store }) => {
+        const projecting = new Projecting(store);
+        const [mine, rival] = [newIntentId(PARTITION), newIntentId(PARTITION)];
+        await projecting.project(events.of(mine, events.created()));
+        const [intent] = await find(store.ledger, [mine]);
+        if (intent === undefined) throw new Error('the intent is projected');
+        expect(await store.amounts.hasRival(intent, 0)).toBe(false);
+        await projecting.project(events.of(rival, events.created()));
+        expect(await store.amounts.hasRival(intent, 0)).toBe(true);
+        await projecting.project(events.of(rival, events.cancelled()));
+        const [gone] = await find(store.ledger, [rival]);
+        const closedAt = gone?.closedAt ?? 0;
+        expect(await store.amounts.hasRival(intent, closedAt - 1)).toBe(true);
+        expect(await store.amounts.hasRival(intent, closedAt)).toBe(false);
       }),
     );
   });

@@ -28,6 +28,13 @@ export const update = (intent: PaymentIntent, command: Extract<Command, { type: 
       'intent.invalid_state',
       'amount and ttlSeconds can change only while the payment intent is created and nothing was built or submitted.',
     );
+  if (termsChange && intent.attribution === 'amount')
+    return refuse(
+      intent,
+      'intent.invalid_state',
+      'The amount of this payment intent is reserved for it until a time, so amount and ttlSeconds stay as they are. ' +
+        'Cancel it and create another one.',
+    );
   if (ttlSeconds !== undefined && intent.createdAt + ttlSeconds * 1000 <= draft.now) {
     const message = `ttlSeconds counts from createdAt: with ${ttlSeconds}, expiresAt would be in the past.`;
     return refuse(intent, 'request.validation_failed', message, { param: 'ttlSeconds' });

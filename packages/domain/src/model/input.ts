@@ -34,6 +34,8 @@ export interface CreateData {
   readonly requestor: Address;
   readonly fulfiller: Address | null;
   readonly direction: Direction;
+  /** A plain transfer of exactly the amount pays it, too. Absent: only what carries the reference does. */
+  readonly attribution?: 'amount';
   readonly reference: Reference;
   readonly ttlSeconds: number;
   readonly metadata: Metadata | null;

@@ -163,6 +163,8 @@ export interface PaymentIntent {
   readonly requestor: Address;
   readonly fulfiller: Address | null;
   readonly direction: Direction;
+  /** A plain transfer of exactly the amount pays it, too. Absent: only what carries the reference does. */
+  readonly attribution?: 'amount';
   readonly status: IntentStatus;
   readonly retryRequired: boolean;
   readonly pendingAtExpiry: boolean;

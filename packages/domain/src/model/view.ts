@@ -18,6 +18,8 @@ export interface PublicIntent {
   readonly requestor: string;
   readonly fulfiller: string | null;
   readonly direction: Direction;
+  /** Absent where only what carries the reference pays it. */
+  readonly attribution?: 'amount';
   readonly state: IntentStatus;
   readonly retryRequired: boolean;
   readonly pendingAtExpiry: boolean;
@@ -86,6 +88,7 @@ const PUBLIC_FIELDS: Readonly<Record<PublicField, true>> = {
   requestor: true,
   fulfiller: true,
   direction: true,
+  attribution: true,
   status: true,
   retryRequired: true,
   pendingAtExpiry: true,
@@ -116,6 +119,7 @@ const PAYER_FIELDS: Readonly<Record<keyof PayerIntent, true>> = {
   requestor: true,
   fulfiller: true,
   direction: true,
+  attribution: true,
   state: true,
   retryRequired: true,
   pendingAtExpiry: true,
@@ -156,6 +160,7 @@ export const view = (intent: PaymentIntent): PublicIntent => ({
   requestor: intent.requestor,
   fulfiller: intent.fulfiller,
   direction: intent.direction,
+  ...(intent.attribution && { attribution: intent.attribution }),
   state: intent.status,
   retryRequired: intent.retryRequired,
   pendingAtExpiry: intent.pendingAtExpiry,

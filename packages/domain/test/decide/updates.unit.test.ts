@@ -8,6 +8,21 @@ import { BOB, FIRST, SCENARIO_START, TTL_SECONDS } from '../../src/testing/sampl
 const patch = (data: Omit<CommandData['update'], 'updatedAt'>, updatedAt = SCENARIO_START) =>
   gateway.update({ updatedAt, ...data });
 
+describe('An amount that is reserved', () => {
+  const reserved = created({ attribution: 'amount' });
+
+  it('stays, as does its time', () => {
+    for (const change of [{ amount: '13', amountBaseUnits: 13_000_000n }, { ttlSeconds: 60 }])
+      given(reserved).when(patch(change)).thenRefused('intent.invalid_state');
+  });
+
+  it('leaves metadata to be changed', () => {
+    given(reserved)
+      .when(patch({ metadata: { table: '4' } }))
+      .then(updated({ metadata: { table: '4' } }));
+  });
+});
+
 describe('metadata', () => {
   it('is merged key by key; null removes a key', () => {
     given(created({ metadata: { table: '4', waiter: 'Ida' } }))

@@ -143,6 +143,16 @@ export class SimulatedDatabase {
         findDeposit: (id, owner) => run('find deposit', (tables) => statements.findDeposit(tables, id, owner)),
         findOutcomes: (commandIds) => run('find outcomes', (tables) => statements.findOutcomes(tables, commandIds)),
       },
+      amounts: {
+        reserve: (wanted) => run('reserve amount', (tables) => statements.reserveAmount(tables, wanted)),
+        release: (intentId) => run('release amount', (tables) => statements.releaseAmount(tables, intentId)),
+        takeDue: (now, limit) => run('take matches', (tables) => statements.takeDueMatches(tables, now, limit)),
+        settle: (match, isAssigned) =>
+          run('settle match', (tables) => statements.settleMatch(tables, match, isAssigned)),
+        postpone: (match, until) => run('postpone match', (tables) => statements.postponeMatch(tables, match, until)),
+        hasRival: (intent, closedAfter) =>
+          run('look for rivals', (tables) => statements.hasRival(tables, intent, closedAfter)),
+      },
       signedTransactions: {
         keep: (transaction) => run('keep bytes', (tables, now) => statements.keepTransaction(tables, transaction, now)),
         find: (chain, hashes) => run('find bytes', (tables) => statements.findTransactions(tables, chain, hashes)),

@@ -1,5 +1,6 @@
 import { newDeliveryId, type Outcome } from '@pf/contracts';
 import {
+  type AmountMatch,
   type Checkpoint,
   type DeliveryBatch,
   type Found,
@@ -14,6 +15,7 @@ import {
   type Shard,
   type StoredTransaction,
   type Wanted,
+  type WantedAmount,
   type WatchCursor,
   type WatchedWallet,
   type WatchLease,
@@ -188,6 +190,104 @@ export function findDeposit({ deposits }: Tables, id: DepositId, owner: IntentOw
 
 export const findOutcomes = ({ outcomes }: Tables, commandIds: readonly CommandId[]): readonly Outcome[] =>
   [...new Set(commandIds)].flatMap((id) => outcomes.get(id) ?? []);
+
+interface WalletOfAccount {
+  readonly accountId: string;
+  readonly livemode: boolean;
+  readonly chain: string;
+  readonly tokenAddress: string;
+  readonly recipient: string;
+}
+const isSameWallet = (row: WalletOfAccount, other: WalletOfAccount): boolean =>
+  row.accountId === other.accountId &&
+  row.livemode === other.livemode &&
+  row.chain === other.chain &&
+  row.tokenAddress === other.tokenAddress &&
+  row.recipient === other.recipient;
+
+export function reserveAmount({ reservedAmounts }: Tables, wanted: WantedAmount): bigint | null {
+  const { asked, step, max, ...of } = wanted;
+  const taken = new Set(
+    [...reservedAmounts.values()].filter((row) => isSameWallet(row, of)).map(({ amount }) => amount),
+  );
+  let amount = asked + step;
+  while (taken.has(amount)) amount += step;
+  if (amount > asked + max) return null;
+  reservedAmounts.set(of.intentId, { ...of, amount, match: null });
+  return amount;
+}
+
+export const releaseAmount = ({ reservedAmounts }: Tables, intentId: IntentId): void => {
+  reservedAmounts.delete(intentId);
+};
+
+/** As long as in packages/database/src/amounts/reserved-amounts.ts. */
+const MATCH_AGAIN_MS = 15_000;
+const DOUBLED_MAX = 6;
+
+export function takeDueMatches({ reservedAmounts }: Tables, now: Instant, limit: number): readonly AmountMatch[] {
+  const due = [...reservedAmounts.values()].flatMap((row) => {
+    const { match } = row;
+    return match !== null && match.dueAt !== null && match.dueAt <= now ? [{ row, match, dueAt: match.dueAt }] : [];
+  });
+  due.sort((one, other) => one.dueAt - other.dueAt);
+  return due.slice(0, limit).map(({ row, match: { depositId, depositVersion, tries } }) => {
+    const dueAt = now + MATCH_AGAIN_MS * 2 ** Math.min(tries, DOUBLED_MAX);
+    reservedAmounts.set(row.intentId, { ...row, match: { depositId, depositVersion, tries: tries + 1, dueAt } });
+    const { intentId, accountId, livemode } = row;
+    return { intentId, depositId, depositVersion, accountId, livemode, tries: tries + 1 };
+  });
+}
+
+type MatchName = Pick<AmountMatch, 'intentId' | 'depositId'>;
+
+export function settleMatch(
+  { reservedAmounts }: Tables,
+  { intentId, depositId }: MatchName,
+  isAssigned: boolean,
+): void {
+  const row = reservedAmounts.get(intentId);
+  if (row?.match?.depositId !== depositId) return;
+  reservedAmounts.set(intentId, { ...row, match: isAssigned ? { ...row.match, tries: 0, dueAt: null } : null });
+}
+
+export function postponeMatch({ reservedAmounts }: Tables, { intentId, depositId }: MatchName, until: Instant): void {
+  const row = reservedAmounts.get(intentId);
+  if (row?.match?.depositId !== depositId || row.match.dueAt === null) return;
+  reservedAmounts.set(intentId, { ...row, match: { ...row.match, dueAt: until } });
+}
+
+export const hasRival = ({ intents }: Tables, intent: PaymentIntent, closedAfter: Instant): boolean =>
+  [...intents.values()].some(
+    ({ intent: other }) =>
+      other.id !== intent.id &&
+      other.accountId === intent.accountId &&
+      other.livemode === intent.livemode &&
+      other.requestor === intent.requestor &&
+      other.chain === intent.chain &&
+      other.tokenAddress === intent.tokenAddress &&
+      other.amountBaseUnits === intent.amountBaseUnits &&
+      other.status !== 'confirmed' &&
+      other.status !== 'finalized' &&
+      (other.closedAt === null || other.closedAt > closedAfter),
+  );
+
+/** As followArrivals() of packages/database/src/amounts/reserved-amounts.ts. */
+function followArrivals({ reservedAmounts }: Tables, events: DeliveryBatch['events'], at: Date): void {
+  for (const { plainArrival: plain, intentId: id, version: depositVersion, accountId, livemode } of events) {
+    if (plain === undefined) continue;
+    const row = [...reservedAmounts.values()].find(
+      (one) =>
+        one.match === null &&
+        isSameWallet(one, { ...plain, accountId, livemode }) &&
+        one.amount === BigInt(plain.amountBaseUnits) &&
+        plain.at >= Math.floor(one.at / 1_000) * 1_000 &&
+        plain.at < one.until,
+    );
+    const match = { depositId: id as DepositId, depositVersion, tries: 0, dueAt: at.getTime() };
+    if (row) reservedAmounts.set(row.intentId, { ...row, match });
+  }
+}
 
 export function keepTransaction({ signedTransactions }: Tables, transaction: StoredTransaction, now: Instant): void {
   const key = `${transaction.intentId} ${transaction.hash}`;
@@ -368,13 +468,15 @@ export function positions({ webhookPositions }: Tables, partitions: readonly num
   );
 }
 
-export function recordDeliveries(
-  { webhookPositions, endpoints, deliveries }: Tables,
-  batches: readonly DeliveryBatch[],
-  at: Date,
-): RecordedDeliveries {
+export function recordDeliveries(tables: Tables, batches: readonly DeliveryBatch[], at: Date): RecordedDeliveries {
+  const { webhookPositions, endpoints, deliveries } = tables;
   const moved = batches.filter(({ partition, from }) => webhookPositions.get(partition) === from);
   for (const { partition, next } of moved) webhookPositions.set(partition, next);
+  followArrivals(
+    tables,
+    moved.flatMap(({ events }) => events),
+    at,
+  );
   const enabled = [...endpoints.values()].filter(({ disabled }) => !disabled);
   const made: DeliveryRow[] = [];
   for (const event of moved.flatMap(({ events }) => events))

@@ -1,10 +1,12 @@
 import type { Outcome } from '@pf/contracts';
 import type {
+  AmountMatch,
   Checkpoint,
   DeliverableEvent,
   ProjectedEvent,
   StoredTransaction,
   WatchCursor,
+  WantedAmount,
   WatchedWallet,
 } from '@pf/database';
 import type { ChainId, CommandId, Deposit, DepositId, Instant, IntentId, PaymentIntent } from '@pf/domain';
@@ -31,6 +33,14 @@ export interface DeliveryRow extends DeliverableEvent {
   readonly id: string;
   readonly endpointId: string;
   readonly nextAttemptAt: Date;
+}
+
+/** A reserved amount: all that a match has once a deposit has paid it. */
+export interface ReservedRow extends Omit<WantedAmount, 'asked' | 'step' | 'max'> {
+  /** Base units. */
+  readonly amount: bigint;
+  readonly match:
+    (Pick<AmountMatch, 'depositId' | 'depositVersion' | 'tries'> & { readonly dueAt: Instant | null }) | null;
 }
 
 interface WatchRow {
@@ -60,6 +70,7 @@ export class Tables {
   readonly bookmarks: Table<string, { readonly chain: ChainId; readonly recipient: string; readonly bookmark: string }>;
   /** By chain, recipient and account. */
   readonly wallets: Table<string, WatchedWallet>;
+  readonly reservedAmounts: Table<IntentId, ReservedRow>;
   readonly endpoints: Table<string, EndpointRow>;
   /** By event and endpoint. */
   readonly deliveries: Table<string, DeliveryRow>;
@@ -77,6 +88,7 @@ export class Tables {
     this.watches = new Table(journal);
     this.bookmarks = new Table(journal);
     this.wallets = new Table(journal);
+    this.reservedAmounts = new Table(journal);
     this.endpoints = new Table(journal);
     this.deliveries = new Table(journal);
     this.webhookPositions = new Table(journal);

@@ -22,7 +22,7 @@ interface Wallets {
 
 /** For the operator's log. */
 interface Occasion {
-  readonly holder: Holder;
+  readonly holder: Pick<Holder, 'accountId' | 'livemode'>;
   readonly what: 'create' | 'submit' | 'refund' | 'link' | 'assign';
   readonly intentId?: IntentId;
   /** The field that names the requestor; default: `requestor`. */

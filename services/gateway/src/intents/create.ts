@@ -8,13 +8,17 @@ import {
   partitionOfKey,
   type RequestIssue,
 } from '@pf/contracts';
-import type { IntentOwner, IntentQueries } from '@pf/database';
+import type { IntentOwner, IntentQueries, ReservedAmounts } from '@pf/database';
 import {
   type Address,
+  AMOUNT_RESERVED_MS,
   type CreateData,
+  formatAmount,
   IDEMPOTENCY_WINDOW_MS,
+  type IntentId,
   payerProblem,
   type PublicIntent,
+  surplusOf,
   view,
 } from '@pf/domain';
 import { ApiError, validationFailed } from '../api-error.ts';
@@ -32,6 +36,7 @@ import { type Adapters, intentAfter } from './lookup.ts';
 
 interface Dependencies extends ScreeningDependencies {
   readonly adapters: Adapters;
+  readonly amounts: Pick<ReservedAmounts, 'reserve' | 'release'>;
   readonly clientSecrets: Pick<ClientSecrets, 'forPayer'>;
   readonly commands: Commands;
   readonly intents: IntentQueries;
@@ -39,17 +44,20 @@ interface Dependencies extends ScreeningDependencies {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly partitions: number;
+  /** Whether intents may be paid by their amount. */
+  readonly payByAmount: boolean;
 }
 
 /**
  * POST /intents. The hot path calls only the screening and the writer, which knows whether an idempotency key was used.
  */
 export const createIntent = (
-  { adapters, clientSecrets, commands, intents, limiter, now, partitions, screening, log }: Dependencies,
-  partitioner = new StickyPartitioner(partitions),
+  dependencies: Dependencies,
+  partitioner = new StickyPartitioner(dependencies.partitions),
 ): Endpoint => ({
   operation: OPERATIONS.createIntent,
   async handle({ holder, request, response }) {
+    const { adapters, clientSecrets, commands, intents, limiter, now, partitions, screening, log } = dependencies;
     const body = await readKeyedBody(request, response, createIntentRequest);
     const respond = (replayed: boolean, intent: PublicIntent): EndpointResponse => {
       const created = { intent, ...clientSecrets.forPayer(intent) };
@@ -60,6 +68,7 @@ export const createIntent = (
     let data: CreateData;
     try {
       data = resolveIntent(adapters, body, holder.livemode);
+      if (data.attribution === 'amount') requirePayByAmount(dependencies, data);
       requirePlan(holder, { network: networkOf(data.chain), ttlSeconds: data.ttlSeconds });
       await limiter.admitCreate(holder);
       await requireCleanWallets({ adapters, screening, log }, data, { holder, what: 'create' });
@@ -76,16 +85,62 @@ export const createIntent = (
     const { idempotencyKey } = data;
     const partition =
       idempotencyKey === null ? partitioner.next() : partitionOfKey(accountId, livemode, idempotencyKey, partitions);
-    const accepted = await commands.require({
-      type: 'create',
-      intentId: newIntentId(partition),
-      accountId,
-      livemode,
-      data,
-    });
+    const intentId = newIntentId(partition);
+    const create = (made: CreateData) =>
+      commands.require({ type: 'create', intentId, accountId, livemode, data: made });
+    if (data.attribution !== 'amount') {
+      const accepted = await create(data);
+      return respond(accepted.replayed, await intentAfter(intents, accepted, holder));
+    }
+    // The writer would find it, too, but what was reserved for the repeat would have to be given up.
+    const earlier = await earlierIntent(intents, body, holder, now());
+    if (earlier) return respond(true, earlier);
+    const accepted = await create(await withReservedAmount(dependencies, intentId, data, { accountId, livemode }));
+    if (accepted.intentId !== intentId) await dependencies.amounts.release(intentId);
     return respond(accepted.replayed, await intentAfter(intents, accepted, holder));
   },
 });
+
+/** @throws ApiError 400 where no transfer can pay the intent by its amount */
+function requirePayByAmount({ payByAmount }: Pick<Dependencies, 'payByAmount'>, data: CreateData): void {
+  const { token, decimals, amountBaseUnits, direction } = data;
+  const invalid = (param: string, message: string): ApiError => validationFailed([{ param, message }]);
+  if (!payByAmount)
+    throw invalid('attribution', 'attribution "amount" is not available here: leave it out, or ask the operator');
+  if (direction !== 'request')
+    throw invalid('attribution', 'attribution "amount" is for direction "request": leave it out');
+  const surplus = surplusOf(decimals);
+  if (surplus === null)
+    throw invalid('attribution', `attribution "amount" is not possible with ${token}: it has too few decimals`);
+  const most = readAmount(formatAmount(amountBaseUnits + surplus.max, decimals), { decimals, symbol: token });
+  if (!most.ok) throw invalid('amount', `amount ${most.problem}, with up to 0.009999 more`);
+}
+
+/**
+ * The data with an amount that no other intent of the wallet has. What is reserved for a create whose outcome stays
+ * unknown is free again after its time.
+ * @throws ApiError 409 where all are reserved
+ */
+async function withReservedAmount(
+  { amounts, now }: Pick<Dependencies, 'amounts' | 'now'>,
+  intentId: IntentId,
+  data: CreateData,
+  { accountId, livemode }: IntentOwner,
+): Promise<CreateData> {
+  const { chain, tokenAddress, requestor: recipient, amountBaseUnits: asked, decimals, ttlSeconds } = data;
+  const surplus = surplusOf(decimals);
+  if (surplus === null) throw new Error(`nothing can be added to an amount of ${data.token}`);
+  const at = now();
+  const until = at + ttlSeconds * 1_000 + AMOUNT_RESERVED_MS;
+  const of = { intentId, accountId, livemode, chain, tokenAddress, recipient };
+  const amountBaseUnits = await amounts.reserve({ ...of, asked, ...surplus, at, until });
+  if (amountBaseUnits === null)
+    throw new ApiError('amount.all_reserved', {
+      param: 'amount',
+      details: { max: Number(surplus.max / surplus.step) },
+    });
+  return { ...data, amount: formatAmount(amountBaseUnits, decimals), amountBaseUnits };
+}
 
 async function earlierIntent(
   intents: IntentQueries,
@@ -134,6 +189,7 @@ export function resolveIntent(adapters: Adapters, body: CreateIntentRequest, liv
     requestor,
     fulfiller,
     direction: body.direction,
+    ...(body.attribution === 'amount' && { attribution: body.attribution }),
     reference: adapter.newReference(),
     ttlSeconds: body.ttlSeconds,
     metadata: body.metadata ?? null,

@@ -1,0 +1,216 @@
+import type {
+  AccountId,
+  Address,
+  ChainId,
+  DepositId,
+  Instant,
+  IntentId,
+  PaymentIntent,
+  TokenAddress,
+} from '@pf/domain';
+import type pg from 'pg';
+import { advisoryLock } from '../postgres/advisory-lock.ts';
+import { type Database, inTransaction } from '../postgres/database.ts';
+import type { DeliverableEvent } from '../webhooks/news.ts';
+
+/** An amount that is to be reserved for an intent, which need not exist yet. */
+export interface WantedAmount {
+  readonly intentId: IntentId;
+  readonly accountId: AccountId;
+  readonly livemode: boolean;
+  readonly chain: ChainId;
+  readonly tokenAddress: TokenAddress;
+  readonly recipient: Address;
+  /** Base units; what is reserved is more than this. */
+  readonly asked: bigint;
+  /** Base units: the least that may be added, and the step between two. */
+  readonly step: bigint;
+  /** The most that may be added. */
+  readonly max: bigint;
+  /** What the chain has from before is not for this intent. */
+  readonly at: Instant;
+  readonly until: Instant;
+}
+
+/** A deposit of exactly the amount that is reserved for an intent. */
+export interface AmountMatch {
+  readonly intentId: IntentId;
+  readonly depositId: DepositId;
+  /** That of the event which has told of the deposit. */
+  readonly depositVersion: number;
+  readonly accountId: AccountId;
+  readonly livemode: boolean;
+  /** How often it was taken, this time included. */
+  readonly tries: number;
+}
+
+/** A plain transfer, as the log tells of it. */
+export interface PlainArrival {
+  readonly chain: string;
+  readonly tokenAddress: string;
+  readonly recipient: string;
+  readonly amountBaseUnits: string;
+  /** The time of its block. */
+  readonly at: Instant;
+}
+
+/** A match that was taken is due again after this, doubled with each time it was taken: who took it may have ended. */
+const AGAIN_MS = 15_000;
+const DOUBLED_MAX = 6;
+/** Intents of the wallet that are looked at, the newest first: a wallet may have any number. */
+const RECENT_MAX = 1_000;
+
+/** ReservedAmounts.reserve in Postgres. */
+export function reserveAmount(database: Database, wanted: WantedAmount): Promise<bigint | null> {
+  const { intentId, accountId, livemode, chain, tokenAddress, recipient, asked, step, max, at, until } = wanted;
+  const of = [accountId, livemode, chain, tokenAddress, recipient] as const;
+  return inTransaction(database, async (client) => {
+    // Of two at once both would find the same amount free, and one of them none.
+    await client.query(advisoryLock('reserved_amounts', JSON.stringify(of)));
+    const { rows } = await client.query<{ amount: string }>({
+      name: 'reserve-amount',
+      // The smallest free one is the first of all, or follows one that is taken.
+      text: `WITH taken AS (
+               SELECT amount_base_units AS amount FROM service.reserved_amounts
+                WHERE account_id = $2 AND livemode = $3 AND chain = $4 AND token_address = $5 AND recipient = $6
+                  AND amount_base_units BETWEEN $7::numeric + $8::numeric AND $7::numeric + $9::numeric
+             ), candidates AS (
+               SELECT $7::numeric + $8::numeric AS amount
+               UNION ALL
+               SELECT amount + $8::numeric FROM taken
+                WHERE (amount - $7::numeric) % $8::numeric = 0 AND amount < $7::numeric + $9::numeric
+             )
+             INSERT INTO service.reserved_amounts
+               (intent_id, account_id, livemode, chain, token_address, recipient, amount_base_units, reserved_at, until)
+             SELECT $1, $2, $3, $4, $5, $6, min(amount), $10, $11 FROM candidates
+              WHERE amount NOT IN (SELECT amount FROM taken)
+             HAVING min(amount) IS NOT NULL
+             RETURNING amount_base_units::text AS amount`,
+      values: [intentId, ...of, String(asked), String(step), String(max), new Date(at), new Date(until)],
+    });
+    return rows[0] === undefined ? null : BigInt(rows[0].amount);
+  });
+}
+
+/** ReservedAmounts.release in Postgres. */
+export async function releaseAmount({ sql }: Database, intentId: IntentId): Promise<void> {
+  await sql.query('DELETE FROM service.reserved_amounts WHERE intent_id = $1', [intentId]);
+}
+
+/** ReservedAmounts.takeDue in Postgres. */
+export async function takeDueMatches({ sql }: Database, now: Instant, limit: number): Promise<readonly AmountMatch[]> {
+  const { rows } = await sql.query<AmountMatch>({
+    name: 'matches-due',
+    text: `UPDATE service.reserved_amounts SET tries = tries + 1,
+                  due_at = $1::timestamptz + $3::interval * power(2, least(tries, $4))
+            WHERE intent_id IN (SELECT intent_id FROM service.reserved_amounts WHERE due_at <= $1
+                                 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+        RETURNING intent_id AS "intentId", deposit_id AS "depositId", deposit_version AS "depositVersion",
+                  account_id AS "accountId", livemode, tries`,
+    values: [new Date(now), limit, `${AGAIN_MS} ms`, DOUBLED_MAX],
+  });
+  return rows;
+}
+
+/** ReservedAmounts.settle in Postgres. */
+export async function settleMatch(
+  { sql }: Database,
+  { intentId, depositId }: Pick<AmountMatch, 'intentId' | 'depositId'>,
+  isAssigned: boolean,
+): Promise<void> {
+  await sql.query(
+    `UPDATE service.reserved_amounts SET due_at = NULL, tries = 0, deposit_id = CASE WHEN $3 THEN deposit_id END
+      WHERE intent_id = $1 AND deposit_id = $2`,
+    [intentId, depositId, isAssigned],
+  );
+}
+
+/** ReservedAmounts.postpone in Postgres. */
+export async function postponeMatch(
+  { sql }: Database,
+  { intentId, depositId }: Pick<AmountMatch, 'intentId' | 'depositId'>,
+  until: Instant,
+): Promise<void> {
+  await sql.query(
+    'UPDATE service.reserved_amounts SET due_at = $3 WHERE intent_id = $1 AND deposit_id = $2 AND due_at IS NOT NULL',
+    [intentId, depositId, new Date(until)],
+  );
+}
+
+/** ReservedAmounts.hasRival in Postgres. */
+export async function hasRival(
+  { sql }: Database,
+  { id, accountId, livemode, chain, tokenAddress, requestor, amountBaseUnits }: PaymentIntent,
+  closedAfter: Instant,
+): Promise<boolean> {
+  const { rowCount } = await sql.query({
+    name: 'rivals-of-amount',
+    text: `SELECT FROM (
+             SELECT id, status, chain, token_address, amount_base_units, closed_at FROM ledger.intents
+              WHERE account_id = $1 AND livemode = $2 AND requestor = $3
+              ORDER BY created_at DESC, id DESC LIMIT ${RECENT_MAX}) AS recent
+            WHERE chain = $4 AND token_address = $5 AND amount_base_units = $6 AND id <> $7
+              AND status NOT IN ('confirmed', 'finalized') AND (closed_at IS NULL OR closed_at > $8)
+            LIMIT 1`,
+    values: [accountId, livemode, requestor, chain, tokenAddress, String(amountBaseUnits), id, new Date(closedAfter)],
+  });
+  return rowCount === 1;
+}
+
+/**
+ * Marks the amounts that these events of the log show as paid, in the transaction that moves the position in the log.
+ * An amount that a deposit has paid, or may have, is not paid by another; nor by what its block has from before it was
+ * reserved. Blocks have their time in whole seconds.
+ */
+export async function followArrivals(
+  client: pg.PoolClient,
+  events: readonly DeliverableEvent[],
+  at: Date,
+): Promise<void> {
+  const plain = events.flatMap(({ plainArrival, ...event }) => (plainArrival ? [{ ...event, ...plainArrival }] : []));
+  if (plain.length === 0) return;
+  await client.query({
+    name: 'follow-arrivals',
+    text: `WITH arrived AS (
+             SELECT DISTINCT ON (r.intent_id) r.intent_id, n.deposit_id, n.version
+               FROM unnest($1::text[], $2::int[], $3::text[], $4::boolean[], $5::text[], $6::text[], $7::text[],
+                           $8::numeric[], $9::timestamptz[])
+                    WITH ORDINALITY
+                    AS n (deposit_id, version, account_id, livemode, chain, token, recipient, amount, at, place)
+               JOIN service.reserved_amounts r
+                 ON r.account_id = n.account_id AND r.livemode = n.livemode AND r.chain = n.chain
+                AND r.token_address = n.token AND r.recipient = n.recipient AND r.amount_base_units = n.amount
+              WHERE r.deposit_id IS NULL AND n.at >= date_trunc('second', r.reserved_at) AND n.at < r.until
+              ORDER BY r.intent_id, n.place)
+           UPDATE service.reserved_amounts r
+              SET deposit_id = a.deposit_id, deposit_version = a.version, due_at = $10, tries = 0
+             FROM arrived a WHERE r.intent_id = a.intent_id AND r.deposit_id IS NULL`,
+    values: [
+      plain.map(({ intentId }) => intentId),
+      plain.map(({ version }) => version),
+      plain.map(({ accountId }) => accountId),
+      plain.map(({ livemode }) => livemode),
+      plain.map(({ chain }) => chain),
+      plain.map(({ tokenAddress }) => tokenAddress),
+      plain.map(({ recipient }) => recipient),
+      plain.map(({ amountBaseUnits }) => amountBaseUnits),
+      plain.map(({ at: seen }) => new Date(seen)),
+      at,
+    ],
+  });
+}
+
+/**
+ * Deletes reservations that have ended before a time, the oldest first, at most `limit`. Several processes may do so at
+ * once.
+ * @returns the number deleted: fewer than `limit` if none are left
+ */
+export async function forgetReservedAmounts({ sql }: Database, before: Date, limit: number): Promise<number> {
+  const { rowCount } = await sql.query(
+    `DELETE FROM service.reserved_amounts WHERE intent_id IN
+       (SELECT intent_id FROM service.reserved_amounts WHERE until < $1
+         ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+    [before, limit],
+  );
+  return rowCount ?? 0;
+}
