@@ -59,7 +59,7 @@ describe('whoever has the watcher of one network', () => {
   it('confirms nothing of another network, and no deposit of it for an intent', async () => {
     const requestor = newWallet(solana).address;
     const { body } = await client.create({ chain, token: 'USDC', amount: '5', requestor });
-    const id = body.intent.id as IntentId;
+    const id = body.intent.id;
     const hash = '5'.repeat(88) as TransactionHash;
     const transfer = {
       tokenAddress: solana.tokens['USDC'] as TokenAddress,
