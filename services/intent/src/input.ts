@@ -3,6 +3,7 @@ import {
   type CommandMessage,
   type CommandSeal,
   type DepositCommandMessage,
+  depositIdOf,
   type DepositMessage,
   intentId as intentIdSchema,
   type ObservationMessage,
@@ -68,6 +69,14 @@ export function readInput(
       record.topic === 'intent.commands' ? parseCommand(record.value, seal) : parseObservation(record.value);
     const refusal = authors !== null && isObservation(message) ? authors.refusalOf(record.value, message) : null;
     if (refusal !== null) return { record, message: null, reason: refusal, head: headOf(record.value) };
+    // Its id is that of the transfer: no watcher takes the place of another network's deposit.
+    if (message.kind === 'deposit' && message.type === 'deposit_landed') {
+      const { accountId, chain, arrival } = message.data;
+      if (depositIdOf(accountId, chain, arrival, partitions) !== message.depositId) {
+        const reason = `${message.depositId} is not the deposit of this transfer on ${chain}`;
+        return { record, message: null, reason, head: headOf(record.value) };
+      }
+    }
     if (isOfDeposit(message))
       return parseDepositId(message.depositId, partitions)?.partition === record.partition
         ? { record, message }

@@ -53,7 +53,7 @@ export interface WriterDependencies {
 }
 
 /** Who is believed about what the chains did. */
-export interface SignedObservations {
+interface SignedObservations {
   readonly authors: ObservationAuthors;
   /** Signs what intents are told of deposits. */
   readonly key: Uint8Array;

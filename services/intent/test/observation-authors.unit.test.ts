@@ -132,6 +132,15 @@ describe('the author of an observation', () => {
       expect(decide(seen(BASE), keyOf(BASE)).deposits).toHaveLength(1);
     });
 
+    it('is refused where the transfer of its network has another id', () => {
+      const taken = { ...deposits.depositLanded({ chain: SOLANA }, id), chain: SOLANA, trace: TRACE };
+      const batch = decide(taken, keyOf(SOLANA));
+      expect([batch.records, reasonsOf(batch)]).toEqual([
+        [],
+        [`${id} is not the deposit of this transfer on ${SOLANA}`],
+      ]);
+    });
+
     it('is refused where it is the watcher of another one', () => {
       const first = decide(seen(SOLANA), keyOf(SOLANA));
       expect([first.records, reasonsOf(first)]).toEqual([

@@ -27,6 +27,8 @@ const USERS = Object.keys(MAY);
 /** Whose consumer group it is. */
 const GROUPS: Readonly<Record<string, string>> = { intent: 'pf-intent', webhook: 'pf-webhook' };
 const WRITER = 'intent-writer-0';
+/** The id of the one broker. */
+const BROKER = 1;
 
 /** The part of the library's cluster object with which a topic is read without a group. */
 interface LibraryCluster {
@@ -113,7 +115,8 @@ describe('whoever has the credentials of one service in Kafka', () => {
       await producer.disconnect();
     }
   };
-  const read = async (name: string, topic: Topic): Promise<void> => {
+  /** @param replicaId as which broker; default: as a consumer */
+  const read = async (name: string, topic: Topic, replicaId = -1): Promise<void> => {
     const kafka = kafkaOf(name);
     const symbol = Object.getOwnPropertySymbols(kafka).find(
       ({ description }) => description === 'private:Kafka:createCluster',
@@ -127,6 +130,7 @@ describe('whoever has the credentials of one service in Kafka', () => {
       const partitions = [{ partition: 0, currentLeaderEpoch: -1, fetchOffset: '0', maxBytes }];
       const broker = await cluster.findControllerBroker();
       await broker.fetch({
+        replicaId,
         maxWaitTime: 100,
         minBytes: 1,
         maxBytes,
@@ -158,6 +162,14 @@ describe('whoever has the credentials of one service in Kafka', () => {
       Object.fromEntries(TOPICS.map((topic) => [topic, may.includes(topic) ? 'done' : 'refused']));
     expect(await outcomes(write)).toEqual(expected(MAY[name]?.write));
     expect(await outcomes(read)).toEqual(expected(MAY[name]?.read));
+  });
+
+  it.each(USERS)('reads as a broker what %s may, if it may end the transactions of a broker', async (name) => {
+    const tried: [Topic, boolean][] = [];
+    for (const topic of TOPICS) tried.push([topic, (await outcomeOf(read(name, topic, BROKER))) === 'refused']);
+    // ClusterAction, the right to write the markers of a hanging transaction, is the one of brokers: there is no other.
+    const isRefused = name !== 'pf-intent';
+    expect(Object.fromEntries(tried)).toEqual(Object.fromEntries(TOPICS.map((topic) => [topic, isRefused])));
   });
 
   it.each(USERS)('destroys and changes nothing as %s', async (name) => {
