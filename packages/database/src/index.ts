@@ -2,12 +2,7 @@ export * from './accounts/accounts.ts';
 export * from './accounts/api-keys.ts';
 export * from './accounts/intent-accounts.ts';
 export * from './accounts/open-account.ts';
-export {
-  type AmountMatch,
-  forgetReservedAmounts,
-  type PlainArrival,
-  type WantedAmount,
-} from './amounts/reserved-amounts.ts';
+export { type AmountMatch, forgetReservedAmounts, type WantedAmount } from './amounts/reserved-amounts.ts';
 export * from './dashboard/account-keys.ts';
 export * from './dashboard/attempts.ts';
 export * from './dashboard/attention.ts';

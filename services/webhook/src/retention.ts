@@ -27,8 +27,9 @@ const BATCH_ROWS = 2_000;
 
 /**
  * Deletes deliveries, missed events, replays, records of requests, answers to requests with an idempotency key, counts
- * of promises of paymasters, reserved amounts, and entries of the audit log, past their retention, and URLs that were removed, after
- * their deliveries, every hour. Several processes may do so at once. The dashboard, which people reach, may not.
+ * of promises of paymasters, reserved amounts, and entries of the audit log, past their retention, and URLs that were
+ * removed, after their deliveries, every hour. Several processes may do so at once. The dashboard, which people reach,
+ * may not.
  */
 export function createRetention(database: Database, log: Logger, now: () => number): PeriodicTask {
   return new PeriodicTask({

@@ -9,9 +9,18 @@ const api: ApiClient = apiClient(stack.baseUrl, stack.apiKeys.test);
 /** What a wallet does that knows an address and an amount, and nothing else. */
 type Send = (token: string, to: string, units: bigint) => Promise<string>;
 const senders = {
-  base: (chain: StackChain, key: StackWallet): Send => evmWallet(chain, key).transfer,
-  solana: (chain: StackChain, key: StackWallet): Send => solanaWallet(chain, key).transfer,
-  tempo: (chain: StackChain, key: StackWallet): Send => tempoWallet(chain, key).transfer,
+  base: (chain: StackChain, key: StackWallet): Send => {
+    const wallet = evmWallet(chain, key);
+    return (...transfer) => wallet.transfer(...transfer);
+  },
+  solana: (chain: StackChain, key: StackWallet): Send => {
+    const wallet = solanaWallet(chain, key);
+    return (...transfer) => wallet.transfer(...transfer);
+  },
+  tempo: (chain: StackChain, key: StackWallet): Send => {
+    const wallet = tempoWallet(chain, key);
+    return (...transfer) => wallet.transfer(...transfer);
+  },
 } as const;
 
 describe.each(['base', 'solana', 'tempo'] as const)('An intent that is paid by its amount, on %s', (name) => {
@@ -45,7 +54,10 @@ describe.each(['base', 'solana', 'tempo'] as const)('An intent that is paid by i
     const [other, intent] = [await create(), await create()];
     expect([other.amount, intent.amount]).toEqual(['1.250001', '1.250002']);
     const hash = await send(intent.tokenAddress, address, BigInt(intent.amountBaseUnits));
-    expect(await reach(intent.id, 'confirmed', 'finalized')).toMatchObject({ txSignature: hash, fulfiller: key.address });
+    expect(await reach(intent.id, 'confirmed', 'finalized')).toMatchObject({
+      txSignature: hash,
+      fulfiller: key.address,
+    });
     await reach(intent.id, 'finalized');
     const { body } = await api.request<{ events: readonly { readonly type: string }[] }>(
       'GET',

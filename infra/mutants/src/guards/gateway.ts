@@ -286,6 +286,56 @@ export const gatewayGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Two intents of a wallet that are paid by their amounts have two',
+    file: 'packages/database/src/amounts/reserved-amounts.ts',
+    guard: "await client.query(advisoryLock('reserved_amounts', JSON.stringify(of)));",
+    instead: '',
+    test: {
+      file: 'packages/database/test/store/store.integration.test.ts',
+      name: 'never gives two intents the same where many ask at once',
+    },
+  },
+  {
+    name: 'What came before an amount was reserved pays no intent by it',
+    file: 'packages/database/src/amounts/reserved-amounts.ts',
+    guard: "AND n.at >= date_trunc('second', r.reserved_at)",
+    instead: '',
+    test: {
+      file: 'packages/database/test/store/store.integration.test.ts',
+      name: 'is not matched by a transfer of another account or wallet, of before, or of after its time',
+    },
+  },
+  {
+    name: 'What has the amount of an intent that is paid is left to its account',
+    file: 'services/gateway/src/deposits/amount-keeper.ts',
+    guard: "if (intent.settlement !== null) return 'the intent is paid';",
+    instead: '',
+    test: {
+      file: 'services/gateway/test/deposits/by-amount.integration.test.ts',
+      name: 'is paid once: what has its amount after another payment stays a deposit',
+    },
+  },
+  {
+    name: 'What has the amount of two unpaid intents pays neither by itself',
+    file: 'services/gateway/src/deposits/amount-keeper.ts',
+    guard: 'if (await amounts.hasRival(intent, deposit.createdAt - RIVAL_MS))',
+    instead: 'if (RIVAL_MS < 0)',
+    test: {
+      file: 'services/gateway/test/deposits/by-amount.integration.test.ts',
+      name: 'is left to people where another intent of the wallet asks for the same',
+    },
+  },
+  {
+    name: 'The sender of what pays an intent by its amount is screened',
+    file: 'services/gateway/src/deposits/amount-keeper.ts',
+    guard: "await requireCleanWallets(this.#screening, wallets, { holder, what: 'assign', intentId });",
+    instead: '',
+    test: {
+      file: 'services/gateway/test/deposits/by-amount.integration.test.ts',
+      name: 'is not paid by a listed sender or by the wallet itself, and is by the next',
+    },
+  },
+  {
     name: 'An offer of a payment link has one intent, however many ask for it',
     file: 'packages/database/src/links/payment-links.ts',
     guard: "await client.query('SELECT FROM service.payment_links WHERE id = $1 FOR UPDATE', [id]);",

@@ -17,8 +17,8 @@ const INTENT: Readonly<Record<keyof PublicIntent, string>> = {
   fulfiller: 'The wallet that pays; `null` until it is known.',
   direction: '`request`: the requestor asks to be paid. `send`: the fulfiller pushes a payment.',
   attribution:
-    '`amount`: a plain transfer of exactly `amount` pays it, too, and `amount` has up to 0.009999 more than was asked ' +
-    'for. Absent where only a payment with the `reference` does.',
+    '`amount`: a plain transfer of exactly `amount` pays it, too, and `amount` has up to 0.009999 more than was ' +
+    'asked for. Absent where only a payment with the `reference` does.',
   state:
     '`created`; `pending` (transaction broadcast); `confirmed` (completion signal for users); `finalized` (final on ' +
     'chain); `failed` (reverted on chain); `expired`; `cancelled`.',

@@ -44,16 +44,6 @@ export interface AmountMatch {
   readonly tries: number;
 }
 
-/** A plain transfer, as the log tells of it. */
-export interface PlainArrival {
-  readonly chain: string;
-  readonly tokenAddress: string;
-  readonly recipient: string;
-  readonly amountBaseUnits: string;
-  /** The time of its block. */
-  readonly at: Instant;
-}
-
 /** A match that was taken is due again after this, doubled with each time it was taken: who took it may have ended. */
 const AGAIN_MS = 15_000;
 const DOUBLED_MAX = 6;

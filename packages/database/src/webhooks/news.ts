@@ -1,4 +1,14 @@
-import type { PlainArrival } from '../amounts/reserved-amounts.ts';
+import type { Instant } from '@pf/domain';
+
+/** A plain transfer, as the log tells of it. */
+export interface PlainArrival {
+  readonly chain: string;
+  readonly tokenAddress: string;
+  readonly recipient: string;
+  readonly amountBaseUnits: string;
+  /** The time of its block. */
+  readonly at: Instant;
+}
 
 /** A public event of an intent as deliveries need it. */
 export interface DeliverableEvent {

@@ -10,7 +10,7 @@ import { requireCleanWallets, type ScreeningDependencies } from '../intents/clea
 const PAUSE_MS = 500;
 /** Of one run. */
 const AT_ONCE = 20;
-/** The log may tell of a deposit before the projection shows it: it is looked for again after this, doubled each time. */
+/** The log may tell of a deposit before the projection shows it: it is looked for again after this, then later. */
 const UNSEEN_MS = 200;
 const DOUBLED_MAX = 8;
 /** A rival may have ended for so long: who pays late may still mean it. */

@@ -85,7 +85,7 @@ describe('An intent that is paid by its amount', () => {
   const reaches = ({ id }: PublicIntent, state: string): Promise<PublicIntent> =>
     until(`${id} to be ${state}`, async () => {
       const { body } = await api.get(id);
-      return body.intent.state === state ? (body.intent as PublicIntent) : null;
+      return body.intent.state === state ? body.intent : null;
     });
   const isAssigned = (id: string, { id: intentId }: PublicIntent): Promise<unknown> =>
     until(`${id} to be assigned`, async () => {
@@ -206,6 +206,16 @@ describe('An intent that is paid by its amount', () => {
     await api.request('POST', `/deposits/${id}/unassign`, {});
     await sees('lost');
     await sees('confirmed');
+    await areLookedAt();
+    expect(await shown(id)).toMatchObject({ state: 'open', intentId: null });
+  });
+
+  it('is paid once: what has its amount after another payment stays a deposit', async () => {
+    const intent = await make(wallet());
+    const { id: byHand } = await arrive(intent, {}, { reason: 'unknown_reference' });
+    expect((await api.request('POST', `/deposits/${byHand}/assign`, { intentId: intent.id })).status).toBe(200);
+    await reaches(intent, 'confirmed');
+    const { id } = await arrive(intent);
     await areLookedAt();
     expect(await shown(id)).toMatchObject({ state: 'open', intentId: null });
   });
