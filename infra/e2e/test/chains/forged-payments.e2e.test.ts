@@ -215,7 +215,7 @@ describe('on Solana', () => {
       return this.token([...KIND.giveAway, owner.toBytes()], [write(account), signs(this.key)]);
     }
 
-    /** Its account, which it may close though somebody else owns it. */
+    /** Its account, which it may close although another wallet owns it. */
     letClose(account: PublicKey): TransactionInstruction {
       return this.token([...KIND.letClose, this.key.toBytes()], [write(account), signs(this.key)]);
     }
