@@ -215,7 +215,7 @@ describe('on Solana', () => {
       return this.token([...KIND.giveAway, owner.toBytes()], [write(account), signs(this.key)]);
     }
 
-    /** Its account, which it may close though somebody else owns it. */
+    /** Its account, which it may close although another wallet owns it. */
     letClose(account: PublicKey): TransactionInstruction {
       return this.token([...KIND.letClose, this.key.toBytes()], [write(account), signs(this.key)]);
     }
@@ -400,8 +400,8 @@ describe('on Solana', () => {
       const [intent, refund] = await refunded(payer, shop);
       const built = await api.build(refund.id, shop.address);
       expect([built.status, built.body.error]).toEqual([200, undefined]);
-      const { sign, connection } = solanaWallet(solana, shop);
-      const bytes = await sign(built.body.transaction.blob);
+      const wallet = solanaWallet(solana, shop);
+      const bytes = await wallet.sign(built.body.transaction.blob);
       // The gateway's broadcast is on its way for so long that the payee can give its account away.
       proxies.solana.respond = ({ method, params: [sent] }) => {
         if (method !== 'sendTransaction') return undefined;
@@ -413,7 +413,7 @@ describe('on Solana', () => {
         expect([status, body.error]).toEqual([200, undefined]);
         const payee = new Attacker(payer);
         await payee.send([payee.giveAway(payee.own, stranger)]);
-        expect(await connection.sendRawTransaction(Buffer.from(bytes, 'base64'))).toBe(body.txSignature);
+        expect(await wallet.connection.sendRawTransaction(Buffer.from(bytes, 'base64'))).toBe(body.txSignature);
         const told = await eventOf(refund, 'intent.mismatched_payment');
         expect(told.data.payment).toMatchObject({ recipient: stranger.toBase58(), differs: ['recipient'] });
         await eventOf(refund, 'intent.failed');

@@ -16,8 +16,12 @@ const SCATTERED = 6;
 const SCATTER_EVERY_MS = 5_000;
 /** How long an account stays given away, and a transaction unreadable. */
 const AWHILE_MS = [4_000, 40_000] as const;
-/** How long no upstream has a trace of a payment: after a minute watchers report it as unproven. */
-const UNPROVEN_MS = [4_000, 100_000] as const;
+/**
+ * How long no upstream has a trace of a payment: after a minute watchers report it as unproven. Mostly longer, and
+ * mostly with bytes that name another intent, so that such a report for the wrong one is seen.
+ */
+const UNPROVEN_MS = [30_000, 100_000] as const;
+const UNPROVEN_SHARE = 0.7;
 const PATIENCE = 8;
 const UNREADABLE: readonly Unreadable[] = ['fails', 'malformed', 'absent', 'hangs'];
 
@@ -130,9 +134,9 @@ class Adversary {
     const merchant = this.#merchant();
     const [intent, other] = [await this.#create(merchant), await this.#create(merchant)];
     if (intent === null || other === null) return;
-    const transaction = this.#payThrough(payer, intent, this.#random.chance(0.5) ? other : null);
+    const transaction = this.#payThrough(payer, intent, this.#random.chance(UNPROVEN_SHARE) ? other : null);
     if (transaction === null) return;
-    if (this.#random.chance(0.5))
+    if (this.#random.chance(UNPROVEN_SHARE))
       this.#makeUnreadable(transaction, this.#world.network.nodes, 'traceless', UNPROVEN_MS);
     if (this.#random.chance(0.3)) return;
     for (let looks = 0; looks < PATIENCE; looks++) {
