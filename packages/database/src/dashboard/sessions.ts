@@ -74,8 +74,8 @@ const EXPIRING = [
 ] as const;
 
 /**
- * Deletes sessions, links, invitations, tokens and counts that have expired, and people who never confirmed, batch by batch until none is left: as many
- * go as have come, however many those are.
+ * Deletes sessions, links, invitations, tokens and counts that have expired, and people who never confirmed their
+ * address, batch by batch until none is left: as many go as have come, however many those are.
  * @param batch the most that one statement deletes
  */
 export async function forgetExpired(

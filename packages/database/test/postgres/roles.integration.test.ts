@@ -662,7 +662,7 @@ describe('the roles of the database', () => {
     expect(rowCount).toBe(1);
   });
 
-  it('let no service delete a person, but the dashboard one who has not confirmed their address for a week', async () => {
+  it('let no service delete people, but the dashboard who has not confirmed in a week', async () => {
     const { sql } = own.database;
     const add = (id: string, age: string, confirmed = false) =>
       sql.query(
