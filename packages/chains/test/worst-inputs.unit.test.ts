@@ -16,12 +16,12 @@ import { tempoPool } from './tempo/chain.ts';
 /** What one text may take to parse: a gateway serves nothing else meanwhile. */
 const MS_MAX = 5;
 /** The clock of CPU time may move in steps of 2 ms: a batch is longer. */
-const RUNS = 10;
+const RUNS = 4;
 /**
  * Of the batches the quickest counts: the first are compiled meanwhile, and a machine that is busy makes some slower.
  * Where it makes all of them slower, there are more, for some seconds.
  */
-const BATCHES = 8;
+const BATCHES = 10;
 const LONGEST_MS = 5_000;
 
 /** Parsing asks no upstream. */

@@ -136,8 +136,8 @@ export const WAIT_LIMITS = {
 } as const;
 
 /**
- * Requests that may read at one gateway at a time, until their clients have the whole response: of a key, a person or an
- * intent with its client secret, and of an address. Each holds a page in memory. Streams have limits of their own.
+ * Requests that may read at one gateway at a time, until their clients have the whole response: of a key, a person or
+ * an intent with its client secret, and of an address. Each holds a page in memory. Streams have limits of their own.
  */
 export const READING_LIMITS = { holder: 64, address: 128 } as const;
 

@@ -498,7 +498,7 @@ export const gatewayGuards: readonly Mutant[] = [
   {
     name: 'An account waits for few test events at a time',
     file: 'services/gateway/src/limits/waits.ts',
-    guard: '[`tests ${accountId} ${livemode}`]: this.#times(account),',
+    guard: '[`${policy} ${accountId} ${livemode}`]: this.#times(account),',
     instead: '',
     test: {
       file: 'services/gateway/test/limits/waits.unit.test.ts',

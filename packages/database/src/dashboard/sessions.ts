@@ -74,8 +74,8 @@ const EXPIRING = [
 ] as const;
 
 /**
- * Deletes sessions, links, invitations, tokens and counts that have expired, batch by batch until none is left: as many
- * go as have come, however many those are.
+ * Deletes sessions, links, invitations, tokens and counts that have expired, and people who never confirmed their
+ * address, batch by batch until none is left: as many go as have come, however many those are.
  * @param batch the most that one statement deletes
  */
 export async function forgetExpired(
@@ -98,5 +98,22 @@ export async function forgetExpired(
       deleted += count;
     }
   }
+  let people = batch;
+  while (people === batch && stopping?.aborted !== true) {
+    people = await forgetUnconfirmedPeople({ sql }, batch);
+    deleted += people;
+  }
   return deleted;
+}
+
+/**
+ * Deletes people who have not confirmed their address for seven days, by Postgres' clock: a function of the database
+ * that can delete no others, because its callers have no right to delete people.
+ * @returns how many there were, at most `limit`
+ */
+export async function forgetUnconfirmedPeople({ sql }: Pick<Database, 'sql'>, limit: number): Promise<number> {
+  const { rows } = await sql.query<{ deleted: number }>('SELECT dashboard.forget_unconfirmed_people($1) AS deleted', [
+    limit,
+  ]);
+  return rows[0]?.deleted ?? 0;
 }

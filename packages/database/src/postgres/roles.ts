@@ -198,6 +198,8 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'service.request_records': ['SELECT'],
       'service.webhook_endpoints': ['SELECT (id, account_id, livemode, url, paused_at, disabled_at, disabled_by)'],
     },
+    // Deletes people who have never confirmed their address, a week after they have signed up. It can delete no others.
+    functions: ['dashboard.forget_unconfirmed_people(integer)'],
     settings: limits('8s', '3s', '10s'),
   },
   // The public can reach this program: it reads whom an intent pays, and nothing of the payment.

@@ -53,6 +53,7 @@ import {
   forgetAuditEntries,
   forgetDeliveries,
   forgetExpired,
+  forgetUnconfirmedPeople,
   forgetOutcomes,
   forgetRemovedEndpoints,
   forgetReplays,
@@ -439,7 +440,7 @@ describe('the roles of the database', () => {
       const credential = { id: 'c', accountId: user.id, providerId: 'credential', userId: user.id };
       await prisma.credential.create({ data: credential });
       await prisma.credential.update({ where: { id: 'c' }, data: { password: 'hash' } });
-      const expiresAt = new Date(Date.now() - 60_000);
+      const expiresAt = new Date(now.getTime() - 60_000);
       await prisma.session.create({ data: { id: 's', token: 't', userId: user.id, expiresAt } });
       await prisma.session.update({ where: { id: 's' }, data: { updatedAt: now } });
       expect(await sessionsOf(database, user.id, new Date(0))).toHaveLength(1);
@@ -662,6 +663,37 @@ describe('the roles of the database', () => {
     expect(await forgetAuditEntries(as.pf_webhook, 1_000)).toBe(0);
     const { rowCount } = await own.database.sql.query('SELECT FROM dashboard.audit_entries LIMIT 1');
     expect(rowCount).toBe(1);
+  });
+
+  it('let no service delete people, but the dashboard who has not confirmed in a week', async () => {
+    const { sql } = own.database;
+    const add = (id: string, age: string, confirmed = false) =>
+      sql.query(
+        `INSERT INTO dashboard.users (id, name, email, email_verified, created_at)
+         VALUES ($1, $1, $1 || '@x.example', $3, now() - $2::interval)`,
+        [id, age, confirmed],
+      );
+    await add('usr_old', '8 days');
+    await add('usr_member', '8 days');
+    await add('usr_confirmed', '8 days', true);
+    await add('usr_new', '6 days');
+    await sql.query(`INSERT INTO dashboard.members (account_id, user_id, role) VALUES ($1, 'usr_member', 'viewer')`, [
+      accountId,
+    ]);
+    for (const role of DATABASE_ROLES.filter((name) => name !== 'pf_operator')) {
+      for (const statement of [
+        'DELETE FROM dashboard.users',
+        ...(role === 'pf_dashboard' ? [] : ['SELECT dashboard.forget_unconfirmed_people(1)']),
+      ])
+        expect([role, statement, await codeOf(as[role], statement)]).toEqual([role, statement, DENIED]);
+    }
+    expect(await forgetUnconfirmedPeople(as.pf_dashboard, 1_000)).toBe(1);
+    const { rows } = await sql.query<{ id: string }>(
+      `SELECT id FROM dashboard.users WHERE id IN ('usr_old', 'usr_member', 'usr_confirmed', 'usr_new') ORDER BY id`,
+    );
+    expect(rows.map(({ id }) => id)).toEqual(['usr_confirmed', 'usr_member', 'usr_new']);
+    await sql.query(`DELETE FROM dashboard.members WHERE user_id = 'usr_member'`);
+    await sql.query(`DELETE FROM dashboard.users WHERE id IN ('usr_member', 'usr_confirmed', 'usr_new')`);
   });
 
   it('let no service delete a webhook URL, but the webhook service what was removed long ago', async () => {

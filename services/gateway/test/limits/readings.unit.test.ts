@@ -31,13 +31,13 @@ describe('Readings', () => {
     expect(site).toBe(16 * READING_LIMITS.address);
   });
 
-  it('of a key that many payers share are bounded by address only', () => {
+  it('are bounded by address only with a key that many payers share', () => {
     const readings = new Readings();
     expect(begun(readings, () => [reader('key_1', 'payer'), '192.0.2.1'])).toBe(READING_LIMITS.address);
     readings.begin(reader('key_1', 'payer'), '192.0.2.2');
   });
 
-  it('of a person do not count for the address of the dashboard', () => {
+  it('count for people, and not for the address of the dashboard', () => {
     const readings = new Readings();
     const person = (n: number) => ({ ...reader(`usr_${n}`), userId: `usr_${n}` });
     for (let n = 0; n < 2 * READING_LIMITS.address; n += 1) readings.begin(person(n), '192.0.2.1');
