@@ -488,6 +488,16 @@ export const baseGuards: readonly Mutant[] = [
     test: { file: twice, name: 'is seen for the first time as the payment that the second one shows in its place' },
   },
   {
+    name: 'Base: a step does not wait for what is never returned',
+    file: `${CHAINS}/src/base/observe/transactions.ts`,
+    guard: 'late === undefined ? calls : calls.map(soon)',
+    instead: 'calls',
+    test: {
+      file: `${CHAINS}/test/hostile/late-on-base.unit.test.ts`,
+      name: 'delays it by less than a second where eth_getTransactionByHash is never returned by any of 1',
+    },
+  },
+  {
     name: 'Base: a result of an unknown shape takes no other along',
     file: `${CHAINS}/src/evm/observe/read-each.ts`,
     guard: 'return await node.batch(calls.map(readable));',
