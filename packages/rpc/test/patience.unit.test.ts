@@ -42,7 +42,7 @@ describe('the patience with an upstream', () => {
 describe('the limit of a request', () => {
   const [method, params] = ['echo', []];
 
-  it('is that of its calls where each has one, and never more than any request has', () => {
+  it('follows its calls where each has one, and never exceeds that of any request', () => {
     expect(limitOf([{ method, params, withinMs: 300 }], 2_500)).toBe(300);
     expect(limitOf([{ method, params, withinMs: 6_000 }], 2_500)).toBe(2_500);
     expect(

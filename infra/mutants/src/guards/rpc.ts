@@ -19,7 +19,7 @@ export const rpcGuards: readonly Mutant[] = [
     instead: 'Math.max(timeoutMs, ...requests.map(({ withinMs = timeoutMs }) => withinMs))',
     test: {
       file: 'packages/rpc/test/patience.unit.test.ts',
-      name: 'is that of its calls where each has one, and never more than any request has',
+      name: 'follows its calls where each has one, and never exceeds that of any request',
     },
   },
   {

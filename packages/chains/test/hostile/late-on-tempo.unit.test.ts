@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { PaymentTerms, Reference, TransactionHash } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
-import { type Hex, numberToHex, toHex } from 'viem';
+import { type Hex, numberToHex } from 'viem';
 import { TempoObserver } from '../../src/tempo/observer.ts';
 import { named, Watcher } from '../conformance/watching.ts';
 import { from, transfer, withMemo } from '../tempo/logged.ts';
