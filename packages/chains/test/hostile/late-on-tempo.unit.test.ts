@@ -150,7 +150,7 @@ describe('a receipt that takes long beside a payment on Tempo', () => {
       expect(only().requests.some(({ first, isSoon }) => first.includes(hash) && !isSoon)).toBe(true);
   });
 
-  it('of a submission ends it by the reading beside the steps, and delays no other meanwhile', async () => {
+  it('ends a submission by the reading beside the steps, and delays no other meanwhile', async () => {
     const [late] = land(theirs);
     await observed(1);
     // It has failed, so that no log tells of it.
