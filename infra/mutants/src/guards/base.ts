@@ -203,12 +203,12 @@ export const baseGuards: readonly Mutant[] = [
   },
   {
     name: 'A transaction that no node shows takes no other of its reading along',
-    file: `${src}/observe/scan.ts`,
-    guard: 'const SPLITS = 5;',
-    instead: 'const SPLITS = 0;',
+    file: `${src}/observe/transactions.ts`,
+    guard: 'SPLITS, areShort);',
+    instead: 'SPLITS, !areShort);',
     test: {
-      file: 'packages/chains/test/hostile/base.unit.test.ts',
-      name: 'a payment beside hostile transactions is confirmed in its usual time: a transaction that never comes',
+      file: 'packages/chains/test/hostile/late-on-base.unit.test.ts',
+      name: 'delays it by less than a second where eth_getTransactionByHash is never returned by any of 1',
     },
   },
   {
@@ -516,6 +516,16 @@ export const baseGuards: readonly Mutant[] = [
     guard: 'readings?.flatMap((reading) => reading.instead) ?? []',
     instead: '[] as Seen[]',
     test: { file: twice, name: 'is seen for the first time as the payment that the second one shows in its place' },
+  },
+  {
+    name: 'Base: a step does not wait for what is never returned',
+    file: `${CHAINS}/src/base/observe/transactions.ts`,
+    guard: 'late === undefined ? calls : calls.map(soon)',
+    instead: 'calls',
+    test: {
+      file: `${CHAINS}/test/hostile/late-on-base.unit.test.ts`,
+      name: 'delays it by less than a second where eth_getTransactionByHash is never returned by any of 1',
+    },
   },
   {
     name: 'Base: a result of an unknown shape takes no other along',

@@ -3,6 +3,43 @@ import type { Mutant } from '../mutant.ts';
 /** Guards of the calls to RPC upstreams. */
 export const rpcGuards: readonly Mutant[] = [
   {
+    name: 'A few requests that take long do not lengthen the wait for others',
+    file: 'packages/rpc/src/patience.ts',
+    guard: '[Math.floor(times.length / 4)]',
+    instead: '[times.length - 1]',
+    test: {
+      file: 'packages/rpc/test/patience.unit.test.ts',
+      name: 'is not stretched by a few that take long',
+    },
+  },
+  {
+    name: 'A request that shall cost little time ends before others would',
+    file: 'packages/rpc/src/transport.ts',
+    guard: 'Math.max(...requests.map(({ withinMs = timeoutMs }) => withinMs))',
+    instead: 'Math.max(timeoutMs, ...requests.map(({ withinMs = timeoutMs }) => withinMs))',
+    test: {
+      file: 'packages/rpc/test/patience.unit.test.ts',
+      name: 'follows its calls where each has one, and never exceeds that of any request',
+    },
+  },
+  {
+    name: 'What came too late is not used',
+    file: 'packages/chains/src/late-reads.ts',
+    guard: 'if (this.#now() - begunAt >= FRESH_MS) continue;',
+    instead: '',
+    test: {
+      file: 'packages/chains/test/late-reads.unit.test.ts',
+      name: 'bring nothing of one that began half a minute ago, which is read again',
+    },
+  },
+  {
+    name: 'Beside the steps two transactions are read at a time',
+    file: 'packages/chains/src/late-reads.ts',
+    guard: 'if (this.room === 0 || this.#reads.has(hash)) return false;',
+    instead: 'if (this.#reads.has(hash)) return false;',
+    test: { file: 'packages/chains/test/late-reads.unit.test.ts', name: 'are two at a time, each once' },
+  },
+  {
     name: 'Of a throttled batch only what was refused is asked again',
     file: 'packages/rpc/src/node.ts',
     guard: 'open = left;',

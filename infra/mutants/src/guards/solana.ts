@@ -144,6 +144,16 @@ export const solanaGuards: readonly Mutant[] = [
     test: { file: `${TESTS}/hostile.unit.test.ts`, name: 'is judged by itself: two balances of one account' },
   },
   {
+    name: 'Solana: a step does not ask again for what was not returned in time',
+    file: `${OBSERVE}/lookups.ts`,
+    guard: 'unseen?.problem === NOT_IN_TIME && !come.has(hash)',
+    instead: 'unseen === null && !come.has(hash)',
+    test: {
+      file: 'packages/chains/test/hostile/late-on-solana.unit.test.ts',
+      name: 'delays it by less than a second where none of 1 upstreams ever returns it',
+    },
+  },
+  {
     name: 'Solana: a submission that has landed has an outcome',
     file: `${OBSERVE}/lookups.ts`,
     guard: 'return { observations: [...paid.observations, stray ?? movedNothing(pending)], warnings: paid.warnings };',

@@ -262,9 +262,19 @@ export const tempoGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Tempo: a step asks no more for what was not returned in time',
+    file: RECEIPTS,
+    guard: 'hashes.filter((hash) => late?.reads.isKnown(hash) !== true);',
+    instead: 'hashes;',
+    test: {
+      file: 'packages/chains/test/hostile/late-on-tempo.unit.test.ts',
+      name: 'delays it by less than a second where none of 1 upstreams ever returns it',
+    },
+  },
+  {
     name: 'Tempo: a receipt that is too long hides no payment',
     file: RECEIPTS,
-    guard: 'alone[place] = (await receiptByLogs(node, hash, network)) ?? one;',
+    guard: 'alone[place] = (await receiptByLogs(node, hash, network, waited)) ?? one;',
     instead: 'alone[place] = one;',
     test: {
       file: HOSTILE_TEST,

@@ -784,8 +784,8 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'Solana: a listed transaction that no node returns is asked for again for a day',
     file: 'packages/chains/src/solana/observe/lookups.ts',
-    guard: 'const isGivenUp = age >= GIVEN_UP_MS;',
-    instead: 'const isGivenUp = age >= SHOWN_WITHIN_MS;',
+    guard: 'now - since >= GIVEN_UP_MS;',
+    instead: 'now - since >= SHOWN_WITHIN_MS;',
     test: {
       file: 'packages/chains/test/solana/observe/lookups.unit.test.ts',
       name: 'holds the cursor below it, and is warned of after five minutes',

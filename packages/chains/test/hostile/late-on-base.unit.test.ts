@@ -155,7 +155,7 @@ describe('a transaction that takes long beside a payment on Base', () => {
       expect(only().requests.some(({ first, isSoon }) => first.includes(hash) && !isSoon)).toBe(true);
   });
 
-  it('of a submission ends it by the reading beside the steps, and delays no other meanwhile', async () => {
+  it('ends a submission by the reading beside the steps, and delays no other meanwhile', async () => {
     await observed(1);
     const shown = nested(theirs, 0);
     // It has failed, so that no log tells of it.

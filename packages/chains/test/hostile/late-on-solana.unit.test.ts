@@ -166,6 +166,28 @@ describe('a transaction that takes long beside a payment on Solana', () => {
       expect(only().requests.some(({ first, isSoon }) => first.includes(hash) && !isSoon)).toBe(true);
   });
 
+  it('is asked for once by a step, alone with 15 others at most, where it is one of a crowd', async () => {
+    const crowd = await Promise.all(Array.from({ length: 24 }, (_, at) => paymentAs(100 + at)));
+    await observed(1);
+    const hashes = crowd.map(([hash]) => hash);
+    slow(hashes, NEVER);
+    listed = hashes;
+    const began = only().requests.length;
+    const found = await observed(10);
+    expect(found).toEqual([]);
+    const requests = only()
+      .requests.slice(began)
+      .filter(({ first: [hash], isSoon }) => isSoon && hashes.includes(hash as TransactionHash));
+    expect(requests.map(({ first }) => first.length)).toEqual([
+      24,
+      ...Array<number>(16).fill(1),
+      8,
+      ...Array<number>(8).fill(1),
+    ]);
+    listed = [HONEST];
+    expect((await observed(30)).map(([what, hash]) => [what, hash])).toEqual([['landed confirmed', HONEST]]);
+  });
+
   it('is dropped where it was read beside the steps more than half a minute ago', async () => {
     await observed(1);
     slow([LATE], 1_600);

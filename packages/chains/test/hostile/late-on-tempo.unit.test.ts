@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { PaymentTerms, Reference, TransactionHash } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
-import { type Hex, numberToHex, toHex } from 'viem';
+import { type Hex, numberToHex } from 'viem';
 import { TempoObserver } from '../../src/tempo/observer.ts';
 import { named, Watcher } from '../conformance/watching.ts';
 import { from, transfer, withMemo } from '../tempo/logged.ts';
@@ -150,7 +150,7 @@ describe('a receipt that takes long beside a payment on Tempo', () => {
       expect(only().requests.some(({ first, isSoon }) => first.includes(hash) && !isSoon)).toBe(true);
   });
 
-  it('of a submission ends it by the reading beside the steps, and delays no other meanwhile', async () => {
+  it('ends a submission by the reading beside the steps, and delays no other meanwhile', async () => {
     const [late] = land(theirs);
     await observed(1);
     // It has failed, so that no log tells of it.

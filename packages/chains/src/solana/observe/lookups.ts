@@ -200,20 +200,22 @@ export async function readUnseen(
   const isOver = ({ since }: Unseen): boolean => now - since >= GIVEN_UP_MS;
   const isBeside = ([hash, unseen]: Found): boolean => isLate(late, hash, unseen) && !isOver(unseen);
   const begun = dueByTurns(memory, now, late.reads.room, isBeside).filter(([hash]) => readLate(pool, late, hash));
-  const askedMost = Math.max(1, Math.min(LOOKED_MAX, most - begun.length));
+  const left = Math.max(1, most - begun.length);
+  const askedMost = Math.min(LOOKED_MAX, left);
   // One more tells that some are left.
   const due = dueByTurns(memory, now, askedMost + 1, (one) => !isBeside(one), late.come);
   const asked = due.slice(0, askedMost);
   const again = begun.map(([hash, unseen]): Found => [hash, setAside(unseen, NOT_IN_TIME, now)]);
   const beside = (): void => {
     for (const [hash, unseen] of again) memory.unseen.set(hash, unseen);
+    served(memory, begun);
   };
   if (asked.length === 0) return { ...nothing, deposits: [], givenUp: 0, isBehind: false, commit: beside };
   // What is given up is not waited for once more.
   const over = new Map(asked.flatMap(([hash, unseen]) => (isLate(late, hash, unseen) ? [[hash, LATE] as const] : [])));
   const come = new Map([...over, ...late.come]);
   const hashes = asked.map(([hash]) => hash);
-  const looks = await lookSince(pool, node, { ...late, come }, hashes, askedMost);
+  const looks = await lookSince(pool, node, { ...late, come }, hashes, left);
   await recallNamed(watch, looks.map(readingOf));
   const openDeposits = Map.groupBy(watch.openDeposits(), ({ arrival }) => arrival.hash);
   const deposits: DepositObservation[] = [];

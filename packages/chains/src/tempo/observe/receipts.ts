@@ -54,7 +54,7 @@ export interface Receipts {
 }
 
 /** Where receipts are read that were not returned in time, and what has come of that since the last step. */
-export interface LateReceipts {
+interface LateReceipts {
   readonly reads: LateReads<Found>;
   readonly come: ReadonlyMap<TransactionHash, Found>;
 }
