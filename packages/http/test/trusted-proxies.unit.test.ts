@@ -37,4 +37,30 @@ describe('The number of trusted proxies', () => {
     const { addresses, warnings } = await asked(1, [{ 'x-forwarded-for': '203.0.113.9, 192.0.2.1' }]);
     expect([addresses, warnings]).toEqual([['192.0.2.1'], []]);
   });
+
+  it.each([
+    ['203.0.113.7:51234', '203.0.113.7'],
+    ['[2001:db8::1]:443', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['[::ffff:192.0.2.1]:443', '::ffff:192.0.2.1'],
+    ['2001:db8::1:443', '2001:db8::1:443'],
+    ['198.51.100.1:9, 203.0.113.7:51234', '203.0.113.7'],
+  ])('takes the address of %s, without a port that a proxy adds', async (entry, address) => {
+    expect(await asked(1, [{ 'x-forwarded-for': entry }])).toEqual({ addresses: [address], warnings: [] });
+  });
+
+  it('counts entries from the end, with ports on some of them', async () => {
+    const headers = [{ 'x-forwarded-for': '198.51.100.1, 203.0.113.7:51234,[2001:db8::1]:443' }];
+    expect((await asked(2, headers)).addresses).toEqual(['203.0.113.7']);
+    expect((await asked(3, headers)).addresses).toEqual(['198.51.100.1']);
+  });
+
+  it.each(['unknown', '203.0.113.7:http', '999.0.0.1:80', '[nonsense]:443', '_hidden'])(
+    'warns once of an entry that is no address: %s',
+    async (entry) => {
+      const { addresses, warnings } = await asked(1, [{}, { 'x-forwarded-for': entry }, { 'x-forwarded-for': entry }]);
+      expect(addresses).toEqual(['127.0.0.1', entry, entry]);
+      expect(warnings).toEqual([expect.stringContaining('is no IP address')]);
+    },
+  );
 });
