@@ -13,8 +13,8 @@ const KEEP_ALIVE_SECONDS = 2;
 const DRAIN_MS = 3_000;
 
 /**
- * Milliseconds for a client to send its headers and the whole request. Behind a proxy, `keepAliveTimeout` must exceed
- * the proxy's idle time.
+ * Milliseconds for a client to send its headers and the whole request, and for which an idle connection is kept. Behind
+ * a proxy, `keepAliveTimeout` must exceed the proxy's idle time: services have KEEP_ALIVE_SECONDS.
  */
 const TIMEOUTS = {
   headersTimeout: 10_000,
@@ -47,12 +47,13 @@ export class HttpServer {
   #closing = false;
 
   /**
+   * @param timeouts those that differ from TIMEOUTS
    * @param maxConnections further connections are closed at once
    * @param unread responses that are not read are broken off
    */
   constructor(
     listener: RequestListener,
-    timeouts: Timeouts = TIMEOUTS,
+    timeouts: Partial<Timeouts> = {},
     maxConnections?: number,
     unread: Unread = UNREAD,
   ) {
@@ -67,6 +68,7 @@ export class HttpServer {
     };
     this.#server = createServer(
       {
+        ...TIMEOUTS,
         ...timeouts,
         maxHeaderSize: HEAD_BYTES_MAX,
         // The Host header is not used, and Node would respond to its absence without an error body.
