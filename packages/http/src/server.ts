@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { count, pause } from '@pf/runtime';
+import { boundTo, count, pause } from '@pf/runtime';
 import { HEAD_BYTES_MAX, respondToClientError } from './client-errors.ts';
 
 /**
@@ -103,7 +103,7 @@ export class HttpServer {
 
   /** Resolves with the port once the server accepts requests. */
   async listen(host: string, port: number): Promise<number> {
-    await new Promise<void>((resolve, reject) => this.#server.once('error', reject).listen(port, host, resolve));
+    await new Promise<void>((resolve, reject) => this.#server.once('error', reject).listen(port, boundTo(host), resolve));
     this.#unreadCheck = setInterval(() => this.#boundUnread(), UNREAD_CHECK_MS);
     const address = this.#server.address();
     return typeof address === 'object' && address !== null ? address.port : port;

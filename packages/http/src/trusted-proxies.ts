@@ -16,7 +16,8 @@ export function trustProxies(app: Express, trustedProxies: number, log: Pick<Log
     warned = true;
   };
   app.use((request, _response, next) => {
-    const { headers } = request;
+    const { headers, ip } = request;
+    if (ip !== undefined) Object.defineProperty(request, 'ip', { value: plainAddress(ip) });
     if (trustedProxies === 0) {
       if (headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined)
         warnOnce(
@@ -24,25 +25,24 @@ export function trustProxies(app: Express, trustedProxies: number, log: Pick<Log
             'the limits of one address. Set TRUSTED_PROXIES to the number of proxies in front of this process. ' +
             'Without a proxy, the client has made the header up: ignore it.',
         );
-    } else if (headers['x-forwarded-for'] !== undefined) {
-      headers['x-forwarded-for'] = [headers['x-forwarded-for']].flat().join().split(',').map(withoutPort).join(', ');
-      if (request.ip !== undefined && isIP(request.ip) === 0)
-        warnOnce(
-          `the entry of X-Forwarded-For that TRUSTED_PROXIES=${trustedProxies} selects is no IP address: such clients ` +
-            'share the limits of one address. Let the proxy write addresses, or correct the number.',
-        );
-    }
+    } else if (request.ip !== undefined && isIP(request.ip) === 0)
+      warnOnce(
+        `the entry of X-Forwarded-For that TRUSTED_PROXIES=${trustedProxies} selects is no IP address: such clients ` +
+          'share the limits of one address. Let the proxy write addresses, or correct the number.',
+      );
     next();
   });
 }
 
 /**
- * The address of an entry such as `192.0.2.1:51234`, as Azure's Application Gateway writes it, or `[2001:db8::1]:443`;
- * anything else as it is. Without brackets, what follows the last colon of an IPv6 address belongs to it.
+ * The address in `192.0.2.1:51234`, as Azure's Application Gateway writes it, or `[2001:db8::1]:443`; anything else as
+ * it is. Without brackets, what follows the last colon of an IPv6 address belongs to it. An IPv4 address that is mapped
+ * (RFC 4291), as sockets of both families have it, is IPv4.
  */
-function withoutPort(entry: string): string {
-  const text = entry.trim();
-  const { v4, v6 } = /^(?:(?<v4>[\d.]+):\d+|\[(?<v6>[^\]]+)\](?::\d+)?)$/.exec(text)?.groups ?? {};
-  const address = v4 ?? v6;
-  return address !== undefined && isIP(address) !== 0 ? address : text;
+function plainAddress(entry: string): string {
+  const { v4, v6 } = /^(?:(?<v4>[\d.]+):\d+|\[(?<v6>[^\]]+)\](?::\d+)?)$/.exec(entry)?.groups ?? {};
+  const address = v4 ?? v6 ?? entry;
+  if (isIP(address) === 0) return entry;
+  const mapped = address.replace(/^::ffff:(?=[\d.]+$)/i, '');
+  return isIP(mapped) === 4 ? mapped : address;
 }

@@ -7,16 +7,20 @@ import { trustProxies } from '../src/trusted-proxies.ts';
 
 describe('The number of trusted proxies', () => {
   /** @returns the addresses that the app has seen, and what it has logged */
-  async function asked(trustedProxies: number, headers: readonly Record<string, string>[]) {
+  async function asked(
+    trustedProxies: number,
+    headers: readonly Record<string, string>[],
+    { on, from }: { readonly on: string; readonly from: string } = { on: '127.0.0.1', from: '127.0.0.1' },
+  ) {
     const warnings: string[] = [];
     const app = express();
     trustProxies(app, trustedProxies, { warn: (text: string) => void warnings.push(text) } as never);
     app.use(({ ip }, response) => void response.end(ip));
-    const server = createServer(app).listen(0, '127.0.0.1');
+    const server = createServer(app).listen(0, on);
     await once(server, 'listening');
     const addresses: string[] = [];
     for (const sent of headers) {
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const url = `http://${from}:${(server.address() as AddressInfo).port}`;
       addresses.push(await (await fetch(url, { headers: { ...sent, connection: 'close' } })).text());
     }
     server.close();
@@ -42,7 +46,7 @@ describe('The number of trusted proxies', () => {
     ['203.0.113.7:51234', '203.0.113.7'],
     ['[2001:db8::1]:443', '2001:db8::1'],
     ['[2001:db8::1]', '2001:db8::1'],
-    ['[::ffff:192.0.2.1]:443', '::ffff:192.0.2.1'],
+    ['[::ffff:192.0.2.1]:443', '192.0.2.1'],
     ['2001:db8::1:443', '2001:db8::1:443'],
     ['198.51.100.1:9, 203.0.113.7:51234', '203.0.113.7'],
   ])('takes the address of %s, without a port that a proxy adds', async (entry, address) => {
@@ -63,4 +67,9 @@ describe('The number of trusted proxies', () => {
       expect(warnings).toEqual([expect.stringContaining('is no IP address')]);
     },
   );
+
+  it('has the IPv4 address of a client where the process listens on both families', async () => {
+    expect((await asked(0, [{}], { on: '::', from: '127.0.0.1' })).addresses).toEqual(['127.0.0.1']);
+    expect((await asked(0, [{}], { on: '::', from: '[::1]' })).addresses).toEqual(['::1']);
+  });
 });

@@ -29,6 +29,12 @@ export function loadConfig<Shape extends z.ZodRawShape>(
   throw new ConfigurationError(`The configuration is invalid:\n${problems.join('\n')}`);
 }
 
+/**
+ * What to listen on for HOST: `::` stands for every address of IPv6 and IPv4, so it becomes undefined, for which Node
+ * takes `0.0.0.0` where the system has no IPv6.
+ */
+export const boundTo = (host: string): string | undefined => (host === '::' ? undefined : host);
+
 const port = z.coerce.number().int().min(1).max(65535);
 const list = z
   .string()
