@@ -81,6 +81,12 @@ export interface GuardOptions {
 }
 
 /**
+ * For a connection to one of several addresses, before the next one is tried: a far receiver, and a packet that is lost,
+ * which is sent again after a second. Node's 250 ms give up what would have succeeded.
+ */
+const ATTEMPT_MS = 3_000;
+
+/**
  * Opens connections for undici, to public addresses only unless `allowPrivate`. The check is made on the addresses that
  * the socket is about to connect to, after the only resolution, so DNS rebinding gains nothing. A host is refused if
  * any of its addresses is not public.
@@ -105,7 +111,13 @@ export function guardedConnector({ allowPrivate, timeoutMs, resolve, proxy }: Gu
     );
   };
   // HTTP/1.1 only: every request under way has a connection of its own.
-  const connect = buildConnector({ timeout: timeoutMs, allowH2: false, lookup });
+  const connect = buildConnector({
+    timeout: timeoutMs,
+    allowH2: false,
+    lookup,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: Math.min(ATTEMPT_MS, timeoutMs / 3),
+  });
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, '');
     const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80);
