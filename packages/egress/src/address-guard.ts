@@ -116,7 +116,7 @@ export function guardedConnector({ allowPrivate, timeoutMs, resolve, proxy }: Gu
     allowH2: false,
     lookup,
     autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: Math.min(ATTEMPT_MS, timeoutMs / 3),
+    autoSelectFamilyAttemptTimeout: Math.min(ATTEMPT_MS, Math.ceil(timeoutMs / 3)),
   });
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, '');
