@@ -70,7 +70,13 @@ export function createSender({
       const signal = AbortSignal.timeout(timeoutMs);
       try {
         checkUrl(url, allowPrivate);
-        const response = await request(url, { method: 'POST', dispatcher: agent, signal, headers: named(headers), body });
+        const response = await request(url, {
+          method: 'POST',
+          dispatcher: agent,
+          signal,
+          headers: named(headers),
+          body,
+        });
         const { 'retry-after': retryAfter } = response.headers;
         return {
           kind: 'response',

@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const clean of cleanUp.splice(0).reverse()) await clean();
 });
 
-/** A receiver whose first reply to a connection comes after a second: the kernel sends its request once more by then. */
+/** A receiver that hears of a connection only when the kernel asks for it again, a second later. */
 async function farReceiver(): Promise<{ readonly port: number; readonly release: () => void }> {
   const gate = new Int32Array(new SharedArrayBuffer(4));
   const release = (): void => {

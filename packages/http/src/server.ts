@@ -103,7 +103,9 @@ export class HttpServer {
 
   /** Resolves with the port once the server accepts requests. */
   async listen(host: string, port: number): Promise<number> {
-    await new Promise<void>((resolve, reject) => this.#server.once('error', reject).listen(port, boundTo(host), resolve));
+    await new Promise<void>((resolve, reject) =>
+      this.#server.once('error', reject).listen(port, boundTo(host), resolve),
+    );
     this.#unreadCheck = setInterval(() => this.#boundUnread(), UNREAD_CHECK_MS);
     const address = this.#server.address();
     return typeof address === 'object' && address !== null ? address.port : port;
