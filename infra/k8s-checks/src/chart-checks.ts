@@ -88,6 +88,7 @@ export async function checkChart(place: Place): Promise<string> {
     ['image.tagg=1', 'tagg'],
     ['hosts.api=api.example', "'/hosts/api'"],
     ['access.postgres.cidrs=', "'/access/postgres"],
+    ['access.dns.cidrs={kube-dns}', "'/access/dns/cidrs/0'"],
     ['kafka.saslMechanism=aws-msk-iam', "'/kafka/region'"],
     ['kafka.saslMechanism=oauthbearer', "'/kafka/oauth/tokenUrl'"],
     ['archive.oldIntents.served=true', "'/archive/bucket'"],

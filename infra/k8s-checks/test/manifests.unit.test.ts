@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { BlockList, isIPv6 } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { networks } from '@pf/chains';
@@ -106,6 +107,25 @@ const portsOf = (overlay: Overlay, name: string) =>
     .find(({ metadata }) => metadata.name === name)
     ?.spec.egress.flatMap(({ ports }) => ports.map(({ port: number }) => number));
 
+/** The ranges of addresses among the peers of a rule. */
+const blocksOf = (peers: readonly unknown[] | undefined) =>
+  z
+    .array(z.object({ ipBlock: z.object({ cidr: z.string(), except: z.array(z.string()).default([]) }).optional() }))
+    .parse(peers)
+    .flatMap(({ ipBlock }) => ipBlock ?? []);
+const isIn = (address: string, cidr: string): boolean => {
+  const [network = '', length] = cidr.split('/');
+  const familyOf = (text: string) => (isIPv6(text) ? 'ipv6' : 'ipv4');
+  const range = new BlockList();
+  range.addSubnet(network, Number(length), familyOf(network));
+  return range.check(address, familyOf(address));
+};
+/** An IPv6 range in the usual notation. */
+const canonical = (cidr: string): string => {
+  const [address = '', length] = cidr.split('/');
+  return `${new URL(`http://[${address}]`).hostname}/${length}`;
+};
+
 /** What a pod that has a variable connects to. */
 const CONNECTIONS: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgres',
@@ -208,7 +228,8 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
       const { ports, startupProbe, livenessProbe, readinessProbe } = containerOf(resource);
       const [environment] = environmentsOf(overlay, resource);
       const listening = Number(environment?.['HEALTH_PORT']);
-      expect(environment?.['HOST']).toBe('0.0.0.0');
+      // Every address of either family: clusters may have IPv6 alone.
+      expect(environment?.['HOST']).toBe('::');
       for (const probe of [startupProbe, livenessProbe, readinessProbe])
         expect(ports.find(({ name: port }) => port === probe?.httpGet.port)?.containerPort).toBe(listening);
       expect([startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet.path)).toEqual([
@@ -334,6 +355,51 @@ describe.each(OVERLAYS)('k8s/overlays/$name', ({ name, overlay }) => {
     for (const { spec } of policies(overlay)) {
       for (const { to } of spec.egress) expect(to.length).toBeGreaterThan(0);
       for (const { from } of spec.ingress) expect(from.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('lets every pod ask DNS by its pods, by the address of a cache on the node, and by that of its service', () => {
+    const opened = z.object({
+      spec: z.object({
+        podSelector: z.strictObject({}),
+        egress: z.array(z.object({ to: z.array(z.unknown()), ports: z.array(z.unknown()) })),
+      }),
+    });
+    const { spec } = opened.parse(ofKind(overlay, 'NetworkPolicy').find(({ metadata }) => metadata.name === 'dns'));
+    const [usual, openShift] = spec.egress;
+    const both = (port: number) => [
+      { port, protocol: 'UDP' },
+      { port, protocol: 'TCP' },
+    ];
+    expect([usual?.ports, openShift?.ports]).toEqual([both(53), both(5353)]);
+    expect(usual?.to[0]).toEqual({
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } },
+      podSelector: { matchExpressions: [{ key: 'k8s-app', operator: 'In', values: ['kube-dns', 'node-local-dns'] }] },
+    });
+    const ranges = blocksOf(usual?.to);
+    // NodeLocal DNSCache; DNS services of kubeadm, EKS (two), GKE and an IPv6 cluster.
+    for (const address of ['169.254.20.10', '10.96.0.10', '172.20.0.10', '192.168.0.10', '34.118.224.10', 'fd00:10::a'])
+      expect([address, ranges.some(({ cidr }) => isIn(address, cidr))]).toEqual([address, true]);
+    for (const address of ['8.8.8.8', '1.1.1.1', '34.118.240.1', '2001:4860:4860::8888'])
+      expect([address, ranges.some(({ cidr }) => isIn(address, cidr))]).toEqual([address, false]);
+  });
+
+  it('opens of NAT64 what is open of IPv4', () => {
+    const translated = (cidr: string): string => {
+      const [address, length] = cidr.split('/');
+      return canonical(`64:ff9b::${address}/${96 + Number(length)}`);
+    };
+    const open = ofKind(overlay, 'NetworkPolicy').flatMap(({ metadata, spec }) =>
+      z
+        .object({ egress: z.array(z.object({ to: z.array(z.unknown()) })).default([]) })
+        .parse(spec)
+        .egress.map(({ to }) => ({ name: metadata.name, blocks: blocksOf(to) }))
+        .filter(({ blocks }) => blocks.some(({ cidr }) => cidr === '0.0.0.0/0')),
+    );
+    expect(open.map(({ name: policyName }) => policyName)).toEqual(['https', 'smtp', 'internet']);
+    for (const { blocks } of open) {
+      const closed = blocks.find(({ cidr }) => cidr === '0.0.0.0/0')?.except ?? [];
+      expect(blocks.find(({ cidr }) => cidr === '64:ff9b::/96')?.except.map(canonical)).toEqual(closed.map(translated));
     }
   });
 

@@ -206,6 +206,12 @@
 {{- end -}}
 {{- end -}}
 
+{{- else if and (eq $object.kind "NetworkPolicy") (eq $metadata.name "dns") $v.access.dns.cidrs -}}
+{{- $rule := first $object.spec.egress -}}
+{{- $peers := list -}}
+{{- range $rule.to -}}{{- if not .ipBlock -}}{{- $peers = append $peers . -}}{{- end -}}{{- end -}}
+{{- range $v.access.dns.cidrs -}}{{- $peers = append $peers (dict "ipBlock" (dict "cidr" .)) -}}{{- end -}}
+{{- $_ := set $rule "to" $peers -}}
 {{- else if eq $object.kind "ServiceAccount" -}}
 {{- with $service.serviceAccountAnnotations -}}{{- $_ := set $metadata "annotations" . -}}{{- end -}}
 {{- else if eq $object.kind "HorizontalPodAutoscaler" -}}

@@ -13,6 +13,8 @@ const NOT_PUBLIC = 'The host leads to an address that is not public.';
 /** All of IPv6 that is allocated for the internet. Other addresses, such as `::127.0.0.1`, are not assigned. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
+const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
+
 /**
  * Ranges that look public and are not: clouds answer there, to their own machines only, with metadata, credentials and
  * internal services.
@@ -27,15 +29,22 @@ const INTERNAL = [
 
 /**
  * True for an address of the public internet. False for private, loopback, link-local, carrier-grade NAT, unspecified,
- * multicast and reserved ones, for those of clouds' internal services, and for every IPv6 form of an IPv4 address
- * (mapped, translated, NAT64, 6to4, Teredo): the address behind a translator is not known here. The ranges are those of
- * IANA's special-purpose registries.
+ * multicast and reserved ones, for those of clouds' internal services, and for IPv6 forms of an IPv4 address (mapped,
+ * translated, 6to4, Teredo, a network's own NAT64): the address behind a translator is not known here. It is known for
+ * the prefix that all networks have for NAT64, under which DNS64 answers for every host without IPv6: that counts as
+ * the IPv4 address in it. The ranges are those of IANA's special-purpose registries.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
-  const parsed = ipaddr.parse(address);
+  const parsed = withoutNat64(ipaddr.parse(address));
   if (parsed.range() !== 'unicast' || (parsed instanceof ipaddr.IPv6 && !parsed.match(GLOBAL_UNICAST))) return false;
   return !INTERNAL.some((range) => parsed.kind() === range[0].kind() && parsed.match(range));
+}
+
+/** The IPv4 address that an address of `64:ff9b::/96` (RFC 6052, 2.1) is translated to; any other as it is. */
+function withoutNat64(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
+  if (!(address instanceof ipaddr.IPv6) || address.zoneId !== undefined || !address.match(NAT64)) return address;
+  return new ipaddr.IPv4(address.toByteArray().slice(-4));
 }
 
 /**
@@ -72,6 +81,12 @@ export interface GuardOptions {
 }
 
 /**
+ * For a connection to one of several addresses, before the next one is tried: there are far receivers, and a lost packet
+ * is sent again after a second. Node's 250 ms would give up what succeeds.
+ */
+const ATTEMPT_MS = 3_000;
+
+/**
  * Opens connections for undici, to public addresses only unless `allowPrivate`. The check is made on the addresses that
  * the socket is about to connect to, after the only resolution, so DNS rebinding gains nothing. A host is refused if
  * any of its addresses is not public.
@@ -96,7 +111,13 @@ export function guardedConnector({ allowPrivate, timeoutMs, resolve, proxy }: Gu
     );
   };
   // HTTP/1.1 only: every request under way has a connection of its own.
-  const connect = buildConnector({ timeout: timeoutMs, allowH2: false, lookup });
+  const connect = buildConnector({
+    timeout: timeoutMs,
+    allowH2: false,
+    lookup,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: Math.min(ATTEMPT_MS, Math.ceil(timeoutMs / 3)),
+  });
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, '');
     const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80);

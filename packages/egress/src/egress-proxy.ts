@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIPv6, type Socket } from 'node:net';
+import { USER_AGENT } from '@pf/runtime';
 
 /** The egress proxy cannot be used: no fault of the receiver. */
 export class ProxyUnavailableError extends Error {
@@ -37,6 +38,7 @@ export function openTunnel(proxy: URL, address: string, port: number, timeoutMs:
       path: authority,
       headers: {
         host: authority,
+        'user-agent': USER_AGENT,
         ...((username !== '' || password !== '') && { 'proxy-authorization': `Basic ${credentials}` }),
       },
       agent: false,

@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises';
+import { USER_AGENT } from '@pf/runtime';
 import { Agent, type Dispatcher, request } from 'undici';
 import { checkUrl, guardedConnector, TargetRefusedError } from './address-guard.ts';
 import { ProxyUnavailableError, TunnelRefusedError } from './egress-proxy.ts';
@@ -69,7 +70,13 @@ export function createSender({
       const signal = AbortSignal.timeout(timeoutMs);
       try {
         checkUrl(url, allowPrivate);
-        const response = await request(url, { method: 'POST', dispatcher: agent, signal, headers, body });
+        const response = await request(url, {
+          method: 'POST',
+          dispatcher: agent,
+          signal,
+          headers: named(headers),
+          body,
+        });
         const { 'retry-after': retryAfter } = response.headers;
         return {
           kind: 'response',
@@ -85,6 +92,12 @@ export function createSender({
     close: () => agent.destroy(),
   };
 }
+
+/** With a User-Agent, unless they have one: those of a sponsor are the account's. */
+const named = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.keys(headers).some((name) => name.toLowerCase() === 'user-agent')
+    ? headers
+    : { ...headers, 'user-agent': USER_AGENT };
 
 /**
  * The first bytes as text. The status is known, so a body that is longer, slow, cut off or without end changes nothing.

@@ -18,6 +18,8 @@ const PUBLIC = [
   '168.63.129.17',
   '161.27.0.1',
   '166.12.0.1',
+  '64:ff9b::8.8.8.8',
+  '64:ff9b::5db8:d70e',
 ];
 const NOT_PUBLIC: readonly (readonly [string, string])[] = [
   ['0.0.0.0', 'unspecified'],
@@ -51,7 +53,13 @@ const NOT_PUBLIC: readonly (readonly [string, string])[] = [
   ['::ffff:8.8.8.8', 'mapped'],
   ['::127.0.0.1', 'IPv4-compatible'],
   ['::ffff:0:10.0.0.1', 'translated'],
-  ['64:ff9b::a00:1', 'NAT64'],
+  ['64:ff9b::a00:1', 'NAT64 of a private address'],
+  ['64:ff9b::127.0.0.1', 'NAT64 of loopback'],
+  ['64:ff9b::a9fe:a9fe', 'NAT64 of link-local'],
+  ['64:ff9b::168.63.129.16', 'NAT64 of Azure’s WireServer'],
+  ['64:ff9b::8.8.8.8%eth0', 'NAT64 with a zone'],
+  ['64:ff9b::1:8.8.8.8', 'beside NAT64'],
+  ['64:ff9b:1::8.8.8.8', 'local NAT64 of a public address'],
   ['64:ff9b:1::a00:1', 'local NAT64'],
   ['2002:7f00:1::', '6to4'],
   ['2001::1', 'Teredo'],

@@ -19,10 +19,10 @@ async function receiver(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-function send(url: string, timeoutMs = 30_000): Promise<SendResult> {
+function send(url: string, timeoutMs = 30_000, more: Readonly<Record<string, string>> = {}): Promise<SendResult> {
   const sender = createSender({ allowPrivate: true, timeoutMs });
   cleanUp.push(() => sender.close());
-  return sender.send(url, { 'content-type': 'application/json' }, Buffer.from('{"a":"ü"}'));
+  return sender.send(url, { 'content-type': 'application/json', ...more }, Buffer.from('{"a":"ü"}'));
 }
 
 describe('The sender', () => {
@@ -34,6 +34,12 @@ describe('The sender', () => {
     });
     expect(await send(url)).toEqual({ kind: 'response', status: 429, bodyStart: 'busy', retryAfter: '120' });
     expect(Buffer.concat(received).toString('utf8')).toBe('{"a":"ü"}');
+  });
+
+  it('names itself, unless its caller gives another name', async () => {
+    const url = await receiver((request, response) => response.end(String(request.headers['user-agent'])));
+    expect(await send(url)).toMatchObject({ bodyStart: 'PaymentIntents/1.0' });
+    expect(await send(url, undefined, { 'User-Agent': 'shop' })).toMatchObject({ bodyStart: 'shop' });
   });
 
   it('does not follow a redirect', async () => {
@@ -77,6 +83,11 @@ describe('The sender', () => {
     const began = performance.now();
     expect(await send(url, 60_000)).toEqual({ kind: 'response', status: 200, bodyStart: 'begun', retryAfter: null });
     expect(performance.now() - began).toBeLessThan(30_000);
+  });
+
+  it.each([200, 1_000, 5_000, 15_000])('sends within whatever timeout it has, such as %i ms', async (timeoutMs) => {
+    const url = await receiver((_request, response) => response.writeHead(204).end());
+    expect(await send(url, timeoutMs)).toMatchObject({ kind: 'response', status: 204 });
   });
 
   it('gives up after its timeout', async () => {

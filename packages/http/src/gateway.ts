@@ -1,4 +1,5 @@
 import type { Operation } from '@pf/contracts';
+import { USER_AGENT } from '@pf/runtime';
 import type { Request, Response } from 'express';
 import { type Dispatcher, Pool } from 'undici';
 import { z } from 'zod';
@@ -93,7 +94,7 @@ export class Gateway {
 }
 
 async function ask(pool: Pool, request: GatewayRequest): Promise<GatewayResponse> {
-  const { statusCode, headers, body } = await pool.request(request).catch((error: unknown) => {
+  const { statusCode, headers, body } = await pool.request(named(request)).catch((error: unknown) => {
     throw gatewayUnavailable(error);
   });
   if (!BODY_TYPES.test(String(headers['content-type']))) {
@@ -107,6 +108,11 @@ async function ask(pool: Pool, request: GatewayRequest): Promise<GatewayResponse
   const errorCode = failed.safeParse(jsonIn(text)).data?.error.code;
   return { statusCode, headers, body: [text], text: async () => text, errorCode };
 }
+
+const named = (request: GatewayRequest): GatewayRequest => ({
+  ...request,
+  headers: { 'user-agent': USER_AGENT, ...request.headers },
+});
 
 /** Undefined for what is not JSON. */
 function jsonIn(text: string): unknown {

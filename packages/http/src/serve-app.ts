@@ -9,6 +9,8 @@ interface Serving {
   readonly host: string;
   readonly port: number;
   readonly health: StartingHealth;
+  /** For how long an idle connection is kept. */
+  readonly keepAliveSeconds: number;
   /** Connections of clients; further ones are closed. */
   readonly clientsMax: number;
   /** Ready while its database is. */
@@ -20,10 +22,10 @@ interface Serving {
 /** Serves requests and probes until the service shuts down. @returns the port */
 export async function serveApp(
   app: RequestListener,
-  { host, port, health, clientsMax, database, endStreams }: Serving,
+  { host, port, health, keepAliveSeconds, clientsMax, database, endStreams }: Serving,
   onShutdown: ServiceContext['onShutdown'],
 ): Promise<number> {
-  const server = new HttpServer(app, undefined, clientsMax);
+  const server = new HttpServer(app, { keepAliveTimeout: keepAliveSeconds * 1_000 }, clientsMax);
   health.serve({
     live: () => true,
     ready: {

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { count, pause } from '@pf/runtime';
+import { boundTo, count, pause } from '@pf/runtime';
 import { HEAD_BYTES_MAX, respondToClientError } from './client-errors.ts';
 
 /**
@@ -13,8 +13,8 @@ const KEEP_ALIVE_SECONDS = 2;
 const DRAIN_MS = 3_000;
 
 /**
- * Milliseconds for a client to send its headers and the whole request. Behind a proxy, `keepAliveTimeout` must exceed
- * the proxy's idle time.
+ * Milliseconds for a client to send its headers and the whole request, and for which an idle connection is kept. Behind
+ * a proxy, `keepAliveTimeout` must exceed the proxy's idle time: services have KEEP_ALIVE_SECONDS.
  */
 const TIMEOUTS = {
   headersTimeout: 10_000,
@@ -51,12 +51,13 @@ export class HttpServer {
   #closing = false;
 
   /**
+   * @param timeouts those that differ from TIMEOUTS
    * @param maxConnections further connections are closed at once
    * @param unread responses that are not read are broken off
    */
   constructor(
     listener: RequestListener,
-    timeouts: Timeouts = TIMEOUTS,
+    timeouts: Partial<Timeouts> = {},
     maxConnections?: number,
     unread: Unread = UNREAD,
   ) {
@@ -72,6 +73,7 @@ export class HttpServer {
     };
     this.#server = createServer(
       {
+        ...TIMEOUTS,
         ...timeouts,
         maxHeaderSize: HEAD_BYTES_MAX,
         // The Host header is not used, and Node would respond to its absence without an error body.
@@ -106,7 +108,9 @@ export class HttpServer {
 
   /** Resolves with the port once the server accepts requests. */
   async listen(host: string, port: number): Promise<number> {
-    await new Promise<void>((resolve, reject) => this.#server.once('error', reject).listen(port, host, resolve));
+    await new Promise<void>((resolve, reject) =>
+      this.#server.once('error', reject).listen(port, boundTo(host), resolve),
+    );
     this.#unreadCheck = setInterval(() => this.#boundUnread(), UNREAD_CHECK_MS);
     const address = this.#server.address();
     return typeof address === 'object' && address !== null ? address.port : port;

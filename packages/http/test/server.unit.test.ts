@@ -1,8 +1,10 @@
 import { once } from 'node:events';
-import { Agent, get, type IncomingMessage } from 'node:http';
+import { Agent, get, type IncomingMessage, type RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
+import { loadConfig, variables } from '@pf/runtime';
+import { serveApp } from '../src/serve-app.ts';
 import { HttpServer } from '../src/server.ts';
 
 describe('HttpServer.close', () => {
@@ -56,5 +58,43 @@ describe('HttpServer', () => {
     expect(answer).toBe('ok');
     second.destroy();
     await server.close();
+  });
+
+  /** @returns for how many milliseconds a connection stays open after its only response */
+  async function keptOpen(port: number): Promise<number> {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    socket.write('GET / HTTP/1.1\r\nHost: gateway\r\n\r\n');
+    await once(socket, 'data');
+    const since = performance.now();
+    await once(socket.resume(), 'close');
+    return performance.now() - since;
+  }
+
+  it('keeps an idle connection for its time, though none may be silent for so long in a response', async () => {
+    const unread = { ms: 50, bytes: 1_024 * 1_024 };
+    const app: RequestListener = (_request, response) => response.end('ok');
+    const server = new HttpServer(app, { keepAliveTimeout: 600 }, undefined, unread);
+    expect(await keptOpen(await server.listen('127.0.0.1', 0))).toBeGreaterThan(600);
+    await server.close();
+  });
+
+  it('keeps connections of a service for as long as its variable says, which is longer than proxies do', async () => {
+    const { KEEP_ALIVE_SECONDS } = loadConfig({ KEEP_ALIVE_SECONDS: variables.keepAliveSeconds }, {});
+    expect(KEEP_ALIVE_SECONDS).toBeGreaterThan(620);
+    let end: unknown;
+    const serving = {
+      host: '127.0.0.1',
+      port: 0,
+      health: { serve: () => undefined, until: (_dependency: string, attempt: () => Promise<never>) => attempt() },
+      keepAliveSeconds: 0.3,
+      clientsMax: 2,
+      database: { ready: () => Promise.resolve(true) },
+      endStreams: () => undefined,
+    };
+    const app: RequestListener = (_request, response) => response.end('ok');
+    const port = await serveApp(app, serving, (_name, close) => (end = close));
+    const ms = await keptOpen(port);
+    expect([ms > 300, ms < 60_000]).toEqual([true, true]);
+    await (end as () => Promise<void>)();
   });
 });

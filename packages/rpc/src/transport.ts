@@ -1,3 +1,4 @@
+import { USER_AGENT } from '@pf/runtime';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { pauseInData, pauseInHeaders } from './asked-pause.ts';
@@ -104,6 +105,7 @@ export class JsonRpcTransport implements RpcTransport {
     this.#headers = {
       'content-type': 'application/json',
       'accept-encoding': ENCODINGS,
+      'user-agent': USER_AGENT,
       ...(username === '' ? {} : { authorization: `Basic ${credentials}` }),
       ...headers,
     };

@@ -159,7 +159,11 @@ describe('the plan of an upstream', () => {
     const url = await started((calls) => ({ body: result(calls[0] as Call) }));
     const own = over(settings({ url, headers: { 'x-api-key': 'secret', 'content-type': 'application/json; v=1' } }));
     expect(await own.call(echo(1))).toBe(1);
-    expect(providers[0]?.headers).toMatchObject({ 'x-api-key': 'secret', 'content-type': 'application/json; v=1' });
+    expect(providers[0]?.headers).toMatchObject({
+      'x-api-key': 'secret',
+      'content-type': 'application/json; v=1',
+      'user-agent': 'PaymentIntents/1.0',
+    });
   });
 });
 

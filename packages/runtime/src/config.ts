@@ -29,6 +29,12 @@ export function loadConfig<Shape extends z.ZodRawShape>(
   throw new ConfigurationError(`The configuration is invalid:\n${problems.join('\n')}`);
 }
 
+/**
+ * What to listen on for HOST: `::` stands for every address of IPv6 and IPv4, so it becomes undefined, for which Node
+ * takes `0.0.0.0` where the system has no IPv6.
+ */
+export const boundTo = (host: string): string | undefined => (host === '::' ? undefined : host);
+
 const port = z.coerce.number().int().min(1).max(65535);
 const list = z
   .string()
@@ -82,5 +88,12 @@ export const variables = {
     .enum(['true', 'false'])
     .default('false')
     .transform((text) => text === 'true'),
+  /** Number of trusted proxies in front of a process, whose X-Forwarded-For entries are believed. */
+  trustedProxies: z.coerce.number().int().min(0).max(10).default(0),
+  /**
+   * Seconds for which a server keeps an idle connection: longer than any proxy does. Google's load balancers keep them
+   * for 600 s, Envoy for an hour unless it is told otherwise.
+   */
+  keepAliveSeconds: z.coerce.number().int().min(5).max(7_200).default(650),
   logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 } as const;

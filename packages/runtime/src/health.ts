@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { ConfigurationError } from './config.ts';
+import { boundTo, ConfigurationError } from './config.ts';
 import { registerGauge } from './metrics/recording.ts';
 import { BackOff } from './pause.ts';
 import type { ServiceContext } from './service.ts';
@@ -81,7 +81,7 @@ async function listen(
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
   });
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, boundTo(host), resolve));
   return server;
 }
 

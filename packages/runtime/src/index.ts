@@ -33,3 +33,4 @@ export * from './service.ts';
 export * from './telemetry/spans.ts';
 export { type Taken, TokenBucket } from './token-bucket.ts';
 export { telemetryVariables } from './telemetry/variables.ts';
+export { USER_AGENT } from './user-agent.ts';

@@ -1,4 +1,5 @@
 import { flushCompileCache } from 'node:module';
+import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigurationError, loadConfig, variables } from './config.ts';
 import { createLogger, type Logger } from './logger.ts';
@@ -8,6 +9,11 @@ import { type TelemetryConfig, telemetryVariables } from './telemetry/variables.
 
 /** Kubernetes kills a process 30 s after SIGTERM: it should have exited by then. */
 const SHUTDOWN_MS = 25_000;
+/**
+ * For a connection to one of several addresses, before the next one is tried: upstreams, Kafka, Postgres and all others
+ * may be further away than Node's 250 ms. The shortest limit of a request to any of them has room for two.
+ */
+const ATTEMPT_MS = 1_000;
 
 export interface ServiceContext {
   readonly log: Logger;
@@ -22,6 +28,7 @@ export interface ServiceContext {
  * in reverse order, and exit with 0 within 25 s; an invalid configuration is written to stderr and exits with 78.
  */
 export function runService(name: ServiceName, start: (context: ServiceContext) => Promise<void>): void {
+  setDefaultAutoSelectFamilyAttemptTimeout(ATTEMPT_MS);
   let log: Logger;
   let telemetry: TelemetryConfig;
   try {

@@ -24,6 +24,15 @@ describe('the probes of a process that starts', () => {
   });
   afterEach(() => closers.reverse().forEach((close) => close()));
 
+  it('are served on every address of either family for HOST=::', async () => {
+    const [port = 0] = await freePorts(1);
+    await startHealth('::', port, {
+      log: pino({ level: 'silent' }),
+      onShutdown: (_, close) => void closers.push(close),
+    });
+    for (const host of ['127.0.0.1', '[::1]']) expect((await fetch(`http://${host}:${port}/healthz`)).status).toBe(200);
+  });
+
   it('say that it is live and what it waits for, and then what its checks say', async () => {
     let isThere = false;
     const waiting = health.until('kafka', async () => {

@@ -40,8 +40,8 @@ runService('checkout', async ({ log, onShutdown }) => {
     trustedProxies: config.TRUSTED_PROXIES,
     url,
   });
-  const { CHECKOUT_PORT, HOST: host } = config;
-  const serving = { host, port: CHECKOUT_PORT, health, clientsMax: CLIENTS_MAX, database };
+  const { CHECKOUT_PORT: listensOn, HOST: host, KEEP_ALIVE_SECONDS: keepAliveSeconds } = config;
+  const serving = { host, port: listensOn, health, keepAliveSeconds, clientsMax: CLIENTS_MAX, database };
   const port = await serveApp(app, { ...serving, endStreams: () => forwarding.close() }, onShutdown);
   log.info({ host, port, url: url.origin }, 'listening');
 });

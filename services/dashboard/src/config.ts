@@ -42,8 +42,8 @@ export const dashboardVariables = {
   OIDC_NAME: z.string().max(40, 'must have at most 40 characters').default('single sign-on'),
   /** Multiplies all rate limits, for tests. */
   RATE_LIMIT_FACTOR: z.coerce.number().positive().max(1e6).default(1),
-  /** Number of trusted proxies in front of this process, whose X-Forwarded-For entries are believed. */
-  TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0),
+  TRUSTED_PROXIES: variables.trustedProxies,
+  KEEP_ALIVE_SECONDS: variables.keepAliveSeconds,
 } as const;
 
 type OidcVariables = z.output<

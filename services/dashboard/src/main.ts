@@ -81,8 +81,8 @@ runService('dashboard', async ({ log, onShutdown }) => {
     oidc: oidc && new OidcProvider(oidc, url.origin, log),
     trustedProxies: config.TRUSTED_PROXIES,
   });
-  const { DASHBOARD_PORT, HOST: host } = config;
-  const listening = { host, port: DASHBOARD_PORT, health, clientsMax: CLIENTS_MAX, database };
+  const { DASHBOARD_PORT: listensOn, HOST: host, KEEP_ALIVE_SECONDS: keepAliveSeconds } = config;
+  const listening = { host, port: listensOn, health, keepAliveSeconds, clientsMax: CLIENTS_MAX, database };
   const port = await serveApp(app, { ...listening, endStreams: () => streams.close() }, onShutdown);
   log.info({ host, port, url: url.origin }, 'listening');
 });

@@ -40,6 +40,6 @@ export const gatewayVariables = {
   HEALTH_PORT: variables.port.default(4006),
   /** Multiplies all rate limits, for load tests. */
   RATE_LIMIT_FACTOR: z.coerce.number().positive().max(1e6).default(1),
-  /** Number of trusted proxies in front of this process, whose X-Forwarded-For entries are believed. */
-  TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0),
+  TRUSTED_PROXIES: variables.trustedProxies,
+  KEEP_ALIVE_SECONDS: variables.keepAliveSeconds,
 } as const;

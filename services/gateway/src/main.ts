@@ -194,7 +194,7 @@ runService('gateway', async ({ log, onShutdown }) => {
       uses,
       wakes,
     }),
-    undefined,
+    { keepAliveTimeout: config.KEEP_ALIVE_SECONDS * 1_000 },
     CLIENTS_MAX,
   );
   health.serve({

@@ -1,4 +1,5 @@
 import { DASHBOARD_ERRORS } from '@pf/contracts/dashboard';
+import { USER_AGENT } from '@pf/runtime';
 import { z } from 'zod';
 import { CliError } from '../cli-error.ts';
 
@@ -49,6 +50,7 @@ export class Dashboard {
         method,
         headers: {
           accept: 'application/json',
+          'user-agent': `${USER_AGENT} pf`,
           ...(this.#token !== null && { authorization: `Bearer ${this.#token}` }),
           ...(body && { 'content-type': 'application/json' }),
         },

@@ -1,3 +1,4 @@
+import { USER_AGENT } from '@pf/runtime';
 import { z } from 'zod';
 
 /** A token for SASL OAUTHBEARER. */
@@ -75,7 +76,7 @@ export function clientCredentials({ tokenUrl, clientId, clientSecret, scope }: C
   return async () => {
     const response = await fetch(tokenUrl, {
       method: 'POST',
-      headers: { authorization: `Basic ${login}`, accept: 'application/json' },
+      headers: { authorization: `Basic ${login}`, accept: 'application/json', 'user-agent': USER_AGENT },
       body: new URLSearchParams({ grant_type: 'client_credentials', ...(scope !== undefined && { scope }) }),
       redirect: 'error',
       signal: AbortSignal.timeout(REQUEST_MS),

@@ -9,7 +9,7 @@ import {
   type MetricCollectOptions,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
-import { ConfigurationError } from '../config.ts';
+import { boundTo, ConfigurationError } from '../config.ts';
 import { errorTypeOf } from '../error-type.ts';
 import { type GaugeName, METRICS } from './catalogue.ts';
 import { type Metric, nameWithUnit, type ServiceName } from './metric.ts';
@@ -46,11 +46,12 @@ export async function exportMetrics(
   resource: Resource,
   { scrape, push }: MetricsTargets,
 ): Promise<{ shutdown(): Promise<void> }> {
+  const host = scrape === null ? undefined : boundTo(scrape.host);
   const endpoint =
     scrape === null
       ? null
       : new NamedByUnit({
-          host: scrape.host,
+          ...(host !== undefined && { host }),
           port: scrape.port,
           preventServerStart: true,
           withResourceConstantLabels: /^service\.name$/,

@@ -1,3 +1,4 @@
+import { USER_AGENT } from '@pf/runtime';
 import { Agent } from 'undici';
 import { z } from 'zod';
 
@@ -84,7 +85,7 @@ export class SanctionsApi {
           origin: this.#base.origin,
           path,
           method: 'GET',
-          headers: { 'x-api-key': this.#key, accept: 'application/json' },
+          headers: { 'x-api-key': this.#key, accept: 'application/json', 'user-agent': USER_AGENT },
           signal,
         });
         return {

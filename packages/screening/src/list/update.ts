@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { USER_AGENT } from '@pf/runtime';
 import { isEvmAddress } from '../comparable.ts';
 import type { SanctionsList } from './list-file.ts';
 import { type OfacExport, readOfacExport } from './ofac-export.ts';
@@ -22,7 +23,10 @@ const isUrl = (from: string): boolean => /^https?:\/\//i.test(from);
  */
 export async function fetchExport(from: string): Promise<OfacExport> {
   if (!isUrl(from)) return readOfacExport(createReadStream(from));
-  const response = await fetch(from, { signal: AbortSignal.timeout(DOWNLOAD_MS) });
+  const response = await fetch(from, {
+    headers: { 'user-agent': USER_AGENT },
+    signal: AbortSignal.timeout(DOWNLOAD_MS),
+  });
   if (!response.ok || !response.body) throw new Error(`${from} returned HTTP ${response.status}`);
   return readOfacExport(response.body);
 }

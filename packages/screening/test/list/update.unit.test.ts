@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import type { SanctionsList } from '../../src/list/list-file.ts';
-import { changesBetween, listOf, suspicion } from '../../src/list/update.ts';
+import { changesBetween, fetchExport, listOf, suspicion } from '../../src/list/update.ts';
 
 const listed = (n: number) => ({ address: `addr${n}`, label: 'XBT', uid: '1', name: 'LISTED' });
 const list = (count: number, publishedOn: string | null = '2026-11-05'): SanctionsList =>
@@ -51,5 +54,20 @@ describe('A new sanctions list', () => {
     );
     expect(next.count).toBe(3);
     expect(changesBetween(list(2), next)).toEqual({ added: [listed(2), odd], removed: [listed(0)], odd: [odd] });
+  });
+});
+
+describe('The download of a list', () => {
+  it('says who asks', async () => {
+    const agents: unknown[] = [];
+    const server = createServer((request, response) => {
+      agents.push(request.headers['user-agent']);
+      response.writeHead(404).end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    await expect(fetchExport(url)).rejects.toThrow(`${url} returned HTTP 404`);
+    await once(server.close(), 'close');
+    expect(agents).toEqual(['PaymentIntents/1.0']);
   });
 });
