@@ -81,8 +81,8 @@ export interface GuardOptions {
 }
 
 /**
- * For a connection to one of several addresses, before the next one is tried: there are far receivers, and a lost packet
- * is sent again after a second. Node's 250 ms would give up what succeeds.
+ * For a connection to one of several addresses, before the next one is tried: there are far receivers, and a packet
+ * that is lost is sent again after a second. Node's 250 ms would give up what succeeds.
  */
 const ATTEMPT_MS = 3_000;
 
