@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { limitOf, rpcCall, soon } from '../src/index.ts';
@@ -71,5 +73,35 @@ describe('the limit of a request', () => {
     await pool.close();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('does not count the time in which this process stands still', async () => {
+    // In a thread of its own: it responds while this one is at work.
+    const server = new Worker(
+      `const { createServer } = require('node:http');
+       const { parentPort } = require('node:worker_threads');
+       createServer((request, response) => {
+         let text = '';
+         request.on('data', (part) => (text += part));
+         request.on('end', () => {
+           const { id, method, params } = JSON.parse(text);
+           const result = method === 'eth_chainId' ? '0x14a34' : params[0];
+           if (method === 'echo') parentPort.postMessage('asked');
+           setTimeout(() => response.end(JSON.stringify({ jsonrpc: '2.0', id, result })), 50);
+         });
+       }).listen(0, '127.0.0.1', function () { parentPort.postMessage(this.address().port); });`,
+      { eval: true },
+    );
+    const [port] = (await once(server, 'message')) as [number];
+    const pool = poolOver([`http://127.0.0.1:${port}`], 60_000);
+    let asked = 0;
+    server.on('message', () => (asked += 1));
+    const response = pool.call(soon(rpcCall('echo', [7], z.number())));
+    await once(server, 'message');
+    const end = performance.now() + 600;
+    while (performance.now() < end);
+    expect([await response, asked]).toEqual([7, 1]);
+    await pool.close();
+    await server.terminate();
   });
 });

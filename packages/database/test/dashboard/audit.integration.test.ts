@@ -154,7 +154,7 @@ describe('the audit log', () => {
     const made = await createAccountKey(database, { ...key, max: 50 }, by());
     await revokeKey(database, { accountId, keyId: made?.id ?? '' }, by());
     await renameAccount(database, accountId, 'The same', by());
-    const credential = { credentialId: 'once', publicKey: 'key', counter: 0 };
+    const credential = { credentialId: 'once', publicKey: new Uint8Array([1]), counter: 0 };
     const passkey = await addPasskey(database, { ...credential, userId, name: 'the same', at, max: 20 }, by());
     if (typeof passkey === 'string') throw new Error(passkey);
     const count = (await entries()).length;
