@@ -52,7 +52,7 @@ export class HttpServer {
 
   /**
    * @param timeouts those that differ from TIMEOUTS
-   * @param maxConnections further connections are closed at once
+   * @param maxConnections further connections are closed at once; before that, those that were idle for longest are
    * @param unread responses that are not read are broken off
    */
   constructor(
@@ -68,7 +68,11 @@ export class HttpServer {
       this.#open.add(response);
       this.#progress.set(response, { taken: 0, at: performance.now() });
       this.#lastResponse.set(request.socket, response);
-      response.once('close', () => this.#open.delete(response));
+      response.once('close', () => {
+        this.#open.delete(response);
+        // Those that are idle are in the order in which they have become so.
+        if (this.#connections.delete(request.socket)) this.#connections.add(request.socket);
+      });
       listener(request, response);
     };
     this.#server = createServer(
@@ -88,6 +92,7 @@ export class HttpServer {
     this.#server.on('drop', () => count('payments.rate_limited', { policy: 'connections' }));
     this.#server.on('connection', (socket: Socket) => {
       this.#connections.add(socket);
+      if (maxConnections !== undefined && this.#connections.size >= maxConnections) this.#closeIdle();
       socket.once('close', () => {
         this.#connections.delete(socket);
         if (this.#closing && this.#connections.size === 0) this.#drained.abort();
@@ -136,6 +141,17 @@ export class HttpServer {
     if (isBusy && socket.writableLength === 0) return;
     if (isBusy) count('payments.rate_limited', { policy: 'unread' });
     socket.destroy();
+  }
+
+  /** Makes room for the next connection: closes the one that was kept after a response, and is idle for longest. */
+  #closeIdle(): void {
+    for (const socket of this.#connections) {
+      const response = this.#lastResponse.get(socket);
+      if (response === undefined || this.#open.has(response)) continue;
+      count('payments.rate_limited', { policy: 'connections' });
+      socket.destroy();
+      return;
+    }
   }
 
   /**

@@ -60,6 +60,25 @@ describe('HttpServer', () => {
     await server.close();
   });
 
+  it('closes the connection that was idle for longest where there is no room for another', async () => {
+    const server = new HttpServer((_request, response) => response.end('ok'), undefined, 3);
+    const port = await server.listen('127.0.0.1', 0);
+    const sockets = Array.from({ length: 2 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+    const ask = async (socket: Socket): Promise<void> => {
+      socket.write('GET / HTTP/1.1\r\nHost: gateway\r\n\r\n');
+      await once(socket, 'data');
+    };
+    const [first, second] = sockets as [Socket, Socket];
+    await ask(first);
+    await ask(second);
+    await ask(first);
+    const third = connect(port, '127.0.0.1').on('error', () => undefined);
+    await Promise.all([once(second.resume(), 'close'), ask(third)]);
+    expect(first.destroyed).toBe(false);
+    for (const socket of [first, third]) socket.destroy();
+    await server.close();
+  });
+
   /** @returns for how many milliseconds a connection stays open after its only response */
   async function keptOpen(port: number): Promise<number> {
     const socket = connect(port, '127.0.0.1').on('error', () => undefined);

@@ -35,11 +35,7 @@ async function paymentAs(at: number): Promise<readonly [TransactionHash, unknown
   return [decoded.value.hash, { slot: SLOT, transaction: [bytes.toString('base64'), 'base64'], meta }];
 }
 const transactions = new Map(await Promise.all(Array.from({ length: 8 }, (_, at) => paymentAs(at))));
-const [HONEST, LATE, ...OTHERS] = [...transactions.keys()] as [
-  TransactionHash,
-  TransactionHash,
-  ...TransactionHash[],
-];
+const [HONEST, LATE, ...OTHERS] = [...transactions.keys()] as [TransactionHash, TransactionHash, ...TransactionHash[]];
 
 describe('a transaction that takes long beside a payment on Solana', () => {
   let time: VirtualTime;
