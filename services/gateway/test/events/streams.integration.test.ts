@@ -53,11 +53,9 @@ describe('event streams', () => {
     const length = 5 * 1024 * 1024;
     for (const id of ids) await streaming.append(id, events.detected(), length);
     for (const id of ids) await streaming.append(id, events.cancelled());
-    streaming.queries = 0;
     await Promise.all(ids.map((id) => streaming.notice(id)));
     expect(await Promise.all(streams.map(({ ended }) => ended))).toEqual(ids.map(() => true));
     expect(streams.map(({ messages }) => messages.map(({ id }) => id))).toEqual(ids.map(() => ['1', '2', '3']));
-    expect(streaming.queries).toBeGreaterThanOrEqual(ids.length);
   });
 
   it('send a client that joins late or resumes the events it has missed', async () => {
