@@ -88,11 +88,18 @@ export function createLeaving<Context>(options: LeavingOptions<Context>): Period
       await clock.prove();
       const before = clock.now() - hotDays * DAY_MS;
       for (const chain of chains) {
-        const found = await findOldIntents(database, chain, partitions, before, after.get(chain) ?? null, LOOKED_AT);
-        await leaveTogether(options, found, before);
-        const last = found[LOOKED_AT - 1];
-        if (last) after.set(chain, last);
-        else after.delete(chain);
+        // In pieces, which are bounded by bytes, too: whoever makes large intents does not fill this process.
+        for (let left = LOOKED_AT; left > 0;) {
+          const found = await findOldIntents(database, chain, partitions, before, after.get(chain) ?? null, left);
+          const last = found.at(-1);
+          if (!last) {
+            after.delete(chain);
+            break;
+          }
+          await leaveTogether(options, found, before);
+          after.set(chain, last);
+          left -= found.length;
+        }
       }
       if (after.size === 0) searchAt = clock.now() + PAUSE_MS;
     },

@@ -231,6 +231,26 @@ describe('Old intents', () => {
     expect(await whereIs(young)).toBe(HOT);
   });
 
+  it('leave in one round, but in pieces of a few MiB, where they are as large as intents may be', async () => {
+    const metadata = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`key${n}`, '\u0001'.repeat(500)]));
+    const ids = await Promise.all(Array.from({ length: 30 }, () => ended({ metadata })));
+    await finished();
+    let pieces = 0;
+    await leaveOnce({
+      unfinished(partition, others) {
+        pieces++;
+        return unfinishedIn(partition, { store, reader }, others);
+      },
+    });
+    expect(pieces).toBeGreaterThan(1);
+    await allLeave(...ids);
+    const bundles = await Promise.all(ids.map(async (id) => (await placeOf(id))?.bundle));
+    const sizes = Map.groupBy(bundles, (bundle) => bundle);
+    expect(sizes.size).toBeGreaterThan(1);
+    for (const { length } of sizes.values()) expect(length).toBeLessThan(20);
+    expect(await differing()).toEqual([]);
+  });
+
   it('stay while a webhook is kept of them', async () => {
     const id = await ended();
     const endpoint = `we_${randomBytes(6).toString('hex')}`;

@@ -44,10 +44,18 @@ export const digestOf = (intent: string, { events }: Pick<ProjectionTables, 'eve
      FROM ${events} AS event WHERE event.intent_id = ${intent}.id), ''), 'UTF8'))`;
 
 /**
+ * Bytes of the texts that one search returns. Its answer has at most twice as many: they are JSON without line breaks,
+ * so only quotes and backslashes are escaped when they become strings in JSON.
+ */
+const SEARCH_BYTES = 4 * 1024 * 1024;
+
+/**
  * Intents of these partitions on a chain that had ended and did not change any more at `before`, the oldest first. None
  * that a webhook is still kept of, that has a payment for its account to look at, or whose original or refund is
  * younger. The state may have more reasons to stay (isAtRest).
  * @param after where the last search ended
+ * @param limit in intents; less are returned where they have more than 8 MiB, but one at least: go on after the last
+ *   one until there is none
  */
 export async function findOldIntents(
   { sql }: Pick<Database, 'sql'>,
@@ -59,21 +67,36 @@ export async function findOldIntents(
 ): Promise<readonly OldIntent[]> {
   const { rows } = await sql.query<OldIntent>({
     name: 'find-old-intents',
+    // Lengths are known without the texts, so only what is returned is read. LATERAL with a limit is one index probe an
+    // intent, whatever number of rows the planner expects. The state has the metadata, and a column has it again.
     text: `
-      SELECT intent.id, intent.partition, intent.version, intent.closed_at::text AS "closedAt",
-        ${digestOf('intent', LEDGER)} AS digest, row_to_json(intent)::text AS intent,
-        (SELECT coalesce(json_agg(event ORDER BY event.version), '[]')::text FROM ${LEDGER.events} AS event
-          WHERE event.intent_id = intent.id) AS events
-      FROM ${LEDGER.intents} AS intent
-      WHERE chain = $1 AND closed_at < $3 AND closed_at >= $4::timestamptz AND (closed_at, id) > ($4::timestamptz, $5)
-        AND partition = ANY($2) AND updated_at < $3 AND status NOT IN ('created', 'pending', 'confirmed')
-        AND NOT EXISTS (SELECT FROM ${LEDGER.events} AS event
-          WHERE event.intent_id = intent.id AND (event.at >= $3 OR event.account_id IS NOT NULL))
-        AND NOT EXISTS (SELECT FROM service.deliveries AS delivery WHERE delivery.intent_id = intent.id)
-        AND NOT EXISTS (SELECT FROM ${LEDGER.intents} AS other WHERE other.id IN (intent.refund_of, intent.refunded_by)
-          AND (other.closed_at IS NULL OR other.closed_at >= $3 OR other.updated_at >= $3))
-      ORDER BY closed_at, id LIMIT $6`,
-    values: [chain, partitions, new Date(before), after?.closedAt ?? '-infinity', after?.id ?? '', limit],
+      WITH old AS MATERIALIZED (
+        SELECT id, closed_at, 2 * octet_length(state) + (SELECT coalesce(sum(octet_length(event.body)), 0)
+          FROM ${LEDGER.events} AS event WHERE event.intent_id = intent.id) AS bytes
+        FROM ${LEDGER.intents} AS intent
+        WHERE chain = $1 AND closed_at < $3 AND closed_at >= $4::timestamptz AND (closed_at, id) > ($4::timestamptz, $5)
+          AND partition = ANY($2) AND updated_at < $3 AND status NOT IN ('created', 'pending', 'confirmed')
+          AND NOT EXISTS (SELECT FROM ${LEDGER.events} AS event
+            WHERE event.intent_id = intent.id AND (event.at >= $3 OR event.account_id IS NOT NULL))
+          AND NOT EXISTS (SELECT FROM service.deliveries AS delivery WHERE delivery.intent_id = intent.id)
+          AND NOT EXISTS (SELECT FROM ${LEDGER.intents} AS other
+            WHERE other.id IN (intent.refund_of, intent.refunded_by)
+              AND (other.closed_at IS NULL OR other.closed_at >= $3 OR other.updated_at >= $3))
+        ORDER BY closed_at, id LIMIT $6
+      ), summed AS (
+        SELECT id, closed_at, bytes, sum(bytes) OVER (ORDER BY closed_at, id) AS total FROM old
+      )
+      SELECT summed.id, rows.*, summed.closed_at::text AS "closedAt"
+      FROM summed CROSS JOIN LATERAL (
+        SELECT intent.partition, intent.version, ${digestOf('intent', LEDGER)} AS digest,
+          row_to_json(intent)::text AS intent,
+          (SELECT coalesce(json_agg(event ORDER BY event.version), '[]')::text FROM ${LEDGER.events} AS event
+            WHERE event.intent_id = intent.id) AS events
+        FROM ${LEDGER.intents} AS intent WHERE intent.id = summed.id LIMIT 1
+      ) AS rows
+      WHERE total <= $7 OR total = bytes
+      ORDER BY summed.closed_at, summed.id`,
+    values: [chain, partitions, new Date(before), after?.closedAt ?? '-infinity', after?.id ?? '', limit, SEARCH_BYTES],
   });
   return rows;
 }

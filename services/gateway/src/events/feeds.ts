@@ -3,7 +3,7 @@ import { type IntentId, liveSubmission, type PaymentIntent } from '@pf/domain';
 import { BackOff, type Logger } from '@pf/runtime';
 import { Notices } from './notices.ts';
 
-/** Intents per query. */
+/** Intents per query; the query itself bounds how many bytes of them it returns. */
 const BATCH_SIZE = 500;
 /** Interval at which all feeds are read while no notices arrive. */
 const POLL_MS = 1_000;
@@ -128,10 +128,11 @@ export class Feeds {
                 this.#database,
                 looks.map(({ look }) => look),
               );
-        for (const { feed, look } of looks) {
-          show(feed, look, seen?.get(feed.id));
-          if (seen?.get(feed.id)?.more === true) this.#due.add(feed);
-        }
+        for (const { feed, look } of looks) show(feed, look, seen?.get(feed.id));
+        const again = looks.filter(({ feed }) => seen?.get(feed.id)?.more === true);
+        // Those for whose events there was no room come first.
+        for (const isServed of [false, true])
+          for (const { feed } of again) if (hasRead(seen?.get(feed.id)) === isServed) this.#due.add(feed);
         backOff.reset();
       } catch (error) {
         this.#log.warn({ err: error, intents: feeds.length }, 'events for streams cannot be read: will retry');
@@ -150,7 +151,11 @@ function lookOf({ id, intent, followers }: Feed): IntentLook {
   return { id, known: intent?.version ?? 0, after };
 }
 
+/** False where other intents took the room of the look, so that nothing was read. */
+const hasRead = (seen: IntentSeen | undefined): boolean => seen?.more === false || (seen?.events.length ?? 0) > 0;
+
 function show(feed: Feed, { after }: IntentLook, seen: IntentSeen | undefined): void {
+  if (!hasRead(seen)) return;
   if (seen?.intent) feed.intent = seen.intent;
   const { intent } = feed;
   if (!seen || !intent) return;

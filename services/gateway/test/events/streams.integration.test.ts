@@ -45,6 +45,19 @@ describe('event streams', () => {
     for (const stream of streams) stream.close();
   });
 
+  it('have all events of many intents, also where one query cannot return them together', async () => {
+    const ids: IntentId[] = [];
+    for (let n = 0; n < 5; n++) ids.push(await streaming.intent());
+    const streams = await Promise.all(ids.map((id) => streaming.follow(id)));
+    await until('all snapshots', () => streams.every(({ messages }) => messages.length === 1));
+    const length = 5 * 1024 * 1024;
+    for (const id of ids) await streaming.append(id, events.detected(), length);
+    for (const id of ids) await streaming.append(id, events.cancelled());
+    await Promise.all(ids.map((id) => streaming.notice(id)));
+    expect(await Promise.all(streams.map(({ ended }) => ended))).toEqual(ids.map(() => true));
+    expect(streams.map(({ messages }) => messages.map(({ id }) => id))).toEqual(ids.map(() => ['1', '2', '3']));
+  });
+
   it('send a client that joins late or resumes the events it has missed', async () => {
     const id = await streaming.intent();
     await streaming.append(id, events.detected());
