@@ -11,7 +11,10 @@ describe('the places of the checkout', () => {
   const take = (what: Kind, ip: string, owner: string): Promise<(() => void) | string> =>
     limits
       .begin(ip, () => Promise.resolve(owner), what)
-      .catch((error: unknown) => (error instanceof ApiError ? error.code : Promise.reject(error)));
+      .catch((error: unknown) => {
+        if (error instanceof ApiError) return error.code;
+        throw error;
+      });
   /** @returns how many have a place of those that addresses ask for, with the payments of merchants in turn */
   async function fill(
     what: Kind,

@@ -332,8 +332,8 @@ export const DASHBOARD_OPERATIONS = {
     tag: 'Accounts',
     summary: 'Change the role of a member',
     description:
-      "Takes effect with the member's next request. The last owner must remain an owner. The invitations of one who is " +
-      'an owner no longer are withdrawn.',
+      "Takes effect with the member's next request. The last owner must remain an owner. The invitations of one who " +
+      'is an owner no longer are withdrawn.',
     access: ['owner'],
     body: updateMemberRequest,
     status: 200,
@@ -348,8 +348,8 @@ export const DASHBOARD_OPERATIONS = {
     tag: 'Accounts',
     summary: 'Remove a member',
     description:
-      "Takes effect with the member's next request. The last owner cannot be removed. The invitations that the member " +
-      'made are withdrawn.',
+      "Takes effect with the member's next request. The last owner cannot be removed. The invitations that the " +
+      'member made are withdrawn.',
     access: ['owner'],
     status: 200,
     response: doneResponse,

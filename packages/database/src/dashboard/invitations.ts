@@ -110,7 +110,7 @@ export async function withdrawInvitation(
 
 /**
  * Makes the person with the invited e-mail address a member, and uses the invitation up. A member keeps the role.
- * @returns 'invalid' if the token is of no open invitation of this address, or of one whose maker is not an owner, 'full'
+ * @returns 'invalid' if the token is of no open invitation of this address, or its maker is an owner no longer; 'full'
  *   if the person is a member of `max` accounts already: the invitation then stays
  */
 export async function acceptInvitation(
