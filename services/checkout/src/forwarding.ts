@@ -33,6 +33,11 @@ function payerHeaders(request: Request, response: Response, authorization: strin
   };
 }
 
+function kindOf({ id }: Operation): 'requests' | 'builds' | 'submits' {
+  if (id === OPERATIONS.buildIntent.id) return 'builds';
+  return id === OPERATIONS.submitIntent.id ? 'submits' : 'requests';
+}
+
 /** What is asked of the gateway for a payer: with a body it is posted. */
 interface Question {
   readonly path: string;
@@ -106,8 +111,7 @@ export class Forwarding {
       const body = operation.method === 'post' ? await readBytes(request, response) : null;
       const isStream = wantsStream(operation, request);
       const owner = (): Promise<string> => this.#merchants.ownerOf(String(request.params['id']));
-      const kind = isStream ? 'streams' : operation.id === OPERATIONS.submitIntent.id ? 'submits' : 'requests';
-      const release = await this.#limits.begin(request.ip, owner, kind);
+      const release = await this.#limits.begin(request.ip, owner, isStream ? 'streams' : kindOf(operation));
       const ending = new AbortController();
       response.once('close', () => ending.abort());
       try {

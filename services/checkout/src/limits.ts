@@ -1,21 +1,26 @@
-import { AddressBuckets, ApiError, type GatewayCapacity, sharingGroups, Slots } from '@pf/http';
+import { AddressBuckets, ApiError, type GatewayCapacity, type SharingGroup, sharingGroups, Slots } from '@pf/http';
 import { count } from '@pf/runtime';
 
 /**
  * What this process has under way at the gateway, by kind. Submits wait for nodes to show a hash, which anyone can make
- * up: they take no place of other requests.
+ * up, and builds for the sponsor of a merchant, which anyone can be: they take no place of other requests.
  */
-const CAPACITY = { requests: 128, submits: 64, streams: 2_000 } as const;
+const CAPACITY = { requests: 128, builds: 64, submits: 64, streams: 2_000 } as const;
 type Kind = keyof typeof CAPACITY;
-/** The connections for it. */
+/**
+ * The places beside these, once they are taken, of addresses and merchants with nothing of the kind under way: one for
+ * each. So a few addresses that take all that they may have do not shut out the others.
+ */
+const RESERVE = { requests: 32, builds: 16, submits: 16, streams: 200 } as const;
+/** The connections for all of it. */
 export const CONNECTIONS: GatewayCapacity = {
-  requests: CAPACITY.requests + CAPACITY.submits,
-  streams: CAPACITY.streams,
+  requests: sum(['requests', 'builds', 'submits']),
+  streams: sum(['streams']),
 };
-/** The share of one merchant, whose sponsor may hang, so that payers of the others have room. */
-const MERCHANT_SHARE = 1 / 2;
+/** The share of one merchant, whose sponsor may hang for seconds, so that payers of the others have room. */
+const MERCHANT_SHARE = { requests: 1 / 2, builds: 1 / 8, submits: 1 / 2, streams: 1 / 2 } as const;
 /** The share of one address: of a shop, perhaps, whose customers all use its network. */
-const ADDRESS = { requests: 32, submits: 16, streams: 100 } as const;
+const ADDRESS = { requests: 32, builds: 16, submits: 16, streams: 100 } as const;
 /** Any requests of one address; pages and their files among them. */
 const QUOTA = { requests: 600, windowSeconds: 60 } as const;
 
@@ -46,24 +51,27 @@ export class Limits {
    *   process has
    */
   async begin(ip: string | undefined, owner: () => Promise<string>, what: Kind): Promise<() => void> {
-    const ofAddress = sharingGroups(ip).map(({ group, times }): [string, number] => [
+    const groups = sharingGroups(ip);
+    const ofAddress = groups.map(({ group, times }): [string, number] => [
       `${what} ${group}`,
       this.#times(ADDRESS[what]) * times,
     ]);
-    const release = this.#slots.take({ ...Object.fromEntries(ofAddress), [what]: CAPACITY[what] });
+    const place = this.#slots.take({ ...Object.fromEntries(ofAddress), [what]: CAPACITY[what] });
+    const isFull = typeof place !== 'function' && place.full === what;
+    const release = isFull ? this.#takeReserve(groups, what) : place;
     if (typeof release !== 'function') {
       count('payments.rate_limited', { policy: what === 'streams' ? 'streams' : 'address' });
-      if (release.full === what)
-        throw new ApiError('service.unavailable', { message: 'Too many people pay at this moment.' });
+      if (isFull) throw allTaken();
       throw what === 'streams'
         ? tooMany('Too many payments are followed from this address.', 10)
         : tooMany('Too many requests of this address are under way.', 1);
     }
     try {
-      const ofOwner = this.#slots.take({ [`${what} of ${await owner()}`]: CAPACITY[what] * MERCHANT_SHARE });
+      const share = isFull ? 1 : CAPACITY[what] * MERCHANT_SHARE[what];
+      const ofOwner = this.#slots.take({ [`${what} of ${await owner()}`]: share });
       if (typeof ofOwner !== 'function') {
         count('payments.rate_limited', { policy: 'merchant' });
-        throw tooMany('Too many people pay this merchant at this moment.', 2);
+        throw isFull ? allTaken() : tooMany('Too many people pay this merchant at this moment.', 2);
       }
       return () => {
         ofOwner();
@@ -75,6 +83,12 @@ export class Limits {
     }
   }
 
+  /** Only where no group of the address has anything under way, so a /48 of IPv6 has one place of it, too. */
+  #takeReserve(groups: readonly SharingGroup[], what: Kind): ReturnType<Slots['take']> {
+    const alone = Object.fromEntries(groups.map(({ group }) => [`${what} ${group}`, 1]));
+    return this.#slots.take({ ...alone, [`reserve of ${what}`]: RESERVE[what] });
+  }
+
   #times(limit: number): number {
     return Math.max(1, Math.round(limit * this.#factor));
   }
@@ -82,3 +96,10 @@ export class Limits {
 
 const tooMany = (what: string, seconds: number): ApiError =>
   new ApiError('rate_limit.exceeded', { message: `${what} Try again in ${seconds} s.`, retryAfterSeconds: seconds });
+
+const allTaken = (): ApiError =>
+  new ApiError('service.unavailable', { message: 'Too many people pay at this moment.' });
+
+function sum(kinds: readonly Kind[]): number {
+  return kinds.reduce((all, kind) => all + CAPACITY[kind] + RESERVE[kind], 0);
+}

@@ -60,7 +60,7 @@ const answer =
     // Only the gateway can tell whether it made the token.
     if (intentId === undefined) throw unknownIntent();
     const call = await readBody(request, response, paymasterRequest);
-    const release = await limits.begin(request.ip, () => merchants.ownerOf(intentId), 'requests');
+    const release = await limits.begin(request.ip, () => merchants.ownerOf(intentId), 'builds');
     try {
       // The client may have disconnected meanwhile.
       if (response.destroyed) return;

@@ -105,7 +105,7 @@ const transaction =
   async (request: Request, response: Response): Promise<void> => {
     const { intentId, token } = intentOf(request);
     const { account } = await readBody(request, response, wallet);
-    const release = await limits.begin(request.ip, () => merchants.ownerOf(intentId), 'requests');
+    const release = await limits.begin(request.ip, () => merchants.ownerOf(intentId), 'builds');
     try {
       const merchant = await merchants.of(intentId);
       if (!merchant) throw unknownIntent();

@@ -469,7 +469,7 @@ describe('limits of an address', () => {
 });
 
 describe('limits of a merchant', () => {
-  const post = (intentId: string, address: string, what: 'build' | 'submit') =>
+  const post = (intentId: string, address: string, what: 'build' | 'detected' | 'submit') =>
     get(`/v1/intents/${intentId}/${what}`, {
       method: 'POST',
       headers: {
@@ -503,10 +503,37 @@ describe('limits of a merchant', () => {
     expect((await post(shop.intentId, '192.0.2.0', 'submit')).status).toBe(429);
     expect((await post(shop.intentId, '192.0.2.9', 'submit')).status).toBe(429);
     const served = [
-      ...Array.from({ length: 32 }, () => post(shop.intentId, '192.0.2.0', 'build')),
+      ...Array.from({ length: 32 }, () => post(shop.intentId, '192.0.2.0', 'detected')),
       post(other.intentId, '192.0.2.9', 'submit'),
     ];
     await responded(served, 65);
+    await Promise.all(hanging);
+  });
+
+  it('bound its builds under way, which take no place of other requests, nor of another merchant’s', async () => {
+    const other = await openShop(cluster.database, 'A third');
+    gateway.answerWith(() => undefined);
+    // Its sponsor hangs: each way to ask for a transaction waits for it.
+    const hanging = Array.from({ length: 8 }, () => post(shop.intentId, '192.0.2.0', 'build'));
+    await until('the share of the merchant', () => gateway.received.length === 8);
+    for (const [path, body] of [
+      [`/v1/intents/${shop.intentId}/build`, {}],
+      [`/s/${shop.intentId}_spl_${SECRET.slice(0, 20)}`, { account: '7bNpZ1qKfQv6rJ8Yx3wHcT5eUoLsGdMa2RkVnXhWiJBy' }],
+      [
+        `/p/${shop.intentId}_pm_${SECRET.slice(0, 20)}`,
+        { jsonrpc: '2.0', id: 1, method: 'pm_getPaymasterData', params: [] },
+      ],
+    ] as const) {
+      const headers = { authorization: secretOf(shop.intentId), 'content-type': 'application/json' };
+      const refused = await get(path, { method: 'POST', headers, body: JSON.stringify(body) });
+      expect([path, refused.status]).toEqual([path, 429]);
+    }
+    const served = [
+      ...Array.from({ length: 32 }, () => post(shop.intentId, '192.0.2.0', 'detected')),
+      post(shop.intentId, '192.0.2.0', 'submit'),
+      post(other.intentId, '192.0.2.0', 'build'),
+    ];
+    await responded(served, 42);
     await Promise.all(hanging);
   });
 
@@ -514,18 +541,18 @@ describe('limits of a merchant', () => {
     const other = await openShop(cluster.database, 'Other');
     const second = await addIntent(cluster.database, shop.accountId);
     gateway.answerWith(() => undefined);
-    const build = (intentId: string, address: string) => post(intentId, address, 'build');
-    // Its sponsor hangs, and customers at several addresses pay.
+    const look = (intentId: string, address: string) => post(intentId, address, 'detected');
+    // The chains hang, and customers at several addresses pay.
     const hanging = [shop.intentId, second].flatMap((intentId, index) =>
-      Array.from({ length: 32 }, () => build(intentId, `192.0.2.${index}`)),
+      Array.from({ length: 32 }, () => look(intentId, `192.0.2.${index}`)),
     );
     await until('the share of the merchant', () => gateway.received.length === 64);
-    const refused = await build(shop.intentId, '192.0.2.9');
+    const refused = await look(shop.intentId, '192.0.2.9');
     expect([refused.status, await refused.json()]).toMatchObject([
       429,
       { error: { code: 'rate_limit.exceeded', message: expect.stringContaining('this merchant') as unknown } },
     ]);
-    const served = [build(other.intentId, '192.0.2.9'), post(shop.intentId, '192.0.2.0', 'submit')];
+    const served = [look(other.intentId, '192.0.2.9'), post(shop.intentId, '192.0.2.0', 'submit')];
     await responded(served, 66);
     await Promise.all(hanging);
   });

@@ -95,7 +95,7 @@ export const checkoutGuards: readonly Mutant[] = [
   {
     name: 'A merchant has its share of the requests of the checkout',
     file: 'services/checkout/src/limits.ts',
-    guard: 'CAPACITY[what] * MERCHANT_SHARE',
+    guard: 'CAPACITY[what] * MERCHANT_SHARE[what]',
     instead: 'CAPACITY[what]',
     test: {
       file: 'services/checkout/test/checkout.integration.test.ts',
@@ -110,6 +110,26 @@ export const checkoutGuards: readonly Mutant[] = [
     test: {
       file: 'services/checkout/test/checkout.integration.test.ts',
       name: 'bound its submits under way, which take no place of other requests',
+    },
+  },
+  {
+    name: 'Builds take no place of other requests at the checkout',
+    file: 'services/checkout/src/forwarding.ts',
+    guard: "OPERATIONS.buildIntent.id) return 'builds';",
+    instead: "OPERATIONS.buildIntent.id) return 'requests';",
+    test: {
+      file: 'services/checkout/test/checkout.integration.test.ts',
+      name: 'bound its builds under way, which take no place of other requests, nor of another merchant’s',
+    },
+  },
+  {
+    name: 'Whoever has nothing under way has a place at the checkout that strangers have filled',
+    file: 'services/checkout/src/limits.ts',
+    guard: 'const release = isFull ? this.#takeReserve(groups, what) : place;',
+    instead: 'const release = place;',
+    test: {
+      file: 'services/checkout/test/limits.unit.test.ts',
+      name: 'have a reserve that ends, and of which a /48 of IPv6 has one place',
     },
   },
   {

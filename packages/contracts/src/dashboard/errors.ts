@@ -225,7 +225,9 @@ export const DASHBOARD_ERRORS = {
   'link.invalid': {
     status: 422,
     message: 'This link is invalid: it was used, withdrawn or has expired. Ask for a new one.',
-    cause: 'The token is unknown, was used, or has expired; an invitation may also be for another e-mail address.',
+    cause:
+      'The token is unknown, was used, or has expired; an invitation may also be for another e-mail address, or the ' +
+      'person who made it is an owner no longer.',
     remedy: 'Request a new link. To accept an invitation, sign in with the e-mail address that it was sent to.',
   },
   'rate_limit.exceeded': {

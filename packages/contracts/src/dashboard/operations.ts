@@ -331,7 +331,9 @@ export const DASHBOARD_OPERATIONS = {
     path: '/accounts/{accountId}/members/{userId}',
     tag: 'Accounts',
     summary: 'Change the role of a member',
-    description: "Takes effect with the member's next request. The last owner must remain an owner.",
+    description:
+      "Takes effect with the member's next request. The last owner must remain an owner. The invitations of one who " +
+      'is an owner no longer are withdrawn.',
     access: ['owner'],
     body: updateMemberRequest,
     status: 200,
@@ -345,7 +347,9 @@ export const DASHBOARD_OPERATIONS = {
     path: '/accounts/{accountId}/members/{userId}',
     tag: 'Accounts',
     summary: 'Remove a member',
-    description: "Takes effect with the member's next request. The last owner cannot be removed.",
+    description:
+      "Takes effect with the member's next request. The last owner cannot be removed. The invitations that the " +
+      'member made are withdrawn.',
     access: ['owner'],
     status: 200,
     response: doneResponse,

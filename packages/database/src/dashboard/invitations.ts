@@ -110,8 +110,8 @@ export async function withdrawInvitation(
 
 /**
  * Makes the person with the invited e-mail address a member, and uses the invitation up. A member keeps the role.
- * @returns 'invalid' if the token is of no open invitation of this address, 'full' if the person is a member of `max`
- *   accounts already: the invitation then stays
+ * @returns 'invalid' if the token is of no open invitation of this address, or its maker is an owner no longer; 'full'
+ *   if the person is a member of `max` accounts already: the invitation then stays
  */
 export async function acceptInvitation(
   database: Database,
@@ -133,8 +133,10 @@ export async function acceptInvitation(
   return inTransaction(database, async (client) => {
     const count = await lockMemberships(client, userId);
     const { rows } = await client.query<{ id: string; account_id: string; role: string; name: string }>(
+      // The invitation may have been made while its owner was removed.
       `SELECT i.id, i.account_id, i.role, a.name
          FROM dashboard.invitations i JOIN service.accounts a ON a.id = i.account_id
+         JOIN dashboard.members o ON o.account_id = i.account_id AND o.user_id = i.invited_by AND o.role = 'owner'
         WHERE i.token_hash = $1 AND i.email = $2 AND i.expires_at > $3 FOR UPDATE OF i`,
       [hashToken(token), email, at],
     );

@@ -162,7 +162,8 @@ export async function listMembers(
 }
 
 /**
- * Gives a member a role, or with `role: null` removes them. Records only what changes something.
+ * Gives a member a role, or with `role: null` removes them. Whoever is an owner no longer has no invitations either:
+ * one to an address of their own would bring them back. Records only what changes something.
  * @returns why it did not; null if it did
  */
 export async function changeMember(
@@ -199,6 +200,20 @@ export async function changeMember(
       before: { email, role: member.role },
       after: role === null ? null : { email, role },
     });
+    if (member.role === 'owner') await withdrawInvitationsOf(client, { accountId, userId }, source);
     return null;
   });
+}
+
+async function withdrawInvitationsOf(
+  client: pg.ClientBase,
+  { accountId, userId }: { readonly accountId: string; readonly userId: string },
+  source: AuditSource,
+): Promise<void> {
+  const { rows } = await client.query<{ id: string; email: string; role: string }>(
+    'DELETE FROM dashboard.invitations WHERE account_id = $1 AND invited_by = $2 RETURNING id, email, role',
+    [accountId, userId],
+  );
+  for (const { id, ...before } of rows)
+    await recordChange(client, source, { accountId, action: 'invitation.withdrawn', subject: id, before });
 }
