@@ -41,6 +41,7 @@ import { Readings } from './limits/readings.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { SharedBuckets } from './limits/shared-buckets.ts';
 import { Strangers } from './limits/strangers.ts';
+import { TransactionTurns } from './limits/transaction-turns.ts';
 import { Waits } from './limits/waits.ts';
 import { Outcomes } from './outcomes.ts';
 import { PaymentLinkKeeper } from './payment-links/keeper.ts';
@@ -188,6 +189,7 @@ runService('gateway', async ({ log, onShutdown }) => {
       stores,
       strangers,
       streams: new OpenStreams(config.RATE_LIMIT_FACTOR),
+      turns: new TransactionTurns(),
       waits: new Waits(config.RATE_LIMIT_FACTOR),
       trustedProxies: config.TRUSTED_PROXIES,
       webhookAllowHttp: config.WEBHOOK_ALLOW_HTTP,

@@ -341,8 +341,28 @@ export const gatewayGuards: readonly Mutant[] = [
     guard: "await client.query('SELECT FROM service.payment_links WHERE id = $1 FOR UPDATE', [id]);",
     instead: '',
     test: {
-      file: 'services/gateway/test/payment-links/payment-links.integration.test.ts',
-      name: 'have one intent for an offer, however many ask for it at once',
+      file: 'packages/database/test/links/keeping.integration.test.ts',
+      name: 'have one intent for an offer that several gateways assign at once',
+    },
+  },
+  {
+    name: 'An offer that was begun is returned while its payment link is locked',
+    file: 'packages/database/src/links/payment-links.ts',
+    guard: 'if (known) return known;',
+    instead: '',
+    test: {
+      file: 'packages/database/test/links/keeping.integration.test.ts',
+      name: 'return what was begun while another request has them locked',
+    },
+  },
+  {
+    name: 'One account cannot take all connections to Postgres of its mode',
+    file: 'services/gateway/src/limits/transaction-turns.ts',
+    guard: 'return this.#accounts.run({ key, most: UNDER_WAY[who], until, refuse }, work);',
+    instead: 'return key === String(until) ? this.#accounts.run({ key, most: 1, until, refuse }, work) : work();',
+    test: {
+      file: 'services/gateway/test/limits/transaction-turns.unit.test.ts',
+      name: 'of an account take two connections at most, and one more by its payers',
     },
   },
   {

@@ -165,40 +165,63 @@ type Choice =
   | { readonly kind: 'no_such_offer'; readonly link: PaymentLink }
   | { readonly kind: 'too_many'; readonly max: number };
 
+/** Which offer of which link is chosen, and when. */
+interface Choosing {
+  readonly id: string;
+  readonly offer: number;
+  readonly at: Date;
+}
+
 /**
  * Assigns an intent to an offer, before it is created: whoever asks again gets the same one, until it has ended unpaid.
+ * Only where an intent is to be assigned, the link is locked: who asks often does not wait with a connection each.
  * @param newIntentId the id of a new intent
+ * @param inTurn runs what locks the link; it may have it wait, or throw
  * @returns null if the account has no such link in this mode
  */
-export function chooseOffer(
+export async function chooseOffer(
   database: Database,
   owner: IntentOwner,
-  {
-    id,
-    offer,
-    newIntentId,
-    at,
-  }: { readonly id: string; readonly offer: number; readonly newIntentId: IntentId; readonly at: Date },
+  { newIntentId, ...choosing }: Choosing & { readonly newIntentId: IntentId },
+  inTurn: <Result>(work: () => Promise<Result>) => Promise<Result> = (work) => work(),
 ): Promise<Choice | null> {
-  return inTransaction(database, async (client) => {
-    const link = await lockLink(client, owner, id);
-    if (!link) return null;
-    if (offer >= link.offers.length) return { kind: 'no_such_offer', link };
-    const last = link.intents.findLast((intent) => intent.offer === offer);
-    if (last && !(await hasEndedUnpaid(client, last.intentId)))
-      return { kind: 'begun', link, intentId: last.intentId, isNew: false };
-    if (link.state !== 'open' || at.getTime() >= link.expiresAt) return { kind: 'ended', link };
-    if (link.intents.length >= LINK_INTENTS_MAX) return { kind: 'too_many', max: LINK_INTENTS_MAX };
-    await client.query(
-      'INSERT INTO service.payment_link_intents (intent_id, link_id, offer, created_at) VALUES ($1, $2, $3, $4)',
-      [newIntentId, id, offer, at],
-    );
-    return { kind: 'begun', link, intentId: newIntentId, isNew: true };
-  });
+  const { id, offer, at } = choosing;
+  const link = await readLink(database.sql, owner, id);
+  if (!link) return null;
+  const known = await knownChoice(database.sql, link, choosing);
+  if (known) return known;
+  return inTurn(() =>
+    inTransaction(database, async (client) => {
+      const locked = await lockLink(client, owner, id);
+      if (!locked) return null;
+      const chosen = await knownChoice(client, locked, choosing);
+      if (chosen) return chosen;
+      await client.query(
+        'INSERT INTO service.payment_link_intents (intent_id, link_id, offer, created_at) VALUES ($1, $2, $3, $4)',
+        [newIntentId, id, offer, at],
+      );
+      return { kind: 'begun', link: locked, intentId: newIntentId, isNew: true };
+    }),
+  );
+}
+
+/** Null where an intent is to be assigned. */
+async function knownChoice(
+  client: pg.Pool | pg.PoolClient,
+  link: PaymentLink,
+  { offer, at }: Choosing,
+): Promise<Choice | null> {
+  if (offer >= link.offers.length) return { kind: 'no_such_offer', link };
+  const last = link.intents.findLast((intent) => intent.offer === offer);
+  if (last && !(await hasEndedUnpaid(client, last.intentId)))
+    return { kind: 'begun', link, intentId: last.intentId, isNew: false };
+  if (link.state !== 'open' || at.getTime() >= link.expiresAt) return { kind: 'ended', link };
+  if (link.intents.length >= LINK_INTENTS_MAX) return { kind: 'too_many', max: LINK_INTENTS_MAX };
+  return null;
 }
 
 /** As the projection has it, which shows what the payer was told last. */
-async function hasEndedUnpaid(client: pg.PoolClient, intentId: IntentId): Promise<boolean> {
+async function hasEndedUnpaid(client: pg.Pool | pg.PoolClient, intentId: IntentId): Promise<boolean> {
   const { rows } = await client.query(
     `SELECT FROM ledger.intents WHERE id = $1 AND status IN ('failed', 'expired', 'cancelled')`,
     [intentId],

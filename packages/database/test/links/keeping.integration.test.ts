@@ -37,6 +37,34 @@ describe('Payment links', () => {
   };
   const stateOf = async (id: string) => (await findPaymentLink(own.database, owner, id))?.state;
 
+  it('have one intent for an offer that several gateways assign at once', async () => {
+    const id = await aLink();
+    const choices = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        chooseOffer(own.database, owner, { id, offer: 0, newIntentId: newIntentId(0), at: began }),
+      ),
+    );
+    const intents = choices.map((choice) => (choice?.kind === 'begun' ? choice.intentId : choice));
+    expect(new Set(intents).size).toBe(1);
+  });
+
+  it('return what was begun while another request has them locked', async () => {
+    const id = await aLink();
+    const choose = () => chooseOffer(own.database, owner, { id, offer: 0, newIntentId: newIntentId(0), at: began });
+    const first = await choose();
+    const blocker = await own.database.sql.connect();
+    try {
+      await blocker.query('BEGIN');
+      await blocker.query('SELECT FROM service.payment_links WHERE id = $1 FOR UPDATE', [id]);
+      const again = await Promise.all(Array.from({ length: 20 }, choose));
+      const intents = again.map((choice) => (choice?.kind === 'begun' ? choice.intentId : choice));
+      expect([...new Set(intents)]).toEqual([first?.kind === 'begun' ? first.intentId : null]);
+    } finally {
+      await blocker.query('ROLLBACK');
+      blocker.release();
+    }
+  });
+
   it('have what cannot be cancelled tried again less and less often', async () => {
     const id = await aLink();
     const choice = await chooseOffer(own.database, owner, { id, offer: 0, newIntentId: newIntentId(0), at: began });

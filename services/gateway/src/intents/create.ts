@@ -22,11 +22,13 @@ import {
   view,
 } from '@pf/domain';
 import { ApiError, validationFailed } from '../api-error.ts';
+import type { Holder } from '../api-keys.ts';
 import type { ClientSecrets } from '../client-secrets.ts';
 import type { Commands } from '../commands.ts';
 import { differencesOfIntent, replayedBody } from '../differences.ts';
 import type { Endpoint, EndpointResponse } from '../endpoint.ts';
 import type { Limiter } from '../limits/limiter.ts';
+import type { TransactionTurns } from '../limits/transaction-turns.ts';
 import { requirePlan } from '../plans.ts';
 import { readKeyedBody, REPLAYED } from '../idempotency.ts';
 import { readAmount } from './amount.ts';
@@ -46,6 +48,7 @@ interface Dependencies extends ScreeningDependencies {
   readonly partitions: number;
   /** Whether intents may be paid by their amount. */
   readonly payByAmount: boolean;
+  readonly turns: Pick<TransactionTurns, 'run'>;
 }
 
 /**
@@ -95,7 +98,7 @@ export const createIntent = (
     // The writer would find it, too, but what was reserved for the repeat would have to be given up.
     const earlier = await earlierIntent(intents, body, holder, now());
     if (earlier) return respond(true, earlier);
-    const accepted = await create(await withReservedAmount(dependencies, intentId, data, { accountId, livemode }));
+    const accepted = await create(await withReservedAmount(dependencies, intentId, data, holder));
     if (accepted.intentId !== intentId) await dependencies.amounts.release(intentId);
     return respond(accepted.replayed, await intentAfter(intents, accepted, holder));
   },
@@ -122,18 +125,19 @@ function requirePayByAmount({ payByAmount }: Pick<Dependencies, 'payByAmount'>, 
  * @throws ApiError 409 where all are reserved
  */
 async function withReservedAmount(
-  { amounts, now }: Pick<Dependencies, 'amounts' | 'now'>,
+  { amounts, now, turns }: Pick<Dependencies, 'amounts' | 'now' | 'turns'>,
   intentId: IntentId,
   data: CreateData,
-  { accountId, livemode }: IntentOwner,
+  holder: Holder,
 ): Promise<CreateData> {
   const { chain, tokenAddress, requestor: recipient, amountBaseUnits: asked, decimals, ttlSeconds } = data;
   const surplus = surplusOf(decimals);
   if (surplus === null) throw new Error(`nothing can be added to an amount of ${data.token}`);
   const at = now();
   const until = at + ttlSeconds * 1_000 + AMOUNT_RESERVED_MS;
+  const { accountId, livemode } = holder;
   const of = { intentId, accountId, livemode, chain, tokenAddress, recipient };
-  const amountBaseUnits = await amounts.reserve({ ...of, asked, ...surplus, at, until });
+  const amountBaseUnits = await turns.run(holder, () => amounts.reserve({ ...of, asked, ...surplus, at, until }));
   if (amountBaseUnits === null)
     throw new ApiError('amount.all_reserved', {
       param: 'amount',

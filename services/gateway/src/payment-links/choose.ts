@@ -18,6 +18,7 @@ import { requireCleanWallets, type ScreeningDependencies } from '../intents/clea
 import { resolveIntent } from '../intents/create.ts';
 import { type Adapters, intentAfter } from '../intents/lookup.ts';
 import type { Limiter } from '../limits/limiter.ts';
+import type { TransactionTurns } from '../limits/transaction-turns.ts';
 import { linkIdOf, notOpen } from './payment-links.ts';
 
 interface Dependencies extends ScreeningDependencies {
@@ -29,6 +30,7 @@ interface Dependencies extends ScreeningDependencies {
   readonly limiter: Pick<Limiter, 'admitChoice' | 'admitCreate'>;
   readonly now: () => number;
   readonly partitions: number;
+  readonly turns: Pick<TransactionTurns, 'ofLink'>;
 }
 
 /**
@@ -38,16 +40,16 @@ interface Dependencies extends ScreeningDependencies {
 export const chooseOffer = (dependencies: Dependencies): Endpoint => ({
   operation: OPERATIONS.chooseOffer,
   async handle({ holder, request, response }) {
-    const { clientSecrets, database, intents, limiter, now, partitions } = dependencies;
+    const { clientSecrets, database, intents, limiter, now, partitions, turns } = dependencies;
     const id = linkIdOf(request);
     const { offer } = await readBody(request, response, chooseOfferRequest);
     if (!isPayer(holder)) await limiter.admitCreate(holder);
-    const choice = await choose(database, holder, {
-      id,
-      offer,
-      newIntentId: newIntentId(randomPartition(partitions)),
-      at: new Date(now()),
-    });
+    const choice = await choose(
+      database,
+      holder,
+      { id, offer, newIntentId: newIntentId(randomPartition(partitions)), at: new Date(now()) },
+      (work) => turns.ofLink(holder, id, work),
+    );
     if (!choice) throw new ApiError('payment_link.not_found');
     if (choice.kind === 'ended') throw notOpen(choice.link, 'nothing of it can be chosen');
     if (choice.kind === 'too_many')

@@ -33,6 +33,7 @@ import { requireCleanWallets, type ScreeningDependencies } from '../intents/clea
 import { resolveIntent } from '../intents/create.ts';
 import type { Adapters } from '../intents/lookup.ts';
 import type { Limiter } from '../limits/limiter.ts';
+import type { TransactionTurns } from '../limits/transaction-turns.ts';
 import { requirePlan } from '../plans.ts';
 import { admitUnlessAnswered, readKeyedBody, REPLAYED, requestKey } from '../idempotency.ts';
 import { wake, type Wakes } from '../webhooks/wake.ts';
@@ -47,6 +48,12 @@ interface CreateDependencies extends Dependencies, ScreeningDependencies {
   readonly adapters: Adapters;
   readonly keyring: Keyring;
   readonly limiter: Pick<Limiter, 'admitCreate'>;
+  readonly turns: Pick<TransactionTurns, 'run'>;
+}
+
+interface CancelDependencies extends Dependencies {
+  readonly turns: Pick<TransactionTurns, 'ofLink'>;
+  readonly wakes: Wakes;
 }
 
 /** @throws ApiError `payment_link.not_found` for a text that cannot be the id of one */
@@ -73,6 +80,7 @@ export const createPaymentLink = ({
   log,
   now,
   screening,
+  turns,
 }: CreateDependencies): Endpoint => ({
   operation: OPERATIONS.createPaymentLink,
   async handle({ holder, request, response }) {
@@ -93,10 +101,12 @@ export const createPaymentLink = ({
         ),
       ),
     );
-    const { answer, replayed } = await answerOnce(database, keyring, key, at, async (client) => {
-      const link = await create(client, holder, { amount, offers, ttlSeconds, metadata }, at);
-      return { paymentLink: shownLink(link) };
-    });
+    const { answer, replayed } = await turns.run(holder, () =>
+      answerOnce(database, keyring, key, at, async (client) => {
+        const link = await create(client, holder, { amount, offers, ttlSeconds, metadata }, at);
+        return { paymentLink: shownLink(link) };
+      }),
+    );
     const { paymentLink } = answer;
     const more = clientSecrets.forPayerOfLink(paymentLink);
     if (!replayed) return { status: 201, body: { paymentLink, ...more } };
@@ -143,12 +153,12 @@ export const listPaymentLinks = ({ database }: Dependencies): Endpoint => ({
 });
 
 /** POST /payment-links/{id}/cancel. The keeper cancels what is open of it. */
-export const cancelPaymentLink = ({ database, now, wakes }: Dependencies & { readonly wakes: Wakes }): Endpoint => ({
+export const cancelPaymentLink = ({ database, now, turns, wakes }: CancelDependencies): Endpoint => ({
   operation: OPERATIONS.cancelPaymentLink,
   async handle({ holder, request, response }) {
     const id = linkIdOf(request);
     await readBody(request, response, emptyRequest);
-    const cancelled = await cancel(database, holder, id, new Date(now()));
+    const cancelled = await turns.ofLink(holder, id, () => cancel(database, holder, id, new Date(now())));
     if (!cancelled) throw new ApiError('payment_link.not_found');
     const { link, deliveries } = cancelled;
     if (link.state !== 'cancelled') throw notOpen(link, 'it cannot be cancelled');

@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { errorResponse, newApiKey } from '@pf/contracts';
 import { type Cluster, type Instance, openStream, type OpenStream, startCluster, until } from '@pf/testing';
-import { createKey } from '@pf/database';
+import { createKey, openAccount } from '@pf/database';
 
 const CREATE = {
   chain: 'eip155:84532',
@@ -171,6 +172,45 @@ describe('a gateway', () => {
         isProven = before === 0;
       }
       expect(isProven).toBe(true);
+    } finally {
+      await blocker.query('ROLLBACK');
+      blocker.release();
+    }
+  });
+
+  it('serves other accounts while what one of them writes waits for the database', async () => {
+    const gateway = await cluster.start('gateway');
+    const { id: accountId } = await openAccount(cluster.database, randomBytes(32), { name: 'another' });
+    const { key: another } = await createKey(cluster.database, { accountId, livemode: false });
+    const ask = async (path: string, key: string, body?: object): Promise<number> => {
+      const response = await fetch(`${gateway.url}/v1${path}`, {
+        method: body ? 'POST' : 'GET',
+        headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      await response.text();
+      return response.status;
+    };
+    expect(await ask('/webhooks', another)).toBe(200);
+    const { chain, token, amount, requestor } = CREATE;
+    const link = { amount, offers: [{ chain, token, requestor }] };
+    const blocker = await cluster.database.sql.connect();
+    try {
+      await blocker.query('BEGIN; LOCK TABLE service.payment_links IN SHARE ROW EXCLUSIVE MODE');
+      const writing = Array.from({ length: 30 }, () => ask('/payment-links', cluster.apiKeys.test, link));
+      await until('its turns to be taken', async () => {
+        const { rows } = await cluster.database.sql.query<{ waiting: number }>(
+          `SELECT count(*)::int AS waiting FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return (rows[0]?.waiting ?? 0) >= 2;
+      });
+      for (let n = 0; n < 5; n++) expect(await ask('/webhooks', another)).toBe(200);
+      // Two of them have a connection, and the others do not wait for it without end.
+      expect(await Promise.race(writing)).toBe(429);
+      await blocker.query('ROLLBACK');
+      // On a busy machine Postgres may have ended the wait of the two.
+      for (const status of await Promise.all(writing)) expect([201, 429, 503]).toContain(status);
     } finally {
       await blocker.query('ROLLBACK');
       blocker.release();
