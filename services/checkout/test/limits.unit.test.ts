@@ -4,7 +4,9 @@ import { Limits } from '../src/limits.ts';
 
 describe('the places of the checkout', () => {
   let limits = new Limits();
-  afterEach(() => (limits = new Limits()));
+  afterEach(() => {
+    limits = new Limits();
+  });
   type Kind = Parameters<Limits['begin']>[2];
 
   /** @returns what gives the place back, or the code of the refusal */
@@ -40,17 +42,19 @@ describe('the places of the checkout', () => {
     ['builds', 4, 16, 64],
     ['submits', 4, 16, 64],
     ['streams', 20, 100, 2_000],
-  ] as const)('have a reserve of %s for an address and a merchant with nothing under way', async (what, ...all) => {
-    const [addresses, each, capacity] = all;
-    expect(await fill(what, { addresses, merchants: 16, each })).toBe(capacity);
-    const release = await take(what, '198.51.100.1', 'another');
-    expect(release).toBeInstanceOf(Function);
-    expect(await take(what, '198.51.100.1', 'a third')).toBe('service.unavailable');
-    expect(await take(what, '198.51.100.2', 'another')).toBe('service.unavailable');
-    expect(await take(what, '198.51.100.2', 'merchant 0')).toBe('service.unavailable');
-    if (typeof release === 'function') release();
-    expect(await take(what, '198.51.100.2', 'another')).toBeInstanceOf(Function);
-  });
+  ] as const)(
+    'have a reserve of %s for an address and a merchant with nothing under way',
+    async (what, addresses, each, capacity) => {
+      expect(await fill(what, { addresses, merchants: 16, each })).toBe(capacity);
+      const release = await take(what, '198.51.100.1', 'another');
+      expect(release).toBeInstanceOf(Function);
+      expect(await take(what, '198.51.100.1', 'a third')).toBe('service.unavailable');
+      expect(await take(what, '198.51.100.2', 'another')).toBe('service.unavailable');
+      expect(await take(what, '198.51.100.2', 'merchant 0')).toBe('service.unavailable');
+      if (typeof release === 'function') release();
+      expect(await take(what, '198.51.100.2', 'another')).toBeInstanceOf(Function);
+    },
+  );
 
   it('have a reserve that ends, and of which a /48 of IPv6 has one place', async () => {
     expect(await fill('requests', { addresses: 4, merchants: 16, each: 32 })).toBe(128);
