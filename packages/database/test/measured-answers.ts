@@ -13,7 +13,9 @@ export function measureAnswers(database: Database): MeasuredAnswers {
     const result = (await (database.sql.query as (...all: unknown[]) => unknown).apply(database.sql, given)) as {
       readonly rows: readonly object[];
     };
-    const texts = result.rows.flatMap((row) => Object.values(row)).filter((value) => typeof value === 'string');
+    const texts = result.rows
+      .flatMap((row): unknown[] => Object.values(row))
+      .filter((value) => typeof value === 'string');
     bytes.push(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0));
     return result;
   };

@@ -100,7 +100,8 @@ export async function lookAtIntents(
       ), bounded AS (
         SELECT *, total <= $6 OR total = bytes AS kept FROM summed
       )
-      SELECT id, version, type, found, kept, CASE WHEN kept THEN body END AS body, CASE WHEN kept THEN state END AS state
+      SELECT id, version, type, found, kept,
+             CASE WHEN kept THEN body END AS body, CASE WHEN kept THEN state END AS state
         FROM bounded WHERE kept OR place = 1 ORDER BY nth, version`,
     values: [
       looks.map(({ id }) => id),

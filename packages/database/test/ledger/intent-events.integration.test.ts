@@ -30,7 +30,7 @@ describe('A look at the events of many intents', () => {
   });
   afterAll(() => own.close());
 
-  it('returns at most 8 MiB at once and 256 KiB of an intent, and in some more looks all of them, in order', async () => {
+  it('returns at most 8 MiB at once and 256 KiB of an intent, and after more looks all of it, in order', async () => {
     const { database, bytes } = measureAnswers(own.database);
     const versions = new Map<IntentId, number[]>(ids.map((id) => [id, []]));
     const states = new Map<IntentId, number>();
