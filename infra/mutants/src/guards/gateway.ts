@@ -362,7 +362,7 @@ export const gatewayGuards: readonly Mutant[] = [
     instead: 'return key === String(until) ? this.#accounts.run({ key, most: 1, until, refuse }, work) : work();',
     test: {
       file: 'services/gateway/test/limits/transaction-turns.unit.test.ts',
-      name: 'of an account take two connections at most, and one more by its payers',
+      name: 'take two connections for an account at most, and one more for its payers',
     },
   },
   {

@@ -37,7 +37,7 @@ describe('Transactions', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('of an account take two connections at most, and one more by its payers', async () => {
+  it('take two connections for an account at most, and one more for its payers', async () => {
     const turns = new TransactionTurns();
     const { begin, counts, end } = transactions();
     await begin(280, (work) => turns.run(ACCOUNT, work));
@@ -63,7 +63,7 @@ describe('Transactions', () => {
     await end();
   });
 
-  it('of one link come one at a time, few wait for it, and another link has its turn', async () => {
+  it('come one at a time for a payment link, few wait for it, and another link has its turn', async () => {
     const turns = new TransactionTurns();
     const { begin, counts, end } = transactions();
     await begin(100, (work) => turns.ofLink(ACCOUNT, 'plink_1', work));
