@@ -362,9 +362,9 @@ export const ERRORS = {
     message: 'Too many requests were made with this API key. Wait before you send more.',
     cause:
       'The key, an intent with its client secret, or a client address that uses either of them or has no valid key, ' +
-      'exceeded its rate limit. Or there was too much of one kind: commands, writes or event streams of the account in ' +
-      'progress, new wallets of the account, or of test mode, being screened, submits to an intent, hashes that no ' +
-      'node shows, test events sent or on their way, webhook endpoints created.',
+      'exceeded its rate limit. Or there was too much of one kind: commands, writes or event streams of the account ' +
+      'in progress, new wallets of the account, or of test mode, being screened, submits to an intent, hashes that ' +
+      'no node shows, test events sent or on their way, webhook endpoints created.',
     remedy: 'Wait `details.retry_after` seconds, then send requests at a lower rate.',
   },
   'intent.too_many_builds': {
