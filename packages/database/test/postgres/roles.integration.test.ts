@@ -516,7 +516,7 @@ describe('the roles of the database', () => {
       await changePassword(database, { userId: user.id, hash: 'new', at: now }, { ...BY, id: user.id });
       expect(await roleWithToken(database, { ...of, tokenId, at: now })).toBeNull();
       await recordPersonalChange(database.sql, { ...BY, id: user.id }, { action: 'session.begun' });
-      expect(await auditEntries(database, own.id, {}, null, 20)).toHaveLength(12);
+      expect(await auditEntries(database, own.id, {}, null, 20)).toHaveLength(11);
       const link = { id: 'l', identifier: 'reset-password:token', value: user.id };
       await prisma.verification.create({ data: { ...link, expiresAt: new Date(Date.now() + 60_000) } });
       const person = await personOfResetLink(database, 'token', now);

@@ -24,7 +24,7 @@ const SILENCE_MS = 40_000;
 const FIRST_MS = 8_000;
 /** After so many streams in a row without a word the page asks by itself, too. */
 const FAILURES_UNTIL_POLLING = 2;
-/** Who was away for less has missed nothing that the stream would not bring. */
+/** Who comes back sooner has missed nothing that the stream would not bring. */
 const AWAY_MS = 1_000;
 
 const snapshotSchema = z.object({ intent: intentSchema });
