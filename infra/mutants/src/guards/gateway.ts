@@ -292,6 +292,7 @@ export const gatewayGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'packages/database/test/store/store.integration.test.ts',
+      suite: 'packages/database/test/store/suite.ts',
       name: 'never gives two intents the same where many ask at once',
     },
   },
@@ -302,6 +303,7 @@ export const gatewayGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'packages/database/test/store/store.integration.test.ts',
+      suite: 'packages/database/test/store/suite.ts',
       name: 'is not matched by a transfer of another account or wallet, of before, or of after its time',
     },
   },

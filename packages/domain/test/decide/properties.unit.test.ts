@@ -237,10 +237,12 @@ describe('decide, over random histories,', () => {
       )
         return;
       const { hash, transfer } = input.data;
+      // Of a transaction that a reorg has undone one extra payment is told of, whichever of its transfers it was.
+      const isUndone = log.some((event) => event.type === 'confirmation_lost' && event.data.hash === hash);
       // The same transfer, or that of its transaction before a reorg has moved it.
       const isSame = (landing: Landing): boolean =>
         transferKey(landing) === transferKey(input.data) ||
-        (landing.hash === hash && landing.transfer.block !== transfer.block);
+        (landing.hash === hash && (isUndone || landing.transfer.block !== transfer.block));
       const isTold = log.some(
         (event) =>
           (event.type === 'intent.extra_payment' || event.type === 'intent.mismatched_payment') &&
