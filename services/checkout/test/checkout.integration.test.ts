@@ -296,6 +296,7 @@ describe('what the page asks of the payment API', () => {
       accept: '*/*',
       authorization: secretOf(shop.intentId),
       connection: 'keep-alive',
+      'user-agent': 'PaymentIntents/1.0',
       'x-forwarded-for': '192.0.2.9',
       'x-request-id': 'a-request',
     });

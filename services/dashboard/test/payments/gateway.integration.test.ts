@@ -83,6 +83,7 @@ describe('a request that the dashboard forwards', () => {
     expect(rest).toEqual({
       accept: '*/*',
       connection: 'keep-alive',
+      'user-agent': 'PaymentIntents/1.0',
       'last-event-id': '7',
       'x-forwarded-for': '192.0.2.9',
       'x-request-id': 'a-request',

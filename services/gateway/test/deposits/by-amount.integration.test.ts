@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { depositIdOf, encodeInput, partitionOf } from '@pf/contracts';
+import { depositIdOf, partitionOf } from '@pf/contracts';
 import type { AccountId, Arrival, PublicDeposit, PublicIntent, Received, TransactionHash } from '@pf/domain';
 import { deposits, samples } from '@pf/domain/testing';
 import type { Publisher } from '@pf/event-log';
@@ -73,7 +73,7 @@ describe('An intent that is paid by its amount', () => {
       await publisher.publish('chain.observations', {
         partition: partitionOf(id),
         key: id,
-        value: encodeInput({ ...observation, trace: TRACE }),
+        value: cluster.asWatcher({ ...observation, trace: TRACE }),
       });
       await until(`${id} to be ${level}`, async () => (await shown(id))?.level === level);
     };
