@@ -14,6 +14,8 @@ const REST_MS = 24 * 60 * 60_000;
 const OWNERS_MAX = 16;
 /** How often a difference is looked at before it is told: what was late, or waited to be judged, is told meanwhile. */
 const LOOKS = 3;
+/** Two hours: longer than a database fails, and shorter than an intent may be one that this version cannot read. */
+const TRIES = 12;
 /** Differences of one check that are logged: one hints at its cause. */
 const LOGGED_MAX = 5;
 /** The clocks of chains and services differ by less. */
@@ -40,7 +42,9 @@ interface Checked {
 }
 
 interface Suspect extends Checked {
+  /** How often it was compared, and how often that was tried. */
   readonly looks: number;
+  readonly tries: number;
 }
 
 export interface MoneyCheckOptions {
@@ -95,21 +99,25 @@ export class MoneyCheck {
       [this.#begins, this.#finals] = [null, []];
       return;
     }
-    try {
-      for (const suspect of this.#suspects) await this.#lookAgain(suspect);
-      await this.#checkNext(watching);
-    } catch (error) {
-      this.#count('failed');
-      throw error;
-    }
+    const failures: unknown[] = [];
+    const collect = (error: unknown): void => void failures.push(error);
+    // What cannot be compared keeps no other wallet from it.
+    for (const suspect of this.#suspects) await this.#lookAgain(suspect).catch(collect);
+    await this.#checkNext(watching).catch(collect);
+    if (failures.length === 0) return;
+    this.#count('failed');
+    throw failures[0];
   }
 
   async #lookAgain(suspect: Suspect): Promise<void> {
+    const others = this.#suspects.filter((one) => one !== suspect);
+    const tries = suspect.tries + 1;
+    // One that cannot be read is tried again, but not for good.
+    this.#suspects = tries < TRIES ? [...others, { ...suspect, tries }] : others;
     const differences = await this.#differencesIn(suspect);
     const looks = suspect.looks + 1;
-    const others = this.#suspects.filter((one) => one !== suspect);
     const isOver = differences.length === 0 || looks === LOOKS;
-    this.#suspects = isOver ? others : [...others, { ...suspect, looks }];
+    this.#suspects = isOver ? others : [...others, { ...suspect, looks, tries }];
     if (differences.length === 0) this.#count('same');
     else if (isOver) this.#tell(suspect, differences);
   }
@@ -136,7 +144,7 @@ export class MoneyCheck {
     const differences = await this.#differencesIn(checked);
     this.#checked.set(wallet, few.through);
     if (differences.length === 0) this.#count('same');
-    else this.#suspects = [...this.#suspects, { ...checked, looks: 1 }];
+    else this.#suspects = [...this.#suspects, { ...checked, looks: 1, tries: 1 }];
   }
 
   /** The wallet whose turn it is, of those that do not rest. */

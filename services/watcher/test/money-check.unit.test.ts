@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type BlockRange, type Moved, networkOf } from '@pf/chains';
 import type { ToldTransfer } from '@pf/database';
-import type { AccountId, Address, Instant, TransactionHash } from '@pf/domain';
+import type { AccountId, Address, Instant, IntentId, TransactionHash } from '@pf/domain';
 import { samples } from '@pf/domain/testing';
 import { createLogger } from '@pf/runtime';
 import { MoneyCheck, type MoneyCheckOptions } from '../src/money-check.ts';
@@ -26,6 +26,8 @@ describe('The check of what has arrived', () => {
   /** How many blocks one look reads. */
   let reach: bigint;
   let busy: Set<Address>;
+  /** Wallets with an intent that newer code has written. */
+  let unreadable: Set<Address>;
   let read: { wallet: Address; range: BlockRange }[];
   let asked: Parameters<MoneyCheckOptions['readTold']>[];
   let differences: { wallet: Address; differences: { hash: string; kind: string }[] }[];
@@ -35,7 +37,7 @@ describe('The check of what has arrived', () => {
     wallets = new Map([[ALICE, new Map([[ACCOUNT, 0]])]]);
     isCurrent = true;
     reach = 1_000n;
-    busy = new Set();
+    [busy, unreadable] = [new Set(), new Set()];
     [moved, told, read, asked, differences] = [[], [], [], [], []];
     failure = null;
     const log = createLogger('test', 'silent');
@@ -62,7 +64,7 @@ describe('The check of what has arrived', () => {
           : null,
       readTold: async (...asking) => {
         asked.push(asking);
-        return { told, unreadable: [] };
+        return { told, unreadable: unreadable.has(asking[0].wallet) ? ['pi_held' as IntentId] : [] };
       },
       now: () => timeOf(final),
       log,
@@ -178,6 +180,23 @@ describe('The check of what has arrived', () => {
     failure = null;
     await next();
     expect(read.map(({ range }) => range)).toEqual([{ from: 106n, to: 120n }]);
+  });
+
+  it('checks other wallets where one cannot be compared, which is given up after two hours', async () => {
+    wallets.set(BOB, new Map([[ACCOUNT, 0]]));
+    moved = [came(107n, '0x01')];
+    await next(3);
+    unreadable.add(BOB).add(ALICE);
+    const failures: unknown[] = [];
+    for (let time = 0; time < 12; time += 1) await check.check().catch((error: unknown) => failures.push(error));
+    moved = [];
+    for (let time = 0; time < 4; time += 1) {
+      final += 10n;
+      await check.check();
+    }
+    expect(failures).toHaveLength(11);
+    expect(new Set(read.map(({ wallet }) => wallet))).toEqual(new Set([ALICE, BOB]));
+    expect(differences).toEqual([]);
   });
 
   it('lets a wallet rest for a day that moves too much, or that too many accounts name', async () => {
