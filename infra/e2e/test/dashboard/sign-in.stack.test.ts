@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { readStack } from '@pf/testing';
+import { readStack, until } from '@pf/testing';
 import type { Browser } from 'playwright-core';
 import { openBrowser, signIn, signUp, visit, type Visitor } from './browser.ts';
 
@@ -106,6 +106,7 @@ describe('the modes in the browser', () => {
     await page.waitForURL(`**/accounts/${accountId}/live/developers/keys`);
     await page.getByRole('button', { name: 'New live key' }).first().waitFor();
     expect(await page.getByText('No real money moves here.').count()).toBe(0);
-    expect(await color()).not.toBe(ofTest);
+    // The color changes in a transition.
+    await until('another color', async () => (await color()) !== ofTest);
   });
 });

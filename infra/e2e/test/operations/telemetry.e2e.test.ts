@@ -86,6 +86,7 @@ beforeAll(async () => {
         env: {
           METRICS_PORT: String(ports[place]),
           SERVICE_VERSION: service === 'watcher' ? '' : BUILD,
+          ...(service === 'watcher' && { DEPOSITS: 'true' }),
           OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
           OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${COLLECTOR_KEY}`,
           OTEL_METRIC_EXPORT_INTERVAL: '1000',

@@ -45,6 +45,8 @@ function note(at: number, work: NameOf | null): void {
 
 /** Begins to count the blocks of this process. @returns ends it */
 export function countBlocks(): () => void {
+  // An increase can be told only of a count that was there before.
+  count('payments.event_loop.blocks', { work: OTHER }, 0);
   const timer = setInterval(() => note(performance.now(), null), BEAT_MS).unref();
   last = { at: performance.now(), work: null };
   isWatching = true;

@@ -15,10 +15,15 @@ const waited = async (): Promise<void> => {
 
 describe('blocks of the event loop', () => {
   let counted: string[];
+  /** A busy machine may let this process wait, too. */
+  const named = (): readonly string[] => counted.filter((work) => work !== 'other');
   let end: () => void;
   beforeEach(() => {
     counted = [];
-    recordTo({ add: (_name, _by, { work }) => counted.push(String(work)), record: () => undefined });
+    const add = (_name: string, by: number, { work }: { readonly work?: unknown }): void => {
+      counted.push(...Array<string>(by).fill(String(work)));
+    };
+    recordTo({ add, record: () => undefined });
     end = countBlocks();
   });
   afterEach(() => {
@@ -32,7 +37,7 @@ describe('blocks of the event loop', () => {
       block(2 * BLOCK_MS);
       await waited();
     });
-    expect(counted).toEqual(['POST /v1/intents/{id}/submit']);
+    expect(named()).toEqual(['POST /v1/intents/{id}/submit']);
   });
 
   it('count for each of several works by itself, with the name that it has by then', async () => {
@@ -52,7 +57,7 @@ describe('blocks of the event loop', () => {
       },
     );
     await quiet;
-    expect(counted).toEqual(['GET /v1/intents']);
+    expect(named()).toEqual(['GET /v1/intents']);
   });
 
   it('count as others where nothing with a name was resumed', async () => {
@@ -77,7 +82,7 @@ describe('blocks of the event loop', () => {
     task.start();
     await over.promise;
     await task.stop();
-    expect(counted).toEqual(['retention']);
+    expect(named()).toEqual(['retention']);
   });
 
   it('are not counted once that has ended', async () => {
