@@ -3,7 +3,6 @@ import { type ChainAdapter, RpcUnavailableError } from '@pf/chains';
 import type { AccountId, Address, ChainId } from '@pf/domain';
 import type { Logger } from '@pf/runtime';
 import type { Screening } from '@pf/screening';
-import type { Holder } from '../../src/api-keys.ts';
 import { requireCleanWallets } from '../../src/intents/clean-wallets.ts';
 
 const CHAIN = 'eip155:4217' as ChainId;
@@ -31,7 +30,7 @@ async function created(
   const refused = await requireCleanWallets(
     { adapters: new Map([[CHAIN, adapter]]), screening, log: { warn: () => undefined } as unknown as Logger },
     { chain: CHAIN, requestor: VIRTUAL, fulfiller: PAYER },
-    { holder: { accountId: 'acct_1' as AccountId, livemode } as Holder, what: 'create' },
+    { holder: { accountId: 'acct_1' as AccountId, livemode }, what: 'create' },
   ).catch((error: unknown) => error);
   return { screened, refused };
 }
