@@ -29,6 +29,20 @@ export function sharingGroups(ip: string | undefined): readonly SharingGroup[] {
   return address instanceof ipaddr.IPv6 ? [own, { group: `${network(address, 3)}/48`, times: SITE_TIMES }] : [own];
 }
 
+/**
+ * The slots of an address and of the network that it shares, as Slots.take() wants them.
+ * @param most of one address
+ * @param name of a group
+ * @param timesMost how many times that all of a network have at most. Default: as often as its group says
+ */
+export const slotsOfAddress = (
+  ip: string | undefined,
+  most: number,
+  name: (group: string) => string,
+  timesMost = Infinity,
+): Readonly<Record<string, number>> =>
+  Object.fromEntries(sharingGroups(ip).map(({ group, times }) => [name(group), most * Math.min(times, timesMost)]));
+
 /** Null for what is no address. IPv4 addresses that are mapped (RFC 4291) or translated (RFC 6052, 8215) are IPv4. */
 function parse(ip: string | undefined): ipaddr.IPv4 | ipaddr.IPv6 | null {
   if (ip === undefined || !ipaddr.isValid(ip)) return null;

@@ -1,4 +1,4 @@
-import { AddressBuckets, ApiError, type GatewayCapacity, type SharingGroup, sharingGroups, Slots } from '@pf/http';
+import { AddressBuckets, ApiError, type GatewayCapacity, Slots, slotsOfAddress } from '@pf/http';
 import { count } from '@pf/runtime';
 
 /**
@@ -51,14 +51,10 @@ export class Limits {
    *   process has
    */
   async begin(ip: string | undefined, owner: () => Promise<string>, what: Kind): Promise<() => void> {
-    const groups = sharingGroups(ip);
-    const ofAddress = groups.map(({ group, times }): [string, number] => [
-      `${what} ${group}`,
-      this.#times(ADDRESS[what]) * times,
-    ]);
-    const place = this.#slots.take({ ...Object.fromEntries(ofAddress), [what]: CAPACITY[what] });
+    const ofAddress = slotsOfAddress(ip, this.#times(ADDRESS[what]), (group) => `${what} ${group}`);
+    const place = this.#slots.take({ ...ofAddress, [what]: CAPACITY[what] });
     const isFull = typeof place !== 'function' && place.full === what;
-    const release = isFull ? this.#takeReserve(groups, what) : place;
+    const release = isFull ? this.#takeReserve(ip, what) : place;
     if (typeof release !== 'function') {
       count('payments.rate_limited', { policy: what === 'streams' ? 'streams' : 'address' });
       if (isFull) throw allTaken();
@@ -84,8 +80,8 @@ export class Limits {
   }
 
   /** Only where no group of the address has anything under way, so a /48 of IPv6 has one place of it, too. */
-  #takeReserve(groups: readonly SharingGroup[], what: Kind): ReturnType<Slots['take']> {
-    const alone = Object.fromEntries(groups.map(({ group }) => [`${what} ${group}`, 1]));
+  #takeReserve(ip: string | undefined, what: Kind): ReturnType<Slots['take']> {
+    const alone = slotsOfAddress(ip, 1, (group) => `${what} ${group}`, 1);
     return this.#slots.take({ ...alone, [`reserve of ${what}`]: RESERVE[what] });
   }
 

@@ -1,4 +1,4 @@
-import { sharingGroups, Slots } from '@pf/http';
+import { slotsOfAddress, Slots } from '@pf/http';
 import { count, type Logger, pause, Places } from '@pf/runtime';
 import { DashboardError } from './dashboard-error.ts';
 
@@ -28,8 +28,8 @@ export class Background {
    *   much is in all
    */
   run(ip: string | undefined, work: () => Promise<unknown>): void {
-    const groups = sharingGroups(ip).map(({ group, times }) => [`address ${group}`, ADDRESS_PLACES * times] as const);
-    const release = this.#slots.take({ ...Object.fromEntries(groups), all: PLACES.atOnce + PLACES.waiting });
+    const ofAddress = slotsOfAddress(ip, ADDRESS_PLACES, (group) => `address ${group}`);
+    const release = this.#slots.take({ ...ofAddress, all: PLACES.atOnce + PLACES.waiting });
     if (typeof release !== 'function') throw full(release.full);
     const running = this.#run(work)
       .catch((error: unknown) =>

@@ -85,8 +85,8 @@ export const checkoutGuards: readonly Mutant[] = [
   {
     name: 'An address has its share of the streams of the checkout',
     file: 'services/checkout/src/limits.ts',
-    guard: 'this.#times(ADDRESS[what]) * times,',
-    instead: 'CAPACITY[what],',
+    guard: 'slotsOfAddress(ip, this.#times(ADDRESS[what]),',
+    instead: 'slotsOfAddress(ip, CAPACITY[what],',
     test: {
       file: 'services/checkout/test/checkout.integration.test.ts',
       name: 'bound its streams, of which none is opened at the gateway for it then',
@@ -125,7 +125,7 @@ export const checkoutGuards: readonly Mutant[] = [
   {
     name: 'Whoever has nothing under way has a place at the checkout that strangers have filled',
     file: 'services/checkout/src/limits.ts',
-    guard: 'const release = isFull ? this.#takeReserve(groups, what) : place;',
+    guard: 'const release = isFull ? this.#takeReserve(ip, what) : place;',
     instead: 'const release = place;',
     test: {
       file: 'services/checkout/test/limits.unit.test.ts',

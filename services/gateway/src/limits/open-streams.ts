@@ -1,5 +1,5 @@
 import { STREAM_LIMITS } from '@pf/contracts';
-import { sharingGroups, Slots } from '@pf/http';
+import { slotsOfAddress, Slots } from '@pf/http';
 import { count } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
 import { type Holder, isPayer } from '../api-keys.ts';
@@ -26,7 +26,7 @@ export class OpenStreams {
     const whose = isPayer(holder) ? 'payers' : 'keys';
     const of = (most: number): number => Math.max(1, Math.round(most * this.#factor));
     const ofAddress = (most: number, what = ''): Readonly<Record<string, number>> =>
-      Object.fromEntries(sharingGroups(ip).map(({ group, times }) => [`address ${group}${what}`, of(most) * times]));
+      slotsOfAddress(ip, of(most), (group) => `address ${group}${what}`);
     const taken = this.#slots.take({
       ...(intentId !== undefined && {
         [`intent ${intentId}`]: of(STREAM_LIMITS.intent),

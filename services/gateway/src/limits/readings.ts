@@ -1,5 +1,5 @@
 import { READING_LIMITS } from '@pf/contracts';
-import { sharingGroups, Slots } from '@pf/http';
+import { slotsOfAddress, Slots } from '@pf/http';
 import { count } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
 import type { Holder } from '../api-keys.ts';
@@ -28,15 +28,11 @@ export class Readings {
    */
   begin({ keyId, scope, userId }: Reader, ip: string | undefined): () => void {
     const of = (most: number): number => Math.max(1, Math.round(most * this.#factor));
-    const ofAddress = sharingGroups(ip).map(({ group, times }) => [
-      `address ${group}`,
-      of(READING_LIMITS.address) * times,
-    ]);
     const taken = this.#slots.take({
       // Many payers share a key of scope `payer`: one of them must not take the place of all.
       ...(scope !== 'payer' && { [keyId]: of(READING_LIMITS.holder) }),
       // Those of people may come from the address of the dashboard, which counts them by itself.
-      ...(userId === undefined && (Object.fromEntries(ofAddress) as Readonly<Record<string, number>>)),
+      ...(userId === undefined && slotsOfAddress(ip, of(READING_LIMITS.address), (group) => `address ${group}`)),
     });
     if (typeof taken === 'function') return taken;
     count('payments.rate_limited', { policy: 'readings' });

@@ -1,6 +1,6 @@
 import { WAIT_LIMITS } from '@pf/contracts';
 import type { IntentId } from '@pf/domain';
-import { sharingGroups, Slots } from '@pf/http';
+import { slotsOfAddress, Slots } from '@pf/http';
 import { count, KeyedPlaces } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
 import type { Holder } from '../api-keys.ts';
@@ -25,12 +25,6 @@ interface Waiting {
 
 /** How many times the places of an address its /48 has, which costs nothing: one person must not have all of them. */
 const SITE_TIMES = 2;
-
-/** The places of an address, and of the network that it shares. */
-const placesOf = (ip: string | undefined, name: (group: string) => string, most: number): Places =>
-  Object.fromEntries(
-    sharingGroups(ip).map(({ group, times }) => [name(group), most * Math.min(times, SITE_TIMES)] as const),
-  );
 
 /**
  * Counts the requests that wait for others at this gateway: for the receiver of a test event, or for a node that shows
@@ -57,7 +51,12 @@ export class Waits {
     [intentId, ip]: readonly [IntentId, string | undefined],
     wait: () => Promise<Result>,
   ): Promise<Result> {
-    const ofIntent = placesOf(ip, (group) => `${intentId} ${group}`, this.#times(WAIT_LIMITS.looks.intent));
+    const ofIntent = slotsOfAddress(
+      ip,
+      this.#times(WAIT_LIMITS.looks.intent),
+      (group) => `${intentId} ${group}`,
+      SITE_TIMES,
+    );
     return this.#run('looks', { waiter, ip, ofIntent }, 'Too many hashes are being looked for', wait);
   }
 
@@ -86,7 +85,7 @@ export class Waits {
     const { caller, account, test, all, reserve } = WAIT_LIMITS[policy];
     const callers = (most: number, name: string): Places =>
       userId === undefined
-        ? placesOf(ip, (group) => `${name} ${group}`, this.#times(most))
+        ? slotsOfAddress(ip, this.#times(most), (group) => `${name} ${group}`, SITE_TIMES)
         : { [`${name} ${userId}`]: this.#times(most) };
     const own = {
       ...ofIntent,
