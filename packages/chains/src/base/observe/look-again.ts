@@ -1,7 +1,8 @@
+import { dueBesides } from '../../evm/observe/due-again.ts';
 import type { Unjudged } from '../../evm/observe/reading.ts';
 import type { SecondLook } from '../../evm/observe/step.ts';
 import { NOT_IN_TIME } from '../../late-reads.ts';
-import { dueAgain, type SetAside } from '../../set-aside.ts';
+import type { SetAside } from '../../set-aside.ts';
 import type { Scan } from './context.ts';
 import type { Seen } from './position.ts';
 import { fetchReceipts } from './receipts.ts';
@@ -15,19 +16,9 @@ const AGAIN_MAX = 8;
 /** Looks again at transactions that could not be judged, each by all that it has logged. */
 export async function lookAgain(context: Scan, setAside: readonly SetAside[]): Promise<SecondLook<Seen>> {
   const { watch, now, late } = context;
-  const come = new Map(setAside.flatMap(({ hash }) => [[hash, late?.come.get(hash)] as const]));
-  const others = setAside.filter(({ hash }) => come.get(hash) === undefined);
-  const isLate = ({ hash }: SetAside): boolean => late?.reads.isKnown(hash) === true;
-  // What no step waits for takes no place of others.
-  const waiting = dueAgain(watch, others.filter(isLate), now, late?.reads.room ?? 0);
-  const begun = waiting.filter(({ hash, place }) => late?.begin(hash, place) === true);
-  const again = dueAgain(
-    watch,
-    others.filter((one) => !isLate(one)),
-    now,
-    AGAIN_MAX,
-  );
-  const due = [...setAside.filter(({ hash }) => come.get(hash) !== undefined), ...again];
+  const { come, beside, again } = dueBesides(watch, setAside, now, AGAIN_MAX, late);
+  const begun = beside.filter(({ hash, place }) => late?.begin(hash, place) === true);
+  const due = [...come, ...again];
   const stillLate = begun.map((one) => ({ ...one, reason: NOT_IN_TIME }));
   if (due.length === 0) return { found: [], unjudged: stillLate, judged: new Set() };
   // What new blocks bring never takes the room of what waits.
@@ -38,7 +29,7 @@ export async function lookAgain(context: Scan, setAside: readonly SetAside[]): P
   const unread: Unjudged[] = [...stillLate];
   const hits: Hit[] = [];
   for (const one of due) {
-    const { by = '', transaction, logged } = come.get(one.hash) ?? {};
+    const { by = '', transaction, logged } = late?.come.get(one.hash) ?? {};
     const receipt = logged ?? receipts.get(one.hash) ?? one.reason;
     const missing = [transaction, receipt].find((part) => typeof part === 'string');
     if (typeof missing === 'string') unread.push({ ...one, reason: missing });

@@ -114,8 +114,7 @@ export async function readPendingOutcomes(
   memory.room = new Room(memory.room, OUTCOMES_TRACED);
   const { late } = context;
   const isLate = (hash: TransactionHash): boolean => late?.reads.isKnown(hash) === true;
-  const come = new Map(pendingOutcomes.flatMap(({ hash }) => [[hash, late?.come.get(hash)] as const]));
-  const asked = pendingOutcomes.map(({ hash }) => hash).filter((hash) => come.get(hash) === undefined && !isLate(hash));
+  const asked = pendingOutcomes.map(({ hash }) => hash).filter((hash) => !late?.come.has(hash) && !isLate(hash));
   const read = await withSecondOpinions(context, asked);
   const receipts = new Map(asked.map((hash, place) => [hash, read[place]]));
   const seen: Seen[] = [];
@@ -124,7 +123,7 @@ export async function readPendingOutcomes(
   const warnings: string[] = [];
   for (const pending of pendingOutcomes) {
     const { hash } = pending;
-    const whole = come.get(hash);
+    const whole = late?.come.get(hash);
     const receipt = whole === undefined ? receipts.get(hash) : saidOf(whole.receipt);
     // What is read beside the steps is due until it has come.
     if (receipt === undefined || receipt === LATE) {

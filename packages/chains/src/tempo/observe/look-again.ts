@@ -1,10 +1,11 @@
 import type { Observation, TransactionHash } from '@pf/domain';
 import type { Block } from '../../evm/calls.ts';
+import { dueBesides } from '../../evm/observe/due-again.ts';
 import { Unreadable } from '../../evm/observe/read-each.ts';
 import type { Unjudged } from '../../evm/observe/reading.ts';
 import type { SecondLook } from '../../evm/observe/step.ts';
 import { NOT_IN_TIME } from '../../late-reads.ts';
-import { dueAgain, type SetAside } from '../../set-aside.ts';
+import type { SetAside } from '../../set-aside.ts';
 import { comeOf, type Found, isShown, readLate, receiptsOf } from './receipts.ts';
 import { observedIn, type Scan } from './scan.ts';
 
@@ -21,18 +22,11 @@ export async function lookAgain(
   const found: Observation[] = [];
   const unjudged: Unjudged[] = [];
   const judged = new Set<TransactionHash>();
-  const { late } = context;
-  const isLate = ({ hash }: SetAside): boolean => late?.reads.isKnown(hash) === true;
-  const come = comeOf(context, aside);
-  // What no step waits for takes no place of others.
-  const waiting = aside.filter((one) => isLate(one) && !come.has(one.hash));
-  for (const one of dueAgain(context.watch, waiting, now, late?.reads.room ?? 0))
-    if (readLate(context, one.hash)) unjudged.push({ ...one, reason: NOT_IN_TIME });
-  const others = aside.filter((one) => !isLate(one) && !come.has(one.hash));
-  const again = dueAgain(context.watch, others, now, AGAIN_MAX);
-  const due = [...aside.filter(({ hash }) => come.has(hash)), ...again];
+  const { come, beside, again } = dueBesides(context.watch, aside, now, AGAIN_MAX, context.late);
+  for (const one of beside) if (readLate(context, one.hash)) unjudged.push({ ...one, reason: NOT_IN_TIME });
+  const due = [...come, ...again];
   const receipts = new Map([
-    ...come,
+    ...comeOf(context, come),
     ...(await receiptsOf(
       context,
       again.map(({ hash }) => hash),
